@@ -1,0 +1,4 @@
+//! The `lateen` binary.
+#![forbid(unsafe_code)]
+
+fn main() {}

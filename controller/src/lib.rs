@@ -1,0 +1,2 @@
+//! lateen-controller
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! cue-eval
+#![forbid(unsafe_code)]

@@ -1,0 +1,1 @@
+//! The CUE runtime as a wasm module.

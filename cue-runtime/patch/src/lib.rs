@@ -1,0 +1,2 @@
+//! cue-patch
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! cue-session
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! cue-syntax
+#![forbid(unsafe_code)]

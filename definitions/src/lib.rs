@@ -1,0 +1,2 @@
+//! lateen-definitions
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! lateen-e2e
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! lateen-engine
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! local-merge
+#![forbid(unsafe_code)]

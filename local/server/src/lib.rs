@@ -1,0 +1,2 @@
+//! local-server
+#![forbid(unsafe_code)]

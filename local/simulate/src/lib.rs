@@ -1,0 +1,2 @@
+//! local-simulate
+#![forbid(unsafe_code)]

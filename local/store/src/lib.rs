@@ -1,0 +1,2 @@
+//! local-store
+#![forbid(unsafe_code)]
