@@ -1,2 +1,28 @@
-//! cue-session
+//! The CUE runtime as its users speak to it: programs, inputs and sessions, in bytes or in types.
+//!
+//! ~~~text
+//! engine, cli ── Runtime / Session (typed) ── Call ─▶ Instance ─▶ Answer
+//!                                                      ├─ native::NativeInstance   in this process
+//!                                                      └─ cue-host                 in a wasm sandbox, the same `Machine` inside
+//! ~~~
+//! Invariants
+//! 1. A call and its answer are plain data; native and wasm give the same bytes. (e2e parity test)
+//! 2. A user's mistake is a `Diagnostic`, exceeding a budget too; only a broken sandbox is a `Fault`.
+//! 3. A session owns its instance: dropping it frees every value of it.
+//!
+//! Start at `protocol`, then `session`; `machine` carries calls out.
 #![forbid(unsafe_code)]
+
+pub mod protocol; // what crosses the boundary: calls, answers, diagnostics
+pub mod session; // the typed face: Runtime, Program, Session
+mod machine; // carries out calls on cue-eval and cue-patch
+mod actions; // finding the next `#do`
+pub mod native; // the runtime without a sandbox
+
+pub use crate::machine::Machine;
+pub use crate::protocol::{
+    Action, Answer, Budget, Call, Concreteness, Diagnostic, Field, FieldSelection, Filling, Input,
+    Kind, Kinds, Package, Position, Presence, Profile, ProgramSpec, Source, SyntaxStyle,
+};
+pub use crate::native::NativeRuntime;
+pub use crate::session::{Error, Fault, Instance, Program, Runtime, Session};

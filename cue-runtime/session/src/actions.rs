@@ -1,0 +1,1 @@
+//! Finding the next `#do`.

@@ -1,0 +1,314 @@
+//! What crosses the boundary between a host and the interpreter: calls in, answers out.
+
+use serde::{Deserialize, Serialize};
+
+/// One CUE source text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// Shown in positions, for example `webservice.cue`.
+    pub name: String,
+    /// The text.
+    pub text: String,
+}
+
+impl Source {
+    /// A source named `name`.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { name: name.into(), text: text.into() }
+    }
+}
+
+/// A package that sources may import besides the builtin ones.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Package {
+    /// Import path, for example `vela/kube`.
+    pub path: String,
+    /// Its files.
+    pub sources: Vec<Source>,
+}
+
+/// Version and compatibility a program is evaluated under.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Profile {
+    /// CUE v0.17.
+    #[default]
+    V017,
+    /// Templates written for the CUE versions KubeVela shipped (0.2 to 0.14).
+    KubeVela,
+}
+
+/// Everything that is compiled into one program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramSpec {
+    /// Files of one package.
+    pub sources: Vec<Source>,
+    /// Packages they may import.
+    pub packages: Vec<Package>,
+    /// How they are read.
+    pub profile: Profile,
+}
+
+/// A value unified with a program at a path when a session starts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Input {
+    /// Path in CUE syntax; empty for the root.
+    pub path: String,
+    /// The value as JSON text.
+    pub json: String,
+}
+
+impl Input {
+    /// `json` at `path`.
+    pub fn new(path: impl Into<String>, json: impl Into<String>) -> Self {
+        Self { path: path.into(), json: json.into() }
+    }
+}
+
+/// Limits of one session. Exceeding one is an ordinary diagnostic (`budget/...`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Budget {
+    /// Evaluation ticks.
+    pub ticks: u64,
+    /// Nesting of values and evaluations.
+    pub depth: u32,
+    /// Bytes held by values.
+    pub bytes: u64,
+}
+
+impl Budget {
+    /// What a definition gets: about two seconds of evaluation and 256 MiB.
+    pub const DEFINITION: Budget = Budget { ticks: 20_000_000, depth: 10_000, bytes: 256 << 20 };
+}
+
+/// What is set at a path by a fill.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Filling {
+    /// JSON text.
+    Json(String),
+    /// A CUE expression.
+    Cue(String),
+}
+
+/// Whether a value must be free of types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Concreteness {
+    /// Every regular field must have a concrete value, defaults taken.
+    Required,
+    /// Incomplete values are fine.
+    Optional,
+}
+
+/// Which members of a struct are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FieldSelection {
+    /// Regular fields that are there.
+    Regular,
+    /// Regular, optional, required, hidden ones and definitions.
+    All,
+}
+
+/// How firmly a field is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Presence {
+    /// `a?:`
+    Optional,
+    /// `a!:`
+    Required,
+    /// `a:`
+    Member,
+}
+
+/// One member of a struct, or an element of a list (label is its index).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Field {
+    /// The label without quotes or markers; `#D`, `_h` keep their prefix.
+    pub label: String,
+    /// Path from the root, usable in further calls.
+    pub path: String,
+    /// Whether it is there.
+    pub presence: Presence,
+    /// What its value is or may become.
+    pub kinds: Kinds,
+    /// Its doc comments, without `//`, a line each.
+    pub doc: Vec<String>,
+    /// Attributes as `(name, body)`.
+    pub attributes: Vec<(String, String)>,
+}
+
+/// Concrete kind of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Kind {
+    /// `null`
+    Null,
+    /// `true`, `false`
+    Bool,
+    /// An integer.
+    Int,
+    /// A number that is not an integer by type.
+    Float,
+    /// A string.
+    String,
+    /// Bytes.
+    Bytes,
+    /// A struct.
+    Struct,
+    /// A list.
+    List,
+}
+
+/// A set of kinds: what a value is, or, while it is not concrete, may become.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kinds {
+    /// True if the value is concrete (a struct or list always is).
+    pub concrete: bool,
+    /// Possible kinds; empty for an error.
+    pub any_of: Vec<Kind>,
+}
+
+impl Kinds {
+    /// Whether the value is certainly of `kind`.
+    pub fn is(&self, kind: Kind) -> bool {
+        self.any_of == [kind]
+    }
+}
+
+/// How a value is printed as CUE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SyntaxStyle {
+    /// As `cue eval`: evaluated, types kept.
+    Eval,
+    /// Defaults taken, concrete where possible.
+    Final,
+    /// As written, references kept where possible, with docs and attributes (`cue def`).
+    Definition,
+}
+
+/// A position in a source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Position {
+    /// Name of the source.
+    pub file: String,
+    /// 1-based.
+    pub line: u32,
+    /// 1-based, in bytes.
+    pub column: u32,
+}
+
+/// What is wrong, where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diagnostic {
+    /// Stable code, for example `cue/conflict`, `cue/incomplete`, `cue/syntax`, `budget/ticks`.
+    pub code: String,
+    /// CUE's text, without path and positions.
+    pub message: String,
+    /// Dotted path of the value, empty for the root.
+    pub path: String,
+    /// The first is primary.
+    pub positions: Vec<Position>,
+    /// Whether more data may still resolve it.
+    pub incomplete: bool,
+}
+
+impl std::fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if !self.path.is_empty() {
+            write!(f, "{}: ", self.path)?;
+        }
+        f.write_str(&self.message)?;
+        if let Some(at) = self.positions.first() {
+            write!(f, " ({}:{}:{})", at.file, at.line, at.column)?;
+        }
+        Ok(())
+    }
+}
+
+/// A `#do` that waits to be carried out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Action {
+    /// Where it stands; the answer is filled at this path.
+    pub path: String,
+    /// The value of `#do`.
+    pub verb: String,
+    /// The value of `#provider`, empty where absent (legacy `vela/op`).
+    pub provider: String,
+    /// The whole struct as JSON, what is not concrete left out (`$params`, legacy parameters).
+    pub json: String,
+    /// Errors that keep it from being carried out (for example `$params` that are incomplete).
+    pub pending: Vec<Diagnostic>,
+}
+
+/// Names a program inside an instance: the hash of its spec.
+pub type ProgramKey = [u8; 16];
+
+/// One request to an instance. An instance has one session at a time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Call {
+    /// Compile and keep.
+    Compile(ProgramSpec),
+    /// Begin a session; an earlier one ends.
+    Start {
+        /// The compiled program.
+        program: ProgramKey,
+        /// Values for it.
+        inputs: Vec<Input>,
+        /// Limits of the whole session.
+        budget: Budget,
+    },
+    /// Is there something (not an error by absence) at the path?
+    Exists(String),
+    /// What it is or may become.
+    Kinds(String),
+    /// The value as JSON, concrete, defaults taken.
+    Json(String),
+    /// The value as JSON; what is not concrete is left out.
+    JsonLenient(String),
+    /// Members in output order.
+    Fields(String, FieldSelection),
+    /// Unify a value at a path.
+    Fill(String, Filling),
+    /// First `#do` not yet done, in post-order.
+    NextAction {
+        /// Only at or below this path.
+        below: String,
+        /// Paths of those carried out.
+        done: Vec<String>,
+    },
+    /// Print as CUE.
+    Syntax(String, SyntaxStyle),
+    /// All errors at or below the path.
+    Validate(String, Concreteness),
+    /// Apply the patch that stands at `path` to `base` (JSON), by the strategies in its comments.
+    Patch {
+        /// Where the patch is.
+        path: String,
+        /// What is patched, JSON.
+        base: String,
+    },
+    /// OpenAPI v3 schema of the value, JSON.
+    Schema(String),
+    /// Drop the session's values.
+    End,
+}
+
+/// The answer to a [`Call`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Answer {
+    /// Done.
+    Done,
+    /// Start: the instance does not have the program; compile first.
+    UnknownProgram,
+    /// Compile.
+    Program(ProgramKey),
+    /// Exists.
+    Yes(bool),
+    /// Kinds; `None` if there is nothing.
+    Kinds(Option<Kinds>),
+    /// Json, JsonLenient, Syntax, Patch, Schema; `None` if there is nothing.
+    Text(Option<String>),
+    /// Fields; `None` if there is no struct or list.
+    Fields(Option<Vec<Field>>),
+    /// NextAction.
+    Action(Option<Action>),
+    /// Validate, and any call that failed through what the user wrote.
+    Diagnostics(Vec<Diagnostic>),
+}
