@@ -17,6 +17,7 @@ pub mod protocol; // what crosses the boundary: calls, answers, diagnostics
 pub mod session; // the typed face: Runtime, Program, Session
 mod machine; // carries out calls on cue-eval and cue-patch
 mod actions; // finding the next `#do`
+#[cfg(not(target_arch = "wasm32"))]
 pub mod native; // the runtime without a sandbox
 
 pub use crate::machine::Machine;
@@ -24,5 +25,6 @@ pub use crate::protocol::{
     Action, Answer, Budget, Call, Concreteness, Diagnostic, Field, FieldSelection, Filling, Input,
     Kind, Kinds, Package, Position, Presence, Profile, ProgramSpec, Source, SyntaxStyle,
 };
+#[cfg(not(target_arch = "wasm32"))]
 pub use crate::native::NativeRuntime;
 pub use crate::session::{Error, Fault, Instance, Program, Runtime, Session};

@@ -6,6 +6,9 @@ use crate::machine::Machine;
 use crate::protocol::{Answer, Call};
 use crate::session::{Fault, Instance, Runtime};
 
+/// Stack a call may use: the evaluator's depth limits are set for it.
+const STACK: usize = 64 << 20;
+
 /// Keeps idle machines with their compiled programs.
 #[derive(Clone, Default)]
 pub struct NativeRuntime {
@@ -20,7 +23,7 @@ struct NativeInstance {
 impl Instance for NativeInstance {
     fn call(&mut self, call: &Call) -> Result<Answer, Fault> {
         match &mut self.machine {
-            Some(machine) => Ok(machine.call(call)),
+            Some(machine) => Ok(stacker::maybe_grow(STACK, 2 * STACK, || machine.call(call))),
             None => Err(Fault("instance was given back".into())),
         }
     }

@@ -1,0 +1,43 @@
+# Lateen. `make demo` and `make test` are all a newcomer needs.
+export RUSTUP_AUTO_INSTALL ?= 0
+CARGO ?= cargo
+CASES ?= ../shared/conformance
+KUBECTL_VERSION ?= 1.36.2
+.PHONY: demo test lint fmt conformance bench fuzz audit build target kubectl
+
+demo: build
+	@target/release/lateen up --ephemeral --demo examples/shop
+
+build: target
+	@$(CARGO) build --release --locked -p lateen
+
+test: target kubectl
+	$(CARGO) test --release --locked
+
+lint: target
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --release --locked --all-targets -- -D warnings
+
+fmt:
+	$(CARGO) fmt --all
+
+conformance: target
+	$(CARGO) build --release --locked -p lateen -p lateen-e2e
+	target/release/lateen-e2e conformance --cases $(CASES) --scores e2e/scores.txt $(ARGS)
+
+bench: target
+	$(CARGO) bench --locked -p lateen-e2e
+
+fuzz: target
+	FUZZ_ITERATIONS=100000 $(CARGO) test --release --locked fuzz
+
+audit:
+	$(CARGO) deny --locked check bans licenses sources
+
+# The wasm standard library: from rustup, or else from the distribution (reference: build.rs of cue-host).
+target:
+	@sh .ci/wasm-target
+
+# A kubectl for the end-to-end tests; where none can be had they say so.
+kubectl:
+	@sh .ci/kubectl $(KUBECTL_VERSION)

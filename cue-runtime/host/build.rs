@@ -1,0 +1,149 @@
+//! Builds the guest with a nested cargo, whatever way this machine has to a wasm standard library.
+//!
+//! In order: `GUEST_WASM` (a prebuilt module), `GUEST_SKIP` (an empty one, for linting), the
+//! toolchain's own wasm32-unknown-unknown, its rust-src, its wasm32-wasip1, the distribution's rustc.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const TARGET: &str = "wasm32-unknown-unknown";
+
+/// A compiler that can make the guest.
+struct Plan {
+    rustc: PathBuf,
+    target: &'static str,
+    build_std: bool,
+}
+
+fn main() {
+    for name in ["GUEST_WASM", "GUEST_SKIP"] {
+        println!("cargo::rerun-if-env-changed={name}");
+    }
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let module = out.join("guest.wasm");
+    if let Some(given) = env::var_os("GUEST_WASM") {
+        std::fs::copy(&given, &module).expect("GUEST_WASM names a readable file");
+        return;
+    }
+    if env::var_os("GUEST_SKIP").is_some() {
+        std::fs::write(&module, b"").expect("OUT_DIR is writable");
+        return;
+    }
+    let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let root = here.join("../..").canonicalize().expect("the workspace is there");
+    for part in ["syntax", "eval", "patch", "session", "guest"] {
+        println!("cargo::rerun-if-changed={}", root.join("cue-runtime").join(part).display());
+    }
+    for part in ["Cargo.toml", "Cargo.lock"] {
+        println!("cargo::rerun-if-changed={}", root.join(part).display());
+    }
+    let rustc = PathBuf::from(env::var_os("RUSTC").expect("cargo sets RUSTC"));
+    let Some(plan) = plan(&rustc) else {
+        println!(
+            "cargo::error=no standard library for {TARGET}: run `rustup target add {TARGET}`, or \
+             on Debian `apt-get install rustc-web rust-web-src`"
+        );
+        return;
+    };
+    // OUT_DIR is <target>/<profile>/build/<crate>/out: one guest for all profiles of the host.
+    let target_dir = out.ancestors().nth(4).expect("OUT_DIR is deep").join("guest");
+    build(&plan, &rustc, &root, &target_dir);
+    let built = target_dir.join(plan.target).join("guest/cue_guest.wasm");
+    std::fs::copy(&built, &module).expect("the guest was just built");
+}
+
+fn plan(rustc: &Path) -> Option<Plan> {
+    let own = |target, build_std| Plan { rustc: rustc.into(), target, build_std };
+    if has_std(rustc, TARGET) {
+        return Some(own(TARGET, false));
+    }
+    if has_source(rustc) {
+        return Some(own(TARGET, true));
+    }
+    if has_std(rustc, "wasm32-wasip1") {
+        return Some(own("wasm32-wasip1", false));
+    }
+    let system = PathBuf::from("/usr/bin/rustc");
+    if system.exists() && has_std(&system, TARGET) {
+        return Some(Plan { rustc: system, target: TARGET, build_std: false });
+    }
+    if system.exists() && has_source(&system) {
+        return Some(Plan { rustc: system, target: TARGET, build_std: true });
+    }
+    None
+}
+
+fn ask(rustc: &Path, args: &[&str]) -> Option<PathBuf> {
+    let output = Command::new(rustc).args(args).output().ok().filter(|it| it.status.success())?;
+    Some(PathBuf::from(String::from_utf8(output.stdout).ok()?.trim()))
+}
+
+fn has_std(rustc: &Path, target: &str) -> bool {
+    let Some(folder) = ask(rustc, &["--print", "target-libdir", "--target", target]) else {
+        return false;
+    };
+    let Ok(files) = std::fs::read_dir(folder) else { return false };
+    files.flatten().any(|file| file.file_name().to_string_lossy().starts_with("libstd-"))
+}
+
+fn has_source(rustc: &Path) -> bool {
+    ask(rustc, &["--print", "sysroot"])
+        .is_some_and(|root| root.join("lib/rustlib/src/rust/library/Cargo.lock").exists())
+}
+
+fn build(plan: &Plan, own_rustc: &Path, root: &Path, target_dir: &Path) {
+    let cargo = env::var_os("CARGO").expect("cargo sets CARGO");
+    let mut command = Command::new(cargo);
+    command.current_dir(root);
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        let cleared = [
+            "RUSTFLAGS",
+            "CARGO_ENCODED_RUSTFLAGS",
+            "RUSTC_WRAPPER",
+            "RUSTC_WORKSPACE_WRAPPER",
+            "CARGO_BUILD_TARGET",
+            "CARGO_TARGET_DIR",
+            "LLVM_PROFILE_FILE",
+            "TARGET",
+            "HOST",
+            "OPT_LEVEL",
+            "PROFILE",
+            "DEBUG",
+            "OUT_DIR",
+            "NUM_JOBS",
+        ];
+        let prefixes = ["CARGO_PROFILE_", "CARGO_CFG_", "CARGO_FEATURE_", "CARGO_PKG_"];
+        if cleared.contains(&text.as_ref()) || prefixes.iter().any(|it| text.starts_with(it)) {
+            command.env_remove(&name);
+        }
+    }
+    command.args(["build", "--locked", "-p", "cue-guest", "--profile", "guest"]);
+    command.args(["--target", plan.target]).arg("--target-dir").arg(target_dir);
+    command.env("RUSTC", &plan.rustc);
+    if plan.build_std {
+        command.env("RUSTC_BOOTSTRAP", "1").arg("-Zbuild-std=std,panic_abort");
+    }
+    let home = env::var("CARGO_HOME").or_else(|_| env::var("HOME").map(|it| it + "/.cargo"));
+    let sysroot = ask(&plan.rustc, &["--print", "sysroot"]).unwrap_or_default();
+    let flags = [
+        "-Clink-arg=-zstack-size=16777216".to_owned(),
+        format!("--remap-path-prefix={}=lateen", root.display()),
+        format!("--remap-path-prefix={}=cargo", home.unwrap_or_default()),
+        format!("--remap-path-prefix={}=rust", sysroot.display()),
+    ];
+    command.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"));
+    let host = env::var("HOST").unwrap_or_default();
+    if let Some(own) = ask(own_rustc, &["--print", "sysroot"]) {
+        let lld = own.join("lib/rustlib").join(host).join("bin/rust-lld");
+        if lld.exists() {
+            command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", lld);
+        }
+    }
+    let status = command.status().expect("cargo can be run");
+    if !status.success() {
+        println!("cargo::error=building the CUE guest failed: see the compiler's output above");
+        std::process::exit(1);
+    }
+}

@@ -1,0 +1,112 @@
+//! The interpreter's compiled module and its cache on disk.
+//!
+//! Compiling takes about half a second; a cached file is mapped in a tenth of a millisecond. The
+//! file's name holds the hash of the module and of everything in wasmtime that must agree.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use wasmtime::{Engine, Module};
+
+/// The interpreter, built by build.rs.
+static GUEST: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guest.wasm"));
+
+/// Why the sandbox could not be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Built with GUEST_SKIP.
+    #[error("this binary was built without the CUE interpreter (GUEST_SKIP)")]
+    Absent,
+    /// Wasmtime refused the module or the configuration.
+    #[error("setting up the CUE sandbox failed: {0}")]
+    Setup(String),
+}
+
+/// Loads the module from `cache`, or compiles it and tries to leave it there.
+pub(crate) fn load(engine: &Engine, cache: Option<&Path>) -> Result<Module, Error> {
+    if GUEST.is_empty() {
+        return Err(Error::Absent);
+    }
+    let Some(folder) = cache else { return compile(engine) };
+    let file = folder.join(file_name(engine));
+    if let Some(module) = read(engine, &file) {
+        return Ok(module);
+    }
+    let module = compile(engine)?;
+    if let Err(error) = write(&module, folder, &file) {
+        tracing::debug!(%error, file = %file.display(), "compiled interpreter not cached");
+    }
+    Ok(module)
+}
+
+fn compile(engine: &Engine) -> Result<Module, Error> {
+    Module::new(engine, GUEST).map_err(|error| Error::Setup(error.to_string()))
+}
+
+fn file_name(engine: &Engine) -> String {
+    let mut compatibility = DefaultHasher::new();
+    engine.precompile_compatibility_hash().hash(&mut compatibility);
+    let digest = Sha256::digest(GUEST);
+    let wasm: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("cue-{wasm}-{:016x}.cwasm", compatibility.finish())
+}
+
+#[allow(unsafe_code)]
+fn read(engine: &Engine, file: &Path) -> Option<Module> {
+    if !ours(file) {
+        return None;
+    }
+    // SAFETY: the file is a regular one that only this user may write, in a folder that only
+    // this user may write, and `write` below is the only thing that makes files of this name.
+    unsafe { Module::deserialize_file(engine, file) }.ok()
+}
+
+/// Whether only the current user can have written `file`.
+#[cfg(unix)]
+fn ours(file: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let (Ok(meta), Some(Ok(folder))) =
+        (fs::symlink_metadata(file), file.parent().map(fs::symlink_metadata))
+    else {
+        return false;
+    };
+    let private = |mode: u32| mode & 0o022 == 0;
+    let own = fs::metadata("/proc/self").map_or(folder.uid(), |it| it.uid());
+    meta.is_file()
+        && private(meta.mode())
+        && private(folder.mode())
+        && meta.uid() == own
+        && folder.uid() == own
+}
+
+#[cfg(not(unix))]
+fn ours(file: &Path) -> bool {
+    file.is_file()
+}
+
+fn write(module: &Module, folder: &Path, file: &Path) -> Result<(), String> {
+    let text = |error: std::io::Error| error.to_string();
+    make_private(folder).map_err(text)?;
+    let bytes = module.serialize().map_err(|error| error.to_string())?;
+    let part: PathBuf = file.with_extension(format!("{}.part", std::process::id()));
+    fs::write(&part, bytes).map_err(text)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(&part, fs::Permissions::from_mode(0o600)).map_err(text)?;
+    }
+    fs::rename(&part, file).map_err(text)
+}
+
+fn make_private(folder: &Path) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder.create(folder)
+}

@@ -1,0 +1,131 @@
+//! Warm instances: compiled once, given out, taken back.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
+
+use cue_session::{Answer, Call, Fault, Instance, Runtime};
+use wasmtime::{Config, Engine, InstancePre, Linker, Store};
+
+use crate::module::{self, Error};
+use crate::sandbox::{EPOCHS, Limits, STACK, Sandbox};
+
+/// Length of an epoch.
+pub(crate) const TICK: Duration = Duration::from_millis(10);
+
+/// How the sandbox is set up.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Folder for the compiled interpreter; `None` compiles in each process.
+    pub cache: Option<PathBuf>,
+    /// Instances kept warm.
+    pub warm: usize,
+    /// Bytes one instance may grow to.
+    pub memory: usize,
+}
+
+/// The CUE runtime in a wasm sandbox. Cheap to clone; clones share instances.
+#[derive(Clone)]
+pub struct SandboxRuntime {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    engine: Engine,
+    pre: InstancePre<Limits>,
+    idle: Mutex<Vec<Sandbox>>,
+    options: Options,
+}
+
+impl SandboxRuntime {
+    /// Loads or compiles the interpreter.
+    ///
+    /// # Errors
+    /// When wasmtime refuses, or the binary was built without the interpreter.
+    pub fn new(options: Options) -> Result<Self, Error> {
+        let setup = |error: wasmtime::Error| Error::Setup(format!("{error:#}"));
+        let mut config = Config::new();
+        config.epoch_interruption(true).max_wasm_stack(STACK);
+        let engine = Engine::new(&config).map_err(setup)?;
+        let module = module::load(&engine, options.cache.as_deref())?;
+        let pre = Linker::new(&engine).instantiate_pre(&module).map_err(setup)?;
+        let shared =
+            Arc::new(Shared { engine, pre, idle: Mutex::new(Vec::new()), options });
+        tick(Arc::downgrade(&shared));
+        Ok(Self { shared })
+    }
+}
+
+/// Advances the epoch as long as the runtime lives.
+fn tick(shared: Weak<Shared>) {
+    let spawned = std::thread::Builder::new().name("cue-epoch".into()).spawn(move || {
+        while let Some(shared) = shared.upgrade() {
+            shared.engine.increment_epoch();
+            drop(shared);
+            std::thread::sleep(TICK);
+        }
+    });
+    if let Err(error) = spawned {
+        tracing::warn!(%error, "no thread for the sandbox clock: calls have no wall-clock limit");
+    }
+}
+
+impl Shared {
+    fn fresh(&self) -> wasmtime::Result<Sandbox> {
+        let mut store = Store::new(&self.engine, Limits { memory: self.options.memory });
+        store.limiter(|limits| limits);
+        store.set_epoch_deadline(EPOCHS);
+        let instance = self.pre.instantiate(&mut store)?;
+        let memory = instance
+            .get_memory(&mut store, "memory")
+            .ok_or_else(|| wasmtime::Error::msg("the interpreter exports no memory"))?;
+        instance.get_typed_func::<(), ()>(&mut store, "start")?.call(&mut store, ())?;
+        Ok(Sandbox {
+            memory,
+            input: instance.get_typed_func(&mut store, "input")?,
+            run: instance.get_typed_func(&mut store, "run")?,
+            output: instance.get_typed_func(&mut store, "output")?,
+            panicked: instance.get_typed_func(&mut store, "panicked")?,
+            panic_text: instance.get_typed_func(&mut store, "panic_text")?,
+            store,
+            broken: false,
+        })
+    }
+}
+
+/// An instance on loan from the pool.
+struct Loan {
+    sandbox: Option<Sandbox>,
+    home: Arc<Shared>,
+}
+
+impl Instance for Loan {
+    fn call(&mut self, call: &Call) -> Result<Answer, Fault> {
+        match &mut self.sandbox {
+            Some(sandbox) => sandbox.call(call),
+            None => Err(Fault("the instance was given back".into())),
+        }
+    }
+}
+
+impl Drop for Loan {
+    fn drop(&mut self) {
+        let Some(sandbox) = self.sandbox.take().filter(Sandbox::is_reusable) else { return };
+        if let Ok(mut idle) = self.home.idle.lock() {
+            if idle.len() < self.home.options.warm {
+                idle.push(sandbox);
+            }
+        }
+    }
+}
+
+impl Runtime for SandboxRuntime {
+    fn instance(&self) -> Result<Box<dyn Instance>, Fault> {
+        let warm = self.shared.idle.lock().ok().and_then(|mut idle| idle.pop());
+        let sandbox = match warm {
+            Some(sandbox) => sandbox,
+            None => self.shared.fresh().map_err(|error| Fault(format!("{error:#}")))?,
+        };
+        Ok(Box::new(Loan { sandbox: Some(sandbox), home: self.shared.clone() }))
+    }
+}

@@ -1,0 +1,106 @@
+//! One instance of the interpreter: how bytes get in and out, and what limits it.
+
+use cue_session::{Answer, Call, Fault};
+use wasmtime::{Memory, ResourceLimiter, Store, TypedFunc};
+
+/// Stack the sandbox may use on the host; a call makes sure it is there.
+pub(crate) const STACK: usize = 16 << 20;
+
+/// Epochs (of [`crate::pool::TICK`]) one call may take: a backstop, budgets come first.
+pub(crate) const EPOCHS: u64 = 3_000;
+
+/// Memory an instance may hold at the end of a session and still be kept.
+const WARM: usize = 96 << 20;
+
+/// Caps the memory of one instance.
+pub(crate) struct Limits {
+    pub(crate) memory: usize,
+}
+
+impl ResourceLimiter for Limits {
+    fn memory_growing(
+        &mut self,
+        _current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        if desired > self.memory {
+            return Err(wasmtime::Error::msg(format!(
+                "memory limit of {} MiB exceeded",
+                self.memory >> 20
+            )));
+        }
+        Ok(true)
+    }
+
+    fn table_growing(
+        &mut self,
+        _current: usize,
+        _desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        Ok(true)
+    }
+}
+
+/// An instance with its exports.
+pub(crate) struct Sandbox {
+    pub(crate) store: Store<Limits>,
+    pub(crate) memory: Memory,
+    pub(crate) input: TypedFunc<u32, u32>,
+    pub(crate) run: TypedFunc<(), u32>,
+    pub(crate) output: TypedFunc<(), u32>,
+    pub(crate) panicked: TypedFunc<(), u32>,
+    pub(crate) panic_text: TypedFunc<(), u32>,
+    /// After a trap nothing in here can be trusted.
+    pub(crate) broken: bool,
+}
+
+impl Sandbox {
+    /// Whether it may serve another session.
+    pub(crate) fn is_reusable(&self) -> bool {
+        !self.broken && self.memory.data_size(&self.store) <= WARM
+    }
+
+    /// Carries out one call.
+    pub(crate) fn call(&mut self, call: &Call) -> Result<Answer, Fault> {
+        if self.broken {
+            return Err(Fault("the instance broke earlier".into()));
+        }
+        let bytes = postcard::to_allocvec(call).map_err(|error| Fault(error.to_string()))?;
+        self.store.set_epoch_deadline(EPOCHS);
+        match stacker::maybe_grow(STACK + (1 << 20), STACK + (4 << 20), || self.exchange(&bytes)) {
+            Ok(answer) => Ok(answer),
+            Err(error) => {
+                self.broken = true;
+                let text = self.panic_text().unwrap_or_else(|| format!("{error:#}"));
+                tracing::warn!(%text, "CUE sandbox failed");
+                Err(Fault(text))
+            }
+        }
+    }
+
+    fn exchange(&mut self, bytes: &[u8]) -> wasmtime::Result<Answer> {
+        let len = u32::try_from(bytes.len())?;
+        let at = self.input.call(&mut self.store, len)?;
+        self.memory.write(&mut self.store, at as usize, bytes)?;
+        let len = self.run.call(&mut self.store, ())?;
+        let at = self.output.call(&mut self.store, ())?;
+        let answer = slice(self.memory.data(&self.store), at, len)
+            .ok_or_else(|| wasmtime::Error::msg("answer outside of memory"))?;
+        postcard::from_bytes(answer).map_err(|error| wasmtime::Error::msg(error.to_string()))
+    }
+
+    fn panic_text(&mut self) -> Option<String> {
+        self.store.set_epoch_deadline(EPOCHS);
+        let len = self.panicked.call(&mut self.store, ()).ok().filter(|len| *len > 0)?;
+        let at = self.panic_text.call(&mut self.store, ()).ok()?;
+        let text = slice(self.memory.data(&self.store), at, len)?;
+        Some(String::from_utf8_lossy(text).into_owned())
+    }
+}
+
+fn slice(memory: &[u8], at: u32, len: u32) -> Option<&[u8]> {
+    let at = at as usize;
+    memory.get(at..at.checked_add(len as usize)?)
+}
