@@ -1,2 +1,17 @@
-//! lateen-controller
+//! Runs the engine against Kubernetes: watches in, reconciles, effects out.
+//!
+//! ~~~text
+//! watch ─▶ Queue ─▶ worker: engine::reconcile(World = KubeWorld) ─▶ requests
+//!   ▲                                                            │
+//!   └──────────── the cluster, or the local plane in-process ◀───┘
+//! ~~~
+//! Invariants
+//! 1. No key is worked on twice at once. (queue tests)
+//! 2. Nothing here decides what the engine decides.
+//!
+//! Start at `run`, then `world`.
 #![forbid(unsafe_code)]
+
+pub mod rest; // requests as JSON values
+pub mod kinds; // apiVersion and kind -> path
+pub mod queue; // each key once, later keys at their time

@@ -1,0 +1,212 @@
+//! The work queue: each key once, never two workers on one key, later keys at their time.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::hash::Hash;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+use tokio::time::{Duration, Instant};
+
+/// Keys that want attention.
+pub struct Queue<K> {
+    state: Mutex<State<K>>,
+    changed: Notify,
+}
+
+struct State<K> {
+    ready: VecDeque<K>,
+    /// In `ready`.
+    waiting: HashSet<K>,
+    /// Given to a worker.
+    active: HashSet<K>,
+    /// Wanted again while active.
+    again: HashSet<K>,
+    /// To become ready at an instant; at most one per key, the earliest.
+    later: BTreeMap<(Instant, u64), K>,
+    due: HashMap<K, (Instant, u64)>,
+    serial: u64,
+    closed: bool,
+}
+
+impl<K: Clone + Eq + Hash> Default for Queue<K> {
+    fn default() -> Self {
+        Self {
+            state: Mutex::new(State {
+                ready: VecDeque::new(),
+                waiting: HashSet::new(),
+                active: HashSet::new(),
+                again: HashSet::new(),
+                later: BTreeMap::new(),
+                due: HashMap::new(),
+                serial: 0,
+                closed: false,
+            }),
+            changed: Notify::new(),
+        }
+    }
+}
+
+impl<K: Clone + Eq + Hash> Queue<K> {
+    fn lock(&self) -> MutexGuard<'_, State<K>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `key` wants attention now.
+    pub fn add(&self, key: K) {
+        let mut state = self.lock();
+        state.enqueue(key);
+        drop(state);
+        self.changed.notify_one();
+    }
+
+    /// `key` wants attention after `delay`, unless something wants it earlier.
+    pub fn add_after(&self, key: K, delay: Duration) {
+        let at = Instant::now() + delay;
+        let mut state = self.lock();
+        if let Some(slot) = state.due.get(&key).copied() {
+            if slot.0 <= at {
+                return;
+            }
+            state.later.remove(&slot);
+        }
+        state.serial += 1;
+        let slot = (at, state.serial);
+        state.later.insert(slot, key.clone());
+        state.due.insert(key, slot);
+        drop(state);
+        self.changed.notify_one();
+    }
+
+    /// Forgets a planned time for `key`.
+    pub fn forget(&self, key: &K) {
+        let mut state = self.lock();
+        if let Some(slot) = state.due.remove(key) {
+            state.later.remove(&slot);
+        }
+    }
+
+    /// The next key; `None` once closed. Give it back with [`Queue::done`].
+    pub async fn next(&self) -> Option<K> {
+        loop {
+            let changed = self.changed.notified();
+            let wake = {
+                let mut state = self.lock();
+                if state.closed {
+                    self.changed.notify_one();
+                    return None;
+                }
+                state.promote(Instant::now());
+                if let Some(key) = state.ready.pop_front() {
+                    state.waiting.remove(&key);
+                    state.active.insert(key.clone());
+                    if !state.ready.is_empty() {
+                        self.changed.notify_one();
+                    }
+                    return Some(key);
+                }
+                state.later.keys().next().map(|slot| slot.0)
+            };
+            match wake {
+                Some(at) => {
+                    tokio::select! {
+                        () = changed => {}
+                        () = tokio::time::sleep_until(at) => {}
+                    }
+                }
+                None => changed.await,
+            }
+        }
+    }
+
+    /// The worker is through with `key`.
+    pub fn done(&self, key: &K) {
+        let mut state = self.lock();
+        state.active.remove(key);
+        if state.again.remove(key) {
+            state.enqueue(key.clone());
+        }
+        drop(state);
+        self.changed.notify_one();
+    }
+
+    /// No more keys are given out.
+    pub fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_one();
+    }
+
+    /// Keys ready and planned.
+    pub fn len(&self) -> (usize, usize) {
+        let state = self.lock();
+        (state.ready.len(), state.later.len())
+    }
+}
+
+impl<K: Clone + Eq + Hash> State<K> {
+    fn enqueue(&mut self, key: K) {
+        if self.active.contains(&key) {
+            self.again.insert(key);
+        } else if self.waiting.insert(key.clone()) {
+            self.ready.push_back(key);
+        }
+    }
+
+    fn promote(&mut self, now: Instant) {
+        while let Some(entry) = self.later.first_entry() {
+            if entry.key().0 > now {
+                break;
+            }
+            let key = entry.remove();
+            self.due.remove(&key);
+            self.enqueue(key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_key_is_given_once_and_again_if_wanted_meanwhile() {
+        let queue = Queue::default();
+        queue.add("a");
+        queue.add("a");
+        assert_eq!(queue.next().await, Some("a"));
+        queue.add("a");
+        assert_eq!(queue.len(), (0, 0), "nobody else gets an active key");
+        queue.done(&"a");
+        assert_eq!(queue.next().await, Some("a"));
+        queue.done(&"a");
+        assert_eq!(queue.len(), (0, 0));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_earliest_time_wins() {
+        let queue = Queue::default();
+        let start = Instant::now();
+        queue.add_after("a", Duration::from_secs(60));
+        queue.add_after("a", Duration::from_secs(5));
+        queue.add_after("a", Duration::from_secs(30));
+        assert_eq!(queue.next().await, Some("a"));
+        assert_eq!(start.elapsed().as_secs(), 5);
+        queue.done(&"a");
+        assert_eq!(queue.len(), (0, 0), "the later wishes were the same one");
+    }
+
+    #[tokio::test]
+    async fn closing_wakes_every_worker() {
+        let queue = std::sync::Arc::new(Queue::<u8>::default());
+        let workers: Vec<_> = (0..3)
+            .map(|_| {
+                let queue = queue.clone();
+                tokio::spawn(async move { queue.next().await })
+            })
+            .collect();
+        tokio::task::yield_now().await;
+        queue.close();
+        for worker in workers {
+            assert_eq!(worker.await.unwrap(), None);
+        }
+    }
+}

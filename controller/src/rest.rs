@@ -1,0 +1,200 @@
+//! Requests to one Kubernetes API as JSON values: paths, verbs, classified refusals.
+
+use std::fmt::Write as _;
+
+use http::{Method, Request};
+use kube::Client;
+use kube::core::Status;
+use serde_json::Value;
+
+use crate::kinds::Resource;
+
+/// Why a request had no answer that helps.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The API server refused.
+    #[error("{}", .0.message)]
+    Refused(Box<Status>),
+    /// It could not be reached, or did not answer in time.
+    #[error("the Kubernetes API cannot be reached: {0}")]
+    Unreachable(String),
+    /// The answer was not what was asked for.
+    #[error("unexpected answer from the Kubernetes API: {0}")]
+    Answer(String),
+    /// The cluster does not have the kind.
+    #[error("no kind {kind} in {api_version} on this cluster")]
+    UnknownKind {
+        /// As asked.
+        api_version: String,
+        /// As asked.
+        kind: String,
+    },
+}
+
+impl Error {
+    /// HTTP status code of a refusal, 0 otherwise.
+    pub fn code(&self) -> u16 {
+        match self {
+            Error::Refused(status) => status.code,
+            Error::Unreachable(_) | Error::Answer(_) | Error::UnknownKind { .. } => 0,
+        }
+    }
+
+    /// Reason of a refusal, empty otherwise.
+    pub fn reason(&self) -> &str {
+        match self {
+            Error::Refused(status) => &status.reason,
+            Error::Unreachable(_) | Error::Answer(_) | Error::UnknownKind { .. } => "",
+        }
+    }
+}
+
+impl From<kube::Error> for Error {
+    fn from(error: kube::Error) -> Self {
+        match error {
+            kube::Error::Api(status) => Error::Refused(status),
+            kube::Error::SerdeError(error) => Error::Answer(error.to_string()),
+            other => Error::Unreachable(chain(&other)),
+        }
+    }
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(inner) = next {
+        let inner_text = inner.to_string();
+        if !text.contains(&inner_text) {
+            let _ = write!(text, ": {inner_text}");
+        }
+        next = inner.source();
+    }
+    text
+}
+
+/// Media type of a request body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// An object.
+    Json,
+    /// RFC 7386.
+    MergePatch,
+    /// RFC 6902.
+    JsonPatch,
+    /// Kubernetes' own.
+    StrategicPatch,
+    /// Server-side apply.
+    Apply,
+}
+
+impl Body {
+    fn media_type(self) -> &'static str {
+        match self {
+            Body::Json => "application/json",
+            Body::MergePatch => "application/merge-patch+json",
+            Body::JsonPatch => "application/json-patch+json",
+            Body::StrategicPatch => "application/strategic-merge-patch+json",
+            Body::Apply => "application/apply-patch+yaml",
+        }
+    }
+}
+
+/// Path of a collection, or of one object if `name` is given.
+pub fn path(resource: &Resource, namespace: &str, name: Option<&str>) -> String {
+    let mut path = match resource.api_version.split_once('/') {
+        Some((group, version)) => format!("/apis/{group}/{version}"),
+        None => format!("/api/{}", resource.api_version),
+    };
+    if resource.namespaced && !namespace.is_empty() {
+        let _ = write!(path, "/namespaces/{}", escape(namespace));
+    }
+    let _ = write!(path, "/{}", resource.plural);
+    if let Some(name) = name {
+        let _ = write!(path, "/{}", escape(name));
+    }
+    path
+}
+
+/// Appends a query parameter, escaped.
+pub fn with_query(mut path: String, name: &str, value: &str) -> String {
+    path.push(if path.contains('?') { '&' } else { '?' });
+    let _ = write!(path, "{name}={}", escape(value));
+    path
+}
+
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b':' => {
+                out.push(char::from(byte));
+            }
+            _ => {
+                let _ = write!(out, "%{byte:02X}");
+            }
+        }
+    }
+    out
+}
+
+/// Who a request acts as, if not as the client itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ActAs {
+    /// Empty for the client itself.
+    pub user: String,
+    /// Groups of that user.
+    pub groups: Vec<String>,
+}
+
+/// Sends `body` (if any) and parses the answer.
+pub async fn send(
+    client: &Client,
+    method: Method,
+    path: &str,
+    body: Option<(Body, &Value)>,
+    identity: &ActAs,
+) -> Result<Value, Error> {
+    let mut request = Request::builder().method(method).uri(path);
+    if !identity.user.is_empty() {
+        request = request.header("Impersonate-User", &identity.user);
+        for group in &identity.groups {
+            request = request.header("Impersonate-Group", group);
+        }
+    }
+    let bytes = match body {
+        Some((kind, value)) => {
+            request = request.header("Content-Type", kind.media_type());
+            serde_json::to_vec(value).map_err(|error| Error::Answer(error.to_string()))?
+        }
+        None => Vec::new(),
+    };
+    let request = request.body(bytes).map_err(|error| Error::Answer(error.to_string()))?;
+    Ok(client.request::<Value>(request).await?)
+}
+
+/// GET; `None` if there is no such object.
+pub async fn get(client: &Client, path: &str, identity: &ActAs) -> Result<Option<Value>, Error> {
+    match send(client, Method::GET, path, None, identity).await {
+        Ok(value) => Ok(Some(value)),
+        Err(Error::Refused(status)) if status.code == 404 => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_follow_group_scope_and_name() {
+        let deployments = Resource::new("apps/v1", "Deployment", "deployments", true);
+        let nodes = Resource::new("v1", "Node", "nodes", false);
+        assert_eq!(
+            path(&deployments, "shop", Some("web")),
+            "/apis/apps/v1/namespaces/shop/deployments/web"
+        );
+        assert_eq!(path(&deployments, "", None), "/apis/apps/v1/deployments");
+        assert_eq!(path(&nodes, "ignored", Some("n 1")), "/api/v1/nodes/n%201");
+        assert_eq!(with_query("/x".into(), "a", "b=c,d"), "/x?a=b%3Dc%2Cd");
+    }
+}
