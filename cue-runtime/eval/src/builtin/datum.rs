@@ -1,0 +1,255 @@
+//! What goes into builtin functions and comes out: data without types, references or conjuncts.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use crate::number::Number;
+
+/// A value of JSON, plus bytes, plus values of the evaluator that a function only passes on.
+#[derive(Clone, Debug)]
+pub enum Datum {
+    /// `null`
+    Null,
+    /// `true`, `false`
+    Bool(bool),
+    /// An int or a float.
+    Number(Number),
+    /// A string.
+    String(Arc<str>),
+    /// Bytes.
+    Bytes(Arc<[u8]>),
+    /// A list.
+    List(Arc<Items>),
+    /// Fields in order. A label may occur twice (JSON input): the evaluator unifies them.
+    Struct(Arc<Fields>),
+    /// A value of the evaluator, named by its handle.
+    Live(u32),
+}
+
+/// The elements of a list; dropping a deep one takes no stack.
+#[derive(Clone, Debug, Default)]
+pub struct Items(Vec<Datum>);
+
+/// The fields of a struct; dropping a deep one takes no stack.
+#[derive(Clone, Debug, Default)]
+pub struct Fields(Vec<(Arc<str>, Datum)>);
+
+impl Datum {
+    /// A string.
+    pub fn text(text: impl Into<Arc<str>>) -> Datum {
+        Datum::String(text.into())
+    }
+
+    /// A string of bytes that should be UTF-8; what is not becomes U+FFFD.
+    pub fn lossy(bytes: &[u8]) -> Datum {
+        Datum::String(String::from_utf8_lossy(bytes).into())
+    }
+
+    /// An int.
+    pub fn int(value: i64) -> Datum {
+        Datum::Number(Number::int(value))
+    }
+
+    /// An int that counts something.
+    pub fn count(value: usize) -> Datum {
+        Datum::int(i64::try_from(value).unwrap_or(i64::MAX))
+    }
+
+    /// A float.
+    pub fn float(value: f64) -> Datum {
+        Datum::Number(Number::float(value))
+    }
+
+    /// Bytes.
+    pub fn bytes(bytes: impl Into<Arc<[u8]>>) -> Datum {
+        Datum::Bytes(bytes.into())
+    }
+
+    /// A list.
+    pub fn list(items: Vec<Datum>) -> Datum {
+        Datum::List(Arc::new(Items(items)))
+    }
+
+    /// A struct.
+    pub fn fields(fields: Vec<(Arc<str>, Datum)>) -> Datum {
+        Datum::Struct(Arc::new(Fields(fields)))
+    }
+
+    /// The name of the kind, as messages have it.
+    pub fn kind_name(&self) -> &'static str {
+        match self {
+            Datum::Null => "null",
+            Datum::Bool(_) => "bool",
+            Datum::Number(number) if number.is_int() => "int",
+            Datum::Number(_) => "float",
+            Datum::String(_) => "string",
+            Datum::Bytes(_) => "bytes",
+            Datum::List(_) => "list",
+            Datum::Struct(_) => "struct",
+            Datum::Live(_) => "_",
+        }
+    }
+
+    /// The value as CUE on one line, as messages have it.
+    pub fn cue_text(&self) -> String {
+        let mut out = String::new();
+        let mut work = vec![Printing::Value(self)];
+        while let Some(step) = work.pop() {
+            let datum = match step {
+                Printing::Text(text) => {
+                    out.push_str(text);
+                    continue;
+                }
+                Printing::Label(label) => {
+                    out.push_str(&crate::builtin::quoting::label(label));
+                    out.push(':');
+                    continue;
+                }
+                Printing::Value(datum) => datum,
+            };
+            match datum {
+                Datum::Null => out.push_str("null"),
+                Datum::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+                Datum::Number(number) => out.push_str(&number.cue_text()),
+                Datum::String(text) => out.push_str(&crate::builtin::quoting::cue_string(text)),
+                Datum::Bytes(bytes) => out.push_str(&crate::builtin::quoting::cue_bytes(bytes)),
+                Datum::Live(_) => out.push('_'),
+                Datum::List(items) => {
+                    out.push('[');
+                    work.push(Printing::Text("]"));
+                    for (at, item) in items.iter().enumerate().rev() {
+                        work.push(Printing::Value(item));
+                        if at > 0 {
+                            work.push(Printing::Text(","));
+                        }
+                    }
+                }
+                Datum::Struct(fields) => {
+                    out.push('{');
+                    work.push(Printing::Text("}"));
+                    for (at, (label, value)) in fields.iter().enumerate().rev() {
+                        work.push(Printing::Value(value));
+                        work.push(Printing::Label(label));
+                        if at > 0 {
+                            work.push(Printing::Text(","));
+                        }
+                    }
+                }
+            }
+        }
+        out
+    }
+}
+
+enum Printing<'a> {
+    Value(&'a Datum),
+    Label(&'a str),
+    Text(&'static str),
+}
+
+impl PartialEq for Datum {
+    /// Equality of values: kinds must agree, the order of fields does not matter.
+    fn eq(&self, other: &Datum) -> bool {
+        let mut work = vec![(self, other)];
+        while let Some(pair) = work.pop() {
+            let same = match pair {
+                (Datum::Null, Datum::Null) => true,
+                (Datum::Bool(a), Datum::Bool(b)) => a == b,
+                (Datum::Number(a), Datum::Number(b)) => a == b,
+                (Datum::String(a), Datum::String(b)) => a == b,
+                (Datum::Bytes(a), Datum::Bytes(b)) => a == b,
+                (Datum::Live(a), Datum::Live(b)) => a == b,
+                (Datum::List(a), Datum::List(b)) => {
+                    work.extend(a.iter().zip(b.iter()));
+                    a.len() == b.len()
+                }
+                (Datum::Struct(a), Datum::Struct(b)) => {
+                    a.len() == b.len()
+                        && a.iter().enumerate().all(|(at, (label, value))| {
+                            let found = match b.get(at) {
+                                Some((same, value)) if same == label => Some(value),
+                                _ => b.iter().find(|it| it.0 == *label).map(|it| &it.1),
+                            };
+                            found.is_some_and(|found| {
+                                work.push((value, found));
+                                true
+                            })
+                        })
+                }
+                _ => false,
+            };
+            if !same {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+impl Deref for Items {
+    type Target = Vec<Datum>;
+
+    fn deref(&self) -> &Vec<Datum> {
+        &self.0
+    }
+}
+
+impl Deref for Fields {
+    type Target = Vec<(Arc<str>, Datum)>;
+
+    fn deref(&self) -> &Vec<(Arc<str>, Datum)> {
+        &self.0
+    }
+}
+
+impl Drop for Items {
+    fn drop(&mut self) {
+        if self.0.iter().any(has_children) {
+            drop_flat(std::mem::take(&mut self.0));
+        }
+    }
+}
+
+impl Drop for Fields {
+    fn drop(&mut self) {
+        if self.0.iter().any(|(_, value)| has_children(value)) {
+            drop_flat(std::mem::take(&mut self.0).into_iter().map(|(_, value)| value).collect());
+        }
+    }
+}
+
+fn has_children(datum: &Datum) -> bool {
+    match datum {
+        Datum::List(_) | Datum::Struct(_) => true,
+        Datum::Null
+        | Datum::Bool(_)
+        | Datum::Number(_)
+        | Datum::String(_)
+        | Datum::Bytes(_)
+        | Datum::Live(_) => false,
+    }
+}
+
+/// Takes values apart with an explicit stack.
+fn drop_flat(mut work: Vec<Datum>) {
+    while let Some(datum) = work.pop() {
+        match datum {
+            Datum::List(items) => {
+                if let Some(mut items) = Arc::into_inner(items) {
+                    work.append(&mut items.0);
+                }
+            }
+            Datum::Struct(fields) => {
+                if let Some(mut fields) = Arc::into_inner(fields) {
+                    work.extend(fields.0.drain(..).map(|(_, value)| value));
+                }
+            }
+            Datum::Null
+            | Datum::Bool(_)
+            | Datum::Number(_)
+            | Datum::String(_)
+            | Datum::Bytes(_)
+            | Datum::Live(_) => {}
+        }
+    }
+}

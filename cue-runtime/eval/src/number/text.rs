@@ -1,0 +1,72 @@
+//! How a number is written: the decimal text of JSON and interpolation, and what CUE and YAML add.
+
+use std::fmt;
+
+use num_traits::Zero;
+
+use super::{Form, Number, NumberKind, Parts, Repr};
+
+impl fmt::Display for Number {
+    /// Plain digits if the exponent is small, else `d.dddE+x`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Repr::Small(value) => write!(f, "{value}"),
+            Repr::Wide(parts) => write_decimal(f, parts),
+        }
+    }
+}
+
+impl Number {
+    /// The text in CUE syntax: a float always has a point or an exponent.
+    pub fn cue_text(&self) -> String {
+        let text = self.to_string();
+        if self.kind() == NumberKind::Float && !text.contains(['.', 'E']) {
+            return text + ".0";
+        }
+        text.replace('E', "e")
+    }
+
+    /// The text in YAML output: a float without point or exponent gets a bare point.
+    pub fn yaml_text(&self) -> String {
+        let text = self.to_string();
+        if self.kind() == NumberKind::Float && !text.contains(['.', 'E']) {
+            return text + ".";
+        }
+        text
+    }
+}
+
+fn write_decimal(f: &mut fmt::Formatter<'_>, parts: &Parts) -> fmt::Result {
+    if parts.negative {
+        f.write_str("-")?;
+    }
+    match parts.form {
+        Form::Finite => {}
+        Form::Infinite => return f.write_str("Infinity"),
+        Form::NaN => return f.write_str("NaN"),
+    }
+    let digits = parts.coefficient.to_string();
+    let exponent = i64::from(parts.exponent);
+    let mut count = digits.len() as i64;
+    if parts.coefficient.is_zero() && (-2000..0).contains(&exponent) {
+        count = 1 - exponent;
+    }
+    let adjusted = exponent + count - 1;
+    if exponent <= 0 && adjusted >= -6 {
+        if exponent == 0 {
+            return f.write_str(&digits);
+        }
+        let decimals = exponent.unsigned_abs() as usize;
+        return match digits.len().checked_sub(decimals) {
+            Some(whole) if whole > 0 => {
+                write!(f, "{}.{}", &digits[..whole], &digits[whole..])
+            }
+            _ => write!(f, "0.{digits:0>decimals$}"),
+        };
+    }
+    f.write_str(&digits[..1])?;
+    if digits.len() > 1 {
+        write!(f, ".{}", &digits[1..])?;
+    }
+    write!(f, "E{adjusted:+}")
+}
