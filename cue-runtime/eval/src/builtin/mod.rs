@@ -35,3 +35,8 @@ pub fn package(path: &str) -> Option<&'static Package> {
 pub fn packages() -> &'static [Package] {
     PACKAGES
 }
+
+/// A character in single quotes, as Go's messages have it.
+pub(crate) fn quote_rune(c: char) -> String {
+    quoting::go_quote(c.encode_utf8(&mut [0; 4]), '\'', quoting::Plain::Print)
+}

@@ -1,0 +1,564 @@
+//! JSON as `cue export` and `json.Marshal` write it, and a reader that keeps numbers exact.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+
+use super::{DecodeError, Entry, Sink, Tree, write};
+use crate::builtin::Datum;
+use crate::number::Number;
+
+/// How JSON is laid out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Layout {
+    /// No white space: `json.Marshal`.
+    Compact,
+    /// Four spaces for each level: `cue export`.
+    Indented,
+}
+
+/// Whether `<`, `>` and `&` are escaped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Html {
+    /// They stay.
+    Plain,
+    /// `\u003c`, `\u003e`, `\u0026`
+    Escaped,
+}
+
+/// Writes JSON from pieces.
+#[derive(Debug)]
+pub struct Writer {
+    out: String,
+    layout: Layout,
+    html: Html,
+    /// For each open list or struct: whether something is in it.
+    open: Vec<bool>,
+    after_key: bool,
+}
+
+impl Writer {
+    /// A writer without output.
+    pub fn new(layout: Layout) -> Writer {
+        Writer { out: String::new(), layout, html: Html::Plain, open: Vec::new(), after_key: false }
+    }
+
+    /// The same with `<`, `>` and `&` escaped.
+    pub fn escaping(layout: Layout) -> Writer {
+        Writer { html: Html::Escaped, ..Writer::new(layout) }
+    }
+
+    /// The text; no newline at its end.
+    pub fn finish(self) -> String {
+        self.out
+    }
+
+    fn new_line(&mut self) {
+        if self.layout == Layout::Indented {
+            self.out.push('\n');
+            for _ in 0..self.open.len() {
+                self.out.push_str("    ");
+            }
+        }
+    }
+
+    fn before_value(&mut self) {
+        if std::mem::take(&mut self.after_key) {
+            return;
+        }
+        match self.open.last_mut() {
+            Some(used) => {
+                if std::mem::replace(used, true) {
+                    self.out.push(',');
+                }
+                self.new_line();
+            }
+            None if !self.out.is_empty() => self.out.push('\n'),
+            None => {}
+        }
+    }
+
+    fn end(&mut self, bracket: char) {
+        if self.open.pop() == Some(true) {
+            self.new_line();
+        }
+        self.out.push(bracket);
+    }
+}
+
+impl Sink for Writer {
+    fn null(&mut self) {
+        self.before_value();
+        self.out.push_str("null");
+    }
+
+    fn bool(&mut self, value: bool) {
+        self.before_value();
+        self.out.push_str(if value { "true" } else { "false" });
+    }
+
+    fn number(&mut self, value: &Number, _: Option<&str>) {
+        self.before_value();
+        self.out.push_str(&value.to_string());
+    }
+
+    fn string(&mut self, value: &str) {
+        self.before_value();
+        quote(&mut self.out, value, self.html);
+    }
+
+    fn bytes(&mut self, value: &[u8]) {
+        self.before_value();
+        self.out.push('"');
+        base64::engine::general_purpose::STANDARD.encode_string(value, &mut self.out);
+        self.out.push('"');
+    }
+
+    fn begin_list(&mut self) {
+        self.before_value();
+        self.out.push('[');
+        self.open.push(false);
+    }
+
+    fn end_list(&mut self) {
+        self.end(']');
+    }
+
+    fn begin_struct(&mut self) {
+        self.before_value();
+        self.out.push('{');
+        self.open.push(false);
+    }
+
+    fn key(&mut self, label: &str) {
+        self.before_value();
+        quote(&mut self.out, label, self.html);
+        self.out.push_str(if self.layout == Layout::Indented { ": " } else { ":" });
+        self.after_key = true;
+    }
+
+    fn end_struct(&mut self) {
+        self.end('}');
+    }
+
+    fn written(&self) -> usize {
+        self.out.len()
+    }
+}
+
+/// Appends `text` as a JSON string.
+pub fn quote(out: &mut String, text: &str, html: Html) {
+    out.push('"');
+    let mut plain = 0;
+    for (at, c) in text.char_indices() {
+        let escape: &str = match c {
+            '"' => "\\\"",
+            '\\' => "\\\\",
+            '\n' => "\\n",
+            '\r' => "\\r",
+            '\t' => "\\t",
+            '\u{8}' => "\\b",
+            '\u{c}' => "\\f",
+            '\u{2028}' => "\\u2028",
+            '\u{2029}' => "\\u2029",
+            '<' if html == Html::Escaped => "\\u003c",
+            '>' if html == Html::Escaped => "\\u003e",
+            '&' if html == Html::Escaped => "\\u0026",
+            '\0'..'\u{20}' => "",
+            _ => continue,
+        };
+        out.push_str(&text[plain..at]);
+        if escape.is_empty() {
+            out.push_str(&format!("\\u{:04x}", c as u32));
+        } else {
+            out.push_str(escape);
+        }
+        plain = at + c.len_utf8();
+    }
+    out.push_str(&text[plain..]);
+    out.push('"');
+}
+
+/// Plain data as JSON.
+pub fn encode(datum: &Datum, layout: Layout) -> String {
+    let mut writer = Writer::new(layout);
+    write(datum, &mut writer);
+    writer.finish()
+}
+
+/// How many values a text holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Values {
+    /// Exactly one.
+    One,
+    /// Any number, one after another.
+    Stream,
+}
+
+/// What to make of text inside strings that is not Unicode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Check {
+    /// Only the grammar counts, as for Go's `json.Valid`.
+    Grammar,
+    /// Lone surrogates and bytes that are not UTF-8 are errors.
+    Text,
+}
+
+/// Reads JSON. Numbers keep their digits, duplicate labels stay.
+pub fn decode(text: &[u8], values: Values) -> Result<Tree, DecodeError> {
+    Reader { text, at: 0, check: Check::Text, tree: Tree::default() }.run(values)
+}
+
+/// Whether `text` is exactly one value by the grammar.
+pub fn check(text: &[u8]) -> Result<(), DecodeError> {
+    Reader { text, at: 0, check: Check::Grammar, tree: Tree::default() }
+        .run(Values::One)
+        .map(|_| ())
+}
+
+struct Reader<'a> {
+    text: &'a [u8],
+    at: usize,
+    check: Check,
+    tree: Tree,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Open {
+    List,
+    Struct,
+}
+
+impl Reader<'_> {
+    fn run(mut self, values: Values) -> Result<Tree, DecodeError> {
+        loop {
+            self.space();
+            if self.at == self.text.len() && values == Values::Stream {
+                return Ok(self.tree);
+            }
+            self.value()?;
+            if values == Values::One {
+                self.space();
+                if self.at < self.text.len() {
+                    return Err(self.unexpected("after top-level value"));
+                }
+                return Ok(self.tree);
+            }
+        }
+    }
+
+    fn push(&mut self, entry: Entry, at: usize) {
+        // The grammar check keeps nothing.
+        if self.check == Check::Text {
+            self.tree.entries.push((entry, u32::try_from(at).unwrap_or(u32::MAX)));
+        }
+    }
+
+    fn space(&mut self) {
+        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.text.get(self.at) {
+            self.at += 1;
+        }
+    }
+
+    fn unexpected(&self, place: &str) -> DecodeError {
+        let message = match self.text.get(self.at) {
+            None => "unexpected end of JSON input".to_owned(),
+            Some(b'\'') => format!(r"invalid character '\'' {place}"),
+            Some(b'"') => format!("invalid character '\"' {place}"),
+            Some(byte) => {
+                let c = char::from(*byte);
+                let quoted = crate::builtin::quote_rune(c);
+                format!("invalid character {quoted} {place}")
+            }
+        };
+        DecodeError { message, offset: self.at }
+    }
+
+    fn value(&mut self) -> Result<(), DecodeError> {
+        let mut open: Vec<Open> = Vec::new();
+        loop {
+            // A value, or the first thing in a list or struct.
+            self.space();
+            let start = self.at;
+            let mut closed = false;
+            match self.text.get(self.at) {
+                Some(b'{') => {
+                    self.at += 1;
+                    self.push(Entry::Struct, start);
+                    open.push(Open::Struct);
+                    self.space();
+                    if self.text.get(self.at) == Some(&b'}') {
+                        closed = true;
+                    } else {
+                        self.label()?;
+                        continue;
+                    }
+                }
+                Some(b'[') => {
+                    self.at += 1;
+                    self.push(Entry::List, start);
+                    open.push(Open::List);
+                    self.space();
+                    if self.text.get(self.at) == Some(&b']') {
+                        closed = true;
+                    } else {
+                        continue;
+                    }
+                }
+                Some(b'"') => {
+                    let text = self.string()?;
+                    self.push(Entry::Scalar(Datum::String(text)), start);
+                }
+                Some(b'-' | b'0'..=b'9') => self.number()?,
+                Some(b't') => self.word("true", Datum::Bool(true))?,
+                Some(b'f') => self.word("false", Datum::Bool(false))?,
+                Some(b'n') => self.word("null", Datum::Null)?,
+                _ => return Err(self.unexpected("looking for beginning of value")),
+            }
+            // What follows a value.
+            loop {
+                if closed {
+                    let at = self.at;
+                    self.at += 1;
+                    self.push(Entry::End, at);
+                    open.pop();
+                    closed = false;
+                }
+                let Some(inner) = open.last().copied() else { return Ok(()) };
+                self.space();
+                match (self.text.get(self.at), inner) {
+                    (Some(b','), Open::List) => self.at += 1,
+                    (Some(b','), Open::Struct) => {
+                        self.at += 1;
+                        self.space();
+                        self.label()?;
+                    }
+                    (Some(b']'), Open::List) | (Some(b'}'), Open::Struct) => {
+                        closed = true;
+                        continue;
+                    }
+                    (_, Open::List) => return Err(self.unexpected("after array element")),
+                    (_, Open::Struct) => {
+                        return Err(self.unexpected("after object key:value pair"));
+                    }
+                }
+                break;
+            }
+        }
+    }
+
+    fn label(&mut self) -> Result<(), DecodeError> {
+        let start = self.at;
+        if self.text.get(self.at) != Some(&b'"') {
+            return Err(self.unexpected("looking for beginning of object key string"));
+        }
+        let label = self.string()?;
+        self.push(Entry::Key(label), start);
+        self.space();
+        if self.text.get(self.at) != Some(&b':') {
+            return Err(self.unexpected("after object key"));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    fn word(&mut self, word: &str, datum: Datum) -> Result<(), DecodeError> {
+        let start = self.at;
+        for expected in word.bytes() {
+            if self.text.get(self.at) != Some(&expected) {
+                let expected = char::from(expected);
+                return Err(self.unexpected(&format!("in literal {word} (expecting '{expected}')")));
+            }
+            self.at += 1;
+        }
+        self.push(Entry::Scalar(datum), start);
+        Ok(())
+    }
+
+    fn digits(&mut self, place: &str) -> Result<(), DecodeError> {
+        if !self.text.get(self.at).is_some_and(u8::is_ascii_digit) {
+            return Err(self.unexpected(place));
+        }
+        while self.text.get(self.at).is_some_and(u8::is_ascii_digit) {
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<(), DecodeError> {
+        let start = self.at;
+        if self.text.get(self.at) == Some(&b'-') {
+            self.at += 1;
+        }
+        if self.text.get(self.at) == Some(&b'0') {
+            self.at += 1;
+        } else {
+            self.digits("in numeric literal")?;
+        }
+        if self.text.get(self.at) == Some(&b'.') {
+            self.at += 1;
+            self.digits("after decimal point in numeric literal")?;
+        }
+        if let Some(b'e' | b'E') = self.text.get(self.at) {
+            self.at += 1;
+            if let Some(b'+' | b'-') = self.text.get(self.at) {
+                self.at += 1;
+            }
+            self.digits("in exponent of numeric literal")?;
+        }
+        let digits = std::str::from_utf8(&self.text[start..self.at]).unwrap_or("0");
+        let number = Number::parse_signed(digits)
+            .map_err(|error| DecodeError { message: error.to_string(), offset: start })?;
+        self.push(Entry::Scalar(Datum::Number(number)), start);
+        Ok(())
+    }
+
+    fn string(&mut self) -> Result<Arc<str>, DecodeError> {
+        let start = self.at;
+        self.at += 1;
+        let mut out: Vec<u8> = Vec::new();
+        loop {
+            let plain = self.at;
+            while let Some(byte) = self.text.get(self.at)
+                && *byte >= 0x20
+                && *byte != b'"'
+                && *byte != b'\\'
+            {
+                self.at += 1;
+            }
+            out.extend_from_slice(&self.text[plain..self.at]);
+            match self.text.get(self.at) {
+                Some(b'"') => {
+                    self.at += 1;
+                    break;
+                }
+                Some(b'\\') => {
+                    self.at += 1;
+                    self.escape(start, &mut out)?;
+                }
+                _ => return Err(self.unexpected("in string literal")),
+            }
+        }
+        match String::from_utf8(out) {
+            Ok(text) => Ok(text.into()),
+            Err(_) if self.check == Check::Grammar => Ok("".into()),
+            Err(_) => Err(DecodeError {
+                message: "could not parse JSON: illegal UTF-8 encoding".to_owned(),
+                offset: start,
+            }),
+        }
+    }
+
+    fn escape(&mut self, start: usize, out: &mut Vec<u8>) -> Result<(), DecodeError> {
+        let byte = match self.text.get(self.at) {
+            Some(b'"') => b'"',
+            Some(b'\\') => b'\\',
+            Some(b'/') => b'/',
+            Some(b'b') => 8,
+            Some(b'f') => 12,
+            Some(b'n') => b'\n',
+            Some(b'r') => b'\r',
+            Some(b't') => b'\t',
+            Some(b'u') => {
+                self.at += 1;
+                let first = self.hex()?;
+                let mut code = first;
+                if (0xd800..0xdc00).contains(&first)
+                    && self.text.get(self.at) == Some(&b'\\')
+                    && self.text.get(self.at + 1) == Some(&b'u')
+                {
+                    let before = self.at;
+                    self.at += 2;
+                    let second = self.hex()?;
+                    if (0xdc00..0xe000).contains(&second) {
+                        code = 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+                    } else {
+                        self.at = before;
+                    }
+                }
+                let c = match char::from_u32(code) {
+                    Some(c) => c,
+                    None if self.check == Check::Grammar => '\u{fffd}',
+                    None => {
+                        return Err(DecodeError {
+                            message: "invalid string: unmatched surrogate pair".to_owned(),
+                            offset: start,
+                        });
+                    }
+                };
+                out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                return Ok(());
+            }
+            _ => return Err(self.unexpected("in string escape code")),
+        };
+        self.at += 1;
+        out.push(byte);
+        Ok(())
+    }
+
+    fn hex(&mut self) -> Result<u32, DecodeError> {
+        let mut code = 0;
+        for _ in 0..4 {
+            let digit = self.text.get(self.at).and_then(|byte| char::from(*byte).to_digit(16));
+            let Some(digit) = digit else {
+                return Err(self.unexpected("in \\u hexadecimal character escape"));
+            };
+            code = code * 16 + digit;
+            self.at += 1;
+        }
+        Ok(code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_is_written() {
+        for (source, compact) in [
+            (r#" {"a": [1, 2.50, 1e3, -0, true], "b": {}, "c": [], "d": null} "#,
+             r#"{"a":[1,2.50,1E+3,0,true],"b":{},"c":[],"d":null}"#),
+            (r#""\u00e9\/\ud83d\ude00\n\u0001<>&""#, "\"é/😀\\n\\u0001<>&\""),
+            (r#"{"a":1,"a":2}"#, r#"{"a":1,"a":2}"#),
+        ] {
+            let tree = decode(source.as_bytes(), Values::One).unwrap();
+            assert_eq!(encode(&tree.to_datum(), Layout::Compact), compact);
+        }
+        let tree = decode(br#"{"a":[1,[]],"b":{}}"#, Values::One).unwrap();
+        assert_eq!(
+            encode(&tree.to_datum(), Layout::Indented),
+            "{\n    \"a\": [\n        1,\n        []\n    ],\n    \"b\": {}\n}"
+        );
+    }
+
+    #[test]
+    fn errors_are_those_of_go() {
+        for (source, message) in [
+            ("", "unexpected end of JSON input"),
+            ("{\"a\" 1}", "invalid character '1' after object key"),
+            ("{a:1}", "invalid character 'a' looking for beginning of object key string"),
+            ("[1 2]", "invalid character '2' after array element"),
+            ("{\"a\":1 2}", "invalid character '2' after object key:value pair"),
+            ("1 2", "invalid character '2' after top-level value"),
+            ("tru", "unexpected end of JSON input"),
+            ("trx", "invalid character 'x' in literal true (expecting 'u')"),
+            ("\"\\q\"", "invalid character 'q' in string escape code"),
+            ("\"\n\"", "invalid character '\\n' in string literal"),
+            ("-a", "invalid character 'a' in numeric literal"),
+            ("\"\\ud800\"", "invalid string: unmatched surrogate pair"),
+            ("[1,]", "invalid character ']' looking for beginning of value"),
+        ] {
+            assert_eq!(decode(source.as_bytes(), Values::One).unwrap_err().message, message);
+        }
+    }
+
+    #[test]
+    fn deep_values_need_no_stack() {
+        let deep = "[".repeat(100_000) + &"]".repeat(100_000);
+        let tree = decode(deep.as_bytes(), Values::One).unwrap();
+        let datum = tree.to_datum();
+        assert_eq!(encode(&datum, Layout::Compact), deep);
+        assert!(datum == tree.to_datum());
+    }
+}

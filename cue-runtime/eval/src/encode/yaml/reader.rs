@@ -1,0 +1,506 @@
+//! How YAML is read: anchors, merges and tags resolved, scalars as CUE sees them.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use libyaml_safer::{Event, EventData, Mark, Parser, ScalarStyle};
+
+use super::scalar::{Meaning, meaning, number};
+use crate::builtin::Datum;
+use crate::encode::{Entry, Tree};
+
+/// Text that is no YAML, or none that CUE takes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Error {
+    /// What is wrong, in the words of the original.
+    pub message: String,
+    /// The line, from 1, where the reader knows it.
+    pub line: Option<u32>,
+}
+
+impl Error {
+    /// The message behind file name and line.
+    pub fn located(&self, source: &str) -> String {
+        match self.line {
+            Some(line) => format!("{source}:{line}: {}", self.message),
+            None => format!("{source}: {}", self.message),
+        }
+    }
+}
+
+/// One document of a stream.
+#[derive(Clone, Debug, Default)]
+pub struct Document {
+    /// Its value; no entries for a document without content.
+    pub tree: Tree,
+    /// Line of its start, from 1.
+    pub line: u32,
+    /// Column of its start, from 1.
+    pub column: u32,
+}
+
+/// Nesting beyond this is refused.
+const DEPTH: usize = 10_000;
+/// Nodes that aliases may create in a stream.
+const ALIASED: usize = 50_000;
+
+/// Reads a stream of documents. An empty stream has none.
+pub fn decode(text: &[u8]) -> Result<Vec<Document>, Error> {
+    if let Some(line) = tag_before_comma(text) {
+        let message = "did not find expected whitespace or line break".to_owned();
+        return Err(Error { message, line: Some(line) });
+    }
+    let mut input = text;
+    let mut parser = Parser::new();
+    parser.set_input_string(&mut input);
+    let mut composer = Composer::default();
+    loop {
+        let event = parser.parse().map_err(|error| syntax_error(&error))?;
+        match event.data {
+            EventData::StreamEnd => return Ok(composer.documents),
+            _ => composer.take(event)?,
+        }
+    }
+}
+
+fn syntax_error(error: &libyaml_safer::Error) -> Error {
+    let scanner = u64::from(error.kind() == libyaml_safer::ErrorKind::Scanner);
+    let lines = [error.context_mark(), error.problem_mark()];
+    let line = lines.into_iter().flatten().map(|mark| mark.line).find(|line| *line != 0);
+    let message = match error.problem() {
+        "" => "unknown problem parsing YAML content",
+        known => known,
+    };
+    let line = line.map(|line| u32::try_from(line + scanner).unwrap_or(u32::MAX));
+    Error { message: message.to_owned(), line }
+}
+
+/// The scanner beneath cannot take `[!tag, x]`, which the original refuses outside of flow
+/// collections as well; a word that looks so is refused here.
+fn tag_before_comma(text: &[u8]) -> Option<u32> {
+    let mut at = 0;
+    while let Some(next) = text.get(at..).and_then(|rest| rest.iter().position(|b| *b == b'!')) {
+        let start = at + next;
+        at = start + 1;
+        let opens = start == 0
+            || matches!(text[start - 1], b' ' | b'\t' | b'\n' | b'\r' | b'[' | b'{' | b',');
+        if !opens {
+            continue;
+        }
+        let word = text[start..]
+            .iter()
+            .take_while(|byte| {
+                byte.is_ascii_alphanumeric()
+                    || matches!(byte, b'!' | b'-' | b'_' | b'.' | b':' | b'/' | b'%' | b'#' | b'<' | b'>' | b'@' | b'+' | b';' | b'=')
+            })
+            .count();
+        if text.get(start + word) == Some(&b',') {
+            let line = text[..start].iter().filter(|byte| **byte == b'\n').count() + 1;
+            return Some(line as u32);
+        }
+    }
+    None
+}
+
+#[derive(Default)]
+struct Composer {
+    documents: Vec<Document>,
+    tree: Tree,
+    start: Mark,
+    open: Vec<Open>,
+    anchors: HashMap<String, Anchor>,
+    aliased: usize,
+}
+
+enum Anchor {
+    Open,
+    Span(Range<usize>),
+}
+
+struct Open {
+    start: usize,
+    anchor: Option<String>,
+    /// For mappings: whether a key is next.
+    mapping: Option<Expect>,
+    /// Where merge keys stand in the entries.
+    merges: Vec<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Expect {
+    Key,
+    Value,
+}
+
+impl Composer {
+    fn take(&mut self, event: Event) -> Result<(), Error> {
+        let mark = event.start_mark;
+        match event.data {
+            EventData::StreamStart { .. } | EventData::StreamEnd => {}
+            EventData::DocumentStart { .. } => {
+                self.start = mark;
+                self.anchors.clear();
+            }
+            EventData::DocumentEnd { .. } => {
+                let tree = std::mem::take(&mut self.tree);
+                let (line, column) = (self.start.line as u32 + 1, self.start.column as u32 + 1);
+                self.documents.push(Document { tree, line, column });
+            }
+            EventData::Alias { anchor } => self.alias(&anchor, mark)?,
+            EventData::Scalar { anchor, tag, value, style, .. } => {
+                let start = self.tree.entries.len();
+                self.scalar(tag.as_deref(), &value, style, mark)?;
+                if let Some(name) = anchor {
+                    let end = self.tree.entries.len();
+                    self.anchors.insert(name, Anchor::Span(start..end));
+                }
+            }
+            EventData::SequenceStart { anchor, tag, .. } => {
+                collection_tag(tag.as_deref(), mark)?;
+                self.begin(Entry::List, anchor, None, mark)?;
+            }
+            EventData::MappingStart { anchor, tag, .. } => {
+                collection_tag(tag.as_deref(), mark)?;
+                self.begin(Entry::Struct, anchor, Some(Expect::Key), mark)?;
+            }
+            EventData::SequenceEnd | EventData::MappingEnd => self.end(mark)?,
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, entry: Entry, mark: Mark) {
+        self.tree.entries.push((entry, u32::try_from(mark.index).unwrap_or(u32::MAX)));
+    }
+
+    fn expects_key(&self) -> bool {
+        self.open.last().is_some_and(|open| open.mapping == Some(Expect::Key))
+    }
+
+    /// A node is complete: in a mapping, key and value alternate.
+    fn done(&mut self) {
+        if let Some(Open { mapping: Some(expect), .. }) = self.open.last_mut() {
+            *expect = if *expect == Expect::Key { Expect::Value } else { Expect::Key };
+        }
+    }
+
+    fn begin(
+        &mut self,
+        entry: Entry,
+        anchor: Option<String>,
+        mapping: Option<Expect>,
+        mark: Mark,
+    ) -> Result<(), Error> {
+        if self.expects_key() {
+            let kind = if mapping.is_some() { "map" } else { "seq" };
+            return Err(at(mark, format!("invalid map key: !!{kind}")));
+        }
+        if self.open.len() >= DEPTH {
+            return Err(at(mark, format!("exceeded max depth of {DEPTH}")));
+        }
+        if let Some(name) = &anchor {
+            self.anchors.insert(name.clone(), Anchor::Open);
+        }
+        let start = self.tree.entries.len();
+        self.push(entry, mark);
+        self.open.push(Open { start, anchor, mapping, merges: Vec::new() });
+        Ok(())
+    }
+
+    fn end(&mut self, mark: Mark) -> Result<(), Error> {
+        self.push(Entry::End, mark);
+        let Some(open) = self.open.pop() else { return Ok(()) };
+        if !open.merges.is_empty() {
+            self.merge(&open, mark)?;
+        }
+        if let Some(name) = open.anchor {
+            self.anchors.insert(name, Anchor::Span(open.start..self.tree.entries.len()));
+        }
+        self.done();
+        Ok(())
+    }
+
+    fn alias(&mut self, name: &str, mark: Mark) -> Result<(), Error> {
+        let span = match self.anchors.get(name) {
+            None => return Err(at(mark, format!("unknown anchor '{name}' referenced"))),
+            Some(Anchor::Open) => {
+                return Err(at(mark, format!("anchor \"{name}\" value contains itself")));
+            }
+            Some(Anchor::Span(span)) => span.clone(),
+        };
+        self.aliased += span.len();
+        if self.aliased > ALIASED {
+            return Err(at(mark, format!("aliases expand to more than {ALIASED} nodes")));
+        }
+        let offset = u32::try_from(mark.index).unwrap_or(u32::MAX);
+        let copies: Vec<Entry> =
+            self.tree.entries[span].iter().map(|(entry, _)| entry.clone()).collect();
+        if self.expects_key() {
+            let label: Arc<str> = match copies.first() {
+                Some(Entry::Key(label)) => label.clone(),
+                Some(Entry::Scalar(Datum::String(text))) => text.clone(),
+                Some(Entry::Scalar(Datum::Null)) => "null".into(),
+                Some(Entry::Scalar(Datum::Bool(value))) => value.to_string().into(),
+                Some(Entry::Scalar(Datum::Number(value))) => value.to_string().into(),
+                _ => return Err(at(mark, "invalid map key".to_owned())),
+            };
+            self.push(Entry::Key(label), mark);
+        } else {
+            for (index, entry) in copies.into_iter().enumerate() {
+                let entry = match entry {
+                    // An anchored key used as a value.
+                    Entry::Key(label) if index == 0 => Entry::Scalar(Datum::String(label)),
+                    other => other,
+                };
+                self.tree.entries.push((entry, offset));
+            }
+        }
+        self.done();
+        Ok(())
+    }
+
+    fn scalar(
+        &mut self,
+        tag: Option<&str>,
+        value: &str,
+        style: ScalarStyle,
+        mark: Mark,
+    ) -> Result<(), Error> {
+        let plain = matches!(style, ScalarStyle::Plain | ScalarStyle::Any);
+        let tag = match tag {
+            None | Some("!") | Some("") => None,
+            Some(tag) => Some(tag),
+        };
+        if self.expects_key() {
+            if plain && tag.is_none_or(|tag| tag == "tag:yaml.org,2002:merge") && value == "<<" {
+                let at = self.tree.entries.len();
+                if let Some(open) = self.open.last_mut() {
+                    open.merges.push(at);
+                }
+            }
+            let label = key(tag, value, plain && tag.is_none(), mark)?;
+            self.push(Entry::Key(label), mark);
+        } else {
+            let datum = datum(tag, value, plain, mark)?;
+            self.push(Entry::Scalar(datum), mark);
+        }
+        self.done();
+        Ok(())
+    }
+
+    /// Replaces the merge keys of the mapping that just ended by the fields they bring.
+    fn merge(&mut self, open: &Open, mark: Mark) -> Result<(), Error> {
+        let entries = &self.tree.entries;
+        let end = entries.len() - 1;
+        let mut merged: Vec<(Arc<str>, u32, Range<usize>)> = Vec::new();
+        let mut places: HashMap<Arc<str>, usize> = HashMap::new();
+        let mut put = |label: &Arc<str>, offset: u32, span: Range<usize>| {
+            if let Some(place) = places.get(label) {
+                merged[*place].2 = span;
+            } else {
+                places.insert(label.clone(), merged.len());
+                merged.push((label.clone(), offset, span));
+            }
+        };
+        for (at_key, value) in fields_of(entries, open.start..end + 1) {
+            let (Entry::Key(label), offset) = &entries[at_key] else { continue };
+            if !open.merges.contains(&at_key) {
+                put(label, *offset, value);
+                continue;
+            }
+            let sources = match &entries[value.start].0 {
+                Entry::Struct => vec![value],
+                Entry::List => {
+                    let mut items = elements_of(entries, value);
+                    items.reverse();
+                    items
+                }
+                _ => Vec::new(),
+            };
+            let wrong = sources.is_empty() && !matches!(entries[at_key + 1].0, Entry::List)
+                || sources.iter().any(|it| !matches!(entries[it.start].0, Entry::Struct));
+            if wrong {
+                let message = "map merge requires map or sequence of maps as the value";
+                return Err(at(mark, message.to_owned()));
+            }
+            for source in sources {
+                for (at_key, value) in fields_of(entries, source) {
+                    if let (Entry::Key(label), offset) = &entries[at_key] {
+                        put(label, *offset, value);
+                    }
+                }
+            }
+        }
+        let mut fresh = vec![entries[open.start].clone()];
+        for (label, offset, span) in merged {
+            fresh.push((Entry::Key(label), offset));
+            fresh.extend_from_slice(&entries[span]);
+        }
+        fresh.push(entries[end].clone());
+        self.aliased += fresh.len();
+        if self.aliased > 20 * ALIASED {
+            return Err(at(mark, format!("aliases expand to more than {ALIASED} nodes")));
+        }
+        // Anchors inside would now point elsewhere: keep what they name.
+        self.tree.entries.truncate(open.start);
+        self.anchors.retain(|_, anchor| match anchor {
+            Anchor::Span(span) => span.end <= open.start,
+            Anchor::Open => true,
+        });
+        self.tree.entries.append(&mut fresh);
+        Ok(())
+    }
+}
+
+/// The value that begins at `start`.
+fn value_at(entries: &[(Entry, u32)], start: usize) -> Range<usize> {
+    let mut depth = 0usize;
+    for (at, (entry, _)) in entries.iter().enumerate().skip(start) {
+        match entry {
+            Entry::List | Entry::Struct => depth += 1,
+            Entry::End => depth = depth.saturating_sub(1),
+            Entry::Scalar(_) | Entry::Key(_) => {}
+        }
+        if depth == 0 {
+            return start..at + 1;
+        }
+    }
+    start..entries.len()
+}
+
+fn fields_of(entries: &[(Entry, u32)], span: Range<usize>) -> Vec<(usize, Range<usize>)> {
+    let mut out = Vec::new();
+    let mut at = span.start + 1;
+    while at + 1 < span.end {
+        let value = value_at(entries, at + 1);
+        let next = value.end;
+        out.push((at, value));
+        at = next;
+    }
+    out
+}
+
+fn elements_of(entries: &[(Entry, u32)], span: Range<usize>) -> Vec<Range<usize>> {
+    let mut out = Vec::new();
+    let mut at = span.start + 1;
+    while at + 1 < span.end {
+        let value = value_at(entries, at);
+        at = value.end;
+        out.push(value);
+    }
+    out
+}
+
+fn at(mark: Mark, message: String) -> Error {
+    Error { message, line: Some(u32::try_from(mark.line + 1).unwrap_or(u32::MAX)) }
+}
+
+/// `!!int` for the tags of YAML itself.
+fn short(tag: &str) -> String {
+    match tag.strip_prefix("tag:yaml.org,2002:") {
+        Some(name) => format!("!!{name}"),
+        None => tag.to_owned(),
+    }
+}
+
+fn collection_tag(tag: Option<&str>, mark: Mark) -> Result<(), Error> {
+    match tag.map(short).as_deref() {
+        None | Some("" | "!" | "!!seq" | "!!map" | "!!set") => Ok(()),
+        Some(other) => Err(at(mark, format!("cannot unmarshal tag \"{other}\""))),
+    }
+}
+
+fn key(tag: Option<&str>, value: &str, plain: bool, mark: Mark) -> Result<Arc<str>, Error> {
+    if !plain && tag.is_none() {
+        return Ok(value.into());
+    }
+    let meant = if plain { meaning(value) } else { Meaning::String };
+    Ok(match meant {
+        Meaning::Null => "null".into(),
+        Meaning::Bool(value) => value.to_string().into(),
+        Meaning::Int(_) | Meaning::Float if value.starts_with('-') => {
+            return Err(at(mark, format!("invalid label {value}")));
+        }
+        Meaning::Int(_)
+            if value.len() > 1
+                && value.starts_with('0')
+                && value.as_bytes()[1].is_ascii_digit() =>
+        {
+            format!("0o{}", &value[1..]).into()
+        }
+        Meaning::Int(_)
+        | Meaning::Float
+        | Meaning::Special(_)
+        | Meaning::Timestamp
+        | Meaning::String => value.into(),
+    })
+}
+
+fn datum(tag: Option<&str>, value: &str, plain: bool, mark: Mark) -> Result<Datum, Error> {
+    let tag = tag.map(short);
+    let illegal = |text: &str| {
+        Err(Error { message: format!("parse error: illegal number start \"{text}\""), line: None })
+    };
+    let meant = match tag.as_deref() {
+        None if !plain => return Ok(Datum::text(value)),
+        None => meaning(value),
+        Some("!!str" | "!!timestamp") => return Ok(Datum::text(value)),
+        Some("!!null") => return Ok(Datum::Null),
+        Some("!!bool") => {
+            return Ok(Datum::Bool(matches!(value, "true" | "True" | "TRUE")));
+        }
+        Some("!!binary") => {
+            let packed: String = value.chars().filter(|c| !c.is_whitespace()).collect();
+            return match base64::engine::general_purpose::STANDARD.decode(packed) {
+                Ok(bytes) => Ok(Datum::bytes(bytes)),
+                Err(_) => {
+                    Err(at(mark, "!!binary value contains invalid base64 data".to_owned()))
+                }
+            };
+        }
+        Some("!!int") => match meaning(value) {
+            Meaning::Int(number) => Meaning::Int(number),
+            _ => {
+                let message = format!("cannot decode \"{value}\" as !!int: not a literal number");
+                return Err(at(mark, message));
+            }
+        },
+        Some("!!float") => match meaning(value) {
+            Meaning::Float => Meaning::Float,
+            Meaning::Int(_) => return illegal(&format!("number & {value}")),
+            Meaning::Special(text) => return illegal(text),
+            _ => {
+                let message = format!("cannot decode \"{value}\" as !!float: not a literal number");
+                return Err(at(mark, message));
+            }
+        },
+        Some(other) => return Err(at(mark, format!("cannot unmarshal tag \"{other}\""))),
+    };
+    match &meant {
+        Meaning::Null => Ok(Datum::Null),
+        Meaning::Bool(value) => Ok(Datum::Bool(*value)),
+        Meaning::Special(text) => illegal(text),
+        Meaning::Timestamp => Ok(Datum::text(value)),
+        Meaning::String if plain && value == "<<" => {
+            Err(at(mark, "cannot unmarshal tag \"!!merge\"".to_owned()))
+        }
+        Meaning::String => Ok(Datum::text(value)),
+        Meaning::Int(_) | Meaning::Float => {
+            let digits_only = value.bytes().all(|byte| byte.is_ascii_digit());
+            if meant == Meaning::Float && digits_only {
+                if value.starts_with('0') {
+                    return Ok(Datum::text(value));
+                }
+                return illegal(&format!("number & {value}"));
+            }
+            let kind = if meant == Meaning::Float { "float" } else { "int" };
+            match number(value, &meant) {
+                Ok(number) => Ok(Datum::Number(number)),
+                Err(reason) => {
+                    Err(at(mark, format!("cannot decode \"{value}\" as !!{kind}: {reason}")))
+                }
+            }
+        }
+    }
+}
