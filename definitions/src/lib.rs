@@ -79,6 +79,53 @@ pub struct Definition {
     pub source: &'static str,
 }
 
+/// The three parts of a definition's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// Import declarations; may be empty.
+    pub imports: String,
+    /// The header: one field, named like the definition.
+    pub header: String,
+    /// What stands inside `template`, without its indentation.
+    pub template: String,
+}
+
+impl Parts {
+    /// What `spec.schematic.cue.template` of the object holds: imports and template.
+    #[must_use]
+    pub fn schematic(&self) -> String {
+        if self.imports.is_empty() {
+            self.template.clone()
+        } else {
+            format!("{}\n{}", self.imports, self.template)
+        }
+    }
+}
+
+impl Definition {
+    /// Takes the text apart, for those who must not wait for a parser. Relies on the layout of the shipped
+    /// files (`template: {` opens a line, `)` closes imports): for other people's definitions use the parser.
+    #[must_use]
+    pub fn parts(&self) -> Parts {
+        let (head, rest) = self.source.split_once("\ntemplate: {\n").unwrap_or((self.source, ""));
+        let body = rest.trim_end().strip_suffix('}').unwrap_or(rest);
+        let mut at = 0;
+        let mut cut = 0;
+        for line in head.split_inclusive('\n') {
+            at += line.len();
+            if line.starts_with("import \"") || line.trim_end() == ")" {
+                cut = at;
+            }
+        }
+        let template = body.lines().fold(String::with_capacity(body.len()), |mut text, line| {
+            text.push_str(line.strip_prefix('\t').unwrap_or(line));
+            text.push('\n');
+            text
+        });
+        Parts { imports: head[..cut].into(), header: head[cut..].trim_start().into(), template }
+    }
+}
+
 /// A CUE package that templates may import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Package {
@@ -144,6 +191,31 @@ mod tests {
             let typed = text.lines().filter_map(|line| line.trim().strip_prefix("type:"));
             assert!(typed.into_iter().any(|rest| rest.trim() == kind), "{}: type", it.name);
             assert!(text.contains("\ntemplate: {"), "{}: no template", it.name);
+        }
+    }
+
+    #[test]
+    fn a_definition_comes_apart() {
+        for it in definitions() {
+            let parts = it.parts();
+            assert_eq!(
+                parts.imports.matches('(').count(),
+                parts.imports.matches(')').count(),
+                "{}",
+                it.name
+            );
+            assert_eq!(parts.imports.is_empty(), !it.source.contains("import "), "{}", it.name);
+            assert!(
+                !parts.header.contains("template:") && !parts.header.contains("import"),
+                "{}",
+                it.name
+            );
+            assert!(
+                parts.template.starts_with(|first: char| !first.is_whitespace()),
+                "{}",
+                it.name
+            );
+            assert!(!parts.template.contains("template: {\n\tparameter"), "{}", it.name);
         }
     }
 

@@ -130,10 +130,10 @@ impl From<Error> for Wrong {
 }
 
 fn check(case: &Case, definition: &Definition, profile: Profile) -> Result<(), Wrong> {
-    let (imports, header, template) = split(definition.source);
+    let parts = definition.parts();
     let properties = case.value("properties").unwrap_or_else(|| json!({}));
     if let Some(expected) = case.value("health") {
-        let mut header = start(header, &[], profile, Vec::new())?;
+        let mut header = start(&parts.header, &[], profile, Vec::new())?;
         let name = if definition.name.contains('-') {
             format!("{:?}", definition.name)
         } else {
@@ -158,7 +158,7 @@ fn check(case: &Case, definition: &Definition, profile: Profile) -> Result<(), W
             packages(lateen_definitions::render_packages())
         }
     };
-    let source = open(&format!("{imports}\n{template}"));
+    let source = open(&parts.schematic());
     if let Some(Value::Array(actions)) = case.value("actions") {
         let mut session = start(&source, &packages, profile, inputs(case, &properties))?;
         return carry_out(&mut session, &actions);
@@ -262,21 +262,6 @@ fn inputs(case: &Case, properties: &Value) -> Vec<Input> {
 /// Names what the inputs fill.
 fn open(text: &str) -> String {
     format!("{text}\nparameter: _\ncontext:   _\n")
-}
-
-/// Imports, header, and what stands inside `template`.
-fn split(source: &str) -> (&str, &str, &str) {
-    let (head, template) = source.split_once("\ntemplate: {\n").unwrap();
-    let template = template.trim_end().strip_suffix('}').unwrap();
-    let end = head.lines().scan(0, |at, line| {
-        let start = *at;
-        *at += line.len() + 1;
-        Some((start, line))
-    });
-    let last = end.filter(|(_, line)| line.starts_with("import \"") || *line == ")").last();
-    let cut = last.map_or(0, |(start, line)| start + line.len());
-    let (imports, header) = head.split_at(cut);
-    (imports, header, template)
 }
 
 /// A path without quotes and brackets.
