@@ -139,11 +139,6 @@ fn sized(args: &[Datum], at: usize, width: u64, name: &str) -> Read<i64> {
     Ok(i64::from(value.to_i64().unwrap_or(0) as i32))
 }
 
-/// An `int64`, also for Go's `int`.
-pub(super) fn int64(args: &[Datum], at: usize, name: &str) -> Read<i64> {
-    sized(args, at, 64, name)
-}
-
 /// Go's `int`.
 pub(super) fn int(args: &[Datum], at: usize) -> Read<i64> {
     sized(args, at, 64, "int64")

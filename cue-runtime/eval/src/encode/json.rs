@@ -322,7 +322,6 @@ impl Reader<'_> {
                     self.at += 1;
                     self.push(Entry::End, at);
                     open.pop();
-                    closed = false;
                 }
                 let Some(inner) = open.last().copied() else { return Ok(()) };
                 self.space();

@@ -131,7 +131,7 @@ impl Number {
         }))
     }
 
-    /// The quotient rounded to 34 digits, without the adjustment of zeros that `/` makes.
+    /// The quotient rounded to 34 digits, without trailing zeros.
     pub fn quo_plain(&self, other: &Number) -> Computed {
         let (a, b) = (self.parts(), other.parts());
         if b.coefficient.is_zero() {
@@ -144,7 +144,9 @@ impl Number {
         if a.coefficient.is_zero() {
             return Ok(float_zero(a.negative != b.negative, 0));
         }
-        divide(&a, &b)
+        let rounded = divide(&a, &b)?.parts();
+        let (coefficient, exponent) = strip_zeros(&rounded.coefficient, rounded.exponent);
+        Ok(Number::build(Parts { coefficient, exponent, ..rounded }))
     }
 
     /// `-self`; zero stays positive.

@@ -9,6 +9,7 @@
 //! 3. Equality is kind and value; comparison is value alone. (tests below)
 
 mod arithmetic; // + - * / and div mod quo rem, rounding
+mod elementary; // exp, ln, pow, cbrt to 34 digits
 mod literal; // CUE number literals, JSON numbers
 mod text; // decimal text and its CUE and YAML variants
 
@@ -17,7 +18,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use num_bigint::{BigInt, BigUint, Sign};
-use num_traits::{One, ToPrimitive, Zero};
+use num_traits::{ToPrimitive, Zero};
 
 pub use self::arithmetic::{ArithmeticError, PRECISION};
 pub use self::literal::LiteralError;
@@ -389,10 +390,6 @@ pub(crate) fn strip_zeros(coefficient: &BigUint, exponent: i32) -> (BigUint, i32
         }
     }
     (digits, exponent)
-}
-
-pub(crate) fn one() -> BigUint {
-    BigUint::one()
 }
 
 #[cfg(test)]

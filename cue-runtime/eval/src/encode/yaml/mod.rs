@@ -115,12 +115,12 @@ mod tests {
             assert_eq!(read(source).as_deref(), Ok(value), "{source}");
         }
         for (source, message) in [
-            ("a: *b", ":1: unknown anchor 'b' referenced"),
+            ("a: *b", ": unknown anchor 'b' referenced"),
             ("a: &a [*a]", ":1: anchor \"a\" value contains itself"),
             ("a: !foo 1", ":1: cannot unmarshal tag \"!foo\""),
             ("? [1]\n: 2", ":1: invalid map key: !!seq"),
-            ("a: .inf", ": parse error: illegal number start \"+Inf\""),
-            ("a: 18446744073709551616", ": parse error: illegal number start \"number & 18446744073709551616\""),
+            ("a: .inf", "parse error: illegal number start \"+Inf\""),
+            ("a: 18446744073709551616", "parse error: illegal number start \"number & 18446744073709551616\""),
             ("a: 1__0", ":1: cannot decode \"1__0\" as !!int: illegal '_' in number"),
             ("a: b: c", ": mapping values are not allowed in this context"),
             ("a: [!x, b]", ":1: did not find expected whitespace or line break"),

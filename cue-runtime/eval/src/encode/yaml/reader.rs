@@ -23,6 +23,9 @@ pub struct Error {
 impl Error {
     /// The message behind file name and line.
     pub fn located(&self, source: &str) -> String {
+        if self.message.starts_with("parse error") {
+            return self.message.clone();
+        }
         match self.line {
             Some(line) => format!("{source}:{line}: {}", self.message),
             None => format!("{source}: {}", self.message),
@@ -108,7 +111,7 @@ fn tag_before_comma(text: &[u8]) -> Option<u32> {
 struct Composer {
     documents: Vec<Document>,
     tree: Tree,
-    start: Mark,
+    start: Option<Mark>,
     open: Vec<Open>,
     anchors: HashMap<String, Anchor>,
     aliased: usize,
@@ -137,15 +140,25 @@ enum Expect {
 impl Composer {
     fn take(&mut self, event: Event) -> Result<(), Error> {
         let mark = event.start_mark;
+        let inside = !matches!(
+            event.data,
+            EventData::StreamStart { .. }
+                | EventData::DocumentStart { .. }
+                | EventData::DocumentEnd { .. }
+        );
+        if inside && self.start.is_none() {
+            self.start = Some(mark);
+        }
         match event.data {
             EventData::StreamStart { .. } | EventData::StreamEnd => {}
             EventData::DocumentStart { .. } => {
-                self.start = mark;
+                self.start = None;
                 self.anchors.clear();
             }
             EventData::DocumentEnd { .. } => {
                 let tree = std::mem::take(&mut self.tree);
-                let (line, column) = (self.start.line as u32 + 1, self.start.column as u32 + 1);
+                let start = self.start.unwrap_or(mark);
+                let (line, column) = (start.line as u32 + 1, start.column as u32 + 1);
                 self.documents.push(Document { tree, line, column });
             }
             EventData::Alias { anchor } => self.alias(&anchor, mark)?,
@@ -223,7 +236,10 @@ impl Composer {
 
     fn alias(&mut self, name: &str, mark: Mark) -> Result<(), Error> {
         let span = match self.anchors.get(name) {
-            None => return Err(at(mark, format!("unknown anchor '{name}' referenced"))),
+            None => {
+                let message = format!("unknown anchor '{name}' referenced");
+                return Err(Error { message, line: None });
+            }
             Some(Anchor::Open) => {
                 return Err(at(mark, format!("anchor \"{name}\" value contains itself")));
             }
@@ -495,7 +511,7 @@ fn datum(tag: Option<&str>, value: &str, plain: bool, mark: Mark) -> Result<Datu
                 return illegal(&format!("number & {value}"));
             }
             let kind = if meant == Meaning::Float { "float" } else { "int" };
-            match number(value, &meant) {
+            match number(value) {
                 Ok(number) => Ok(Datum::Number(number)),
                 Err(reason) => {
                     Err(at(mark, format!("cannot decode \"{value}\" as !!{kind}: {reason}")))

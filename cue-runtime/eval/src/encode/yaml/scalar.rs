@@ -1,6 +1,6 @@
 //! What a plain scalar of YAML means, which decides both reading and quoting.
 
-use crate::number::Number;
+use crate::number::{LiteralError, Number};
 
 /// Meaning of a plain scalar.
 #[derive(Clone, PartialEq, Debug)]
@@ -161,19 +161,21 @@ fn one_or_two(bytes: &[u8], at: &mut usize) -> Option<u32> {
 }
 
 /// The number a plain scalar of the given meaning stands for, as CUE reads its text.
-pub(super) fn number(text: &str, meaning: &Meaning) -> Result<Number, String> {
+pub(super) fn number(text: &str) -> Result<Number, String> {
     let (sign, body) = match text.as_bytes().first() {
         Some(b'-') => ("-", &text[1..]),
         Some(b'+') => ("", &text[1..]),
         _ => ("", text),
     };
-    let octal = *meaning != Meaning::Float
-        && body.len() > 1
+    let octal = body.len() > 1
         && body.starts_with('0')
         && body.as_bytes()[1].is_ascii_digit()
         && body.len() == text.len();
     let spelled = if octal { format!("0o{}", &body[1..]) } else { format!("{sign}{body}") };
-    Number::parse_signed(&spelled).map_err(|error| error.to_string())
+    Number::parse_signed(&spelled).map_err(|error| match error {
+        LiteralError::Integer(_) => LiteralError::Integer(text.to_owned()).to_string(),
+        other => other.to_string(),
+    })
 }
 
 /// Words of YAML 1.1 that other readers take for something else than a string.

@@ -311,15 +311,16 @@ fn style(text: &str) -> Style {
 fn single_quoted(text: &str, indent: usize) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('\'');
+    let mut after_break = false;
     for c in text.chars() {
-        match c {
-            '\'' => out.push_str("''"),
-            _ if is_break(c) => {
-                out.push(c);
-                out.extend(std::iter::repeat_n(' ', indent));
-            }
-            _ => out.push(c),
+        if after_break && !is_break(c) {
+            out.extend(std::iter::repeat_n(' ', indent));
         }
+        after_break = is_break(c);
+        if c == '\'' {
+            out.push('\'');
+        }
+        out.push(c);
     }
     out.push('\'');
     out

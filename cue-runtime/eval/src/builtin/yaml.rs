@@ -1,0 +1,82 @@
+//! Package `encoding/yaml`.
+
+use super::arguments as arg;
+use super::call::{
+    CallContext, CallError, Kinds, Member, Package, Parameter, Position, Special, function, special,
+};
+use super::datum::Datum;
+use super::json::not_a_list;
+use crate::encode::yaml::{Document, decode, encode};
+
+type Outcome = Result<Datum, CallError>;
+
+const B: Parameter = Parameter::TEXT;
+
+/// The package.
+pub(super) const PACKAGE: Package = Package { path: "encoding/yaml", members: MEMBERS };
+
+const MEMBERS: &[Member] = &[
+    function("Marshal", &[Parameter::DATA], Kinds::STRING, |cx, a| {
+        let text = encode(a.first().unwrap_or(&Datum::Null));
+        cx.spend(text.len())?;
+        Ok(Datum::text(text))
+    }),
+    function("MarshalStream", &[Parameter::DATA], Kinds::STRING, marshal_stream),
+    function("Unmarshal", &[B], Kinds::ANY, unmarshal),
+    function("UnmarshalStream", &[B], Kinds::LIST, |cx, a| {
+        let documents = read(cx, a)?;
+        if documents.is_empty() {
+            return Ok(Datum::list(vec![Datum::Null]));
+        }
+        Ok(Datum::list(documents.iter().map(|it| it.tree.to_datum()).collect()))
+    }),
+    special("Validate", &[B, Parameter::SCHEMA], Kinds::BOOL, Special::ValidateYaml),
+    special(
+        "ValidatePartial",
+        &[B, Parameter::SCHEMA],
+        Kinds::BOOL,
+        Special::ValidateYamlPartial,
+    ),
+];
+
+fn marshal_stream(cx: &mut CallContext, args: &[Datum]) -> Outcome {
+    let Some(Datum::List(items)) = args.first() else {
+        return Err(not_a_list(args));
+    };
+    let mut out = String::new();
+    for (at, item) in items.iter().enumerate() {
+        if at > 0 {
+            out.push_str("---\n");
+        }
+        let text = encode(item);
+        cx.spend(text.len() + 4)?;
+        out.push_str(&text);
+    }
+    Ok(Datum::text(out))
+}
+
+fn read(cx: &mut CallContext, args: &[Datum]) -> Result<Vec<Document>, CallError> {
+    let text = arg::bytes(args, 0)?;
+    cx.spend(text.len().saturating_mul(4))?;
+    let documents = decode(text).map_err(|error| CallError::permanent(error.located("")))?;
+    let entries: usize = documents.iter().map(|it| it.tree.entries.len()).sum();
+    cx.spend(entries.saturating_mul(16))?;
+    Ok(documents)
+}
+
+fn unmarshal(cx: &mut CallContext, args: &[Datum]) -> Outcome {
+    let documents = read(cx, args)?;
+    match documents.as_slice() {
+        [] => Ok(Datum::Null),
+        [document] => Ok(document.tree.to_datum()),
+        [_, second, ..] => {
+            let position =
+                Position { source: "", line: second.line, column: second.column };
+            let text = format!(
+                "{}:{}: expected a single YAML document",
+                second.line, second.column
+            );
+            Err(CallError::permanent(text).at(position))
+        }
+    }
+}
