@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `properties` | what the user gives |
 //! | `live`, `context` | the workload a trait sees; more of the context |
+//! | `parameter` | the properties with defaults |
 //! | `output`, `outputs`, `patch`, `errs` | what the template gives |
 //! | `refused`, `missing` | paths of parameters with an error, or without a value |
 //! | `health` | what the health text and the status text say |
@@ -180,7 +181,7 @@ fn check(case: &Case, definition: &Definition, profile: Profile) -> Result<(), W
         }
         return Ok(());
     }
-    for section in ["output", "outputs", "patch", "errs"] {
+    for section in ["parameter", "output", "outputs", "patch", "errs"] {
         let Some(expected) = case.value(section) else { continue };
         let got = session.value(section)?.unwrap_or(Value::Null);
         same(section, &got, &expected)?;
