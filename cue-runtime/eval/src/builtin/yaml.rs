@@ -65,6 +65,13 @@ fn read(cx: &mut CallContext, args: &[Datum]) -> Result<Vec<Document>, CallError
 }
 
 fn unmarshal(cx: &mut CallContext, args: &[Datum]) -> Outcome {
+    let text = arg::bytes(args, 0)?;
+    if let Err(error) = decode(text)
+        && error.documents > 0
+    {
+        let text = format!("expected a single YAML document: {}", error.located(""));
+        return Err(CallError::permanent(text));
+    }
     let documents = read(cx, args)?;
     match documents.as_slice() {
         [] => Ok(Datum::Null),

@@ -5,9 +5,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use base64::Engine as _;
-use libyaml_safer::{Event, EventData, Mark, Parser, ScalarStyle};
 
+use super::parser::{Event, Parser};
 use super::scalar::{Meaning, meaning, number};
+use super::scanner::{Mark, Problem};
 use crate::builtin::Datum;
 use crate::encode::{Entry, Tree};
 
@@ -18,6 +19,8 @@ pub struct Error {
     pub message: String,
     /// The line, from 1, where the reader knows it.
     pub line: Option<u32>,
+    /// Documents that were read before.
+    pub documents: usize,
 }
 
 impl Error {
@@ -51,60 +54,51 @@ const ALIASED: usize = 50_000;
 
 /// Reads a stream of documents. An empty stream has none.
 pub fn decode(text: &[u8]) -> Result<Vec<Document>, Error> {
-    if let Some(line) = tag_before_comma(text) {
-        let message = "did not find expected whitespace or line break".to_owned();
-        return Err(Error { message, line: Some(line) });
+    let text = match std::str::from_utf8(text) {
+        Ok(text) => text,
+        Err(_) => return Err(Error { message: "invalid UTF-8".to_owned(), line: None, documents: 0 }),
+    };
+    let refused = |c: char| match c {
+        '\t' | '\n' | '\r' | '\u{85}' | '\u{20}'..='\u{7e}' => false,
+        '\0'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => true,
+        _ => false,
+    };
+    if text.contains(refused) {
+        let message = "control characters are not allowed".to_owned();
+        return Err(Error { message, line: None, documents: 0 });
     }
-    let mut input = text;
-    let mut parser = Parser::new();
-    parser.set_input_string(&mut input);
+    let mut parser = Parser::new(text);
     let mut composer = Composer::default();
     loop {
-        let event = parser.parse().map_err(|error| syntax_error(&error))?;
-        match event.data {
-            EventData::StreamEnd => return Ok(composer.documents),
-            _ => composer.take(event)?,
+        let count = |error: Error| Error { documents: composer.documents.len(), ..error };
+        let (event, mark) = parser.next().map_err(|problem| count(syntax_error(&problem)))?;
+        if event == Event::StreamEnd {
+            return Ok(composer.documents);
+        }
+        if let Err(error) = composer.take(event, mark) {
+            let error = Error { documents: composer.documents.len(), ..error };
+            // What is wrong with the text of the document comes before what it means.
+            while error.line.is_some() {
+                match parser.next() {
+                    Ok((Event::DocumentEnd | Event::StreamEnd, _)) => break,
+                    Ok(_) => {}
+                    Err(problem) => {
+                        let documents = error.documents;
+                        return Err(Error { documents, ..syntax_error(&problem) });
+                    }
+                }
+            }
+            return Err(error);
         }
     }
 }
 
-fn syntax_error(error: &libyaml_safer::Error) -> Error {
-    let scanner = u64::from(error.kind() == libyaml_safer::ErrorKind::Scanner);
-    let lines = [error.context_mark(), error.problem_mark()];
-    let line = lines.into_iter().flatten().map(|mark| mark.line).find(|line| *line != 0);
-    let message = match error.problem() {
-        "" => "unknown problem parsing YAML content",
-        known => known,
-    };
-    let line = line.map(|line| u32::try_from(line + scanner).unwrap_or(u32::MAX));
-    Error { message: message.to_owned(), line }
-}
-
-/// The scanner beneath cannot take `[!tag, x]`, which the original refuses outside of flow
-/// collections as well; a word that looks so is refused here.
-fn tag_before_comma(text: &[u8]) -> Option<u32> {
-    let mut at = 0;
-    while let Some(next) = text.get(at..).and_then(|rest| rest.iter().position(|b| *b == b'!')) {
-        let start = at + next;
-        at = start + 1;
-        let opens = start == 0
-            || matches!(text[start - 1], b' ' | b'\t' | b'\n' | b'\r' | b'[' | b'{' | b',');
-        if !opens {
-            continue;
-        }
-        let word = text[start..]
-            .iter()
-            .take_while(|byte| {
-                byte.is_ascii_alphanumeric()
-                    || matches!(byte, b'!' | b'-' | b'_' | b'.' | b':' | b'/' | b'%' | b'#' | b'<' | b'>' | b'@' | b'+' | b';' | b'=')
-            })
-            .count();
-        if text.get(start + word) == Some(&b',') {
-            let line = text[..start].iter().filter(|byte| **byte == b'\n').count() + 1;
-            return Some(line as u32);
-        }
-    }
-    None
+/// The line as the original reports it: none for the first line of what was being read.
+fn syntax_error(problem: &Problem) -> Error {
+    let line = [problem.context.line, problem.mark.line].into_iter().find(|line| *line != 0);
+    let line = line.map(|line| line + usize::from(problem.scanner));
+    let line = line.map(|line| u32::try_from(line).unwrap_or(u32::MAX));
+    Error { message: problem.message.to_owned(), line, documents: 0 }
 }
 
 #[derive(Default)]
@@ -128,7 +122,7 @@ struct Open {
     /// For mappings: whether a key is next.
     mapping: Option<Expect>,
     /// Where merge keys stand in the entries.
-    merges: Vec<usize>,
+    merges: Vec<(usize, Mark)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -138,47 +132,41 @@ enum Expect {
 }
 
 impl Composer {
-    fn take(&mut self, event: Event) -> Result<(), Error> {
-        let mark = event.start_mark;
-        let inside = !matches!(
-            event.data,
-            EventData::StreamStart { .. }
-                | EventData::DocumentStart { .. }
-                | EventData::DocumentEnd { .. }
-        );
+    fn take(&mut self, event: Event, mark: Mark) -> Result<(), Error> {
+        let inside = !matches!(event, Event::DocumentStart | Event::DocumentEnd);
         if inside && self.start.is_none() {
             self.start = Some(mark);
         }
-        match event.data {
-            EventData::StreamStart { .. } | EventData::StreamEnd => {}
-            EventData::DocumentStart { .. } => {
+        match event {
+            Event::StreamEnd => {}
+            Event::DocumentStart => {
                 self.start = None;
                 self.anchors.clear();
             }
-            EventData::DocumentEnd { .. } => {
+            Event::DocumentEnd => {
                 let tree = std::mem::take(&mut self.tree);
                 let start = self.start.unwrap_or(mark);
                 let (line, column) = (start.line as u32 + 1, start.column as u32 + 1);
                 self.documents.push(Document { tree, line, column });
             }
-            EventData::Alias { anchor } => self.alias(&anchor, mark)?,
-            EventData::Scalar { anchor, tag, value, style, .. } => {
+            Event::Alias(anchor) => self.alias(&anchor, mark)?,
+            Event::Scalar { node, text, plain } => {
                 let start = self.tree.entries.len();
-                self.scalar(tag.as_deref(), &value, style, mark)?;
-                if let Some(name) = anchor {
+                self.scalar(node.tag.as_deref(), &text, plain, mark)?;
+                if let Some(name) = node.anchor {
                     let end = self.tree.entries.len();
                     self.anchors.insert(name, Anchor::Span(start..end));
                 }
             }
-            EventData::SequenceStart { anchor, tag, .. } => {
-                collection_tag(tag.as_deref(), mark)?;
-                self.begin(Entry::List, anchor, None, mark)?;
+            Event::SequenceStart(node) => {
+                collection_tag(node.tag.as_deref(), mark)?;
+                self.begin(Entry::List, node.anchor, None, mark)?;
             }
-            EventData::MappingStart { anchor, tag, .. } => {
-                collection_tag(tag.as_deref(), mark)?;
-                self.begin(Entry::Struct, anchor, Some(Expect::Key), mark)?;
+            Event::MappingStart(node) => {
+                collection_tag(node.tag.as_deref(), mark)?;
+                self.begin(Entry::Struct, node.anchor, Some(Expect::Key), mark)?;
             }
-            EventData::SequenceEnd | EventData::MappingEnd => self.end(mark)?,
+            Event::SequenceEnd | Event::MappingEnd => self.end(mark)?,
         }
         Ok(())
     }
@@ -225,7 +213,7 @@ impl Composer {
         self.push(Entry::End, mark);
         let Some(open) = self.open.pop() else { return Ok(()) };
         if !open.merges.is_empty() {
-            self.merge(&open, mark)?;
+            self.merge(&open)?;
         }
         if let Some(name) = open.anchor {
             self.anchors.insert(name, Anchor::Span(open.start..self.tree.entries.len()));
@@ -238,7 +226,7 @@ impl Composer {
         let span = match self.anchors.get(name) {
             None => {
                 let message = format!("unknown anchor '{name}' referenced");
-                return Err(Error { message, line: None });
+                return Err(Error { message, line: None, documents: 0 });
             }
             Some(Anchor::Open) => {
                 return Err(at(mark, format!("anchor \"{name}\" value contains itself")));
@@ -280,10 +268,9 @@ impl Composer {
         &mut self,
         tag: Option<&str>,
         value: &str,
-        style: ScalarStyle,
+        plain: bool,
         mark: Mark,
     ) -> Result<(), Error> {
-        let plain = matches!(style, ScalarStyle::Plain | ScalarStyle::Any);
         let tag = match tag {
             None | Some("!") | Some("") => None,
             Some(tag) => Some(tag),
@@ -292,7 +279,7 @@ impl Composer {
             if plain && tag.is_none_or(|tag| tag == "tag:yaml.org,2002:merge") && value == "<<" {
                 let at = self.tree.entries.len();
                 if let Some(open) = self.open.last_mut() {
-                    open.merges.push(at);
+                    open.merges.push((at, mark));
                 }
             }
             let label = key(tag, value, plain && tag.is_none(), mark)?;
@@ -306,7 +293,7 @@ impl Composer {
     }
 
     /// Replaces the merge keys of the mapping that just ended by the fields they bring.
-    fn merge(&mut self, open: &Open, mark: Mark) -> Result<(), Error> {
+    fn merge(&mut self, open: &Open) -> Result<(), Error> {
         let entries = &self.tree.entries;
         let end = entries.len() - 1;
         let mut merged: Vec<(Arc<str>, u32, Range<usize>)> = Vec::new();
@@ -321,10 +308,11 @@ impl Composer {
         };
         for (at_key, value) in fields_of(entries, open.start..end + 1) {
             let (Entry::Key(label), offset) = &entries[at_key] else { continue };
-            if !open.merges.contains(&at_key) {
+            let merge = open.merges.iter().find(|it| it.0 == at_key);
+            let Some((_, mark)) = merge.copied() else {
                 put(label, *offset, value);
                 continue;
-            }
+            };
             let sources = match &entries[value.start].0 {
                 Entry::Struct => vec![value],
                 Entry::List => {
@@ -356,6 +344,7 @@ impl Composer {
         fresh.push(entries[end].clone());
         self.aliased += fresh.len();
         if self.aliased > 20 * ALIASED {
+            let mark = open.merges.first().map_or(Mark::default(), |it| it.1);
             return Err(at(mark, format!("aliases expand to more than {ALIASED} nodes")));
         }
         // Anchors inside would now point elsewhere: keep what they name.
@@ -409,7 +398,8 @@ fn elements_of(entries: &[(Entry, u32)], span: Range<usize>) -> Vec<Range<usize>
 }
 
 fn at(mark: Mark, message: String) -> Error {
-    Error { message, line: Some(u32::try_from(mark.line + 1).unwrap_or(u32::MAX)) }
+    let line = u32::try_from(mark.line + 1).unwrap_or(u32::MAX);
+    Error { message, line: Some(line), documents: 0 }
 }
 
 /// `!!int` for the tags of YAML itself.
@@ -428,8 +418,12 @@ fn collection_tag(tag: Option<&str>, mark: Mark) -> Result<(), Error> {
 }
 
 fn key(tag: Option<&str>, value: &str, plain: bool, mark: Mark) -> Result<Arc<str>, Error> {
-    if !plain && tag.is_none() {
-        return Ok(value.into());
+    match tag.map(short).as_deref() {
+        None if !plain => return Ok(value.into()),
+        Some(other) if !other.starts_with("!!") => {
+            return Err(at(mark, format!("cannot unmarshal tag \"{other}\"")));
+        }
+        None | Some(_) => {}
     }
     let meant = if plain { meaning(value) } else { Meaning::String };
     Ok(match meant {
@@ -456,7 +450,7 @@ fn key(tag: Option<&str>, value: &str, plain: bool, mark: Mark) -> Result<Arc<st
 fn datum(tag: Option<&str>, value: &str, plain: bool, mark: Mark) -> Result<Datum, Error> {
     let tag = tag.map(short);
     let illegal = |text: &str| {
-        Err(Error { message: format!("parse error: illegal number start \"{text}\""), line: None })
+        Err(Error { message: format!("parse error: illegal number start \"{text}\""), line: None, documents: 0 })
     };
     let meant = match tag.as_deref() {
         None if !plain => return Ok(Datum::text(value)),
