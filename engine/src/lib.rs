@@ -1,2 +1,21 @@
-//! lateen-engine
+//! The delivery engine: what an Application becomes, how it is delivered, and what is remembered of it.
+//!
+//! ~~~text
+//! api ◀── render ◀── revision
+//!   ▲        │ runtime (CUE)
+//!   └── validate
+//! ~~~
+//! Invariants
+//! 1. Nothing here reads a clock or talks to a cluster; `render`, `revision`, `policy` and `validate` are pure.
+//! 2. Wire names are KubeVela's; what we do not know survives reading and writing. (`api::object`, tests)
+//! 3. Generated names and hashes equal KubeVela's byte for byte. (`revision::hash`, `render::names`)
+//!
+//! Start at `api`, then `render`.
 #![forbid(unsafe_code)]
+
+pub mod api; // the kinds, as they stand in a cluster
+
+
+
+pub mod runtime; // what the engine needs of a CUE runtime
+

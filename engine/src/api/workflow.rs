@@ -1,0 +1,144 @@
+//! Workflow, its steps, and the status of a run.
+
+use serde_json::Value;
+
+use super::object::{ObjectMeta, ObjectReference};
+use super::wire::wire;
+
+wire! {
+    /// `spec.workflow` of an Application.
+    WorkflowSpec {
+        /// Name of a Workflow object to use.
+        r#ref: String,
+        /// How steps follow each other.
+        mode: Option<ExecuteMode>,
+        /// Steps.
+        steps: Vec<WorkflowStep>,
+    }
+}
+
+wire! {
+    /// How steps follow each other: `StepByStep` or `DAG`.
+    ExecuteMode {
+        /// Of the steps.
+        steps: String,
+        /// Of the steps in a group.
+        sub_steps: String,
+    }
+}
+
+wire! {
+    /// A step; also a step in a group, which has neither `mode` nor `sub_steps`.
+    WorkflowStep {
+        /// Other names.
+        meta: Option<StepMeta>,
+        /// CUE condition, or `always`.
+        r#if: String,
+        /// Go duration.
+        timeout: String,
+        /// Steps that come first.
+        depends_on: Vec<String>,
+        /// Values taken.
+        inputs: Vec<InputItem>,
+        /// Values given.
+        outputs: Vec<OutputItem>,
+        /// Parameters.
+        properties: Option<Value>,
+        /// Mode of the group.
+        mode: String,
+        /// Steps of the group.
+        sub_steps: Vec<WorkflowStep>,
+        @always {
+            /// Name.
+            name: String,
+            /// Step definition.
+            r#type: String,
+        }
+    }
+}
+
+wire! {
+    /// Other names of a step.
+    StepMeta {
+        /// Shown instead of the name.
+        alias: String,
+    }
+}
+
+wire! {
+    /// A value taken.
+    InputItem {
+        /// Path in the parameters it is put at.
+        parameter_key: String,
+        @always {
+            /// Name of the output.
+            from: String,
+        }
+    }
+}
+
+wire! {
+    /// A value given.
+    OutputItem {
+        @always {
+            /// CUE expression over the evaluated step or component.
+            value_from: String,
+            /// Name others take it by.
+            name: String,
+        }
+    }
+}
+
+wire! {
+    /// `status.workflow`.
+    WorkflowStatus {
+        app_revision: String,
+        /// Run phase.
+        #[serde(rename = "status")]
+        phase: String,
+        message: String,
+        suspend_state: String,
+        context_backend: Option<ObjectReference>,
+        steps: Vec<StepStatus>,
+        start_time: Option<String>,
+        end_time: Option<String>,
+        /// Step that runs, counted from one.
+        step_index: i64,
+        @always {
+            mode: String,
+            suspend: bool,
+            terminated: bool,
+            finished: bool,
+        }
+    }
+}
+
+wire! {
+    /// Status of a step, or of a step in a group.
+    StepStatus {
+        name: String,
+        r#type: String,
+        phase: String,
+        message: String,
+        reason: String,
+        first_execute_time: Option<String>,
+        last_execute_time: Option<String>,
+        sub_steps: Vec<StepStatus>,
+        @always {
+            id: String,
+        }
+    }
+}
+
+wire! {
+    /// A Workflow object; it has no spec.
+    Workflow {
+        mode: Option<ExecuteMode>,
+        steps: Vec<WorkflowStep>,
+        @always {
+            api_version: String,
+            kind: String,
+            metadata: ObjectMeta,
+        }
+    }
+}
