@@ -1,0 +1,281 @@
+//! The syntax tree: plain data, every node with its span.
+
+use std::sync::Arc;
+
+/// Byte range in one source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// From the start of `self` to the end of `other`.
+    pub fn to(self, other: Span) -> Span {
+        Span { start: self.start, end: other.end }
+    }
+}
+
+/// A file.
+#[derive(Clone, Debug, Default)]
+pub struct File {
+    /// Name of the package, if there is a clause.
+    pub package: Option<Ident>,
+    /// Imports, in order.
+    pub imports: Vec<Import>,
+    /// Attributes before the declarations.
+    pub attributes: Vec<Attribute>,
+    /// Everything else.
+    pub decls: Vec<Decl>,
+}
+
+/// `import name "path:package"`
+#[derive(Clone, Debug)]
+pub struct Import {
+    /// Local name, if given.
+    pub name: Option<Ident>,
+    /// Unquoted.
+    pub path: String,
+    /// Where.
+    pub span: Span,
+}
+
+/// A name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ident {
+    /// As written, prefix included.
+    pub name: Arc<str>,
+    /// Where.
+    pub span: Span,
+}
+
+/// `@name(body)`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// Name.
+    pub name: String,
+    /// Text between the parentheses.
+    pub body: String,
+    /// Where.
+    pub span: Span,
+}
+
+/// `?` or `!` behind a label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marker {
+    /// Nothing.
+    None,
+    /// `?`
+    Optional,
+    /// `!`
+    Required,
+}
+
+/// What stands before a colon.
+#[derive(Clone, Debug)]
+pub enum Label {
+    /// `a`, `_a`, `#a`
+    Ident(Ident),
+    /// `"a"`, unquoted.
+    String(Arc<str>, Span),
+    /// `"\(x)"`
+    Interpolated(Box<Expr>),
+    /// `(x)`
+    Dynamic(Box<Expr>),
+    /// `[x]`, with the alias of `[X=x]`.
+    Pattern(Box<Expr>, Option<Ident>),
+}
+
+/// `label: value`
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Alias of `X=label:` or `label~X:`.
+    pub alias: Option<Ident>,
+    /// Label.
+    pub label: Label,
+    /// Marker.
+    pub marker: Marker,
+    /// Alias of `label: X=value`.
+    pub value_alias: Option<Ident>,
+    /// Value.
+    pub value: Expr,
+    /// Attributes behind the value.
+    pub attributes: Vec<Attribute>,
+    /// Lines of the comment above, without `//`.
+    pub docs: Vec<String>,
+    /// Label to value.
+    pub span: Span,
+    /// The label.
+    pub label_span: Span,
+}
+
+/// A declaration in a struct or file.
+#[derive(Clone, Debug)]
+pub enum Decl {
+    /// A field.
+    Field(Box<Field>),
+    /// `let x = e`
+    Let(Ident, Box<Expr>),
+    /// `...` or `...T`
+    Ellipsis(Option<Box<Expr>>, Span),
+    /// An expression, a comprehension.
+    Embed(Box<Expr>),
+    /// `@name(…)`
+    Attribute(Attribute),
+}
+
+/// A clause of a comprehension.
+#[derive(Clone, Debug)]
+pub enum Clause {
+    /// `for k, v in e`
+    For {
+        /// Key, if named.
+        key: Option<Ident>,
+        /// Value.
+        value: Ident,
+        /// Source.
+        source: Expr,
+    },
+    /// `if e`
+    If(Expr),
+    /// `let x = e`
+    Let(Ident, Expr),
+}
+
+/// An element of a list.
+#[derive(Clone, Debug)]
+pub enum Element {
+    /// A value, or a comprehension.
+    Expr(Expr),
+    /// `...` or `...T`
+    Ellipsis(Option<Box<Expr>>),
+}
+
+/// Operators with one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unary {
+    /// `+`
+    Plus,
+    /// `-`
+    Minus,
+    /// `!`
+    Not,
+    /// `*`, a default in a disjunction.
+    Default,
+    /// `<`, `<=`, `>`, `>=`, `!=`, `=~`, `!~`, `==` as bounds.
+    Bound(Compare),
+}
+
+/// Comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Compare {
+    /// `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterEqual,
+    /// `=~`
+    Match,
+    /// `!~`
+    NotMatch,
+}
+
+/// Operators with two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Binary {
+    /// `&`
+    Unify,
+    /// `|`
+    Disjoin,
+    /// `&&`
+    And,
+    /// `||`
+    Or,
+    /// A comparison.
+    Compare(Compare),
+    /// `+`
+    Add,
+    /// `-`
+    Subtract,
+    /// `*`
+    Multiply,
+    /// `/`
+    Divide,
+}
+
+/// A part of an interpolated string.
+#[derive(Clone, Debug)]
+pub enum Part {
+    /// Text, unescaped.
+    Text(Vec<u8>),
+    /// `\(e)`
+    Expr(Expr),
+}
+
+/// An expression.
+#[derive(Clone, Debug)]
+pub struct Expr {
+    /// Which.
+    pub kind: ExprKind,
+    /// Where.
+    pub span: Span,
+}
+
+/// Which expression.
+#[derive(Clone, Debug)]
+pub enum ExprKind {
+    /// A name.
+    Ident(Arc<str>),
+    /// `null`
+    Null,
+    /// `true`, `false`
+    Bool(bool),
+    /// A number, as written.
+    Number(Arc<str>),
+    /// A string, unquoted.
+    String(Arc<str>),
+    /// Bytes, unquoted.
+    Bytes(Arc<[u8]>),
+    /// A string (or bytes) with expressions in it.
+    Interpolation {
+        /// Parts in order.
+        parts: Vec<Part>,
+        /// `'…'` instead of `"…"`.
+        bytes: bool,
+    },
+    /// `_|_`
+    Bottom,
+    /// `_`
+    Top,
+    /// `{…}`
+    Struct(Vec<Decl>),
+    /// `[…]`
+    List(Vec<Element>),
+    /// `op e`
+    Unary(Unary, Box<Expr>),
+    /// `e op e`
+    Binary(Binary, Box<Expr>, Box<Expr>),
+    /// `e.x`, `e."x"`
+    Select(Box<Expr>, Arc<str>, Span),
+    /// `e[i]`
+    Index(Box<Expr>, Box<Expr>),
+    /// `e[a:b]`
+    Slice(Box<Expr>, Option<Box<Expr>>, Option<Box<Expr>>),
+    /// `f(a, b)`
+    Call(Box<Expr>, Vec<Expr>),
+    /// `(e)`
+    Paren(Box<Expr>),
+    /// Clauses and what they yield.
+    Comprehension(Vec<Clause>, Box<Expr>),
+    /// What could not be parsed; there is an error for it.
+    Bad,
+}
