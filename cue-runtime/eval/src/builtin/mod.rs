@@ -31,6 +31,15 @@ mod json;
 mod yaml;
 mod base64;
 mod hex;
+mod csv;
+mod html;
+mod tabwriter;
+mod net;
+mod address; // IP addresses and prefixes
+mod url;
+mod uuid;
+mod crypto;
+mod digest; // MD5, SHA-1
 
 pub use self::call::{
     CallContext, CallError, Code, Constant, Function, Item, Kinds, Member, Package, Parameter, Pass,
@@ -40,19 +49,29 @@ pub use self::datum::{Datum, Fields, Items};
 pub use self::pattern::Pattern;
 
 const PACKAGES: &[Package] = &[
+    crypto::HMAC,
+    crypto::MD5,
+    crypto::SHA1,
+    crypto::SHA256,
+    crypto::SHA512,
     base64::PACKAGE,
+    csv::PACKAGE,
     hex::PACKAGE,
     json::PACKAGE,
     yaml::PACKAGE,
+    html::PACKAGE,
     list::PACKAGE,
     math::PACKAGE,
     bits::PACKAGE,
+    net::PACKAGE,
     path::PACKAGE,
     regexp::PACKAGE,
     strconv::PACKAGE,
     strings::PACKAGE,
     structs::PACKAGE,
+    tabwriter::PACKAGE,
     time::PACKAGE,
+    uuid::PACKAGE,
 ];
 
 /// The package of an import path, `encoding/json` say.
