@@ -1,0 +1,33 @@
+//! Reading the past, and being told when it is gone.
+use std::sync::Arc;
+
+use local_store::{Error, Expect, Store};
+use serde_json::json;
+
+#[tokio::test]
+async fn past_states_and_watches() {
+    let store = Arc::new(Store::memory_with_history(4));
+    let start = store.revision();
+    let mut watch = store.watch("a/", start);
+    let first = store.put("a/x", Expect::Absent, |revision| json!({"rv": revision})).unwrap();
+    store.put("b/x", Expect::Absent, |_| json!(1)).unwrap();
+    let second = store.put("a/x", Expect::Revision(first.revision), |_| json!(2)).unwrap();
+    assert!(matches!(
+        store.put("a/x", Expect::Revision(first.revision), |_| json!(3)),
+        Err(Error::Conflict { current: Some(now), .. }) if now == second.revision
+    ));
+    assert!(store.put("a/x", Expect::Absent, |_| json!(3)).is_err());
+    let events = watch.next().await.unwrap();
+    assert_eq!(events.iter().map(|event| event.revision).collect::<Vec<_>>(), [2, 4]);
+    assert_eq!(store.list_at("a/", first.revision).unwrap()[0].revision, first.revision);
+    assert!(store.list_at("a/", start).unwrap().is_empty());
+    store.delete("a/x", second.revision).unwrap();
+    assert!(store.list("a/").1.is_empty());
+    assert_eq!(*store.list_at("a/", second.revision).unwrap()[0].value, json!(2));
+    for _ in 0..4 {
+        let revision = store.get("b/x").unwrap().revision;
+        store.put("b/x", Expect::Revision(revision), |_| json!(0)).unwrap();
+    }
+    assert!(matches!(watch.ready(), Err(Error::Compacted { .. })));
+    assert!(matches!(store.list_at("a/", start), Err(Error::Compacted { .. })));
+}
