@@ -32,6 +32,7 @@ mod yaml;
 mod base64;
 mod hex;
 mod csv;
+mod toml;
 mod html;
 mod tabwriter;
 mod net;
@@ -39,6 +40,7 @@ mod address; // IP addresses and prefixes
 mod url;
 mod uuid;
 mod crypto;
+mod ed25519;
 mod digest; // MD5, SHA-1
 
 pub use self::call::{
@@ -49,6 +51,7 @@ pub use self::datum::{Datum, Fields, Items};
 pub use self::pattern::Pattern;
 
 const PACKAGES: &[Package] = &[
+    ed25519::PACKAGE,
     crypto::HMAC,
     crypto::MD5,
     crypto::SHA1,
@@ -58,6 +61,8 @@ const PACKAGES: &[Package] = &[
     csv::PACKAGE,
     hex::PACKAGE,
     json::PACKAGE,
+    OPENAPI,
+    toml::PACKAGE,
     yaml::PACKAGE,
     html::PACKAGE,
     list::PACKAGE,
@@ -73,6 +78,33 @@ const PACKAGES: &[Package] = &[
     time::PACKAGE,
     uuid::PACKAGE,
 ];
+
+/// Package `encoding/openapi`: one function of the evaluator, and what describes its argument.
+const OPENAPI: Package = Package {
+    path: "encoding/openapi",
+    members: &[
+        call::special(
+            "MarshalSchema",
+            &[Parameter::SCHEMA, Parameter::SCHEMA],
+            Kinds::STRING,
+            Special::OpenApi,
+        ),
+        call::constant(
+            "#Config",
+            Constant::Cue(
+                r#"{version!: "3.0.0", info?: #Info, selfContained: bool | *false, expandReferences: bool | *false}"#,
+            ),
+        ),
+        call::constant(
+            "#Info",
+            Constant::Cue(
+                "{title!: string, version!: string, summary?: string, description?: string, termsOfService?: string, contact?: #Contact, license?: #License}",
+            ),
+        ),
+        call::constant("#Contact", Constant::Cue("{name?: string, url?: string, email?: string}")),
+        call::constant("#License", Constant::Cue("{name!: string, url?: string}")),
+    ],
+};
 
 /// The package of an import path, `encoding/json` say.
 pub fn package(path: &str) -> Option<&'static Package> {

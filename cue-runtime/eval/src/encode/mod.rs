@@ -10,6 +10,7 @@
 
 pub mod json;
 pub mod yaml;
+pub mod toml;
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,0 +1,31 @@
+//! Package `encoding/toml`.
+
+use super::arguments as arg;
+use super::call::{
+    CallContext, CallError, Kinds, Member, Package, Parameter, Position, function,
+};
+use super::datum::Datum;
+use crate::encode::line_column;
+use crate::encode::toml::{Order, decode, encode};
+
+/// The package.
+pub(super) const PACKAGE: Package = Package { path: "encoding/toml", members: MEMBERS };
+
+const MEMBERS: &[Member] = &[
+    function("Marshal", &[Parameter::DATA], Kinds::STRING, |cx, a| {
+        let datum = a.first().unwrap_or(&Datum::Null);
+        let text = encode(datum, Order::Sorted).map_err(CallError::permanent)?;
+        cx.spend(text.len())?;
+        Ok(Datum::text(text))
+    }),
+    function("Unmarshal", &[Parameter::TEXT], Kinds::ANY, unmarshal),
+];
+
+fn unmarshal(cx: &mut CallContext, args: &[Datum]) -> Result<Datum, CallError> {
+    let bytes = arg::bytes(args, 0)?;
+    cx.spend(bytes.len().saturating_mul(4))?;
+    decode(&String::from_utf8_lossy(bytes)).map_err(|error| {
+        let (line, column) = line_column(bytes, error.offset);
+        CallError::permanent(error.message).at(Position { source: "", line, column })
+    })
+}

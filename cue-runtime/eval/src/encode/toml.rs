@@ -1,0 +1,579 @@
+//! TOML: written with tables after plain members, read with CUE's view of its values.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::DecodeError;
+use crate::builtin::Datum;
+use crate::number::Number;
+
+/// In which order members are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// As they come: `cue export --out toml`.
+    Given,
+    /// By key: `toml.Marshal`.
+    Sorted,
+}
+
+/// Nesting beyond this is refused.
+const DEPTH: usize = 500;
+
+/// Plain data as TOML.
+pub fn encode(datum: &Datum, order: Order) -> Result<String, String> {
+    let mut out = String::new();
+    match datum {
+        Datum::Struct(_) => table(&mut out, datum, &mut Vec::new(), order)?,
+        other => inline(&mut out, other, order, 0)?,
+    }
+    Ok(out)
+}
+
+fn members(datum: &Datum, order: Order) -> Vec<(&str, &Datum)> {
+    let Datum::Struct(fields) = datum else { return Vec::new() };
+    let mut members: Vec<(&str, &Datum)> = fields
+        .iter()
+        .filter(|(_, value)| !matches!(value, Datum::Null))
+        .map(|(label, value)| (&**label, value))
+        .collect();
+    if order == Order::Sorted {
+        members.sort_by_key(|member| member.0);
+    }
+    members
+}
+
+/// Whether a value gets `[[…]]` sections: a list of structs only.
+fn is_table_list(datum: &Datum) -> bool {
+    match datum {
+        Datum::List(items) => {
+            !items.is_empty() && items.iter().all(|item| matches!(item, Datum::Struct(_)))
+        }
+        _ => false,
+    }
+}
+
+fn table(
+    out: &mut String,
+    datum: &Datum,
+    path: &mut Vec<String>,
+    order: Order,
+) -> Result<(), String> {
+    if path.len() > DEPTH {
+        return Err("toml: value nests too deeply".to_owned());
+    }
+    let members = members(datum, order);
+    let (sections, plain): (Vec<_>, Vec<_>) = members
+        .into_iter()
+        .partition(|(_, value)| matches!(value, Datum::Struct(_)) || is_table_list(value));
+    let mut first = plain.is_empty();
+    for (label, value) in plain {
+        out.push_str(&key(label));
+        out.push_str(" = ");
+        inline(out, value, order, 0)?;
+        out.push('\n');
+    }
+    for (label, value) in sections {
+        path.push(key(label));
+        let items: Vec<&Datum> = match value {
+            Datum::List(items) => items.iter().collect(),
+            other => vec![other],
+        };
+        for item in &items {
+            if !std::mem::take(&mut first) {
+                out.push('\n');
+            }
+            let name = path.join(".");
+            if is_table_list(value) {
+                out.push_str(&format!("[[{name}]]\n"));
+            } else {
+                out.push_str(&format!("[{name}]\n"));
+            }
+            table(out, item, path, order)?;
+        }
+        path.pop();
+    }
+    Ok(())
+}
+
+fn key(label: &str) -> String {
+    let bare = !label.is_empty()
+        && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
+    if bare { label.to_owned() } else { string(label) }
+}
+
+fn string(text: &str) -> String {
+    let escaped = text.chars().any(|c| c == '\'' || (c < ' ' && c != '\t') || c == '\u{7f}');
+    if !escaped {
+        return format!("'{text}'");
+    }
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '\\' => out.push_str("\\\\"),
+            '"' => out.push_str("\\\""),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\0'..'\u{20}' | '\u{7f}' => out.push_str(&format!("\\u{:04X}", c as u32)),
+            _ => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+fn inline(out: &mut String, datum: &Datum, order: Order, depth: usize) -> Result<(), String> {
+    if depth > DEPTH {
+        return Err("toml: value nests too deeply".to_owned());
+    }
+    match datum {
+        Datum::Null | Datum::Live(_) => {
+            return Err("toml: encoding a nil interface is not supported".to_owned());
+        }
+        Datum::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        Datum::Number(number) if number.is_int() => match number.to_i64() {
+            Some(value) => out.push_str(&value.to_string()),
+            None => out.push_str(&string(&number.to_string())),
+        },
+        Datum::Number(number) => {
+            let value = number.to_f64();
+            let text = value.to_string();
+            if text.contains('.') || !value.is_finite() {
+                out.push_str(&text);
+            } else {
+                out.push_str(&format!("{value:.1}"));
+            }
+        }
+        Datum::String(text) => out.push_str(&string(text)),
+        Datum::Bytes(bytes) => {
+            let texts: Vec<String> = bytes.iter().map(u8::to_string).collect();
+            out.push_str(&format!("[{}]", texts.join(", ")));
+        }
+        Datum::List(items) => {
+            out.push('[');
+            for (at, item) in items.iter().enumerate() {
+                if at > 0 {
+                    out.push_str(", ");
+                }
+                inline(out, item, order, depth + 1)?;
+            }
+            out.push(']');
+        }
+        Datum::Struct(_) => {
+            out.push('{');
+            for (at, (label, value)) in members(datum, order).into_iter().enumerate() {
+                if at > 0 {
+                    out.push_str(", ");
+                }
+                out.push_str(&key(label));
+                out.push_str(" = ");
+                inline(out, value, order, depth + 1)?;
+            }
+            out.push('}');
+        }
+    }
+    Ok(())
+}
+
+/// A table while it is read.
+#[derive(Default)]
+struct Table {
+    fields: Vec<(Arc<str>, Node)>,
+}
+
+enum Node {
+    Value(Datum),
+    Table(Table),
+    Tables(Vec<Table>),
+}
+
+/// Reads TOML.
+pub fn decode(text: &str) -> Result<Datum, DecodeError> {
+    let mut reader = Reader { text, at: 0, seen: HashSet::new() };
+    let mut root = Table::default();
+    let mut path: Vec<Arc<str>> = Vec::new();
+    loop {
+        reader.blank_lines();
+        let start = reader.at;
+        let rest = reader.rest();
+        if rest.is_empty() {
+            return Ok(root.into_datum());
+        }
+        if rest.starts_with('[') {
+            let list = rest.starts_with("[[");
+            let close = if list { "]]" } else { "]" };
+            reader.at += close.len();
+            reader.spaces();
+            path = reader.key()?;
+            if !reader.rest().starts_with(close) {
+                return Err(reader.error(&format!("expected character {}", &close[..1])));
+            }
+            reader.at += close.len();
+            let name = path.join("\0");
+            if list {
+                if !root.append(&path) {
+                    return Err(reader.duplicate(start + close.len(), &path));
+                }
+                // Below a new element everything may come again.
+                let below = format!("{name}\0");
+                reader.seen.retain(|known| !known.starts_with(&below));
+            } else {
+                if !reader.seen.insert(name) || root.enter(&path).is_none() {
+                    return Err(reader.duplicate(start + close.len(), &path));
+                }
+            }
+        } else {
+            let key = reader.key()?;
+            if !reader.rest().starts_with('=') {
+                return Err(reader.error("expected character ="));
+            }
+            reader.at += 1;
+            reader.spaces();
+            let value = reader.value(0)?;
+            let whole: Vec<Arc<str>> = path.iter().chain(&key).cloned().collect();
+            let placed = root
+                .enter(&path)
+                .is_some_and(|table| table.put(&key, value));
+            if !placed {
+                return Err(reader.duplicate(start, &whole));
+            }
+        }
+        reader.spaces();
+        reader.comment();
+        match reader.rest().as_bytes() {
+            [] | [b'\n', ..] | [b'\r', b'\n', ..] => {}
+            _ => {
+                let c = reader.rest().chars().next().unwrap_or(' ');
+                let shown = crate::builtin::quote_rune(c);
+                let code = c as u32;
+                return Err(reader.error(&format!("expected newline but got U+{code:04X} {shown}")));
+            }
+        }
+    }
+}
+
+impl Table {
+    fn into_datum(self) -> Datum {
+        Datum::fields(
+            self.fields
+                .into_iter()
+                .map(|(label, node)| {
+                    let value = match node {
+                        Node::Value(value) => value,
+                        Node::Table(table) => table.into_datum(),
+                        Node::Tables(tables) => {
+                            Datum::list(tables.into_iter().map(Table::into_datum).collect())
+                        }
+                    };
+                    (label, value)
+                })
+                .collect(),
+        )
+    }
+
+    /// The table at the path, made if it is not there; the last of a list of tables.
+    fn enter(&mut self, path: &[Arc<str>]) -> Option<&mut Table> {
+        let mut table = self;
+        for label in path {
+            let at = match table.fields.iter().position(|it| it.0 == *label) {
+                Some(at) => at,
+                None => {
+                    table.fields.push((label.clone(), Node::Table(Table::default())));
+                    table.fields.len() - 1
+                }
+            };
+            table = match &mut table.fields.get_mut(at)?.1 {
+                Node::Table(inner) => inner,
+                Node::Tables(list) => list.last_mut()?,
+                Node::Value(_) => return None,
+            };
+        }
+        Some(table)
+    }
+
+    /// Appends a table to the list at the path.
+    fn append(&mut self, path: &[Arc<str>]) -> bool {
+        let Some((last, outer)) = path.split_last() else { return false };
+        let Some(table) = self.enter(outer) else { return false };
+        match table.fields.iter_mut().find(|it| it.0 == *last) {
+            Some((_, Node::Tables(list))) => list.push(Table::default()),
+            Some(_) => return false,
+            None => table.fields.push((last.clone(), Node::Tables(vec![Table::default()]))),
+        }
+        true
+    }
+
+    fn put(&mut self, key: &[Arc<str>], value: Datum) -> bool {
+        let Some((last, outer)) = key.split_last() else { return false };
+        let Some(table) = self.enter(outer) else { return false };
+        if table.fields.iter().any(|it| it.0 == *last) {
+            return false;
+        }
+        table.fields.push((last.clone(), Node::Value(value)));
+        true
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    /// Headers that were there, with NUL between their parts.
+    seen: HashSet<String>,
+}
+
+impl<'a> Reader<'a> {
+    fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or("")
+    }
+
+    fn error(&self, message: &str) -> DecodeError {
+        DecodeError { message: message.to_owned(), offset: self.at }
+    }
+
+    fn duplicate(&self, offset: usize, path: &[Arc<str>]) -> DecodeError {
+        DecodeError { message: format!("duplicate key: {}", path.join(".")), offset }
+    }
+
+    fn spaces(&mut self) {
+        while self.rest().starts_with([' ', '\t']) {
+            self.at += 1;
+        }
+    }
+
+    fn comment(&mut self) {
+        if self.rest().starts_with('#') {
+            self.at += self.rest().find('\n').unwrap_or(self.rest().len());
+        }
+    }
+
+    fn blank_lines(&mut self) {
+        loop {
+            self.spaces();
+            self.comment();
+            if self.rest().starts_with("\r\n") {
+                self.at += 2;
+            } else if self.rest().starts_with('\n') {
+                self.at += 1;
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn key(&mut self) -> Result<Vec<Arc<str>>, DecodeError> {
+        let mut parts = Vec::new();
+        loop {
+            self.spaces();
+            let rest = self.rest();
+            let part: String = match rest.chars().next() {
+                Some('"') => self.basic()?,
+                Some('\'') => self.literal()?,
+                Some(c) if c.is_ascii_alphanumeric() || c == '_' || c == '-' => {
+                    let length = rest
+                        .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-'))
+                        .unwrap_or(rest.len());
+                    self.at += length;
+                    rest[..length].to_owned()
+                }
+                Some(c) => return Err(self.error(&format!("invalid character at start of key: {c}"))),
+                None => return Err(self.error("expected key but found nothing")),
+            };
+            parts.push(part.into());
+            self.spaces();
+            if !self.rest().starts_with('.') {
+                return Ok(parts);
+            }
+            self.at += 1;
+        }
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Datum, DecodeError> {
+        if depth > DEPTH {
+            return Err(self.error("value nests too deeply"));
+        }
+        let rest = self.rest();
+        match rest.chars().next() {
+            None | Some('\n') => Err(self.error("expected value, not eof")),
+            Some('"') if rest.starts_with("\"\"\"") => self.multi_line('"').map(Datum::text),
+            Some('\'') if rest.starts_with("'''") => self.multi_line('\'').map(Datum::text),
+            Some('"') => self.basic().map(Datum::text),
+            Some('\'') => self.literal().map(Datum::text),
+            Some('[') => {
+                self.at += 1;
+                let mut items = Vec::new();
+                loop {
+                    self.blank_lines();
+                    if self.rest().starts_with(']') {
+                        break;
+                    }
+                    items.push(self.value(depth + 1)?);
+                    self.blank_lines();
+                    if self.rest().starts_with(',') {
+                        self.at += 1;
+                    } else if !self.rest().starts_with(']') {
+                        return Err(self.error("array elements must be separated by commas"));
+                    }
+                }
+                self.at += 1;
+                Ok(Datum::list(items))
+            }
+            Some('{') => {
+                self.at += 1;
+                let mut table = Table::default();
+                self.spaces();
+                while !self.rest().starts_with('}') {
+                    let start = self.at;
+                    let key = self.key()?;
+                    if !self.rest().starts_with('=') {
+                        return Err(self.error("expected character ="));
+                    }
+                    self.at += 1;
+                    self.spaces();
+                    let value = self.value(depth + 1)?;
+                    if !table.put(&key, value) {
+                        return Err(self.duplicate(start, &key));
+                    }
+                    self.spaces();
+                    if self.rest().starts_with(',') {
+                        self.at += 1;
+                        self.spaces();
+                    } else if !self.rest().starts_with('}') {
+                        return Err(self.error("expected ',' or '}' in inline table"));
+                    }
+                }
+                self.at += 1;
+                Ok(table.into_datum())
+            }
+            Some(_) => self.word(),
+        }
+    }
+
+    /// Booleans, numbers, dates.
+    fn word(&mut self) -> Result<Datum, DecodeError> {
+        let rest = self.rest();
+        let ends = |c: char| !(c.is_ascii_alphanumeric() || "+-._:".contains(c));
+        let mut length = rest.find(ends).unwrap_or(rest.len());
+        let word = &rest[..length];
+        let date = word.len() >= 10 && word.as_bytes()[4] == b'-' && word.as_bytes()[7] == b'-';
+        let time = word.len() >= 5 && word.as_bytes()[2] == b':';
+        if date || time {
+            // A space may stand between date and time.
+            let after = &rest[length..];
+            if length == 10 && after.len() > 3 && after.starts_with(' ') && after.as_bytes()[3] == b':' {
+                length += 1 + after[1..].find(ends).unwrap_or(after.len() - 1);
+            }
+            self.at += length;
+            return Ok(Datum::text(&rest[..length]));
+        }
+        let body = word.strip_prefix(['+', '-']).unwrap_or(word);
+        let datum = match body {
+            "true" if word == body => Datum::Bool(true),
+            "false" if word == body => Datum::Bool(false),
+            "inf" | "nan" => {
+                let message = format!("parse error: illegal number start \"{body}\"");
+                return Err(self.error(&message));
+            }
+            _ => match Number::parse_signed(word) {
+                Ok(number) => Datum::Number(number),
+                Err(_) => return Err(self.error("incomplete number")),
+            },
+        };
+        self.at += length;
+        Ok(datum)
+    }
+
+    fn literal(&mut self) -> Result<String, DecodeError> {
+        let body = &self.rest()[1..];
+        match body.find(['\'', '\n']) {
+            Some(end) if body.as_bytes()[end] == b'\'' => {
+                self.at += end + 2;
+                Ok(body[..end].to_owned())
+            }
+            _ => Err(self.error("unterminated literal string")),
+        }
+    }
+
+    fn basic(&mut self) -> Result<String, DecodeError> {
+        self.at += 1;
+        let mut out = String::new();
+        loop {
+            match self.rest().chars().next() {
+                Some('"') => {
+                    self.at += 1;
+                    return Ok(out);
+                }
+                Some('\\') => self.escape(&mut out)?,
+                None | Some('\n') => return Err(self.error("basic strings cannot have new lines")),
+                Some(c) => {
+                    out.push(c);
+                    self.at += c.len_utf8();
+                }
+            }
+        }
+    }
+
+    fn multi_line(&mut self, quote: char) -> Result<String, DecodeError> {
+        let fence: String = std::iter::repeat_n(quote, 3).collect();
+        self.at += 3;
+        if self.rest().starts_with("\r\n") {
+            self.at += 2;
+        } else if self.rest().starts_with('\n') {
+            self.at += 1;
+        }
+        let mut out = String::new();
+        loop {
+            let rest = self.rest();
+            if rest.starts_with(fence.as_str()) {
+                // Up to two quotes may stand before the closing ones.
+                let quotes = rest.chars().take(5).take_while(|c| *c == quote).count();
+                out.extend(std::iter::repeat_n(quote, quotes - 3));
+                self.at += quotes;
+                return Ok(out);
+            }
+            match rest.chars().next() {
+                None => return Err(self.error("multiline string not terminated")),
+                Some('\\') if quote == '"' => {
+                    let after = rest[1..].trim_start_matches([' ', '\t']);
+                    if after.starts_with(['\n', '\r']) {
+                        let body = after.trim_start();
+                        self.at += rest.len() - body.len();
+                    } else {
+                        self.escape(&mut out)?;
+                    }
+                }
+                Some(c) => {
+                    out.push(c);
+                    self.at += c.len_utf8();
+                }
+            }
+        }
+    }
+
+    fn escape(&mut self, out: &mut String) -> Result<(), DecodeError> {
+        let rest = &self.rest()[1..];
+        let letter = rest.chars().next().unwrap_or('\n');
+        let (c, length) = match letter {
+            'b' => ('\u{8}', 1),
+            't' => ('\t', 1),
+            'n' => ('\n', 1),
+            'f' => ('\u{c}', 1),
+            'r' => ('\r', 1),
+            'e' => ('\u{1b}', 1),
+            '"' | '\\' => (letter, 1),
+            'u' | 'U' => {
+                let length = if letter == 'u' { 4 } else { 8 };
+                let code = rest.get(1..1 + length).and_then(|it| u32::from_str_radix(it, 16).ok());
+                match code.and_then(char::from_u32) {
+                    Some(c) => (c, 1 + length),
+                    None => return Err(self.error("invalid escape sequence")),
+                }
+            }
+            _ => return Err(self.error(&format!("invalid escaped character {letter:?}"))),
+        };
+        out.push(c);
+        self.at += 1 + length;
+        Ok(())
+    }
+}
