@@ -14,8 +14,8 @@
 #![forbid(unsafe_code)]
 
 pub mod api; // the kinds, as they stand in a cluster
-
-
-
+pub mod policy; // override, topology, replication, selectors
+pub mod render; // definitions and parameters become objects
+pub mod revision; // what was delivered, and its hashes
 pub mod runtime; // what the engine needs of a CUE runtime
 

@@ -1,0 +1,167 @@
+//! A whole Application without a cluster: what each of its deploy steps would deliver where.
+
+use serde_json::Value;
+
+use super::component::{Rendered, definition, render_component, render_policy};
+use super::context::Context;
+use super::definitions::Definitions;
+use super::error::Error;
+use super::process::{Actor, Templates};
+use crate::api::policies::BUILT_IN;
+use crate::api::{AppPolicy, Application, Component, DefinitionKind, Policy, Workflow, WorkflowStep};
+use crate::policy::{self, generator, overriding, placement};
+
+/// What is rendered, with everything it refers to.
+pub struct Request<'a> {
+    /// The Application.
+    pub app: &'a Application,
+    /// Definitions.
+    pub definitions: &'a Definitions,
+    /// External policies.
+    pub policies: &'a [Policy],
+    /// External workflows.
+    pub workflows: &'a [Workflow],
+    /// What templates see.
+    pub context: Context,
+}
+
+/// What goes to one place.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Target {
+    /// As the command line shows it.
+    pub title: String,
+    /// Components.
+    pub components: Vec<Rendered>,
+    /// Custom policies' objects.
+    pub policies: Vec<Value>,
+}
+
+/// All targets, one per topology of each `deploy` step; one if there is none. On an error, those finished before it.
+pub fn render(request: &Request<'_>, templates: Templates<'_>, actor: &mut dyn Actor) -> (Vec<Target>, Option<Error>) {
+    let mut targets = Vec::new();
+    let error = render_into(request, templates, actor, &mut targets).err();
+    (targets, error)
+}
+
+fn render_into(request: &Request<'_>, templates: Templates<'_>, actor: &mut dyn Actor, targets: &mut Vec<Target>) -> Result<(), Error> {
+    let (app, context) = (request.app, &request.context);
+    parse(request, &app.spec.components)?;
+    let steps = generator::steps(app, request.workflows).map_err(refuse)?.steps;
+    check_steps(request, &steps)?;
+    let policies = all_policies(request, &steps)?;
+    let custom: Vec<&AppPolicy> = policies.iter().filter(|it| !BUILT_IN.contains(&it.r#type.as_str())).collect();
+    for policy in &custom {
+        definition(request.definitions, DefinitionKind::Policy, &policy.r#type, context).map_err(|error| {
+            Error::Definition(format!("failed to parsePolicies: fetch component/policy type of {}: cannot load template {:?} from cluster and provided ones: {error}", policy.name, policy.r#type))
+        })?;
+    }
+    let deploys: Vec<&WorkflowStep> = steps.iter().flat_map(|it| std::iter::once(it).chain(&it.sub_steps)).filter(|it| it.r#type == "deploy").collect();
+    if deploys.is_empty() {
+        targets.push(target(request, templates, actor, app.metadata.name.clone(), &app.spec.components, &custom)?);
+        return Ok(());
+    }
+    for step in deploys {
+        let named = step_policies(step);
+        let picked = placement::pick(&policies, &named, &[]).map_err(refuse)?;
+        let mut components = app.spec.components.clone();
+        for it in picked.iter().filter(|it| it.r#type == "override") {
+            let change = overriding::parse(it.properties.as_ref())
+                .map_err(|error| Error::Definition(format!("failed to parse override policy {}: {error}", it.name)))?;
+            components = overriding::apply(&components, &change);
+        }
+        let topologies: Vec<&AppPolicy> = picked.iter().filter(|it| it.r#type == "topology").collect();
+        let name = &app.metadata.name;
+        if topologies.is_empty() {
+            let overrides: Vec<&str> = picked.iter().filter(|it| it.r#type == "override").map(|it| it.name.as_str()).collect();
+            let title = if overrides.is_empty() { name.clone() } else { format!("{name} with policies {}", overrides.join(",")) };
+            targets.push(target(request, templates, actor, title, &components, &custom)?);
+        }
+        for topology in topologies {
+            let title = format!("{name} with topology {}", topology.name);
+            targets.push(target(request, templates, actor, title, &components, &custom)?);
+        }
+    }
+    Ok(())
+}
+
+fn refuse(error: policy::Error) -> Error {
+    Error::Definition(error.to_string())
+}
+
+fn target(request: &Request<'_>, templates: Templates<'_>, actor: &mut dyn Actor, title: String, components: &[Component], custom: &[&AppPolicy]) -> Result<Target, Error> {
+    let mut target = Target { title, ..Target::default() };
+    for component in components {
+        target.components.push(render_component(templates, request.definitions, &request.context, component, &|_| false, actor)?);
+    }
+    for policy in custom {
+        target.policies.extend(render_policy(templates, request.definitions, &request.context, policy, actor)?);
+    }
+    Ok(target)
+}
+
+/// Every type of every component is known, before anything is evaluated.
+fn parse(request: &Request<'_>, components: &[Component]) -> Result<(), Error> {
+    for component in components {
+        definition(request.definitions, DefinitionKind::Component, &component.r#type, &request.context).map_err(|error| {
+            Error::Definition(format!("failed to parseComponents: fetch component/policy type of {}: cannot load template {:?} from cluster and provided ones: {error}", component.name, component.r#type))
+        })?;
+        for it in &component.traits {
+            definition(request.definitions, DefinitionKind::Trait, &it.r#type, &request.context).map_err(|_| {
+                Error::Definition(format!(
+                    "failed to parseComponents: component({}) parse trait({type}): trait definition of {type} not found",
+                    component.name,
+                    type = it.r#type
+                ))
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn check_steps(request: &Request<'_>, steps: &[WorkflowStep]) -> Result<(), Error> {
+    for step in steps.iter().flat_map(|it| std::iter::once(it).chain(&it.sub_steps)) {
+        if ["deploy", "suspend", "step-group"].contains(&step.r#type.as_str()) {
+            continue;
+        }
+        definition(request.definitions, DefinitionKind::WorkflowStep, &step.r#type, &request.context).map_err(|_| {
+            Error::Definition(format!(
+                "failed to parseWorkflowSteps: failed to get workflow step definition {type}: workflowstepdefinitions.core.oam.dev {type:?} not found",
+                type = step.r#type
+            ))
+        })?;
+    }
+    Ok(())
+}
+
+/// Policies a `deploy` step names.
+fn step_policies(step: &WorkflowStep) -> Vec<String> {
+    let named = step.properties.as_ref().and_then(|it| it.get("policies")).and_then(Value::as_array);
+    named.into_iter().flatten().filter_map(|it| it.as_str().map(str::to_owned)).collect()
+}
+
+/// The Application's own policies, and external ones that top-level `deploy` steps name.
+fn all_policies(request: &Request<'_>, steps: &[WorkflowStep]) -> Result<Vec<AppPolicy>, Error> {
+    let mut policies = request.app.spec.policies.clone();
+    for (index, policy) in policies.iter_mut().enumerate() {
+        if policy.name.is_empty() {
+            policy.name = format!("{}-auto-gen-{index}", policy.r#type);
+        }
+    }
+    for name in steps.iter().filter(|it| it.r#type == "deploy").flat_map(step_policies) {
+        if policies.iter().any(|it| it.name == name) {
+            continue;
+        }
+        let external = request
+            .policies
+            .iter()
+            .find(|it| it.metadata.name == name && (it.metadata.namespace.is_empty() || it.metadata.namespace == request.context.namespace))
+            .ok_or_else(|| Error::Definition(format!("failed to parsePolicies: external policy {name} not found")))?;
+        policies.push(AppPolicy { name, r#type: external.r#type.clone(), properties: external.properties.clone(), ..Default::default() });
+    }
+    for policy in &policies {
+        if policy.properties.is_none() && policy.r#type != "debug" && BUILT_IN.contains(&policy.r#type.as_str()) {
+            return Err(Error::Definition(format!("failed to parsePolicies: policy {} named {} must not have empty properties", policy.r#type, policy.name)));
+        }
+    }
+    Ok(policies)
+}

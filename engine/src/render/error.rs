@@ -1,0 +1,156 @@
+//! What is wrong with a component, trait or policy, in the words KubeVela's users know.
+
+use cue_session::Diagnostic;
+
+/// What a template belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A component, or a custom policy, by name.
+    Workload(String),
+    /// A trait, by type.
+    Trait(String),
+}
+
+impl Part {
+    /// `workload` or `trait`.
+    pub fn noun(&self) -> &'static str {
+        match self {
+            Part::Workload(_) => "workload",
+            Part::Trait(_) => "trait",
+        }
+    }
+
+    /// Its name or type.
+    pub fn name(&self) -> &str {
+        match self {
+            Part::Workload(name) | Part::Trait(name) => name,
+        }
+    }
+}
+
+/// Why there are no objects.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The text is no CUE, or refers to what is not there.
+    #[error("failed to compile {} {} after merge parameter and context: {}", part.noun(), part.name(), lines(diagnostics, "; "))]
+    Compile {
+        /// Whose template.
+        part: Part,
+        /// What CUE said.
+        diagnostics: Vec<Diagnostic>,
+    },
+    /// Parameters or template do not fit, or the template's `errs` speak.
+    #[error("{}", validation(part, user, diagnostics))]
+    Validation {
+        /// Whose template.
+        part: Part,
+        /// The template's own messages.
+        user: Vec<String>,
+        /// What CUE said.
+        diagnostics: Vec<Diagnostic>,
+    },
+    /// Something it makes is not complete.
+    #[error("{wrapper}: {}", lines(diagnostics, "; "))]
+    Incomplete {
+        /// What it was about to make.
+        wrapper: String,
+        /// What CUE said.
+        diagnostics: Vec<Diagnostic>,
+    },
+    /// A patch does not fit what it patches.
+    #[error("{wrapper}: {message}")]
+    Patch {
+        /// Which patch.
+        wrapper: String,
+        /// Why.
+        message: String,
+    },
+    /// A `#do` failed.
+    #[error("{0}")]
+    Action(String),
+    /// A definition, or a policy, is missing or refused.
+    #[error("{0}")]
+    Definition(String),
+    /// Adds where it happened.
+    #[error("{0}: {1}")]
+    In(String, Box<Error>),
+    /// The sandbox broke: not the user's doing.
+    #[error(transparent)]
+    Fault(#[from] cue_session::Fault),
+}
+
+impl Error {
+    /// Add where it happened.
+    pub fn within(self, place: impl Into<String>) -> Self {
+        match self {
+            Error::Fault(_) => self,
+            _ => Error::In(place.into(), Box::new(self)),
+        }
+    }
+
+    /// What CUE said, if it is about CUE.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        match self {
+            Error::Compile { diagnostics, .. } | Error::Validation { diagnostics, .. } | Error::Incomplete { diagnostics, .. } => diagnostics,
+            Error::In(_, inner) => inner.diagnostics(),
+            Error::Patch { .. } | Error::Action(_) | Error::Definition(_) | Error::Fault(_) => &[],
+        }
+    }
+}
+
+fn line(diagnostic: &Diagnostic) -> String {
+    if diagnostic.path.is_empty() { diagnostic.message.clone() } else { format!("{}: {}", diagnostic.path, diagnostic.message) }
+}
+
+fn lines(all: &[Diagnostic], between: &str) -> String {
+    all.iter().map(line).collect::<Vec<_>>().join(between)
+}
+
+fn validation(part: &Part, user: &[String], diagnostics: &[Diagnostic]) -> String {
+    let mut parameters = Vec::new();
+    let mut templates = Vec::new();
+    for text in diagnostics.iter().map(line) {
+        let group = if text.starts_with("parameter.") { &mut parameters } else { &mut templates };
+        if !group.contains(&text) {
+            group.push(text);
+        }
+    }
+    parameters.sort();
+    templates.sort();
+    let mut out = format!("validation failed for {} {}:", part.noun(), part.name());
+    for (title, group) in [("User Errors", user), ("Parameter errors", &parameters), ("Template errors", &templates)] {
+        if !group.is_empty() {
+            out.push_str(&format!("\n\n{title}:\n"));
+            for text in group {
+                out.push_str(&format!("  {text}\n"));
+            }
+        }
+    }
+    out.truncate(out.trim_end().len());
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_grouped_sorted_and_not_repeated() {
+        let diagnostic = |path: &str| Diagnostic {
+            code: String::new(),
+            message: "bad".into(),
+            path: path.into(),
+            positions: Vec::new(),
+            incomplete: false,
+        };
+        let error = Error::Validation {
+            part: Part::Trait("t".into()),
+            user: vec!["no".into()],
+            diagnostics: vec![diagnostic("output.x"), diagnostic("parameter.b"), diagnostic("parameter.a"), diagnostic("parameter.a")],
+        };
+        assert_eq!(
+            error.to_string(),
+            "validation failed for trait t:\n\nUser Errors:\n  no\n\n\nParameter errors:\n  parameter.a: bad\n  parameter.b: bad\n\n\nTemplate errors:\n  output.x: bad"
+        );
+    }
+}

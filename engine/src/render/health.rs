@@ -1,0 +1,123 @@
+//! Health, message and details of a live workload or trait, by the texts of its definition.
+//!
+//! The component's template is no part of it: only the text, `context` and `parameter`. An error never fails the
+//! whole; it reads as not healthy, no message, `_|_`.
+
+use cue_session::{Error as CueError, FieldSelection, Input, Profile, Program, ProgramSpec, Session, Source, SyntaxStyle};
+use indexmap::IndexMap;
+use serde_json::{Map, Value, json};
+
+use super::process::Templates;
+use crate::api::definition::StatusTemplates;
+
+/// Labels of details are shorter than this.
+const LABEL_LIMIT: usize = 32;
+
+/// What the texts say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Health {
+    /// Healthy; also without any text.
+    pub healthy: bool,
+    /// For people.
+    pub message: String,
+    /// For people, by label; `None` without a `details` text that could be read.
+    pub details: Option<IndexMap<String, String>>,
+    /// `context.status` as the last text saw it.
+    pub seen: Map<String, Value>,
+    /// What went wrong meanwhile.
+    pub warnings: Vec<String>,
+}
+
+/// Evaluate `texts` over the live objects in `context`.
+pub fn evaluate(templates: Templates<'_>, texts: &StatusTemplates, context: &Map<String, Value>, parameter: Option<&Value>) -> Result<Health, cue_session::Fault> {
+    let mut health = Health::default();
+    let mut context = context.clone();
+    context.insert("status".into(), json!({}));
+    if !texts.details.trim().is_empty() {
+        match details(templates, &texts.details, &context, parameter) {
+            Ok((published, seen)) => {
+                health.details = Some(published);
+                health.seen.insert("details".into(), Value::Object(seen));
+            }
+            Err(CueError::Fault(fault)) => return Err(fault),
+            Err(error) => health.warnings.push(format!("failed to get status map: compile status fields template: {error}")),
+        }
+    }
+    context.insert("status".into(), Value::Object(health.seen.clone()));
+    health.healthy = if texts.health_policy.trim().is_empty() {
+        true
+    } else {
+        match text(templates, "health.cue", &texts.health_policy, &context, parameter).and_then(|mut it| it.value("isHealth")) {
+            Ok(Some(Value::Bool(it))) => it,
+            Ok(_) => {
+                health.warnings.push("failed to check health: isHealth is not a bool".into());
+                false
+            }
+            Err(CueError::Fault(fault)) => return Err(fault),
+            Err(error) => {
+                health.warnings.push(format!("failed to check health: evaluate health status: {error}"));
+                false
+            }
+        }
+    };
+    health.seen.insert("healthy".into(), health.healthy.into());
+    context.insert("status".into(), Value::Object(health.seen.clone()));
+    if !texts.custom_status.trim().is_empty() {
+        match text(templates, "status.cue", &texts.custom_status, &context, parameter).and_then(|mut it| it.value("message")) {
+            Ok(Some(Value::String(it))) => health.message = it,
+            Ok(_) => health.warnings.push("failed to get message: message is not a string".into()),
+            Err(CueError::Fault(fault)) => return Err(fault),
+            Err(error) => health.warnings.push(format!("failed to get message: {error}")),
+        }
+    }
+    Ok(health)
+}
+
+fn text(templates: Templates<'_>, name: &str, text: &str, context: &Map<String, Value>, parameter: Option<&Value>) -> Result<Session, CueError> {
+    let program = Program::new(ProgramSpec {
+        sources: vec![Source::new(name, text), Source::new("open.cue", "context: _\nparameter: _\n")],
+        packages: Vec::new(),
+        profile: Profile::KubeVela,
+    });
+    let parameter = match parameter {
+        None | Some(Value::Null) => "{}".to_owned(),
+        Some(value) => value.to_string(),
+    };
+    let inputs = vec![Input::new("context", Value::Object(context.clone()).to_string()), Input::new("parameter", parameter)];
+    templates.runtime.start(&program, inputs, templates.budget)
+}
+
+fn details(templates: Templates<'_>, source: &str, context: &Map<String, Value>, parameter: Option<&Value>) -> Result<(IndexMap<String, String>, Map<String, Value>), CueError> {
+    let mut session = text(templates, "details.cue", source, context, parameter)?;
+    let mut published = IndexMap::new();
+    let mut seen = Map::new();
+    for field in session.fields("", FieldSelection::Regular)?.unwrap_or_default() {
+        let label = field.label.as_str();
+        if matches!(label, "context" | "parameter") || label.len() >= LABEL_LIMIT || label.starts_with('_') || label.starts_with('#') {
+            continue;
+        }
+        if field.attributes.iter().any(|(name, _)| name == "local" || name == "private") {
+            continue;
+        }
+        let value = match session.value(&field.path) {
+            Ok(Some(value)) => value,
+            Err(CueError::Fault(fault)) => return Err(CueError::Fault(fault)),
+            Ok(None) | Err(CueError::Diagnostics(_)) => {
+                if !label.starts_with('$') {
+                    published.insert(label.to_owned(), "_|_".to_owned());
+                }
+                continue;
+            }
+        };
+        if !label.starts_with('$') {
+            let bytes = field.kinds.is(cue_session::Kind::Bytes);
+            let shown = match &value {
+                Value::String(it) if !bytes => it.clone(),
+                other => session.syntax(&field.path, SyntaxStyle::Final)?.map_or_else(|| other.to_string(), |it| it.trim_end().to_owned()),
+            };
+            published.insert(label.to_owned(), shown);
+        }
+        seen.insert(label.to_owned(), value);
+    }
+    Ok((published, seen))
+}

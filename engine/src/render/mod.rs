@@ -1,0 +1,24 @@
+//! Definitions, parameters and context become objects, or a message that says what is wrong and where.
+//!
+//! ~~~text
+//! component ─ process: template, traits in order ─▶ Product ─ stamp: names, labels ─▶ Rendered
+//! ~~~
+//! Pure but for `Actor`, which carries out the `#do` of a template; nothing here knows a cluster.
+
+mod application; // a whole Application: targets of its deploy steps
+mod component; // one component or custom policy, stamped
+mod context; // what templates see as `context`
+mod definitions; // which definition a type names
+mod error; // what is wrong, in KubeVela's words
+pub mod health; // isHealth, message, details
+pub mod names; // generated names
+mod process; // one component's template and its traits'
+mod stamp; // labels, annotations, namespaces
+
+pub use self::application::{Request, Target, render};
+pub use self::component::{Auxiliary, Rendered, render_component, render_policy};
+pub use self::context::{ClusterVersion, Context};
+pub use self::definitions::{Definitions, Lookup, candidates, label_type, split_version};
+pub use self::error::{Error, Part};
+pub use self::process::{Actor, NoActor, Output, Process, Product, Templates};
+pub use self::stamp::Placed;

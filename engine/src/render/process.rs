@@ -1,0 +1,315 @@
+//! One component's template, then its traits' in order, each seeing what came before.
+
+use cue_session::{
+    Action, Budget, Concreteness, Diagnostic, Error as CueError, FieldSelection, Filling, Input, Kind, Package, Profile,
+    Program, ProgramSpec, Runtime, Session, Source,
+};
+use serde_json::{Map, Value, json};
+
+use super::error::{Error, Part};
+use crate::api::names::AUXILIARY_WORKLOAD;
+
+/// Actions of one template at most.
+const ACTIONS: usize = 1000;
+
+/// Carries out the `#do` of a template while it is rendered.
+pub trait Actor {
+    /// The value to fill at the action's path, or why there is none.
+    fn act(&mut self, action: &Action) -> Result<Value, String>;
+}
+
+/// Refuses every action: rendering stays pure.
+pub struct NoActor;
+
+impl Actor for NoActor {
+    fn act(&mut self, action: &Action) -> Result<Value, String> {
+        Err(format!("{}: no provider for {}.{} here", action.path, action.provider, action.verb))
+    }
+}
+
+/// What templates are evaluated with.
+#[derive(Clone, Copy)]
+pub struct Templates<'a> {
+    /// The interpreter.
+    pub runtime: &'a dyn Runtime,
+    /// Packages templates may import.
+    pub packages: &'a [Package],
+    /// Limits of one template.
+    pub budget: Budget,
+}
+
+impl<'a> Templates<'a> {
+    /// With the usual limits.
+    pub fn new(runtime: &'a dyn Runtime, packages: &'a [Package]) -> Self {
+        Self { runtime, packages, budget: Budget::DEFINITION }
+    }
+
+    /// The program of a template, with `context` and `parameter` open.
+    pub fn program(&self, name: &str, template: &str) -> Program {
+        let imports = template.contains("import");
+        let packages = if imports { self.packages.iter().filter(|it| template.contains(&it.path)).cloned().collect() } else { Vec::new() };
+        Program::new(ProgramSpec {
+            sources: vec![
+                Source::new(format!("{name}.cue"), template),
+                Source::new("open.cue", "context: _\nparameter: _\n"),
+            ],
+            packages,
+            profile: Profile::KubeVela,
+        })
+    }
+
+    fn session(&self, part: &Part, template: &str, parameter: Option<&Value>, context: &Map<String, Value>) -> Result<Session, Error> {
+        let mut inputs = vec![Input::new("context", Value::Object(context.clone()).to_string())];
+        let given = match (part, parameter) {
+            (Part::Workload(_), None | Some(Value::Null)) => Some("{}".to_owned()),
+            (Part::Trait(_), None | Some(Value::Null)) => None,
+            (_, Some(value)) => Some(value.to_string()),
+        };
+        inputs.extend(given.map(|json| Input::new("parameter", json)));
+        let program = self.program(part.name(), template);
+        self.runtime.start(&program, inputs, self.budget).map_err(|error| match error {
+            CueError::Diagnostics(diagnostics) => Error::Compile { part: part.clone(), diagnostics },
+            CueError::Fault(fault) => Error::Fault(fault),
+        })
+    }
+}
+
+/// One named entry of `outputs`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Output {
+    /// Trait type, or [`AUXILIARY_WORKLOAD`].
+    pub r#type: String,
+    /// Key in `outputs`.
+    pub name: String,
+    /// The object; what is incomplete is left out.
+    pub object: Value,
+    /// What is incomplete.
+    pub incomplete: Vec<Diagnostic>,
+}
+
+/// What a component's template and traits made.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Product {
+    /// `output` with all patches; `None` if there is none.
+    pub base: Option<Value>,
+    /// What is incomplete in it.
+    pub base_incomplete: Vec<Diagnostic>,
+    /// `outputs` of the component and its traits, in order.
+    pub outputs: Vec<Output>,
+}
+
+/// Renders one component, template by template.
+pub struct Process<'a> {
+    templates: Templates<'a>,
+    context: Map<String, Value>,
+    live_status: Option<Value>,
+    product: Product,
+}
+
+impl<'a> Process<'a> {
+    /// Starts with a component's `context`.
+    pub fn new(templates: Templates<'a>, context: Map<String, Value>) -> Self {
+        Self { templates, context, live_status: None, product: Product::default() }
+    }
+
+    /// Show the live workload's status to traits, as `context.output.status`.
+    pub fn with_live_status(mut self, status: Value) -> Self {
+        self.live_status = Some(status);
+        self
+    }
+
+    /// Let the templates that follow see one more key of `context`.
+    pub fn set(&mut self, key: &str, value: Value) {
+        self.context.insert(key.into(), value);
+    }
+
+    /// What was made.
+    pub fn finish(self) -> Product {
+        self.product
+    }
+
+    /// The component's own template.
+    pub fn workload(&mut self, name: &str, template: &str, parameter: Option<&Value>, actor: &mut dyn Actor) -> Result<(), Error> {
+        let part = Part::Workload(name.to_owned());
+        let mut session = self.templates.session(&part, template, parameter, &self.context)?;
+        act(&mut session, template, actor)?;
+        check(&mut session, &part)?;
+        let (base, incomplete) = read(&mut session, "output")?;
+        self.product.base = base;
+        self.product.base_incomplete = incomplete;
+        self.outputs(&mut session, AUXILIARY_WORKLOAD, &format!("invalid outputs of workload {name}"))
+    }
+
+    /// One trait.
+    pub fn apply_trait(&mut self, r#type: &str, template: &str, parameter: Option<&Value>, actor: &mut dyn Actor) -> Result<(), Error> {
+        let part = Part::Trait(r#type.to_owned());
+        let mut session = self.templates.session(&part, template, parameter, &self.trait_context())?;
+        act(&mut session, template, actor)?;
+        check(&mut session, &part)?;
+        http(&mut session, actor)?;
+        self.outputs(&mut session, r#type, &format!("invalid outputs of trait {type}", type = r#type))?;
+        if has(&mut session, "patch")? {
+            let Some(base) = &self.product.base else {
+                return Err(Error::Definition(format!("patch trait {type} into an invalid workload", type = r#type)));
+            };
+            let wrapper = format!("invalid patch trait {type} into workload", type = r#type);
+            if let Some(patched) = patch(&mut session, "patch", base, &wrapper)? {
+                let incomplete = std::mem::take(&mut self.product.base_incomplete);
+                self.product.base_incomplete = still_missing(incomplete, "output", &patched);
+                self.product.base = Some(patched);
+            }
+        }
+        for field in fields(&mut session, "patchOutputs")? {
+            for output in self.product.outputs.iter_mut().filter(|it| it.name == field.label) {
+                let wrapper = format!("trait={type}, to={to}, invalid patch trait into auxiliary workload", type = r#type, to = field.label);
+                if let Some(patched) = patch(&mut session, &field.path, &output.object, &wrapper)? {
+                    let incomplete = std::mem::take(&mut output.incomplete);
+                    output.incomplete = still_missing(incomplete, "outputs", &patched);
+                    output.object = patched;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn trait_context(&self) -> Map<String, Value> {
+        let mut context = self.context.clone();
+        if let Some(base) = &self.product.base {
+            let mut output = base.clone();
+            if let (Value::Object(map), Some(status)) = (&mut output, &self.live_status) {
+                map.insert("status".into(), status.clone());
+            }
+            context.insert("output".into(), output);
+        }
+        if !self.product.outputs.is_empty() {
+            let outputs: Map<String, Value> = self.product.outputs.iter().map(|it| (it.name.clone(), it.object.clone())).collect();
+            context.insert("outputs".into(), Value::Object(outputs));
+        }
+        context
+    }
+
+    fn outputs(&mut self, session: &mut Session, r#type: &str, wrapper: &str) -> Result<(), Error> {
+        let Some(kinds) = fault(session.kinds("outputs"))?.flatten() else { return Ok(()) };
+        if kinds.concrete && !kinds.is(Kind::Struct) {
+            return Err(Error::Patch { wrapper: wrapper.into(), message: "not a struct".into() });
+        }
+        for field in fields(session, "outputs")? {
+            let (object, incomplete) = read(session, &field.path)?;
+            let object = object.unwrap_or_default();
+            self.product.outputs.push(Output { r#type: r#type.into(), name: field.label, object, incomplete });
+        }
+        Ok(())
+    }
+}
+
+/// Only a fault ends rendering; what CUE says is seen by `check`.
+fn fault<T>(answer: Result<T, CueError>) -> Result<Option<T>, Error> {
+    match answer {
+        Ok(value) => Ok(Some(value)),
+        Err(CueError::Fault(fault)) => Err(Error::Fault(fault)),
+        Err(CueError::Diagnostics(_)) => Ok(None),
+    }
+}
+
+fn has(session: &mut Session, path: &str) -> Result<bool, Error> {
+    Ok(fault(session.exists(path))?.unwrap_or(true))
+}
+
+fn fields(session: &mut Session, path: &str) -> Result<Vec<cue_session::Field>, Error> {
+    let all = fault(session.fields(path, FieldSelection::Regular))?.flatten().unwrap_or_default();
+    Ok(all.into_iter().filter(|it| !it.label.starts_with('_') && !it.label.starts_with('#')).collect())
+}
+
+fn read(session: &mut Session, path: &str) -> Result<(Option<Value>, Vec<Diagnostic>), Error> {
+    match session.value(path) {
+        Ok(value) => Ok((value, Vec::new())),
+        Err(CueError::Fault(fault)) => Err(Error::Fault(fault)),
+        Err(CueError::Diagnostics(incomplete)) => Ok((fault(session.value_lenient(path))?.flatten(), incomplete)),
+    }
+}
+
+fn patch(session: &mut Session, path: &str, base: &Value, wrapper: &str) -> Result<Option<Value>, Error> {
+    session.patch(path, base).map_err(|error| match error {
+        CueError::Fault(fault) => Error::Fault(fault),
+        CueError::Diagnostics(all) => {
+            let text = |it: &Diagnostic| if it.path.is_empty() { it.message.clone() } else { format!("{}: {}", it.path, it.message) };
+            Error::Patch { wrapper: wrapper.into(), message: all.iter().map(text).collect::<Vec<_>>().join("; ") }
+        }
+    })
+}
+
+/// What a patch has brought is no longer missing.
+fn still_missing(incomplete: Vec<Diagnostic>, root: &str, patched: &Value) -> Vec<Diagnostic> {
+    incomplete
+        .into_iter()
+        .filter(|it| {
+            let mut parts = it.path.split('.');
+            if parts.next() != Some(root) {
+                return true;
+            }
+            if root == "outputs" {
+                parts.next();
+            }
+            let pointer: String = parts.map(|part| format!("/{}", part.trim_matches('"').replace('~', "~0").replace('/', "~1"))).collect();
+            patched.pointer(&pointer).is_none()
+        })
+        .collect()
+}
+
+/// The template's own complaints, then CUE's.
+fn check(session: &mut Session, part: &Part) -> Result<(), Error> {
+    let errs = fault(session.value_lenient("errs"))?.flatten();
+    let user: Vec<String> = errs
+        .as_ref()
+        .and_then(Value::as_array)
+        .map(|all| all.iter().map(|it| it.as_str().unwrap_or_default().to_owned()).collect())
+        .unwrap_or_default();
+    let validate = |session: &mut Session, how| match session.validate("", how) {
+        Ok(all) | Err(CueError::Diagnostics(all)) => Ok(all),
+        Err(CueError::Fault(fault)) => Err(Error::Fault(fault)),
+    };
+    let mut diagnostics = validate(session, Concreteness::Optional)?;
+    if !diagnostics.is_empty() {
+        diagnostics.extend(validate(session, Concreteness::Required)?);
+    }
+    if user.is_empty() && diagnostics.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Validation { part: part.clone(), user, diagnostics })
+}
+
+/// Carries out every `#do`, in order, until none is left.
+fn act(session: &mut Session, template: &str, actor: &mut dyn Actor) -> Result<(), Error> {
+    // A `#do` comes from a package.
+    if !template.contains("import") && !template.contains("#do") {
+        return Ok(());
+    }
+    let mut done = Vec::new();
+    while let Some(action) = fault(session.next_action("", &done))?.flatten() {
+        if done.len() >= ACTIONS {
+            return Err(Error::Action(format!("{}: more than {ACTIONS} actions", action.path)));
+        }
+        let answer = actor.act(&action).map_err(Error::Action)?;
+        fault(session.fill(&action.path, Filling::Json(answer.to_string())))?;
+        done.push(action.path);
+    }
+    Ok(())
+}
+
+/// Legacy `processing.http`: the answer's JSON body becomes `processing.output`.
+fn http(session: &mut Session, actor: &mut dyn Actor) -> Result<(), Error> {
+    if !has(session, "processing.http")? {
+        return Ok(());
+    }
+    let request = fault(session.value_lenient("processing.http"))?.flatten().unwrap_or_else(|| json!({}));
+    let action = Action {
+        path: "processing.http".into(),
+        verb: "processing".into(),
+        provider: "http".into(),
+        json: request.to_string(),
+        pending: Vec::new(),
+    };
+    let body = actor.act(&action).map_err(Error::Action)?;
+    fault(session.fill("processing.output", Filling::Json(body.to_string())))?;
+    Ok(())
+}
