@@ -1,4 +1,116 @@
-//! The `lateen` binary.
+//! The `lateen` binary: arguments in, one command's `run`, an exit code out.
+//!
+//! ~~~text
+//! main ─▶ command::<name>::run(args, &Cli) ─▶ engine | controller | local | cue-session
+//!                                └─▶ output: stdout is the answer, stderr the talk
+//! ~~~
+//! One command, one file of the same name under `command/`; what decides anything lives in a
+//! library. Start at `command`.
 #![forbid(unsafe_code)]
 
-fn main() {}
+mod command; // the commands
+mod target; // which cluster is meant
+mod manifest; // reading YAML and JSON
+mod output; // answers and talk
+mod jsonpath; // kubectl's dialect
+mod exit; // exit codes
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::command::Command;
+use crate::exit::Exit;
+use crate::output::{Color, Out};
+use crate::target::TargetArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  lateen up -f app.yaml                  deliver an Application and watch it
+  lateen status shop --tree              what it created, and how that is doing
+  lateen workflow resume shop            go on after a suspend step
+  lateen dry-run --offline -f app.yaml   render without a cluster
+  lateen cue export config.cue           evaluate CUE
+
+Without --kubeconfig or --context, and outside a cluster, commands use the control plane
+embedded in lateen; its state is kept under the user's data directory.";
+
+/// Application delivery for Kubernetes, driven by CUE.
+#[derive(Debug, Parser)]
+#[command(name = "lateen", version, about, after_help = EXAMPLES, propagate_version = true)]
+struct Arguments {
+    #[command(flatten)]
+    target: TargetArgs,
+    /// When to use colours.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    color: Color,
+    /// Say more: -v for progress of the engine, -vv for every request.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What every command is given.
+pub struct Cli {
+    /// Where output goes.
+    pub out: Out,
+    /// Which cluster is meant.
+    pub target: TargetArgs,
+}
+
+/// Stack of a worker thread: more than the CUE sandbox asks for, so that calls stay on it.
+const THREAD_STACK: usize = 24 << 20;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    start_log(arguments.verbose, &arguments.command);
+    // kube and rustls must agree on one provider; the first installed one wins.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .thread_stack_size(THREAD_STACK)
+        .build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("error: starting threads failed: {error}");
+            return Exit::NotSo.into();
+        }
+    };
+    let out = Out::new(arguments.color);
+    let cli = Cli { out, target: arguments.target };
+    let exit = runtime.block_on(async {
+        let worker = tokio::spawn(async move {
+            let result = command::run(arguments.command, &cli).await;
+            (cli, result)
+        });
+        match worker.await {
+            Ok((_, Ok(exit))) => exit,
+            Ok((cli, Err(error))) => {
+                let label = cli.out.paint(output::Tone::Bad, "error:");
+                cli.out.note(&format!("{label} {error:#}"));
+                exit::of(&error)
+            }
+            Err(error) => {
+                eprintln!("error: lateen itself failed, please report it: {error}");
+                Exit::NotSo
+            }
+        }
+    });
+    // Watches and simulated controllers need no farewell.
+    runtime.shutdown_background();
+    exit.into()
+}
+
+fn start_log(verbose: u8, command: &Command) {
+    let default = match (verbose, command.is_service()) {
+        (0, false) => "error",
+        (0, true) => "info",
+        (1, _) => "info,lateen=debug,lateen_engine=debug,lateen_controller=debug",
+        (_, _) => "debug",
+    };
+    let filter = tracing_subscriber::EnvFilter::try_from_env("LATEEN_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+}

@@ -15,3 +15,6 @@
 pub mod rest; // requests as JSON values
 pub mod kinds; // apiVersion and kind -> path
 pub mod queue; // each key once, later keys at their time
+pub mod lease; // at most one controller acts
+pub mod install; // CRDs and definitions
+pub mod observe; // health and metrics
