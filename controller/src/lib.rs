@@ -17,4 +17,5 @@ pub mod kinds; // apiVersion and kind -> path
 pub mod queue; // each key once, later keys at their time
 pub mod lease; // at most one controller acts
 pub mod install; // CRDs and definitions
+pub mod control; // suspend, resume, terminate, restart
 pub mod observe; // health and metrics
