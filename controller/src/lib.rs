@@ -18,4 +18,5 @@ pub mod queue; // each key once, later keys at their time
 pub mod lease; // at most one controller acts
 pub mod install; // CRDs and definitions
 pub mod control; // suspend, resume, terminate, restart
+pub mod report; // what an Application has become
 pub mod observe; // health and metrics
