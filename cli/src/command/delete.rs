@@ -1,0 +1,74 @@
+//! `lateen delete`: an Application and all it created.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args as ClapArgs;
+use http::Method;
+use lateen_controller::report;
+use lateen_controller::rest::{self, ActAs};
+
+use crate::Cli;
+use crate::exit::{Exit, bad_input};
+use crate::manifest;
+
+/// `lateen delete`
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  lateen delete shop
+  lateen delete -f app.yaml --wait=false")]
+pub struct Args {
+    /// Names of Applications.
+    names: Vec<String>,
+    /// Delete the Applications in these files; `-` is stdin.
+    #[arg(short, long, value_name = "FILE")]
+    file: Vec<PathBuf>,
+    /// Wait until everything is gone.
+    #[arg(long, default_value_t = true, action = clap::ArgAction::Set, value_name = "BOOL")]
+    wait: bool,
+    /// Longest wait, in seconds.
+    #[arg(long, default_value_t = 120, value_name = "SECONDS")]
+    timeout: u64,
+}
+
+/// Runs the command.
+pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
+    let cluster = cli.target.reach().await?;
+    let mut wanted: Vec<(String, String)> =
+        args.names.iter().map(|it| (cluster.namespace.clone(), it.clone())).collect();
+    for document in manifest::read(&args.file)? {
+        if document.object["kind"] == "Application" {
+            let meta = &document.object["metadata"];
+            let namespace = meta["namespace"].as_str().unwrap_or(&cluster.namespace);
+            wanted.push((namespace.into(), meta["name"].as_str().unwrap_or_default().into()));
+        }
+    }
+    if wanted.is_empty() {
+        return Err(bad_input("name an Application, or a file with -f"));
+    }
+    let mut exit = Exit::Done;
+    for (namespace, name) in &wanted {
+        let path = rest::path(&report::applications(), namespace, Some(name));
+        if rest::get(&cluster.client, &path, &ActAs::default()).await?.is_none() {
+            cli.out.note(&format!("there is no Application {name} in namespace {namespace}"));
+            exit = Exit::NotSo;
+            continue;
+        }
+        rest::send(&cluster.client, Method::DELETE, &path, None, &ActAs::default()).await?;
+        let until = tokio::time::Instant::now() + Duration::from_secs(args.timeout);
+        while args.wait && rest::get(&cluster.client, &path, &ActAs::default()).await?.is_some() {
+            if tokio::time::Instant::now() > until {
+                cli.out.note(&format!(
+                    "{name} is still being deleted after {} s; `lateen status {name}` says why",
+                    args.timeout
+                ));
+                return Ok(Exit::NotSo);
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        let word = if args.wait { "deleted" } else { "is being deleted" };
+        cli.out.line(&format!("application {name} {word}"))?;
+    }
+    Ok(exit)
+}

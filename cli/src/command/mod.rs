@@ -1,0 +1,96 @@
+//! The commands, one file each.
+
+use clap::Subcommand;
+
+use crate::Cli;
+use crate::exit::Exit;
+
+mod completion;
+mod controller;
+mod cue;
+mod def;
+mod delete;
+mod dry_run;
+mod install;
+mod local;
+mod ls;
+mod revision;
+mod status;
+mod up;
+mod version;
+mod workflow;
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Deliver Applications and watch them until they are done.
+    Up(up::Args),
+    /// Show how an Application is doing.
+    Status(status::Args),
+    /// List Applications.
+    Ls(ls::Args),
+    /// Delete an Application and what it created.
+    Delete(delete::Args),
+    /// Suspend, resume, terminate or restart a workflow.
+    Workflow(workflow::Args),
+    /// Render an Application without applying it.
+    DryRun(dry_run::Args),
+    /// Check, render, apply, list and show definitions.
+    Def(def::Args),
+    /// List the revisions of an Application.
+    Revision(revision::Args),
+    /// Put CRDs and definitions into a cluster.
+    Install(install::Args),
+    /// Run the controller.
+    Controller(Box<controller::Args>),
+    /// The control plane embedded in lateen.
+    Local(local::Args),
+    /// Evaluate, export and check CUE.
+    Cue(cue::Args),
+    /// Show the version.
+    Version(version::Args),
+    /// Print a completion script.
+    Completion(completion::Args),
+}
+
+impl Command {
+    /// Whether it runs until it is stopped: such commands log what they do.
+    pub fn is_service(&self) -> bool {
+        match self {
+            Command::Controller(_) => true,
+            Command::Local(args) => args.is_service(),
+            Command::Up(_)
+            | Command::Status(_)
+            | Command::Ls(_)
+            | Command::Delete(_)
+            | Command::Workflow(_)
+            | Command::DryRun(_)
+            | Command::Def(_)
+            | Command::Revision(_)
+            | Command::Install(_)
+            | Command::Cue(_)
+            | Command::Version(_)
+            | Command::Completion(_) => false,
+        }
+    }
+}
+
+/// Runs one command.
+pub async fn run(command: Command, cli: &Cli) -> anyhow::Result<Exit> {
+    match command {
+        Command::Up(args) => up::run(args, cli).await,
+        Command::Status(args) => status::run(args, cli).await,
+        Command::Ls(args) => ls::run(args, cli).await,
+        Command::Delete(args) => delete::run(args, cli).await,
+        Command::Workflow(args) => workflow::run(args, cli).await,
+        Command::DryRun(args) => dry_run::run(args, cli).await,
+        Command::Def(args) => def::run(args, cli).await,
+        Command::Revision(args) => revision::run(args, cli).await,
+        Command::Install(args) => install::run(args, cli).await,
+        Command::Controller(args) => controller::run(*args, cli).await,
+        Command::Local(args) => local::run(args, cli).await,
+        Command::Cue(args) => cue::run(args, cli).await,
+        Command::Version(args) => version::run(&args, cli),
+        Command::Completion(args) => Ok(completion::run(&args)),
+    }
+}

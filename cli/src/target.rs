@@ -1,0 +1,101 @@
+//! Which cluster a command means, and the runtime for CUE.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Args;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+
+use cue_host::{Options, SandboxRuntime};
+
+use crate::exit::{Exit, Refusal};
+
+/// Flags that choose a cluster.
+#[derive(Clone, Debug, Args)]
+pub struct TargetArgs {
+    /// Use the cluster of this kubeconfig file.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
+    /// Use this context of the kubeconfig.
+    #[arg(long, global = true, value_name = "NAME")]
+    pub context: Option<String>,
+    /// Namespace of the Applications.
+    #[arg(short, long, global = true, value_name = "NAME")]
+    pub namespace: Option<String>,
+}
+
+/// A cluster that can be asked.
+pub struct Cluster {
+    /// Its client.
+    pub client: Client,
+    /// Namespace to use where none is said.
+    pub namespace: String,
+}
+
+impl TargetArgs {
+    /// Whether a real cluster was chosen, by a flag or by running inside one.
+    pub fn is_chosen(&self) -> bool {
+        self.kubeconfig.is_some()
+            || self.context.is_some()
+            || std::env::var_os("KUBERNETES_SERVICE_HOST").is_some()
+    }
+
+    /// The chosen cluster.
+    pub async fn cluster(&self) -> anyhow::Result<Cluster> {
+        let config = self.config().await.map_err(unreachable)?;
+        let namespace =
+            self.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
+        let client = Client::try_from(config).map_err(|error| unreachable(error.into()))?;
+        Ok(Cluster { client, namespace })
+    }
+
+    async fn config(&self) -> anyhow::Result<Config> {
+        let options =
+            KubeConfigOptions { context: self.context.clone(), ..KubeConfigOptions::default() };
+        if let Some(file) = &self.kubeconfig {
+            let kubeconfig = Kubeconfig::read_from(file)
+                .with_context(|| format!("kubeconfig {}", file.display()))?;
+            return Ok(Config::from_custom_kubeconfig(kubeconfig, &options).await?);
+        }
+        if self.context.is_some() {
+            return Ok(Config::from_kubeconfig(&options).await?);
+        }
+        Ok(Config::infer().await?)
+    }
+}
+
+fn unreachable(error: anyhow::Error) -> anyhow::Error {
+    Refusal { exit: Exit::NoAnswer, text: format!("no cluster to use: {error:#}") }.into()
+}
+
+/// Bytes one CUE sandbox may grow to.
+const SANDBOX_MEMORY: usize = 512 << 20;
+
+/// The sandboxed CUE runtime, its compiled module cached for this user.
+pub fn cue_runtime() -> anyhow::Result<SandboxRuntime> {
+    let warm = std::thread::available_parallelism().map_or(2, usize::from);
+    let options =
+        Options { cache: Some(directories().cache), warm, memory: SANDBOX_MEMORY };
+    Ok(SandboxRuntime::new(options)?)
+}
+
+/// Where lateen keeps things of this user.
+pub struct Directories {
+    /// What can be made again.
+    pub cache: PathBuf,
+    /// The embedded plane's state.
+    pub data: PathBuf,
+}
+
+/// `$LATEEN_HOME`, or else what the XDG base directories say.
+pub fn directories() -> Directories {
+    let env = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+    if let Some(home) = env("LATEEN_HOME") {
+        return Directories { cache: home.join("cache"), data: home };
+    }
+    let home = env("HOME").unwrap_or_else(std::env::temp_dir);
+    let cache = env("XDG_CACHE_HOME").unwrap_or_else(|| home.join(".cache")).join("lateen");
+    let data = env("XDG_DATA_HOME").unwrap_or_else(|| home.join(".local/share")).join("lateen");
+    Directories { cache, data }
+}
