@@ -1,2 +1,16 @@
-//! lateen-e2e
+//! Conformance runners: recorded cases in, scores out.
+//!
+//! ~~~text
+//! cases (a folder outside the repository) ─▶ one runner per kind ─▶ Scores ─▶ e2e/scores.txt
+//! ~~~
+//! Runners that play scenarios over HTTP start the built `lateen` and the players that come with
+//! the cases (Python); the others call the libraries.
+//!
+//! Invariants
+//! 1. A fresh run equals the committed file; scores that depend on timing are floors. (main.rs)
 #![forbid(unsafe_code)]
+
+pub mod score; // counting, the score file
+pub mod process; // the built binary and the players
+pub mod kubeapi; // Kubernetes API vectors
+pub mod live; // scenarios recorded from the official controller

@@ -1,0 +1,143 @@
+//! Scenarios recorded from the official controller, played against `lateen controller` on the
+//! local plane, or on the cluster of a kubeconfig.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::Context;
+use serde_json::Value;
+
+use crate::process::{self, Running};
+use crate::score::Scores;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Flags all profiles share (conformance/live/README.md).
+const SHARED: &[&str] = &[
+    "--system-definition-namespace=vela-system",
+    "--application-revision-limit=2",
+    "--definition-revision-limit=2",
+    "--concurrent-reconciles=4",
+    "--kube-api-qps=400",
+    "--kube-api-burst=600",
+    "--optimize-disable-component-revision",
+    "--enable-external-package-for-default-compiler=true",
+    "--application-re-sync-period=12s",
+    "--optimize-mark-with-prob=1",
+];
+
+/// Name, gates, further flags.
+const PROFILES: &[(&str, &str, &[&str])] = &[
+    ("std", "", &[]),
+    ("retry2", "", &["--max-workflow-step-error-retry-times=2"]),
+    ("suspfail", ",EnableSuspendOnFailure=true", &["--max-workflow-step-error-retry-times=2"]),
+    (
+        "strict",
+        "",
+        &[
+            "--max-workflow-step-error-retry-times=2",
+            "--allow-cross-namespace-resource=false",
+            "--allow-resource-types=blacklist:Secret.v1",
+        ],
+    ),
+    ("alpha", ",EnableApplicationScopedPolicies=true,EnableGlobalPolicies=true", &[]),
+];
+
+/// What to play.
+pub struct Options<'a> {
+    /// The folder `live`.
+    pub cases: &'a Path,
+    /// Where logs and reports go.
+    pub work: &'a Path,
+    /// Only this profile.
+    pub profile: Option<&'a str>,
+    /// Only scenarios whose id matches.
+    pub only: Option<&'a str>,
+}
+
+/// Plays the profiles one after the other, each on a fresh plane.
+///
+/// # Errors
+/// When plane, controller or player cannot be run.
+pub fn run(options: &Options<'_>) -> anyhow::Result<Scores> {
+    let mut scores = Scores::default();
+    for (profile, gates, flags) in PROFILES {
+        if options.profile.is_some_and(|it| it != *profile) {
+            continue;
+        }
+        let report = play(options, profile, gates, flags)?;
+        for (category, counts) in report["total"].as_object().into_iter().flatten() {
+            let passed = counts[0].as_u64().unwrap_or(0);
+            let total = counts[1].as_u64().unwrap_or(0);
+            scores.add_many(&format!("live.{category}"), passed, total);
+        }
+    }
+    Ok(scores)
+}
+
+fn play(
+    options: &Options<'_>,
+    profile: &str,
+    gates: &str,
+    flags: &[&str],
+) -> anyhow::Result<Value> {
+    let work = options.work;
+    let lateen = process::lateen()?;
+    let port = process::free_port()?;
+    let kubeconfig = work.join(format!("live-{profile}.kubeconfig"));
+    let kubeconfig = kubeconfig.to_str().context("paths are UTF-8")?;
+    let mut plane = Command::new(&lateen);
+    plane.args(["local", "serve", "--ephemeral", "--insecure", "--controllers", "on"]);
+    plane.args(["--simulate-pods", "on", "--listen", &format!("127.0.0.1:{port}")]);
+    plane.args(["--write-kubeconfig", kubeconfig]);
+    let log = work.join(format!("live-{profile}-plane.log"));
+    let _plane = Running::start("lateen local serve", &mut plane, &log)?;
+    process::wait_for_port(port, PATIENCE)
+        .with_context(|| format!("the plane says:\n{}", process::tail(&log, 20)))?;
+    let installed = Command::new(&lateen)
+        .args(["install", "--kubeconfig", kubeconfig])
+        .status()
+        .context("lateen install")?;
+    anyhow::ensure!(installed.success(), "lateen install failed on the plane");
+    let mut controller = Command::new(&lateen);
+    controller.args(["controller", "--kubeconfig", kubeconfig]).args(SHARED).args(flags);
+    controller.args(["--leader-elect=false", "--health-addr=", "--metrics-addr="]);
+    controller.arg(format!(
+        "--feature-gates=ZstdResourceTracker=true,ZstdApplicationRevision=true{gates}"
+    ));
+    let log = work.join(format!("live-{profile}-controller.log"));
+    let _controller = Running::start("lateen controller", &mut controller, &log)?;
+    let player = options.cases.join("velaconf.py");
+    let report = work.join(format!("live-{profile}.json"));
+    let cases = options.cases.join("cases");
+    let recordings = options.cases.join("recordings");
+    let path = |path: &Path| path.to_str().map(str::to_owned).context("paths are UTF-8");
+    let mut arguments = vec![
+        path(&player)?,
+        "replay".into(),
+        "--kubeconfig".into(),
+        kubeconfig.into(),
+        "--cases".into(),
+        path(&cases)?,
+        "--recordings".into(),
+        path(&recordings)?,
+        "--profile".into(),
+        profile.into(),
+        "--workers".into(),
+        "8".into(),
+        "--verbose".into(),
+        "20".into(),
+        "--report".into(),
+        path(&report)?,
+    ];
+    if let Some(only) = options.only {
+        arguments.extend(["--only".into(), only.into()]);
+    }
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let log = work.join(format!("live-{profile}.log"));
+    process::python(&arguments, &[], &log)?;
+    let text = std::fs::read_to_string(&report)
+        .with_context(|| format!("the player says:\n{}", process::tail(&log, 20)))?;
+    Ok(serde_json::from_str(&text)?)
+}

@@ -1,0 +1,98 @@
+//! `lateen-e2e conformance`: runs the recorded cases and compares with the committed scores.
+#![forbid(unsafe_code)]
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::{Parser, Subcommand};
+use lateen_e2e::score::Scores;
+use lateen_e2e::{kubeapi, live};
+
+/// Conformance runners of Lateen.
+#[derive(Debug, Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Score recorded cases.
+    Conformance {
+        /// Folder of the cases.
+        #[arg(long)]
+        cases: PathBuf,
+        /// Only runners of this name: cue, cuex, vela, kubeapi, live, or a prefix of a score.
+        #[arg(long)]
+        only: Option<String>,
+        /// The committed scores; a difference is a failure.
+        #[arg(long)]
+        scores: Option<PathBuf>,
+        /// Write the scores there instead of comparing.
+        #[arg(long)]
+        update: bool,
+        /// Print up to this many failures.
+        #[arg(long, default_value_t = 0)]
+        verbose: usize,
+        /// Folder for logs and reports.
+        #[arg(long, default_value = "build/conformance")]
+        work: PathBuf,
+        /// Only live scenarios whose id matches.
+        #[arg(long)]
+        scenario: Option<String>,
+    },
+}
+
+type Runner = fn(&Path, &Path, Option<&str>) -> anyhow::Result<Scores>;
+
+/// Name, and what runs it: cases, work folder, scenario filter.
+const RUNNERS: &[(&str, Runner)] = &[
+    ("kubeapi", |cases, work, _| kubeapi::run(&cases.join("kubeapi"), work, kubectl().as_deref())),
+    ("live", |cases, work, only| {
+        live::run(&live::Options { cases: &cases.join("live"), work, profile: None, only })
+    }),
+];
+
+fn main() -> anyhow::Result<ExitCode> {
+    let Command::Conformance { cases, only, scores, update, verbose, work, scenario } =
+        Arguments::parse().command;
+    std::fs::create_dir_all(&work).with_context(|| work.display().to_string())?;
+    let mut fresh = Scores::default();
+    for (name, runner) in RUNNERS {
+        let wanted = only.as_deref().is_none_or(|it| it == *name || it.starts_with(&format!("{name}.")));
+        if !wanted {
+            continue;
+        }
+        let started = std::time::Instant::now();
+        match runner(&cases, &work, scenario.as_deref()) {
+            Ok(scores) => fresh.merge(scores),
+            Err(error) => eprintln!("{name}: {error:#}"),
+        }
+        eprintln!("{name}: {:.1} s", started.elapsed().as_secs_f64());
+    }
+    for failure in fresh.failures.iter().take(verbose) {
+        eprintln!("{failure}");
+    }
+    print!("{}", fresh.text());
+    let Some(file) = scores else { return Ok(ExitCode::SUCCESS) };
+    let committed = Scores::parse(&std::fs::read_to_string(&file).unwrap_or_default());
+    if update {
+        let mut all = committed.clone();
+        all.replace(&fresh);
+        std::fs::write(&file, all.text())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let differences = fresh.differences(&committed);
+    for line in &differences {
+        eprintln!("differs from {}: {line}", file.display());
+    }
+    Ok(if differences.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The kubectl to play transcripts with: `$KUBECTL`, or the one the make target fetched.
+fn kubectl() -> Option<PathBuf> {
+    let given = std::env::var_os("KUBECTL").map(PathBuf::from);
+    let fetched = std::env::current_dir().ok()?.join("build/kubectl");
+    given.or(Some(fetched)).filter(|it| it.exists())
+}
