@@ -1,0 +1,271 @@
+//! Values with their comments, as patches see them.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value};
+
+/// A value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tree {
+    /// `null`
+    Null,
+    /// A boolean.
+    Bool(bool),
+    /// An integer, as CUE writes it.
+    Int(String),
+    /// Another number, as CUE writes it.
+    Float(String),
+    /// A string.
+    String(String),
+    /// Fields in order.
+    Struct(Vec<Field>),
+    /// Elements in order.
+    List {
+        /// The elements.
+        items: Vec<Tree>,
+        /// Whether more may follow (`...`).
+        open: bool,
+    },
+    /// Not concrete, or of another kind: CUE text.
+    Cue(String),
+    /// An error: CUE's words.
+    Bottom(String),
+}
+
+/// A field and the comments above it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// Its label without quotes; `#D` and `_h` keep their prefix.
+    pub label: String,
+    /// `?`, `!` or nothing.
+    pub marker: &'static str,
+    /// Lines of its doc comment without `//`.
+    pub docs: Vec<String>,
+    /// Its value.
+    pub value: Tree,
+}
+
+impl Field {
+    /// A regular field without comments.
+    pub fn new(label: impl Into<String>, value: Tree) -> Self {
+        Self { label: label.into(), marker: "", docs: Vec::new(), value }
+    }
+
+    /// Whether JSON has it.
+    pub fn is_data(&self) -> bool {
+        self.marker.is_empty() && !self.label.starts_with(['_', '#'])
+    }
+}
+
+impl Tree {
+    /// A value without comments.
+    pub fn from_json(value: &Value) -> Self {
+        match value {
+            Value::Null => Tree::Null,
+            Value::Bool(it) => Tree::Bool(*it),
+            Value::Number(it) => {
+                let text = it.to_string();
+                if it.is_f64() { Tree::Float(text) } else { Tree::Int(text) }
+            }
+            Value::String(it) => Tree::String(it.clone()),
+            Value::Array(items) => {
+                Tree::List { items: items.iter().map(Self::from_json).collect(), open: false }
+            }
+            Value::Object(map) => Tree::Struct(
+                map.iter().map(|(label, it)| Field::new(label, Self::from_json(it))).collect(),
+            ),
+        }
+    }
+
+    /// As data; an error names the path and text of what is none.
+    ///
+    /// # Errors
+    /// The path and CUE text of the first value that is not concrete.
+    pub fn to_json(&self) -> Result<Value, (Vec<String>, String)> {
+        let below = |label: &str, result: Result<Value, (Vec<String>, String)>| {
+            result.map_err(|(mut path, text)| {
+                path.insert(0, label.to_owned());
+                (path, text)
+            })
+        };
+        Ok(match self {
+            Tree::Null => Value::Null,
+            Tree::Bool(it) => Value::Bool(*it),
+            Tree::Int(text) | Tree::Float(text) => number(text),
+            Tree::String(it) => Value::String(it.clone()),
+            Tree::List { items, .. } => {
+                let mut all = Vec::with_capacity(items.len());
+                for (index, item) in items.iter().enumerate() {
+                    all.push(below(&index.to_string(), item.to_json())?);
+                }
+                Value::Array(all)
+            }
+            Tree::Struct(fields) => {
+                let mut map = Map::new();
+                for field in fields.iter().filter(|it| it.is_data()) {
+                    map.insert(field.label.clone(), below(&field.label, field.value.to_json())?);
+                }
+                Value::Object(map)
+            }
+            Tree::Cue(text) | Tree::Bottom(text) => return Err((Vec::new(), text.clone())),
+        })
+    }
+
+    /// Whether there is nothing in it that only an evaluator understands.
+    pub fn is_ground(&self) -> bool {
+        match self {
+            Tree::Cue(_) | Tree::Bottom(_) => false,
+            Tree::Struct(fields) => fields.iter().all(|it| it.value.is_ground()),
+            Tree::List { items, .. } => items.iter().all(Tree::is_ground),
+            Tree::Null | Tree::Bool(_) | Tree::Int(_) | Tree::Float(_) | Tree::String(_) => true,
+        }
+    }
+
+    /// Opens every list, at any depth.
+    pub(crate) fn open_lists(&mut self) {
+        match self {
+            Tree::List { items, open } => {
+                *open = true;
+                items.iter_mut().for_each(Tree::open_lists);
+            }
+            Tree::Struct(fields) => fields.iter_mut().for_each(|it| it.value.open_lists()),
+            Tree::Null
+            | Tree::Bool(_)
+            | Tree::Int(_)
+            | Tree::Float(_)
+            | Tree::String(_)
+            | Tree::Cue(_)
+            | Tree::Bottom(_) => {}
+        }
+    }
+
+    /// What stands at labels and indices; `None` if there is nothing.
+    pub(crate) fn at_mut(&mut self, path: &[String]) -> Option<&mut Tree> {
+        let Some((label, rest)) = path.split_first() else { return Some(self) };
+        let inner = match self {
+            Tree::Struct(fields) => {
+                fields.iter_mut().find(|it| it.label == *label).map(|it| &mut it.value)
+            }
+            Tree::List { items, .. } => {
+                label.parse::<usize>().ok().and_then(|index| items.get_mut(index))
+            }
+            Tree::Null
+            | Tree::Bool(_)
+            | Tree::Int(_)
+            | Tree::Float(_)
+            | Tree::String(_)
+            | Tree::Cue(_)
+            | Tree::Bottom(_) => None,
+        };
+        inner?.at_mut(rest)
+    }
+
+    /// What stands at a dotted path below.
+    pub(crate) fn at<'a>(&'a self, path: &str) -> Option<&'a Tree> {
+        path.split('.').try_fold(self, |tree, label| match tree {
+            Tree::Struct(fields) => {
+                fields.iter().find(|it| it.label == label).map(|it| &it.value)
+            }
+            Tree::List { items, .. } => label.parse::<usize>().ok().and_then(|at| items.get(at)),
+            Tree::Null
+            | Tree::Bool(_)
+            | Tree::Int(_)
+            | Tree::Float(_)
+            | Tree::String(_)
+            | Tree::Cue(_)
+            | Tree::Bottom(_) => None,
+        })
+    }
+
+    /// As a CUE expression, comments included.
+    pub fn to_cue(&self) -> String {
+        let mut out = String::new();
+        self.write(&mut out, 0);
+        out
+    }
+
+    fn write(&self, out: &mut String, depth: usize) {
+        match self {
+            Tree::Null => out.push_str("null"),
+            Tree::Bool(it) => out.push_str(if *it { "true" } else { "false" }),
+            Tree::Int(text) | Tree::Float(text) | Tree::Cue(text) => out.push_str(text),
+            Tree::String(text) => out.push_str(&quoted(text)),
+            Tree::Bottom(_) => out.push_str("_|_"),
+            Tree::Struct(fields) => {
+                out.push('{');
+                for field in fields {
+                    newline(out, depth + 1);
+                    for line in &field.docs {
+                        let _ = write!(out, "// {}", line.trim());
+                        newline(out, depth + 1);
+                    }
+                    let bare = field.label.starts_with(['#', '_']);
+                    out.push_str(&if bare { field.label.clone() } else { quoted(&field.label) });
+                    out.push_str(field.marker);
+                    out.push_str(": ");
+                    field.value.write(out, depth + 1);
+                }
+                newline(out, depth);
+                out.push('}');
+            }
+            Tree::List { items, open } => {
+                out.push('[');
+                for (index, item) in items.iter().enumerate() {
+                    if index > 0 {
+                        out.push_str(", ");
+                    }
+                    item.write(out, depth);
+                }
+                if *open {
+                    out.push_str(if items.is_empty() { "..." } else { ", ..." });
+                }
+                out.push(']');
+            }
+        }
+    }
+
+    /// In few words, for messages: as CUE prints values in errors.
+    pub(crate) fn short(&self) -> String {
+        match self {
+            Tree::Struct(fields) => {
+                let inner: Vec<String> = fields
+                    .iter()
+                    .map(|it| format!("{}{}:{}", it.label, it.marker, it.value.short()))
+                    .collect();
+                format!("{{{}}}", inner.join(","))
+            }
+            Tree::List { items, open } => {
+                let mut inner: Vec<String> = items.iter().map(Tree::short).collect();
+                if *open {
+                    inner.push("...".into());
+                }
+                format!("[{}]", inner.join(","))
+            }
+            Tree::Null
+            | Tree::Bool(_)
+            | Tree::Int(_)
+            | Tree::Float(_)
+            | Tree::String(_)
+            | Tree::Cue(_)
+            | Tree::Bottom(_) => self.to_cue(),
+        }
+    }
+}
+
+fn newline(out: &mut String, depth: usize) {
+    out.push('\n');
+    out.extend(std::iter::repeat_n('\t', depth));
+}
+
+/// A CUE string: JSON's escapes are CUE's.
+fn quoted(text: &str) -> String {
+    Value::String(text.into()).to_string()
+}
+
+fn number(text: &str) -> Value {
+    serde_json::from_str(text)
+        .ok()
+        .filter(Value::is_number)
+        .or_else(|| text.parse::<f64>().ok().and_then(serde_json::Number::from_f64).map(Value::Number))
+        .unwrap_or(Value::Null)
+}
