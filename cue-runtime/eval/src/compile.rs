@@ -1,0 +1,682 @@
+//! Syntax trees to a program: every identifier is resolved once.
+
+use std::sync::Arc;
+
+use cue_syntax::ast::{
+    Binary, Clause, Decl, Element, Expr, ExprKind, Field, File, Label as AstLabel, Marker, Part,
+    Span, Unary,
+};
+use cue_syntax::{LineIndex, parse_file};
+use rustc_hash::FxHashMap;
+
+use crate::builtin::{self, Constant, Item, Kinds};
+use crate::number::Number;
+use crate::program::{
+    Arithmetic, At, Callee, ClauseCode, Code, ComprehensionCode, DeclLabel, Declaration, ExprId,
+    Label, LabelKind, Labels, ListElement, Notes, PartCode, Plain, Presence, Program, SourceText,
+    StructLiteral,
+};
+
+/// A source: name and text.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// For positions.
+    pub name: String,
+    /// CUE.
+    pub text: String,
+}
+
+/// What is wrong with a program, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadError {
+    /// CUE's words.
+    pub message: String,
+    /// Source name, line, column.
+    pub position: (String, u32, u32),
+}
+
+/// Compiles the files of one package; `packages` are what they may import besides the builtin ones.
+///
+/// # Errors
+/// Everything that does not parse or resolve, in source order.
+pub fn compile(
+    sources: &[Source],
+    packages: &[(String, Vec<Source>)],
+    lenient: bool,
+) -> Result<Program, Vec<LoadError>> {
+    let mut compiler = Compiler {
+        program: Program {
+            codes: Vec::new(),
+            structs: Vec::new(),
+            comprehensions: Vec::new(),
+            notes: vec![Notes::default()],
+            labels: Labels::default(),
+            roots: Vec::new(),
+            packages: Vec::new(),
+            sources: Vec::new(),
+            lenient,
+        },
+        available: packages,
+        loaded: FxHashMap::default(),
+        errors: Vec::new(),
+        scopes: Vec::new(),
+        source: 0,
+    };
+    let roots = compiler.package(sources);
+    compiler.program.roots = roots;
+    if compiler.errors.is_empty() { Ok(compiler.program) } else { Err(compiler.errors) }
+}
+
+/// Compiles one more file against the root of `program`, as a fill with an expression needs.
+///
+/// # Errors
+/// As [`compile`].
+pub fn extend(program: &mut Program, name: &str, text: &str) -> Result<ExprId, Vec<LoadError>> {
+    let mut fields = Vec::new();
+    for root in program.roots.clone() {
+        if let Code::Struct(index) = program.code(root) {
+            for declaration in &program.structs[*index as usize].declarations {
+                if let Declaration::Field { label: DeclLabel::Fixed(label), .. } = declaration {
+                    fields.push(*label);
+                }
+            }
+        }
+    }
+    let taken = std::mem::replace(program, empty());
+    let mut compiler = Compiler {
+        program: taken,
+        available: &[],
+        loaded: FxHashMap::default(),
+        errors: Vec::new(),
+        scopes: Vec::new(),
+        source: 0,
+    };
+    let source = Source { name: name.into(), text: text.into() };
+    let parsed = compiler.parse(&source);
+    let shared = fields.into_iter().map(|it| (compiler.program.labels.name(it).clone(), it));
+    let shared: FxHashMap<Arc<str>, Label> = shared.collect();
+    let root = compiler.file(&parsed, &shared);
+    *program = compiler.program;
+    if compiler.errors.is_empty() { Ok(root) } else { Err(compiler.errors) }
+}
+
+fn empty() -> Program {
+    Program {
+        codes: Vec::new(),
+        structs: Vec::new(),
+        comprehensions: Vec::new(),
+        notes: Vec::new(),
+        labels: Labels::default(),
+        roots: Vec::new(),
+        packages: Vec::new(),
+        sources: Vec::new(),
+        lenient: false,
+    }
+}
+
+#[derive(Clone)]
+enum Named {
+    Field(Label),
+    Let(u32),
+    Variable(u32),
+    PatternName,
+}
+
+#[derive(Clone)]
+enum Imported {
+    Builtin(&'static builtin::Package),
+    Package(u32),
+}
+
+enum Scope {
+    /// A struct, a comprehension's clause, or a pattern's value: one environment each.
+    Names(FxHashMap<Arc<str>, Named>),
+    /// Imports of a file; no environment.
+    Imports(FxHashMap<Arc<str>, Imported>),
+}
+
+struct Compiler<'a> {
+    program: Program,
+    available: &'a [(String, Vec<Source>)],
+    loaded: FxHashMap<String, Option<u32>>,
+    errors: Vec<LoadError>,
+    scopes: Vec<Scope>,
+    source: u32,
+}
+
+impl Compiler<'_> {
+    fn error(&mut self, span: Span, message: impl Into<String>) {
+        let source = &self.program.sources[self.source as usize];
+        let (line, column) = source.lines.at(span.start);
+        self.errors.push(LoadError {
+            message: message.into(),
+            position: (source.name.clone(), line, column),
+        });
+    }
+
+    fn parse(&mut self, source: &Source) -> File {
+        self.source = self.program.sources.len() as u32;
+        self.program.sources.push(SourceText {
+            name: source.name.clone(),
+            lines: LineIndex::new(&source.text),
+            text: source.text.as_str().into(),
+        });
+        let parsed = parse_file(&source.text);
+        for error in parsed.errors {
+            self.error(error.span, error.message);
+        }
+        parsed.file
+    }
+
+    fn package(&mut self, sources: &[Source]) -> Vec<ExprId> {
+        let mut files = Vec::new();
+        for source in sources {
+            let file = self.parse(source);
+            files.push((self.source, file));
+        }
+        let mut shared = FxHashMap::default();
+        for (_, file) in &files {
+            for decl in &file.decls {
+                if let Decl::Field(field) = decl {
+                    if let Some(name) = identifier(&field.label) {
+                        let label = self.program.labels.identifier(&name);
+                        shared.insert(name, label);
+                    }
+                }
+            }
+        }
+        let scopes = std::mem::take(&mut self.scopes);
+        let mut roots = Vec::new();
+        for (source, file) in &files {
+            self.source = *source;
+            roots.push(self.file(file, &shared));
+        }
+        self.scopes = scopes;
+        roots
+    }
+
+    fn file(&mut self, file: &File, shared: &FxHashMap<Arc<str>, Label>) -> ExprId {
+        let source = self.source;
+        let mut imports = FxHashMap::default();
+        for import in &file.imports {
+            let (path, explicit) = match import.path.rsplit_once(':') {
+                Some((path, name)) => (path.to_owned(), Some(name.to_owned())),
+                None => (import.path.clone(), None),
+            };
+            let last = path.rsplit('/').next().unwrap_or(&path);
+            let name: Arc<str> = match (&import.name, explicit) {
+                (Some(name), _) => name.name.clone(),
+                (None, Some(name)) => name.as_str().into(),
+                (None, None) => last.into(),
+            };
+            match self.import(&path) {
+                Some(imported) => {
+                    imports.insert(name, imported);
+                }
+                None => {
+                    self.source = source;
+                    self.error(import.span, format!("cannot find package {path:?}"));
+                }
+            }
+            self.source = source;
+        }
+        self.scopes.push(Scope::Imports(imports));
+        let names = shared.iter().map(|(name, label)| (name.clone(), Named::Field(*label)));
+        let root = self.literal(&file.decls, names.collect(), Span::default());
+        self.scopes.pop();
+        root
+    }
+
+    fn import(&mut self, path: &str) -> Option<Imported> {
+        if let Some((_, sources)) = self.available.iter().find(|it| it.0 == path) {
+            if let Some(known) = self.loaded.get(path) {
+                return known.map(Imported::Package);
+            }
+            self.loaded.insert(path.into(), None);
+            let roots = self.package(sources);
+            let index = self.program.packages.len() as u32;
+            self.program.packages.push(roots);
+            self.loaded.insert(path.into(), Some(index));
+            return Some(Imported::Package(index));
+        }
+        builtin::package(path).map(Imported::Builtin)
+    }
+
+    fn push(&mut self, code: Code, span: Span) -> ExprId {
+        let id = ExprId(self.program.codes.len() as u32);
+        self.program.codes.push((code, At { source: self.source, span }));
+        id
+    }
+
+    fn literal(
+        &mut self,
+        decls: &[Decl],
+        mut names: FxHashMap<Arc<str>, Named>,
+        span: Span,
+    ) -> ExprId {
+        let mut lets = 0;
+        for decl in decls {
+            match decl {
+                Decl::Field(field) => {
+                    if let Some(name) = identifier(&field.label) {
+                        let label = self.program.labels.identifier(&name);
+                        names.insert(name, Named::Field(label));
+                    }
+                    if let (Some(alias), Some(label)) = (&field.alias, fixed(&field.label)) {
+                        let label = match label {
+                            (LabelKind::Regular, name) => {
+                                self.program.labels.intern(LabelKind::Regular, &name)
+                            }
+                            (_, name) => self.program.labels.identifier(&name),
+                        };
+                        names.insert(alias.name.clone(), Named::Field(label));
+                    }
+                }
+                Decl::Let(name, _) => {
+                    names.insert(name.name.clone(), Named::Let(lets));
+                    lets += 1;
+                }
+                Decl::Ellipsis(..) | Decl::Embed(_) | Decl::Attribute(_) => {}
+            }
+        }
+        self.scopes.push(Scope::Names(names));
+        let mut literal = StructLiteral::default();
+        let mut attributes = Vec::new();
+        for decl in decls {
+            match decl {
+                Decl::Field(field) => {
+                    let declaration = self.field(field);
+                    literal.declarations.push(declaration);
+                }
+                Decl::Let(_, value) => {
+                    let value = self.expr(value);
+                    literal.lets.push(value);
+                }
+                Decl::Ellipsis(..) => literal.declarations.push(Declaration::Open),
+                Decl::Embed(value) => {
+                    literal.has_embeds = true;
+                    let declaration = match &value.kind {
+                        ExprKind::Comprehension(clauses, body) => {
+                            Declaration::Comprehension(self.comprehension(clauses, body))
+                        }
+                        _ => Declaration::Embed(self.expr(value)),
+                    };
+                    literal.declarations.push(declaration);
+                }
+                Decl::Attribute(it) => attributes.push((it.name.clone(), it.body.clone())),
+            }
+        }
+        self.scopes.pop();
+        let index = self.program.structs.len() as u32;
+        self.program.structs.push(literal);
+        self.push(Code::Struct(index), span)
+    }
+
+    fn field(&mut self, field: &Field) -> Declaration {
+        let presence = match field.marker {
+            Marker::None => Presence::Member,
+            Marker::Optional => Presence::Optional,
+            Marker::Required => Presence::Required,
+        };
+        if let AstLabel::Pattern(pattern, alias) = &field.label {
+            let label = self.expr(pattern);
+            let mut names = FxHashMap::default();
+            if let Some(alias) = alias {
+                names.insert(alias.name.clone(), Named::PatternName);
+            }
+            self.scopes.push(Scope::Names(names));
+            let value = self.value(field);
+            self.scopes.pop();
+            return Declaration::Pattern { label, value, alias: alias.is_some() };
+        }
+        let label = match (&field.label, fixed(&field.label)) {
+            (AstLabel::String(..), Some((kind, name))) => {
+                DeclLabel::Fixed(self.program.labels.intern(kind, &name))
+            }
+            (_, Some((_, name))) => DeclLabel::Fixed(self.program.labels.identifier(&name)),
+            (AstLabel::Interpolated(inner) | AstLabel::Dynamic(inner), None) => {
+                DeclLabel::Computed(self.expr(inner))
+            }
+            _ => DeclLabel::Fixed(self.program.labels.identifier("_")),
+        };
+        let notes = if field.docs.is_empty() && field.attributes.is_empty() {
+            0
+        } else {
+            let attributes =
+                field.attributes.iter().map(|it| (it.name.clone(), it.body.clone())).collect();
+            self.program.notes.push(Notes { docs: field.docs.clone(), attributes });
+            self.program.notes.len() as u32 - 1
+        };
+        let value = self.value(field);
+        let at = At { source: self.source, span: field.label_span };
+        Declaration::Field { label, presence, value, notes, at }
+    }
+
+    fn value(&mut self, field: &Field) -> ExprId {
+        self.expr(&field.value)
+    }
+
+    fn comprehension(&mut self, clauses: &[Clause], body: &Expr) -> u32 {
+        let mut codes = Vec::new();
+        let mut pushed = 0;
+        for clause in clauses {
+            match clause {
+                Clause::For { key, value, source } => {
+                    let source = self.expr(source);
+                    let mut names = FxHashMap::default();
+                    names.insert(value.name.clone(), Named::Variable(0));
+                    if let Some(key) = key {
+                        names.insert(key.name.clone(), Named::Variable(1));
+                    }
+                    self.scopes.push(Scope::Names(names));
+                    pushed += 1;
+                    codes.push(ClauseCode::For { keyed: key.is_some(), source });
+                }
+                Clause::If(condition) => codes.push(ClauseCode::If(self.expr(condition))),
+                Clause::Let(name, value) => {
+                    let value = self.expr(value);
+                    let mut names = FxHashMap::default();
+                    names.insert(name.name.clone(), Named::Variable(0));
+                    self.scopes.push(Scope::Names(names));
+                    pushed += 1;
+                    codes.push(ClauseCode::Let(value));
+                }
+            }
+        }
+        let body = self.expr(body);
+        for _ in 0..pushed {
+            self.scopes.pop();
+        }
+        self.program.comprehensions.push(ComprehensionCode { clauses: codes, body });
+        self.program.comprehensions.len() as u32 - 1
+    }
+
+    fn expr(&mut self, expr: &Expr) -> ExprId {
+        let span = expr.span;
+        let code = match &expr.kind {
+            ExprKind::Ident(name) => return self.identifier(name, span),
+            ExprKind::Null => Code::Null,
+            ExprKind::Bool(it) => Code::Bool(*it),
+            ExprKind::Number(text) => match Number::parse_literal(text) {
+                Ok(number) => Code::Number(number),
+                Err(error) => {
+                    self.error(span, error.to_string());
+                    Code::Bottom
+                }
+            },
+            ExprKind::String(text) => Code::String(text.clone()),
+            ExprKind::Bytes(bytes) => Code::Bytes(bytes.clone()),
+            ExprKind::Interpolation { parts, bytes } => {
+                let parts = parts
+                    .iter()
+                    .map(|part| match part {
+                        Part::Text(text) => PartCode::Text(text.as_slice().into()),
+                        Part::Expr(inner) => PartCode::Value(self.expr(inner)),
+                    })
+                    .collect();
+                Code::Interpolation(parts, *bytes)
+            }
+            ExprKind::Bottom | ExprKind::Bad => Code::Bottom,
+            ExprKind::Top => Code::Top,
+            ExprKind::Struct(decls) => return self.literal(decls, FxHashMap::default(), span),
+            ExprKind::List(elements) => {
+                let mut list = Vec::new();
+                for element in elements {
+                    list.push(match element {
+                        Element::Expr(inner) => match &inner.kind {
+                            ExprKind::Comprehension(clauses, body) => {
+                                ListElement::Comprehension(self.comprehension(clauses, body))
+                            }
+                            _ => ListElement::Value(self.expr(inner)),
+                        },
+                        Element::Ellipsis(inner) => {
+                            ListElement::Rest(inner.as_ref().map(|it| self.expr(it)))
+                        }
+                    });
+                }
+                Code::List(list)
+            }
+            ExprKind::Unary(op, operand) => {
+                let operand = self.expr(operand);
+                match op {
+                    Unary::Plus => Code::Positive(operand),
+                    Unary::Minus => Code::Negative(operand),
+                    Unary::Not => Code::Not(operand),
+                    Unary::Bound(compare) => Code::Bound(*compare, operand),
+                    Unary::Default => {
+                        self.error(span, "preference mark not allowed at this position");
+                        Code::Bottom
+                    }
+                }
+            }
+            ExprKind::Binary(Binary::Disjoin, ..) => {
+                let mut all = Vec::new();
+                self.disjuncts(expr, &mut all);
+                Code::Disjoin(all)
+            }
+            ExprKind::Binary(op, left, right) => {
+                let (left, right) = (self.expr(left), self.expr(right));
+                match op {
+                    Binary::Unify | Binary::Disjoin => Code::Unify(left, right),
+                    Binary::And => Code::And(left, right),
+                    Binary::Or => Code::Or(left, right),
+                    Binary::Compare(compare) => Code::Compare(*compare, left, right),
+                    Binary::Add => Code::Arithmetic(Arithmetic::Add, left, right),
+                    Binary::Subtract => Code::Arithmetic(Arithmetic::Subtract, left, right),
+                    Binary::Multiply => Code::Arithmetic(Arithmetic::Multiply, left, right),
+                    Binary::Divide => Code::Arithmetic(Arithmetic::Divide, left, right),
+                }
+            }
+            ExprKind::Select(operand, name, name_span) => {
+                return self.select(operand, name, *name_span, span);
+            }
+            ExprKind::Index(operand, index) => {
+                Code::Index(self.expr(operand), self.expr(index))
+            }
+            ExprKind::Slice(operand, low, high) => Code::Slice(
+                self.expr(operand),
+                low.as_ref().map(|it| self.expr(it)),
+                high.as_ref().map(|it| self.expr(it)),
+            ),
+            ExprKind::Call(callee, arguments) => {
+                let callee = self.expr(callee);
+                let arguments = arguments.iter().map(|it| self.expr(it)).collect();
+                match self.program.code(callee) {
+                    Code::Function(callee) => Code::Call(*callee, arguments),
+                    _ => Code::BadCall(callee),
+                }
+            }
+            ExprKind::Paren(inner) => return self.expr(inner),
+            ExprKind::Comprehension(clauses, body) => {
+                let index = self.comprehension(clauses, body);
+                let literal = StructLiteral {
+                    declarations: vec![Declaration::Comprehension(index)],
+                    lets: Vec::new(),
+                    has_embeds: true,
+                };
+                self.program.structs.push(literal);
+                Code::Struct(self.program.structs.len() as u32 - 1)
+            }
+        };
+        self.push(code, span)
+    }
+
+    fn disjuncts(&mut self, expr: &Expr, all: &mut Vec<(ExprId, bool)>) {
+        match &expr.kind {
+            ExprKind::Binary(Binary::Disjoin, left, right) => {
+                self.disjuncts(left, all);
+                self.disjuncts(right, all);
+            }
+            ExprKind::Unary(Unary::Default, inner) => {
+                let inner = self.expr(inner);
+                all.push((inner, true));
+            }
+            _ => {
+                let inner = self.expr(expr);
+                all.push((inner, false));
+            }
+        }
+    }
+
+    fn select(&mut self, operand: &Expr, name: &Arc<str>, name_span: Span, span: Span) -> ExprId {
+        if let ExprKind::Ident(package) = &operand.kind {
+            if let Some(Imported::Builtin(package)) = self.imported(package) {
+                let Some(member) = package.member(name) else {
+                    let path = package.reference();
+                    self.error(span, format!("undefined field: {name} in package {path}"));
+                    return self.push(Code::Bottom, span);
+                };
+                let code = match &member.item {
+                    Item::Function(function) => {
+                        Code::Function(Callee::Package(package.path, function))
+                    }
+                    Item::Constant(constant) => return self.constant(constant, span),
+                };
+                return self.push(code, span);
+            }
+        }
+        let quoted = self.program.sources[self.source as usize]
+            .text
+            .as_bytes()
+            .get(name_span.start as usize)
+            == Some(&b'"');
+        let label = if quoted {
+            self.program.labels.intern(LabelKind::Regular, name)
+        } else {
+            self.program.labels.identifier(name)
+        };
+        let operand = self.expr(operand);
+        self.push(Code::Select(operand, label), span)
+    }
+
+    fn constant(&mut self, constant: &Constant, span: Span) -> ExprId {
+        let code = match constant {
+            Constant::Int(value) => Code::Number(Number::int(*value)),
+            Constant::Number(text) => match Number::parse_literal(text) {
+                Ok(number) => Code::Number(number),
+                Err(_) => Code::Bottom,
+            },
+            Constant::String(text) => Code::String((*text).into()),
+            Constant::Cue(text) => match cue_syntax::parse_expr(text) {
+                Ok(expr) => {
+                    let scopes = std::mem::take(&mut self.scopes);
+                    let id = self.expr(&expr);
+                    self.scopes = scopes;
+                    return id;
+                }
+                Err(_) => Code::Bottom,
+            },
+        };
+        self.push(code, span)
+    }
+
+    fn imported(&self, name: &str) -> Option<Imported> {
+        for scope in self.scopes.iter().rev() {
+            match scope {
+                Scope::Names(names) if names.contains_key(name) => return None,
+                Scope::Names(_) => {}
+                Scope::Imports(imports) => return imports.get(name).cloned(),
+            }
+        }
+        None
+    }
+
+    fn identifier(&mut self, name: &Arc<str>, span: Span) -> ExprId {
+        let mut up = 0;
+        for scope in self.scopes.iter().rev() {
+            match scope {
+                Scope::Names(names) => {
+                    let code = match names.get(name) {
+                        Some(Named::Field(label)) => Some(Code::Field { up, label: *label }),
+                        Some(Named::Let(index)) => Some(Code::Let { up, index: *index }),
+                        Some(Named::Variable(index)) => {
+                            Some(Code::Variable { up, index: *index })
+                        }
+                        Some(Named::PatternName) => Some(Code::PatternName { up }),
+                        None => None,
+                    };
+                    if let Some(code) = code {
+                        return self.push(code, span);
+                    }
+                    up += 1;
+                }
+                Scope::Imports(imports) => {
+                    if let Some(Imported::Package(index)) = imports.get(name) {
+                        let code = Code::Import(*index);
+                        return self.push(code, span);
+                    }
+                }
+            }
+        }
+        let code = match predeclared(name) {
+            Some(code) => code,
+            None => {
+                self.error(span, format!("reference \"{name}\" not found"));
+                Code::Bottom
+            }
+        };
+        self.push(code, span)
+    }
+}
+
+/// Types and functions without a package.
+fn predeclared(name: &str) -> Option<Code> {
+    let plain = |it| Some(Code::Function(Callee::Plain(it)));
+    let name = name.strip_prefix("__").unwrap_or(name);
+    match name {
+        "string" => Some(Code::Type(Kinds::STRING, "string")),
+        "bytes" => Some(Code::Type(Kinds::BYTES, "bytes")),
+        "bool" => Some(Code::Type(Kinds::BOOL, "bool")),
+        "int" => Some(Code::Type(Kinds::INT, "int")),
+        "float" => Some(Code::Type(Kinds::FLOAT, "float")),
+        "number" => Some(Code::Type(Kinds::NUMBER, "number")),
+        "uint" | "uint8" | "uint16" | "uint32" | "uint64" | "uint128" | "int8" | "int16"
+        | "int32" | "int64" | "int128" | "rune" | "float32" | "float64" => {
+            Some(Code::Type(
+                if name.starts_with("float") { Kinds::FLOAT.or(Kinds::INT) } else { Kinds::INT },
+                static_name(name),
+            ))
+        }
+        "len" => plain(Plain::Len),
+        "close" => plain(Plain::Close),
+        "and" => plain(Plain::And),
+        "or" => plain(Plain::Or),
+        "div" => plain(Plain::Div),
+        "mod" => plain(Plain::Mod),
+        "quo" => plain(Plain::Quo),
+        "rem" => plain(Plain::Rem),
+        "error" => plain(Plain::Error),
+        "matchN" => plain(Plain::MatchN),
+        "matchIf" => plain(Plain::MatchIf),
+        _ => None,
+    }
+}
+
+fn static_name(name: &str) -> &'static str {
+    const NAMES: &[&str] = &[
+        "uint", "uint8", "uint16", "uint32", "uint64", "uint128", "int8", "int16", "int32",
+        "int64", "int128", "rune", "float32", "float64",
+    ];
+    NAMES.iter().find(|it| **it == name).copied().unwrap_or("int")
+}
+
+/// The name a label can be referred to by.
+fn identifier(label: &AstLabel) -> Option<Arc<str>> {
+    match label {
+        AstLabel::Ident(ident) => Some(ident.name.clone()),
+        AstLabel::String(..)
+        | AstLabel::Interpolated(_)
+        | AstLabel::Dynamic(_)
+        | AstLabel::Pattern(..) => None,
+    }
+}
+
+fn fixed(label: &AstLabel) -> Option<(LabelKind, Arc<str>)> {
+    match label {
+        AstLabel::Ident(ident) => {
+            Some((LabelKind::of_identifier(&ident.name), ident.name.clone()))
+        }
+        AstLabel::String(text, _) => Some((LabelKind::Regular, text.clone())),
+        AstLabel::Interpolated(_) | AstLabel::Dynamic(_) | AstLabel::Pattern(..) => None,
+    }
+}

@@ -1,0 +1,235 @@
+//! The arrays of one evaluation and their ids. Dropped as a whole.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use cue_syntax::ast::Compare;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::builtin::{Datum, Function, Kinds};
+use crate::error::Fault;
+use crate::program::{At, ExprId, Label, Presence};
+
+/// A place in the output tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct VertexId(NonZeroU32);
+
+/// A scope chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct EnvId(pub(crate) u32);
+
+/// An error value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct FaultId(pub(crate) u32);
+
+/// Closing values that a conjunct belongs to (C rules); sorted.
+pub(crate) type Groups = SmallVec<[u32; 4]>;
+
+/// What must hold.
+#[derive(Clone, Debug)]
+pub(crate) enum Source {
+    Expr(ExprId, EnvId),
+    Data(Datum),
+    /// Every conjunct of another vertex.
+    Vertex(VertexId),
+}
+
+/// What must hold at a vertex, and as part of which closing values.
+#[derive(Clone, Debug)]
+pub(crate) struct Conjunct {
+    pub(crate) source: Source,
+    pub(crate) groups: Groups,
+    /// For an embedding: the group that closed values embedded here close.
+    pub(crate) close_as: Option<u32>,
+    /// Came through a reference.
+    pub(crate) by_reference: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    New,
+    Running,
+    Done,
+}
+
+/// A named child.
+#[derive(Clone, Debug)]
+pub(crate) struct ArcEntry {
+    pub(crate) label: Label,
+    pub(crate) vertex: VertexId,
+    pub(crate) presence: Presence,
+    pub(crate) groups: Groups,
+    pub(crate) notes: SmallVec<[u32; 1]>,
+    pub(crate) at: At,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Pattern {
+    pub(crate) label: ExprId,
+    pub(crate) value: ExprId,
+    pub(crate) env: EnvId,
+    pub(crate) alias: bool,
+    pub(crate) groups: Groups,
+}
+
+/// A test that a scalar must pass.
+#[derive(Clone, Debug)]
+pub(crate) enum Test {
+    Bound(Compare, Datum),
+    /// `uint8` and so on.
+    Range(&'static str),
+    /// A builtin function waiting for its first argument.
+    Call(&'static str, &'static Function, Vec<Datum>),
+    /// matchN and the like: evaluated with the vertex.
+    Match(ExprId, EnvId),
+}
+
+/// What a closing group demands at a vertex.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Closing {
+    pub(crate) group: u32,
+    pub(crate) open: bool,
+}
+
+/// Alternatives that are left.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Choice {
+    pub(crate) all: Vec<VertexId>,
+    pub(crate) defaults: Vec<VertexId>,
+}
+
+/// A disjunction among the conjuncts of a vertex.
+#[derive(Clone, Debug)]
+pub(crate) struct Disjunction {
+    pub(crate) alternatives: Vec<(Conjunct, bool)>,
+    pub(crate) at: At,
+}
+
+/// A place in the output tree and what is known of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Vertex {
+    pub(crate) parent: Option<VertexId>,
+    pub(crate) label: Option<Label>,
+    pub(crate) conjuncts: Vec<Conjunct>,
+    pub(crate) state: State,
+    /// Shares the value of another vertex.
+    pub(crate) forward: Option<VertexId>,
+    pub(crate) kinds: Kinds,
+    /// A conjunct said which kinds there may be.
+    pub(crate) constrained: bool,
+    pub(crate) scalar: Option<(Datum, At)>,
+    pub(crate) tests: Vec<(Test, At)>,
+    pub(crate) type_name: Option<&'static str>,
+    pub(crate) is_struct: bool,
+    pub(crate) is_list: bool,
+    pub(crate) shape_at: At,
+    /// Length that a closed list literal demands.
+    pub(crate) closed_length: Option<(usize, At)>,
+    pub(crate) rest: Vec<(Option<ExprId>, EnvId)>,
+    pub(crate) arcs: Vec<ArcEntry>,
+    pub(crate) index: FxHashMap<Label, u32>,
+    pub(crate) patterns: Vec<Pattern>,
+    pub(crate) closing: Vec<Closing>,
+    pub(crate) literals: SmallVec<[u32; 2]>,
+    pub(crate) open: bool,
+    pub(crate) choice: Option<Choice>,
+    pub(crate) fault: Option<FaultId>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum EnvKind {
+    Struct(VertexId, Vec<Option<VertexId>>, u32),
+    Variables(SmallVec<[VertexId; 2]>),
+    PatternName(Option<Arc<str>>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Env {
+    pub(crate) parent: Option<EnvId>,
+    pub(crate) kind: EnvKind,
+}
+
+/// The arrays.
+#[derive(Default)]
+pub(crate) struct Heap {
+    vertices: Vec<Vertex>,
+    pub(crate) envs: Vec<Env>,
+    pub(crate) faults: Vec<Fault>,
+    pub(crate) groups: u32,
+}
+
+impl Heap {
+    pub(crate) fn vertex(&mut self, parent: Option<VertexId>, label: Option<Label>) -> VertexId {
+        self.vertices.push(Vertex {
+            parent,
+            label,
+            conjuncts: Vec::new(),
+            state: State::New,
+            forward: None,
+            kinds: Kinds::ANY,
+            constrained: false,
+            scalar: None,
+            tests: Vec::new(),
+            type_name: None,
+            is_struct: false,
+            is_list: false,
+            shape_at: At::default(),
+            closed_length: None,
+            rest: Vec::new(),
+            arcs: Vec::new(),
+            index: FxHashMap::default(),
+            patterns: Vec::new(),
+            closing: Vec::new(),
+            literals: SmallVec::new(),
+            open: false,
+            choice: None,
+            fault: None,
+        });
+        // There is one vertex at least now.
+        VertexId(NonZeroU32::new(self.vertices.len() as u32).unwrap_or(NonZeroU32::MIN))
+    }
+
+    pub(crate) fn get(&self, id: VertexId) -> &Vertex {
+        &self.vertices[id.0.get() as usize - 1]
+    }
+
+    pub(crate) fn get_mut(&mut self, id: VertexId) -> &mut Vertex {
+        &mut self.vertices[id.0.get() as usize - 1]
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.vertices.len()
+    }
+
+    pub(crate) fn env(&mut self, parent: Option<EnvId>, kind: EnvKind) -> EnvId {
+        self.envs.push(Env { parent, kind });
+        EnvId(self.envs.len() as u32 - 1)
+    }
+
+    pub(crate) fn fault(&mut self, fault: Fault) -> FaultId {
+        self.faults.push(fault);
+        FaultId(self.faults.len() as u32 - 1)
+    }
+
+    pub(crate) fn new_group(&mut self) -> u32 {
+        self.groups += 1;
+        self.groups
+    }
+
+    pub(crate) fn arc(&self, id: VertexId, label: Label) -> Option<&ArcEntry> {
+        let vertex = self.get(id);
+        vertex.index.get(&label).map(|at| &vertex.arcs[*at as usize])
+    }
+
+    /// Forgets what evaluation found, so that it is done again with more conjuncts.
+    pub(crate) fn reset(&mut self, id: VertexId) {
+        let vertex = self.get_mut(id);
+        let kept = std::mem::take(&mut vertex.conjuncts);
+        let (parent, label) = (vertex.parent, vertex.label);
+        let fresh = self.vertex(parent, label);
+        let fresh = self.vertices.swap_remove(fresh.0.get() as usize - 1);
+        *self.get_mut(id) = fresh;
+        self.get_mut(id).conjuncts = kept;
+    }
+}

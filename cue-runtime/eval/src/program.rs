@@ -1,0 +1,286 @@
+//! What compiling gives: expressions with every name resolved. Immutable, shared by evaluations.
+
+use std::sync::Arc;
+
+use cue_syntax::ast::{Compare, Span};
+use rustc_hash::FxHashMap;
+
+use crate::builtin::{Function, Kinds};
+use crate::number::Number;
+
+/// An expression of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ExprId(pub(crate) u32);
+
+/// An interned name and what kind of label it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Label(pub(crate) u32);
+
+/// What a label is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LabelKind {
+    /// `a`, `"a"`
+    Regular,
+    /// `#a`
+    Definition,
+    /// `_a`
+    Hidden,
+    /// `_#a`
+    HiddenDefinition,
+    /// An element of a list.
+    Index,
+}
+
+/// Names, each once.
+#[derive(Clone, Debug, Default)]
+pub struct Labels {
+    names: Vec<(LabelKind, Arc<str>)>,
+    by_name: FxHashMap<(LabelKind, Arc<str>), Label>,
+}
+
+impl LabelKind {
+    /// Of a name as written without quotes.
+    pub fn of_identifier(name: &str) -> Self {
+        if name.starts_with("_#") {
+            LabelKind::HiddenDefinition
+        } else if name.starts_with('#') {
+            LabelKind::Definition
+        } else if name.starts_with('_') {
+            LabelKind::Hidden
+        } else {
+            LabelKind::Regular
+        }
+    }
+}
+
+impl Labels {
+    /// The label of a name.
+    pub fn intern(&mut self, kind: LabelKind, name: &str) -> Label {
+        let name: Arc<str> = name.into();
+        if let Some(label) = self.by_name.get(&(kind, name.clone())) {
+            return *label;
+        }
+        let label = Label(self.names.len() as u32);
+        self.names.push((kind, name.clone()));
+        self.by_name.insert((kind, name), label);
+        label
+    }
+
+    /// The label of an element.
+    pub fn index(&mut self, index: usize) -> Label {
+        self.intern(LabelKind::Index, &index.to_string())
+    }
+
+    /// The label of an identifier as written.
+    pub fn identifier(&mut self, name: &str) -> Label {
+        self.intern(LabelKind::of_identifier(name), name)
+    }
+
+    /// Name, with its prefix.
+    pub fn name(&self, label: Label) -> &Arc<str> {
+        &self.names[label.0 as usize].1
+    }
+
+    /// Kind.
+    pub fn kind(&self, label: Label) -> LabelKind {
+        self.names[label.0 as usize].0
+    }
+}
+
+/// How firmly a declaration puts a field there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Presence {
+    /// `a?:`
+    Optional,
+    /// `a!:`
+    Required,
+    /// `a:`
+    Member,
+}
+
+/// A position: source and bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct At {
+    /// Index of the source in the program.
+    pub source: u32,
+    /// Bytes.
+    pub span: Span,
+}
+
+/// Docs and attributes of a field declaration.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Notes {
+    /// Comment lines.
+    pub docs: Vec<String>,
+    /// `(name, body)`
+    pub attributes: Vec<(String, String)>,
+}
+
+/// The label of a declaration.
+#[derive(Clone, Debug)]
+pub(crate) enum DeclLabel {
+    Fixed(Label),
+    Computed(ExprId),
+}
+
+/// A declaration in a struct.
+#[derive(Clone, Debug)]
+pub(crate) enum Declaration {
+    Field { label: DeclLabel, presence: Presence, value: ExprId, notes: u32, at: At },
+    Pattern { label: ExprId, value: ExprId, alias: bool },
+    Embed(ExprId),
+    Comprehension(u32),
+    Open,
+}
+
+/// A struct literal.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StructLiteral {
+    pub(crate) declarations: Vec<Declaration>,
+    pub(crate) lets: Vec<ExprId>,
+    pub(crate) has_embeds: bool,
+}
+
+/// An element of a list literal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ListElement {
+    Value(ExprId),
+    Comprehension(u32),
+    Rest(Option<ExprId>),
+}
+
+/// A clause of a comprehension.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ClauseCode {
+    For { keyed: bool, source: ExprId },
+    If(ExprId),
+    Let(ExprId),
+}
+
+/// Clauses and body; each `for` and `let` is an environment.
+#[derive(Clone, Debug)]
+pub(crate) struct ComprehensionCode {
+    pub(crate) clauses: Vec<ClauseCode>,
+    pub(crate) body: ExprId,
+}
+
+/// Arithmetic with two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arithmetic {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+}
+
+/// Functions without a package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Plain {
+    Len,
+    Close,
+    And,
+    Or,
+    Div,
+    Mod,
+    Quo,
+    Rem,
+    Error,
+    MatchN,
+    MatchIf,
+}
+
+/// What is called.
+#[derive(Clone, Copy)]
+pub(crate) enum Callee {
+    Plain(Plain),
+    Package(&'static str, &'static Function),
+}
+
+/// A part of an interpolation.
+#[derive(Clone, Debug)]
+pub(crate) enum PartCode {
+    Text(Arc<[u8]>),
+    Value(ExprId),
+}
+
+/// An expression.
+#[derive(Clone)]
+pub(crate) enum Code {
+    Null,
+    Bool(bool),
+    Number(Number),
+    String(Arc<str>),
+    Bytes(Arc<[u8]>),
+    Interpolation(Vec<PartCode>, bool),
+    Bottom,
+    Top,
+    Type(Kinds, &'static str),
+    Struct(u32),
+    List(Vec<ListElement>),
+    Not(ExprId),
+    Negative(ExprId),
+    Positive(ExprId),
+    Bound(Compare, ExprId),
+    Unify(ExprId, ExprId),
+    Disjoin(Vec<(ExprId, bool)>),
+    And(ExprId, ExprId),
+    Or(ExprId, ExprId),
+    Compare(Compare, ExprId, ExprId),
+    Arithmetic(Arithmetic, ExprId, ExprId),
+    /// A field of the struct `up` environments out.
+    Field { up: u32, label: Label },
+    /// A `let` of that struct.
+    Let { up: u32, index: u32 },
+    /// The value (0) or key (1) of a comprehension's environment.
+    Variable { up: u32, index: u32 },
+    /// The name matched by the pattern of that environment.
+    PatternName { up: u32 },
+    /// The root of an imported package.
+    Import(u32),
+    /// A builtin function as a value: a validator.
+    Function(Callee),
+    Select(ExprId, Label),
+    Index(ExprId, ExprId),
+    Slice(ExprId, Option<ExprId>, Option<ExprId>),
+    Call(Callee, Vec<ExprId>),
+    /// A call of something that is none.
+    BadCall(ExprId),
+}
+
+/// A source text with the means to find positions.
+#[derive(Clone, Debug)]
+pub struct SourceText {
+    /// Name.
+    pub name: String,
+    /// Lines.
+    pub lines: cue_syntax::LineIndex,
+    /// Text.
+    pub text: Arc<str>,
+}
+
+/// A compiled program.
+#[derive(Clone)]
+pub struct Program {
+    pub(crate) codes: Vec<(Code, At)>,
+    pub(crate) structs: Vec<StructLiteral>,
+    pub(crate) comprehensions: Vec<ComprehensionCode>,
+    pub(crate) notes: Vec<Notes>,
+    pub(crate) labels: Labels,
+    /// Struct literals of the files of the main package.
+    pub(crate) roots: Vec<ExprId>,
+    /// Files of each imported package.
+    pub(crate) packages: Vec<Vec<ExprId>>,
+    pub(crate) sources: Vec<SourceText>,
+    /// Whether KubeVela's leniencies hold.
+    pub(crate) lenient: bool,
+}
+
+impl Program {
+    pub(crate) fn code(&self, id: ExprId) -> &Code {
+        &self.codes[id.0 as usize].0
+    }
+
+    pub(crate) fn at(&self, id: ExprId) -> At {
+        self.codes[id.0 as usize].1
+    }
+}

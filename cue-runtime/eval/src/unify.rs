@@ -1,0 +1,1261 @@
+//! Conjuncts to arcs, scalars, tests and choices: what a vertex is.
+
+use smallvec::SmallVec;
+
+use crate::builtin::{Datum, Kinds};
+use crate::error::{Fault, Kind};
+use crate::evaluator::{Evaluator, Value};
+use crate::heap::{
+    ArcEntry, Choice, Closing, Conjunct, Disjunction, EnvId, EnvKind, Groups, Pattern, Source,
+    State, Test, VertexId,
+};
+use crate::program::{
+    At, Code, DeclLabel, Declaration, ExprId, Label, LabelKind, ListElement, Presence,
+};
+
+/// A comprehension that has not yielded yet.
+struct Pending {
+    index: u32,
+    env: EnvId,
+    groups: Groups,
+    close_as: Option<u32>,
+}
+
+/// What is still to do for a vertex.
+#[derive(Default)]
+struct Work {
+    conjuncts: Vec<Conjunct>,
+    seen: Vec<(ExprId, EnvId)>,
+    seen_vertices: Vec<VertexId>,
+    comprehensions: Vec<Pending>,
+    disjunctions: Vec<Disjunction>,
+    computed: Vec<(ExprId, EnvId, Presence, ExprId, u32, At, Groups)>,
+}
+
+impl Evaluator<'_> {
+    /// The vertex whose value `id` shares, itself if none.
+    pub(crate) fn follow(&self, mut id: VertexId) -> VertexId {
+        while let Some(next) = self.heap.get(id).forward {
+            id = next;
+        }
+        id
+    }
+
+    /// Evaluates a vertex, not its children; gives the vertex that has the value.
+    pub(crate) fn unify(&mut self, id: VertexId) -> VertexId {
+        let id = self.follow(id);
+        if self.heap.get(id).state != State::New {
+            return id;
+        }
+        if let Err(fault) = self.tick() {
+            let vertex = self.heap.get_mut(id);
+            vertex.state = State::Done;
+            vertex.fault = Some(fault);
+            return id;
+        }
+        self.depth += 1;
+        self.heap.get_mut(id).state = State::Running;
+        if self.depth > self.budget.depth {
+            let at = self.first_position(id);
+            self.raise(id, Fault::new(Kind::Budget, "value nested too deeply", at));
+        } else {
+            self.run(id);
+        }
+        let id = self.follow(id);
+        let vertex = self.heap.get_mut(id);
+        if vertex.state == State::Running {
+            vertex.state = State::Done;
+        }
+        self.depth -= 1;
+        id
+    }
+
+    fn run(&mut self, id: VertexId) {
+        let mut work = Work { conjuncts: self.heap.get(id).conjuncts.clone(), ..Work::default() };
+        work.conjuncts.reverse();
+        if self.share(id, &work) {
+            return;
+        }
+        loop {
+            while let Some(conjunct) = work.conjuncts.pop() {
+                if self.spent.is_some() {
+                    self.heap.get_mut(id).fault = self.spent;
+                    return;
+                }
+                self.take(id, conjunct, &mut work);
+            }
+            if self.computed_fields(id, &mut work) {
+                continue;
+            }
+            if !self.comprehensions(id, &mut work, false) {
+                if work.comprehensions.is_empty() && work.computed.is_empty() {
+                    break;
+                }
+                // Nothing moves any more: what is not there by now is absent.
+                let before = self.frozen.replace(id);
+                let moved = self.comprehensions(id, &mut work, true);
+                self.frozen = before;
+                if !moved && work.conjuncts.is_empty() {
+                    break;
+                }
+            }
+        }
+        for (label, env, ..) in std::mem::take(&mut work.computed) {
+            if let Err(fault) = self.label_of(label, env) {
+                self.raise_id(id, fault);
+            }
+        }
+        self.list_rest(id);
+        if !work.disjunctions.is_empty() && self.heap.get(id).fault.is_none() {
+            self.choose(id, work.disjunctions);
+            if self.heap.get(id).forward.is_some() {
+                return;
+            }
+        }
+        self.check_scalar(id);
+        self.check_closed(id);
+    }
+
+    /// A vertex whose only conjunct is a reference shares its target.
+    fn share(&mut self, id: VertexId, work: &Work) -> bool {
+        let [conjunct] = work.conjuncts.as_slice() else { return false };
+        if !conjunct.groups.is_empty() || conjunct.close_as.is_some() {
+            return false;
+        }
+        let Source::Expr(expr, env) = conjunct.source else { return false };
+        if !matches!(
+            self.program.code(expr),
+            Code::Field { .. } | Code::Let { .. } | Code::Variable { .. }
+        ) {
+            return false;
+        }
+        let Value::Vertex(target) = self.eval(expr, env) else { return false };
+        let target = self.follow(target);
+        if target == id || self.is_ancestor(target, id) || self.heap.get(target).state == State::Running {
+            return false;
+        }
+        let target = self.unify(target);
+        if target == id {
+            return false;
+        }
+        self.heap.get_mut(id).forward = Some(target);
+        true
+    }
+
+    /// Whether `above` is `below` or one of its parents.
+    fn is_ancestor(&self, above: VertexId, below: VertexId) -> bool {
+        let mut next = Some(below);
+        while let Some(id) = next {
+            if id == above || self.follow(id) == above {
+                return true;
+            }
+            next = self.heap.get(id).parent;
+        }
+        false
+    }
+
+    pub(crate) fn raise(&mut self, id: VertexId, fault: Fault) {
+        let fault = self.heap.fault(fault);
+        self.raise_id(id, fault);
+    }
+
+    /// Permanent errors win over incomplete ones; of equals the first stays.
+    pub(crate) fn raise_id(&mut self, id: VertexId, fault: crate::heap::FaultId) {
+        let new = self.heap.faults[fault.0 as usize].kind;
+        let old = self.heap.get(id).fault.map(|it| self.heap.faults[it.0 as usize].kind);
+        let wins = match old {
+            None => true,
+            Some(old) => old.is_incomplete() && !new.is_incomplete(),
+        };
+        if wins {
+            self.heap.get_mut(id).fault = Some(fault);
+        }
+    }
+
+    fn take(&mut self, id: VertexId, conjunct: Conjunct, work: &mut Work) {
+        match conjunct.source.clone() {
+            Source::Data(datum) => self.take_datum(id, datum, At::default(), &conjunct.groups),
+            Source::Vertex(target) => self.take_vertex(id, target, &conjunct, work),
+            Source::Expr(expr, env) => {
+                if work.seen.contains(&(expr, env)) {
+                    return;
+                }
+                work.seen.push((expr, env));
+                self.take_expr(id, expr, env, conjunct, work);
+            }
+        }
+    }
+
+    fn take_expr(
+        &mut self,
+        id: VertexId,
+        expr: ExprId,
+        env: EnvId,
+        conjunct: Conjunct,
+        work: &mut Work,
+    ) {
+        let at = self.program.at(expr);
+        match self.program.code(expr).clone() {
+            Code::Top => {
+                for closing in &mut self.heap.get_mut(id).closing {
+                    closing.open |= conjunct.groups.contains(&closing.group);
+                }
+                for group in &conjunct.groups {
+                    self.note_closing(id, *group, true);
+                }
+            }
+            Code::Type(kinds, name) => {
+                self.restrict(id, kinds, at);
+                let vertex = self.heap.get_mut(id);
+                if !matches!(name, "string" | "bytes" | "bool" | "int" | "float" | "number") {
+                    vertex.tests.push((Test::Range(name), at));
+                }
+                vertex.type_name = Some(name);
+            }
+            Code::Struct(literal) => self.take_struct(id, literal, env, &conjunct, at, work),
+            Code::List(elements) => self.take_list(id, &elements, env, &conjunct, at),
+            Code::Unify(left, right) => {
+                for side in [right, left] {
+                    work.conjuncts
+                        .push(Conjunct { source: Source::Expr(side, env), ..conjunct.clone() });
+                }
+            }
+            Code::Disjoin(alternatives) => {
+                let alternatives = alternatives
+                    .iter()
+                    .map(|(expr, default)| {
+                        let source = Source::Expr(*expr, env);
+                        (Conjunct { source, ..conjunct.clone() }, *default)
+                    })
+                    .collect();
+                work.disjunctions.push(Disjunction { alternatives, at });
+            }
+            Code::Bound(compare, operand) => match self.scalar(operand, env) {
+                Ok(datum) => {
+                    let kinds = bound_kinds(compare, &datum);
+                    self.restrict(id, kinds, at);
+                    self.heap.get_mut(id).tests.push((Test::Bound(compare, datum), at));
+                }
+                Err(fault) => self.raise_id(id, fault),
+            },
+            Code::Call(crate::program::Callee::Plain(crate::program::Plain::Close), arguments) => {
+                let Some(argument) = arguments.first() else { return };
+                let group = match conjunct.close_as {
+                    Some(group) => group,
+                    None => self.heap.new_group(),
+                };
+                let mut groups = conjunct.groups.clone();
+                if !groups.contains(&group) {
+                    groups.push(group);
+                }
+                self.shallow.insert(group);
+                work.conjuncts.push(Conjunct {
+                    source: Source::Expr(*argument, env),
+                    groups,
+                    close_as: Some(group),
+                    by_reference: conjunct.by_reference,
+                });
+            }
+            Code::Call(crate::program::Callee::Plain(crate::program::Plain::And), arguments) => {
+                match self.elements_of(&arguments, env) {
+                    Ok(elements) => {
+                        for element in elements.into_iter().rev() {
+                            work.conjuncts.push(Conjunct {
+                                source: Source::Vertex(element),
+                                ..conjunct.clone()
+                            });
+                        }
+                    }
+                    Err(fault) => self.raise_id(id, fault),
+                }
+            }
+            Code::Call(crate::program::Callee::Plain(crate::program::Plain::Or), arguments) => {
+                match self.elements_of(&arguments, env) {
+                    Ok(elements) if elements.is_empty() => {
+                        let fault = Fault::new(Kind::Permanent, "empty list in call to or", at);
+                        self.raise(id, fault);
+                    }
+                    Ok(elements) => {
+                        let alternatives = elements
+                            .into_iter()
+                            .map(|it| {
+                                (Conjunct { source: Source::Vertex(it), ..conjunct.clone() }, false)
+                            })
+                            .collect();
+                        work.disjunctions.push(Disjunction { alternatives, at });
+                    }
+                    Err(fault) => self.raise_id(id, fault),
+                }
+            }
+            Code::Function(_) => self.take_validator(id, expr, env, &[]),
+            Code::Call(callee, arguments) if self.is_partial(callee, &arguments) => {
+                self.take_validator(id, expr, env, &arguments);
+            }
+            _ => match self.eval(expr, env) {
+                Value::Vertex(target) => self.take_vertex(id, target, &conjunct, work),
+                Value::Datum(datum) => self.take_datum(id, datum, at, &conjunct.groups),
+                Value::Fault(fault) => self.raise_id(id, fault),
+            },
+        }
+    }
+
+    fn take_vertex(
+        &mut self,
+        id: VertexId,
+        target: VertexId,
+        conjunct: &Conjunct,
+        work: &mut Work,
+    ) {
+        let target = self.follow(target);
+        if target == id || work.seen_vertices.contains(&target) {
+            return;
+        }
+        work.seen_vertices.push(target);
+        // What a parent's comprehensions add belongs to the target too.
+        if let Some(parent) = self.heap.get(target).parent {
+            if self.heap.get(parent).state == State::New {
+                self.unify(parent);
+            }
+        }
+        if self.is_ancestor(target, id) {
+            let at = self.first_position(target);
+            self.raise(id, Fault::new(Kind::StructuralCycle, "structural cycle", at));
+            return;
+        }
+        let target = self.follow(target);
+        let conjuncts = self.heap.get(target).conjuncts.clone();
+        for inner in conjuncts.into_iter().rev() {
+            let closed = !inner.groups.is_empty();
+            let mut groups = conjunct.groups.clone();
+            match conjunct.close_as {
+                Some(group) if closed => {
+                    if !groups.contains(&group) {
+                        groups.push(group);
+                    }
+                    // Closed through and through, if what is embedded is.
+                    if inner.groups.iter().any(|it| !self.shallow.contains(it)) {
+                        self.shallow.remove(&group);
+                    }
+                }
+                Some(_) => {}
+                None => groups.extend(inner.groups.iter().copied()),
+            }
+            groups.sort_unstable();
+            groups.dedup();
+            work.conjuncts.push(Conjunct {
+                source: inner.source,
+                groups,
+                close_as: conjunct.close_as.or(inner.close_as),
+                by_reference: true,
+            });
+        }
+    }
+
+    fn note_closing(&mut self, id: VertexId, group: u32, open: bool) {
+        let vertex = self.heap.get_mut(id);
+        match vertex.closing.iter_mut().find(|it| it.group == group) {
+            Some(closing) => closing.open |= open,
+            None => vertex.closing.push(Closing { group, open }),
+        }
+    }
+
+    fn take_struct(
+        &mut self,
+        id: VertexId,
+        literal: u32,
+        env: EnvId,
+        conjunct: &Conjunct,
+        at: At,
+        work: &mut Work,
+    ) {
+        if conjunct.by_reference && self.contains_itself(id, literal) {
+            self.raise(id, Fault::new(Kind::StructuralCycle, "structural cycle", at));
+            return;
+        }
+        let program = self.program;
+        let code = &program.structs[literal as usize];
+        self.heap.get_mut(id).literals.push(literal);
+        let lets = vec![None; code.lets.len()];
+        let inner = self.heap.env(Some(env), EnvKind::Struct(id, lets, literal));
+        let fields = code.declarations.iter().any(|it| {
+            matches!(it, Declaration::Field { .. } | Declaration::Pattern { .. } | Declaration::Open)
+        });
+        let mut groups = conjunct.groups.clone();
+        let mut close_as = conjunct.close_as;
+        if code.has_embeds && close_as.is_none() {
+            let group = self.heap.new_group();
+            close_as = Some(group);
+            groups.push(group);
+        }
+        let scalar_only = !fields && code.has_embeds;
+        if !scalar_only {
+            let vertex = self.heap.get_mut(id);
+            if !vertex.is_struct && !scalar_embedded(code) {
+                vertex.is_struct = true;
+                vertex.shape_at = at;
+            }
+        }
+        let open = code.declarations.iter().any(|it| matches!(it, Declaration::Open));
+        for group in &conjunct.groups {
+            // An embedding's group closes only if something closed is embedded.
+            self.note_closing(id, *group, open);
+        }
+        self.heap.get_mut(id).open |= open;
+        let mut embedded = Vec::new();
+        for declaration in &code.declarations {
+            match declaration {
+                Declaration::Field { label, presence, value, notes, at } => match label {
+                    DeclLabel::Fixed(label) => {
+                        let groups = groups.clone();
+                        self.add_field(id, *label, *presence, *value, inner, groups, *notes, *at);
+                    }
+                    DeclLabel::Computed(expr) => work.computed.push((
+                        *expr, inner, *presence, *value, *notes, *at, groups.clone(),
+                    )),
+                },
+                Declaration::Pattern { label, value, alias } => {
+                    let pattern = Pattern {
+                        label: *label,
+                        value: *value,
+                        env: inner,
+                        alias: *alias,
+                        groups: groups.clone(),
+                    };
+                    self.add_pattern(id, pattern);
+                }
+                Declaration::Embed(expr) => embedded.push(Conjunct {
+                    source: Source::Expr(*expr, inner),
+                    groups: groups.clone(),
+                    close_as,
+                    by_reference: conjunct.by_reference,
+                }),
+                Declaration::Comprehension(index) => work.comprehensions.push(Pending {
+                    index: *index,
+                    env: inner,
+                    groups: groups.clone(),
+                    close_as,
+                }),
+                Declaration::Open => {}
+            }
+        }
+        if code.declarations.is_empty() {
+            let vertex = self.heap.get_mut(id);
+            vertex.is_struct = true;
+            vertex.shape_at = at;
+        }
+        work.conjuncts.extend(embedded.into_iter().rev());
+    }
+
+    /// Whether a parent was made from the same literal and nothing new came in between.
+    fn contains_itself(&self, id: VertexId, literal: u32) -> bool {
+        let fresh = self.heap.get(id).conjuncts.iter().any(|it| match &it.source {
+            Source::Data(_) => true,
+            Source::Expr(expr, _) => matches!(
+                self.program.code(*expr),
+                Code::Struct(own) if *own != literal
+            ),
+            Source::Vertex(_) => false,
+        });
+        if fresh {
+            return false;
+        }
+        let mut next = self.heap.get(id).parent;
+        while let Some(parent) = next {
+            let vertex = self.heap.get(parent);
+            if vertex.literals.contains(&literal) {
+                return true;
+            }
+            next = vertex.parent;
+        }
+        false
+    }
+
+    fn take_list(
+        &mut self,
+        id: VertexId,
+        elements: &[ListElement],
+        env: EnvId,
+        conjunct: &Conjunct,
+        at: At,
+    ) {
+        let vertex = self.heap.get_mut(id);
+        vertex.is_list = true;
+        vertex.shape_at = at;
+        let mut next = 0;
+        let mut open = false;
+        for element in elements {
+            match element {
+                ListElement::Value(expr) => {
+                    let label = self.labels.index(next);
+                    let groups = self.deep_groups(&conjunct.groups);
+                    let at = self.program.at(*expr);
+                    self.add_field(id, label, Presence::Member, *expr, env, groups, 0, at);
+                    next += 1;
+                }
+                ListElement::Comprehension(index) => {
+                    match self.yields(*index, env) {
+                        Ok(yields) => {
+                            for (body, inner) in yields {
+                                let label = self.labels.index(next);
+                                let groups = self.deep_groups(&conjunct.groups);
+                                let at = self.program.at(body);
+                                self.add_field(
+                                    id, label, Presence::Member, body, inner, groups, 0, at,
+                                );
+                                next += 1;
+                            }
+                        }
+                        Err(fault) => {
+                            self.raise_id(id, fault);
+                            return;
+                        }
+                    }
+                }
+                ListElement::Rest(value) => {
+                    open = true;
+                    self.heap.get_mut(id).rest.push((*value, env));
+                }
+            }
+        }
+        let vertex = self.heap.get_mut(id);
+        if open {
+            return;
+        }
+        match vertex.closed_length {
+            Some((length, other)) if length != next => {
+                let message = format!("incompatible list lengths ({length} and {next})");
+                self.raise(id, Fault::new(Kind::Permanent, message, at).and_at(other));
+            }
+            _ => vertex.closed_length = Some((next, at)),
+        }
+    }
+
+    /// `...T` holds for every element that others bring; closed lists bring no more.
+    fn list_rest(&mut self, id: VertexId) {
+        if !self.heap.get(id).is_list {
+            return;
+        }
+        let rest = self.heap.get(id).rest.clone();
+        let arcs: Vec<(Label, VertexId)> =
+            self.heap.get(id).arcs.iter().map(|it| (it.label, it.vertex)).collect();
+        if let Some((length, at)) = self.heap.get(id).closed_length {
+            if arcs.len() > length {
+                let message = format!("incompatible list lengths ({length} and {})", arcs.len());
+                self.raise(id, Fault::new(Kind::Permanent, message, at));
+            }
+        }
+        for (value, env) in rest {
+            let Some(value) = value else { continue };
+            for (_, vertex) in &arcs {
+                self.add_conjunct(*vertex, Conjunct {
+                    source: Source::Expr(value, env),
+                    groups: Groups::new(),
+                    close_as: None,
+                    by_reference: true,
+                });
+            }
+        }
+    }
+
+    /// Groups that hold for children as well: those of definitions, not of `close`.
+    fn deep_groups(&self, groups: &Groups) -> Groups {
+        groups.iter().copied().filter(|it| !self.shallow.contains(it)).collect()
+    }
+
+    pub(crate) fn add_conjunct(&mut self, id: VertexId, conjunct: Conjunct) {
+        let same = |it: &Conjunct| match (&it.source, &conjunct.source) {
+            (Source::Expr(left, left_env), Source::Expr(right, right_env)) => {
+                left == right && left_env == right_env
+            }
+            (Source::Vertex(left), Source::Vertex(right)) => left == right,
+            _ => false,
+        };
+        if self.heap.get(id).conjuncts.iter().any(same) {
+            return;
+        }
+        self.heap.get_mut(id).conjuncts.push(conjunct);
+        if self.heap.get(id).state == State::Done || self.heap.get(id).forward.is_some() {
+            self.heap.reset(id);
+        }
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "a declaration has that many parts")]
+    fn add_field(
+        &mut self,
+        id: VertexId,
+        label: Label,
+        presence: Presence,
+        value: ExprId,
+        env: EnvId,
+        groups: Groups,
+        notes: u32,
+        at: At,
+    ) {
+        let conjunct = Conjunct {
+            source: Source::Expr(value, env),
+            groups: self.deep_groups(&groups),
+            close_as: None,
+            by_reference: false,
+        };
+        let vertex = self.add_arc(id, label, presence, &groups, notes, at);
+        let conjunct = self.closed_by_definition(vertex, label, conjunct);
+        self.add_conjunct(vertex, conjunct);
+    }
+
+    /// The value of a definition is closed (C rules): all its conjuncts share a group.
+    fn closed_by_definition(
+        &mut self,
+        vertex: VertexId,
+        label: Label,
+        mut conjunct: Conjunct,
+    ) -> Conjunct {
+        let kind = self.labels.kind(label);
+        if !matches!(kind, LabelKind::Definition | LabelKind::HiddenDefinition) {
+            return conjunct;
+        }
+        let group = match self.definitions.get(&vertex) {
+            Some(group) => *group,
+            None => {
+                let group = self.heap.new_group();
+                self.definitions.insert(vertex, group);
+                group
+            }
+        };
+        if !conjunct.groups.contains(&group) {
+            conjunct.groups.push(group);
+        }
+        conjunct
+    }
+
+    fn add_arc(
+        &mut self,
+        id: VertexId,
+        label: Label,
+        presence: Presence,
+        groups: &Groups,
+        notes: u32,
+        at: At,
+    ) -> VertexId {
+        if let Some(index) = self.heap.get(id).index.get(&label).copied() {
+            let arc = &mut self.heap.get_mut(id).arcs[index as usize];
+            arc.presence = arc.presence.max(presence);
+            arc.groups.extend(groups.iter().copied());
+            if notes != 0 && !arc.notes.contains(&notes) {
+                arc.notes.push(notes);
+            }
+            return arc.vertex;
+        }
+        let child = self.heap.vertex(Some(id), Some(label));
+        let vertex = self.heap.get_mut(id);
+        vertex.index.insert(label, vertex.arcs.len() as u32);
+        let mut all = SmallVec::new();
+        if notes != 0 {
+            all.push(notes);
+        }
+        vertex.arcs.push(ArcEntry {
+            label,
+            vertex: child,
+            presence,
+            groups: groups.clone(),
+            notes: all,
+            at,
+        });
+        if self.labels.kind(label) == LabelKind::Regular {
+            for index in 0..self.heap.get(id).patterns.len() {
+                let pattern = self.heap.get(id).patterns[index].clone();
+                self.apply_pattern(&pattern, label, child);
+            }
+        }
+        child
+    }
+
+    fn add_pattern(&mut self, id: VertexId, pattern: Pattern) {
+        let arcs: Vec<(Label, VertexId)> =
+            self.heap.get(id).arcs.iter().map(|it| (it.label, it.vertex)).collect();
+        self.heap.get_mut(id).patterns.push(pattern.clone());
+        for (label, vertex) in arcs {
+            if self.labels.kind(label) == LabelKind::Regular {
+                self.apply_pattern(&pattern, label, vertex);
+            }
+        }
+    }
+
+    fn apply_pattern(&mut self, pattern: &Pattern, label: Label, child: VertexId) {
+        if !self.pattern_matches(pattern, label) {
+            return;
+        }
+        let name = pattern.alias.then(|| self.labels.name(label).clone());
+        let key = (pattern.value, pattern.env, label);
+        let env = match self.pattern_envs.get(&key) {
+            Some(env) => *env,
+            None => {
+                let env = self.heap.env(Some(pattern.env), EnvKind::PatternName(name));
+                self.pattern_envs.insert(key, env);
+                env
+            }
+        };
+        let groups = self.deep_groups(&pattern.groups);
+        self.add_conjunct(child, Conjunct {
+            source: Source::Expr(pattern.value, env),
+            groups,
+            close_as: None,
+            by_reference: true,
+        });
+    }
+
+    fn pattern_matches(&mut self, pattern: &Pattern, label: Label) -> bool {
+        if let Code::Type(kinds, _) = self.program.code(pattern.label) {
+            return kinds.meets(Kinds::STRING);
+        }
+        if let Code::Top = self.program.code(pattern.label) {
+            return true;
+        }
+        let name = Datum::String(self.labels.name(label).clone());
+        let probe = self.heap.vertex(None, None);
+        let conjuncts = [Source::Expr(pattern.label, pattern.env), Source::Data(name)];
+        self.heap.get_mut(probe).conjuncts = conjuncts
+            .into_iter()
+            .map(|source| Conjunct {
+                source,
+                groups: Groups::new(),
+                close_as: None,
+                by_reference: false,
+            })
+            .collect();
+        let probe = self.unify(probe);
+        self.heap.get(probe).fault.is_none()
+    }
+
+    fn computed_fields(&mut self, id: VertexId, work: &mut Work) -> bool {
+        let mut moved = false;
+        let mut waiting = Vec::new();
+        for (label, env, presence, value, notes, at, groups) in std::mem::take(&mut work.computed) {
+            match self.label_of(label, env) {
+                Ok(known) => {
+                    moved = true;
+                    self.add_field(id, known, presence, value, env, groups, notes, at);
+                }
+                Err(_) => waiting.push((label, env, presence, value, notes, at, groups)),
+            }
+        }
+        work.computed = waiting;
+        moved && !work.conjuncts.is_empty()
+    }
+
+    fn label_of(&mut self, label: ExprId, env: EnvId) -> Result<Label, crate::heap::FaultId> {
+        let datum = self.scalar(label, env)?;
+        match datum {
+            Datum::String(name) => Ok(self.labels.intern(LabelKind::Regular, &name)),
+            other => {
+                let message = format!("integer fields not supported: {}", other.cue_text());
+                let fault = Fault::new(Kind::Permanent, message, self.program.at(label));
+                Err(self.heap.fault(fault))
+            }
+        }
+    }
+
+    /// Runs what can run; true if something new came of it.
+    fn comprehensions(&mut self, id: VertexId, work: &mut Work, last: bool) -> bool {
+        let mut moved = false;
+        let mut waiting = Vec::new();
+        for pending in std::mem::take(&mut work.comprehensions) {
+            match self.yields(pending.index, pending.env) {
+                Ok(yields) => {
+                    moved = true;
+                    // A struct that only comprehensions could fill is a struct all the same.
+                    if yields.is_empty() {
+                        self.emptied.insert(id);
+                    }
+                    for (body, env) in yields.into_iter().rev() {
+                        work.conjuncts.push(Conjunct {
+                            source: Source::Expr(body, env),
+                            groups: pending.groups.clone(),
+                            close_as: pending.close_as,
+                            by_reference: false,
+                        });
+                    }
+                }
+                Err(fault) => {
+                    let kind = self.heap.faults[fault.0 as usize].kind;
+                    if last || !kind.is_incomplete() {
+                        self.raise_id(id, fault);
+                    } else {
+                        waiting.push(pending);
+                    }
+                }
+            }
+        }
+        work.comprehensions = waiting;
+        moved
+    }
+
+    fn restrict(&mut self, id: VertexId, kinds: Kinds, at: At) {
+        let vertex = self.heap.get_mut(id);
+        let left = vertex.kinds.and(kinds);
+        if left == Kinds::BOTTOM {
+            let message = format!(
+                "conflicting values {} and {} (mismatched types {} and {})",
+                vertex.type_name.map_or_else(|| vertex.kinds.to_string(), str::to_owned),
+                kinds,
+                vertex.kinds,
+                kinds
+            );
+            let fault = Fault::new(Kind::Permanent, message, at).and_at(vertex.shape_at);
+            self.raise(id, fault);
+            return;
+        }
+        vertex.kinds = left;
+        vertex.constrained = true;
+        vertex.shape_at = at;
+    }
+
+    fn take_datum(&mut self, id: VertexId, datum: Datum, at: At, groups: &Groups) {
+        match &datum {
+            Datum::Struct(fields) => {
+                let vertex = self.heap.get_mut(id);
+                vertex.is_struct = true;
+                vertex.shape_at = at;
+                for (name, value) in fields.iter() {
+                    let label = self.labels.intern(LabelKind::Regular, name);
+                    let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
+                    self.add_conjunct(child, data(value, groups));
+                }
+            }
+            Datum::List(items) => {
+                let vertex = self.heap.get_mut(id);
+                vertex.is_list = true;
+                vertex.shape_at = at;
+                let length = items.len();
+                for (index, value) in items.iter().enumerate() {
+                    let label = self.labels.index(index);
+                    let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
+                    self.add_conjunct(child, data(value, groups));
+                }
+                match self.heap.get(id).closed_length {
+                    Some((other, _)) if other != length => {
+                        let message = format!("incompatible list lengths ({other} and {length})");
+                        self.raise(id, Fault::new(Kind::Permanent, message, at));
+                    }
+                    _ => self.heap.get_mut(id).closed_length = Some((length, at)),
+                }
+            }
+            _ => {
+                if let Some((old, old_at)) = &self.heap.get(id).scalar {
+                    if !crate::compare::same(old, &datum) {
+                        let message = conflict(&datum, old);
+                        let fault = Fault::new(Kind::Permanent, message, at).and_at(*old_at);
+                        self.raise(id, fault);
+                    }
+                    return;
+                }
+                self.heap.get_mut(id).scalar = Some((datum, at));
+            }
+        }
+    }
+
+    fn check_scalar(&mut self, id: VertexId) {
+        let vertex = self.heap.get(id);
+        if vertex.fault.is_some() {
+            return;
+        }
+        let shapes = u8::from(vertex.is_struct && !vertex.arcs.is_empty() || vertex.is_struct && vertex.scalar.is_none() && !vertex.is_list)
+            + u8::from(vertex.is_list)
+            + u8::from(vertex.scalar.is_some());
+        let only_hidden = vertex.arcs.iter().all(|it| {
+            matches!(
+                self.labels.kind(it.label),
+                LabelKind::Definition | LabelKind::Hidden | LabelKind::HiddenDefinition
+            )
+        });
+        if shapes > 1 && !(vertex.is_struct && only_hidden) {
+            let shape = if vertex.is_list && vertex.is_struct { ("list", "struct") } else if vertex.is_list {
+                (kind_name(vertex.scalar.as_ref().map(|it| &it.0)), "list")
+            } else {
+                (kind_name(vertex.scalar.as_ref().map(|it| &it.0)), "struct")
+            };
+            let scalar = vertex.scalar.as_ref().map_or_else(|| shape.0.to_owned(), |it| it.0.cue_text());
+            let other = if shape.1 == "list" { "[...]" } else { "{...}" };
+            let message = format!(
+                "conflicting values {scalar} and {other} (mismatched types {} and {})",
+                shape.0, shape.1
+            );
+            let mut fault = Fault::new(Kind::Permanent, message, vertex.shape_at);
+            if let Some((_, at)) = &vertex.scalar {
+                fault = fault.and_at(*at);
+            }
+            self.raise(id, fault);
+            return;
+        }
+        let own = if let Some((datum, _)) = &vertex.scalar {
+            crate::compare::kinds(datum)
+        } else if vertex.is_list {
+            Kinds::LIST
+        } else if vertex.is_struct {
+            Kinds::STRUCT
+        } else {
+            vertex.kinds
+        };
+        if !own.meets(vertex.kinds) {
+            let value = match &vertex.scalar {
+                Some((datum, _)) => datum.cue_text(),
+                None if vertex.is_list => "[...]".into(),
+                None => "{...}".into(),
+            };
+            let wanted = vertex.type_name.map_or_else(|| vertex.kinds.to_string(), str::to_owned);
+            let message = format!(
+                "conflicting values {value} and {wanted} (mismatched types {own} and {})",
+                vertex.kinds
+            );
+            let at = vertex.scalar.as_ref().map_or(vertex.shape_at, |it| it.1);
+            let fault = Fault::new(Kind::Permanent, message, at).and_at(vertex.shape_at);
+            self.raise(id, fault);
+            return;
+        }
+        let concrete = vertex.scalar.is_some() || vertex.is_list || vertex.is_struct;
+        if !concrete || vertex.choice.is_some() {
+            return;
+        }
+        for (test, at) in self.heap.get(id).tests.clone() {
+            if let Err(fault) = self.passes(id, &test, at) {
+                self.raise_id(id, fault);
+                return;
+            }
+        }
+    }
+
+    fn check_closed(&mut self, id: VertexId) {
+        if self.heap.get(id).closing.is_empty() || self.heap.get(id).fault.is_some() {
+            return;
+        }
+        let closing: Vec<u32> = self
+            .heap
+            .get(id)
+            .closing
+            .iter()
+            .filter(|it| !it.open && self.closes(it.group))
+            .map(|it| it.group)
+            .collect();
+        if closing.is_empty() {
+            return;
+        }
+        for index in 0..self.heap.get(id).arcs.len() {
+            let arc = self.heap.get(id).arcs[index].clone();
+            if self.labels.kind(arc.label) != LabelKind::Regular {
+                continue;
+            }
+            for group in &closing {
+                if arc.groups.contains(group) {
+                    continue;
+                }
+                let patterns = self.heap.get(id).patterns.clone();
+                let allowed = patterns
+                    .iter()
+                    .any(|it| it.groups.contains(group) && self.pattern_matches(it, arc.label));
+                if !allowed && arc.presence == Presence::Member {
+                    let fault = Fault::new(Kind::Permanent, "field not allowed", arc.at);
+                    let fault = self.heap.fault(fault);
+                    let child = arc.vertex;
+                    self.unify(child);
+                    if self.heap.get(child).forward.is_some() {
+                        self.heap.get_mut(child).forward = None;
+                        self.heap.get_mut(child).state = State::Done;
+                    }
+                    self.heap.get_mut(child).fault = Some(fault);
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Whether a group closes: one of an embedding does only if something closed was embedded.
+    fn closes(&self, group: u32) -> bool {
+        self.shallow.contains(&group) || self.definitions.values().any(|it| *it == group)
+            || self.closed_embeddings.contains(&group)
+    }
+
+    /// Tries every combination of alternatives (D rules).
+    fn choose(&mut self, id: VertexId, disjunctions: Vec<Disjunction>) {
+        let base: Vec<Conjunct> = self.heap.get(id).conjuncts.clone();
+        let _ = &base;
+        // What a candidate has besides alternatives: everything but the disjunctions themselves.
+        let mut candidates: Vec<(Vec<Conjunct>, bool)> = vec![(Vec::new(), true)];
+        let mut failures: Vec<Fault> = Vec::new();
+        let mut survivors: Vec<(VertexId, bool)> = Vec::new();
+        for (index, disjunction) in disjunctions.iter().enumerate() {
+            let marked = disjunction.alternatives.iter().any(|it| it.1);
+            let mut next = Vec::new();
+            survivors.clear();
+            for (chosen, default) in &candidates {
+                for (alternative, mark) in &disjunction.alternatives {
+                    if self.tick().is_err() {
+                        self.heap.get_mut(id).fault = self.spent;
+                        return;
+                    }
+                    let mut conjuncts = chosen.clone();
+                    conjuncts.push(alternative.clone());
+                    let candidate = self.candidate(id, &conjuncts);
+                    let done = self.unify(candidate);
+                    match self.hopeless(done) {
+                        Some(fault) => failures.push(fault),
+                        None => {
+                            let default = *default && (*mark || !marked);
+                            next.push((conjuncts, default));
+                            survivors.push((done, default));
+                        }
+                    }
+                }
+            }
+            candidates = next;
+            if candidates.is_empty() {
+                break;
+            }
+            if index + 1 == disjunctions.len() {
+                break;
+            }
+        }
+        let at = disjunctions.first().map(|it| it.at).unwrap_or_default();
+        let mut choice = Choice::default();
+        for (vertex, default) in survivors {
+            let inner = self.heap.get(vertex).choice.clone();
+            match inner {
+                Some(inner) => {
+                    for each in &inner.all {
+                        let default =
+                            default && (inner.defaults.is_empty() || inner.defaults.contains(each));
+                        self.add_alternative(&mut choice, *each, default);
+                    }
+                }
+                None => self.add_alternative(&mut choice, vertex, default),
+            }
+        }
+        if choice.defaults.len() == choice.all.len() {
+            choice.defaults.clear();
+        }
+        match choice.all.as_slice() {
+            [] => {
+                failures.dedup();
+                let fault = match failures.len() {
+                    1 => failures.remove(0),
+                    count => {
+                        let kind = if failures.iter().any(|it| it.kind.is_incomplete()) {
+                            Kind::Incomplete
+                        } else {
+                            Kind::Permanent
+                        };
+                        let mut fault = Fault::new(
+                            kind,
+                            format!("{count} errors in empty disjunction:"),
+                            at,
+                        );
+                        fault.causes = failures;
+                        fault
+                    }
+                };
+                self.raise(id, fault);
+            }
+            [only] => {
+                let only = *only;
+                if self.follow(only) != id {
+                    self.heap.get_mut(id).forward = Some(only);
+                }
+            }
+            _ => self.heap.get_mut(id).choice = Some(choice),
+        }
+    }
+
+    fn add_alternative(&mut self, choice: &mut Choice, vertex: VertexId, default: bool) {
+        let same = choice.all.iter().copied().find(|other| self.equal_scalars(*other, vertex));
+        let kept = same.unwrap_or(vertex);
+        if same.is_none() {
+            choice.all.push(vertex);
+        }
+        if default && !choice.defaults.contains(&kept) {
+            choice.defaults.push(kept);
+        }
+    }
+
+    fn equal_scalars(&self, left: VertexId, right: VertexId) -> bool {
+        let (left, right) = (self.heap.get(left), self.heap.get(right));
+        match (&left.scalar, &right.scalar) {
+            (Some((left, _)), Some((right, _))) => crate::compare::same(left, right),
+            _ => false,
+        }
+    }
+
+    /// The vertex as it would be with `chosen` in place of its disjunctions.
+    fn candidate(&mut self, id: VertexId, chosen: &[Conjunct]) -> VertexId {
+        let (parent, label) = (self.heap.get(id).parent, self.heap.get(id).label);
+        let candidate = self.heap.vertex(parent, label);
+        let mut conjuncts: Vec<Conjunct> = Vec::new();
+        let mut simple: Vec<Conjunct> = self.heap.get(id).conjuncts.clone();
+        simple.retain(|it| !self.is_disjunction(it));
+        conjuncts.extend(simple);
+        conjuncts.extend(chosen.iter().cloned());
+        let without = self.plain_conjuncts(id);
+        if let Some(without) = without {
+            conjuncts = without;
+            conjuncts.extend(chosen.iter().cloned());
+        }
+        self.heap.get_mut(candidate).conjuncts = conjuncts;
+        candidate
+    }
+
+    fn is_disjunction(&self, conjunct: &Conjunct) -> bool {
+        match &conjunct.source {
+            Source::Expr(expr, _) => matches!(self.program.code(*expr), Code::Disjoin(_)),
+            Source::Data(_) | Source::Vertex(_) => false,
+        }
+    }
+
+    /// The leaves of the conjuncts of a vertex without its disjunctions, where these do not stand
+    /// at the top: through references and `&`.
+    fn plain_conjuncts(&mut self, id: VertexId) -> Option<Vec<Conjunct>> {
+        let mut work = Work { conjuncts: self.heap.get(id).conjuncts.clone(), ..Work::default() };
+        work.conjuncts.reverse();
+        let mut plain = Vec::new();
+        while let Some(conjunct) = work.conjuncts.pop() {
+            match conjunct.source.clone() {
+                Source::Vertex(target) => self.take_vertex(id, target, &conjunct, &mut work),
+                Source::Data(_) => plain.push(conjunct),
+                Source::Expr(expr, env) => {
+                    if work.seen.contains(&(expr, env)) {
+                        continue;
+                    }
+                    work.seen.push((expr, env));
+                    match self.program.code(expr) {
+                        Code::Disjoin(_) => {}
+                        Code::Call(
+                            crate::program::Callee::Plain(crate::program::Plain::Or),
+                            _,
+                        ) => {}
+                        Code::Unify(left, right) => {
+                            for side in [*right, *left] {
+                                work.conjuncts.push(Conjunct {
+                                    source: Source::Expr(side, env),
+                                    ..conjunct.clone()
+                                });
+                            }
+                        }
+                        Code::Struct(literal) => {
+                            let code = &self.program.structs[*literal as usize];
+                            let only_embed = code.declarations.len() == 1;
+                            match code.declarations.first() {
+                                Some(Declaration::Embed(inner)) if only_embed => {
+                                    let lets = vec![None; code.lets.len()];
+                                    let kind = EnvKind::Struct(id, lets, *literal);
+                                    let inner_env = self.heap.env(Some(env), kind);
+                                    work.conjuncts.push(Conjunct {
+                                        source: Source::Expr(*inner, inner_env),
+                                        ..conjunct.clone()
+                                    });
+                                }
+                                _ => plain.push(conjunct),
+                            }
+                        }
+                        Code::Field { .. }
+                        | Code::Let { .. }
+                        | Code::Variable { .. }
+                        | Code::Select(..)
+                        | Code::Index(..)
+                        | Code::Import(_) => match self.eval(expr, env) {
+                            Value::Vertex(target) => {
+                                self.take_vertex(id, target, &conjunct, &mut work);
+                            }
+                            Value::Datum(_) | Value::Fault(_) => plain.push(conjunct),
+                        },
+                        _ => plain.push(conjunct),
+                    }
+                }
+            }
+        }
+        Some(plain)
+    }
+
+    /// The permanent error of a candidate, children included; `None` if it may live.
+    fn hopeless(&mut self, id: VertexId) -> Option<Fault> {
+        self.permanent(id, 0)
+    }
+
+    pub(crate) fn permanent(&mut self, id: VertexId, depth: u32) -> Option<Fault> {
+        let id = self.unify(id);
+        if let Some(fault) = self.heap.get(id).fault {
+            let fault = &self.heap.faults[fault.0 as usize];
+            if !fault.kind.is_incomplete() {
+                let mut fault = fault.clone();
+                if fault.path.is_none() {
+                    fault.path = Some(self.path(id));
+                }
+                return Some(fault);
+            }
+        }
+        if depth > self.budget.depth {
+            return None;
+        }
+        for index in 0..self.heap.get(id).arcs.len() {
+            let arc = &self.heap.get(id).arcs[index];
+            let (vertex, presence) = (arc.vertex, arc.presence);
+            let definition = self.labels.kind(arc.label) == LabelKind::Definition;
+            if presence != Presence::Member || definition {
+                continue;
+            }
+            if self.heap.get(vertex).state == State::Running {
+                continue;
+            }
+            if let Some(fault) = self.permanent(vertex, depth + 1) {
+                return Some(fault);
+            }
+        }
+        None
+    }
+}
+
+fn data(value: &Datum, groups: &Groups) -> Conjunct {
+    let _ = groups;
+    Conjunct {
+        source: Source::Data(value.clone()),
+        groups: Groups::new(),
+        close_as: None,
+        by_reference: false,
+    }
+}
+
+/// Whether a literal is there only to hold a scalar.
+fn scalar_embedded(code: &crate::program::StructLiteral) -> bool {
+    code.declarations.iter().any(|it| matches!(it, Declaration::Embed(_)))
+        && code.declarations.iter().all(|it| match it {
+            Declaration::Embed(_) => true,
+            Declaration::Field { .. }
+            | Declaration::Pattern { .. }
+            | Declaration::Comprehension(_)
+            | Declaration::Open => false,
+        })
+}
+
+fn bound_kinds(compare: cue_syntax::ast::Compare, datum: &Datum) -> Kinds {
+    use cue_syntax::ast::Compare;
+    match (compare, datum) {
+        (Compare::NotEqual, Datum::Null) => Kinds::ANY.without(Kinds::NULL),
+        (Compare::NotEqual, _) => Kinds::ANY,
+        (Compare::Match | Compare::NotMatch, _) => Kinds::TEXT,
+        (_, Datum::Number(_)) => Kinds::NUMBER,
+        (_, other) => crate::compare::kinds(other),
+    }
+}
+
+fn kind_name(datum: Option<&Datum>) -> &'static str {
+    datum.map_or("_", Datum::kind_name)
+}
+
+/// CUE's words for two scalars that differ; the one that came later first.
+fn conflict(new: &Datum, old: &Datum) -> String {
+    let (left, right) = (new.kind_name(), old.kind_name());
+    if left == right {
+        format!("conflicting values {} and {}", new.cue_text(), old.cue_text())
+    } else {
+        format!(
+            "conflicting values {} and {} (mismatched types {right} and {left})",
+            old.cue_text(),
+            new.cue_text()
+        )
+    }
+}
