@@ -99,10 +99,11 @@ pub(crate) struct Choice {
     pub(crate) defaults: Vec<VertexId>,
 }
 
-/// A disjunction among the conjuncts of a vertex.
+/// A disjunction among the conjuncts of a vertex: which expression, its marks.
 #[derive(Clone, Debug)]
 pub(crate) struct Disjunction {
-    pub(crate) alternatives: Vec<(Conjunct, bool)>,
+    pub(crate) expr: ExprId,
+    pub(crate) marks: Vec<bool>,
     pub(crate) at: At,
 }
 
@@ -134,6 +135,8 @@ pub(crate) struct Vertex {
     pub(crate) literals: SmallVec<[u32; 2]>,
     pub(crate) open: bool,
     pub(crate) choice: Option<Choice>,
+    /// Alternatives this vertex is tried with.
+    pub(crate) picks: SmallVec<[(ExprId, u32); 2]>,
     pub(crate) fault: Option<FaultId>,
 }
 
@@ -184,6 +187,7 @@ impl Heap {
             literals: SmallVec::new(),
             open: false,
             choice: None,
+            picks: SmallVec::new(),
             fault: None,
         });
         // There is one vertex at least now.

@@ -1,6 +1,39 @@
-//! cue-eval
+//! The CUE evaluator: a resolved program and inputs in, values or errors out.
+//!
+//! ~~~text
+//! sources -compile-> Program -start-> Heap of vertices -unify-> values -export-> JSON, YAML, CUE
+//!              once, shared      one per evaluation, dropped whole
+//! ~~~
+//! A reference adds the target's conjuncts with their own environments to the referring vertex;
+//! nothing is substituted. Vertices are evaluated when asked for. Alternatives of a disjunction are
+//! tried as candidates of the same vertex, each with its pick.
+//!
+//! Invariants
+//! 1. No name survives `compile`: a reference is (environments up, label). (type Code)
+//! 2. Work, depth and memory are counted; exceeding a budget is an ordinary error. (tests)
+//! 3. No I/O, clock, environment variable or thread.
+//!
+//! Start at `heap`, then `unify`.
 #![forbid(unsafe_code)]
 
+pub mod program; // what compiling gives: expressions with every name resolved
+pub mod compile; // syntax tree -> Program
+pub mod heap; // the arrays and their ids
+mod unify; // conjuncts -> arcs, scalars, choices
+pub mod evaluator; // expressions in environments
+mod operators; // arithmetic, comparison, comparison with bottom
+mod calls; // builtin functions as calls and validators
+mod compare; // plain data: equality and order
+pub mod error; // errors as values
+pub mod export; // values -> data, CUE text
+pub mod evaluation; // the face: paths in, answers out
 pub mod number; // exact decimals, their arithmetic and text
 pub mod builtin; // strings, list, math, ...: one file per package
 pub mod encode; // JSON and YAML, both ways
+
+pub use crate::compile::{LoadError, Source, compile};
+pub use crate::error::Kind;
+pub use crate::evaluation::{Addition, Diagnostic, Evaluation, Member};
+pub use crate::evaluator::Budget;
+pub use crate::export::Style;
+pub use crate::program::{LabelKind, Presence, Program};

@@ -107,7 +107,7 @@ impl Evaluator<'_> {
         }
         self.list_rest(id);
         if !work.disjunctions.is_empty() && self.heap.get(id).fault.is_none() {
-            self.choose(id, work.disjunctions);
+            self.choose(id, &work.disjunctions);
             if self.heap.get(id).forward.is_some() {
                 return;
             }
@@ -221,14 +221,14 @@ impl Evaluator<'_> {
                 }
             }
             Code::Disjoin(alternatives) => {
-                let alternatives = alternatives
-                    .iter()
-                    .map(|(expr, default)| {
-                        let source = Source::Expr(*expr, env);
-                        (Conjunct { source, ..conjunct.clone() }, *default)
-                    })
-                    .collect();
-                work.disjunctions.push(Disjunction { alternatives, at });
+                if let Some(pick) = self.pick(id, expr) {
+                    let (alternative, _) = alternatives[pick.min(alternatives.len() - 1)];
+                    work.conjuncts
+                        .push(Conjunct { source: Source::Expr(alternative, env), ..conjunct });
+                    return;
+                }
+                let marks = alternatives.iter().map(|it| it.1).collect();
+                work.disjunctions.push(Disjunction { expr, marks, at });
             }
             Code::Bound(compare, operand) => match self.scalar(operand, env) {
                 Ok(datum) => {
@@ -249,6 +249,7 @@ impl Evaluator<'_> {
                     groups.push(group);
                 }
                 self.shallow.insert(group);
+                self.closing.insert(group);
                 work.conjuncts.push(Conjunct {
                     source: Source::Expr(*argument, env),
                     groups,
@@ -276,13 +277,14 @@ impl Evaluator<'_> {
                         self.raise(id, fault);
                     }
                     Ok(elements) => {
-                        let alternatives = elements
-                            .into_iter()
-                            .map(|it| {
-                                (Conjunct { source: Source::Vertex(it), ..conjunct.clone() }, false)
-                            })
-                            .collect();
-                        work.disjunctions.push(Disjunction { alternatives, at });
+                        if let Some(pick) = self.pick(id, expr) {
+                            let element = elements[pick.min(elements.len() - 1)];
+                            work.conjuncts
+                                .push(Conjunct { source: Source::Vertex(element), ..conjunct });
+                            return;
+                        }
+                        let marks = vec![false; elements.len()];
+                        work.disjunctions.push(Disjunction { expr, marks, at });
                     }
                     Err(fault) => self.raise_id(id, fault),
                 }
@@ -325,7 +327,7 @@ impl Evaluator<'_> {
         let target = self.follow(target);
         let conjuncts = self.heap.get(target).conjuncts.clone();
         for inner in conjuncts.into_iter().rev() {
-            let closed = !inner.groups.is_empty();
+            let closed = inner.groups.iter().any(|it| self.closing.contains(it));
             let mut groups = conjunct.groups.clone();
             match conjunct.close_as {
                 Some(group) if closed => {
@@ -333,7 +335,14 @@ impl Evaluator<'_> {
                         groups.push(group);
                     }
                     // Closed through and through, if what is embedded is.
-                    if inner.groups.iter().any(|it| !self.shallow.contains(it)) {
+                    let deep = inner
+                        .groups
+                        .iter()
+                        .any(|it| self.closing.contains(it) && !self.shallow.contains(it));
+                    if self.closing.insert(group) && !deep {
+                        self.shallow.insert(group);
+                    }
+                    if deep {
                         self.shallow.remove(&group);
                     }
                 }
@@ -396,7 +405,7 @@ impl Evaluator<'_> {
             }
         }
         let open = code.declarations.iter().any(|it| matches!(it, Declaration::Open));
-        for group in &conjunct.groups {
+        for group in &groups {
             // An embedding's group closes only if something closed is embedded.
             self.note_closing(id, *group, open);
         }
@@ -618,6 +627,7 @@ impl Evaluator<'_> {
             None => {
                 let group = self.heap.new_group();
                 self.definitions.insert(vertex, group);
+                self.closing.insert(group);
                 group
             }
         };
@@ -969,55 +979,43 @@ impl Evaluator<'_> {
 
     /// Whether a group closes: one of an embedding does only if something closed was embedded.
     fn closes(&self, group: u32) -> bool {
-        self.shallow.contains(&group) || self.definitions.values().any(|it| *it == group)
-            || self.closed_embeddings.contains(&group)
+        self.closing.contains(&group)
     }
 
-    /// Tries every combination of alternatives (D rules).
-    fn choose(&mut self, id: VertexId, disjunctions: Vec<Disjunction>) {
-        let base: Vec<Conjunct> = self.heap.get(id).conjuncts.clone();
-        let _ = &base;
-        // What a candidate has besides alternatives: everything but the disjunctions themselves.
-        let mut candidates: Vec<(Vec<Conjunct>, bool)> = vec![(Vec::new(), true)];
-        let mut failures: Vec<Fault> = Vec::new();
-        let mut survivors: Vec<(VertexId, bool)> = Vec::new();
-        for (index, disjunction) in disjunctions.iter().enumerate() {
-            let marked = disjunction.alternatives.iter().any(|it| it.1);
-            let mut next = Vec::new();
-            survivors.clear();
-            for (chosen, default) in &candidates {
-                for (alternative, mark) in &disjunction.alternatives {
-                    if self.tick().is_err() {
-                        self.heap.get_mut(id).fault = self.spent;
-                        return;
-                    }
-                    let mut conjuncts = chosen.clone();
-                    conjuncts.push(alternative.clone());
-                    let candidate = self.candidate(id, &conjuncts);
-                    let done = self.unify(candidate);
-                    match self.hopeless(done) {
-                        Some(fault) => failures.push(fault),
-                        None => {
-                            let default = *default && (*mark || !marked);
-                            next.push((conjuncts, default));
-                            survivors.push((done, default));
-                        }
-                    }
-                }
-            }
-            candidates = next;
-            if candidates.is_empty() {
-                break;
-            }
-            if index + 1 == disjunctions.len() {
-                break;
-            }
-        }
-        let at = disjunctions.first().map(|it| it.at).unwrap_or_default();
+    fn pick(&self, id: VertexId, expr: ExprId) -> Option<usize> {
+        self.heap.get(id).picks.iter().find(|it| it.0 == expr).map(|it| it.1 as usize)
+    }
+
+    /// Tries the alternatives of the first disjunction; a candidate with more of them does the
+    /// same with its next one, so that every combination that can hold is found (D rules).
+    fn choose(&mut self, id: VertexId, disjunctions: &[Disjunction]) {
+        let Some(disjunction) = disjunctions.first() else { return };
+        let marked = disjunction.marks.contains(&true);
         let mut choice = Choice::default();
-        for (vertex, default) in survivors {
-            let inner = self.heap.get(vertex).choice.clone();
-            match inner {
+        let mut failures: Vec<Fault> = Vec::new();
+        for (pick, mark) in disjunction.marks.iter().enumerate() {
+            if let Err(fault) = self.tick() {
+                self.heap.get_mut(id).fault = Some(fault);
+                return;
+            }
+            let (parent, label) = (self.heap.get(id).parent, self.heap.get(id).label);
+            let candidate = self.heap.vertex(parent, label);
+            let conjuncts = self.heap.get(id).conjuncts.clone();
+            let mut picks = self.heap.get(id).picks.clone();
+            picks.push((disjunction.expr, pick as u32));
+            let vertex = self.heap.get_mut(candidate);
+            vertex.conjuncts = conjuncts;
+            vertex.picks = picks;
+            if let Some(group) = self.definitions.get(&id).copied() {
+                self.definitions.insert(candidate, group);
+            }
+            let candidate = self.unify(candidate);
+            if let Some(fault) = self.permanent(candidate, 0) {
+                failures.push(fault);
+                continue;
+            }
+            let default = *mark || !marked;
+            match self.heap.get(candidate).choice.clone() {
                 Some(inner) => {
                     for each in &inner.all {
                         let default =
@@ -1025,7 +1023,7 @@ impl Evaluator<'_> {
                         self.add_alternative(&mut choice, *each, default);
                     }
                 }
-                None => self.add_alternative(&mut choice, vertex, default),
+                None => self.add_alternative(&mut choice, candidate, default),
             }
         }
         if choice.defaults.len() == choice.all.len() {
@@ -1034,22 +1032,13 @@ impl Evaluator<'_> {
         match choice.all.as_slice() {
             [] => {
                 failures.dedup();
-                let fault = match failures.len() {
-                    1 => failures.remove(0),
-                    count => {
-                        let kind = if failures.iter().any(|it| it.kind.is_incomplete()) {
-                            Kind::Incomplete
-                        } else {
-                            Kind::Permanent
-                        };
-                        let mut fault = Fault::new(
-                            kind,
-                            format!("{count} errors in empty disjunction:"),
-                            at,
-                        );
-                        fault.causes = failures;
-                        fault
-                    }
+                let fault = if failures.len() == 1 {
+                    failures.remove(0)
+                } else {
+                    let message = format!("{} errors in empty disjunction:", failures.len());
+                    let mut fault = Fault::new(Kind::Permanent, message, disjunction.at);
+                    fault.causes = failures;
+                    fault
                 };
                 self.raise(id, fault);
             }
@@ -1080,100 +1069,6 @@ impl Evaluator<'_> {
             (Some((left, _)), Some((right, _))) => crate::compare::same(left, right),
             _ => false,
         }
-    }
-
-    /// The vertex as it would be with `chosen` in place of its disjunctions.
-    fn candidate(&mut self, id: VertexId, chosen: &[Conjunct]) -> VertexId {
-        let (parent, label) = (self.heap.get(id).parent, self.heap.get(id).label);
-        let candidate = self.heap.vertex(parent, label);
-        let mut conjuncts: Vec<Conjunct> = Vec::new();
-        let mut simple: Vec<Conjunct> = self.heap.get(id).conjuncts.clone();
-        simple.retain(|it| !self.is_disjunction(it));
-        conjuncts.extend(simple);
-        conjuncts.extend(chosen.iter().cloned());
-        let without = self.plain_conjuncts(id);
-        if let Some(without) = without {
-            conjuncts = without;
-            conjuncts.extend(chosen.iter().cloned());
-        }
-        self.heap.get_mut(candidate).conjuncts = conjuncts;
-        candidate
-    }
-
-    fn is_disjunction(&self, conjunct: &Conjunct) -> bool {
-        match &conjunct.source {
-            Source::Expr(expr, _) => matches!(self.program.code(*expr), Code::Disjoin(_)),
-            Source::Data(_) | Source::Vertex(_) => false,
-        }
-    }
-
-    /// The leaves of the conjuncts of a vertex without its disjunctions, where these do not stand
-    /// at the top: through references and `&`.
-    fn plain_conjuncts(&mut self, id: VertexId) -> Option<Vec<Conjunct>> {
-        let mut work = Work { conjuncts: self.heap.get(id).conjuncts.clone(), ..Work::default() };
-        work.conjuncts.reverse();
-        let mut plain = Vec::new();
-        while let Some(conjunct) = work.conjuncts.pop() {
-            match conjunct.source.clone() {
-                Source::Vertex(target) => self.take_vertex(id, target, &conjunct, &mut work),
-                Source::Data(_) => plain.push(conjunct),
-                Source::Expr(expr, env) => {
-                    if work.seen.contains(&(expr, env)) {
-                        continue;
-                    }
-                    work.seen.push((expr, env));
-                    match self.program.code(expr) {
-                        Code::Disjoin(_) => {}
-                        Code::Call(
-                            crate::program::Callee::Plain(crate::program::Plain::Or),
-                            _,
-                        ) => {}
-                        Code::Unify(left, right) => {
-                            for side in [*right, *left] {
-                                work.conjuncts.push(Conjunct {
-                                    source: Source::Expr(side, env),
-                                    ..conjunct.clone()
-                                });
-                            }
-                        }
-                        Code::Struct(literal) => {
-                            let code = &self.program.structs[*literal as usize];
-                            let only_embed = code.declarations.len() == 1;
-                            match code.declarations.first() {
-                                Some(Declaration::Embed(inner)) if only_embed => {
-                                    let lets = vec![None; code.lets.len()];
-                                    let kind = EnvKind::Struct(id, lets, *literal);
-                                    let inner_env = self.heap.env(Some(env), kind);
-                                    work.conjuncts.push(Conjunct {
-                                        source: Source::Expr(*inner, inner_env),
-                                        ..conjunct.clone()
-                                    });
-                                }
-                                _ => plain.push(conjunct),
-                            }
-                        }
-                        Code::Field { .. }
-                        | Code::Let { .. }
-                        | Code::Variable { .. }
-                        | Code::Select(..)
-                        | Code::Index(..)
-                        | Code::Import(_) => match self.eval(expr, env) {
-                            Value::Vertex(target) => {
-                                self.take_vertex(id, target, &conjunct, &mut work);
-                            }
-                            Value::Datum(_) | Value::Fault(_) => plain.push(conjunct),
-                        },
-                        _ => plain.push(conjunct),
-                    }
-                }
-            }
-        }
-        Some(plain)
-    }
-
-    /// The permanent error of a candidate, children included; `None` if it may live.
-    fn hopeless(&mut self, id: VertexId) -> Option<Fault> {
-        self.permanent(id, 0)
     }
 
     pub(crate) fn permanent(&mut self, id: VertexId, depth: u32) -> Option<Fault> {

@@ -44,6 +44,16 @@ impl Kinds {
         self.0 & other.0 != 0
     }
 
+    /// Those in both.
+    pub const fn and(self, other: Kinds) -> Kinds {
+        Kinds(self.0 & other.0)
+    }
+
+    /// Those not in `other`.
+    pub const fn without(self, other: Kinds) -> Kinds {
+        Kinds(self.0 & !other.0)
+    }
+
     /// The bits: null, bool, int, float, string, bytes, list, struct from the lowest.
     pub const fn bits(self) -> u16 {
         self.0
@@ -211,6 +221,12 @@ pub struct Function {
     pub result: Kinds,
     /// What it does.
     pub run: Run,
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
 }
 
 impl Function {

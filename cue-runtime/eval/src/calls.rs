@@ -1,0 +1,735 @@
+//! Calls: functions without a package, functions of packages, and both as validators.
+
+use crate::builtin::{CallContext, CallError, Code as CallCode, Datum, Function, Pass, Run, Special};
+use crate::compare;
+use crate::error::{Fault, Kind};
+use crate::evaluator::{Concrete, Evaluator, Value, conjunct};
+use crate::heap::{EnvId, FaultId, Source, Test, VertexId};
+use crate::number::Number;
+use crate::program::{At, Callee, Code, ExprId, LabelKind, Plain, Presence};
+
+/// Bytes one call may produce.
+const CALL_BYTES: u64 = 64 << 20;
+
+impl Evaluator<'_> {
+    pub(crate) fn call(
+        &mut self,
+        expr: ExprId,
+        callee: Callee,
+        arguments: &[ExprId],
+        env: EnvId,
+        at: At,
+    ) -> Value {
+        match callee {
+            Callee::Plain(plain) => self.plain(expr, plain, arguments, env, at),
+            Callee::Package(_, function) if self.is_partial(callee, arguments) => {
+                let _ = function;
+                Value::Vertex(self.anonymous(expr, env))
+            }
+            Callee::Package(package, function) => {
+                match self.package_call(package, function, arguments, env, at) {
+                    Ok(Value::Datum(datum)) => {
+                        if matches!(datum, Datum::List(_) | Datum::Struct(_)) {
+                            Value::Vertex(self.live(&datum))
+                        } else {
+                            Value::Datum(datum)
+                        }
+                    }
+                    Ok(other) => other,
+                    Err(fault) => Value::Fault(fault),
+                }
+            }
+        }
+    }
+
+    /// Data with handles in it as a vertex.
+    fn live(&mut self, datum: &Datum) -> VertexId {
+        match datum {
+            Datum::Live(raw) => match self.handles.get(*raw as usize) {
+                Some(id) => *id,
+                None => self.datum_vertex(Datum::Null),
+            },
+            Datum::List(items) if items.iter().any(has_handles) => {
+                let elements: Vec<VertexId> = items.iter().map(|it| self.live(it)).collect();
+                self.list_of(&elements)
+            }
+            other => self.datum_vertex(other.clone()),
+        }
+    }
+
+    /// Whether a call lacks its first argument and so is a validator.
+    pub(crate) fn is_partial(&self, callee: Callee, arguments: &[ExprId]) -> bool {
+        match callee {
+            Callee::Package(_, function) => {
+                function.is_validator() && arguments.len() + 1 == function.parameters.len()
+            }
+            Callee::Plain(Plain::MatchN) => arguments.len() == 2,
+            Callee::Plain(Plain::MatchIf) => arguments.len() == 3,
+            Callee::Plain(_) => false,
+        }
+    }
+
+    pub(crate) fn take_validator(
+        &mut self,
+        id: VertexId,
+        expr: ExprId,
+        env: EnvId,
+        arguments: &[ExprId],
+    ) {
+        let at = self.program.at(expr);
+        let callee = match self.program.code(expr) {
+            Code::Function(callee) | Code::Call(callee, _) => *callee,
+            _ => return,
+        };
+        match callee {
+            Callee::Plain(Plain::MatchN | Plain::MatchIf) => {
+                self.heap.get_mut(id).tests.push((Test::Match(expr, env), at));
+            }
+            Callee::Plain(_) => {
+                let fault = Fault::new(Kind::Permanent, "cannot use function as value", at);
+                self.raise(id, fault);
+            }
+            Callee::Package(package, function) => {
+                if !function.is_validator() || arguments.len() + 1 != function.parameters.len() {
+                    let message = format!("not enough arguments in call to {}", function.name);
+                    self.raise(id, Fault::new(Kind::Permanent, message, at));
+                    return;
+                }
+                let mut rest = Vec::new();
+                for (argument, parameter) in arguments.iter().zip(&function.parameters[1..]) {
+                    match self.argument(*argument, env, parameter.pass) {
+                        Ok(datum) => rest.push(datum),
+                        Err(fault) => {
+                            self.raise_id(id, fault);
+                            return;
+                        }
+                    }
+                }
+                let kinds = function.parameters[0].kinds;
+                let vertex = self.heap.get_mut(id);
+                vertex.kinds = vertex.kinds.and(kinds);
+                vertex.constrained = true;
+                vertex.tests.push((Test::Call(package, function, rest), at));
+            }
+        }
+    }
+
+    pub(crate) fn validate_call(
+        &mut self,
+        id: VertexId,
+        package: &str,
+        function: &'static Function,
+        rest: &[Datum],
+        at: At,
+    ) -> Result<(), FaultId> {
+        let result = match function.run {
+            Run::Pure(run) => {
+                let first = self.datum(id)?;
+                let mut all = vec![first];
+                all.extend(rest.iter().cloned());
+                let mut context = CallContext::new(CALL_BYTES);
+                run(&mut context, &all)
+            }
+            Run::Evaluator(special) => {
+                let mut all = vec![Datum::Live(self.handle(id))];
+                all.extend(rest.iter().cloned());
+                match self.special(special, function, &all, at)? {
+                    Ok(value) => Ok(value),
+                    Err(error) => Err(error),
+                }
+            }
+        };
+        let short = package.rsplit('/').next().unwrap_or(package);
+        let value = self.short(id);
+        let call = |this: &Self| {
+            let _ = this;
+            let texts: Vec<String> = rest.iter().map(Datum::cue_text).collect();
+            let texts = if texts.is_empty() { String::new() } else { format!("({})", texts.join(",")) };
+            format!("{short}.{}{texts}", function.name)
+        };
+        match result {
+            Ok(Datum::Bool(false)) => {
+                let message = format!("invalid value {value} (does not satisfy {})", call(self));
+                Err(self.fail(Kind::Permanent, message, at))
+            }
+            Ok(_) => Ok(()),
+            Err(error) => {
+                let message = format!(
+                    "invalid value {value} (does not satisfy {}): {}",
+                    call(self),
+                    error.message
+                );
+                Err(self.fail(kind_of(&error), message, at))
+            }
+        }
+    }
+
+    fn argument(&mut self, expr: ExprId, env: EnvId, pass: Pass) -> Result<Datum, FaultId> {
+        let at = self.program.at(expr);
+        let value = self.eval(expr, env);
+        match pass {
+            Pass::Scalar | Pass::Data | Pass::Numbers | Pass::Strings => {
+                match self.concrete(value, at)? {
+                    Concrete::Datum(datum) => Ok(datum),
+                    Concrete::Vertex(id) => self.datum(id),
+                }
+            }
+            Pass::Live => {
+                let elements = self.handles_of(value, at)?;
+                Ok(Datum::list(elements))
+            }
+            Pass::LiveLists | Pass::LiveTree => {
+                let id = match self.concrete(value, at)? {
+                    Concrete::Vertex(id) => id,
+                    Concrete::Datum(datum) => return Ok(datum),
+                };
+                self.tree(id, pass == Pass::LiveLists, 0)
+            }
+            Pass::Schema => match value {
+                Value::Datum(datum) => {
+                    let id = self.datum_vertex(datum);
+                    Ok(Datum::Live(self.handle(id)))
+                }
+                Value::Vertex(id) => Ok(Datum::Live(self.handle(id))),
+                Value::Fault(fault) => Err(fault),
+            },
+        }
+    }
+
+    fn tree(&mut self, id: VertexId, shallow: bool, depth: u32) -> Result<Datum, FaultId> {
+        let id = self.default_of(id).unwrap_or(id);
+        let id = self.unify(id);
+        if let Some(fault) = self.heap.get(id).fault {
+            return Err(fault);
+        }
+        let list = self.heap.get(id).is_list && !(shallow && depth > 1);
+        if !list || depth > 1_000 {
+            return Ok(Datum::Live(self.handle(id)));
+        }
+        let arcs: Vec<VertexId> = self.heap.get(id).arcs.iter().map(|it| it.vertex).collect();
+        let mut items = Vec::new();
+        for arc in arcs {
+            items.push(self.tree(arc, shallow, depth + 1)?);
+        }
+        Ok(Datum::list(items))
+    }
+
+    fn handles_of(&mut self, value: Value, at: At) -> Result<Vec<Datum>, FaultId> {
+        match self.concrete(value, at)? {
+            Concrete::Vertex(id) if self.heap.get(id).is_list => {
+                let arcs: Vec<VertexId> =
+                    self.heap.get(id).arcs.iter().map(|it| it.vertex).collect();
+                Ok(arcs.into_iter().map(|it| Datum::Live(self.handle(it))).collect())
+            }
+            _ => Err(self.fail(Kind::Permanent, "cannot use value as list", at)),
+        }
+    }
+
+    pub(crate) fn handle(&mut self, id: VertexId) -> u32 {
+        self.handles.push(id);
+        self.handles.len() as u32 - 1
+    }
+
+    fn package_call(
+        &mut self,
+        package: &str,
+        function: &'static Function,
+        arguments: &[ExprId],
+        env: EnvId,
+        at: At,
+    ) -> Result<Value, FaultId> {
+        let short = package.rsplit('/').next().unwrap_or(package);
+        let name = format!("{short}.{}", function.name);
+        let wanted = function.parameters.len();
+        let least = function.parameters.iter().filter(|it| it.default.is_none()).count();
+        if arguments.len() > wanted || arguments.len() < least {
+            let few = if arguments.len() < least { "not enough" } else { "too many" };
+            let message = format!(
+                "{few} arguments in call to {name} (have {}, want {wanted})",
+                arguments.len()
+            );
+            return Err(self.fail(Kind::Permanent, message, at));
+        }
+        let mut all = Vec::with_capacity(wanted);
+        for (index, parameter) in function.parameters.iter().enumerate() {
+            let datum = match arguments.get(index) {
+                Some(argument) => match self.argument(*argument, env, parameter.pass) {
+                    Ok(datum) => datum,
+                    Err(fault) => {
+                        let inner = self.heap.faults[fault.0 as usize].clone();
+                        let message = if inner.message.starts_with("error in call") {
+                            inner.message.clone()
+                        } else {
+                            format!("error in call to {name}: {}", inner.message)
+                        };
+                        return Err(self.heap.fault(Fault { message, ..inner }));
+                    }
+                },
+                None => match parameter.default {
+                    Some(text) => Datum::text(text),
+                    None => Datum::Null,
+                },
+            };
+            if !matches!(datum, Datum::Live(_)) && !compare::kinds(&datum).meets(parameter.kinds) {
+                let message = format!(
+                    "cannot use {} (type {}) as {} in argument {} to {name}",
+                    datum.cue_text(),
+                    datum.kind_name(),
+                    parameter.kinds,
+                    index + 1
+                );
+                return Err(self.fail(Kind::Permanent, message, at));
+            }
+            all.push(datum);
+        }
+        let result = match function.run {
+            Run::Pure(run) => {
+                let mut context = CallContext::new(CALL_BYTES);
+                run(&mut context, &all)
+            }
+            Run::Evaluator(special) => self.special(special, function, &all, at)?,
+        };
+        match result {
+            Ok(datum) => Ok(Value::Datum(datum)),
+            Err(error) if error.code == CallCode::Unsatisfied => {
+                Ok(Value::Datum(Datum::Bool(false)))
+            }
+            Err(error) => {
+                let kind = kind_of(&error);
+                let message = format!("error in call to {name}: {}", error.message);
+                Err(self.fail(kind, message, at))
+            }
+        }
+    }
+
+    /// Functions that look at values, not data.
+    fn special(
+        &mut self,
+        special: Special,
+        function: &'static Function,
+        all: &[Datum],
+        at: At,
+    ) -> Result<Result<Datum, CallError>, FaultId> {
+        let vertex = |this: &Self, index: usize| match all.get(index) {
+            Some(Datum::Live(raw)) => this.handles.get(*raw as usize).copied(),
+            _ => None,
+        };
+        let data = |this: &mut Self, index: usize| match all.get(index) {
+            Some(Datum::Live(raw)) => {
+                let id = this.handles.get(*raw as usize).copied().unwrap_or(this.root);
+                this.datum(id)
+            }
+            Some(other) => this.resolve(other),
+            None => Ok(Datum::Null),
+        };
+        let answer = match special {
+            Special::Contains => {
+                let (list, wanted) = (data(self, 0)?, data(self, 1)?);
+                let found = match &list {
+                    Datum::List(items) => items.iter().any(|it| compare::equal(it, &wanted)),
+                    _ => false,
+                };
+                Datum::Bool(found)
+            }
+            Special::MinItems | Special::MaxItems | Special::MinFields | Special::MaxFields => {
+                let count = match vertex(self, 0) {
+                    Some(id) => self.count(id),
+                    None => match all.first() {
+                        Some(Datum::List(items)) => items.len(),
+                        _ => 0,
+                    },
+                };
+                let limit = match data(self, 1)? {
+                    Datum::Number(number) => number.to_i64().unwrap_or(0),
+                    _ => 0,
+                };
+                let count_number = i64::try_from(count).unwrap_or(i64::MAX);
+                let (fine, order) = match special {
+                    Special::MinItems | Special::MinFields => (count_number >= limit, "<"),
+                    _ => (count_number <= limit, ">"),
+                };
+                if fine {
+                    return Ok(Ok(Datum::Bool(true)));
+                }
+                let text = match special {
+                    Special::MinItems | Special::MaxItems => {
+                        let (min, max) = ("MinItems", "MaxItems");
+                        let name = if special == Special::MinItems { min } else { max };
+                        format!("len(list) {order} {name}({limit}) ({count} {order} {limit})")
+                    }
+                    _ => {
+                        let name =
+                            if special == Special::MinFields { "MinFields" } else { "MaxFields" };
+                        format!("len(fields) {order} {name}({limit}) ({count} {order} {limit})")
+                    }
+                };
+                return Ok(Err(CallError::unsatisfied(text)));
+            }
+            Special::UniqueItems => {
+                let list = data(self, 0)?;
+                let Datum::List(items) = &list else { return Ok(Ok(Datum::Bool(false))) };
+                for (index, item) in items.iter().enumerate() {
+                    if let Some(other) =
+                        items.iter().skip(index + 1).position(|it| compare::equal(it, item))
+                    {
+                        let text = format!(
+                            "equal values at position {index} and {}",
+                            index + 1 + other
+                        );
+                        return Ok(Err(CallError::unsatisfied(text)));
+                    }
+                }
+                Datum::Bool(true)
+            }
+            Special::MatchN => {
+                let count = match all.first() {
+                    Some(Datum::List(items)) => {
+                        let items: Vec<Datum> = items.iter().cloned().collect();
+                        let mut count = 0;
+                        for item in items {
+                            let Some(schema) = vertex(self, 2) else { continue };
+                            let item = self.live(&item);
+                            count += i64::from(self.unifies(item, schema));
+                        }
+                        count
+                    }
+                    _ => 0,
+                };
+                let number = self.datum_vertex(Datum::int(count));
+                let Some(limit) = vertex(self, 1) else { return Ok(Ok(Datum::Bool(true))) };
+                Datum::Bool(self.unifies(number, limit))
+            }
+            Special::Sort | Special::IsSorted => return self.sort(special, all, at),
+            Special::ValidateJson | Special::ValidateYaml | Special::ValidateYamlPartial => {
+                let text = data(self, 0)?;
+                let bytes = match &text {
+                    Datum::String(text) => text.as_bytes().to_vec(),
+                    Datum::Bytes(bytes) => bytes.to_vec(),
+                    _ => Vec::new(),
+                };
+                let Some(schema) = vertex(self, 1) else { return Ok(Ok(Datum::Bool(true))) };
+                let package = if special == Special::ValidateJson {
+                    "encoding/json"
+                } else {
+                    "encoding/yaml"
+                };
+                let Some(decode) =
+                    crate::builtin::package(package).and_then(|it| it.member("Unmarshal"))
+                else {
+                    return Ok(Ok(Datum::Bool(true)));
+                };
+                let crate::builtin::Item::Function(decode) = &decode.item else {
+                    return Ok(Ok(Datum::Bool(true)));
+                };
+                let Run::Pure(run) = decode.run else { return Ok(Ok(Datum::Bool(true))) };
+                let mut context = CallContext::new(CALL_BYTES);
+                match run(&mut context, &[Datum::bytes(bytes)]) {
+                    Ok(datum) => {
+                        let value = self.datum_vertex(datum);
+                        let both = self.both(value, schema);
+                        match self.permanent(both, 0) {
+                            Some(fault) => {
+                                return Ok(Err(CallError::permanent(format!(
+                                    "invalid value: {}",
+                                    fault.message
+                                ))));
+                            }
+                            None if special == Special::ValidateYamlPartial => Datum::Bool(true),
+                            None => match self.datum(both) {
+                                Ok(_) => Datum::Bool(true),
+                                Err(fault) => {
+                                    let text = self.heap.faults[fault.0 as usize].message.clone();
+                                    return Ok(Err(CallError::incomplete(text)));
+                                }
+                            },
+                        }
+                    }
+                    Err(error) => return Ok(Err(error)),
+                }
+            }
+            Special::OpenApi => {
+                return Ok(Err(CallError::permanent(format!("{} is not available", function.name))));
+            }
+        };
+        Ok(Ok(answer))
+    }
+
+    fn resolve(&mut self, datum: &Datum) -> Result<Datum, FaultId> {
+        match datum {
+            Datum::Live(raw) => {
+                let id = self.handles.get(*raw as usize).copied().unwrap_or(self.root);
+                self.datum(id)
+            }
+            Datum::List(items) => {
+                let items: Vec<Datum> = items.iter().cloned().collect();
+                let mut all = Vec::with_capacity(items.len());
+                for item in &items {
+                    all.push(self.resolve(item)?);
+                }
+                Ok(Datum::list(all))
+            }
+            other => Ok(other.clone()),
+        }
+    }
+
+    fn count(&mut self, id: VertexId) -> usize {
+        let id = self.unify(id);
+        let arcs = &self.heap.get(id).arcs;
+        arcs.iter()
+            .filter(|it| it.presence == Presence::Member)
+            .filter(|it| {
+                matches!(self.labels.kind(it.label), LabelKind::Regular | LabelKind::Index)
+            })
+            .count()
+    }
+
+    /// A vertex for which both hold.
+    pub(crate) fn both(&mut self, left: VertexId, right: VertexId) -> VertexId {
+        let id = self.heap.vertex(None, None);
+        for side in [left, right] {
+            self.heap.get_mut(id).conjuncts.push(conjunct(Source::Vertex(side)));
+        }
+        self.unify(id)
+    }
+
+    fn unifies(&mut self, left: VertexId, right: VertexId) -> bool {
+        let both = self.both(left, right);
+        self.permanent(both, 0).is_none()
+    }
+
+    /// Sorts by a comparator `{x: _, y: _, less: bool}`.
+    fn sort(
+        &mut self,
+        special: Special,
+        all: &[Datum],
+        at: At,
+    ) -> Result<Result<Datum, CallError>, FaultId> {
+        let Some(Datum::List(items)) = all.first() else { return Ok(Ok(Datum::Null)) };
+        let mut sorted: Vec<Datum> = items.iter().cloned().collect();
+        let comparator = match all.get(1) {
+            Some(Datum::Live(raw)) => self.handles.get(*raw as usize).copied(),
+            _ => None,
+        };
+        let Some(comparator) = comparator else { return Ok(Ok(Datum::list(sorted))) };
+        // Insertion by halves: few comparisons, stable, and no panic on an inconsistent order.
+        let mut placed: Vec<Datum> = Vec::with_capacity(sorted.len());
+        for item in sorted.drain(..) {
+            if special == Special::IsSorted {
+                if let Some(last) = placed.last().cloned() {
+                    if self.less(comparator, &item, &last, at)? {
+                        return Ok(Ok(Datum::Bool(false)));
+                    }
+                }
+                placed.push(item);
+                continue;
+            }
+            let (mut low, mut high) = (0, placed.len());
+            while low < high {
+                let middle = usize::midpoint(low, high);
+                let pivot = placed[middle].clone();
+                if self.less(comparator, &item, &pivot, at)? {
+                    high = middle;
+                } else {
+                    low = middle + 1;
+                }
+            }
+            placed.insert(low, item);
+        }
+        if special == Special::IsSorted {
+            return Ok(Ok(Datum::Bool(true)));
+        }
+        Ok(Ok(Datum::list(placed)))
+    }
+
+    fn less(
+        &mut self,
+        comparator: VertexId,
+        left: &Datum,
+        right: &Datum,
+        at: At,
+    ) -> Result<bool, FaultId> {
+        self.tick()?;
+        let id = self.heap.vertex(None, None);
+        let (left, right) = (self.live(left), self.live(right));
+        let operands = self.heap.vertex(None, None);
+        for (name, side) in [("x", left), ("y", right)] {
+            let label = self.labels.intern(LabelKind::Regular, name);
+            let child = self.heap.vertex(Some(operands), Some(label));
+            self.heap.get_mut(child).conjuncts.push(conjunct(Source::Vertex(side)));
+            let vertex = self.heap.get_mut(operands);
+            vertex.index.insert(label, vertex.arcs.len() as u32);
+            vertex.arcs.push(crate::heap::ArcEntry {
+                label,
+                vertex: child,
+                presence: Presence::Member,
+                groups: crate::heap::Groups::new(),
+                notes: smallvec::SmallVec::new(),
+                at,
+            });
+        }
+        self.heap.get_mut(id).conjuncts.push(conjunct(Source::Vertex(comparator)));
+        let id = self.unify(id);
+        for (name, side) in [("x", left), ("y", right)] {
+            let label = self.labels.intern(LabelKind::Regular, name);
+            if let Some(arc) = self.heap.arc(id, label).map(|it| it.vertex) {
+                self.add_conjunct(arc, conjunct(Source::Vertex(side)));
+            }
+        }
+        let label = self.labels.intern(LabelKind::Regular, "less");
+        let value = self.select(Value::Vertex(id), label, at);
+        match self.concrete(value, at)? {
+            Concrete::Datum(Datum::Bool(it)) => Ok(it),
+            _ => Err(self.fail(Kind::Permanent, "comparator does not give a bool in less", at)),
+        }
+    }
+
+    fn plain(
+        &mut self,
+        expr: ExprId,
+        plain: Plain,
+        arguments: &[ExprId],
+        env: EnvId,
+        at: At,
+    ) -> Value {
+        match plain {
+            Plain::Close | Plain::And | Plain::Or | Plain::MatchN | Plain::MatchIf => {
+                Value::Vertex(self.anonymous(expr, env))
+            }
+            Plain::Len => {
+                let Some(argument) = arguments.first() else {
+                    return Value::Fault(self.fail(
+                        Kind::Permanent,
+                        "not enough arguments in call to len (have 0, want 1)",
+                        at,
+                    ));
+                };
+                let value = self.eval(*argument, env);
+                let length = match self.concrete(value, at) {
+                    Ok(Concrete::Vertex(id)) => self.count(id),
+                    Ok(Concrete::Datum(Datum::String(text))) => text.len(),
+                    Ok(Concrete::Datum(Datum::Bytes(bytes))) => bytes.len(),
+                    Ok(Concrete::Datum(other)) => {
+                        let message = format!("invalid argument type {}", other.kind_name());
+                        return Value::Fault(self.fail(Kind::Permanent, message, at));
+                    }
+                    Err(fault) => return Value::Fault(fault),
+                };
+                Value::Datum(Datum::count(length))
+            }
+            Plain::Error => {
+                let text = match arguments.first().map(|it| self.scalar(*it, env)) {
+                    Some(Ok(Datum::String(text))) => text.to_string(),
+                    Some(Ok(other)) => other.cue_text(),
+                    Some(Err(fault)) => return Value::Fault(fault),
+                    None => "error".into(),
+                };
+                Value::Fault(self.fail(Kind::User, text, at))
+            }
+            Plain::Div | Plain::Mod | Plain::Quo | Plain::Rem => {
+                let mut operands = Vec::new();
+                for argument in arguments {
+                    match self.scalar(*argument, env) {
+                        Ok(Datum::Number(number)) if number.is_int() => operands.push(number),
+                        Ok(other) => {
+                            let message = format!(
+                                "cannot use {} (type {}) as int",
+                                other.cue_text(),
+                                other.kind_name()
+                            );
+                            return Value::Fault(self.fail(Kind::Permanent, message, at));
+                        }
+                        Err(fault) => return Value::Fault(fault),
+                    }
+                }
+                let [left, right] = operands.as_slice() else {
+                    return Value::Fault(self.fail(Kind::Permanent, "two arguments wanted", at));
+                };
+                match integer(plain, left, right) {
+                    Ok(number) => Value::Datum(Datum::Number(number)),
+                    Err(message) => Value::Fault(self.fail(Kind::Permanent, message, at)),
+                }
+            }
+        }
+    }
+
+    /// `matchN(count, [schemas])` and `matchIf(if, then, else)` as validators.
+    pub(crate) fn validate_match(
+        &mut self,
+        id: VertexId,
+        expr: ExprId,
+        env: EnvId,
+        at: At,
+    ) -> Result<(), FaultId> {
+        let Code::Call(callee, arguments) = self.program.code(expr).clone() else { return Ok(()) };
+        let subject = match self.datum(id) {
+            Ok(datum) => self.datum_vertex(datum),
+            Err(_) => id,
+        };
+        let schema = |this: &mut Self, expr: ExprId| match this.eval(expr, env) {
+            Value::Vertex(id) => Ok(id),
+            Value::Datum(datum) => Ok(this.datum_vertex(datum)),
+            Value::Fault(fault) => Err(fault),
+        };
+        if matches!(callee, Callee::Plain(Plain::MatchIf)) {
+            let [condition, then, otherwise] = arguments.as_slice() else { return Ok(()) };
+            let condition = schema(self, *condition)?;
+            let chosen =
+                if self.unifies(subject, condition) { *then } else { *otherwise };
+            let chosen = schema(self, chosen)?;
+            if self.unifies(subject, chosen) {
+                return Ok(());
+            }
+            let text = self.short(id);
+            let message = format!("invalid value {text} (does not satisfy matchIf)");
+            return Err(self.fail(Kind::Permanent, message, at));
+        }
+        let [limit, _] = arguments.as_slice() else { return Ok(()) };
+        let schemas = self.elements_of(&arguments[1..], env)?;
+        let total = schemas.len();
+        let mut matched = 0;
+        for each in schemas {
+            matched += i64::from(self.unifies(subject, each));
+        }
+        let limit = schema(self, *limit)?;
+        let number = self.datum_vertex(Datum::int(matched));
+        if self.unifies(number, limit) {
+            return Ok(());
+        }
+        let (value, wanted) = (self.short(id), self.short(limit));
+        let _ = total;
+        let message = format!(
+            "invalid value {value} (does not satisfy matchN): {matched} matched, expected {wanted}"
+        );
+        Err(self.fail(Kind::Permanent, message, at))
+    }
+}
+
+fn has_handles(datum: &Datum) -> bool {
+    match datum {
+        Datum::Live(_) => true,
+        Datum::List(items) => items.iter().any(has_handles),
+        _ => false,
+    }
+}
+
+fn kind_of(error: &CallError) -> Kind {
+    match error.code {
+        CallCode::Incomplete => Kind::Incomplete,
+        CallCode::Permanent | CallCode::Unsatisfied => Kind::Permanent,
+        CallCode::Budget => Kind::Budget,
+    }
+}
+
+fn integer(plain: Plain, left: &Number, right: &Number) -> Result<Number, String> {
+    if right.is_zero() {
+        return Err("division by zero".into());
+    }
+    let text = |error: crate::number::ArithmeticError| error.to_string();
+    match plain {
+        Plain::Div => left.div_mod(right).map(|it| it.0).map_err(text),
+        Plain::Mod => left.div_mod(right).map(|it| it.1).map_err(text),
+        Plain::Quo => left.quo_rem(right).map(|it| it.0).map_err(text),
+        _ => left.quo_rem(right).map(|it| it.1).map_err(text),
+    }
+}
+

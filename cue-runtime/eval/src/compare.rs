@@ -1,0 +1,99 @@
+//! Comparing plain data: equality, order, kinds.
+
+use std::cmp::Ordering;
+
+use cue_syntax::ast::Compare;
+
+use crate::builtin::{Datum, Kinds, Pattern};
+
+/// Kinds a value has.
+pub(crate) fn kinds(datum: &Datum) -> Kinds {
+    match datum {
+        Datum::Null => Kinds::NULL,
+        Datum::Bool(_) => Kinds::BOOL,
+        Datum::Number(number) if number.is_int() => Kinds::INT,
+        Datum::Number(_) => Kinds::FLOAT,
+        Datum::String(_) => Kinds::STRING,
+        Datum::Bytes(_) => Kinds::BYTES,
+        Datum::List(_) => Kinds::LIST,
+        Datum::Struct(_) => Kinds::STRUCT,
+        Datum::Live(_) => Kinds::ANY,
+    }
+}
+
+/// Whether two scalars unify: same kind, same value.
+pub(crate) fn same(left: &Datum, right: &Datum) -> bool {
+    kinds(left) == kinds(right) && equal(left, right)
+}
+
+/// `==`: numbers by value; structs and lists by members.
+pub(crate) fn equal(left: &Datum, right: &Datum) -> bool {
+    match (left, right) {
+        (Datum::Null, Datum::Null) => true,
+        (Datum::Bool(left), Datum::Bool(right)) => left == right,
+        (Datum::Number(left), Datum::Number(right)) => left.compare(right) == Ordering::Equal,
+        (Datum::String(left), Datum::String(right)) => left == right,
+        (Datum::Bytes(left), Datum::Bytes(right)) => left == right,
+        (Datum::String(text), Datum::Bytes(bytes)) | (Datum::Bytes(bytes), Datum::String(text)) => {
+            text.as_bytes() == &**bytes
+        }
+        (Datum::List(left), Datum::List(right)) => {
+            left.len() == right.len()
+                && left.iter().zip(right.iter()).all(|(left, right)| equal(left, right))
+        }
+        (Datum::Struct(left), Datum::Struct(right)) => {
+            left.len() == right.len()
+                && left.iter().all(|(name, value)| {
+                    right.iter().any(|(other, it)| other == name && equal(value, it))
+                })
+        }
+        _ => false,
+    }
+}
+
+/// Whether a comparison holds; `None` if the kinds cannot be compared so.
+pub(crate) fn holds(compare: Compare, left: &Datum, right: &Datum) -> Option<bool> {
+    let order = |wanted: fn(Ordering) -> bool| -> Option<bool> {
+        let order = match (left, right) {
+            (Datum::Number(left), Datum::Number(right)) => left.compare(right),
+            (Datum::String(left), Datum::String(right)) => left.as_bytes().cmp(right.as_bytes()),
+            (Datum::Bytes(left), Datum::Bytes(right)) => left.cmp(right),
+            (Datum::String(left), Datum::Bytes(right)) => left.as_bytes().cmp(right),
+            (Datum::Bytes(left), Datum::String(right)) => (**left).cmp(right.as_bytes()),
+            _ => return None,
+        };
+        Some(wanted(order))
+    };
+    match compare {
+        Compare::Equal => Some(equal(left, right)),
+        Compare::NotEqual => Some(!equal(left, right)),
+        Compare::Less => order(Ordering::is_lt),
+        Compare::LessEqual => order(Ordering::is_le),
+        Compare::Greater => order(Ordering::is_gt),
+        Compare::GreaterEqual => order(Ordering::is_ge),
+        Compare::Match | Compare::NotMatch => {
+            let text = match left {
+                Datum::String(text) => text.to_string(),
+                Datum::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                _ => return None,
+            };
+            let Datum::String(pattern) = right else { return None };
+            let found = Pattern::new(pattern).ok()?.is_match(&text);
+            Some(found == (compare == Compare::Match))
+        }
+    }
+}
+
+/// The operator as written.
+pub(crate) fn symbol(compare: Compare) -> &'static str {
+    match compare {
+        Compare::Equal => "==",
+        Compare::NotEqual => "!=",
+        Compare::Less => "<",
+        Compare::LessEqual => "<=",
+        Compare::Greater => ">",
+        Compare::GreaterEqual => ">=",
+        Compare::Match => "=~",
+        Compare::NotMatch => "!~",
+    }
+}

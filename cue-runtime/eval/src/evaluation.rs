@@ -1,0 +1,415 @@
+//! One evaluation as its users see it: paths in, answers out.
+
+use crate::builtin::{Datum, Kinds};
+use crate::compile::{self, LoadError, Source as SourceFile};
+use crate::encode::json::{self, Layout, Values};
+use crate::error::{Fault, Kind};
+use crate::evaluator::{Budget, Evaluator, conjunct};
+use crate::export::Style;
+use crate::heap::{FaultId, Source, VertexId};
+use crate::program::{Label, LabelKind, Presence, Program};
+
+/// An error with everything a user needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// What kind.
+    pub kind: Kind,
+    /// CUE's words, without path and position.
+    pub message: String,
+    /// Dotted.
+    pub path: String,
+    /// Source, line, column.
+    pub positions: Vec<(String, u32, u32)>,
+}
+
+/// A member of a struct or list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Name without quotes.
+    pub label: String,
+    /// As it stands in a path.
+    pub selector: String,
+    /// Kind of label.
+    pub label_kind: LabelKind,
+    /// How firmly it is there.
+    pub presence: Presence,
+    /// Comment lines.
+    pub docs: Vec<String>,
+    /// `(name, body)`
+    pub attributes: Vec<(String, String)>,
+}
+
+/// What is unified with a program at a path.
+#[derive(Clone, Debug)]
+pub enum Addition {
+    /// Data.
+    Data(Datum),
+    /// CUE, compiled into the program as a file of its own.
+    File(crate::program::ExprId),
+}
+
+/// An evaluation of a program with inputs; filling makes it anew.
+pub struct Evaluation<'p> {
+    evaluator: Evaluator<'p>,
+}
+
+/// Reads JSON text as data.
+///
+/// # Errors
+/// The decoder's words.
+pub fn parse_json(text: &str) -> Result<Datum, String> {
+    match json::decode(text.as_bytes(), Values::One) {
+        Ok(tree) => Ok(tree.to_datum()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// JSON text of data, compact.
+pub fn print_json(datum: &Datum) -> String {
+    json::encode(datum, Layout::Compact)
+}
+
+/// Labels of a path: `a.b`, `a."b c"`, `l[1].x`, `#D`.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn split_path(path: &str) -> Result<Vec<(LabelKind, String)>, String> {
+    let mut parts = Vec::new();
+    let mut rest = path.trim();
+    while !rest.is_empty() {
+        if let Some(inner) = rest.strip_prefix('[') {
+            let end = inner.find(']').ok_or("missing ]")?;
+            let index = inner[..end].trim();
+            if let Some(name) = index.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
+                parts.push((LabelKind::Regular, name.to_owned()));
+            } else {
+                parts.push((LabelKind::Index, index.to_owned()));
+            }
+            rest = &inner[end + 1..];
+        } else if rest.starts_with('"') {
+            let mut end = None;
+            let mut escaped = false;
+            for (at, c) in rest.char_indices().skip(1) {
+                match c {
+                    _ if escaped => escaped = false,
+                    '\\' => escaped = true,
+                    '"' => {
+                        end = Some(at);
+                        break;
+                    }
+                    _ => {}
+                }
+            }
+            let end = end.ok_or("string literal not terminated")?;
+            let name = match cue_syntax::parse_expr(&rest[..=end]).map(|it| it.kind) {
+                Ok(cue_syntax::ast::ExprKind::String(name)) => name.to_string(),
+                _ => return Err(format!("invalid label {}", &rest[..=end])),
+            };
+            parts.push((LabelKind::Regular, name));
+            rest = &rest[end + 1..];
+        } else {
+            let end = rest.find(['.', '[']).unwrap_or(rest.len());
+            let name = rest[..end].trim_end_matches(['?', '!']);
+            if name.is_empty() {
+                return Err("empty label".into());
+            }
+            let kind = if name.bytes().all(|it| it.is_ascii_digit()) {
+                LabelKind::Index
+            } else {
+                LabelKind::of_identifier(name)
+            };
+            parts.push((kind, name.to_owned()));
+            rest = &rest[end..];
+        }
+        rest = rest.strip_prefix('.').unwrap_or(rest);
+    }
+    Ok(parts)
+}
+
+/// Compiles CUE that is to be unified with a running program.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn compile_addition(
+    program: &mut Program,
+    path: &str,
+    text: &str,
+) -> Result<Addition, Vec<LoadError>> {
+    let mut file = String::new();
+    let parts = split_path(path).map_err(|message| {
+        vec![LoadError { message, position: (path.to_owned(), 1, 1) }]
+    })?;
+    for (kind, name) in &parts {
+        match kind {
+            LabelKind::Regular => file.push_str(&Datum::text(name.as_str()).cue_text()),
+            _ => file.push_str(name),
+        }
+        file.push_str(": ");
+    }
+    file.push_str(text);
+    compile::extend(program, "fill", &file).map(Addition::File)
+}
+
+/// A program out of one text, for tests and tools.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn compile_text(text: &str) -> Result<Program, Vec<LoadError>> {
+    compile::compile(
+        &[SourceFile { name: "in.cue".into(), text: text.into() }],
+        &[],
+        false,
+    )
+}
+
+impl<'p> Evaluation<'p> {
+    /// Begins; nothing is evaluated before it is asked for.
+    pub fn start(program: &'p Program, additions: &[(String, Addition)], budget: Budget) -> Self {
+        let mut evaluator = Evaluator::new(program, budget);
+        let (root, env) = (evaluator.root, evaluator.root_env);
+        for (path, addition) in additions {
+            let source = match addition {
+                Addition::Data(datum) => {
+                    let mut datum = datum.clone();
+                    let parts = split_path(path).unwrap_or_default();
+                    for (_, name) in parts.into_iter().rev() {
+                        datum = Datum::fields(vec![(name.as_str().into(), datum)]);
+                    }
+                    Source::Data(datum)
+                }
+                Addition::File(expr) => Source::Expr(*expr, env),
+            };
+            evaluator.heap.get_mut(root).conjuncts.push(conjunct(source));
+        }
+        Self { evaluator }
+    }
+
+    /// Work done so far.
+    pub fn ticks(&self) -> u64 {
+        self.evaluator.ticks
+    }
+
+    /// The vertex at a path, if there is one that counts as there.
+    pub fn find(&mut self, path: &str) -> Result<Option<VertexId>, Diagnostic> {
+        let parts = split_path(path).map_err(|message| Diagnostic {
+            kind: Kind::Permanent,
+            message,
+            path: path.into(),
+            positions: Vec::new(),
+        })?;
+        let it = &mut self.evaluator;
+        let mut id = it.root;
+        for (kind, name) in parts {
+            let real = it.unify(id);
+            let real = it.default_of(real).unwrap_or(real);
+            let label = match kind {
+                LabelKind::Index if !it.heap.get(real).is_list => {
+                    it.labels.intern(LabelKind::Regular, &name)
+                }
+                _ => it.labels.intern(kind, &name),
+            };
+            match it.heap.arc(real, label) {
+                Some(arc) if arc.presence != Presence::Optional || kind != LabelKind::Index => {
+                    id = arc.vertex;
+                }
+                _ => return Ok(None),
+            }
+        }
+        Ok(Some(id))
+    }
+
+    fn diagnostic(&mut self, fault: FaultId) -> Vec<Diagnostic> {
+        let fault = self.evaluator.heap.faults[fault.0 as usize].clone();
+        let path = fault.path.clone().unwrap_or_default();
+        let mut all = vec![self.describe(&fault, &path)];
+        for cause in &fault.causes {
+            let path = cause.path.clone().unwrap_or_else(|| path.clone());
+            all.push(self.describe(cause, &path));
+        }
+        all
+    }
+
+    fn describe(&self, fault: &Fault, path: &str) -> Diagnostic {
+        let positions = fault
+            .positions
+            .iter()
+            .filter_map(|at| {
+                let source = self.evaluator.program.sources.get(at.source as usize)?;
+                if at.span.end == 0 {
+                    return None;
+                }
+                let (line, column) = source.lines.at(at.span.start);
+                Some((source.name.clone(), line, column))
+            })
+            .collect();
+        Diagnostic {
+            kind: fault.kind,
+            message: fault.message.clone(),
+            path: path.to_owned(),
+            positions,
+        }
+    }
+
+    /// The value as data.
+    ///
+    /// # Errors
+    /// What keeps it from being concrete.
+    pub fn datum(&mut self, id: VertexId) -> Result<Datum, Vec<Diagnostic>> {
+        match self.evaluator.datum(id) {
+            Ok(datum) => Ok(datum),
+            Err(fault) => {
+                let fault = self.evaluator.placed(fault, id);
+                Err(self.diagnostic(fault))
+            }
+        }
+    }
+
+    /// What of the value is concrete.
+    pub fn lenient(&mut self, id: VertexId) -> Option<Datum> {
+        self.evaluator.lenient(id, 0)
+    }
+
+    /// Kinds it has or may get, and whether it is concrete.
+    pub fn kinds(&mut self, id: VertexId) -> (Kinds, bool) {
+        (self.evaluator.kinds_of(id), self.evaluator.is_concrete(id))
+    }
+
+    /// Members in order; `None` if it is neither struct nor list.
+    pub fn members(&mut self, id: VertexId) -> Option<Vec<(Member, VertexId)>> {
+        let it = &mut self.evaluator;
+        let id = it.unify(id);
+        let id = it.default_of(id).unwrap_or(id);
+        let vertex = it.heap.get(id);
+        if !vertex.is_struct && !vertex.is_list && vertex.arcs.is_empty() {
+            return None;
+        }
+        let arcs = vertex.arcs.clone();
+        let mut members = Vec::with_capacity(arcs.len());
+        for arc in arcs {
+            let mut docs = Vec::new();
+            let mut attributes = Vec::new();
+            for notes in &arc.notes {
+                let notes = &it.program.notes[*notes as usize];
+                docs.extend(notes.docs.iter().cloned());
+                attributes.extend(notes.attributes.iter().cloned());
+            }
+            let member = Member {
+                label: it.labels.name(arc.label).to_string(),
+                selector: it.label_text(arc.label),
+                label_kind: it.labels.kind(arc.label),
+                presence: arc.presence,
+                docs,
+                attributes,
+            };
+            members.push((member, arc.vertex));
+        }
+        Some(members)
+    }
+
+    /// The error of the value itself, if it is one; of a struct's members none.
+    pub fn error(&mut self, id: VertexId) -> Option<Diagnostic> {
+        let real = self.evaluator.unify(id);
+        let fault =
+            self.evaluator.heap.get(id).fault.or(self.evaluator.heap.get(real).fault)?;
+        let fault = self.evaluator.placed(fault, id);
+        self.diagnostic(fault).into_iter().next()
+    }
+
+    /// Every error at or below a vertex; with `concrete` also what is not.
+    pub fn validate(&mut self, id: VertexId, concrete: bool) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        self.collect(id, concrete, &mut found, 0);
+        // Permanent errors hide what is only incomplete.
+        if found.iter().any(|it: &Diagnostic| !it.kind.is_incomplete()) {
+            found.retain(|it| !it.kind.is_incomplete());
+        }
+        found
+    }
+
+    fn collect(&mut self, id: VertexId, concrete: bool, found: &mut Vec<Diagnostic>, depth: u32) {
+        if found.len() >= 100 || depth > self.evaluator.budget.depth {
+            return;
+        }
+        let real = self.evaluator.unify(id);
+        let fault = self.evaluator.heap.get(id).fault.or(self.evaluator.heap.get(real).fault);
+        if let Some(fault) = fault {
+            let kind = self.evaluator.heap.faults[fault.0 as usize].kind;
+            if concrete || !kind.is_incomplete() {
+                let fault = self.evaluator.placed(fault, id);
+                found.extend(self.diagnostic(fault));
+            }
+            return;
+        }
+        let Some(real) = self.evaluator.default_of(real) else {
+            if concrete {
+                if let Err(all) = self.datum(id) {
+                    found.extend(all);
+                }
+            }
+            return;
+        };
+        let vertex = self.evaluator.heap.get(real);
+        if !vertex.is_struct && !vertex.is_list {
+            if concrete && vertex.scalar.is_none() {
+                if let Err(all) = self.datum(id) {
+                    found.extend(all);
+                }
+            }
+            return;
+        }
+        let arcs: Vec<(Label, VertexId, Presence)> =
+            vertex.arcs.iter().map(|it| (it.label, it.vertex, it.presence)).collect();
+        for (label, arc, presence) in arcs {
+            let kind = self.evaluator.labels.kind(label);
+            let data = matches!(kind, LabelKind::Regular | LabelKind::Index);
+            match presence {
+                Presence::Optional => {}
+                Presence::Required if concrete && data => {
+                    let at = self.evaluator.first_position(arc);
+                    let path = self.evaluator.path(arc);
+                    let fault =
+                        Fault::new(Kind::Incomplete, "field is required but not present", at);
+                    found.push(self.describe(&fault, &path));
+                }
+                Presence::Required => {}
+                Presence::Member => self.collect(arc, concrete && data, found, depth + 1),
+            }
+        }
+    }
+
+    /// As CUE text.
+    pub fn syntax(&mut self, id: VertexId, style: Style) -> String {
+        self.evaluator.syntax(id, style)
+    }
+
+    /// In few words.
+    pub fn short(&mut self, id: VertexId) -> String {
+        self.evaluator.short(id)
+    }
+
+    /// Whether the struct or list is closed.
+    pub fn is_list(&mut self, id: VertexId) -> bool {
+        let id = self.evaluator.unify(id);
+        let id = self.evaluator.default_of(id).unwrap_or(id);
+        self.evaluator.heap.get(id).is_list
+    }
+
+    /// Whether more elements may follow.
+    pub fn is_open_list(&mut self, id: VertexId) -> bool {
+        let id = self.evaluator.unify(id);
+        let id = self.evaluator.default_of(id).unwrap_or(id);
+        self.evaluator.heap.get(id).closed_length.is_none()
+    }
+
+    /// The default of a choice.
+    pub fn default(&mut self, id: VertexId) -> Option<VertexId> {
+        self.evaluator.default_of(id)
+    }
+
+    /// Alternatives that are left of a choice, the default ones marked.
+    pub fn alternatives(&mut self, id: VertexId) -> Option<Vec<(VertexId, bool)>> {
+        let id = self.evaluator.unify(id);
+        let choice = self.evaluator.heap.get(id).choice.clone()?;
+        Some(choice.all.iter().map(|it| (*it, choice.defaults.contains(it))).collect())
+    }
+}

@@ -1,0 +1,767 @@
+//! The state of one evaluation, and expressions: what they give in an environment.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::builtin::Datum;
+use crate::error::{Fault, Kind};
+use crate::heap::{
+    Conjunct, EnvId, EnvKind, FaultId, Groups, Heap, Source, State, VertexId,
+};
+use crate::program::{
+    At, ClauseCode, Code, ExprId, Label, LabelKind, Labels, PartCode, Presence, Program,
+};
+
+/// Limits of one evaluation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Units of work.
+    pub ticks: u64,
+    /// Nesting of evaluations.
+    pub depth: u32,
+    /// Vertices.
+    pub vertices: usize,
+}
+
+/// What an expression gives.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    Vertex(VertexId),
+    Datum(Datum),
+    Fault(FaultId),
+}
+
+/// A value that an operator can work with.
+pub(crate) enum Concrete {
+    Datum(Datum),
+    Vertex(VertexId),
+}
+
+pub(crate) struct Evaluator<'p> {
+    pub(crate) program: &'p Program,
+    pub(crate) labels: Labels,
+    pub(crate) heap: Heap,
+    pub(crate) budget: Budget,
+    pub(crate) ticks: u64,
+    pub(crate) depth: u32,
+    /// The budget's error, once it is used up.
+    pub(crate) spent: Option<FaultId>,
+    /// The vertex whose missing fields are absent for good.
+    pub(crate) frozen: Option<VertexId>,
+    pub(crate) definitions: FxHashMap<VertexId, u32>,
+    /// Groups that close only the vertex itself: `close`.
+    pub(crate) shallow: FxHashSet<u32>,
+    /// Groups that close.
+    pub(crate) closing: FxHashSet<u32>,
+    /// Structs whose comprehensions yielded nothing.
+    pub(crate) emptied: FxHashSet<VertexId>,
+    pub(crate) pattern_envs: FxHashMap<(ExprId, EnvId, Label), EnvId>,
+    pub(crate) anonymous: FxHashMap<(ExprId, EnvId), VertexId>,
+    pub(crate) imports: FxHashMap<u32, VertexId>,
+    /// Values that builtin functions hold by number.
+    pub(crate) handles: Vec<VertexId>,
+    pub(crate) root: VertexId,
+    pub(crate) root_env: EnvId,
+}
+
+impl<'p> Evaluator<'p> {
+    pub(crate) fn new(program: &'p Program, budget: Budget) -> Self {
+        let mut heap = Heap::default();
+        let root = heap.vertex(None, None);
+        let root_env = heap.env(None, EnvKind::PatternName(None));
+        let mut it = Self {
+            program,
+            labels: program.labels.clone(),
+            heap,
+            budget,
+            ticks: 0,
+            depth: 0,
+            spent: None,
+            frozen: None,
+            definitions: FxHashMap::default(),
+            shallow: FxHashSet::default(),
+            closing: FxHashSet::default(),
+            emptied: FxHashSet::default(),
+            pattern_envs: FxHashMap::default(),
+            anonymous: FxHashMap::default(),
+            imports: FxHashMap::default(),
+            handles: Vec::new(),
+            root,
+            root_env,
+        };
+        for file in &program.roots {
+            it.heap.get_mut(root).conjuncts.push(conjunct(Source::Expr(*file, root_env)));
+        }
+        it
+    }
+
+    /// Counts work; an error once the budget is used up.
+    pub(crate) fn tick(&mut self) -> Result<(), FaultId> {
+        self.ticks += 1;
+        if let Some(spent) = self.spent {
+            return Err(spent);
+        }
+        if self.ticks > self.budget.ticks || self.heap.len() > self.budget.vertices {
+            let what = if self.ticks > self.budget.ticks { "steps" } else { "memory" };
+            let message = format!("evaluation exceeds its budget of {what}");
+            let fault = self.heap.fault(Fault::new(Kind::Budget, message, At::default()));
+            self.spent = Some(fault);
+            return Err(fault);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn fail(&mut self, kind: Kind, message: impl Into<String>, at: At) -> FaultId {
+        self.heap.fault(Fault::new(kind, message, at))
+    }
+
+    fn env_up(&self, env: EnvId, up: u32) -> EnvId {
+        let mut env = env;
+        for _ in 0..up {
+            env = self.heap.envs[env.0 as usize].parent.unwrap_or(self.root_env);
+        }
+        env
+    }
+
+    pub(crate) fn first_position(&self, id: VertexId) -> At {
+        let first = self.heap.get(id).conjuncts.iter().find_map(|it| match it.source {
+            Source::Expr(expr, _) => Some(self.program.at(expr)),
+            Source::Data(_) | Source::Vertex(_) => None,
+        });
+        first.unwrap_or_default()
+    }
+
+    /// A vertex without a place, for an expression that needs one.
+    pub(crate) fn anonymous(&mut self, expr: ExprId, env: EnvId) -> VertexId {
+        if let Some(id) = self.anonymous.get(&(expr, env)) {
+            return *id;
+        }
+        let mut parent = None;
+        let mut next = Some(env);
+        while let Some(env) = next {
+            let env = &self.heap.envs[env.0 as usize];
+            if let EnvKind::Struct(vertex, ..) = env.kind {
+                parent = Some(vertex);
+                break;
+            }
+            next = env.parent;
+        }
+        let id = self.heap.vertex(parent, None);
+        self.heap.get_mut(id).conjuncts.push(conjunct(Source::Expr(expr, env)));
+        self.anonymous.insert((expr, env), id);
+        id
+    }
+
+    pub(crate) fn datum_vertex(&mut self, datum: Datum) -> VertexId {
+        let id = self.heap.vertex(None, None);
+        self.heap.get_mut(id).conjuncts.push(conjunct(Source::Data(datum)));
+        id
+    }
+
+    pub(crate) fn eval(&mut self, expr: ExprId, env: EnvId) -> Value {
+        if let Err(fault) = self.tick() {
+            return Value::Fault(fault);
+        }
+        let at = self.program.at(expr);
+        let program = self.program;
+        match program.code(expr) {
+            Code::Null => Value::Datum(Datum::Null),
+            Code::Bool(it) => Value::Datum(Datum::Bool(*it)),
+            Code::Number(it) => Value::Datum(Datum::Number(it.clone())),
+            Code::String(it) => Value::Datum(Datum::String(it.clone())),
+            Code::Bytes(it) => Value::Datum(Datum::Bytes(it.clone())),
+            Code::Bottom => Value::Fault(self.fail(
+                Kind::User,
+                "explicit error (_|_ literal) in source",
+                at,
+            )),
+            Code::Top
+            | Code::Type(..)
+            | Code::Struct(_)
+            | Code::List(_)
+            | Code::Bound(..)
+            | Code::Unify(..)
+            | Code::Disjoin(_)
+            | Code::Function(_) => Value::Vertex(self.anonymous(expr, env)),
+            Code::Interpolation(parts, bytes) => self.interpolate(parts, *bytes, env),
+            Code::Not(operand) => match self.scalar(*operand, env) {
+                Ok(Datum::Bool(it)) => Value::Datum(Datum::Bool(!it)),
+                Ok(other) => {
+                    let message = format!(
+                        "invalid operation !{} (! {})",
+                        other.cue_text(),
+                        other.kind_name()
+                    );
+                    Value::Fault(self.fail(Kind::Permanent, message, at))
+                }
+                Err(fault) => Value::Fault(fault),
+            },
+            Code::Negative(operand) | Code::Positive(operand) => {
+                let negative = matches!(program.code(expr), Code::Negative(_));
+                match self.scalar(*operand, env) {
+                    Ok(Datum::Number(it)) => {
+                        Value::Datum(Datum::Number(if negative { it.neg() } else { it }))
+                    }
+                    Ok(other) => {
+                        let sign = if negative { '-' } else { '+' };
+                        let message = format!(
+                            "invalid operation {sign}{} ({sign} {})",
+                            other.cue_text(),
+                            other.kind_name()
+                        );
+                        Value::Fault(self.fail(Kind::Permanent, message, at))
+                    }
+                    Err(fault) => Value::Fault(fault),
+                }
+            }
+            Code::And(left, right) | Code::Or(left, right) => {
+                let and = matches!(program.code(expr), Code::And(..));
+                self.logic(and, *left, *right, env, at)
+            }
+            Code::Compare(compare, left, right) => {
+                self.comparison(*compare, *left, *right, env, at)
+            }
+            Code::Arithmetic(operator, left, right) => {
+                self.arithmetic(*operator, *left, *right, env, at)
+            }
+            Code::Field { up, label } => self.field(*up, *label, env, at),
+            Code::Let { up, index } => self.let_value(*up, *index, env),
+            Code::Variable { up, index } => {
+                let env = self.env_up(env, *up);
+                match &self.heap.envs[env.0 as usize].kind {
+                    EnvKind::Variables(all) => match all.get(*index as usize) {
+                        Some(vertex) => Value::Vertex(*vertex),
+                        None => Value::Fault(self.fail(Kind::Incomplete, "no such variable", at)),
+                    },
+                    EnvKind::Struct(..) | EnvKind::PatternName(_) => {
+                        Value::Fault(self.fail(Kind::Permanent, "variable out of scope", at))
+                    }
+                }
+            }
+            Code::PatternName { up } => {
+                let env = self.env_up(env, *up);
+                match &self.heap.envs[env.0 as usize].kind {
+                    EnvKind::PatternName(Some(name)) => {
+                        Value::Datum(Datum::String(name.clone()))
+                    }
+                    _ => Value::Fault(self.fail(Kind::Incomplete, "label is not known yet", at)),
+                }
+            }
+            Code::Import(index) => Value::Vertex(self.import(*index)),
+            Code::Select(operand, label) => {
+                let base = self.eval(*operand, env);
+                self.select(base, *label, at)
+            }
+            Code::Index(operand, index) => self.index(*operand, *index, env, at),
+            Code::Slice(operand, low, high) => self.slice(*operand, *low, *high, env, at),
+            Code::Call(callee, arguments) => self.call(expr, *callee, arguments, env, at),
+            Code::BadCall(_) => {
+                Value::Fault(self.fail(Kind::Permanent, "cannot call non-function", at))
+            }
+        }
+    }
+
+    pub(crate) fn import(&mut self, index: u32) -> VertexId {
+        if let Some(id) = self.imports.get(&index) {
+            return *id;
+        }
+        let id = self.heap.vertex(None, None);
+        let env = self.root_env;
+        for file in &self.program.packages[index as usize] {
+            self.heap.get_mut(id).conjuncts.push(conjunct(Source::Expr(*file, env)));
+        }
+        self.imports.insert(index, id);
+        id
+    }
+
+    fn field(&mut self, up: u32, label: Label, env: EnvId, at: At) -> Value {
+        let env = self.env_up(env, up);
+        let EnvKind::Struct(vertex, ..) = self.heap.envs[env.0 as usize].kind else {
+            return Value::Fault(self.fail(Kind::Permanent, "field out of scope", at));
+        };
+        let found = match self.heap.arc(vertex, label) {
+            Some(arc) if arc.presence == Presence::Member => Some(arc.vertex),
+            _ => None,
+        };
+        if let Some(found) = found {
+            return Value::Vertex(found);
+        }
+        // Another conjunct may have brought it to what this vertex became.
+        let real = self.unify(vertex);
+        match self.heap.arc(real, label).map(|it| (it.presence, it.vertex)) {
+            Some((Presence::Member, found)) => Value::Vertex(found),
+            Some((Presence::Required, _)) => {
+                let name = self.labels.name(label).clone();
+                let message = format!("required field missing: {name}");
+                Value::Fault(self.fail(Kind::Incomplete, message, at))
+            }
+            Some((Presence::Optional, _)) => {
+                let name = self.labels.name(label).clone();
+                let message = format!("cannot reference optional field: {name}");
+                Value::Fault(self.fail(Kind::Incomplete, message, at))
+            }
+            None => {
+                let name = self.labels.name(label).clone();
+                Value::Fault(self.fail(Kind::Incomplete, format!("undefined field: {name}"), at))
+            }
+        }
+    }
+
+    fn let_value(&mut self, up: u32, index: u32, env: EnvId) -> Value {
+        let env = self.env_up(env, up);
+        let EnvKind::Struct(vertex, lets, literal) = &self.heap.envs[env.0 as usize].kind else {
+            return Value::Fault(self.fail(Kind::Permanent, "let out of scope", At::default()));
+        };
+        let (vertex, literal) = (*vertex, *literal);
+        if let Some(Some(known)) = lets.get(index as usize) {
+            return Value::Vertex(*known);
+        }
+        let value = self.program.structs[literal as usize].lets[index as usize];
+        let id = self.heap.vertex(Some(vertex), None);
+        self.heap.get_mut(id).conjuncts.push(conjunct(Source::Expr(value, env)));
+        if let EnvKind::Struct(_, lets, _) = &mut self.heap.envs[env.0 as usize].kind {
+            lets[index as usize] = Some(id);
+        }
+        Value::Vertex(id)
+    }
+
+    /// The vertex that stands for a choice where a concrete value is asked for.
+    pub(crate) fn default_of(&mut self, id: VertexId) -> Option<VertexId> {
+        let mut id = self.unify(id);
+        loop {
+            let Some(choice) = &self.heap.get(id).choice else { return Some(id) };
+            match (choice.defaults.as_slice(), choice.all.as_slice()) {
+                ([only], _) | ([], [only]) => id = *only,
+                _ => return None,
+            }
+            id = self.unify(id);
+        }
+    }
+
+    pub(crate) fn select(&mut self, base: Value, label: Label, at: At) -> Value {
+        let id = match base {
+            Value::Vertex(id) => id,
+            Value::Fault(fault) => return Value::Fault(fault),
+            Value::Datum(datum) => {
+                let name = self.labels.name(label).clone();
+                let message = format!(
+                    "invalid operand {} (found {}, want list or struct) for {name}",
+                    datum.cue_text(),
+                    datum.kind_name()
+                );
+                return Value::Fault(self.fail(Kind::Permanent, message, at));
+            }
+        };
+        let id = self.unify(id);
+        let id = match self.default_of(id) {
+            Some(id) => id,
+            None => {
+                let name = self.labels.name(label).clone();
+                let message = format!("undefined field: {name}: unresolved disjunction");
+                return Value::Fault(self.fail(Kind::Incomplete, message, at));
+            }
+        };
+        let arc = self.heap.arc(id, label).map(|it| (it.presence, it.vertex));
+        if let Some((Presence::Member, found)) = arc {
+            return Value::Vertex(found);
+        }
+        if let Some(fault) = self.heap.get(id).fault {
+            return Value::Fault(fault);
+        }
+        let name = self.labels.name(label).clone();
+        match arc {
+            Some((Presence::Optional, _)) => {
+                let message = format!("cannot reference optional field: {name}");
+                return Value::Fault(self.fail(Kind::Incomplete, message, at));
+            }
+            Some((Presence::Required, _)) => {
+                let message = format!("required field missing: {name}");
+                return Value::Fault(self.fail(Kind::Incomplete, message, at));
+            }
+            Some((Presence::Member, _)) | None => {}
+        }
+        let vertex = self.heap.get(id);
+        if let Some((datum, _)) = &vertex.scalar {
+            if !vertex.is_struct {
+                let message = format!(
+                    "invalid operand {} (found {}, want list or struct)",
+                    datum.cue_text(),
+                    datum.kind_name()
+                );
+                return Value::Fault(self.fail(Kind::Permanent, message, at));
+            }
+        }
+        let closed = vertex.closing.iter().any(|it| !it.open && self.closing.contains(&it.group));
+        let kind = if closed { Kind::Permanent } else { Kind::Incomplete };
+        Value::Fault(self.fail(kind, format!("undefined field: {name}"), at))
+    }
+
+    fn index(&mut self, operand: ExprId, index: ExprId, env: EnvId, at: At) -> Value {
+        let base = self.eval(operand, env);
+        let key = match self.scalar(index, env) {
+            Ok(key) => key,
+            Err(fault) => return Value::Fault(fault),
+        };
+        match key {
+            Datum::String(name) => {
+                let label = self.labels.intern(LabelKind::Regular, &name);
+                self.select(base, label, at)
+            }
+            Datum::Number(number) => {
+                let list = match self.concrete(base, at) {
+                    Ok(Concrete::Vertex(id)) if self.heap.get(id).is_list => id,
+                    Ok(_) => {
+                        let message = "invalid operand for index (want list or struct)";
+                        return Value::Fault(self.fail(Kind::Permanent, message, at));
+                    }
+                    Err(fault) => return Value::Fault(fault),
+                };
+                let length = self.heap.get(list).arcs.len();
+                let Some(position) = number.to_i64().filter(|_| number.is_int()) else {
+                    let message = format!("invalid list index {} (type float)", number.cue_text());
+                    return Value::Fault(self.fail(Kind::Permanent, message, at));
+                };
+                let found = usize::try_from(position)
+                    .ok()
+                    .and_then(|it| self.heap.get(list).arcs.get(it))
+                    .map(|it| it.vertex);
+                match found {
+                    Some(found) => Value::Vertex(found),
+                    None if position < 0 => {
+                        let message = format!("invalid index {position} (index must be non-negative)");
+                        Value::Fault(self.fail(Kind::Permanent, message, at))
+                    }
+                    None => {
+                        let open = !self.heap.get(list).rest.is_empty();
+                        let kind = if open { Kind::Incomplete } else { Kind::Permanent };
+                        let message =
+                            format!("index out of range [{position}] with length {length}");
+                        Value::Fault(self.fail(kind, message, at))
+                    }
+                }
+            }
+            other => {
+                let message = format!(
+                    "invalid index {} (invalid type {})",
+                    other.cue_text(),
+                    other.kind_name()
+                );
+                Value::Fault(self.fail(Kind::Permanent, message, at))
+            }
+        }
+    }
+
+    fn slice(
+        &mut self,
+        operand: ExprId,
+        low: Option<ExprId>,
+        high: Option<ExprId>,
+        env: EnvId,
+        at: At,
+    ) -> Value {
+        let base = self.eval(operand, env);
+        let list = match self.concrete(base, at) {
+            Ok(Concrete::Vertex(id)) if self.heap.get(id).is_list => id,
+            Ok(_) => return Value::Fault(self.fail(Kind::Permanent, "cannot slice", at)),
+            Err(fault) => return Value::Fault(fault),
+        };
+        let length = self.heap.get(list).arcs.len();
+        let mut bound = |it: Option<ExprId>, default: usize| match it {
+            None => Ok(default),
+            Some(expr) => match self.scalar(expr, env)? {
+                Datum::Number(number) => match number.to_i64().and_then(|it| usize::try_from(it).ok())
+                {
+                    Some(it) if it <= length => Ok(it),
+                    _ => Err(self.fail(Kind::Permanent, "index out of range", at)),
+                },
+                _ => Err(self.fail(Kind::Permanent, "slice index must be an integer", at)),
+            },
+        };
+        let low = match bound(low, 0) {
+            Ok(it) => it,
+            Err(fault) => return Value::Fault(fault),
+        };
+        let high = match bound(high, length) {
+            Ok(it) => it,
+            Err(fault) => return Value::Fault(fault),
+        };
+        if low > high {
+            return Value::Fault(self.fail(Kind::Permanent, "slice bounds out of order", at));
+        }
+        let elements: Vec<VertexId> =
+            self.heap.get(list).arcs[low..high].iter().map(|it| it.vertex).collect();
+        Value::Vertex(self.list_of(&elements))
+    }
+
+    /// A list whose elements are these vertices.
+    pub(crate) fn list_of(&mut self, elements: &[VertexId]) -> VertexId {
+        let id = self.heap.vertex(None, None);
+        for (index, element) in elements.iter().enumerate() {
+            let label = self.labels.index(index);
+            let child = self.heap.vertex(Some(id), Some(label));
+            self.heap.get_mut(child).forward = Some(*element);
+            let vertex = self.heap.get_mut(id);
+            vertex.index.insert(label, index as u32);
+            vertex.arcs.push(crate::heap::ArcEntry {
+                label,
+                vertex: child,
+                presence: Presence::Member,
+                groups: Groups::new(),
+                notes: smallvec::SmallVec::new(),
+                at: At::default(),
+            });
+        }
+        let vertex = self.heap.get_mut(id);
+        vertex.is_list = true;
+        vertex.closed_length = Some((elements.len(), At::default()));
+        vertex.state = State::Done;
+        id
+    }
+
+    /// A value an operator can work with, defaults taken.
+    pub(crate) fn concrete(&mut self, value: Value, at: At) -> Result<Concrete, FaultId> {
+        let id = match value {
+            Value::Datum(datum) => return Ok(Concrete::Datum(datum)),
+            Value::Fault(fault) => return Err(fault),
+            Value::Vertex(id) => id,
+        };
+        let id = self.unify(id);
+        let Some(id) = self.default_of(id) else {
+            let text = self.short(id);
+            let message = format!("unresolved disjunction {text} (type {})", self.kinds_of(id));
+            return Err(self.fail(Kind::Incomplete, message, at));
+        };
+        let vertex = self.heap.get(id);
+        if let Some(fault) = vertex.fault {
+            return Err(fault);
+        }
+        if let Some((datum, _)) = &vertex.scalar {
+            return Ok(Concrete::Datum(datum.clone()));
+        }
+        if vertex.is_struct || vertex.is_list {
+            return Ok(Concrete::Vertex(id));
+        }
+        if vertex.state == State::Running {
+            return Err(self.fail(Kind::Cycle, "cycle with field", at));
+        }
+        let text = self.short(id);
+        Err(self.fail(Kind::Incomplete, format!("non-concrete value {text}"), at))
+    }
+
+    /// A scalar, or what keeps the expression from being one.
+    pub(crate) fn scalar(&mut self, expr: ExprId, env: EnvId) -> Result<Datum, FaultId> {
+        let at = self.program.at(expr);
+        let value = self.eval(expr, env);
+        match self.concrete(value, at)? {
+            Concrete::Datum(datum) => Ok(datum),
+            Concrete::Vertex(id) => {
+                let what = if self.heap.get(id).is_list { "list" } else { "struct" };
+                let text = self.short(id);
+                let message = format!("invalid operand {text} (type {what})");
+                Err(self.fail(Kind::Permanent, message, at))
+            }
+        }
+    }
+
+    fn interpolate(&mut self, parts: &[PartCode], bytes: bool, env: EnvId) -> Value {
+        let mut out: Vec<u8> = Vec::new();
+        for part in parts {
+            match part {
+                PartCode::Text(text) => out.extend_from_slice(text),
+                PartCode::Value(expr) => {
+                    let at = self.program.at(*expr);
+                    let value = self.eval(*expr, env);
+                    let datum = match self.concrete(value, at) {
+                        Ok(Concrete::Datum(datum)) => datum,
+                        Ok(Concrete::Vertex(id)) => {
+                            let text = self.short(id);
+                            let kind = if self.heap.get(id).is_list { "list" } else { "struct" };
+                            let message = format!(
+                                "cannot use {text} (type {kind}) as type (bool|string|bytes|number)"
+                            );
+                            let message = format!("invalid interpolation: {message}");
+                            return Value::Fault(self.fail(Kind::Permanent, message, at));
+                        }
+                        Err(fault) => {
+                            let inner = self.heap.faults[fault.0 as usize].clone();
+                            let message = format!("invalid interpolation: {}", inner.message);
+                            let fault = Fault { message, ..inner };
+                            return Value::Fault(self.heap.fault(fault));
+                        }
+                    };
+                    match datum {
+                        Datum::String(text) => out.extend_from_slice(text.as_bytes()),
+                        Datum::Bytes(text) => out.extend_from_slice(&text),
+                        Datum::Number(number) => {
+                            out.extend_from_slice(number.cue_text().as_bytes());
+                        }
+                        Datum::Bool(it) => {
+                            out.extend_from_slice(if it { b"true" } else { b"false" });
+                        }
+                        other => {
+                            let message = format!(
+                                "invalid interpolation: cannot use {} (type {}) as type (bool|string|bytes|number)",
+                                other.cue_text(),
+                                other.kind_name()
+                            );
+                            return Value::Fault(self.fail(Kind::Permanent, message, at));
+                        }
+                    }
+                }
+            }
+        }
+        if bytes {
+            return Value::Datum(Datum::Bytes(out.into()));
+        }
+        Value::Datum(Datum::String(String::from_utf8_lossy(&out).into()))
+    }
+
+    fn logic(&mut self, and: bool, left: ExprId, right: ExprId, env: EnvId, at: At) -> Value {
+        let first = match self.scalar(left, env) {
+            Ok(Datum::Bool(it)) => it,
+            Ok(other) => return self.no_bool(&other, and, at),
+            Err(fault) => return Value::Fault(fault),
+        };
+        // Definitions written for any version rely on the right side not mattering then.
+        if first != and {
+            return Value::Datum(Datum::Bool(first));
+        }
+        match self.scalar(right, env) {
+            Ok(Datum::Bool(it)) => Value::Datum(Datum::Bool(it)),
+            Ok(other) => self.no_bool(&other, and, at),
+            Err(fault) => Value::Fault(fault),
+        }
+    }
+
+    fn no_bool(&mut self, datum: &Datum, and: bool, at: At) -> Value {
+        let operator = if and { "&&" } else { "||" };
+        let message = format!(
+            "invalid operand {} to '{operator}' (type {}, want bool)",
+            datum.cue_text(),
+            datum.kind_name()
+        );
+        Value::Fault(self.fail(Kind::Permanent, message, at))
+    }
+
+    /// The bodies a comprehension yields, each in its environment.
+    pub(crate) fn yields(
+        &mut self,
+        index: u32,
+        env: EnvId,
+    ) -> Result<Vec<(ExprId, EnvId)>, FaultId> {
+        let mut out = Vec::new();
+        let program = self.program;
+        let code = &program.comprehensions[index as usize];
+        self.clauses(&code.clauses, code.body, env, &mut out)?;
+        Ok(out)
+    }
+
+    fn clauses(
+        &mut self,
+        clauses: &[ClauseCode],
+        body: ExprId,
+        env: EnvId,
+        out: &mut Vec<(ExprId, EnvId)>,
+    ) -> Result<(), FaultId> {
+        self.tick()?;
+        let Some((first, rest)) = clauses.split_first() else {
+            out.push((body, env));
+            return Ok(());
+        };
+        match first {
+            ClauseCode::If(condition) => match self.scalar(*condition, env)? {
+                Datum::Bool(true) => self.clauses(rest, body, env, out),
+                Datum::Bool(false) => Ok(()),
+                other => {
+                    let at = self.program.at(*condition);
+                    let message = format!(
+                        "cannot use {} (type {}) as type bool",
+                        other.cue_text(),
+                        other.kind_name()
+                    );
+                    Err(self.fail(Kind::Permanent, message, at))
+                }
+            },
+            ClauseCode::Let(value) => {
+                let vertex = match self.eval(*value, env) {
+                    Value::Vertex(id) => id,
+                    Value::Datum(datum) => self.datum_vertex(datum),
+                    Value::Fault(fault) => {
+                        let id = self.heap.vertex(None, None);
+                        let vertex = self.heap.get_mut(id);
+                        vertex.fault = Some(fault);
+                        vertex.state = State::Done;
+                        id
+                    }
+                };
+                let kind = EnvKind::Variables(smallvec::smallvec![vertex]);
+                let env = self.heap.env(Some(env), kind);
+                self.clauses(rest, body, env, out)
+            }
+            ClauseCode::For { keyed, source } => {
+                let at = self.program.at(*source);
+                let base = self.eval(*source, env);
+                let id = match self.concrete(base, at)? {
+                    Concrete::Vertex(id) => id,
+                    Concrete::Datum(datum) => {
+                        let message = format!(
+                            "cannot range over {} (found {}, want list or struct)",
+                            datum.cue_text(),
+                            datum.kind_name()
+                        );
+                        return Err(self.fail(Kind::Permanent, message, at));
+                    }
+                };
+                let list = self.heap.get(id).is_list;
+                let arcs: Vec<(Label, VertexId)> = self
+                    .heap
+                    .get(id)
+                    .arcs
+                    .iter()
+                    .filter(|it| it.presence == Presence::Member)
+                    .filter(|it| {
+                        matches!(
+                            self.labels.kind(it.label),
+                            LabelKind::Regular | LabelKind::Index
+                        )
+                    })
+                    .map(|it| (it.label, it.vertex))
+                    .collect();
+                for (position, (label, vertex)) in arcs.into_iter().enumerate() {
+                    let mut variables = smallvec::smallvec![vertex];
+                    if *keyed {
+                        let key = if list {
+                            Datum::count(position)
+                        } else {
+                            Datum::String(self.labels.name(label).clone())
+                        };
+                        variables.push(self.datum_vertex(key));
+                    }
+                    let env = self.heap.env(Some(env), EnvKind::Variables(variables));
+                    self.clauses(rest, body, env, out)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Vertices of the elements of a list argument.
+    pub(crate) fn elements_of(
+        &mut self,
+        arguments: &[ExprId],
+        env: EnvId,
+    ) -> Result<Vec<VertexId>, FaultId> {
+        let Some(argument) = arguments.first() else { return Ok(Vec::new()) };
+        let at = self.program.at(*argument);
+        let value = self.eval(*argument, env);
+        match self.concrete(value, at)? {
+            Concrete::Vertex(id) if self.heap.get(id).is_list => {
+                Ok(self.heap.get(id).arcs.iter().map(|it| it.vertex).collect())
+            }
+            _ => Err(self.fail(Kind::Permanent, "cannot use value as list", at)),
+        }
+    }
+}
+
+pub(crate) fn conjunct(source: Source) -> Conjunct {
+    Conjunct { source, groups: Groups::new(), close_as: None, by_reference: false }
+}

@@ -1,0 +1,541 @@
+//! Values out: plain data, CUE text, short texts for messages, paths.
+
+use std::fmt::Write as _;
+
+use crate::builtin::{Datum, Kinds};
+use crate::compare;
+use crate::error::{Fault, Kind};
+use crate::evaluator::Evaluator;
+use crate::heap::{FaultId, Source, State, Test, VertexId};
+use crate::program::{Code, Label, LabelKind, Presence};
+
+/// How CUE text is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Everything, evaluated: `cue eval`.
+    Eval,
+    /// Defaults taken, regular fields only.
+    Final,
+    /// With optional fields, definitions, docs and attributes.
+    Definition,
+}
+
+impl Evaluator<'_> {
+    /// Where a vertex stands, in CUE's path syntax.
+    pub(crate) fn path(&self, id: VertexId) -> String {
+        let mut labels = Vec::new();
+        let mut next = Some(id);
+        while let Some(id) = next {
+            let vertex = self.heap.get(id);
+            labels.extend(vertex.label);
+            next = vertex.parent;
+        }
+        let mut path = String::new();
+        for label in labels.into_iter().rev() {
+            if !path.is_empty() {
+                path.push('.');
+            }
+            path.push_str(&self.label_text(label));
+        }
+        path
+    }
+
+    pub(crate) fn label_text(&self, label: Label) -> String {
+        let name = self.labels.name(label);
+        match self.labels.kind(label) {
+            LabelKind::Regular if !is_identifier(name) => Datum::String(name.clone()).cue_text(),
+            _ => name.to_string(),
+        }
+    }
+
+    /// The value as data: concrete all the way down, defaults taken.
+    pub(crate) fn datum(&mut self, id: VertexId) -> Result<Datum, FaultId> {
+        self.datum_at(id, 0)
+    }
+
+    fn datum_at(&mut self, id: VertexId, depth: u32) -> Result<Datum, FaultId> {
+        let place = id;
+        let id = self.unify(id);
+        if depth > self.budget.depth {
+            let at = self.first_position(id);
+            return Err(self.fail(Kind::Budget, "value nested too deeply", at));
+        }
+        let Some(id) = self.default_of(id) else {
+            let text = self.short(id);
+            return Err(self.incomplete(place, id, &text));
+        };
+        if let Some(fault) = self.heap.get(place).fault.or(self.heap.get(id).fault) {
+            return Err(self.placed(fault, place));
+        }
+        let vertex = self.heap.get(id);
+        if let Some((datum, _)) = &vertex.scalar {
+            return Ok(datum.clone());
+        }
+        if vertex.is_list {
+            let arcs: Vec<VertexId> = vertex.arcs.iter().map(|it| it.vertex).collect();
+            let mut items = Vec::with_capacity(arcs.len());
+            for arc in arcs {
+                items.push(self.datum_at(arc, depth + 1)?);
+            }
+            return Ok(Datum::list(items));
+        }
+        if vertex.is_struct {
+            let arcs: Vec<(Label, VertexId, Presence)> =
+                vertex.arcs.iter().map(|it| (it.label, it.vertex, it.presence)).collect();
+            let mut fields = Vec::with_capacity(arcs.len());
+            for (label, arc, presence) in arcs {
+                if self.labels.kind(label) != LabelKind::Regular {
+                    continue;
+                }
+                match presence {
+                    Presence::Member => {}
+                    Presence::Optional => continue,
+                    Presence::Required => {
+                        let at = self.first_position(arc);
+                        let message = "field is required but not present";
+                        let mut fault = Fault::new(Kind::Incomplete, message, at);
+                        fault.path = Some(self.path(arc));
+                        return Err(self.heap.fault(fault));
+                    }
+                }
+                let name = self.labels.name(label).clone();
+                fields.push((name, self.datum_at(arc, depth + 1)?));
+            }
+            return Ok(Datum::fields(fields));
+        }
+        let text = self.short(id);
+        Err(self.incomplete(place, id, &text))
+    }
+
+    fn incomplete(&mut self, place: VertexId, id: VertexId, text: &str) -> FaultId {
+        let at = self.first_position(id);
+        let mut fault = Fault::new(Kind::Incomplete, format!("incomplete value {text}"), at);
+        fault.path = Some(self.path(place));
+        self.heap.fault(fault)
+    }
+
+    /// The fault with the path of the vertex it was found at.
+    pub(crate) fn placed(&mut self, fault: FaultId, id: VertexId) -> FaultId {
+        if self.heap.faults[fault.0 as usize].path.is_some() {
+            return fault;
+        }
+        let mut placed = self.heap.faults[fault.0 as usize].clone();
+        placed.path = Some(self.path(id));
+        self.heap.fault(placed)
+    }
+
+    /// What of the value is concrete, as data; `None` if nothing is.
+    pub(crate) fn lenient(&mut self, id: VertexId, depth: u32) -> Option<Datum> {
+        let place = id;
+        let id = self.unify(id);
+        let id = self.default_of(id)?;
+        let vertex = self.heap.get(id);
+        if let Some(fault) = self.heap.get(place).fault.or(vertex.fault) {
+            let kind = self.heap.faults[fault.0 as usize].kind;
+            if !(kind.is_incomplete() && vertex.is_struct) {
+                return None;
+            }
+        }
+        if depth > self.budget.depth {
+            return None;
+        }
+        let vertex = self.heap.get(id);
+        if let Some((datum, _)) = &vertex.scalar {
+            return Some(datum.clone());
+        }
+        if vertex.is_list {
+            let arcs: Vec<VertexId> = vertex.arcs.iter().map(|it| it.vertex).collect();
+            let items = arcs.into_iter().filter_map(|it| self.lenient(it, depth + 1)).collect();
+            return Some(Datum::list(items));
+        }
+        if !vertex.is_struct {
+            return None;
+        }
+        let arcs: Vec<(Label, VertexId)> = vertex
+            .arcs
+            .iter()
+            .filter(|it| it.presence == Presence::Member)
+            .map(|it| (it.label, it.vertex))
+            .collect();
+        let mut fields = Vec::new();
+        for (label, arc) in arcs {
+            let kind = self.labels.kind(label);
+            let shown = kind == LabelKind::Regular;
+            if !shown {
+                continue;
+            }
+            if let Some(value) = self.lenient(arc, depth + 1) {
+                fields.push((self.labels.name(label).clone(), value));
+            }
+        }
+        Some(Datum::fields(fields))
+    }
+
+    /// Kinds a value has or may get.
+    pub(crate) fn kinds_of(&mut self, id: VertexId) -> Kinds {
+        let id = self.unify(id);
+        let vertex = self.heap.get(id);
+        if let Some(choice) = vertex.choice.clone() {
+            let mut all = Kinds::BOTTOM;
+            for each in choice.all {
+                all = all.or(self.kinds_of(each));
+            }
+            return all;
+        }
+        if let Some(fault) = vertex.fault {
+            return if self.heap.faults[fault.0 as usize].kind.is_incomplete() {
+                vertex.kinds
+            } else {
+                Kinds::BOTTOM
+            };
+        }
+        match &vertex.scalar {
+            Some((datum, _)) => compare::kinds(datum),
+            None if vertex.is_list => Kinds::LIST,
+            None if vertex.is_struct => Kinds::STRUCT,
+            None => vertex.kinds,
+        }
+    }
+
+    /// Whether it is a scalar, a struct or a list.
+    pub(crate) fn is_concrete(&mut self, id: VertexId) -> bool {
+        let id = self.unify(id);
+        let vertex = self.heap.get(id);
+        vertex.choice.is_none()
+            && vertex.fault.is_none()
+            && (vertex.scalar.is_some() || vertex.is_list || vertex.is_struct)
+    }
+
+    /// In few words, as messages have it.
+    pub(crate) fn short(&mut self, id: VertexId) -> String {
+        let mut out = String::new();
+        self.write_short(id, &mut out, 0);
+        out
+    }
+
+    fn write_short(&mut self, id: VertexId, out: &mut String, depth: u32) {
+        let id = self.follow(id);
+        if self.heap.get(id).state == State::New && depth < 20 {
+            self.unify(id);
+        }
+        let id = self.follow(id);
+        let vertex = self.heap.get(id);
+        if depth > 20 {
+            out.push_str("...");
+            return;
+        }
+        if vertex.fault.is_some() {
+            out.push_str("_|_");
+            return;
+        }
+        if let Some(choice) = vertex.choice.clone() {
+            for (index, each) in choice.all.iter().enumerate() {
+                if index > 0 {
+                    out.push_str(" | ");
+                }
+                if choice.defaults.contains(each) {
+                    out.push('*');
+                }
+                self.write_short(*each, out, depth + 1);
+            }
+            return;
+        }
+        if let Some((datum, _)) = &vertex.scalar {
+            out.push_str(&datum.cue_text());
+            return;
+        }
+        if vertex.is_list {
+            let arcs: Vec<VertexId> = vertex.arcs.iter().map(|it| it.vertex).collect();
+            let open = vertex.closed_length.is_none();
+            out.push('[');
+            for (index, arc) in arcs.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                self.write_short(*arc, out, depth + 1);
+            }
+            if open {
+                out.push_str(if arcs.is_empty() { "..." } else { ",..." });
+            }
+            out.push(']');
+            return;
+        }
+        if vertex.is_struct {
+            let arcs: Vec<(Label, VertexId, Presence)> =
+                vertex.arcs.iter().map(|it| (it.label, it.vertex, it.presence)).collect();
+            out.push('{');
+            let mut first = true;
+            for (label, arc, presence) in arcs {
+                if !std::mem::take(&mut first) {
+                    out.push(',');
+                }
+                out.push_str(&self.label_text(label));
+                out.push_str(marker(presence));
+                out.push(':');
+                self.write_short(arc, out, depth + 1);
+            }
+            out.push('}');
+            return;
+        }
+        out.push_str(&self.constraint(id));
+    }
+
+    /// A value that is no more than types and tests.
+    fn constraint(&mut self, id: VertexId) -> String {
+        let vertex = self.heap.get(id);
+        let mut parts: Vec<String> = Vec::new();
+        let mut ranged = None;
+        let mut tests = Vec::new();
+        for (test, _) in &vertex.tests {
+            match test {
+                Test::Bound(operator, limit) => {
+                    let text = format!("{}{}", compare::symbol(*operator), limit.cue_text());
+                    if !tests.contains(&text) {
+                        tests.push(text);
+                    }
+                }
+                Test::Range(name) => ranged = Some(*name),
+                Test::Call(package, function, rest) => {
+                    let short = package.rsplit('/').next().unwrap_or(package);
+                    let texts: Vec<String> = rest.iter().map(Datum::cue_text).collect();
+                    tests.push(if texts.is_empty() {
+                        format!("{short}.{}", function.name)
+                    } else {
+                        format!("{short}.{}({})", function.name, texts.join(", "))
+                    });
+                }
+                Test::Match(..) => tests.push("matchN".into()),
+            }
+        }
+        let implied = vertex.tests.iter().any(|(test, _)| match test {
+            Test::Bound(cue_syntax::ast::Compare::NotEqual, _) => false,
+            Test::Bound(_, limit) => match limit {
+                Datum::Number(_) => vertex.kinds == Kinds::NUMBER,
+                _ => true,
+            },
+            Test::Call(..) | Test::Range(_) => true,
+            Test::Match(..) => false,
+        });
+        if let Some(name) = ranged {
+            parts.push(name.into());
+        } else if vertex.kinds == Kinds::ANY {
+            if tests.is_empty() {
+                parts.push("_".into());
+            }
+        } else if !implied {
+            parts.push(vertex.kinds.to_string());
+        }
+        parts.extend(tests);
+        parts.join(" & ")
+    }
+
+    /// The value as CUE text; fields of the root without braces.
+    pub(crate) fn syntax(&mut self, id: VertexId, style: Style) -> String {
+        let mut out = String::new();
+        let real = self.unify(id);
+        let real = if style == Style::Final { self.default_of(real).unwrap_or(real) } else { real };
+        let vertex = self.heap.get(real);
+        let plain = vertex.is_struct
+            && vertex.choice.is_none()
+            && vertex.scalar.is_none()
+            && vertex.fault.is_none();
+        if plain {
+            self.write_fields(real, style, &mut out, 0);
+        } else {
+            self.write_value(id, style, &mut out, 0);
+            out.push('\n');
+        }
+        out
+    }
+
+    fn write_fields(&mut self, id: VertexId, style: Style, out: &mut String, depth: usize) {
+        let mut arcs: Vec<crate::heap::ArcEntry> = self.heap.get(id).arcs.clone();
+        arcs.retain(|it| self.is_shown(it.label, it.presence, style));
+        let indent = "\t".repeat(depth);
+        let mut rows: Vec<(String, String, Vec<String>)> = Vec::new();
+        for arc in &arcs {
+            let label = format!("{}{}:", self.label_text(arc.label), marker(arc.presence));
+            let mut value = String::new();
+            self.write_value(arc.vertex, style, &mut value, depth);
+            let mut docs = Vec::new();
+            if style == Style::Definition {
+                for notes in &arc.notes {
+                    let notes = &self.program.notes[*notes as usize];
+                    docs.extend(notes.docs.iter().cloned());
+                    for (name, body) in &notes.attributes {
+                        let _ = write!(value, " @{name}({body})");
+                    }
+                }
+            }
+            rows.push((label, value, docs));
+        }
+        // Values of neighbouring one-line fields are aligned, as cue fmt does.
+        let mut start = 0;
+        while start < rows.len() {
+            let mut end = start;
+            while end < rows.len() && !rows[end].1.contains('\n') && (end == start || rows[end].2.is_empty()) {
+                end += 1;
+            }
+            let width = rows[start..end].iter().map(|it| it.0.chars().count()).max().unwrap_or(0);
+            let end = end.max(start + 1);
+            for (label, value, docs) in &rows[start..end] {
+                for line in docs {
+                    let _ = writeln!(out, "{indent}// {line}");
+                }
+                let pad = width.saturating_sub(label.chars().count());
+                let _ = writeln!(out, "{indent}{label}{} {value}", " ".repeat(pad));
+            }
+            start = end;
+        }
+    }
+
+    fn is_shown(&self, label: Label, presence: Presence, style: Style) -> bool {
+        match (self.labels.kind(label), style) {
+            (LabelKind::Regular, Style::Final) => presence == Presence::Member,
+            (LabelKind::Regular, Style::Eval) => presence != Presence::Optional,
+            (LabelKind::Definition, Style::Eval) => presence == Presence::Member,
+            (LabelKind::Regular | LabelKind::Definition, Style::Definition) => true,
+            (_, Style::Final | Style::Eval | Style::Definition) => false,
+        }
+    }
+
+    fn write_value(&mut self, id: VertexId, style: Style, out: &mut String, depth: usize) {
+        let place = id;
+        let id = self.unify(id);
+        if depth > 200 {
+            out.push_str("_ // too deep");
+            return;
+        }
+        if let Some(fault) = self.heap.get(place).fault.or(self.heap.get(id).fault) {
+            let fault = self.heap.faults[fault.0 as usize].clone();
+            if fault.kind.is_incomplete() {
+                let source = self.source_text(id);
+                out.push_str(source.as_deref().unwrap_or("_|_"));
+            } else {
+                let _ = write!(out, "_|_ // {}", fault.message);
+            }
+            return;
+        }
+        if let Some(choice) = self.heap.get(id).choice.clone() {
+            let only = match choice.defaults.as_slice() {
+                [only] => Some(*only),
+                _ => None,
+            };
+            if let (Some(only), Style::Final | Style::Eval) = (only, style) {
+                if style == Style::Final || self.is_concrete(only) {
+                    self.write_value(only, style, out, depth);
+                    return;
+                }
+            }
+            for (index, each) in choice.all.iter().enumerate() {
+                if index > 0 {
+                    out.push_str(" | ");
+                }
+                if choice.defaults.contains(each) {
+                    out.push('*');
+                }
+                self.write_value(*each, style, out, depth);
+            }
+            return;
+        }
+        let vertex = self.heap.get(id);
+        if let Some((datum, _)) = &vertex.scalar {
+            let text = match datum {
+                Datum::String(text) if text.contains('\n') => multiline(text, depth),
+                other => other.cue_text(),
+            };
+            out.push_str(&text);
+            return;
+        }
+        if vertex.is_list {
+            let arcs: Vec<VertexId> = vertex.arcs.iter().map(|it| it.vertex).collect();
+            let open = vertex.closed_length.is_none();
+            let rest = vertex.rest.first().copied();
+            out.push('[');
+            for (index, arc) in arcs.iter().enumerate() {
+                if index > 0 {
+                    out.push_str(", ");
+                }
+                self.write_value(*arc, style, out, depth);
+            }
+            if open && style != Style::Final {
+                if !arcs.is_empty() {
+                    out.push_str(", ");
+                }
+                out.push_str("...");
+                if let Some((Some(expr), env)) = rest {
+                    let value = self.anonymous(expr, env);
+                    let real = self.unify(value);
+                    let vertex = self.heap.get(real);
+                    if vertex.kinds != Kinds::ANY || vertex.is_struct || vertex.scalar.is_some() {
+                        self.write_value(value, style, out, depth);
+                    }
+                }
+            }
+            out.push(']');
+            return;
+        }
+        if vertex.is_struct {
+            let mut inner = String::new();
+            self.write_fields(id, style, &mut inner, depth + 1);
+            if inner.is_empty() {
+                out.push_str("{}");
+            } else {
+                let _ = write!(out, "{{\n{inner}{}}}", "\t".repeat(depth));
+            }
+            return;
+        }
+        let text = self.constraint(id);
+        out.push_str(&text);
+    }
+
+    /// The source of a value whose evaluation waits for more.
+    pub(crate) fn source_text(&self, id: VertexId) -> Option<String> {
+        let mut texts = Vec::new();
+        for conjunct in &self.heap.get(id).conjuncts {
+            if let Source::Expr(expr, _) = conjunct.source {
+                if matches!(self.program.code(expr), Code::Struct(_)) {
+                    continue;
+                }
+                let at = self.program.at(expr);
+                let source = self.program.sources.get(at.source as usize)?;
+                let text = source.text.get(at.span.start as usize..at.span.end as usize)?;
+                texts.push(text.to_owned());
+            }
+        }
+        (!texts.is_empty()).then(|| texts.join(" & "))
+    }
+}
+
+fn marker(presence: Presence) -> &'static str {
+    match presence {
+        Presence::Member => "",
+        Presence::Optional => "?",
+        Presence::Required => "!",
+    }
+}
+
+/// Whether a name can stand as a label without quotes.
+pub(crate) fn is_identifier(name: &str) -> bool {
+    let mut chars = name.chars();
+    chars.next().is_some_and(|c| c.is_alphabetic() || c == '$')
+        && chars.all(|c| c.is_alphanumeric() || c == '_' || c == '$')
+        && !matches!(name, "true" | "false" | "null" | "for" | "in" | "if" | "let" | "package" | "import")
+        || matches!(name, "for" | "in" | "if" | "let")
+}
+
+fn multiline(text: &str, depth: usize) -> String {
+    let indent = "\t".repeat(depth + 1);
+    let mut out = String::from("\"\"\"\n");
+    for line in text.split('\n') {
+        let quoted = Datum::text(line).cue_text();
+        let inner = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
+        if inner.is_empty() {
+            out.push('\n');
+        } else {
+            let _ = writeln!(out, "{indent}{}", inner.replace("\\\"", "\""));
+        }
+    }
+    let _ = write!(out, "{indent}\"\"\"");
+    out
+}
