@@ -26,7 +26,7 @@ fn main() {
                 let got = match compile(&sources, &[], false) {
                     Err(errors) => Err(errors[0].message.clone()),
                     Ok(program) => {
-                        let mut evaluation = Evaluation::start(&program, &[], Budget { ticks: 2_000_000, depth: 400, vertices: 2_000_000 });
+                        let mut evaluation = Evaluation::start(std::sync::Arc::new(program), &[], Budget { ticks: 2_000_000, depth: 400, vertices: 2_000_000 });
                         let root = evaluation.find("").unwrap().unwrap();
                         let wrong = evaluation.validate(root, true);
                         if let Some(first) = wrong.first() { Err(format!("{}: {}", first.path, first.message)) }

@@ -11,7 +11,7 @@ use crate::program::{At, Callee, Code, ExprId, LabelKind, Plain, Presence};
 /// Bytes one call may produce.
 const CALL_BYTES: u64 = 64 << 20;
 
-impl Evaluator<'_> {
+impl Evaluator {
     pub(crate) fn call(
         &mut self,
         expr: ExprId,

@@ -1,5 +1,7 @@
 //! One evaluation as its users see it: paths in, answers out.
 
+use std::sync::Arc;
+
 use crate::builtin::{Datum, Kinds};
 use crate::compile::{self, LoadError, Source as SourceFile};
 use crate::encode::json::{self, Layout, Values};
@@ -49,8 +51,8 @@ pub enum Addition {
 }
 
 /// An evaluation of a program with inputs; filling makes it anew.
-pub struct Evaluation<'p> {
-    evaluator: Evaluator<'p>,
+pub struct Evaluation {
+    evaluator: Evaluator,
 }
 
 /// Reads JSON text as data.
@@ -162,9 +164,9 @@ pub fn compile_text(text: &str) -> Result<Program, Vec<LoadError>> {
     )
 }
 
-impl<'p> Evaluation<'p> {
+impl Evaluation {
     /// Begins; nothing is evaluated before it is asked for.
-    pub fn start(program: &'p Program, additions: &[(String, Addition)], budget: Budget) -> Self {
+    pub fn start(program: Arc<Program>, additions: &[(String, Addition)], budget: Budget) -> Self {
         let mut evaluator = Evaluator::new(program, budget);
         let (root, env) = (evaluator.root, evaluator.root_env);
         for (path, addition) in additions {
@@ -399,6 +401,16 @@ impl<'p> Evaluation<'p> {
         let id = self.evaluator.unify(id);
         let id = self.evaluator.default_of(id).unwrap_or(id);
         self.evaluator.heap.get(id).closed_length.is_none()
+    }
+
+    /// What `...T` of a list says of its elements.
+    pub fn element(&mut self, id: VertexId) -> Option<VertexId> {
+        let it = &mut self.evaluator;
+        let id = it.unify(id);
+        let id = it.default_of(id).unwrap_or(id);
+        let (expr, env) =
+            it.heap.get(id).rest.iter().find_map(|(value, env)| Some(((*value)?, *env)))?;
+        Some(it.anonymous(expr, env))
     }
 
     /// The default of a choice.

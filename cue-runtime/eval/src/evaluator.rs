@@ -1,5 +1,7 @@
 //! The state of one evaluation, and expressions: what they give in an environment.
 
+use std::sync::Arc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::builtin::Datum;
@@ -36,8 +38,8 @@ pub(crate) enum Concrete {
     Vertex(VertexId),
 }
 
-pub(crate) struct Evaluator<'p> {
-    pub(crate) program: &'p Program,
+pub(crate) struct Evaluator {
+    pub(crate) program: Arc<Program>,
     pub(crate) labels: Labels,
     pub(crate) heap: Heap,
     pub(crate) budget: Budget,
@@ -63,14 +65,14 @@ pub(crate) struct Evaluator<'p> {
     pub(crate) root_env: EnvId,
 }
 
-impl<'p> Evaluator<'p> {
-    pub(crate) fn new(program: &'p Program, budget: Budget) -> Self {
+impl Evaluator {
+    pub(crate) fn new(program: Arc<Program>, budget: Budget) -> Self {
         let mut heap = Heap::default();
         let root = heap.vertex(None, None);
         let root_env = heap.env(None, EnvKind::PatternName(None));
         let mut it = Self {
-            program,
             labels: program.labels.clone(),
+            program: program.clone(),
             heap,
             budget,
             ticks: 0,
@@ -162,7 +164,7 @@ impl<'p> Evaluator<'p> {
             return Value::Fault(fault);
         }
         let at = self.program.at(expr);
-        let program = self.program;
+        let program = self.program.clone();
         match program.code(expr) {
             Code::Null => Value::Datum(Datum::Null),
             Code::Bool(it) => Value::Datum(Datum::Bool(*it)),
@@ -254,7 +256,7 @@ impl<'p> Evaluator<'p> {
             Code::Index(operand, index) => self.index(*operand, *index, env, at),
             Code::Slice(operand, low, high) => self.slice(*operand, *low, *high, env, at),
             Code::Call(callee, arguments) => self.call(expr, *callee, arguments, env, at),
-            Code::BadCall(_) => {
+            Code::BadCall => {
                 Value::Fault(self.fail(Kind::Permanent, "cannot call non-function", at))
             }
         }
@@ -266,7 +268,8 @@ impl<'p> Evaluator<'p> {
         }
         let id = self.heap.vertex(None, None);
         let env = self.root_env;
-        for file in &self.program.packages[index as usize] {
+        let program = self.program.clone();
+        for file in &program.packages[index as usize] {
             self.heap.get_mut(id).conjuncts.push(conjunct(Source::Expr(*file, env)));
         }
         self.imports.insert(index, id);
@@ -649,7 +652,7 @@ impl<'p> Evaluator<'p> {
         env: EnvId,
     ) -> Result<Vec<(ExprId, EnvId)>, FaultId> {
         let mut out = Vec::new();
-        let program = self.program;
+        let program = self.program.clone();
         let code = &program.comprehensions[index as usize];
         self.clauses(&code.clauses, code.body, env, &mut out)?;
         Ok(out)

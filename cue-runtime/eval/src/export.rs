@@ -20,7 +20,7 @@ pub enum Style {
     Definition,
 }
 
-impl Evaluator<'_> {
+impl Evaluator {
     /// Where a vertex stands, in CUE's path syntax.
     pub(crate) fn path(&self, id: VertexId) -> String {
         let mut labels = Vec::new();

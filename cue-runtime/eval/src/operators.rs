@@ -12,7 +12,7 @@ use crate::heap::{EnvId, FaultId, State, Test, VertexId};
 use crate::number::Number;
 use crate::program::{Arithmetic, At, Code, ExprId};
 
-impl Evaluator<'_> {
+impl Evaluator {
     pub(crate) fn comparison(
         &mut self,
         operator: Compare,

@@ -244,7 +244,7 @@ pub(crate) enum Code {
     Slice(ExprId, Option<ExprId>, Option<ExprId>),
     Call(Callee, Vec<ExprId>),
     /// A call of something that is none.
-    BadCall(ExprId),
+    BadCall,
 }
 
 /// A source text with the means to find positions.

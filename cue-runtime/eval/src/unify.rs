@@ -32,7 +32,7 @@ struct Work {
     computed: Vec<(ExprId, EnvId, Presence, ExprId, u32, At, Groups)>,
 }
 
-impl Evaluator<'_> {
+impl Evaluator {
     /// The vertex whose value `id` shares, itself if none.
     pub(crate) fn follow(&self, mut id: VertexId) -> VertexId {
         while let Some(next) = self.heap.get(id).forward {
@@ -381,7 +381,7 @@ impl Evaluator<'_> {
             self.raise(id, Fault::new(Kind::StructuralCycle, "structural cycle", at));
             return;
         }
-        let program = self.program;
+        let program = self.program.clone();
         let code = &program.structs[literal as usize];
         self.heap.get_mut(id).literals.push(literal);
         let lets = vec![None; code.lets.len()];

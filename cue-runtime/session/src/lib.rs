@@ -17,6 +17,8 @@ pub mod protocol; // what crosses the boundary: calls, answers, diagnostics
 pub mod session; // the typed face: Runtime, Program, Session
 mod machine; // carries out calls on cue-eval and cue-patch
 mod actions; // finding the next `#do`
+mod tree; // values with their comments, for patches
+mod schema; // OpenAPI of a value
 #[cfg(not(target_arch = "wasm32"))]
 pub mod native; // the runtime without a sandbox
 

@@ -1,21 +1,336 @@
 //! Carries out calls: the one thing that runs both natively and inside the sandbox.
 
-use crate::protocol::{Answer, Call, Diagnostic};
+use std::sync::Arc;
+
+use cue_eval::builtin::Kinds as EvalKinds;
+use cue_eval::heap::VertexId;
+use cue_eval::{
+    Addition, Budget as EvalBudget, Evaluation, LabelKind, LoadError, Presence as EvalPresence,
+    Program, Source, Style, compile, evaluation,
+};
+use cue_patch::{Mode, Tree};
+use rustc_hash::FxHashMap;
+
+use crate::protocol::{
+    Answer, Budget, Call, Concreteness, Diagnostic, Field, FieldSelection, Filling, Input, Kind,
+    Kinds, Position, Presence, Profile, ProgramKey, ProgramSpec, SyntaxStyle,
+};
+use crate::session::Program as Named;
+use crate::{actions, schema};
+
+/// Programs one machine keeps.
+const PROGRAMS: usize = 256;
 
 /// An interpreter with its compiled programs and at most one session.
 #[derive(Default)]
-pub struct Machine {}
+pub struct Machine {
+    programs: FxHashMap<ProgramKey, Arc<Program>>,
+    session: Option<State>,
+}
+
+/// A session: a program, what was added to it, and the evaluation while nothing more is added.
+struct State {
+    program: Arc<Program>,
+    additions: Vec<(String, Addition)>,
+    budget: Budget,
+    evaluation: Option<Evaluation>,
+}
 
 impl Machine {
     /// Carry out one call.
     pub fn call(&mut self, call: &Call) -> Answer {
-        let _ = call;
-        Answer::Diagnostics(vec![Diagnostic {
-            code: "cue/unavailable".into(),
-            message: "the evaluator is not connected yet".into(),
-            path: String::new(),
-            positions: Vec::new(),
-            incomplete: false,
-        }])
+        match self.answer(call) {
+            Ok(answer) => answer,
+            Err(all) => Answer::Diagnostics(all),
+        }
     }
+
+    fn answer(&mut self, call: &Call) -> Result<Answer, Vec<Diagnostic>> {
+        match call {
+            Call::Compile(spec) => self.compile(spec).map(Answer::Program),
+            Call::Start { program, inputs, budget } => self.start(program, inputs, *budget),
+            Call::End => {
+                self.session = None;
+                Ok(Answer::Done)
+            }
+            Call::Exists(path) => {
+                let it = self.evaluation()?;
+                Ok(Answer::Yes(find(it, path)?.is_some()))
+            }
+            Call::Kinds(path) => {
+                let it = self.evaluation()?;
+                let found = find(it, path)?;
+                Ok(Answer::Kinds(found.map(|id| kinds(it, id))))
+            }
+            Call::Json(path) => {
+                let it = self.evaluation()?;
+                let Some(id) = find(it, path)? else { return Ok(Answer::Text(None)) };
+                let datum = it.datum(id).map_err(diagnostics)?;
+                Ok(Answer::Text(Some(evaluation::print_json(&datum))))
+            }
+            Call::JsonLenient(path) => {
+                let it = self.evaluation()?;
+                let Some(id) = find(it, path)? else { return Ok(Answer::Text(None)) };
+                Ok(Answer::Text(it.lenient(id).map(|datum| evaluation::print_json(&datum))))
+            }
+            Call::Fields(path, which) => {
+                let it = self.evaluation()?;
+                let Some(id) = find(it, path)? else { return Ok(Answer::Fields(None)) };
+                Ok(Answer::Fields(fields(it, id, path, *which)))
+            }
+            Call::Fill(path, filling) => self.fill(path, filling),
+            Call::NextAction { below, done } => {
+                let it = self.evaluation()?;
+                let Some(id) = find(it, below)? else { return Ok(Answer::Action(None)) };
+                Ok(Answer::Action(actions::next(it, id, below, done)))
+            }
+            Call::Syntax(path, style) => {
+                let it = self.evaluation()?;
+                let Some(id) = find(it, path)? else { return Ok(Answer::Text(None)) };
+                let style = match style {
+                    SyntaxStyle::Eval => Style::Eval,
+                    SyntaxStyle::Final => Style::Final,
+                    SyntaxStyle::Definition => Style::Definition,
+                };
+                Ok(Answer::Text(Some(it.syntax(id, style))))
+            }
+            Call::Validate(path, how) => {
+                let it = self.evaluation()?;
+                let Some(id) = find(it, path)? else { return Ok(Answer::Done) };
+                let found = it.validate(id, *how == Concreteness::Required);
+                if found.is_empty() { Ok(Answer::Done) } else { Err(diagnostics(found)) }
+            }
+            Call::Patch { path, base } => self.patch(path, base),
+            Call::Schema(path) => {
+                let it = self.evaluation()?;
+                let Some(id) = find(it, path)? else { return Ok(Answer::Text(None)) };
+                Ok(Answer::Text(Some(schema::of(it, id).to_string())))
+            }
+        }
+    }
+
+    fn compile(&mut self, spec: &ProgramSpec) -> Result<ProgramKey, Vec<Diagnostic>> {
+        let key = Named::new(spec.clone()).key;
+        if self.programs.contains_key(&key) {
+            return Ok(key);
+        }
+        let sources = |all: &[crate::protocol::Source]| -> Vec<Source> {
+            all.iter().map(|it| Source { name: it.name.clone(), text: it.text.clone() }).collect()
+        };
+        let packages: Vec<(String, Vec<Source>)> =
+            spec.packages.iter().map(|it| (it.path.clone(), sources(&it.sources))).collect();
+        let lenient = spec.profile == Profile::KubeVela;
+        let program =
+            compile(&sources(&spec.sources), &packages, lenient).map_err(load_errors)?;
+        if self.programs.len() >= PROGRAMS {
+            self.programs.clear();
+        }
+        self.programs.insert(key, Arc::new(program));
+        Ok(key)
+    }
+
+    fn start(
+        &mut self,
+        key: &ProgramKey,
+        inputs: &[Input],
+        budget: Budget,
+    ) -> Result<Answer, Vec<Diagnostic>> {
+        self.session = None;
+        let Some(program) = self.programs.get(key).cloned() else {
+            return Ok(Answer::UnknownProgram);
+        };
+        let mut additions = Vec::with_capacity(inputs.len());
+        for input in inputs {
+            additions.push((input.path.clone(), json(&input.path, &input.json)?));
+        }
+        self.session = Some(State { program, additions, budget, evaluation: None });
+        Ok(Answer::Done)
+    }
+
+    fn evaluation(&mut self) -> Result<&mut Evaluation, Vec<Diagnostic>> {
+        let Some(state) = &mut self.session else {
+            return Err(vec![plain("cue/session", "no session was started", "")]);
+        };
+        Ok(state.evaluation.get_or_insert_with(|| {
+            let budget = EvalBudget {
+                ticks: state.budget.ticks,
+                depth: state.budget.depth.min(DEPTH),
+                // A vertex is about half a kilobyte with what belongs to it.
+                vertices: usize::try_from(state.budget.bytes / 512).unwrap_or(usize::MAX),
+            };
+            Evaluation::start(state.program.clone(), &state.additions, budget)
+        }))
+    }
+
+    fn fill(&mut self, path: &str, filling: &Filling) -> Result<Answer, Vec<Diagnostic>> {
+        let Some(state) = &mut self.session else {
+            return Err(vec![plain("cue/session", "no session was started", "")]);
+        };
+        let addition = match filling {
+            Filling::Json(text) => json(path, text)?,
+            Filling::Cue(text) => {
+                let mut program = (*state.program).clone();
+                let addition = evaluation::compile_addition(&mut program, path, text)
+                    .map_err(load_errors)?;
+                state.program = Arc::new(program);
+                // The path is part of what was compiled.
+                state.additions.push((String::new(), addition));
+                state.evaluation = None;
+                return Ok(Answer::Done);
+            }
+        };
+        state.additions.push((path.to_owned(), addition));
+        state.evaluation = None;
+        Ok(Answer::Done)
+    }
+
+    fn patch(&mut self, path: &str, base: &str) -> Result<Answer, Vec<Diagnostic>> {
+        let base = serde_json::from_str(base)
+            .map(|value| Tree::from_json(&value))
+            .map_err(|error| vec![plain("cue/patch", &error.to_string(), path)])?;
+        let it = self.evaluation()?;
+        let Some(id) = find(it, path)? else { return Ok(Answer::Text(None)) };
+        let docs = match parent(path) {
+            Some((above, label)) => match find(it, above)? {
+                Some(above) => it
+                    .members(above)
+                    .into_iter()
+                    .flatten()
+                    .find(|(member, _)| member.selector == label)
+                    .map(|(member, _)| member.docs)
+                    .unwrap_or_default(),
+                None => Vec::new(),
+            },
+            None => Vec::new(),
+        };
+        let patch = crate::tree::of(it, id);
+        let failed = |error: cue_patch::Error| vec![plain("cue/patch", &error.to_string(), path)];
+        let result = cue_patch::patch(&base, &patch, Mode::of(&docs)).map_err(failed)?;
+        if let Ok(value) = result.to_json() {
+            return Ok(Answer::Text(Some(value.to_string())));
+        }
+        evaluate(&result.to_cue()).map(|text| Answer::Text(Some(text)))
+    }
+}
+
+/// Nesting of evaluations: what the stack of a sandbox allows.
+const DEPTH: u32 = 400;
+
+/// Evaluates text on its own, to JSON.
+fn evaluate(text: &str) -> Result<String, Vec<Diagnostic>> {
+    let program = evaluation::compile_text(text).map_err(load_errors)?;
+    let budget = EvalBudget { ticks: 1_000_000, depth: DEPTH, vertices: 200_000 };
+    let mut it = Evaluation::start(Arc::new(program), &[], budget);
+    let Some(root) = find(&mut it, "")? else { return Ok("null".into()) };
+    let datum = it.datum(root).map_err(diagnostics)?;
+    Ok(evaluation::print_json(&datum))
+}
+
+/// `a.b` is `b` in `a`.
+fn parent(path: &str) -> Option<(&str, &str)> {
+    if path.is_empty() {
+        return None;
+    }
+    Some(path.rsplit_once('.').unwrap_or(("", path)))
+}
+
+fn json(path: &str, text: &str) -> Result<Addition, Vec<Diagnostic>> {
+    evaluation::parse_json(text)
+        .map(Addition::Data)
+        .map_err(|message| vec![plain("cue/json", &message, path)])
+}
+
+fn plain(code: &str, message: &str, path: &str) -> Diagnostic {
+    Diagnostic {
+        code: code.into(),
+        message: message.into(),
+        path: path.into(),
+        positions: Vec::new(),
+        incomplete: false,
+    }
+}
+
+pub(crate) fn find(it: &mut Evaluation, path: &str) -> Result<Option<VertexId>, Vec<Diagnostic>> {
+    it.find(path).map_err(|wrong| diagnostics(vec![wrong]))
+}
+
+pub(crate) fn diagnostics(all: Vec<cue_eval::Diagnostic>) -> Vec<Diagnostic> {
+    all.into_iter().map(diagnostic).collect()
+}
+
+fn diagnostic(it: cue_eval::Diagnostic) -> Diagnostic {
+    let position = |(file, line, column)| Position { file, line, column };
+    Diagnostic {
+        code: it.kind.code().into(),
+        message: it.message,
+        path: it.path,
+        positions: it.positions.into_iter().map(position).collect(),
+        incomplete: it.kind.is_incomplete(),
+    }
+}
+
+fn load_errors(all: Vec<LoadError>) -> Vec<Diagnostic> {
+    all.into_iter()
+        .map(|it| {
+            let (file, line, column) = it.position;
+            Diagnostic {
+                positions: vec![Position { file, line, column }],
+                ..plain("cue/load", &it.message, "")
+            }
+        })
+        .collect()
+}
+
+pub(crate) fn kinds(it: &mut Evaluation, id: VertexId) -> Kinds {
+    let (kinds, concrete) = it.kinds(id);
+    let all = [
+        (EvalKinds::NULL, Kind::Null),
+        (EvalKinds::BOOL, Kind::Bool),
+        (EvalKinds::INT, Kind::Int),
+        (EvalKinds::FLOAT, Kind::Float),
+        (EvalKinds::STRING, Kind::String),
+        (EvalKinds::BYTES, Kind::Bytes),
+        (EvalKinds::STRUCT, Kind::Struct),
+        (EvalKinds::LIST, Kind::List),
+    ];
+    let any_of = all.into_iter().filter(|(bit, _)| kinds.meets(*bit)).map(|it| it.1).collect();
+    Kinds { concrete, any_of }
+}
+
+fn fields(
+    it: &mut Evaluation,
+    id: VertexId,
+    path: &str,
+    which: FieldSelection,
+) -> Option<Vec<Field>> {
+    let list = it.is_list(id);
+    let members = it.members(id)?;
+    let mut out = Vec::with_capacity(members.len());
+    for (member, vertex) in members {
+        let data = matches!(member.label_kind, LabelKind::Regular | LabelKind::Index);
+        let there = member.presence == EvalPresence::Member;
+        if which == FieldSelection::Regular && !(data && there) {
+            continue;
+        }
+        let below = if list {
+            format!("{path}[{}]", member.label)
+        } else if path.is_empty() {
+            member.selector.clone()
+        } else {
+            format!("{path}.{}", member.selector)
+        };
+        out.push(Field {
+            label: member.label,
+            path: below,
+            presence: match member.presence {
+                EvalPresence::Optional => Presence::Optional,
+                EvalPresence::Required => Presence::Required,
+                EvalPresence::Member => Presence::Member,
+            },
+            kinds: kinds(it, vertex),
+            doc: member.docs,
+            attributes: member.attributes,
+        });
+    }
+    Some(out)
 }

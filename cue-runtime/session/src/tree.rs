@@ -1,0 +1,62 @@
+//! A value of an evaluation as a patch sees it: with comments, types as CUE text.
+
+use cue_eval::builtin::Datum;
+use cue_eval::heap::VertexId;
+use cue_eval::{Evaluation, LabelKind, Presence, Style};
+use cue_patch::{Field, Tree};
+
+/// Deepest value that is looked at.
+const DEPTH: u32 = 200;
+
+/// The tree of a value.
+pub(crate) fn of(it: &mut Evaluation, id: VertexId) -> Tree {
+    tree(it, id, 0)
+}
+
+fn tree(it: &mut Evaluation, id: VertexId, depth: u32) -> Tree {
+    if let Some(wrong) = it.error(id) {
+        return Tree::Bottom(wrong.message);
+    }
+    let (_, concrete) = it.kinds(id);
+    if !concrete || depth > DEPTH {
+        return Tree::Cue(it.syntax(id, Style::Definition).trim_end().to_owned());
+    }
+    if it.is_list(id) {
+        let members = it.members(id).unwrap_or_default();
+        let open = it.is_open_list(id);
+        let items = members.into_iter().map(|(_, vertex)| tree(it, vertex, depth + 1)).collect();
+        return Tree::List { items, open };
+    }
+    let Some(members) = it.members(id) else {
+        return match it.datum(id) {
+            Ok(datum) => scalar(&datum),
+            Err(_) => Tree::Cue(it.short(id)),
+        };
+    };
+    let mut fields = Vec::with_capacity(members.len());
+    for (member, vertex) in members {
+        if member.label_kind != LabelKind::Regular {
+            continue;
+        }
+        let marker = match member.presence {
+            Presence::Member => "",
+            Presence::Optional => continue,
+            Presence::Required => "!",
+        };
+        let value = tree(it, vertex, depth + 1);
+        fields.push(Field { label: member.label, marker, docs: member.docs, value });
+    }
+    Tree::Struct(fields)
+}
+
+fn scalar(datum: &Datum) -> Tree {
+    match datum {
+        Datum::Null => Tree::Null,
+        Datum::Bool(it) => Tree::Bool(*it),
+        Datum::Number(it) if it.is_int() => Tree::Int(it.cue_text()),
+        Datum::Number(it) => Tree::Float(it.cue_text()),
+        Datum::String(it) => Tree::String(it.to_string()),
+        Datum::Struct(fields) if fields.is_empty() => Tree::Struct(Vec::new()),
+        other => Tree::Cue(other.cue_text()),
+    }
+}
