@@ -187,10 +187,16 @@ fn parse_v6(text: &str) -> Result<Address, Reason<'_>> {
         }
         if rest.as_bytes().get(digits) == Some(&b'.') {
             if ellipsis.is_none() && at != 12 {
-                return Err(("embedded IPv4 address must replace the final 2 fields of the address", rest));
+                return Err((
+                    "embedded IPv4 address must replace the final 2 fields of the address",
+                    rest,
+                ));
             }
             if at + 4 > 16 {
-                return Err(("too many hex fields to fit an embedded IPv4 at the end of the address", rest));
+                return Err((
+                    "too many hex fields to fit an embedded IPv4 at the end of the address",
+                    rest,
+                ));
             }
             let octets = parse_v4(rest)?;
             bytes[at..at + 4].copy_from_slice(&octets);
@@ -238,8 +244,9 @@ fn parse_v6(text: &str) -> Result<Address, Reason<'_>> {
 
 /// Reads `address/bits`.
 pub(super) fn parse_prefix(text: &str) -> Result<(Address, u8), String> {
-    let wrong =
-        |reason: String| format!("netip.ParsePrefix({}): {reason}", go_quote(text, '"', Plain::Print));
+    let wrong = |reason: String| {
+        format!("netip.ParsePrefix({}): {reason}", go_quote(text, '"', Plain::Print))
+    };
     let Some(slash) = text.rfind('/') else { return Err(wrong("no '/'".to_owned())) };
     let address = parse_address(&text[..slash]).map_err(wrong)?;
     if !address.zone.is_empty() {

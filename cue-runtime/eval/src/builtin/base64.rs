@@ -31,9 +31,9 @@ const MEMBERS: &[Member] = &[
         standard(a)?;
         let text = arg::text(a, 1)?;
         cx.spend(text.len())?;
-        decode(text.as_bytes()).map(Datum::bytes).map_err(|at| {
-            CallError::permanent(format!("illegal base64 data at input byte {at}"))
-        })
+        decode(text.as_bytes())
+            .map(Datum::bytes)
+            .map_err(|at| CallError::permanent(format!("illegal base64 data at input byte {at}")))
     }),
 ];
 

@@ -17,8 +17,9 @@ pub(super) fn md5(data: &[u8]) -> Vec<u8> {
         [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]];
     let mut state = [0x6745_2301u32, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
     // The sines of the standard, as whole numbers.
-    let sines: Vec<u32> =
-        (1..=64).map(|at| (libm::fabs(libm::sin(f64::from(at))) * 4_294_967_296.0) as u32).collect();
+    let sines: Vec<u32> = (1..=64)
+        .map(|at| (libm::fabs(libm::sin(f64::from(at))) * 4_294_967_296.0) as u32)
+        .collect();
     let length = (data.len() as u64).wrapping_mul(8).to_le_bytes();
     for block in padded(data, length).chunks_exact(64) {
         let words: Vec<u32> = block

@@ -135,8 +135,8 @@ fn check(key: &[u8], message: &[u8], signature: &[u8]) -> Option<bool> {
     hash.update(message);
     let h = BigUint::from_bytes_le(&hash.finalize()) % &order;
     // 4/5, with x even: the base point.
-    let mut base = (BigUint::from(5u32).modpow(&(&curve.p - 2u32), &curve.p) * 4u32 % &curve.p)
-        .to_bytes_le();
+    let mut base =
+        (BigUint::from(5u32).modpow(&(&curve.p - 2u32), &curve.p) * 4u32 % &curve.p).to_bytes_le();
     base.resize(32, 0);
     let base = curve.decode(&base)?;
     // R = s·B − h·A

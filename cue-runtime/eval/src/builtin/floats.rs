@@ -1,7 +1,16 @@
 //! Doubles as Go's `strconv` reads and writes them.
 
-/// Reads a double; `single` rounds to 32 bits. The error is Go's reason.
-pub(super) fn parse_float(text: &str, single: bool) -> Result<f64, &'static str> {
+/// Bits of a number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Width {
+    /// 32
+    Single,
+    /// 64
+    Double,
+}
+
+/// Reads a double, rounded to the width. The error is Go's reason.
+pub(super) fn parse_float(text: &str, width: Width) -> Result<f64, &'static str> {
     const SYNTAX: &str = "invalid syntax";
     let lower = text.to_ascii_lowercase();
     let (negative, body) = match lower.as_bytes().first() {
@@ -18,37 +27,40 @@ pub(super) fn parse_float(text: &str, single: bool) -> Result<f64, &'static str>
             let known = bytes.iter().all(|byte| {
                 byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'+' | b'-' | b'_')
             });
-            if !known || !separated(bytes, false) {
+            if !known || !separated(bytes) {
                 return Err(SYNTAX);
             }
             let plain = body.replace('_', "");
             let value: f64 = plain.parse().map_err(|_| SYNTAX)?;
-            let value =
-                if single { f64::from(plain.parse::<f32>().map_err(|_| SYNTAX)?) } else { value };
+            let value = if width == Width::Single {
+                f64::from(plain.parse::<f32>().map_err(|_| SYNTAX)?)
+            } else {
+                value
+            };
             if value.is_infinite() {
                 return Err("value out of range");
             }
             value
         }
     };
-    let value = if single { f64::from(value as f32) } else { value };
+    let value = if width == Width::Single { f64::from(value as f32) } else { value };
     Ok(if negative { -value } else { value })
 }
 
-/// `_` only between digits, or after the prefix.
-fn separated(bytes: &[u8], prefixed: bool) -> bool {
+/// `_` only between digits.
+fn separated(bytes: &[u8]) -> bool {
     bytes.iter().enumerate().all(|(at, byte)| {
         let digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_hexdigit);
-        *byte != b'_'
-            || (digit(bytes.get(at + 1))
-                && ((at == 0 && prefixed) || (at > 0 && digit(bytes.get(at - 1)))))
+        *byte != b'_' || (digit(bytes.get(at + 1)) && at > 0 && digit(bytes.get(at - 1)))
     })
 }
 
 /// Hexadecimal mantissa with a mandatory binary exponent, rounded to nearest even.
 fn hexadecimal(body: &str) -> Option<f64> {
     let (mantissa, exponent) = body.split_once('p')?;
-    if !separated(mantissa.as_bytes(), true) {
+    // One may follow the prefix.
+    let body = mantissa.strip_prefix('_').unwrap_or(mantissa);
+    if !separated(body.as_bytes()) {
         return None;
     }
     let mantissa = mantissa.replace('_', "");
@@ -83,10 +95,10 @@ fn hexadecimal(body: &str) -> Option<f64> {
 }
 
 /// Digits `d.ddd` without the point, and the exponent of the first digit.
-fn scientific(value: f64, precision: Option<usize>, single: bool) -> (String, i32) {
+fn scientific(value: f64, precision: Option<usize>, width: Width) -> (String, i32) {
     let text = match precision {
         Some(precision) => format!("{value:.precision$e}"),
-        None if single => format!("{:e}", value as f32),
+        None if width == Width::Single => format!("{:e}", value as f32),
         None => format!("{value:e}"),
     };
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -105,9 +117,9 @@ pub(super) fn format_float(
     value: f64,
     format: u8,
     precision: Option<usize>,
-    single: bool,
+    width: Width,
 ) -> String {
-    let value = if single { f64::from(value as f32) } else { value };
+    let value = if width == Width::Single { f64::from(value as f32) } else { value };
     if value.is_nan() {
         return "NaN".to_owned();
     }
@@ -118,26 +130,26 @@ pub(super) fn format_float(
     let size = value.abs();
     let body = match format {
         b'e' | b'E' => {
-            let (digits, exponent) = scientific(size, precision, single);
+            let (digits, exponent) = scientific(size, precision, width);
             exponent_form(&digits, exponent, format)
         }
         b'f' => match precision {
             Some(precision) => format!("{size:.precision$}"),
-            None if single => format!("{}", size as f32),
+            None if width == Width::Single => format!("{}", size as f32),
             None => format!("{size}"),
         },
-        b'g' | b'G' => general(size, format, precision, single),
+        b'g' | b'G' => general(size, format, precision, width),
         b'x' | b'X' => hex_form(size, format, precision),
-        b'b' => binary_form(size, single),
+        b'b' => binary_form(size, width),
         other => return format!("%{}", char::from(other)),
     };
     format!("{sign}{body}")
 }
 
-fn general(size: f64, format: u8, precision: Option<usize>, single: bool) -> String {
+fn general(size: f64, format: u8, precision: Option<usize>, width: Width) -> String {
     let shortest = precision.is_none();
     let precision = precision.map(|it| it.max(1));
-    let (digits, exponent) = scientific(size, precision.map(|it| it - 1), single);
+    let (digits, exponent) = scientific(size, precision.map(|it| it - 1), width);
     let digits = match digits.trim_end_matches('0') {
         "" => "0",
         trimmed => trimmed,
@@ -151,7 +163,11 @@ fn general(size: f64, format: u8, precision: Option<usize>, single: bool) -> Str
         limit = 6;
     }
     if exponent < -4 || i64::from(exponent) >= limit.max(if shortest { 21.min(limit) } else { 0 }) {
-        if shortest && (-4..21).contains(&exponent) && (digits.len() as i32) > exponent && exponent < 6 {
+        if shortest
+            && (-4..21).contains(&exponent)
+            && (digits.len() as i32) > exponent
+            && exponent < 6
+        {
             return plain_form(digits, exponent);
         }
         let letter = if format == b'g' { b'e' } else { b'E' };
@@ -178,8 +194,8 @@ fn parts(size: f64) -> (u64, i32) {
     if exponent == 0 { (mantissa, -1074) } else { (mantissa | 1 << 52, exponent - 1075) }
 }
 
-fn binary_form(size: f64, single: bool) -> String {
-    if single {
+fn binary_form(size: f64, width: Width) -> String {
+    if width == Width::Single {
         let bits = (size as f32).to_bits();
         let exponent = ((bits >> 23) & 0xff) as i32;
         let mantissa = bits & ((1 << 23) - 1);

@@ -16,9 +16,7 @@ const S: Parameter = Parameter::STRING;
 pub(super) const PACKAGE: Package = Package { path: "encoding/json", members: MEMBERS };
 
 const MEMBERS: &[Member] = &[
-    function("Valid", &[B], Kinds::BOOL, |_, a| {
-        Ok(Datum::Bool(check(arg::bytes(a, 0)?).is_ok()))
-    }),
+    function("Valid", &[B], Kinds::BOOL, |_, a| Ok(Datum::Bool(check(arg::bytes(a, 0)?).is_ok()))),
     function("Compact", &[B], Kinds::STRING, compact),
     function("Indent", &[B, S, S], Kinds::STRING, indent),
     function("HTMLEscape", &[B], Kinds::STRING, html_escape),
@@ -49,7 +47,8 @@ fn marshal_stream(cx: &mut CallContext, args: &[Datum]) -> Outcome {
 
 /// What the stream functions say about a value that is no list.
 pub(super) fn not_a_list(args: &[Datum]) -> CallError {
-    let (text, kind) = args.first().map_or((String::new(), ""), |it| (it.cue_text(), it.kind_name()));
+    let (text, kind) =
+        args.first().map_or((String::new(), ""), |it| (it.cue_text(), it.kind_name()));
     CallError::permanent(format!("cannot use value {text} (type {kind}) as list"))
 }
 

@@ -1,90 +1,27 @@
 //! Go's time layouts: `Mon Jan 2 15:04:05 MST 2006` names the parts of a time by example.
 
+use super::calendar::{Moment, days_from_civil, days_in, is_leap};
 use super::quoting::{Plain, go_quote};
 
 /// The layout times are written in.
 pub(super) const RFC3339_NANO: &str = "2006-01-02T15:04:05.999999999Z07:00";
 
 const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
 ];
 const DAYS: [&str; 7] =
     ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-
-/// A point in time and the offset it is shown with.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Moment {
-    /// Seconds since 1970, UTC.
-    pub(super) seconds: i64,
-    pub(super) nanoseconds: u32,
-    /// Seconds east of Greenwich.
-    pub(super) offset: i32,
-}
-
-/// The parts of a time on the clock of its offset.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Civil {
-    pub(super) year: i64,
-    pub(super) month: u32,
-    pub(super) day: u32,
-    pub(super) hour: u32,
-    pub(super) minute: u32,
-    pub(super) second: u32,
-    weekday: usize,
-}
-
-impl Moment {
-    /// The clock at the offset.
-    pub(super) fn civil(&self) -> Civil {
-        let local = i128::from(self.seconds) + i128::from(self.offset);
-        let days = local.div_euclid(86_400);
-        let rest = local.rem_euclid(86_400) as u32;
-        // Days from 0000-03-01, in eras of 400 years.
-        let shifted = days + 719_468;
-        let era = shifted.div_euclid(146_097);
-        let day_of_era = shifted.rem_euclid(146_097);
-        let year_of_era =
-            (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let shifted_month = (5 * day_of_year + 2) / 153;
-        let day = (day_of_year - (153 * shifted_month + 2) / 5 + 1) as u32;
-        let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 } as u32;
-        let year = year_of_era + era * 400 + i128::from(month <= 2);
-        Civil {
-            year: year as i64,
-            month,
-            day,
-            hour: rest / 3600,
-            minute: rest / 60 % 60,
-            second: rest % 60,
-            weekday: (days + 4).rem_euclid(7) as usize,
-        }
-    }
-}
-
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let shifted = (month + 9) % 12;
-    let day_of_year = (153 * shifted + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
-}
-
-fn is_leap(year: i64) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-}
-
-fn days_in(month: i64, year: i64) -> i64 {
-    match month {
-        2 if is_leap(year) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Zone {
@@ -221,7 +158,7 @@ pub(super) fn format(layout: &str, moment: &Moment) -> String {
         rest = suffix;
         let month = MONTHS[(civil.month as usize + 11) % 12];
         let weekday = DAYS[civil.weekday];
-        let twelve = if civil.hour % 12 == 0 { 12 } else { civil.hour % 12 };
+        let twelve = if civil.hour.is_multiple_of(12) { 12 } else { civil.hour % 12 };
         let year_day = days_from_civil(civil.year, i64::from(civil.month), i64::from(civil.day))
             - days_from_civil(civil.year, 1, 1)
             + 1;
@@ -258,7 +195,8 @@ pub(super) fn format(layout: &str, moment: &Moment) -> String {
             Element::Iso(_) if moment.offset == 0 => "Z".to_owned(),
             Element::Iso(zone) | Element::Offset(zone) => offset(moment.offset, zone),
             Element::FractionFixed(digits) => {
-                let all = format!("{:09}{}", moment.nanoseconds, "0".repeat(digits.saturating_sub(9)));
+                let all =
+                    format!("{:09}{}", moment.nanoseconds, "0".repeat(digits.saturating_sub(9)));
                 format!("{}{}", &text[..1], &all[..digits])
             }
             Element::FractionTrimmed(digits) => {
@@ -416,7 +354,7 @@ fn take<'v>(
             Ok(value)
         }
         Element::NumMonth | Element::ZeroMonth => {
-            let (month, value) = number(value, element == Element::ZeroMonth)?;
+            let (month, value) = number(value, 1 + usize::from(element == Element::ZeroMonth))?;
             if !(1..=12).contains(&month) {
                 return Err(Failure::Range("month"));
             }
@@ -430,7 +368,7 @@ fn take<'v>(
                 Element::UnderDay => value.strip_prefix(' ').unwrap_or(value),
                 _ => value,
             };
-            let (day, value) = number(value, element == Element::ZeroDay)?;
+            let (day, value) = number(value, 1 + usize::from(element == Element::ZeroDay))?;
             read.day = Some(day);
             Ok(value)
         }
@@ -449,7 +387,7 @@ fn take<'v>(
             Ok(&value[count..])
         }
         Element::Hour => {
-            let (hour, value) = number(value, false)?;
+            let (hour, value) = number(value, 1)?;
             if hour >= 24 {
                 return Err(Failure::Range("hour"));
             }
@@ -457,7 +395,7 @@ fn take<'v>(
             Ok(value)
         }
         Element::Hour12 | Element::ZeroHour12 => {
-            let (hour, value) = number(value, element == Element::ZeroHour12)?;
+            let (hour, value) = number(value, 1 + usize::from(element == Element::ZeroHour12))?;
             if hour > 12 {
                 return Err(Failure::Range("hour"));
             }
@@ -465,7 +403,7 @@ fn take<'v>(
             Ok(value)
         }
         Element::Minute | Element::ZeroMinute => {
-            let (minute, value) = number(value, element == Element::ZeroMinute)?;
+            let (minute, value) = number(value, 1 + usize::from(element == Element::ZeroMinute))?;
             if minute >= 60 {
                 return Err(Failure::Range("minute"));
             }
@@ -473,7 +411,7 @@ fn take<'v>(
             Ok(value)
         }
         Element::Second | Element::ZeroSecond => {
-            let (second, value) = number(value, element == Element::ZeroSecond)?;
+            let (second, value) = number(value, 1 + usize::from(element == Element::ZeroSecond))?;
             if second >= 60 {
                 return Err(Failure::Range("second"));
             }
@@ -551,10 +489,10 @@ fn fixed(value: &str, count: usize) -> Result<(i64, &str), Failure> {
     Ok((digits.parse().map_err(|_| Failure::Bad)?, &value[count..]))
 }
 
-/// One or two digits; with `two` exactly two.
-fn number(value: &str, two: bool) -> Result<(i64, &str), Failure> {
+/// `least` to two digits.
+fn number(value: &str, least: usize) -> Result<(i64, &str), Failure> {
     let count = value.bytes().take(2).take_while(u8::is_ascii_digit).count();
-    if count == 0 || (two && count < 2) {
+    if count < least {
         return Err(Failure::Bad);
     }
     Ok((value[..count].parse().map_err(|_| Failure::Bad)?, &value[count..]))
@@ -586,7 +524,7 @@ fn zone_offset<'v>(zone: Zone, value: &'v str, read: &mut Read) -> Result<&'v st
     let mut parts = [0i32; 3];
     for (part, place) in parts.iter_mut().zip(places) {
         let digits = text.get(*place..place + 2).ok_or(Failure::Bad)?;
-        *part = number(digits, true)?.0 as i32;
+        *part = number(digits, 2)?.0 as i32;
     }
     for (part, limit, name) in [
         (parts[0], 24, "time zone offset hour"),

@@ -84,7 +84,10 @@ const MEMBERS: &[Member] = &[
     }),
     constant("Comparer", Constant::Cue("{T: _, x: T, y: T, less: bool}")),
     constant("Ascending", Constant::Cue("{Comparer, T: number | string, x: T, y: T, less: x < y}")),
-    constant("Descending", Constant::Cue("{Comparer, T: number | string, x: T, y: T, less: x > y}")),
+    constant(
+        "Descending",
+        Constant::Cue("{Comparer, T: number | string, x: T, y: T, less: x > y}"),
+    ),
 ];
 
 fn at_least_zero(n: i64) -> Result<usize, CallError> {
@@ -131,7 +134,9 @@ fn concat(cx: &mut CallContext, args: &[Datum]) -> Outcome {
     for inner in arg::list(args, 0)? {
         let Datum::List(items) = inner else {
             let (text, kind) = (inner.cue_text(), inner.kind_name());
-            return Err(CallError::permanent(format!("cannot use value {text} (type {kind}) as list")));
+            return Err(CallError::permanent(format!(
+                "cannot use value {text} (type {kind}) as list"
+            )));
         };
         cx.spend(items.len().saturating_mul(16))?;
         out.extend_from_slice(items);
@@ -171,7 +176,8 @@ fn repeat(cx: &mut CallContext, args: &[Datum]) -> Outcome {
 }
 
 fn range(cx: &mut CallContext, args: &[Datum]) -> Outcome {
-    let (start, limit, step) = (arg::number(args, 0)?, arg::number(args, 1)?, arg::number(args, 2)?);
+    let (start, limit, step) =
+        (arg::number(args, 0)?, arg::number(args, 1)?, arg::number(args, 2)?);
     if step.is_zero() {
         return Err(CallError::permanent("step must be non zero"));
     }

@@ -27,6 +27,7 @@ mod pattern; // Go's regular expression syntax, checked and translated
 mod path;
 mod time;
 mod layout; // Go's time layouts
+mod calendar;
 mod json;
 mod yaml;
 mod base64;
@@ -44,8 +45,8 @@ mod ed25519;
 mod digest; // MD5, SHA-1
 
 pub use self::call::{
-    CallContext, CallError, Code, Constant, Function, Item, Kinds, Member, Package, Parameter, Pass,
-    Position, Run, Special,
+    CallContext, CallError, Code, Constant, Function, Item, Kinds, Member, Package, Parameter,
+    Pass, Position, Run, Special,
 };
 pub use self::datum::{Datum, Fields, Items};
 pub use self::pattern::Pattern;
@@ -167,11 +168,7 @@ mod tests {
             (_, value) => json::encode(&value, json::Layout::Compact),
         };
         let same = found == wanted || (!fails && found == wanted_text(rest));
-        if same && fails == outcome.is_err() {
-            Ok(())
-        } else {
-            Err(format!("found {found}"))
-        }
+        if same && fails == outcome.is_err() { Ok(()) } else { Err(format!("found {found}")) }
     }
 
     /// The value as it stands in the line, for what JSON input does not keep: `-0`.

@@ -156,12 +156,10 @@ const MEMBERS: &[Member] = &[
     function("URL", &[S], Kinds::BOOL, |_, a| {
         url::check(arg::text(a, 0)?).map(|_| Datum::Bool(true)).map_err(CallError::permanent)
     }),
-    function("AbsURL", &[S], Kinds::BOOL, |_, a| {
-        match url::check(arg::text(a, 0)?) {
-            Ok(true) => Ok(Datum::Bool(true)),
-            Ok(false) => Err(CallError::permanent("URL is not absolute")),
-            Err(message) => Err(CallError::permanent(message)),
-        }
+    function("AbsURL", &[S], Kinds::BOOL, |_, a| match url::check(arg::text(a, 0)?) {
+        Ok(true) => Ok(Datum::Bool(true)),
+        Ok(false) => Err(CallError::permanent("URL is not absolute")),
+        Err(message) => Err(CallError::permanent(message)),
     }),
 ];
 
@@ -197,18 +195,18 @@ fn address(args: &[Datum], at: usize) -> Result<Address, CallError> {
                     Some(Ok(byte)) if number.is_int() => bytes.push(byte),
                     _ if !number.is_int() => return Err(unusable(item, "int")),
                     _ => {
-                        return Err(CallError::permanent(format!("invalid IP byte value {number}")));
+                        return Err(CallError::permanent(format!(
+                            "invalid IP byte value {number}"
+                        )));
                     }
                 }
             }
-            Address::from_octets(&bytes).ok_or_else(|| {
-                CallError::permanent(format!("invalid IP length {}", bytes.len()))
-            })
+            Address::from_octets(&bytes)
+                .ok_or_else(|| CallError::permanent(format!("invalid IP length {}", bytes.len())))
         }
-        Some(other) => Err(CallError::permanent(format!(
-            "invalid type {} for IP address",
-            other.kind_name()
-        ))),
+        Some(other) => {
+            Err(CallError::permanent(format!("invalid type {} for IP address", other.kind_name())))
+        }
         None => Err(CallError::permanent("missing address")),
     }
 }
@@ -235,14 +233,17 @@ fn mask(address: &Address, bits: u8) -> u128 {
     let width = if address.v4 { 32u32 } else { 128 };
     let host = width - u32::from(bits).min(width);
     let all = if address.v4 { u128::from(u32::MAX) } else { u128::MAX };
-    all.checked_shr(host).map_or(0, |_| all & !(1u128.checked_shl(host).map_or(u128::MAX, |bit| bit - 1)))
+    all.checked_shr(host)
+        .map_or(0, |_| all & !(1u128.checked_shl(host).map_or(u128::MAX, |bit| bit - 1)))
 }
 
 fn moved(address: &Address, by: &BigInt) -> Result<Address, CallError> {
     let width = if address.v4 { 32 } else { 128 };
     let sum = BigInt::from(address.value()) + by;
     let out = |how: &str| {
-        CallError::permanent(format!("IP address arithmetic resulted in out-of-range address ({how})"))
+        CallError::permanent(format!(
+            "IP address arithmetic resulted in out-of-range address ({how})"
+        ))
     };
     if sum.is_negative() {
         return Err(out("underflow"));
@@ -259,24 +260,25 @@ fn moved(address: &Address, by: &BigInt) -> Result<Address, CallError> {
 fn split_host_port(_: &mut CallContext, args: &[Datum]) -> Outcome {
     let text = arg::text(args, 0)?;
     let wrong = |reason: &str| {
-        let text = if text.is_empty() {
-            reason.to_owned()
-        } else {
-            format!("address {text}: {reason}")
-        };
+        let text =
+            if text.is_empty() { reason.to_owned() } else { format!("address {text}: {reason}") };
         Err(CallError::permanent(text))
     };
     let Some(colon) = text.rfind(':') else { return wrong("missing port in address") };
-    let host = if text.starts_with('[') {
+    let host = if let Some(inner) = text.strip_prefix('[') {
         let Some(end) = text.find(']') else { return wrong("missing ']' in address") };
         if end + 1 == text.len() {
             return wrong("missing port in address");
         }
         if end + 1 != colon {
             let many = text.as_bytes()[end + 1] == b':';
-            return wrong(if many { "too many colons in address" } else { "missing port in address" });
+            return wrong(if many {
+                "too many colons in address"
+            } else {
+                "missing port in address"
+            });
         }
-        if text[1..].contains('[') {
+        if inner.contains('[') {
             return wrong("unexpected '[' in address");
         }
         if text[end + 1..].contains(']') {
@@ -343,4 +345,3 @@ fn is_host_name(text: &str) -> bool {
         fits && (!reserved || (encoded && bytes.len() > 4))
     })
 }
-

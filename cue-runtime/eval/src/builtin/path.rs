@@ -9,8 +9,24 @@ use super::datum::Datum;
 type Outcome = Result<Datum, CallError>;
 
 const SYSTEMS: &[&str] = &[
-    "unix", "windows", "plan9", "aix", "android", "darwin", "dragonfly", "freebsd", "hurd",
-    "illumos", "ios", "js", "linux", "nacl", "netbsd", "openbsd", "solaris", "zos",
+    "unix",
+    "windows",
+    "plan9",
+    "aix",
+    "android",
+    "darwin",
+    "dragonfly",
+    "freebsd",
+    "hurd",
+    "illumos",
+    "ios",
+    "js",
+    "linux",
+    "nacl",
+    "netbsd",
+    "openbsd",
+    "solaris",
+    "zos",
 ];
 const S: Parameter = Parameter::STRING;
 /// The system, unix unless given.
@@ -40,14 +56,22 @@ const MEMBERS: &[Member] = &[
         let (pattern, name) = (arg::text(a, 0)?, arg::text(a, 1)?);
         matches(system(a, 2), pattern, name).map(Datum::Bool).map_err(CallError::permanent)
     }),
-    function("Clean", &[S, OS], Kinds::STRING, |cx, a| made(cx, system(a, 1).clean(arg::text(a, 0)?))),
+    function("Clean", &[S, OS], Kinds::STRING, |cx, a| {
+        made(cx, system(a, 1).clean(arg::text(a, 0)?))
+    }),
     function("ToSlash", &[S, GIVEN], Kinds::STRING, |cx, a| {
         let path = arg::text(a, 0)?;
-        made(cx, if system(a, 1) == Os::Windows { path.replace('\\', "/") } else { path.to_owned() })
+        made(
+            cx,
+            if system(a, 1) == Os::Windows { path.replace('\\', "/") } else { path.to_owned() },
+        )
     }),
     function("FromSlash", &[S, GIVEN], Kinds::STRING, |cx, a| {
         let path = arg::text(a, 0)?;
-        made(cx, if system(a, 1) == Os::Windows { path.replace('/', "\\") } else { path.to_owned() })
+        made(
+            cx,
+            if system(a, 1) == Os::Windows { path.replace('/', "\\") } else { path.to_owned() },
+        )
     }),
     function("Ext", &[S, OS], Kinds::STRING, |cx, a| {
         let (os, path) = (system(a, 1), arg::text(a, 0)?);
@@ -66,12 +90,14 @@ const MEMBERS: &[Member] = &[
         let (os, base, target) = (system(a, 2), arg::text(a, 0)?, arg::text(a, 1)?);
         match relative(os, base, target) {
             Some(path) => made(cx, path),
-            None => Err(CallError::permanent(format!(
-                "Rel: can't make {target} relative to {base}"
-            ))),
+            None => {
+                Err(CallError::permanent(format!("Rel: can't make {target} relative to {base}")))
+            }
         }
     }),
-    function("Base", &[S, OS], Kinds::STRING, |cx, a| made(cx, system(a, 1).base(arg::text(a, 0)?))),
+    function("Base", &[S, OS], Kinds::STRING, |cx, a| {
+        made(cx, system(a, 1).base(arg::text(a, 0)?))
+    }),
     function("Dir", &[S, OS], Kinds::STRING, |cx, a| made(cx, system(a, 1).dir(arg::text(a, 0)?))),
     function("IsAbs", &[S, OS], Kinds::BOOL, |_, a| {
         Ok(Datum::Bool(system(a, 1).is_absolute(arg::text(a, 0)?)))

@@ -371,7 +371,8 @@ impl Translator<'_> {
             't' => ('\t', 2),
             'v' => ('\u{b}', 2),
             '0'..='7' => {
-                let digits = rest[1..].bytes().take(3).take_while(|b| (b'0'..=b'7').contains(b)).count();
+                let digits =
+                    rest[1..].bytes().take(3).take_while(|b| (b'0'..=b'7').contains(b)).count();
                 if c != '0' && digits < 2 {
                     return refused(2);
                 }
@@ -391,7 +392,8 @@ impl Translator<'_> {
                         _ => return refused(3 + digits + 1),
                     }
                 } else {
-                    let digits = rest[2..].bytes().take(2).take_while(u8::is_ascii_hexdigit).count();
+                    let digits =
+                        rest[2..].bytes().take(2).take_while(u8::is_ascii_hexdigit).count();
                     if digits < 2 {
                         return refused(2 + digits + 1);
                     }

@@ -160,9 +160,7 @@ fn expand(pattern: &Pattern, template: &str, found: &Captures<'_>, out: &mut Str
             Some(body) => (body, true),
             None => (rest, false),
         };
-        let length = body
-            .find(|c: char| !(c.is_alphanumeric() || c == '_'))
-            .unwrap_or(body.len());
+        let length = body.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(body.len());
         let (name, after) = body.split_at(length);
         let after = match (braced, after.strip_prefix('}')) {
             _ if name.is_empty() => None,

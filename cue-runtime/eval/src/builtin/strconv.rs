@@ -8,7 +8,7 @@ use super::call::{
     CallContext, CallError, Constant, Kinds, Member, Package, Parameter, constant, function,
 };
 use super::datum::Datum;
-use super::floats::{format_float, parse_float};
+use super::floats::{Width, format_float, parse_float};
 use super::quoting::{Plain, go_quote, is_graphic, is_print};
 use super::unquote::unquote;
 use crate::number::{LiteralError, Number};
@@ -40,7 +40,7 @@ const MEMBERS: &[Member] = &[
     }),
     function("ParseFloat", &[S, I], Kinds::NUMBER, |_, a| {
         let text = arg::text(a, 0)?;
-        match parse_float(text, arg::int(a, 1)? == 32) {
+        match parse_float(text, width(arg::int(a, 1)?).unwrap_or(Width::Double)) {
             Ok(value) => Ok(Datum::float(value)),
             Err(reason) => Err(refused("ParseFloat", text, reason)),
         }
@@ -78,6 +78,14 @@ fn refused(function: &str, text: &str, reason: &str) -> CallError {
     CallError::permanent(format!("strconv.{function}: parsing {quoted}: {reason}"))
 }
 
+fn width(bits: i64) -> Option<Width> {
+    match bits {
+        32 => Some(Width::Single),
+        64 => Some(Width::Double),
+        _ => None,
+    }
+}
+
 fn parse_number(_: &mut CallContext, args: &[Datum]) -> Outcome {
     let text = arg::text(args, 0)?;
     let body = text.strip_prefix(['-', '+']).unwrap_or(text);
@@ -112,53 +120,46 @@ fn digit(byte: u8, base: u32) -> Option<u32> {
 
 fn parse_int(function: &str, text: &str, base: i64, bits: i64) -> Outcome {
     let syntax = || refused(function, text, "invalid syntax");
-    let (negative, mut digits) = match text.as_bytes().first() {
-        Some(b'-') => (true, &text[1..]),
-        Some(b'+') => (false, &text[1..]),
-        _ => (false, text),
+    let (sign, mut digits) = match text.as_bytes().first() {
+        Some(b'-') => (Sign::Minus, &text[1..]),
+        Some(b'+') => (Sign::Plus, &text[1..]),
+        _ => (Sign::Plus, text),
     };
     let base = match u32::try_from(base) {
         Ok(base @ 2..=62) => base,
         Ok(0) => {
             let prefix = digits.get(..2).unwrap_or("");
-            let (base, skip) = match prefix {
+            let (base, skip): (u32, usize) = match prefix {
                 "0x" | "0X" => (16, 2),
                 "0o" | "0O" => (8, 2),
                 "0b" | "0B" => (2, 2),
                 _ if digits.len() > 1 && digits.starts_with('0') => (8, 1),
                 _ => (10, 0),
             };
-            let prefixed = skip > 0;
+            let fits = underscores_fit(&digits[skip.saturating_sub(1)..]);
             digits = &digits[skip..];
-            if !underscores_fit(digits, prefixed) {
+            if !fits {
                 return Err(syntax());
             }
-            return number(function, text, negative, &digits.replace('_', ""), base, bits);
+            return number(function, text, sign, &digits.replace('_', ""), base, bits);
         }
         _ => return Err(CallError::permanent(format!("invalid number base {base}"))),
     };
-    number(function, text, negative, digits, base, bits)
+    number(function, text, sign, digits, base, bits)
 }
 
-/// `_` only between digits, or between prefix and digits.
-fn underscores_fit(digits: &str, prefixed: bool) -> bool {
+/// `_` only between digits; the last character of a prefix counts as one.
+fn underscores_fit(digits: &str) -> bool {
     let bytes = digits.as_bytes();
     bytes.iter().enumerate().all(|(at, byte)| {
         *byte != b'_'
-            || ((at > 0 || prefixed)
-                && (at == 0 || bytes[at - 1] != b'_')
+            || (at > 0
+                && bytes[at - 1] != b'_'
                 && bytes.get(at + 1).is_some_and(|next| *next != b'_'))
     })
 }
 
-fn number(
-    function: &str,
-    text: &str,
-    negative: bool,
-    digits: &str,
-    base: u32,
-    bits: i64,
-) -> Outcome {
+fn number(function: &str, text: &str, sign: Sign, digits: &str, base: u32, bits: i64) -> Outcome {
     let values: Option<Vec<u8>> =
         digits.bytes().map(|byte| digit(byte, base).map(|value| value as u8)).collect();
     let magnitude = match values {
@@ -167,7 +168,7 @@ fn number(
         }
         _ => return Err(refused(function, text, "invalid syntax")),
     };
-    let value = BigInt::from_biguint(if negative { Sign::Minus } else { Sign::Plus }, magnitude);
+    let value = BigInt::from_biguint(sign, magnitude);
     let range = || refused(function, text, "value out of range");
     let Ok(bits) = u64::try_from(bits) else { return Err(range()) };
     let fits = if function == "ParseUint" {
@@ -222,14 +223,11 @@ fn float_text(cx: &mut CallContext, args: &[Datum]) -> Outcome {
         None => b'g',
     };
     let precision = arg::int(args, 2)?;
-    let single = match arg::int(args, 3)? {
-        32 => true,
-        64 => false,
-        _ => return Err(CallError::permanent("strconv: illegal AppendFloat/FormatFloat bitSize")),
-    };
+    let width = width(arg::int(args, 3)?)
+        .ok_or_else(|| CallError::permanent("strconv: illegal AppendFloat/FormatFloat bitSize"))?;
     let precision = usize::try_from(precision).ok();
     cx.spend(precision.unwrap_or(0).saturating_add(400))?;
-    Ok(Datum::text(format_float(value, format, precision, single)))
+    Ok(Datum::text(format_float(value, format, precision, width)))
 }
 
 fn quote(cx: &mut CallContext, args: &[Datum], plain: Plain) -> Outcome {

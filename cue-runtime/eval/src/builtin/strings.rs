@@ -50,11 +50,13 @@ const MEMBERS: &[Member] = &[
         let chars = arg::text(a, 1)?;
         Ok(offset(arg::text(a, 0)?.rfind(|c| chars.contains(c))))
     }),
-    function("SplitN", &[S, S, I], Kinds::LIST, |cx, a| split(cx, a, Some(2), false)),
-    function("SplitAfterN", &[S, S, I], Kinds::LIST, |cx, a| split(cx, a, Some(2), true)),
+    function("SplitN", &[S, S, I], Kinds::LIST, |cx, a| split(cx, a, Some(2), Keep::Parts)),
+    function("SplitAfterN", &[S, S, I], Kinds::LIST, |cx, a| {
+        split(cx, a, Some(2), Keep::Separators)
+    }),
     function("Fields", &[S], Kinds::LIST, fields),
-    function("Split", &[S, S], Kinds::LIST, |cx, a| split(cx, a, None, false)),
-    function("SplitAfter", &[S, S], Kinds::LIST, |cx, a| split(cx, a, None, true)),
+    function("Split", &[S, S], Kinds::LIST, |cx, a| split(cx, a, None, Keep::Parts)),
+    function("SplitAfter", &[S, S], Kinds::LIST, |cx, a| split(cx, a, None, Keep::Separators)),
     function("Join", &[Parameter::STRINGS, S], Kinds::STRING, join),
     function("HasPrefix", &[S, S], Kinds::BOOL, |_, a| {
         Ok(Datum::Bool(arg::text(a, 0)?.starts_with(arg::text(a, 1)?)))
@@ -180,12 +182,16 @@ fn fields(cx: &mut CallContext, args: &[Datum]) -> Outcome {
     Ok(Datum::list(text.split_whitespace().map(Datum::text).collect()))
 }
 
-fn split(
-    cx: &mut CallContext,
-    args: &[Datum],
-    limit: Option<usize>,
-    keep: bool,
-) -> Outcome {
+/// What of a split text is kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    Parts,
+    /// With the separator at their ends.
+    Separators,
+}
+
+/// Splits; `limit` is the argument that has the largest number of parts.
+fn split(cx: &mut CallContext, args: &[Datum], limit: Option<usize>, keep: Keep) -> Outcome {
     let (text, separator) = (arg::text(args, 0)?, arg::text(args, 1)?);
     let limit = match limit {
         Some(at) => arg::int(args, at)?,
@@ -212,7 +218,7 @@ fn split(
             && let Some(at) = rest.find(separator)
         {
             let end = at + separator.len();
-            parts.push(&rest[..if keep { end } else { at }]);
+            parts.push(&rest[..if keep == Keep::Separators { end } else { at }]);
             rest = &rest[end..];
         }
         parts.push(rest);

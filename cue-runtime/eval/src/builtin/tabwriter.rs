@@ -8,8 +8,7 @@ type Outcome = Result<Datum, CallError>;
 /// The package.
 pub(super) const PACKAGE: Package = Package { path: "text/tabwriter", members: MEMBERS };
 
-const MEMBERS: &[Member] =
-    &[function("Write", &[Parameter::DATA], Kinds::STRING, write)];
+const MEMBERS: &[Member] = &[function("Write", &[Parameter::DATA], Kinds::STRING, write)];
 
 fn write(cx: &mut CallContext, args: &[Datum]) -> Outcome {
     let piece = |datum: &Datum| match datum {

@@ -1,11 +1,10 @@
 //! Package `time`: RFC 3339 strings and durations. There is no now.
 
 use super::arguments as arg;
-use super::call::{
-    CallError, Constant, Kinds, Member, Package, Parameter, constant, function,
-};
+use super::calendar::Moment;
+use super::call::{CallError, Constant, Kinds, Member, Package, Parameter, constant, function};
 use super::datum::Datum;
-use super::layout::{Moment, RFC3339_NANO, format, parse};
+use super::layout::{RFC3339_NANO, format, parse};
 use super::quoting::{Plain, go_quote};
 
 const S: Parameter = Parameter::STRING;
@@ -154,7 +153,9 @@ fn parse_duration(text: &str) -> Result<i64, CallError> {
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let whole: u128 = match digits {
             0 => 0,
-            _ => rest[..digits].parse::<u128>().ok().filter(|it| *it <= LIMIT).ok_or_else(invalid)?,
+            _ => {
+                rest[..digits].parse::<u128>().ok().filter(|it| *it <= LIMIT).ok_or_else(invalid)?
+            }
         };
         rest = &rest[digits..];
         let mut fraction = "";

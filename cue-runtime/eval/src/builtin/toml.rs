@@ -1,9 +1,7 @@
 //! Package `encoding/toml`.
 
 use super::arguments as arg;
-use super::call::{
-    CallContext, CallError, Kinds, Member, Package, Parameter, Position, function,
-};
+use super::call::{CallContext, CallError, Kinds, Member, Package, Parameter, Position, function};
 use super::datum::Datum;
 use crate::encode::line_column;
 use crate::encode::toml::{Order, decode, encode};

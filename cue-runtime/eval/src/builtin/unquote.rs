@@ -19,14 +19,15 @@ pub(super) fn unquote(text: &str) -> Result<String, String> {
     if !multi_line {
         let close = format!("{quote}{fence}");
         let inner = body[1..].strip_suffix(close.as_str()).ok_or_else(unmatched)?;
-        return unescape(inner, quote, &fence, false);
+        return unescape(inner, quote, &fence, Lines::One);
     }
     let close = format!("{triple}{fence}");
     let inner = body[3..].strip_suffix(close.as_str()).ok_or_else(unmatched)?;
-    let inner = inner
-        .strip_prefix("\r\n")
-        .or_else(|| inner.strip_prefix('\n'))
-        .ok_or_else(|| "invalid string: opening quote of multiline string must be followed by newline".to_owned())?;
+    let inner =
+        inner.strip_prefix("\r\n").or_else(|| inner.strip_prefix('\n')).ok_or_else(|| {
+            "invalid string: opening quote of multiline string must be followed by newline"
+                .to_owned()
+        })?;
     // The white space before the closing quotes is taken off each line.
     let (lines, indent) = match inner.rfind('\n') {
         Some(at) => (&inner[..at], &inner[at + 1..]),
@@ -52,17 +53,23 @@ pub(super) fn unquote(text: &str) -> Result<String, String> {
             None => return Err("invalid string: invalid whitespace".to_owned()),
         }
     }
-    unescape(&plain, quote, &fence, true)
+    unescape(&plain, quote, &fence, Lines::Many)
 }
 
-fn unescape(text: &str, quote: char, fence: &str, multi_line: bool) -> Result<String, String> {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lines {
+    One,
+    Many,
+}
+
+fn unescape(text: &str, quote: char, fence: &str, lines: Lines) -> Result<String, String> {
     let syntax = || "invalid syntax".to_owned();
     let marker = format!("\\{fence}");
     let mut out: Vec<u8> = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
         if !rest.starts_with(marker.as_str()) {
-            if !multi_line && (c == '\n' || (c == quote && fence.is_empty())) {
+            if lines == Lines::One && (c == '\n' || (c == quote && fence.is_empty())) {
                 return Err(if c == quote {
                     "invalid string: unmatched quote".to_owned()
                 } else {
@@ -87,7 +94,7 @@ fn unescape(text: &str, quote: char, fence: &str, multi_line: bool) -> Result<St
             '/' => b'/',
             '\\' => b'\\',
             '"' | '\'' if escape == quote => quote as u8,
-            '\n' if multi_line => continue,
+            '\n' if lines == Lines::Many => continue,
             'u' | 'U' => {
                 let length = if escape == 'u' { 4 } else { 8 };
                 let digits = rest.get(..length).ok_or_else(syntax)?;
@@ -104,7 +111,8 @@ fn unescape(text: &str, quote: char, fence: &str, multi_line: bool) -> Result<St
             }
             '0'..='7' if quote == '\'' => {
                 let digits = rest.get(..2).ok_or_else(syntax)?;
-                let code = u32::from_str_radix(&format!("{escape}{digits}"), 8).map_err(|_| syntax())?;
+                let code =
+                    u32::from_str_radix(&format!("{escape}{digits}"), 8).map_err(|_| syntax())?;
                 rest = &rest[2..];
                 u8::try_from(code).map_err(|_| syntax())?
             }

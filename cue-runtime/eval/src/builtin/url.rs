@@ -76,9 +76,8 @@ pub(super) fn check(text: &str) -> Result<bool, String> {
         Some((body, fragment)) => (body, fragment),
         None => (text, ""),
     };
-    let absolute = check_body(body).map_err(|reason| {
-        format!("parse {}: {reason}", go_quote(body, '"', Plain::Print))
-    })?;
+    let absolute = check_body(body)
+        .map_err(|reason| format!("parse {}: {reason}", go_quote(body, '"', Plain::Print)))?;
     escapes_fit(fragment).map_err(wrong)?;
     Ok(absolute)
 }

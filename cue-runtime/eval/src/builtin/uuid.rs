@@ -3,9 +3,7 @@
 use num_bigint::{BigInt, Sign};
 
 use super::arguments as arg;
-use super::call::{
-    CallError, Constant, Kinds, Member, Package, Parameter, constant, function,
-};
+use super::call::{CallError, Constant, Kinds, Member, Package, Parameter, constant, function};
 use super::datum::Datum;
 use super::digest::{md5, sha1};
 use crate::number::Number;
@@ -65,7 +63,12 @@ const MEMBERS: &[Member] = &[
         cx.spend(arg::bytes(a, 1)?.len())?;
         named(a, md5, 3)
     }),
-    constant("valid", Constant::Cue(r#"=~"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$""#)),
+    constant(
+        "valid",
+        Constant::Cue(
+            r#"=~"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$""#,
+        ),
+    ),
     constant(
         "ns",
         Constant::Cue(

@@ -31,12 +31,7 @@ const MEMBERS: &[Member] = &[
         Ok(Datum::list(documents.iter().map(|it| it.tree.to_datum()).collect()))
     }),
     special("Validate", &[B, Parameter::SCHEMA], Kinds::BOOL, Special::ValidateYaml),
-    special(
-        "ValidatePartial",
-        &[B, Parameter::SCHEMA],
-        Kinds::BOOL,
-        Special::ValidateYamlPartial,
-    ),
+    special("ValidatePartial", &[B, Parameter::SCHEMA], Kinds::BOOL, Special::ValidateYamlPartial),
 ];
 
 fn marshal_stream(cx: &mut CallContext, args: &[Datum]) -> Outcome {
@@ -77,12 +72,9 @@ fn unmarshal(cx: &mut CallContext, args: &[Datum]) -> Outcome {
         [] => Ok(Datum::Null),
         [document] => Ok(document.tree.to_datum()),
         [_, second, ..] => {
-            let position =
-                Position { source: "", line: second.line, column: second.column };
-            let text = format!(
-                "{}:{}: expected a single YAML document",
-                second.line, second.column
-            );
+            let position = Position { source: "", line: second.line, column: second.column };
+            let text =
+                format!("{}:{}: expected a single YAML document", second.line, second.column);
             Err(CallError::permanent(text).at(position))
         }
     }

@@ -23,6 +23,7 @@ pub trait Sink {
     /// `null`
     fn null(&mut self);
     /// `true` or `false`
+    #[allow(clippy::fn_params_excessive_bools, reason = "the bool is the datum")]
     fn bool(&mut self, value: bool);
     /// A number; `literal` is its spelling in the source where YAML output keeps it (elements of
     /// list literals).

@@ -233,9 +233,7 @@ pub fn decode(text: &str) -> Result<Datum, DecodeError> {
             reader.spaces();
             let value = reader.value(0)?;
             let whole: Vec<Arc<str>> = path.iter().chain(&key).cloned().collect();
-            let placed = root
-                .enter(&path)
-                .is_some_and(|table| table.put(&key, value));
+            let placed = root.enter(&path).is_some_and(|table| table.put(&key, value));
             if !placed {
                 return Err(reader.duplicate(start, &whole));
             }
@@ -377,7 +375,9 @@ impl<'a> Reader<'a> {
                     self.at += length;
                     rest[..length].to_owned()
                 }
-                Some(c) => return Err(self.error(&format!("invalid character at start of key: {c}"))),
+                Some(c) => {
+                    return Err(self.error(&format!("invalid character at start of key: {c}")));
+                }
                 None => return Err(self.error("expected key but found nothing")),
             };
             parts.push(part.into());
@@ -461,7 +461,11 @@ impl<'a> Reader<'a> {
         if date || time {
             // A space may stand between date and time.
             let after = &rest[length..];
-            if length == 10 && after.len() > 3 && after.starts_with(' ') && after.as_bytes()[3] == b':' {
+            if length == 10
+                && after.len() > 3
+                && after.starts_with(' ')
+                && after.as_bytes()[3] == b':'
+            {
                 length += 1 + after[1..].find(ends).unwrap_or(after.len() - 1);
             }
             self.at += length;

@@ -77,29 +77,30 @@ impl Number {
             return Ok(Number::int(product));
         }
         let (a, b) = (self.parts(), other.parts());
-        let negative = a.negative != b.negative;
+        let sign = product_sign(&a, &b);
         let kind = joined_kind(a.kind, b.kind);
         if a.form != Form::Finite || b.form != Form::Finite {
-            let undefined = a.form == Form::NaN || b.form == Form::NaN || is_zero(&a) || is_zero(&b);
+            let undefined =
+                a.form == Form::NaN || b.form == Form::NaN || is_zero(&a) || is_zero(&b);
             let form = if undefined { Form::NaN } else { Form::Infinite };
-            return Ok(special(kind, form, negative));
+            return Ok(special(kind, form, sign));
         }
         let exponent = i64::from(a.exponent) + i64::from(b.exponent);
-        round(kind, negative, a.coefficient * b.coefficient, exponent)
+        round(kind, sign, a.coefficient * b.coefficient, exponent)
     }
 
     /// `self / other`, always a float.
     pub fn quo(&self, other: &Number) -> Computed {
         let (a, b) = (self.parts(), other.parts());
-        let negative = a.negative != b.negative;
+        let sign = product_sign(&a, &b);
         match (a.form, b.form) {
             (Form::Finite, Form::Finite) => {}
-            (Form::Finite, Form::Infinite) => return Ok(float_zero(negative, 0)),
+            (Form::Finite, Form::Infinite) => return Ok(float_zero(sign, 0)),
             (Form::Infinite, Form::Finite) => {
-                return Ok(special(NumberKind::Float, Form::Infinite, negative));
+                return Ok(special(NumberKind::Float, Form::Infinite, sign));
             }
             (Form::NaN, _) | (_, Form::NaN) | (Form::Infinite, Form::Infinite) => {
-                return Ok(special(NumberKind::Float, Form::NaN, false));
+                return Ok(special(NumberKind::Float, Form::NaN, Sign::Plus));
             }
         }
         if b.coefficient.is_zero() {
@@ -111,7 +112,7 @@ impl Number {
         }
         let difference = i64::from(a.exponent) - i64::from(b.exponent);
         if a.coefficient.is_zero() {
-            return Ok(float_zero(negative, if difference < 0 { -1 } else { 0 }));
+            return Ok(float_zero(sign, if difference < 0 { -1 } else { 0 }));
         }
         let rounded = divide(&a, &b)?.parts();
         let (coefficient, exponent) = strip_zeros(&rounded.coefficient, rounded.exponent);
@@ -125,7 +126,7 @@ impl Number {
         Ok(Number::build(Parts {
             kind: NumberKind::Float,
             form: Form::Finite,
-            negative,
+            negative: sign == Sign::Minus,
             coefficient,
             exponent,
         }))
@@ -142,7 +143,7 @@ impl Number {
             });
         }
         if a.coefficient.is_zero() {
-            return Ok(float_zero(a.negative != b.negative, 0));
+            return Ok(float_zero(product_sign(&a, &b), 0));
         }
         let rounded = divide(&a, &b)?.parts();
         let (coefficient, exponent) = strip_zeros(&rounded.coefficient, rounded.exponent);
@@ -157,7 +158,8 @@ impl Number {
             return Number::int(negated);
         }
         let mut parts = self.parts();
-        parts.negative = !parts.negative && !(parts.form == Form::Finite && parts.coefficient.is_zero());
+        parts.negative =
+            !(parts.negative || parts.form == Form::Finite && parts.coefficient.is_zero());
         Number::build(parts)
     }
 
@@ -168,7 +170,7 @@ impl Number {
             Repr::Wide(parts) if parts.form != Form::Finite => Ok(self.clone()),
             Repr::Wide(parts) => round(
                 parts.kind,
-                parts.negative,
+                parts.sign(),
                 parts.coefficient.clone(),
                 i64::from(parts.exponent),
             ),
@@ -229,16 +231,21 @@ fn is_zero(parts: &Parts) -> bool {
     parts.form == Form::Finite && parts.coefficient.is_zero()
 }
 
-pub(crate) fn special(kind: NumberKind, form: Form, negative: bool) -> Number {
-    let negative = negative && form != Form::NaN;
+/// The sign of a product or quotient, also of zero.
+fn product_sign(a: &Parts, b: &Parts) -> Sign {
+    if a.negative == b.negative { Sign::Plus } else { Sign::Minus }
+}
+
+pub(crate) fn special(kind: NumberKind, form: Form, sign: Sign) -> Number {
+    let negative = sign == Sign::Minus && form != Form::NaN;
     Number::build(Parts { kind, form, negative, coefficient: BigUint::zero(), exponent: 0 })
 }
 
-fn float_zero(negative: bool, exponent: i32) -> Number {
+fn float_zero(sign: Sign, exponent: i32) -> Number {
     Number::build(Parts {
         kind: NumberKind::Float,
         form: Form::Finite,
-        negative,
+        negative: sign == Sign::Minus,
         coefficient: BigUint::zero(),
         exponent,
     })
@@ -248,19 +255,19 @@ fn sum(a: Parts, b: Parts) -> Computed {
     let kind = joined_kind(a.kind, b.kind);
     match (a.form, b.form) {
         (Form::Finite, Form::Finite) => {}
-        (Form::NaN, _) | (_, Form::NaN) => return Ok(special(kind, Form::NaN, false)),
+        (Form::NaN, _) | (_, Form::NaN) => return Ok(special(kind, Form::NaN, Sign::Plus)),
         (Form::Infinite, Form::Infinite) if a.negative != b.negative => {
-            return Ok(special(kind, Form::NaN, false));
+            return Ok(special(kind, Form::NaN, Sign::Plus));
         }
-        (Form::Infinite, _) => return Ok(special(kind, Form::Infinite, a.negative)),
-        (_, Form::Infinite) => return Ok(special(kind, Form::Infinite, b.negative)),
+        (Form::Infinite, _) => return Ok(special(kind, Form::Infinite, a.sign())),
+        (_, Form::Infinite) => return Ok(special(kind, Form::Infinite, b.sign())),
     }
     let low = a.exponent.min(b.exponent);
     if a.exponent.abs_diff(low).max(b.exponent.abs_diff(low)) > 2 * EXPONENT_LIMIT as u32 {
         return Err(ArithmeticError::ExponentOutOfRange);
     }
     let signed = |it: &Parts| {
-        let sign = if it.negative { Sign::Minus } else { Sign::Plus };
+        let sign = it.sign();
         let scale = it.exponent.abs_diff(low);
         if scale == 0 {
             return BigInt::from_biguint(sign, it.coefficient.clone());
@@ -268,8 +275,8 @@ fn sum(a: Parts, b: Parts) -> Computed {
         BigInt::from_biguint(sign, &it.coefficient * power_of_ten(scale))
     };
     let total = signed(&a) + signed(&b);
-    let negative = total.sign() == Sign::Minus;
-    round(kind, negative, total.into_parts().1, i64::from(low))
+    let sign = total.sign();
+    round(kind, sign, total.into_parts().1, i64::from(low))
 }
 
 /// A float quotient of at least 35 digits, rounded.
@@ -278,33 +285,19 @@ fn divide(a: &Parts, b: &Parts) -> Computed {
     let scale = u32::try_from(scale).map_err(|_| ArithmeticError::ExponentOutOfRange)?;
     let quotient = (&a.coefficient * power_of_ten(scale)) / &b.coefficient;
     let exponent = i64::from(a.exponent) - i64::from(b.exponent) - i64::from(scale);
-    round(NumberKind::Float, a.negative != b.negative, quotient, exponent)
+    round(NumberKind::Float, product_sign(a, b), quotient, exponent)
 }
 
 /// Rounds to 34 digits, half up, and checks the exponent.
 pub(crate) fn round(
     kind: NumberKind,
-    negative: bool,
-    coefficient: BigUint,
-    exponent: i64,
-) -> Computed {
-    round_to(PRECISION, kind, negative, coefficient, exponent)
-}
-
-pub(crate) fn round_to(
-    precision: u32,
-    kind: NumberKind,
-    negative: bool,
+    sign: Sign,
     mut coefficient: BigUint,
     mut exponent: i64,
 ) -> Computed {
-    let precision = i64::from(precision);
+    let precision = i64::from(PRECISION);
     // 10^34 has 113 bits: fewer bits cannot be too many digits.
-    let mut digits = if precision >= 34 && coefficient.bits() < 113 {
-        0
-    } else {
-        count_digits(&coefficient)
-    };
+    let mut digits = if coefficient.bits() < 113 { 0 } else { count_digits(&coefficient) };
     if digits > precision {
         let drop = digits - precision;
         let scale = power_of_ten(drop as u32);
@@ -330,7 +323,7 @@ pub(crate) fn round_to(
     Ok(Number::build(Parts {
         kind,
         form: Form::Finite,
-        negative,
+        negative: sign == Sign::Minus,
         coefficient,
         exponent: exponent as i32,
     }))

@@ -5,7 +5,7 @@
 
 use num_bigint::{BigInt, Sign};
 use num_integer::Integer;
-use num_traits::{One, Signed, ToPrimitive, Zero};
+use num_traits::{One, ToPrimitive, Zero};
 
 use super::arithmetic::{ArithmeticError, round, special};
 use super::{Form, Number, NumberKind, Parts, power_of_ten, strip_zeros};
@@ -26,6 +26,7 @@ fn times(a: &BigInt, b: &BigInt) -> BigInt {
 /// A number as fixed point; digits beyond are cut.
 fn fixed(number: &Number) -> Option<BigInt> {
     let parts = number.parts();
+    let sign = parts.sign();
     let exponent = i64::from(parts.exponent) + i64::from(WORK);
     let magnitude = if exponent >= 0 {
         if exponent > 1_000 {
@@ -35,14 +36,13 @@ fn fixed(number: &Number) -> Option<BigInt> {
     } else {
         parts.coefficient / power_of_ten(u32::try_from(-exponent).ok()?.min(400_000))
     };
-    let sign = if parts.negative { Sign::Minus } else { Sign::Plus };
     Some(BigInt::from_biguint(sign, magnitude))
 }
 
 /// Fixed point times `10^exponent`, rounded to 34 digits.
 fn float(value: BigInt, exponent: i64) -> Computed {
-    let negative = value.is_negative();
-    round(NumberKind::Float, negative, value.into_parts().1, exponent - i64::from(WORK))
+    let sign = value.sign();
+    round(NumberKind::Float, sign, value.into_parts().1, exponent - i64::from(WORK))
 }
 
 /// atanh(1/n)·2 = ln((n+1)/(n−1))
@@ -175,7 +175,7 @@ impl Number {
 
     fn outside_of_logarithm(&self) -> Option<Computed> {
         if self.is_zero() {
-            return Some(Ok(special(NumberKind::Int, Form::Infinite, true)));
+            return Some(Ok(special(NumberKind::Int, Form::Infinite, Sign::Minus)));
         }
         self.is_negative().then_some(Err(ArithmeticError::InvalidOperation))
     }
@@ -187,7 +187,7 @@ impl Number {
                 return Err(ArithmeticError::InvalidOperation);
             }
             if exponent.is_negative() {
-                return Ok(special(NumberKind::Int, Form::Infinite, false));
+                return Ok(special(NumberKind::Int, Form::Infinite, Sign::Plus));
             }
             return Ok(Number::int(0));
         }
@@ -218,11 +218,11 @@ impl Number {
             }
             scaled * BigInt::from(power_of_ten(shift as u32))
         } else {
-            scaled / BigInt::from(power_of_ten(u32::try_from(-shift).unwrap_or(u32::MAX).min(200_000)))
+            scaled
+                / BigInt::from(power_of_ten(u32::try_from(-shift).unwrap_or(u32::MAX).min(200_000)))
         };
         let product = if y.negative { -product } else { product };
-        let (mantissa, decimal) =
-            exp_parts(&product).ok_or(ArithmeticError::ExponentOutOfRange)?;
+        let (mantissa, decimal) = exp_parts(&product).ok_or(ArithmeticError::ExponentOutOfRange)?;
         let power = float(mantissa, decimal)?;
         // Inexact results carry all 34 digits.
         let mut parts = power.parts();
@@ -237,17 +237,21 @@ impl Number {
     /// Exact power if it is not too long, rounded.
     fn pow_exact(&self, n: u32) -> Option<Computed> {
         let parts = self.parts();
+        let kind = parts.kind;
+        let sign = if n % 2 == 1 { parts.sign() } else { Sign::Plus };
         let (digits, exponent) = strip_zeros(&parts.coefficient, parts.exponent);
         let bits = digits.bits().checked_mul(u64::from(n))?;
         if bits > 1 << 16 && !digits.is_one() {
             return None;
         }
         // Digits stay as they were written: 1.10 squared has four places.
-        let (digits, exponent) =
-            if u64::from(n) * parts.coefficient.bits() < 1 << 16 { (parts.coefficient, parts.exponent) } else { (digits, exponent) };
+        let (digits, exponent) = if u64::from(n) * parts.coefficient.bits() < 1 << 16 {
+            (parts.coefficient, parts.exponent)
+        } else {
+            (digits, exponent)
+        };
         let power = digits.pow(n);
-        let negative = parts.negative && n % 2 == 1;
-        Some(round(parts.kind, negative, power, i64::from(exponent) * i64::from(n)))
+        Some(round(kind, sign, power, i64::from(exponent) * i64::from(n)))
     }
 
     /// Cube root.
@@ -264,10 +268,11 @@ impl Number {
             scale += 1;
         }
         exponent -= scale;
+        let sign = parts.sign();
         let coefficient = parts.coefficient * power_of_ten(scale as u32);
         let root = coefficient.cbrt();
         let exact = &root * &root * &root == coefficient;
-        let rounded = round(NumberKind::Float, parts.negative, root, exponent / 3)?;
+        let rounded = round(NumberKind::Float, sign, root, exponent / 3)?;
         if !exact {
             return Ok(rounded);
         }

@@ -53,7 +53,7 @@ impl Number {
         let bytes = text.as_bytes();
         let all = || text.to_owned();
         let first = *bytes.first().ok_or_else(|| LiteralError::Text(all()))?;
-        if !first.is_ascii_digit() && !(first == b'.' && bytes.len() > 1) {
+        if !(first.is_ascii_digit() || first == b'.' && bytes.len() > 1) {
             return Err(LiteralError::Start(all()));
         }
         if first == b'0' && bytes.len() > 1 {
@@ -117,7 +117,7 @@ impl Number {
         if kind == NumberKind::Int && bytes.len() > 1 && first == b'0' {
             return Err(LiteralError::Integer(all()));
         }
-        Ok(assemble(kind, false, &digits, exponent, decimals))
+        Ok(assemble(kind, &digits, exponent, decimals))
     }
 
     /// Reads a number as JSON has it, or a CUE literal behind a sign. Zero loses its sign.
@@ -164,12 +164,7 @@ fn take_digits(bytes: &[u8], at: &mut usize, out: &mut Vec<u8>) -> Result<usize,
     Ok(out.len() - before)
 }
 
-fn based(
-    text: &str,
-    body: &str,
-    radix: u32,
-    name: &'static str,
-) -> Result<Number, LiteralError> {
+fn based(text: &str, body: &str, radix: u32, name: &'static str) -> Result<Number, LiteralError> {
     let wrong = || LiteralError::Base(name, text.to_owned());
     let bytes = body.as_bytes();
     let mut digits = Vec::with_capacity(bytes.len());
@@ -182,7 +177,11 @@ fn based(
             continue;
         }
         if !(*byte as char).is_digit(radix) {
-            return Err(if digits.is_empty() { wrong() } else { LiteralError::Number(text.to_owned()) });
+            return Err(if digits.is_empty() {
+                wrong()
+            } else {
+                LiteralError::Number(text.to_owned())
+            });
         }
         digits.push(*byte);
     }
@@ -218,13 +217,7 @@ fn multiplied(
     }))
 }
 
-fn assemble(
-    kind: NumberKind,
-    negative: bool,
-    digits: &[u8],
-    exponent: i64,
-    decimals: i64,
-) -> Number {
+fn assemble(kind: NumberKind, digits: &[u8], exponent: i64, decimals: i64) -> Number {
     if kind == NumberKind::Int
         && digits.len() < 19
         && let Some(small) = std::str::from_utf8(digits).ok().and_then(|text| text.parse().ok())
@@ -238,5 +231,5 @@ fn assemble(
         scale = -decimals;
     }
     let exponent = i32::try_from(scale).unwrap_or(0);
-    Number::build(Parts { kind, form: Form::Finite, negative, coefficient, exponent })
+    Number::build(Parts { kind, form: Form::Finite, negative: false, coefficient, exponent })
 }

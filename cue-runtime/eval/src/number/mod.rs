@@ -75,6 +75,11 @@ impl Parts {
         count_digits(&self.coefficient)
     }
 
+    /// Plus or minus, also for zero.
+    pub fn sign(&self) -> Sign {
+        if self.negative { Sign::Minus } else { Sign::Plus }
+    }
+
     /// Exponent of the first digit.
     pub fn adjusted(&self) -> i64 {
         i64::from(self.exponent) + self.digits() - 1
@@ -140,8 +145,8 @@ impl Number {
             let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
             let digits = format!("{whole}{fraction}");
             parts.coefficient = BigUint::parse_bytes(digits.as_bytes(), 10).unwrap_or_default();
-            parts.exponent = exponent.parse::<i32>().unwrap_or(0)
-                - i32::try_from(fraction.len()).unwrap_or(0);
+            parts.exponent =
+                exponent.parse::<i32>().unwrap_or(0) - i32::try_from(fraction.len()).unwrap_or(0);
         }
         Number::build(parts)
     }
@@ -238,7 +243,7 @@ impl Number {
             }
             whole
         };
-        Some(BigInt::from_biguint(if parts.negative { Sign::Minus } else { Sign::Plus }, magnitude))
+        Some(BigInt::from_biguint(parts.sign(), magnitude))
     }
 
     /// The nearest `f64`; infinite when too large.
@@ -292,8 +297,7 @@ fn compare_parts(a: &Parts, b: &Parts) -> Ordering {
         _ => a.adjusted().cmp(&b.adjusted()).then_with(|| {
             // Equal first digit: the scales differ by no more than the digits.
             let low = a.exponent.min(b.exponent);
-            let scaled =
-                |it: &Parts| &it.coefficient * power_of_ten(it.exponent.abs_diff(low));
+            let scaled = |it: &Parts| &it.coefficient * power_of_ten(it.exponent.abs_diff(low));
             scaled(a).cmp(&scaled(b))
         }),
     };

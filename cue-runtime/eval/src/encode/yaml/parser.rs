@@ -1,6 +1,6 @@
 //! YAML tokens as events: the grammar of nodes, with an explicit stack of states.
 
-use super::scanner::{Kind, Mark, Problem, Scanner, Token};
+use super::scanner::{Kind, Mark, Problem, Scanner, Style, Token};
 
 /// A piece of a document.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -9,7 +9,7 @@ pub(super) enum Event {
     DocumentEnd,
     StreamEnd,
     Alias(String),
-    Scalar { node: Node, text: String, plain: bool },
+    Scalar { node: Node, text: String, style: Style },
     SequenceStart(Node),
     SequenceEnd,
     MappingStart(Node),
@@ -47,6 +47,29 @@ enum State {
     End,
 }
 
+/// Whether a document may begin without `---`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Start {
+    Implicit,
+    Explicit,
+}
+
+/// Whether a comma must come before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    First,
+    Later,
+}
+
+/// Where a node stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Context {
+    Flow,
+    Block,
+    /// Key or value of a block mapping: a sequence need not be indented.
+    Value,
+}
+
 pub(super) struct Parser<'a> {
     scanner: Scanner<'a>,
     state: State,
@@ -74,7 +97,7 @@ impl<'a> Parser<'a> {
         // Scalars are taken out by `skip`; here only the kind matters.
         let token = self.scanner.peek()?;
         let kind = match &token.kind {
-            Kind::Scalar { plain, .. } => Kind::Scalar { text: String::new(), plain: *plain },
+            Kind::Scalar { style, .. } => Kind::Scalar { text: String::new(), style: *style },
             other => other.clone(),
         };
         Ok(Token { kind, start: token.start, end: token.end })
@@ -85,14 +108,17 @@ impl<'a> Parser<'a> {
     }
 
     fn empty(mark: Mark) -> Parse {
-        Ok((Event::Scalar { node: Node::default(), text: String::new(), plain: true }, mark))
+        Ok((
+            Event::Scalar { node: Node::default(), text: String::new(), style: Style::Plain },
+            mark,
+        ))
     }
 
     /// The next event.
     pub(super) fn next(&mut self) -> Parse {
         match self.state {
-            State::ImplicitDocument => self.document_start(true),
-            State::Document => self.document_start(false),
+            State::ImplicitDocument => self.document_start(Start::Implicit),
+            State::Document => self.document_start(Start::Explicit),
             State::Content => {
                 let token = self.peek()?;
                 let ends = matches!(
@@ -107,7 +133,7 @@ impl<'a> Parser<'a> {
                     self.state = self.pop();
                     return Self::empty(token.start);
                 }
-                self.node(true, false)
+                self.node(Context::Block)
             }
             State::DocumentEnd => {
                 let token = self.peek()?;
@@ -121,13 +147,17 @@ impl<'a> Parser<'a> {
                 self.versioned = false;
                 Ok((Event::DocumentEnd, token.start))
             }
-            State::BlockNode => self.node(true, false),
+            State::BlockNode => self.node(Context::Block),
             State::BlockSequence => {
                 let token = self.peek()?;
                 match token.kind {
                     Kind::BlockEntry => {
                         self.scanner.skip();
-                        self.entry(State::BlockSequence, token.end, &[Kind::BlockEntry, Kind::BlockEnd])
+                        self.entry(
+                            State::BlockSequence,
+                            token.end,
+                            &[Kind::BlockEntry, Kind::BlockEnd],
+                        )
                     }
                     Kind::BlockEnd => self.finish(Event::SequenceEnd, token),
                     _ => Err(self.misplaced("did not find expected '-' indicator", &token)),
@@ -154,7 +184,7 @@ impl<'a> Parser<'a> {
                             return Self::empty(token.end);
                         }
                         self.states.push(State::BlockValue);
-                        self.node(true, true)
+                        self.node(Context::Value)
                     }
                     Kind::BlockEnd => self.finish(Event::MappingEnd, token),
                     _ => Err(self.misplaced("did not find expected key", &token)),
@@ -173,10 +203,10 @@ impl<'a> Parser<'a> {
                     return Self::empty(token.end);
                 }
                 self.states.push(State::BlockKey);
-                self.node(true, true)
+                self.node(Context::Value)
             }
-            State::FlowFirstItem => self.flow_item(true),
-            State::FlowItem => self.flow_item(false),
+            State::FlowFirstItem => self.flow_item(Turn::First),
+            State::FlowItem => self.flow_item(Turn::Later),
             State::PairKey => {
                 let token = self.peek()?;
                 if matches!(token.kind, Kind::Value | Kind::FlowEntry | Kind::FlowSequenceEnd) {
@@ -184,7 +214,7 @@ impl<'a> Parser<'a> {
                     return Self::empty(token.start);
                 }
                 self.states.push(State::PairValue);
-                self.node(false, false)
+                self.node(Context::Flow)
             }
             State::PairValue => {
                 let token = self.peek()?;
@@ -193,7 +223,7 @@ impl<'a> Parser<'a> {
                     let next = self.peek()?;
                     if !matches!(next.kind, Kind::FlowEntry | Kind::FlowSequenceEnd) {
                         self.states.push(State::PairEnd);
-                        return self.node(false, false);
+                        return self.node(Context::Flow);
                     }
                 }
                 self.state = State::PairEnd;
@@ -204,8 +234,8 @@ impl<'a> Parser<'a> {
                 self.state = State::FlowItem;
                 Ok((Event::MappingEnd, token.start))
             }
-            State::FlowFirstKey => self.flow_key(true),
-            State::FlowKey => self.flow_key(false),
+            State::FlowFirstKey => self.flow_key(Turn::First),
+            State::FlowKey => self.flow_key(Turn::Later),
             State::FlowValue | State::FlowEmptyValue => {
                 let token = self.peek()?;
                 if self.state == State::FlowValue && token.kind == Kind::Value {
@@ -213,7 +243,7 @@ impl<'a> Parser<'a> {
                     let next = self.peek()?;
                     if !matches!(next.kind, Kind::FlowEntry | Kind::FlowMappingEnd) {
                         self.states.push(State::FlowKey);
-                        return self.node(false, false);
+                        return self.node(Context::Flow);
                     }
                 }
                 self.state = State::FlowKey;
@@ -223,7 +253,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn document_start(&mut self, implicit: bool) -> Parse {
+    fn document_start(&mut self, start: Start) -> Parse {
         let mut token = self.peek()?;
         while token.kind == Kind::DocumentEnd {
             self.scanner.skip();
@@ -234,7 +264,7 @@ impl<'a> Parser<'a> {
             self.state = State::End;
             return Ok((Event::StreamEnd, token.start));
         }
-        if implicit && !directive && token.kind != Kind::DocumentStart {
+        if start == Start::Implicit && !directive && token.kind != Kind::DocumentStart {
             self.states.push(State::DocumentEnd);
             self.state = State::BlockNode;
             return Ok((Event::DocumentStart, token.start));
@@ -286,7 +316,7 @@ impl<'a> Parser<'a> {
             return Self::empty(after);
         }
         self.states.push(state);
-        self.node(true, false)
+        self.node(Context::Block)
     }
 
     fn finish(&mut self, event: Event, token: Token) -> Parse {
@@ -302,10 +332,10 @@ impl<'a> Parser<'a> {
         Problem { message, context, mark: token.start, scanner: false }
     }
 
-    fn flow_item(&mut self, first: bool) -> Parse {
+    fn flow_item(&mut self, turn: Turn) -> Parse {
         let mut token = self.peek()?;
         if token.kind != Kind::FlowSequenceEnd {
-            if !first {
+            if turn == Turn::Later {
                 if token.kind != Kind::FlowEntry {
                     return Err(self.misplaced("did not find expected ',' or ']'", &token));
                 }
@@ -319,16 +349,16 @@ impl<'a> Parser<'a> {
             }
             if token.kind != Kind::FlowSequenceEnd {
                 self.states.push(State::FlowItem);
-                return self.node(false, false);
+                return self.node(Context::Flow);
             }
         }
         self.finish(Event::SequenceEnd, token)
     }
 
-    fn flow_key(&mut self, first: bool) -> Parse {
+    fn flow_key(&mut self, turn: Turn) -> Parse {
         let mut token = self.peek()?;
         if token.kind != Kind::FlowMappingEnd {
-            if !first {
+            if turn == Turn::Later {
                 if token.kind != Kind::FlowEntry {
                     return Err(self.misplaced("did not find expected ',' or '}'", &token));
                 }
@@ -340,7 +370,7 @@ impl<'a> Parser<'a> {
                 let next = self.peek()?;
                 if !matches!(next.kind, Kind::Value | Kind::FlowEntry | Kind::FlowMappingEnd) {
                     self.states.push(State::FlowValue);
-                    return self.node(false, false);
+                    return self.node(Context::Flow);
                 }
                 self.state = State::FlowValue;
                 return Self::empty(next.start);
@@ -351,13 +381,14 @@ impl<'a> Parser<'a> {
             }
             if token.kind != Kind::FlowMappingEnd {
                 self.states.push(State::FlowEmptyValue);
-                return self.node(false, false);
+                return self.node(Context::Flow);
             }
         }
         self.finish(Event::MappingEnd, token)
     }
 
-    fn node(&mut self, block: bool, indentless: bool) -> Parse {
+    fn node(&mut self, context: Context) -> Parse {
+        let block = context != Context::Flow;
         let mut token = self.peek()?;
         if let Kind::Alias(name) = token.kind {
             self.scanner.skip();
@@ -378,20 +409,24 @@ impl<'a> Parser<'a> {
             token = self.peek()?;
         }
         match token.kind {
-            Kind::BlockEntry if indentless => {
+            Kind::BlockEntry if context == Context::Value => {
                 self.state = State::Indentless;
                 Ok((Event::SequenceStart(node), start))
             }
-            Kind::Scalar { plain, .. } => {
+            Kind::Scalar { style, .. } => {
                 let text = match self.scanner.skip() {
                     Some(Token { kind: Kind::Scalar { text, .. }, .. }) => text,
                     _ => String::new(),
                 };
                 self.state = self.pop();
-                Ok((Event::Scalar { node, text, plain }, start))
+                Ok((Event::Scalar { node, text, style }, start))
             }
-            Kind::FlowSequenceStart => self.begin(State::FlowFirstItem, Event::SequenceStart(node), start),
-            Kind::FlowMappingStart => self.begin(State::FlowFirstKey, Event::MappingStart(node), start),
+            Kind::FlowSequenceStart => {
+                self.begin(State::FlowFirstItem, Event::SequenceStart(node), start)
+            }
+            Kind::FlowMappingStart => {
+                self.begin(State::FlowFirstKey, Event::MappingStart(node), start)
+            }
             Kind::BlockSequenceStart if block => {
                 self.begin(State::BlockSequence, Event::SequenceStart(node), start)
             }
@@ -400,7 +435,7 @@ impl<'a> Parser<'a> {
             }
             _ if node != Node::default() => {
                 self.state = self.pop();
-                Ok((Event::Scalar { node, text: String::new(), plain: true }, start))
+                Ok((Event::Scalar { node, text: String::new(), style: Style::Plain }, start))
             }
             _ => Err(Problem {
                 message: "did not find expected node content",

@@ -8,7 +8,7 @@ use base64::Engine as _;
 
 use super::parser::{Event, Parser};
 use super::scalar::{Meaning, meaning, number};
-use super::scanner::{Mark, Problem};
+use super::scanner::{Mark, Problem, Style};
 use crate::builtin::Datum;
 use crate::encode::{Entry, Tree};
 
@@ -56,7 +56,9 @@ const ALIASED: usize = 50_000;
 pub fn decode(text: &[u8]) -> Result<Vec<Document>, Error> {
     let text = match std::str::from_utf8(text) {
         Ok(text) => text,
-        Err(_) => return Err(Error { message: "invalid UTF-8".to_owned(), line: None, documents: 0 }),
+        Err(_) => {
+            return Err(Error { message: "invalid UTF-8".to_owned(), line: None, documents: 0 });
+        }
     };
     let refused = |c: char| match c {
         '\t' | '\n' | '\r' | '\u{85}' | '\u{20}'..='\u{7e}' => false,
@@ -150,9 +152,9 @@ impl Composer {
                 self.documents.push(Document { tree, line, column });
             }
             Event::Alias(anchor) => self.alias(&anchor, mark)?,
-            Event::Scalar { node, text, plain } => {
+            Event::Scalar { node, text, style } => {
                 let start = self.tree.entries.len();
-                self.scalar(node.tag.as_deref(), &text, plain, mark)?;
+                self.scalar(node.tag.as_deref(), &text, style, mark)?;
                 if let Some(name) = node.anchor {
                     let end = self.tree.entries.len();
                     self.anchors.insert(name, Anchor::Span(start..end));
@@ -268,9 +270,10 @@ impl Composer {
         &mut self,
         tag: Option<&str>,
         value: &str,
-        plain: bool,
+        style: Style,
         mark: Mark,
     ) -> Result<(), Error> {
+        let plain = style == Style::Plain;
         let tag = match tag {
             None | Some("!") | Some("") => None,
             Some(tag) => Some(tag),
@@ -282,10 +285,10 @@ impl Composer {
                     open.merges.push((at, mark));
                 }
             }
-            let label = key(tag, value, plain && tag.is_none(), mark)?;
+            let label = key(tag, value, style, mark)?;
             self.push(Entry::Key(label), mark);
         } else {
-            let datum = datum(tag, value, plain, mark)?;
+            let datum = datum(tag, value, style, mark)?;
             self.push(Entry::Scalar(datum), mark);
         }
         self.done();
@@ -417,7 +420,8 @@ fn collection_tag(tag: Option<&str>, mark: Mark) -> Result<(), Error> {
     }
 }
 
-fn key(tag: Option<&str>, value: &str, plain: bool, mark: Mark) -> Result<Arc<str>, Error> {
+fn key(tag: Option<&str>, value: &str, style: Style, mark: Mark) -> Result<Arc<str>, Error> {
+    let plain = style == Style::Plain && tag.is_none();
     match tag.map(short).as_deref() {
         None if !plain => return Ok(value.into()),
         Some(other) if !other.starts_with("!!") => {
@@ -447,10 +451,15 @@ fn key(tag: Option<&str>, value: &str, plain: bool, mark: Mark) -> Result<Arc<st
     })
 }
 
-fn datum(tag: Option<&str>, value: &str, plain: bool, mark: Mark) -> Result<Datum, Error> {
+fn datum(tag: Option<&str>, value: &str, style: Style, mark: Mark) -> Result<Datum, Error> {
+    let plain = style == Style::Plain;
     let tag = tag.map(short);
     let illegal = |text: &str| {
-        Err(Error { message: format!("parse error: illegal number start \"{text}\""), line: None, documents: 0 })
+        Err(Error {
+            message: format!("parse error: illegal number start \"{text}\""),
+            line: None,
+            documents: 0,
+        })
     };
     let meant = match tag.as_deref() {
         None if !plain => return Ok(Datum::text(value)),
@@ -464,9 +473,7 @@ fn datum(tag: Option<&str>, value: &str, plain: bool, mark: Mark) -> Result<Datu
             let packed: String = value.chars().filter(|c| !c.is_whitespace()).collect();
             return match base64::engine::general_purpose::STANDARD.decode(packed) {
                 Ok(bytes) => Ok(Datum::bytes(bytes)),
-                Err(_) => {
-                    Err(at(mark, "!!binary value contains invalid base64 data".to_owned()))
-                }
+                Err(_) => Err(at(mark, "!!binary value contains invalid base64 data".to_owned())),
             };
         }
         Some("!!int") => match meaning(value) {

@@ -140,9 +140,7 @@ fn is_timestamp(text: &str) -> bool {
     }
     match &bytes[at..] {
         [b'Z'] => true,
-        [b'+' | b'-', h1, h2, b':', m1, m2] => {
-            [h1, h2, m1, m2].into_iter().all(u8::is_ascii_digit)
-        }
+        [b'+' | b'-', h1, h2, b':', m1, m2] => [h1, h2, m1, m2].into_iter().all(u8::is_ascii_digit),
         _ => false,
     }
 }
@@ -191,7 +189,8 @@ pub(super) fn is_legacy(text: &str) -> bool {
         return !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     }
     let bytes = text.as_bytes();
-    like_date(bytes) || matches!(bytes.last(), Some(b'z' | b'Z')) && like_date(&bytes[..bytes.len() - 1])
+    like_date(bytes)
+        || matches!(bytes.last(), Some(b'z' | b'Z')) && like_date(&bytes[..bytes.len() - 1])
 }
 
 /// `^[\-+0-9:\. \t]+([-:]|[tT])[\-+0-9:\. \t]+$`

@@ -1,8 +1,15 @@
 //! Scalar tokens: block, quoted and plain text with its folding, chomping and escapes.
 
 use super::scanner::{
-    END, Kind, Mark, Scan, Scanner, Token, is_blank, is_blankz, is_break, is_breakz,
+    END, Kind, Mark, Scan, Scanner, Style, Token, is_blank, is_blankz, is_break, is_breakz,
 };
+
+/// Whether an escaped line break came before the blanks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Folded {
+    No,
+    Yes,
+}
 
 impl Scanner<'_> {
     pub(super) fn block_scalar(&mut self) -> Scan<()> {
@@ -32,8 +39,7 @@ impl Scanner<'_> {
         }
         self.rest_of_line(start)?;
         let mut end = self.mark;
-        let mut indent =
-            if increment > 0 { self.indent.max(0) + increment } else { 0 };
+        let mut indent = if increment > 0 { self.indent.max(0) + increment } else { 0 };
         let mut text = String::new();
         let mut leading = String::new();
         let mut trailing = String::new();
@@ -64,7 +70,11 @@ impl Scanner<'_> {
         if keep == Some(true) {
             text.push_str(&trailing);
         }
-        self.tokens.push_back(Token { kind: Kind::Scalar { text, plain: false }, start, end });
+        self.tokens.push_back(Token {
+            kind: Kind::Scalar { text, style: Style::Other },
+            start,
+            end,
+        });
         Ok(())
     }
 
@@ -112,7 +122,7 @@ impl Scanner<'_> {
             if self.current() == END {
                 return Err(self.problem(start, "found unexpected end of stream"));
             }
-            let mut folded = false;
+            let mut folded = Folded::No;
             while !is_blankz(self.current()) {
                 let c = self.current();
                 if c == quote {
@@ -128,7 +138,7 @@ impl Scanner<'_> {
                     if is_break(self.at(1)) {
                         self.advance();
                         self.line(&mut String::new());
-                        folded = true;
+                        folded = Folded::Yes;
                         break;
                     }
                     self.escape(&mut text, start)?;
@@ -142,7 +152,7 @@ impl Scanner<'_> {
             self.white(&mut text, folded, None)?;
         }
         self.advance();
-        self.push(Kind::Scalar { text, plain: false }, start);
+        self.push(Kind::Scalar { text, style: Style::Other }, start);
         Ok(())
     }
 
@@ -151,13 +161,13 @@ impl Scanner<'_> {
     fn white(
         &mut self,
         text: &mut String,
-        folded: bool,
+        already: Folded,
         plain: Option<(Mark, i64)>,
     ) -> Scan<bool> {
         let mut blanks = String::new();
         let mut leading = String::new();
         let mut trailing = String::new();
-        let mut broken = folded;
+        let mut broken = already == Folded::Yes;
         while is_blank(self.current()) || is_break(self.current()) {
             if is_blank(self.current()) {
                 if let Some((start, indent)) = plain
@@ -237,13 +247,17 @@ impl Scanner<'_> {
             if !(is_blank(self.current()) || is_break(self.current())) {
                 break;
             }
-            broken = self.white(&mut text, false, Some((start, indent)))?;
+            broken = self.white(&mut text, Folded::No, Some((start, indent)))?;
             let left = !self.in_flow() && broken && (self.mark.column as i64) < indent;
             if left || self.plain_ends() {
                 break;
             }
         }
-        self.tokens.push_back(Token { kind: Kind::Scalar { text, plain: true }, start, end });
+        self.tokens.push_back(Token {
+            kind: Kind::Scalar { text, style: Style::Plain },
+            start,
+            end,
+        });
         if broken {
             self.key_allowed = true;
         }

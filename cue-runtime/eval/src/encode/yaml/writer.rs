@@ -286,17 +286,18 @@ fn style(text: &str) -> Style {
     }
     let bytes = text.as_bytes();
     let blank = |at: usize| matches!(bytes.get(at), None | Some(b' ' | b'\t'));
-    let plain = !text.starts_with([
+    let indicators = [
         ' ', '#', ',', '[', ']', '{', '}', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`',
-    ]) && !text.ends_with(' ')
-        && !(text.starts_with(['?', ':', '-']) && blank(1))
-        && !text.starts_with("---")
-        && !text.starts_with("...")
-        && !text.contains(": ")
-        && !text.ends_with(':')
-        && !text.contains(" #")
-        && !text.contains(is_break);
-    if plain {
+    ];
+    let marked = text.starts_with(indicators)
+        || (text.starts_with(['?', ':', '-']) && blank(1))
+        || text.starts_with("---")
+        || text.starts_with("...")
+        || text.ends_with([' ', ':'])
+        || text.contains(": ")
+        || text.contains(" #")
+        || text.contains(is_break);
+    if !marked {
         return Style::Plain;
     }
     let beside_break = text.contains([' ']) && {
