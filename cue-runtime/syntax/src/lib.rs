@@ -1,18 +1,23 @@
-//! The CUE front end: text to tokens to a tree with positions; never fails.
+//! The CUE front end: text to tokens to a tree with positions; never fails. And back to text.
 //!
 //! ~~~text
-//! text ─lexer─▶ tokens (commas inserted, strings unquoted) ─parser─▶ ast::File + errors
+//! text ─scan─▶ tokens ─grammar, frames─▶ tree::Tree + errors ─lower─▶ ast::File
+//!                                             └─layout, columns─▶ text as `cue fmt` writes it
 //! ~~~
 //! Invariants
-//! 1. Any text gives a tree. (tests/fuzz.rs)
-//! 2. Nesting is bounded: deeper text is an error, not a stack overflow. (tests/fuzz.rs)
+//! 1. Any text gives a tree; nesting is bounded. (tests/fuzz.rs)
+//! 2. Formatting keeps the tree. (tests/fuzz.rs)
 #![forbid(unsafe_code)]
 
-pub mod ast; // the tree
-mod literal; // escapes and numbers
-mod lexer; // text -> tokens
-mod parser; // tokens -> tree
+pub mod ast; // the tree that is evaluated
+pub mod scan; // text -> tokens
+mod frames; // which node a comment belongs to
+mod grammar; // tokens -> concrete tree
+pub mod tree; // the concrete tree
+mod lower; // concrete tree -> ast
+mod parser; // entry points
 mod position; // offsets -> lines and columns
+pub mod unquote; // string literals -> values
 
-pub use crate::parser::{Parsed, SyntaxError, parse_expr, parse_file};
+pub use crate::parser::{Parsed, SyntaxError, parse_expr, parse_file, parse_tree};
 pub use crate::position::LineIndex;

@@ -1,21 +1,28 @@
 //! From byte offsets to lines and columns.
 
 /// Where lines start.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct LineIndex {
     starts: Vec<u32>,
 }
 
 impl LineIndex {
-    /// Of a text.
+    /// Of a text. A newline at the very end begins no line (rule 1.1).
     pub fn new(text: &str) -> Self {
         let ends = text.bytes().enumerate().filter(|it| it.1 == b'\n').map(|it| it.0 as u32 + 1);
+        let ends = ends.filter(|it| (*it as usize) < text.len());
         Self { starts: std::iter::once(0).chain(ends).collect() }
+    }
+
+    /// Line of a byte, from 1.
+    pub fn line(&self, offset: u32) -> u32 {
+        self.starts.partition_point(|start| *start <= offset).max(1) as u32
     }
 
     /// Line and column of a byte, both from 1, the column in bytes.
     pub fn at(&self, offset: u32) -> (u32, u32) {
-        let line = self.starts.partition_point(|start| *start <= offset).max(1);
-        (line as u32, offset - self.starts[line - 1] + 1)
+        let line = self.line(offset);
+        let start = self.starts.get(line as usize - 1).copied().unwrap_or(0);
+        (line, offset.saturating_sub(start) + 1)
     }
 }

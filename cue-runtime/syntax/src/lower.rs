@@ -1,0 +1,375 @@
+//! From the concrete tree to the tree that is evaluated: strings unquoted, comments to docs.
+
+use std::sync::Arc;
+
+use crate::ast::{
+    Attribute, Binary, Clause, Compare, Decl, Element, Expr, ExprKind, Field, File, Ident, Import,
+    Label, Marker, Part, Span, Unary,
+};
+use crate::parser::SyntaxError;
+use crate::scan::T;
+use crate::tree::{Kind, NodeId, Tree};
+use crate::unquote::{self, Form, Place};
+
+pub(crate) struct Lower<'a> {
+    pub(crate) tree: &'a Tree,
+    pub(crate) errors: Vec<SyntaxError>,
+}
+
+impl Lower<'_> {
+    pub(crate) fn file(&mut self) -> File {
+        let mut file = File::default();
+        let Some(root) = self.tree.root else { return file };
+        let tree = self.tree;
+        let Kind::File(decls) = &tree[root].kind else { return file };
+        for &id in decls {
+            match &tree[id].kind {
+                Kind::Package(name) => file.package = Some(self.ident(*name)),
+                Kind::Import { specs, .. } => {
+                    for &spec in specs {
+                        let Kind::Spec { name, path } = &tree[spec].kind else { continue };
+                        let name = name.map(|it| self.ident(it));
+                        let path = self.string(*path);
+                        file.imports.push(Import { name, path, span: self.span(spec) });
+                    }
+                }
+                Kind::Attribute(text) if file.decls.is_empty() => {
+                    file.attributes.push(self.attribute(id, text));
+                }
+                _ => file.decls.extend(self.decl(id)),
+            }
+        }
+        file
+    }
+
+    fn span(&self, id: NodeId) -> Span {
+        Span { start: self.tree.start(id).at, end: self.tree[id].end }
+    }
+
+    fn error(&mut self, id: NodeId, message: impl Into<String>) {
+        let span = self.span(id);
+        self.errors.push(SyntaxError { message: message.into(), span });
+    }
+
+    fn name(&self, id: NodeId) -> Arc<str> {
+        match &self.tree[id].kind {
+            Kind::Ident(name) => (**name).into(),
+            Kind::Literal(_, text) => (**text).into(),
+            _ => "_".into(),
+        }
+    }
+
+    fn ident(&self, id: NodeId) -> Ident {
+        Ident { name: self.name(id), span: self.span(id) }
+    }
+
+    fn string(&mut self, id: NodeId) -> String {
+        let Kind::Literal(_, text) = &self.tree[id].kind else { return String::new() };
+        match unquote::text(text) {
+            Ok(text) => text,
+            Err(message) => {
+                self.error(id, message);
+                String::new()
+            }
+        }
+    }
+
+    fn attribute(&self, id: NodeId, text: &str) -> Attribute {
+        let (name, body) = text.split_once('(').unwrap_or((text, ""));
+        Attribute {
+            name: name.trim_start_matches('@').trim().to_owned(),
+            body: body.strip_suffix(')').unwrap_or(body).to_owned(),
+            span: self.span(id),
+        }
+    }
+
+    fn docs(&self, id: NodeId) -> Vec<String> {
+        let groups = self.tree.comments.get(&id).map(Vec::as_slice).unwrap_or_default();
+        let lines = groups.iter().filter(|it| it.doc).flat_map(|it| &it.lines);
+        lines
+            .map(|(_, text)| {
+                let text = text.strip_prefix("//").unwrap_or(text);
+                text.strip_prefix(' ').unwrap_or(text).to_owned()
+            })
+            .collect()
+    }
+
+    fn decls(&mut self, ids: &[NodeId]) -> Vec<Decl> {
+        ids.iter().filter_map(|id| self.decl(*id)).collect()
+    }
+
+    fn decl(&mut self, id: NodeId) -> Option<Decl> {
+        let tree = self.tree;
+        Some(match &tree[id].kind {
+            Kind::Field { .. } => Decl::Field(Box::new(self.field(id, Vec::new())?)),
+            Kind::Let { name, value, .. } => {
+                Decl::Let(self.ident(*name), Box::new(self.expr(*value)))
+            }
+            Kind::Ellipsis(of) => {
+                let of = of.map(|it| Box::new(self.expr(it)));
+                Decl::Ellipsis(of, self.span(id))
+            }
+            Kind::Embed(expr) => Decl::Embed(Box::new(self.expr(*expr))),
+            Kind::Comprehension { .. } => Decl::Embed(Box::new(self.expr(id))),
+            Kind::Attribute(text) => Decl::Attribute(self.attribute(id, text)),
+            _ => return None,
+        })
+    }
+
+    fn field(&mut self, id: NodeId, mut docs: Vec<String>) -> Option<Field> {
+        let tree = self.tree;
+        let Kind::Field { label, alias, constraint, value, attributes, .. } = &tree[id].kind else {
+            return None;
+        };
+        docs.extend(self.docs(id));
+        let mut name = alias.as_ref().map(|it| self.ident(it.field));
+        let label_span = self.span(*label);
+        let mut label = *label;
+        if let Kind::Alias { name: it, value, .. } = &tree[label].kind {
+            name = Some(self.ident(*it));
+            label = *value;
+        }
+        let label = self.label(label);
+        let marker = match constraint {
+            Some((T::Option, _)) => Marker::Optional,
+            Some(_) => Marker::Required,
+            None => Marker::None,
+        };
+        let mut value = *value;
+        let mut value_alias = None;
+        if let Kind::Alias { name, value: it, .. } = &tree[value].kind {
+            value_alias = Some(self.ident(*name));
+            value = *it;
+        }
+        let value = match &tree[value].kind {
+            // In `a: b: c` the comment belongs to the innermost field (rule 4.4).
+            Kind::Struct { braces: None, decls } => {
+                let span = self.span(value);
+                let inner = decls.first().copied();
+                let inner = inner.and_then(|it| self.field(it, std::mem::take(&mut docs)));
+                let decls = inner.into_iter().map(|it| Decl::Field(Box::new(it))).collect();
+                Expr { kind: ExprKind::Struct(decls), span }
+            }
+            _ => self.expr(value),
+        };
+        let attributes = attributes.iter().filter_map(|it| match &tree[*it].kind {
+            Kind::Attribute(text) => Some(self.attribute(*it, text)),
+            _ => None,
+        });
+        let attributes = attributes.collect();
+        let span = self.span(id);
+        let alias = name;
+        Some(Field { alias, label, marker, value_alias, value, attributes, docs, span, label_span })
+    }
+
+    fn label(&mut self, id: NodeId) -> Label {
+        let tree = self.tree;
+        match &tree[id].kind {
+            Kind::Literal(T::String, _) => Label::String(self.string(id).into(), self.span(id)),
+            Kind::Interpolation(_) => Label::Interpolated(Box::new(self.expr(id))),
+            Kind::Paren { inner, .. } => Label::Dynamic(Box::new(self.expr(*inner))),
+            Kind::List { elements, .. } => {
+                let mut alias = None;
+                let mut element = elements.first().copied();
+                if let Some(Kind::Alias { name, value, .. }) = element.map(|it| &tree[it].kind) {
+                    alias = Some(self.ident(*name));
+                    element = Some(*value);
+                }
+                let span = self.span(id);
+                let bad = Expr { kind: ExprKind::Bad, span };
+                Label::Pattern(Box::new(element.map_or(bad, |it| self.expr(it))), alias)
+            }
+            _ => Label::Ident(self.ident(id)),
+        }
+    }
+
+    fn boxed(&mut self, id: NodeId) -> Box<Expr> {
+        Box::new(self.expr(id))
+    }
+
+    pub(crate) fn expr(&mut self, id: NodeId) -> Expr {
+        let tree = self.tree;
+        let span = self.span(id);
+        let kind = match &tree[id].kind {
+            Kind::Ident(name) if &**name == "_" => ExprKind::Top,
+            Kind::Ident(name) => ExprKind::Ident((**name).into()),
+            Kind::Literal(kind, text) => match kind {
+                T::Null => ExprKind::Null,
+                T::True => ExprKind::Bool(true),
+                T::False => ExprKind::Bool(false),
+                T::Int | T::Float => ExprKind::Number((**text).into()),
+                _ if text.trim_start_matches('#').starts_with('\'') => {
+                    match unquote::bytes(text) {
+                        Ok(value) => ExprKind::Bytes(value.into()),
+                        Err(message) => {
+                            self.error(id, message);
+                            ExprKind::Bad
+                        }
+                    }
+                }
+                _ => ExprKind::String(self.string(id).into()),
+            },
+            Kind::Bottom => ExprKind::Bottom,
+            Kind::Interpolation(pieces) => self.interpolation(pieces),
+            Kind::Struct { decls, .. } => ExprKind::Struct(self.decls(decls)),
+            Kind::List { elements, .. } => ExprKind::List(
+                elements
+                    .iter()
+                    .map(|it| match &tree[*it].kind {
+                        Kind::Ellipsis(of) => Element::Ellipsis(of.map(|it| self.boxed(it))),
+                        _ => Element::Expr(self.expr(*it)),
+                    })
+                    .collect(),
+            ),
+            Kind::Unary(op, x) => match unary(*op) {
+                Some(op) => ExprKind::Unary(op, self.boxed(*x)),
+                None => ExprKind::Bad,
+            },
+            Kind::Binary { .. } => return self.binary(id),
+            Kind::Selector(base, name) => {
+                let at = self.span(*name);
+                let text: Arc<str> = match &tree[*name].kind {
+                    Kind::Literal(..) => self.string(*name).into(),
+                    _ => self.name(*name),
+                };
+                ExprKind::Select(self.boxed(*base), text, at)
+            }
+            Kind::Index { base, index, .. } => {
+                ExprKind::Index(self.boxed(*base), self.boxed(*index))
+            }
+            Kind::Slice { base, low, high, .. } => {
+                let base = self.boxed(*base);
+                let low = low.map(|it| self.boxed(it));
+                ExprKind::Slice(base, low, high.map(|it| self.boxed(it)))
+            }
+            Kind::Call { callee, arguments, .. } => {
+                let callee = self.boxed(*callee);
+                ExprKind::Call(callee, arguments.iter().map(|it| self.expr(*it)).collect())
+            }
+            Kind::Paren { inner, .. } => ExprKind::Paren(self.boxed(*inner)),
+            Kind::Postfix(x, op, _) => {
+                if *op == T::Option {
+                    self.error(id, "optional marker (?) requires the try experiment (language version v0.16.0 or later)");
+                }
+                return self.expr(*x);
+            }
+            Kind::Alias { value, .. } => return self.expr(*value),
+            Kind::Comprehension { clauses, body, fallback } => {
+                if let Some(fallback) = fallback {
+                    self.error(*fallback, "fallback clauses are not supported");
+                }
+                let clauses = clauses.iter().filter_map(|it| self.clause(*it)).collect();
+                ExprKind::Comprehension(clauses, self.boxed(*body))
+            }
+            _ => ExprKind::Bad,
+        };
+        Expr { kind, span }
+    }
+
+    /// Long chains of operators lean to the left, so that side is walked, not recursed.
+    fn binary(&mut self, id: NodeId) -> Expr {
+        let tree = self.tree;
+        let mut spine = Vec::new();
+        let mut at = id;
+        while let Kind::Binary { left, op, right, .. } = &tree[at].kind {
+            spine.push((at, *op, *right));
+            at = *left;
+        }
+        let mut left = self.expr(at);
+        for (at, op, right) in spine.into_iter().rev() {
+            let span = self.span(at);
+            let right = self.boxed(right);
+            let kind = match binary(op) {
+                Some(op) => ExprKind::Binary(op, Box::new(left), right),
+                None => ExprKind::Bad,
+            };
+            left = Expr { kind, span };
+        }
+        left
+    }
+
+    fn clause(&mut self, id: NodeId) -> Option<Clause> {
+        let tree = self.tree;
+        Some(match &tree[id].kind {
+            Kind::For { key, value, source, .. } => Clause::For {
+                key: key.map(|it| self.ident(it.0)),
+                value: self.ident(*value),
+                source: self.expr(*source),
+            },
+            Kind::If(condition) => Clause::If(self.expr(*condition)),
+            Kind::Let { name, value, .. } => Clause::Let(self.ident(*name), self.expr(*value)),
+            _ => {
+                self.error(id, "try clause requires the try experiment (language version v0.16.0 or later)");
+                return None;
+            }
+        })
+    }
+
+    fn interpolation(&mut self, pieces: &[NodeId]) -> ExprKind {
+        let tree = self.tree;
+        let text = |id: &NodeId| match &tree[*id].kind {
+            Kind::Literal(_, text) => text,
+            _ => "",
+        };
+        let first = pieces.first().map(text).unwrap_or("");
+        let last = pieces.last().map(text).unwrap_or("");
+        let Some((form, start)) = Form::of(first) else { return ExprKind::Bad };
+        let indent = last.len().checked_sub(form.closing()).and_then(|it| last.get(1..it));
+        let indent = unquote::indentation(indent.unwrap_or(""), form);
+        let mut parts = Vec::new();
+        for (index, id) in pieces.iter().enumerate() {
+            if index % 2 == 1 {
+                parts.push(Part::Expr(self.expr(*id)));
+                continue;
+            }
+            let place = Place { first: index == 0, last: index + 1 == pieces.len() };
+            let text = text(id);
+            let from = if place.first { start } else { 1 };
+            let cut = if place.last { form.closing() } else { 2 + form.hashes };
+            let content = text.len().checked_sub(cut).and_then(|to| text.get(from..to));
+            match unquote::piece(content.unwrap_or(""), form, &indent, place) {
+                Ok(value) => parts.push(Part::Text(value)),
+                Err(message) => self.error(*id, message),
+            }
+        }
+        ExprKind::Interpolation { parts, bytes: form.quote == b'\'' }
+    }
+}
+
+fn compare(op: T) -> Option<Compare> {
+    Some(match op {
+        T::Eql => Compare::Equal,
+        T::Neq => Compare::NotEqual,
+        T::Lss => Compare::Less,
+        T::Leq => Compare::LessEqual,
+        T::Gtr => Compare::Greater,
+        T::Geq => Compare::GreaterEqual,
+        T::Mat => Compare::Match,
+        T::NMat => Compare::NotMatch,
+        _ => return None,
+    })
+}
+
+fn unary(op: T) -> Option<Unary> {
+    Some(match op {
+        T::Add => Unary::Plus,
+        T::Sub => Unary::Minus,
+        T::Not => Unary::Not,
+        T::Mul => Unary::Default,
+        op => Unary::Bound(compare(op)?),
+    })
+}
+
+fn binary(op: T) -> Option<Binary> {
+    Some(match op {
+        T::And => Binary::Unify,
+        T::Or => Binary::Disjoin,
+        T::LAnd => Binary::And,
+        T::LOr => Binary::Or,
+        T::Add => Binary::Add,
+        T::Sub => Binary::Subtract,
+        T::Mul => Binary::Multiply,
+        T::Quo => Binary::Divide,
+        op => Binary::Compare(compare(op)?),
+    })
+}

@@ -1,0 +1,167 @@
+//! The concrete tree: every token's distance and every comment, for errors and for the printer.
+//!
+//! Nodes stand in one arena; `Tree::comments` says which comments a node carries.
+
+use rustc_hash::FxHashMap;
+
+use crate::scan::T;
+
+/// White space before a token (rule 1.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Distance {
+    /// Made by a program: the printer decides.
+    #[default]
+    Absent,
+    /// Nothing.
+    None,
+    /// Blanks.
+    Space,
+    /// One newline.
+    Line,
+    /// An empty line.
+    Gap,
+}
+
+/// Where a token stands; offset and distance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// First byte.
+    pub at: u32,
+    /// White space before.
+    pub distance: Distance,
+    /// Whether an explicit comma stood before it.
+    pub after_comma: bool,
+}
+
+/// Index of a node in its tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(pub u32);
+
+/// One node.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its first token.
+    pub mark: Mark,
+    /// One past its last byte.
+    pub end: u32,
+    /// Which.
+    pub kind: Kind,
+}
+
+/// `~X`, `~(K,V)`
+#[derive(Clone, Debug)]
+pub struct PostAlias {
+    /// The tilde.
+    pub tilde: Mark,
+    /// `(` and `)`, if written.
+    pub parens: Option<(Mark, Mark)>,
+    /// Name of the label; its comma follows.
+    pub label: Option<(NodeId, Mark)>,
+    /// Name of the field.
+    pub field: NodeId,
+}
+
+/// Which node.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub enum Kind {
+    // Expressions.
+    Bad,
+    Ident(Box<str>),
+    /// A literal as written; also a piece of an interpolation.
+    Literal(T, Box<str>),
+    Bottom,
+    /// Pieces and expressions in turn.
+    Interpolation(Vec<NodeId>),
+    /// Without braces for `a: b: c`.
+    Struct { braces: Option<(Mark, Mark)>, decls: Vec<NodeId> },
+    List { open: Mark, close: Mark, elements: Vec<NodeId> },
+    Ellipsis(Option<NodeId>),
+    Unary(T, NodeId),
+    Binary { left: NodeId, op: T, at: Mark, right: NodeId },
+    Selector(NodeId, NodeId),
+    Index { base: NodeId, open: Mark, index: NodeId, close: Mark },
+    Slice { base: NodeId, open: Mark, low: Option<NodeId>, colon: Mark, high: Option<NodeId>, close: Mark },
+    Call { callee: NodeId, open: Mark, arguments: Vec<NodeId>, close: Mark },
+    Paren { inner: NodeId, close: Mark },
+    Postfix(NodeId, T, Mark),
+    Alias { name: NodeId, equal: Mark, value: NodeId },
+    Comprehension { clauses: Vec<NodeId>, body: NodeId, fallback: Option<NodeId> },
+    // Clauses.
+    For { key: Option<(NodeId, Mark)>, value: NodeId, at: Mark, source: NodeId },
+    If(NodeId),
+    Try(Option<(NodeId, Mark, NodeId)>),
+    Fallback(T, NodeId),
+    // Declarations.
+    Let { name: NodeId, equal: Mark, value: NodeId },
+    Field {
+        label: NodeId,
+        alias: Option<Box<PostAlias>>,
+        constraint: Option<(T, Mark)>,
+        colon: Mark,
+        value: NodeId,
+        attributes: Vec<NodeId>,
+    },
+    Embed(NodeId),
+    Attribute(Box<str>),
+    Package(NodeId),
+    Import { parens: Option<(Mark, Mark)>, specs: Vec<NodeId> },
+    Spec { name: Option<NodeId>, path: NodeId },
+    File(Vec<NodeId>),
+}
+
+/// Comment lines without an empty line between them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// After which of the node's tokens and children (rule 4.2).
+    pub slot: i32,
+    /// Directly above something.
+    pub doc: bool,
+    /// Behind something, on its line.
+    pub line: bool,
+    /// White space before.
+    pub distance: Distance,
+    /// Where the first one starts.
+    pub at: u32,
+    /// Texts with `//`, each with its own distance.
+    pub lines: Vec<(Distance, Box<str>)>,
+}
+
+/// A parsed file or expression.
+#[derive(Clone, Debug, Default)]
+pub struct Tree {
+    /// All nodes.
+    pub nodes: Vec<Node>,
+    /// Comments of nodes, in slot order.
+    pub comments: FxHashMap<NodeId, Vec<Group>>,
+    /// The outermost node.
+    pub root: Option<NodeId>,
+    /// Where lines start.
+    pub lines: crate::position::LineIndex,
+}
+
+impl Tree {
+    /// A new node.
+    pub fn add(&mut self, mark: Mark, end: u32, kind: Kind) -> NodeId {
+        self.nodes.push(Node { mark, end, kind });
+        NodeId((self.nodes.len() - 1) as u32)
+    }
+
+    /// The first token of a node; that of the leftmost child if it has none of its own.
+    pub fn start(&self, id: NodeId) -> Mark {
+        self[id].mark
+    }
+}
+
+impl std::ops::Index<NodeId> for Tree {
+    type Output = Node;
+    fn index(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0 as usize]
+    }
+}
+
+impl std::ops::IndexMut<NodeId> for Tree {
+    fn index_mut(&mut self, id: NodeId) -> &mut Node {
+        &mut self.nodes[id.0 as usize]
+    }
+}
