@@ -246,7 +246,7 @@ pub enum Constant {
     Number(&'static str),
     /// A string.
     String(&'static str),
-    /// An expression in CUE; may refer to other members of the package by name.
+    /// An expression in CUE that stands by itself.
     Cue(&'static str),
 }
 

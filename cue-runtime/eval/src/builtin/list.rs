@@ -83,10 +83,13 @@ const MEMBERS: &[Member] = &[
         Ok(Datum::Bool(arg::strings(a, 0)?.is_sorted()))
     }),
     constant("Comparer", Constant::Cue("{T: _, x: T, y: T, less: bool}")),
-    constant("Ascending", Constant::Cue("{Comparer, T: number | string, x: T, y: T, less: x < y}")),
+    constant(
+        "Ascending",
+        Constant::Cue("{T: number | string, x: T, y: T, less: bool, less: x < y}"),
+    ),
     constant(
         "Descending",
-        Constant::Cue("{Comparer, T: number | string, x: T, y: T, less: x > y}"),
+        Constant::Cue("{T: number | string, x: T, y: T, less: bool, less: x > y}"),
     ),
 ];
 

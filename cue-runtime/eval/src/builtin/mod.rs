@@ -93,13 +93,13 @@ const OPENAPI: Package = Package {
         call::constant(
             "#Config",
             Constant::Cue(
-                r#"{version!: "3.0.0", info?: #Info, selfContained: bool | *false, expandReferences: bool | *false}"#,
+                r#"{version!: "3.0.0", info?: {title!: string, version!: string, summary?: string, description?: string, termsOfService?: string, contact?: {name?: string, url?: string, email?: string}, license?: {name!: string, url?: string}}, selfContained: bool | *false, expandReferences: bool | *false}"#,
             ),
         ),
         call::constant(
             "#Info",
             Constant::Cue(
-                "{title!: string, version!: string, summary?: string, description?: string, termsOfService?: string, contact?: #Contact, license?: #License}",
+                "{title!: string, version!: string, summary?: string, description?: string, termsOfService?: string, contact?: {name?: string, url?: string, email?: string}, license?: {name!: string, url?: string}}",
             ),
         ),
         call::constant("#Contact", Constant::Cue("{name?: string, url?: string, email?: string}")),

@@ -227,7 +227,10 @@ pub fn decode(text: &str) -> Result<Datum, DecodeError> {
         } else {
             let key = reader.key()?;
             if !reader.rest().starts_with('=') {
-                return Err(reader.error("expected character ="));
+                return Err(reader.error(match reader.rest() {
+                    "" => "expected = after a key, but the document ends there",
+                    _ => "expected character =",
+                }));
             }
             reader.at += 1;
             reader.spaces();
