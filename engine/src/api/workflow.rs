@@ -48,9 +48,9 @@ wire! {
         mode: String,
         /// Steps of the group.
         sub_steps: Vec<WorkflowStep>,
+        /// Name; the webhook names those without.
+        name: String,
         @always {
-            /// Name.
-            name: String,
             /// Step definition.
             r#type: String,
         }
