@@ -1,4 +1,5 @@
 //! Scores parser and printer against recorded cases: `score FOLDER [FILTER]`.
+use cue_syntax::Style;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -46,8 +47,11 @@ fn check(part: &str, case: &Value) -> Vec<(&'static str, Value, Value)> {
     let mut found = Vec::new();
     if part == "fmt" {
         let source = case["in"].as_str().unwrap_or_default();
-        let got = |_simplify| Value::Null;
-        let _ = source;
+        let (tree, _) = cue_syntax::parse_tree(source);
+        let got = |simplify| {
+            let style = if simplify { Style::Simplified } else { Style::Plain };
+            json!(cue_syntax::format_tree(&tree, style))
+        };
         found.push(("cue.fmt.main", case["out"].clone(), got(false)));
         if !case["out_simplified"].is_null() {
             found.push(("cue.fmt.simplified", case["out_simplified"].clone(), got(true)));

@@ -16,8 +16,12 @@ mod grammar; // tokens -> concrete tree
 pub mod tree; // the concrete tree
 mod lower; // concrete tree -> ast
 mod parser; // entry points
+mod machine; // white space that is wished and settled
+mod layout; // concrete tree -> machine
+mod columns; // stops -> aligned text
 mod position; // offsets -> lines and columns
 pub mod unquote; // string literals -> values
 
+pub use crate::layout::{Style, format_tree};
 pub use crate::parser::{Parsed, SyntaxError, parse_expr, parse_file, parse_tree};
 pub use crate::position::LineIndex;

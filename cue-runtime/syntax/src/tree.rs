@@ -149,7 +149,30 @@ impl Tree {
 
     /// The first token of a node; that of the leftmost child if it has none of its own.
     pub fn start(&self, id: NodeId) -> Mark {
-        self[id].mark
+        let mut node = &self[id];
+        loop {
+            let first = match &node.kind {
+                Kind::Binary { left: x, .. }
+                | Kind::Selector(x, _)
+                | Kind::Index { base: x, .. }
+                | Kind::Slice { base: x, .. }
+                | Kind::Call { callee: x, .. }
+                | Kind::Postfix(x, ..)
+                | Kind::Alias { name: x, .. }
+                | Kind::Field { label: x, .. }
+                | Kind::Embed(x) => *x,
+                Kind::Struct { braces: None, decls } => match decls.first() {
+                    Some(x) => *x,
+                    None => return node.mark,
+                },
+                Kind::Interpolation(pieces) => match pieces.first() {
+                    Some(x) => *x,
+                    None => return node.mark,
+                },
+                _ => return node.mark,
+            };
+            node = &self[first];
+        }
     }
 }
 

@@ -181,3 +181,32 @@ fn digits_of(text: &str, count: usize, base: u32) -> Result<(u32, &str), String>
     let code = u32::from_str_radix(digits, base).map_err(|_| "invalid syntax")?;
     Ok((code, &text[count..]))
 }
+
+/// A string as a literal on one line (rule 5.3).
+pub fn quote(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\u{7}' => out.push_str("\\a"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{b}' => out.push_str("\\v"),
+            c if c.is_control() || (c.is_whitespace() && c != ' ') => {
+                let code = c as u32;
+                out.push_str(&if code > 0xFFFF {
+                    format!("\\U{code:08x}")
+                } else {
+                    format!("\\u{code:04x}")
+                });
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
