@@ -36,6 +36,8 @@ mod csv;
 mod toml;
 mod html;
 mod tabwriter;
+mod template;
+mod template_syntax; // Go templates as trees
 mod net;
 mod address; // IP addresses and prefixes
 mod url;
@@ -76,6 +78,7 @@ const PACKAGES: &[Package] = &[
     strings::PACKAGE,
     structs::PACKAGE,
     tabwriter::PACKAGE,
+    template::PACKAGE,
     time::PACKAGE,
     uuid::PACKAGE,
 ];

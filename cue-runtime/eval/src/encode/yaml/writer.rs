@@ -286,9 +286,8 @@ fn style(text: &str) -> Style {
     }
     let bytes = text.as_bytes();
     let blank = |at: usize| matches!(bytes.get(at), None | Some(b' ' | b'\t'));
-    let indicators = [
-        ' ', '#', ',', '[', ']', '{', '}', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`',
-    ];
+    let indicators =
+        [' ', '#', ',', '[', ']', '{', '}', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`'];
     let marked = text.starts_with(indicators)
         || (text.starts_with(['?', ':', '-']) && blank(1))
         || text.starts_with("---")
