@@ -38,6 +38,7 @@ mod html;
 mod tabwriter;
 mod template;
 mod template_syntax; // Go templates as trees
+mod printf; // Go's printing of values
 mod net;
 mod address; // IP addresses and prefixes
 mod url;

@@ -1,0 +1,200 @@
+//! Values as Go's `fmt` prints them.
+
+use std::fmt::Write;
+
+use super::datum::Datum;
+use super::floats::{Width, format_float};
+use super::quoting::{Plain, go_quote};
+
+/// Go's `Sprintf` for what a template can hold.
+pub(super) fn printf(format: &str, values: &[Datum]) -> String {
+    let mut out = String::new();
+    let mut rest = format.chars().peekable();
+    let mut next = 0;
+    while let Some(c) = rest.next() {
+        if c != '%' {
+            out.push(c);
+            continue;
+        }
+        let mut flags = String::new();
+        while let Some(flag) = rest.next_if(|c| "+-# 0".contains(*c)) {
+            flags.push(flag);
+        }
+        let mut width = 0usize;
+        while let Some(digit) = rest.peek().and_then(|c| c.to_digit(10)) {
+            width = (width * 10 + digit as usize).min(10_000);
+            rest.next();
+        }
+        let mut precision = None;
+        if rest.next_if_eq(&'.').is_some() {
+            let mut digits = 0usize;
+            while let Some(digit) = rest.peek().and_then(|c| c.to_digit(10)) {
+                digits = (digits * 10 + digit as usize).min(1_000);
+                rest.next();
+            }
+            precision = Some(digits);
+        }
+        let Some(verb) = rest.next() else {
+            out.push_str("%!(NOVERB)");
+            break;
+        };
+        if verb == '%' {
+            out.push('%');
+            continue;
+        }
+        let Some(value) = values.get(next) else {
+            let _ = write!(out, "%!{verb}(MISSING)");
+            continue;
+        };
+        next += 1;
+        let text = verbed(verb, &flags, precision, value);
+        let length = text.chars().count();
+        let padding = width.saturating_sub(length);
+        let numeric = matches!(value, Datum::Number(_));
+        if flags.contains('-') {
+            out.push_str(&text);
+            out.extend(std::iter::repeat_n(' ', padding));
+        } else if flags.contains('0') && numeric {
+            let sign = usize::from(text.starts_with(['-', '+']));
+            out.push_str(&text[..sign]);
+            out.extend(std::iter::repeat_n('0', padding));
+            out.push_str(&text[sign..]);
+        } else {
+            out.extend(std::iter::repeat_n(' ', padding));
+            out.push_str(&text);
+        }
+    }
+    if next < values.len() {
+        let extra: Vec<String> =
+            values[next..].iter().map(|it| format!("{}={}", type_name(it), shown(it))).collect();
+        let _ = write!(out, "%!(EXTRA {})", extra.join(", "));
+    }
+    out
+}
+
+fn verbed(verb: char, flags: &str, precision: Option<usize>, value: &Datum) -> String {
+    let plus = |text: String| {
+        if flags.contains('+') && !text.starts_with('-') { format!("+{text}") } else { text }
+    };
+    let wrong = || match value {
+        Datum::Null | Datum::Live(_) => format!("%!{verb}(<nil>)"),
+        _ => format!("%!{verb}({}={})", type_name(value), shown(value)),
+    };
+    match (verb, value) {
+        ('v', Datum::Live(_)) => "<nil>".to_owned(),
+        ('v', Datum::Number(_)) => plus(shown(value)),
+        ('v', _) => shown(value),
+        ('T', _) => type_name(value).to_owned(),
+        ('t', Datum::Bool(value)) => value.to_string(),
+        ('s', Datum::String(text)) => match precision {
+            Some(precision) => text.chars().take(precision).collect(),
+            None => text.to_string(),
+        },
+        ('s', Datum::Bytes(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
+        ('q', Datum::String(text)) => go_quote(text, '"', Plain::Print),
+        ('x' | 'X', Datum::String(text)) => {
+            let hex = super::hex::encode(text.as_bytes());
+            if verb == 'X' { hex.to_uppercase() } else { hex }
+        }
+        ('x' | 'X', Datum::Bytes(bytes)) => {
+            let hex = super::hex::encode(bytes);
+            if verb == 'X' { hex.to_uppercase() } else { hex }
+        }
+        ('d' | 'b' | 'o' | 'x' | 'X' | 'c' | 'q' | 'U', Datum::Number(number))
+            if number.is_int() =>
+        {
+            let Some(whole) = number.to_bigint() else { return wrong() };
+            let c = number
+                .to_i64()
+                .and_then(|code| u32::try_from(code).ok())
+                .and_then(char::from_u32)
+                .unwrap_or('\u{fffd}');
+            let sharp = |prefix: &str, text: String| {
+                if flags.contains('#') { format!("{prefix}{text}") } else { text }
+            };
+            match verb {
+                'd' => plus(whole.to_string()),
+                'b' => plus(sharp("0b", whole.to_str_radix(2))),
+                'o' => plus(sharp("0", whole.to_str_radix(8))),
+                'x' => plus(sharp("0x", whole.to_str_radix(16))),
+                'X' => plus(sharp("0X", whole.to_str_radix(16).to_uppercase())),
+                'c' => c.to_string(),
+                'q' => super::quote_rune(c),
+                _ => format!("U+{:04X}", c as u32),
+            }
+        }
+        ('e' | 'E' | 'f' | 'g' | 'G', Datum::Number(number)) if !number.is_int() => {
+            let precision = precision.or(if matches!(verb, 'g' | 'G') { None } else { Some(6) });
+            plus(format_float(number.to_f64(), verb as u8, precision, Width::Double))
+        }
+        ('d' | 's' | 'x' | 'q', Datum::List(items))
+            if !items.iter().any(|it| matches!(it, Datum::List(_))) =>
+        {
+            let all: Vec<String> =
+                items.iter().map(|it| verbed(verb, flags, precision, it)).collect();
+            format!("[{}]", all.join(" "))
+        }
+        _ => wrong(),
+    }
+}
+
+/// `%T`
+pub(super) fn type_name(datum: &Datum) -> &'static str {
+    match datum {
+        Datum::Null | Datum::Live(_) => "<nil>",
+        Datum::Bool(_) => "bool",
+        Datum::Number(number) if number.is_int() => "int64",
+        Datum::Number(_) => "float64",
+        Datum::String(_) => "string",
+        Datum::Bytes(_) => "[]uint8",
+        Datum::List(_) => "[]interface {}",
+        Datum::Struct(_) => "map[string]interface {}",
+    }
+}
+
+/// Fields by name.
+pub(super) fn sorted(datum: &Datum) -> Vec<(&str, &Datum)> {
+    let Datum::Struct(fields) = datum else { return Vec::new() };
+    let mut members: Vec<(&str, &Datum)> = fields.iter().map(|(k, v)| (&**k, v)).collect();
+    members.sort_by_key(|it| it.0);
+    members
+}
+
+/// `%v`
+pub(super) fn shown(datum: &Datum) -> String {
+    shown_at(datum, 0)
+}
+
+/// Values nested deeper than this are cut.
+const SHOWN: usize = 500;
+
+fn shown_at(datum: &Datum, depth: usize) -> String {
+    if depth > SHOWN {
+        return "...".to_owned();
+    }
+    match datum {
+        Datum::Null => "<nil>".to_owned(),
+        Datum::Live(_) => "<no value>".to_owned(),
+        Datum::Bool(value) => value.to_string(),
+        Datum::Number(number) => match number.to_bigint() {
+            Some(whole) if number.is_int() => whole.to_string(),
+            _ => format_float(number.to_f64(), b'g', None, Width::Double),
+        },
+        Datum::String(text) => text.to_string(),
+        Datum::Bytes(bytes) => {
+            let all: Vec<String> = bytes.iter().map(u8::to_string).collect();
+            format!("[{}]", all.join(" "))
+        }
+        Datum::List(items) => {
+            let all: Vec<String> = items.iter().map(|it| shown_at(it, depth + 1)).collect();
+            format!("[{}]", all.join(" "))
+        }
+        Datum::Struct(_) => {
+            let all: Vec<String> = sorted(datum)
+                .iter()
+                .map(|(k, v)| format!("{k}:{}", shown_at(v, depth + 1)))
+                .collect();
+            format!("map[{}]", all.join(" "))
+        }
+    }
+}
