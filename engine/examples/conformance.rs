@@ -7,7 +7,7 @@ use lateen_engine::api::object::ObjectMeta;
 use lateen_engine::api::policies::Override;
 use lateen_engine::api::{self, Application, Definition, DefinitionKind, DefinitionRevision, Policy, Workflow};
 use lateen_engine::policy::{generator, overriding};
-use lateen_engine::render::{ClusterVersion, Context, Definitions, NoActor, Process, Request, Target, Templates, health, names, render};
+use lateen_engine::render::{ClusterVersion, Context, Definitions, NoActor, Process, Request, Target, Templates, health, names, object_error, render};
 use lateen_engine::revision::{self, definition_hash, hash};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -255,8 +255,19 @@ fn score_template(root: &Path, score: &mut Score) {
         }
         let got = failed.unwrap_or_else(|| {
             let product = process.finish();
-            let outputs: Vec<Value> = product.outputs.iter().map(|it| json!({ "type": it.r#type, "name": it.name, "object": it.object })).collect();
-            json!({ "output": product.base, "outputs": outputs })
+            let outputs: Vec<Value> = product
+                .outputs
+                .iter()
+                .map(|it| match object_error(Some(&it.object)) {
+                    Some(error) => json!({ "type": it.r#type, "name": it.name, "error": error }),
+                    None => json!({ "type": it.r#type, "name": it.name, "object": it.object }),
+                })
+                .collect();
+            match (&product.base, object_error(product.base.as_ref())) {
+                (None, _) => json!({ "outputs": outputs }),
+                (_, Some(error)) => json!({ "outputError": error, "outputs": outputs }),
+                (base, None) => json!({ "output": base, "outputs": outputs }),
+            }
         });
         let want = if same(&case["expected_evalv3"], &got) { &case["expected_evalv3"] } else { &case["expected"] };
         score.count(id(&case), want, &got);

@@ -1,6 +1,6 @@
 //! A whole Application without a cluster: what each of its deploy steps would deliver where.
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::component::{Rendered, definition, render_component, render_policy};
 use super::context::Context;
@@ -46,7 +46,15 @@ pub fn render(request: &Request<'_>, templates: Templates<'_>, actor: &mut dyn A
 fn render_into(request: &Request<'_>, templates: Templates<'_>, actor: &mut dyn Actor, targets: &mut Vec<Target>) -> Result<(), Error> {
     let (app, context) = (request.app, &request.context);
     parse(request, &app.spec.components)?;
-    let steps = generator::steps(app, request.workflows).map_err(refuse)?.steps;
+    let mut named = app.clone();
+    name_policies(&mut named.spec.policies);
+    let steps = generator::steps(&named, request.workflows)
+        .map_err(|error| {
+            let text = error.to_string();
+            let text = text.strip_prefix("generate step failed in WorkflowStepGenerator : ").unwrap_or(&text);
+            Error::Definition(format!("failed to parseWorkflowSteps: {text}"))
+        })?
+        .steps;
     check_steps(request, &steps)?;
     let policies = all_policies(request, &steps)?;
     let custom: Vec<&AppPolicy> = policies.iter().filter(|it| !BUILT_IN.contains(&it.r#type.as_str())).collect();
@@ -72,8 +80,8 @@ fn render_into(request: &Request<'_>, templates: Templates<'_>, actor: &mut dyn 
         let topologies: Vec<&AppPolicy> = picked.iter().filter(|it| it.r#type == "topology").collect();
         let name = &app.metadata.name;
         if topologies.is_empty() {
-            let overrides: Vec<&str> = picked.iter().filter(|it| it.r#type == "override").map(|it| it.name.as_str()).collect();
-            let title = if overrides.is_empty() { name.clone() } else { format!("{name} with policies {}", overrides.join(",")) };
+            let overridden = picked.iter().any(|it| it.r#type == "override");
+            let title = if overridden { format!("{name} only with override policies") } else { name.clone() };
             targets.push(target(request, templates, actor, title, &components, &custom)?);
         }
         for topology in topologies {
@@ -93,10 +101,35 @@ fn target(request: &Request<'_>, templates: Templates<'_>, actor: &mut dyn Actor
     for component in components {
         target.components.push(render_component(templates, request.definitions, &request.context, component, &|_| false, actor)?);
     }
+    let artifacts = artifacts(&target.components);
     for policy in custom {
-        target.policies.extend(render_policy(templates, request.definitions, &request.context, policy, actor)?);
+        target.policies.extend(render_policy(templates, request.definitions, &request.context, policy, &artifacts, actor)?);
     }
     Ok(target)
+}
+
+/// Policies without a name get one from their type and place.
+pub(crate) fn name_policies(policies: &mut [AppPolicy]) {
+    for (index, policy) in policies.iter_mut().enumerate() {
+        if policy.name.is_empty() {
+            policy.name = format!("{}-auto-gen-{index}", policy.r#type);
+        }
+    }
+}
+
+/// `context.artifacts` of custom policies.
+fn artifacts(components: &[Rendered]) -> Value {
+    let mut all = Map::new();
+    for component in components {
+        let mut traits: Map<String, Value> = Map::new();
+        for it in &component.auxiliaries {
+            if let Value::Object(of_type) = traits.entry(it.trait_type.clone()).or_insert_with(|| json!({})) {
+                of_type.insert(it.resource.clone(), it.object.clone());
+            }
+        }
+        all.insert(component.name.clone(), json!({ "workload": component.workload, "traits": traits }));
+    }
+    Value::Object(all)
 }
 
 /// Every type of every component is known, before anything is evaluated.
@@ -142,11 +175,7 @@ fn step_policies(step: &WorkflowStep) -> Vec<String> {
 /// The Application's own policies, and external ones that top-level `deploy` steps name.
 fn all_policies(request: &Request<'_>, steps: &[WorkflowStep]) -> Result<Vec<AppPolicy>, Error> {
     let mut policies = request.app.spec.policies.clone();
-    for (index, policy) in policies.iter_mut().enumerate() {
-        if policy.name.is_empty() {
-            policy.name = format!("{}-auto-gen-{index}", policy.r#type);
-        }
-    }
+    name_policies(&mut policies);
     for name in steps.iter().filter(|it| it.r#type == "deploy").flat_map(step_policies) {
         if policies.iter().any(|it| it.name == name) {
             continue;

@@ -6,7 +6,7 @@ use super::context::Context;
 use super::definitions::{Definitions, is_version, label_type, split_version};
 use super::error::Error;
 use super::names;
-use super::process::{Actor, Process, Product, Templates};
+use super::process::{Actor, Process, Product, Templates, object_error};
 use super::stamp::{self, Placed};
 use crate::api::names::{AUXILIARY_WORKLOAD, LOCAL_CLUSTER, annotation, label};
 use crate::api::object::{self, set_label, set_name, set_namespace};
@@ -88,7 +88,7 @@ pub(super) fn definition<'a>(definitions: &'a Definitions, kind: DefinitionKind,
     if let (_, Some(version)) = split_version(r#type) {
         if !is_version(version) {
             return Err(format!(
-                "load template from {noun} definition [{type}] : invalid definitionRevision name {type}:name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+                "load template from {noun} definition [{type}] : invalid definitionRevision name {type}:name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
                 type = r#type
             ));
         }
@@ -153,12 +153,13 @@ pub fn render_component(
     objects(context, &component.name, &component.r#type, process.finish(), &definition_of).map_err(|error| of_app(error, wrapper))
 }
 
-/// A custom policy's objects, not yet placed.
+/// A custom policy's objects, not yet placed. `artifacts` is what a dry run shows of components, else `{}`.
 pub fn render_policy(
     templates: Templates<'_>,
     definitions: &Definitions,
     context: &Context,
     policy: &AppPolicy,
+    artifacts: &Value,
     actor: &mut dyn Actor,
 ) -> Result<Vec<Value>, Error> {
     let found = definition(definitions, DefinitionKind::Policy, &policy.r#type, context).map_err(|error| {
@@ -167,6 +168,7 @@ pub fn render_policy(
     let wrapper = "cannot generate manifests from policies";
     let stand_in = Component { name: policy.name.clone(), r#type: policy.r#type.clone(), properties: policy.properties.clone(), ..Default::default() };
     let mut process = Process::new(templates, context.to_json(Some(&stand_in), ""));
+    process.set("artifacts", artifacts.clone());
     process
         .workload(&policy.name, found.template().unwrap_or_default(), policy.properties.as_ref(), actor)
         .map_err(|error| {
@@ -206,6 +208,9 @@ fn objects<'a>(
     if !product.base_incomplete.is_empty() {
         return Err(Error::Incomplete { wrapper: format!("cannot generate manifests from component {component}"), diagnostics: product.base_incomplete });
     }
+    if let Some(error) = object_error(product.base.as_ref()) {
+        return Err(Error::NoObject(format!("cannot generate manifests from component {component}:\n\nTemplate errors:\n  {error}")));
+    }
     let mut workload = product.base.unwrap_or_default();
     if workload.is_object() {
         stamp::origin(&mut workload, context, component);
@@ -219,6 +224,12 @@ fn objects<'a>(
                 wrapper: format!("evaluate trait={} template for component={component} app={}", output.name, context.app_name),
                 diagnostics: output.incomplete,
             });
+        }
+        if let Some(error) = object_error(Some(&output.object)) {
+            return Err(Error::NoObject(format!(
+                "evaluate trait={} template for component={component} app={}: {error}",
+                output.name, context.app_name
+            )));
         }
         let definition = definition_of(&output.r#type);
         let trait_type = label_type(&output.r#type);

@@ -32,7 +32,7 @@ impl Part {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The text is no CUE, or refers to what is not there.
-    #[error("failed to compile {} {} after merge parameter and context: {}", part.noun(), part.name(), lines(diagnostics, "; "))]
+    #[error("failed to compile {} {} after merge parameter and context: {}", part.noun(), part.name(), first(diagnostics))]
     Compile {
         /// Whose template.
         part: Part,
@@ -50,13 +50,16 @@ pub enum Error {
         diagnostics: Vec<Diagnostic>,
     },
     /// Something it makes is not complete.
-    #[error("{wrapper}: {}", lines(diagnostics, "; "))]
+    #[error("{wrapper}:{}", sections(&[], diagnostics))]
     Incomplete {
         /// What it was about to make.
         wrapper: String,
         /// What CUE said.
         diagnostics: Vec<Diagnostic>,
     },
+    /// What it made is no object.
+    #[error("{0}")]
+    NoObject(String),
     /// A patch does not fit what it patches.
     #[error("{wrapper}: {message}")]
     Patch {
@@ -93,7 +96,7 @@ impl Error {
         match self {
             Error::Compile { diagnostics, .. } | Error::Validation { diagnostics, .. } | Error::Incomplete { diagnostics, .. } => diagnostics,
             Error::In(_, inner) => inner.diagnostics(),
-            Error::Patch { .. } | Error::Action(_) | Error::Definition(_) | Error::Fault(_) => &[],
+            Error::NoObject(_) | Error::Patch { .. } | Error::Action(_) | Error::Definition(_) | Error::Fault(_) => &[],
         }
     }
 }
@@ -102,11 +105,17 @@ fn line(diagnostic: &Diagnostic) -> String {
     if diagnostic.path.is_empty() { diagnostic.message.clone() } else { format!("{}: {}", diagnostic.path, diagnostic.message) }
 }
 
-fn lines(all: &[Diagnostic], between: &str) -> String {
-    all.iter().map(line).collect::<Vec<_>>().join(between)
+/// The first, and how many more there are.
+fn first(all: &[Diagnostic]) -> String {
+    let Some(it) = all.first() else { return String::new() };
+    if all.len() > 1 { format!("{} (and {} more errors)", line(it), all.len() - 1) } else { line(it) }
 }
 
 fn validation(part: &Part, user: &[String], diagnostics: &[Diagnostic]) -> String {
+    format!("validation failed for {} {}:{}", part.noun(), part.name(), sections(user, diagnostics))
+}
+
+fn sections(user: &[String], diagnostics: &[Diagnostic]) -> String {
     let mut parameters = Vec::new();
     let mut templates = Vec::new();
     for text in diagnostics.iter().map(line) {
@@ -117,7 +126,7 @@ fn validation(part: &Part, user: &[String], diagnostics: &[Diagnostic]) -> Strin
     }
     parameters.sort();
     templates.sort();
-    let mut out = format!("validation failed for {} {}:", part.noun(), part.name());
+    let mut out = String::new();
     for (title, group) in [("User Errors", user), ("Parameter errors", &parameters), ("Template errors", &templates)] {
         if !group.is_empty() {
             out.push_str(&format!("\n\n{title}:\n"));
@@ -126,7 +135,7 @@ fn validation(part: &Part, user: &[String], diagnostics: &[Diagnostic]) -> Strin
             }
         }
     }
-    out.truncate(out.trim_end().len());
+    out.truncate(out.trim_end_matches('\n').len());
     out
 }
 

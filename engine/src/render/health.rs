@@ -5,7 +5,7 @@
 
 use cue_session::{Error as CueError, FieldSelection, Input, Profile, Program, ProgramSpec, Session, Source, SyntaxStyle};
 use indexmap::IndexMap;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::process::Templates;
 use crate::api::definition::StatusTemplates;
@@ -20,7 +20,7 @@ pub struct Health {
     pub healthy: bool,
     /// For people.
     pub message: String,
-    /// For people, by label; `None` without a `details` text that could be read.
+    /// For people, by label; `None` if the text could not be read.
     pub details: Option<IndexMap<String, String>>,
     /// `context.status` as the last text saw it.
     pub seen: Map<String, Value>,
@@ -30,9 +30,12 @@ pub struct Health {
 
 /// Evaluate `texts` over the live objects in `context`.
 pub fn evaluate(templates: Templates<'_>, texts: &StatusTemplates, context: &Map<String, Value>, parameter: Option<&Value>) -> Result<Health, cue_session::Fault> {
-    let mut health = Health::default();
+    let mut health = Health { details: Some(IndexMap::new()), ..Health::default() };
     let mut context = context.clone();
-    context.insert("status".into(), json!({}));
+    if let Some(Value::Object(given)) = context.get("status") {
+        health.seen.clone_from(given);
+    }
+    context.insert("status".into(), Value::Object(health.seen.clone()));
     if !texts.details.trim().is_empty() {
         match details(templates, &texts.details, &context, parameter) {
             Ok((published, seen)) => {
@@ -40,7 +43,10 @@ pub fn evaluate(templates: Templates<'_>, texts: &StatusTemplates, context: &Map
                 health.seen.insert("details".into(), Value::Object(seen));
             }
             Err(CueError::Fault(fault)) => return Err(fault),
-            Err(error) => health.warnings.push(format!("failed to get status map: compile status fields template: {error}")),
+            Err(error) => {
+                health.details = None;
+                health.warnings.push(format!("failed to get status map: compile status fields template: {error}"));
+            }
         }
     }
     context.insert("status".into(), Value::Object(health.seen.clone()));
@@ -113,11 +119,20 @@ fn details(templates: Templates<'_>, source: &str, context: &Map<String, Value>,
             let bytes = field.kinds.is(cue_session::Kind::Bytes);
             let shown = match &value {
                 Value::String(it) if !bytes => it.clone(),
-                other => session.syntax(&field.path, SyntaxStyle::Final)?.map_or_else(|| other.to_string(), |it| it.trim_end().to_owned()),
+                other => {
+                    let text = session.syntax(&field.path, SyntaxStyle::Final)?.map_or_else(|| other.to_string(), |it| it.trim_end().to_owned());
+                    if other.is_object() && !text.starts_with('{') { braced(&text) } else { text }
+                }
             };
             published.insert(label.to_owned(), shown);
         }
         seen.insert(label.to_owned(), value);
     }
     Ok((published, seen))
+}
+
+/// A struct's fields in braces, one level deeper.
+fn braced(fields: &str) -> String {
+    let lines: Vec<String> = fields.lines().map(|it| if it.is_empty() { String::new() } else { format!("\t{it}") }).collect();
+    format!("{{\n{}\n}}", lines.join("\n"))
 }

@@ -68,7 +68,7 @@ impl<'a> Templates<'a> {
         inputs.extend(given.map(|json| Input::new("parameter", json)));
         let program = self.program(part.name(), template);
         self.runtime.start(&program, inputs, self.budget).map_err(|error| match error {
-            CueError::Diagnostics(diagnostics) => Error::Compile { part: part.clone(), diagnostics },
+            CueError::Diagnostics(diagnostics) => refused(part, diagnostics),
             CueError::Fault(fault) => Error::Fault(fault),
         })
     }
@@ -136,7 +136,7 @@ impl<'a> Process<'a> {
         check(&mut session, &part)?;
         let (base, incomplete) = read(&mut session, "output")?;
         self.product.base = base;
-        self.product.base_incomplete = incomplete;
+        self.product.base_incomplete = if incomplete.is_empty() { incomplete } else { all_incomplete(&mut session, incomplete)? };
         self.outputs(&mut session, AUXILIARY_WORKLOAD, &format!("invalid outputs of workload {name}"))
     }
 
@@ -153,19 +153,27 @@ impl<'a> Process<'a> {
                 return Err(Error::Definition(format!("patch trait {type} into an invalid workload", type = r#type)));
             };
             let wrapper = format!("invalid patch trait {type} into workload", type = r#type);
-            if let Some(patched) = patch(&mut session, "patch", base, &wrapper)? {
-                let incomplete = std::mem::take(&mut self.product.base_incomplete);
-                self.product.base_incomplete = still_missing(incomplete, "output", &patched);
-                self.product.base = Some(patched);
+            match patch(&mut session, "patch", base, &wrapper)? {
+                Patched::Done(patched) => {
+                    let incomplete = std::mem::take(&mut self.product.base_incomplete);
+                    self.product.base_incomplete = still_missing(incomplete, "output", &patched);
+                    self.product.base = Some(patched);
+                }
+                Patched::Incomplete(missing) => self.product.base_incomplete.extend(missing),
+                Patched::Nothing => {}
             }
         }
         for field in fields(&mut session, "patchOutputs")? {
             for output in self.product.outputs.iter_mut().filter(|it| it.name == field.label) {
                 let wrapper = format!("trait={type}, to={to}, invalid patch trait into auxiliary workload", type = r#type, to = field.label);
-                if let Some(patched) = patch(&mut session, &field.path, &output.object, &wrapper)? {
-                    let incomplete = std::mem::take(&mut output.incomplete);
-                    output.incomplete = still_missing(incomplete, "outputs", &patched);
-                    output.object = patched;
+                match patch(&mut session, &field.path, &output.object, &wrapper)? {
+                    Patched::Done(patched) => {
+                        let incomplete = std::mem::take(&mut output.incomplete);
+                        output.incomplete = still_missing(incomplete, "outputs", &patched);
+                        output.object = patched;
+                    }
+                    Patched::Incomplete(missing) => output.incomplete.extend(missing),
+                    Patched::Nothing => {}
                 }
             }
         }
@@ -191,7 +199,10 @@ impl<'a> Process<'a> {
     fn outputs(&mut self, session: &mut Session, r#type: &str, wrapper: &str) -> Result<(), Error> {
         let Some(kinds) = fault(session.kinds("outputs"))?.flatten() else { return Ok(()) };
         if kinds.concrete && !kinds.is(Kind::Struct) {
-            return Err(Error::Patch { wrapper: wrapper.into(), message: "not a struct".into() });
+            if r#type == AUXILIARY_WORKLOAD {
+                return Err(Error::Patch { wrapper: wrapper.into(), message: "not a struct".into() });
+            }
+            return Ok(());
         }
         for field in fields(session, "outputs")? {
             let (object, incomplete) = read(session, &field.path)?;
@@ -228,32 +239,66 @@ fn read(session: &mut Session, path: &str) -> Result<(Option<Value>, Vec<Diagnos
     }
 }
 
-fn patch(session: &mut Session, path: &str, base: &Value, wrapper: &str) -> Result<Option<Value>, Error> {
-    session.patch(path, base).map_err(|error| match error {
-        CueError::Fault(fault) => Error::Fault(fault),
-        CueError::Diagnostics(all) => {
-            let text = |it: &Diagnostic| if it.path.is_empty() { it.message.clone() } else { format!("{}: {}", it.path, it.message) };
-            Error::Patch { wrapper: wrapper.into(), message: all.iter().map(text).collect::<Vec<_>>().join("; ") }
+enum Patched {
+    Nothing,
+    Done(Value),
+    /// The patch itself is not complete; that is said once nothing can complete it any more.
+    Incomplete(Vec<Diagnostic>),
+}
+
+fn patch(session: &mut Session, path: &str, base: &Value, wrapper: &str) -> Result<Patched, Error> {
+    match session.patch(path, base) {
+        Ok(patched) => Ok(patched.map_or(Patched::Nothing, Patched::Done)),
+        Err(CueError::Fault(fault)) => Err(Error::Fault(fault)),
+        Err(CueError::Diagnostics(all)) if !all.is_empty() && all.iter().all(|it| it.incomplete) => Ok(Patched::Incomplete(all)),
+        Err(CueError::Diagnostics(all)) => {
+            let text = |it: &Diagnostic| {
+                if it.path.is_empty() || it.path == path { it.message.clone() } else { format!("{}: {}", it.path, it.message) }
+            };
+            Err(Error::Patch { wrapper: wrapper.into(), message: all.iter().map(text).collect::<Vec<_>>().join("; ") })
         }
-    })
+    }
+}
+
+/// Syntax errors end everything; a name that is nowhere is an error of the template.
+fn refused(part: &Part, diagnostics: Vec<Diagnostic>) -> Error {
+    let is_name = |it: &Diagnostic| it.message.starts_with("reference ") && it.message.ends_with(" not found");
+    let (names, others): (Vec<_>, Vec<_>) = diagnostics.into_iter().partition(is_name);
+    if others.is_empty() {
+        Error::Validation { part: part.clone(), user: Vec::new(), diagnostics: names }
+    } else {
+        Error::Compile { part: part.clone(), diagnostics: others }
+    }
+}
+
+/// Everything that is missing, also in the parameters; at least `known`.
+fn all_incomplete(session: &mut Session, known: Vec<Diagnostic>) -> Result<Vec<Diagnostic>, Error> {
+    let all = match session.validate("", Concreteness::Required) {
+        Ok(all) | Err(CueError::Diagnostics(all)) => all,
+        Err(CueError::Fault(fault)) => return Err(Error::Fault(fault)),
+    };
+    Ok(if all.is_empty() { known } else { all })
 }
 
 /// What a patch has brought is no longer missing.
 fn still_missing(incomplete: Vec<Diagnostic>, root: &str, patched: &Value) -> Vec<Diagnostic> {
-    incomplete
+    let (inside, outside): (Vec<_>, Vec<_>) = incomplete.into_iter().partition(|it| it.path.starts_with(root));
+    let mut left: Vec<Diagnostic> = inside
         .into_iter()
         .filter(|it| {
             let mut parts = it.path.split('.');
-            if parts.next() != Some(root) {
-                return true;
-            }
+            parts.next();
             if root == "outputs" {
                 parts.next();
             }
             let pointer: String = parts.map(|part| format!("/{}", part.trim_matches('"').replace('~', "~0").replace('/', "~1"))).collect();
             patched.pointer(&pointer).is_none()
         })
-        .collect()
+        .collect();
+    if !left.is_empty() {
+        left.extend(outside);
+    }
+    left
 }
 
 /// The template's own complaints, then CUE's.
@@ -312,4 +357,20 @@ fn http(session: &mut Session, actor: &mut dyn Actor) -> Result<(), Error> {
     let body = actor.act(&action).map_err(Error::Action)?;
     fault(session.fill("processing.output", Filling::Json(body.to_string())))?;
     Ok(())
+}
+
+/// Why a value is no object of Kubernetes, in its clients' words.
+pub fn object_error(value: Option<&Value>) -> Option<String> {
+    let kind = |it: &str| Some(format!("json: cannot unmarshal {it} into Go value of type map[string]interface {{}}"));
+    match value {
+        None => Some("field not found: output".into()),
+        Some(Value::Array(_)) => kind("array"),
+        Some(Value::String(_)) => kind("string"),
+        Some(Value::Number(_)) => kind("number"),
+        Some(Value::Bool(_)) => kind("bool"),
+        Some(value) => {
+            let named = value.get("kind").and_then(Value::as_str).is_some_and(|it| !it.is_empty());
+            (!named).then(|| format!("Object 'Kind' is missing in '{}'", crate::revision::canonical::text(value)))
+        }
+    }
 }
