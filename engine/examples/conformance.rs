@@ -9,6 +9,7 @@ use lateen_engine::api::{self, Application, Definition, DefinitionKind, Definiti
 use lateen_engine::policy::{generator, overriding};
 use lateen_engine::render::{ClusterVersion, Context, Definitions, NoActor, Process, Request, Target, Templates, health, names, object_error, render};
 use lateen_engine::revision::{self, definition_hash, hash};
+use lateen_engine::validate;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
@@ -202,7 +203,7 @@ fn score_render(root: &Path, score: &mut Score) {
         let workflows: Vec<Workflow> = from(&objects("Workflow").into());
         for mode in ["offline", "cluster"] {
             let revision = if mode == "cluster" { format!("{}-v1", app.metadata.name) } else { String::new() };
-            let mut context = Context::of(&app, &revision);
+            let mut context = Context { dry_run: true, ..Context::of(&app, &revision) };
             if mode == "cluster" {
                 context.cluster_version = ClusterVersion { major: "1".into(), minor: "31".into(), git_version: "v1.31.0".into(), platform: "linux/amd64".into() };
             }
@@ -371,4 +372,42 @@ fn main() {
     }
 }
 
-fn score_validation(_root: &Path, _score: &mut Score) {}
+fn score_validation(root: &Path, score: &mut Score) {
+    let builtin = definitions(root);
+    let runtime = cue_session::NativeRuntime::default();
+    for case in lines(&root.join("validation/cases.jsonl")) {
+        let want = &case["expected"]["validate"];
+        let templates = Templates::new(&runtime, &[]);
+        let objects = |kind: &str| case["objects"].as_array().into_iter().flatten().filter(|it| it["kind"] == kind).cloned().collect::<Vec<_>>();
+        if !case["object"].is_null() {
+            let revisions: Vec<DefinitionRevision> = from(&objects("DefinitionRevision").into());
+            let is_step = case["object"]["kind"] == "WorkflowStepDefinition";
+            let refusal = validate::definition(&from(&case["object"]), &revisions, templates).expect("no fault");
+            let answer = refusal.clone().or_else(|| is_step.then(|| "Validation passed".to_owned()));
+            score.count(id(&case), &json!([want["allowed"], want["message"]]), &json!([refusal.is_none(), answer]));
+            continue;
+        }
+        let app: Application = match serde_json::from_value(case["app"].clone()) {
+            Ok(app) => app,
+            Err(_) => {
+                score.count(id(&case), &want["allowed"], &json!(false));
+                continue;
+            }
+        };
+        let old: Option<Application> = serde_json::from_value(case["old"].clone()).ok().filter(|_| !case["old"].is_null());
+        let mut set = builtin.clone();
+        for it in case["customDefinitions"].as_array().into_iter().flatten() {
+            if it["kind"] == "DefinitionRevision" {
+                set.insert_revision(from(&it["object"]));
+            } else {
+                set.insert(from(&it["object"]));
+            }
+        }
+        let policies: Vec<Policy> = from(&objects("Policy").into());
+        let workflows: Vec<Workflow> = from(&objects("Workflow").into());
+        let request = Request { app: &app, definitions: &set, policies: &policies, workflows: &workflows, context: Context::of(&app, "") };
+        let refusals = validate::application(&request, old.as_ref(), templates, &mut NoActor).expect("no fault");
+        let message = (!refusals.is_empty()).then(|| validate::message(&refusals));
+        score.count(id(&case), &json!([want["allowed"], want["message"]]), &json!([refusals.is_empty(), message]));
+    }
+}

@@ -18,4 +18,5 @@ pub mod policy; // override, topology, replication, selectors
 pub mod render; // definitions and parameters become objects
 pub mod revision; // what was delivered, and its hashes
 pub mod runtime; // what the engine needs of a CUE runtime
+pub mod validate; // what admission refuses
 

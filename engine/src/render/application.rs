@@ -43,8 +43,19 @@ pub fn render(request: &Request<'_>, templates: Templates<'_>, actor: &mut dyn A
     (targets, error)
 }
 
-fn render_into(request: &Request<'_>, templates: Templates<'_>, actor: &mut dyn Actor, targets: &mut Vec<Target>) -> Result<(), Error> {
-    let (app, context) = (request.app, &request.context);
+/// What an Application comes down to before anything is evaluated.
+struct Parsed {
+    steps: Vec<WorkflowStep>,
+    policies: Vec<AppPolicy>,
+}
+
+/// Everything an Application names is there.
+pub fn check(request: &Request<'_>) -> Result<(), Error> {
+    resolve(request).map(|_| ())
+}
+
+fn resolve(request: &Request<'_>) -> Result<Parsed, Error> {
+    let app = request.app;
     parse(request, &app.spec.components)?;
     let mut named = app.clone();
     name_policies(&mut named.spec.policies);
@@ -57,12 +68,30 @@ fn render_into(request: &Request<'_>, templates: Templates<'_>, actor: &mut dyn 
         .steps;
     check_steps(request, &steps)?;
     let policies = all_policies(request, &steps)?;
-    let custom: Vec<&AppPolicy> = policies.iter().filter(|it| !BUILT_IN.contains(&it.r#type.as_str())).collect();
-    for policy in &custom {
-        definition(request.definitions, DefinitionKind::Policy, &policy.r#type, context).map_err(|error| {
-            Error::Definition(format!("failed to parsePolicies: fetch component/policy type of {}: cannot load template {:?} from cluster and provided ones: {error}", policy.name, policy.r#type))
+    for policy in policies.iter().filter(|it| !BUILT_IN.contains(&it.r#type.as_str())) {
+        definition(request.definitions, DefinitionKind::Policy, &policy.r#type, &request.context).map_err(|error| {
+            Error::Definition(format!("failed to parsePolicies: fetch component/policy type of {}: {}{error}", policy.name, request.context.dry_run_prefix(&policy.r#type)))
         })?;
     }
+    for policy in policies.iter().filter(|it| it.r#type == "override") {
+        let change = overriding::parse(policy.properties.as_ref()).unwrap_or_default();
+        for it in change.components.iter().flat_map(|it| &it.traits).filter(|it| !it.disable) {
+            definition(request.definitions, DefinitionKind::Trait, &it.r#type, &request.context).map_err(|_| {
+                Error::Definition(format!(
+                    "failed to parsePolicies: failed to get trait definition {type} for override policy {}: traitdefinitions.core.oam.dev {type:?} not found",
+                    policy.name,
+                    type = it.r#type
+                ))
+            })?;
+        }
+    }
+    Ok(Parsed { steps, policies })
+}
+
+fn render_into(request: &Request<'_>, templates: Templates<'_>, actor: &mut dyn Actor, targets: &mut Vec<Target>) -> Result<(), Error> {
+    let app = request.app;
+    let Parsed { steps, policies } = resolve(request)?;
+    let custom: Vec<&AppPolicy> = policies.iter().filter(|it| !BUILT_IN.contains(&it.r#type.as_str())).collect();
     let deploys: Vec<&WorkflowStep> = steps.iter().flat_map(|it| std::iter::once(it).chain(&it.sub_steps)).filter(|it| it.r#type == "deploy").collect();
     if deploys.is_empty() {
         targets.push(target(request, templates, actor, app.metadata.name.clone(), &app.spec.components, &custom)?);
@@ -136,7 +165,7 @@ fn artifacts(components: &[Rendered]) -> Value {
 fn parse(request: &Request<'_>, components: &[Component]) -> Result<(), Error> {
     for component in components {
         definition(request.definitions, DefinitionKind::Component, &component.r#type, &request.context).map_err(|error| {
-            Error::Definition(format!("failed to parseComponents: fetch component/policy type of {}: cannot load template {:?} from cluster and provided ones: {error}", component.name, component.r#type))
+            Error::Definition(format!("failed to parseComponents: fetch component/policy type of {}: {}{error}", component.name, request.context.dry_run_prefix(&component.r#type)))
         })?;
         for it in &component.traits {
             definition(request.definitions, DefinitionKind::Trait, &it.r#type, &request.context).map_err(|_| {

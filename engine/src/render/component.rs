@@ -78,7 +78,7 @@ fn place(object: &mut Value, at: &Placed) {
 }
 
 /// The definition a component's or policy's type names, or KubeVela's words that there is none.
-pub(super) fn definition<'a>(definitions: &'a Definitions, kind: DefinitionKind, r#type: &str, context: &Context) -> Result<&'a Definition, String> {
+pub(crate) fn definition<'a>(definitions: &'a Definitions, kind: DefinitionKind, r#type: &str, context: &Context) -> Result<&'a Definition, String> {
     let noun = match kind {
         DefinitionKind::Component | DefinitionKind::Workload => "component",
         DefinitionKind::Trait => "trait",
@@ -116,7 +116,7 @@ pub fn render_component(
 ) -> Result<Rendered, Error> {
     let of_app = |error: Error, what: &str| error.within(what.to_owned());
     let found = definition(definitions, DefinitionKind::Component, &component.r#type, context).map_err(|error| {
-        Error::Definition(format!("failed to parseComponents: fetch component/policy type of {}: cannot load template {:?} from cluster and provided ones: {error}", component.name, component.r#type))
+        Error::Definition(format!("failed to parseComponents: fetch component/policy type of {}: {}{error}", component.name, context.dry_run_prefix(&component.r#type)))
     })?;
     let mut traits = Vec::with_capacity(component.traits.len());
     for it in &component.traits {
@@ -163,7 +163,7 @@ pub fn render_policy(
     actor: &mut dyn Actor,
 ) -> Result<Vec<Value>, Error> {
     let found = definition(definitions, DefinitionKind::Policy, &policy.r#type, context).map_err(|error| {
-        Error::Definition(format!("failed to parsePolicies: fetch component/policy type of {}: cannot load template {:?} from cluster and provided ones: {error}", policy.name, policy.r#type))
+        Error::Definition(format!("failed to parsePolicies: fetch component/policy type of {}: {}{error}", policy.name, context.dry_run_prefix(&policy.r#type)))
     })?;
     let wrapper = "cannot generate manifests from policies";
     let stand_in = Component { name: policy.name.clone(), r#type: policy.r#type.clone(), properties: policy.properties.clone(), ..Default::default() };

@@ -51,6 +51,8 @@ pub struct Context {
     pub cluster_version: ClusterVersion,
     /// What application-scoped policies add.
     pub custom: Option<Value>,
+    /// Nothing is applied; messages say where definitions came from.
+    pub dry_run: bool,
 }
 
 impl Context {
@@ -69,6 +71,11 @@ impl Context {
             components: serde_json::to_value(&app.spec.components).unwrap_or_default(),
             ..Self::default()
         }
+    }
+
+    /// What a dry run says before the reason why a definition cannot be loaded.
+    pub(crate) fn dry_run_prefix(&self, r#type: &str) -> String {
+        if self.dry_run { format!("cannot load template {type:?} from cluster and provided ones: ") } else { String::new() }
     }
 
     /// `context` for a component, or for anything without one.

@@ -3,7 +3,7 @@
 //! The component's template is no part of it: only the text, `context` and `parameter`. An error never fails the
 //! whole; it reads as not healthy, no message, `_|_`.
 
-use cue_session::{Error as CueError, FieldSelection, Input, Profile, Program, ProgramSpec, Session, Source, SyntaxStyle};
+use cue_session::{Concreteness, Error as CueError, FieldSelection, Input, Profile, Program, ProgramSpec, Session, Source, SyntaxStyle};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
@@ -95,6 +95,10 @@ fn text(templates: Templates<'_>, name: &str, text: &str, context: &Map<String, 
 
 fn details(templates: Templates<'_>, source: &str, context: &Map<String, Value>, parameter: Option<&Value>) -> Result<(IndexMap<String, String>, Map<String, Value>), CueError> {
     let mut session = text(templates, "details.cue", source, context, parameter)?;
+    let wrong: Vec<_> = session.validate("", Concreteness::Optional)?.into_iter().filter(|it| !it.incomplete && it.message.starts_with("conflicting values")).collect();
+    if !wrong.is_empty() {
+        return Err(CueError::Diagnostics(wrong));
+    }
     let mut published = IndexMap::new();
     let mut seen = Map::new();
     for field in session.fields("", FieldSelection::Regular)?.unwrap_or_default() {

@@ -15,7 +15,8 @@ pub mod names; // generated names
 mod process; // one component's template and its traits'
 mod stamp; // labels, annotations, namespaces
 
-pub use self::application::{Request, Target, render};
+pub use self::application::{Request, Target, check, render};
+pub(crate) use self::component::definition;
 pub use self::component::{Auxiliary, Rendered, render_component, render_policy};
 pub use self::context::{ClusterVersion, Context};
 pub use self::definitions::{Definitions, Lookup, candidates, label_type, split_version};

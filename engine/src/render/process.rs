@@ -118,6 +118,18 @@ impl<'a> Process<'a> {
         self
     }
 
+    /// Refuse two `outputs` of one name.
+    pub fn unique(&self) -> Result<(), Error> {
+        let outputs = &self.product.outputs;
+        match outputs.iter().enumerate().find(|(index, it)| outputs[..*index].iter().any(|before| before.name == it.name)) {
+            Some((_, twice)) => Err(Error::Definition(format!(
+                "cannot append auxiliaries into context: outputs item name must be unique: auxiliary {:?} already exits",
+                twice.name
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// Let the templates that follow see one more key of `context`.
     pub fn set(&mut self, key: &str, value: Value) {
         self.context.insert(key.into(), value);

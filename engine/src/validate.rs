@@ -1,1 +1,0 @@
-//! What admission refuses, and why.
