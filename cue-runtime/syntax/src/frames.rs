@@ -40,10 +40,6 @@ impl Frames {
         &mut self.stack[at]
     }
 
-    pub(crate) fn depth(&self) -> usize {
-        self.stack.len()
-    }
-
     pub(crate) fn advance(&mut self) {
         if let Some(group) = self.parked.take() {
             self.store(group);

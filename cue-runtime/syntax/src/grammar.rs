@@ -666,11 +666,12 @@ impl<'a> Grammar<'a> {
             Label::Expr(None) => (None, self.rhs()),
         };
         let Some(label) = label else {
-            self.decl_comma();
             if matches!(self.tree[expr].kind, Kind::Alias { .. }) {
                 self.expected(self.token.start, "label or ':'");
+                self.decl_comma();
                 return self.tree.add(mark, mark.at, Kind::Bad);
             }
+            self.decl_comma();
             return self.tree.add(mark, self.end_of(expr), Kind::Embed(expr));
         };
         let alias = self.post_alias();
@@ -825,7 +826,12 @@ impl<'a> Grammar<'a> {
             Kind::Literal(T::String | T::Null | T::True | T::False, _) => Label::Label(expr),
             Kind::Interpolation(_) | Kind::Paren { .. } | Kind::List { .. } => Label::Label(expr),
             Kind::Ident(name) => {
-                if name.starts_with("__") && !inner {
+                let reserved = name.starts_with("__");
+                let alias = self.is(T::Bind);
+                let label = !inner
+                    && (self.is(T::Colon)
+                        || matches!(self.token.kind, T::Option | T::Not | T::Tilde));
+                if reserved && (alias || label) {
                     let at = self.tree[expr].mark.at;
                     self.error(at, "identifiers starting with '__' are reserved");
                 }

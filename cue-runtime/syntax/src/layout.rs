@@ -4,6 +4,7 @@ use crate::columns;
 use crate::grammar::precedence;
 use crate::machine::{COMMA, CUT, FREEZE, GAP, IN, LINE, Machine, NOTRAIL, OUT, SEP, SPACE, STOP, TIGHT};
 use crate::scan::T;
+use crate::simplify;
 use crate::tree::{Distance, Group, Kind, Mark, NodeId, Tree};
 use crate::unquote;
 
@@ -18,6 +19,12 @@ pub enum Style {
 
 /// The text of a tree.
 pub fn format_tree(tree: &Tree, style: Style) -> String {
+    let simplified;
+    let mut tree = tree;
+    if style == Style::Simplified {
+        simplified = simplify::simplified(tree);
+        tree = &simplified;
+    }
     let Some(root) = tree.root else { return "\n".into() };
     let mut it = Layout { tree, m: Machine::new(), flat: 0, style };
     let file = matches!(tree[root].kind, Kind::File(_));
@@ -35,8 +42,7 @@ pub fn format_tree(tree: &Tree, style: Style) -> String {
     if file {
         text.push('\n');
     }
-    let text = text.trim_start_matches('\n');
-    if text.is_empty() && file { "\n".into() } else { text.to_owned() }
+    if text.is_empty() && file { "\n".into() } else { text }
 }
 
 struct Layout<'a> {
@@ -701,10 +707,12 @@ impl Layout<'_> {
             }
             self.push(id);
             let start = tree.start(id).at;
-            let mut more: Vec<Group> = Vec::new();
+            // Comments of elements come behind the comma.
+            let mut more = self.m.frames.last_mut().map(|it| std::mem::take(&mut it.comments));
+            let more = more.get_or_insert_default();
             match &tree[id].kind {
                 Kind::Ellipsis(Some(of)) => {
-                    more = self.comments(*of).to_vec();
+                    more.extend(self.comments(*of).to_vec());
                     self.start(tree[id].mark);
                     self.m.op(T::Ellipsis);
                     if !matches!(&tree[*of].kind, Kind::Ident(name) if &**name == "_") {
@@ -717,7 +725,7 @@ impl Layout<'_> {
                 self.m.wish(COMMA | SPACE);
             }
             if let Some(frame) = self.m.frames.last_mut() {
-                frame.comments.extend(more);
+                frame.comments.append(more);
                 frame.comments.retain(|it| it.at > start);
             }
             self.m.pop();
@@ -789,7 +797,8 @@ fn literal(kind: T, text: &str, level: usize) -> String {
         T::String if level < 6 => {
             let Some((form, _)) = unquote::Form::of(text) else { return out };
             if form.triple {
-                out = out.replace('\r', "");
+                let body = out.find('\n').unwrap_or(0);
+                out = format!("{}{}", &out[..body], out[body..].replace('\r', ""));
                 let end = out.len().saturating_sub(form.closing());
                 let indent = unquote::indentation(out.get(..end).unwrap_or(""), form);
                 let tabs = format!("\n{}", "\t".repeat(level + 1));

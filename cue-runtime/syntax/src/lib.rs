@@ -18,6 +18,7 @@ mod lower; // concrete tree -> ast
 mod parser; // entry points
 mod machine; // white space that is wished and settled
 mod layout; // concrete tree -> machine
+mod simplify; // what `-s` changes
 mod columns; // stops -> aligned text
 mod position; // offsets -> lines and columns
 pub mod unquote; // string literals -> values

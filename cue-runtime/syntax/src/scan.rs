@@ -151,7 +151,15 @@ impl<'a> Scanner<'a> {
                 return self.inserted(start);
             }
             let rest = &self.src[start..];
-            self.at += rest.find('\n').unwrap_or(rest.len());
+            let len = rest.find('\n').unwrap_or(rest.len());
+            for (at, c) in rest[..len].char_indices() {
+                match c {
+                    '\0' => self.error(start + at, "illegal character NUL"),
+                    '\u{feff}' => self.error(start + at, "illegal byte order mark"),
+                    _ => {}
+                }
+            }
+            self.at += len;
             return self.finish(T::Comment, start);
         }
         let kind = self.one();
@@ -436,8 +444,7 @@ impl<'a> Scanner<'a> {
                     T::Interpolation => {
                         self.error(self.at, "interpolation not allowed in attribute");
                         self.open.pop();
-                        closers.push(T::RParen);
-                        self.at += 1;
+                        self.skip_hole();
                     }
                     T::LParen => closers.push(T::RParen),
                     T::LBrack => closers.push(T::RBrack),
@@ -453,6 +460,22 @@ impl<'a> Scanner<'a> {
         }
         (self.newlines, self.blank, self.comma) = saved;
         T::Attribute
+    }
+
+    /// To the parenthesis that closes the attribute around a hole, or to the end of the line.
+    fn skip_hole(&mut self) {
+        let mut open = 1;
+        while !self.ended() && self.byte(0) != b'\n' {
+            match self.byte(0) {
+                b'(' => open += 1,
+                b')' => open -= 1,
+                _ => {}
+            }
+            if open == 0 {
+                return;
+            }
+            self.at += 1;
+        }
     }
 
     fn hashes_follow(&self, ahead: usize, count: usize) -> bool {
@@ -475,14 +498,16 @@ impl<'a> Scanner<'a> {
                 }
                 triple = true;
                 self.at += 2;
-                let crlf = self.byte(0) == b'\r' && self.byte(1) == b'\n';
-                if self.byte(0) != b'\n' && !crlf {
+                if self.byte(0) == b'\r' {
+                    self.at += 1;
+                }
+                if self.byte(0) != b'\n' {
                     let opening = self.src[start..self.at].to_owned();
                     let message = format!("expected newline after multiline quote {opening}");
                     self.error(start, message);
                     return T::String;
                 }
-                self.at += if crlf { 2 } else { 1 };
+                self.at += 1;
             }
         }
         let quote = Quote { start, quote, triple, hashes, common: None };
@@ -589,6 +614,7 @@ impl<'a> Scanner<'a> {
             '0'..='7' => {
                 if quote == b'"' {
                     self.error(start, "octal escape not allowed in string literal");
+                    return;
                 }
                 (3, 8, 255)
             }
@@ -596,6 +622,7 @@ impl<'a> Scanner<'a> {
                 self.at += 1;
                 if quote == b'"' {
                     self.error(start, "hexadecimal escape not allowed in string literal");
+                    return;
                 }
                 (2, 16, 255)
             }
