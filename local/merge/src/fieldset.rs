@@ -1,0 +1,287 @@
+//! Which fields somebody owns: a tree of path elements, and its JSON form (`FieldsV1`).
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use crate::go;
+
+/// A scalar that orders: numbers, strings, booleans, lists, maps, null.
+#[derive(Clone, Debug)]
+pub struct Atom(pub Value);
+
+impl Atom {
+    fn rank(&self) -> u8 {
+        match self.0 {
+            Value::Number(_) => 0,
+            Value::String(_) => 1,
+            Value::Bool(_) => 2,
+            Value::Array(_) => 3,
+            Value::Object(_) => 4,
+            Value::Null => 5,
+        }
+    }
+}
+
+impl Ord for Atom {
+    fn cmp(&self, other: &Atom) -> Ordering {
+        match (&self.0, &other.0) {
+            (Value::Number(a), Value::Number(b)) => match (a.as_i64(), b.as_i64()) {
+                (Some(a), Some(b)) => a.cmp(&b),
+                _ => a.as_f64().unwrap_or(0.0).total_cmp(&b.as_f64().unwrap_or(0.0)),
+            },
+            (Value::String(a), Value::String(b)) => a.cmp(b),
+            (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
+            (a, b) if self.rank() == other.rank() => a.to_string().cmp(&b.to_string()),
+            _ => self.rank().cmp(&other.rank()),
+        }
+    }
+}
+impl PartialOrd for Atom {
+    fn partial_cmp(&self, other: &Atom) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl PartialEq for Atom {
+    fn eq(&self, other: &Atom) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl Eq for Atom {}
+
+/// One step of a path.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Element {
+    /// A field or map key.
+    Field(String),
+    /// An element of a keyed list: names and values of its keys, sorted by name.
+    Key(Vec<(String, Atom)>),
+    /// An element of a set.
+    Value(Atom),
+    /// An index; only read.
+    Index(i64),
+}
+
+impl Element {
+    /// As in messages: `.name`, `[name="b"]`, `[="x"]`, `[3]`.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let atom = |it: &Atom| match &it.0 {
+            Value::String(text) => go::quoted(text),
+            other => go::plain(other),
+        };
+        match self {
+            Element::Field(name) => format!(".{name}"),
+            Element::Key(keys) => {
+                let keys: Vec<_> =
+                    keys.iter().map(|(name, it)| format!("{name}={}", atom(it))).collect();
+                format!("[{}]", keys.join(","))
+            }
+            Element::Value(it) => format!("[={}]", atom(it)),
+            Element::Index(it) => format!("[{it}]"),
+        }
+    }
+
+    fn serialised(&self) -> String {
+        match self {
+            Element::Field(name) => format!("f:{name}"),
+            Element::Key(keys) => {
+                let keys: Map<String, Value> =
+                    keys.iter().map(|(name, it)| (name.clone(), it.0.clone())).collect();
+                format!("k:{}", go::json(&Value::Object(keys)))
+            }
+            Element::Value(it) => format!("v:{}", go::json(&it.0)),
+            Element::Index(it) => format!("i:{it}"),
+        }
+    }
+
+    // None: an element of a future kind, dropped.
+    fn parse(text: &str) -> Result<Option<Element>, String> {
+        let Some((kind, rest)) = text.split_once(':').filter(|(kind, _)| kind.len() == 1) else {
+            return Err(format!("couldn't parse field path element {}", go::quoted(text)));
+        };
+        let bad = |error: &dyn std::fmt::Display| format!("parsing {}: {error}", go::quoted(text));
+        Ok(match kind {
+            "f" => Some(Element::Field(rest.to_owned())),
+            "k" => {
+                let keys: Map<String, Value> = serde_json::from_str(rest).map_err(|e| bad(&e))?;
+                let mut keys: Vec<_> =
+                    keys.into_iter().map(|(name, it)| (name, Atom(it))).collect();
+                keys.sort();
+                Some(Element::Key(keys))
+            }
+            "v" => Some(Element::Value(Atom(serde_json::from_str(rest).map_err(|e| bad(&e))?))),
+            "i" => {
+                Some(Element::Index(rest.parse().map_err(|e: std::num::ParseIntError| bad(&e))?))
+            }
+            _ => None,
+        })
+    }
+}
+
+/// A path as in messages.
+#[must_use]
+pub fn shown(path: &[Element]) -> String {
+    path.iter().map(Element::shown).collect()
+}
+
+/// A set of paths.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FieldSet {
+    pub(crate) nodes: BTreeMap<Element, Node>,
+}
+
+/// What the set says at an element.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Node {
+    pub(crate) member: bool,
+    pub(crate) below: FieldSet,
+}
+
+impl FieldSet {
+    /// No path.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Adds a path; the empty path is no member of any set.
+    pub fn insert(&mut self, path: &[Element]) {
+        let Some((first, rest)) = path.split_first() else { return };
+        let node = self.nodes.entry(first.clone()).or_default();
+        if rest.is_empty() {
+            node.member = true;
+        } else {
+            node.below.insert(rest);
+        }
+    }
+
+    /// A set of dotted field paths such as `metadata.name`.
+    #[must_use]
+    pub fn of_fields(paths: &[&str]) -> FieldSet {
+        let mut set = FieldSet::default();
+        for path in paths {
+            let path: Vec<_> =
+                path.split('.').map(|name| Element::Field(name.to_owned())).collect();
+            set.insert(&path);
+        }
+        set
+    }
+
+    /// Members of either.
+    #[must_use]
+    pub fn union(mut self, other: &FieldSet) -> FieldSet {
+        self.extend(other);
+        self
+    }
+
+    pub(crate) fn extend(&mut self, other: &FieldSet) {
+        for (element, node) in &other.nodes {
+            let mine = self.nodes.entry(element.clone()).or_default();
+            mine.member |= node.member;
+            mine.below.extend(&node.below);
+        }
+    }
+
+    fn zip(&self, other: &FieldSet, keep: &impl Fn(&Node, Option<&Node>) -> Node) -> FieldSet {
+        let mut out = FieldSet::default();
+        for (element, node) in &self.nodes {
+            let kept = keep(node, other.nodes.get(element));
+            if kept.member || !kept.below.is_empty() {
+                out.nodes.insert(element.clone(), kept);
+            }
+        }
+        out
+    }
+
+    /// Members of both.
+    #[must_use]
+    pub fn intersection(&self, other: &FieldSet) -> FieldSet {
+        self.zip(other, &|mine, theirs| match theirs {
+            Some(it) => {
+                Node { member: mine.member && it.member, below: mine.below.intersection(&it.below) }
+            }
+            None => Node::default(),
+        })
+    }
+
+    /// Members that are not members of the other.
+    #[must_use]
+    pub fn difference(&self, other: &FieldSet) -> FieldSet {
+        self.zip(other, &|mine, theirs| match theirs {
+            Some(it) => {
+                Node { member: mine.member && !it.member, below: mine.below.difference(&it.below) }
+            }
+            None => mine.clone(),
+        })
+    }
+
+    /// Like `difference`, and what is below a member of the other goes too.
+    #[must_use]
+    pub fn recursive_difference(&self, other: &FieldSet) -> FieldSet {
+        self.zip(other, &|mine, theirs| match theirs {
+            Some(it) if it.member => Node::default(),
+            Some(it) => {
+                Node { member: mine.member, below: mine.below.recursive_difference(&it.below) }
+            }
+            None => mine.clone(),
+        })
+    }
+
+    /// All member paths, in order.
+    #[must_use]
+    pub fn paths(&self) -> Vec<Vec<Element>> {
+        fn walk(set: &FieldSet, path: &mut Vec<Element>, out: &mut Vec<Vec<Element>>) {
+            for (element, node) in &set.nodes {
+                path.push(element.clone());
+                if node.member {
+                    out.push(path.clone());
+                }
+                walk(&node.below, path, out);
+                path.pop();
+            }
+        }
+        let mut out = Vec::new();
+        walk(self, &mut Vec::new(), &mut out);
+        out
+    }
+
+    /// The JSON form.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        self.write(false)
+    }
+
+    fn write(&self, member: bool) -> Value {
+        let mut out = Map::new();
+        if member && !self.is_empty() {
+            out.insert(".".to_owned(), Value::Object(Map::new()));
+        }
+        for (element, node) in &self.nodes {
+            out.insert(element.serialised(), node.below.write(node.member));
+        }
+        Value::Object(out)
+    }
+
+    /// Reads the JSON form.
+    ///
+    /// # Errors
+    /// What is wrong with a key, or that it is no object.
+    pub fn from_json(value: &Value) -> Result<FieldSet, String> {
+        let Value::Object(fields) = value else {
+            return Err("expected a map of fields".to_owned());
+        };
+        let mut set = FieldSet::default();
+        for (key, below) in fields {
+            if key == "." {
+                continue;
+            }
+            let Some(element) = Element::parse(key)? else { continue };
+            let read = FieldSet::from_json(below)?;
+            let member = read.is_empty() || below.get(".").is_some();
+            set.nodes.insert(element, Node { member, below: read });
+        }
+        Ok(set)
+    }
+}
