@@ -9,7 +9,7 @@ use lateen_engine::api::{self, Application, Definition, DefinitionKind, Definiti
 use lateen_engine::policy::{generator, overriding};
 use lateen_engine::render::{ClusterVersion, Context, Definitions, NoActor, Process, Request, Target, Templates, health, names, object_error, render};
 use lateen_engine::revision::{self, definition_hash, hash};
-use lateen_engine::validate;
+use lateen_engine::{authoring, validate};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
@@ -275,6 +275,31 @@ fn score_template(root: &Path, score: &mut Score) {
     }
 }
 
+fn score_defs(root: &Path, score: &mut Score) {
+    let runtime = cue_session::NativeRuntime::default();
+    for case in lines(&root.join("defs-cue/cases.jsonl")) {
+        let expected = &case["expected"];
+        let (vet, object) = match authoring::render(&runtime, case["cue"].as_str().unwrap_or_default()) {
+            Ok(object) => (json!([0, ""]), object),
+            Err(error) => (json!([1, format!("Error: failed to parse CUE: def.cue: {error}")]), Value::Null),
+        };
+        score.count(&format!("{} vet", id(&case)), &json!([expected["vet"]["exitCode"], expected["vet"]["stderr"]]), &vet);
+        score.count(&format!("{} render", id(&case)), &expected["render"]["object"], &object);
+    }
+}
+
+fn score_definitions(root: &Path, score: &mut Score) {
+    let runtime = cue_session::NativeRuntime::default();
+    let folder = root.join("definitions");
+    let index: Value = serde_json::from_str(&fs::read_to_string(folder.join("index.json")).unwrap_or_default()).expect("index");
+    for row in index.as_array().into_iter().flatten() {
+        let text = |below: &str, key: &str| fs::read_to_string(folder.join(below).join(row[key].as_str().unwrap_or_default())).unwrap_or_default();
+        let want: Value = serde_yaml::from_str(&text("rendered-yaml", "rendered_yaml")).unwrap_or_default();
+        let got = authoring::render(&runtime, &text("source", "source")).unwrap_or_else(|error| json!(error.to_string()));
+        score.count(row["source"].as_str().unwrap_or_default(), &want, &got);
+    }
+}
+
 fn score_health(root: &Path, score: &mut Score) {
     let runtime = cue_session::NativeRuntime::default();
     for case in lines(&root.join("health/cases.jsonl")) {
@@ -353,7 +378,7 @@ fn main() {
     let verbose = arguments.iter().any(|it| it == "-v");
     let only = arguments.get(1).filter(|it| *it != "-v");
     let _ = ObjectMeta::default();
-    let categories: [(&'static str, fn(&Path, &mut Score)); 8] = [
+    let categories: [(&'static str, fn(&Path, &mut Score)); 10] = [
         ("names", score_names),
         ("override", score_override),
         ("generator", score_generator),
@@ -362,6 +387,8 @@ fn main() {
         ("health", score_health),
         ("validation", score_validation),
         ("render", score_render),
+        ("defs_cue", score_defs),
+        ("definitions", score_definitions),
     ];
     for (name, run) in categories {
         if only.is_none_or(|it| it == name) {

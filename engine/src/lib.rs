@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 pub mod api; // the kinds, as they stand in a cluster
+pub mod authoring; // definition sources become objects
 pub mod policy; // override, topology, replication, selectors
 pub mod render; // definitions and parameters become objects
 pub mod revision; // what was delivered, and its hashes
