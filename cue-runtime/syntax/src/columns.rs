@@ -22,13 +22,23 @@ struct Cell {
     hard: bool,
 }
 
+/// Most cells of a line; columns nest.
+const CELLS: usize = 1_000;
+
 /// The text of `items`.
 pub(crate) fn align(items: &[Item]) -> String {
     let mut out = String::new();
     let mut block: Vec<Vec<Cell>> = vec![vec![Cell::default()]];
     for item in items {
         let Some(line) = block.last_mut() else { break };
+        let full = line.len() > CELLS;
         match item {
+            Item::Soft if full => {
+                if let Some(cell) = line.last_mut() {
+                    cell.text.push(' ');
+                    cell.width += 1;
+                }
+            }
             Item::Text(text) => {
                 if let Some(cell) = line.last_mut() {
                     cell.text.push_str(text);

@@ -1,15 +1,14 @@
 //! Tokens to the concrete tree, by recursive descent; recovers from every error (rules 2 and 3).
 
 use crate::frames::Frames;
+use crate::names;
 use crate::parser::SyntaxError;
 use crate::position::LineIndex;
 use crate::ast::Span;
 use crate::scan::{Scanner, T, Token};
 use crate::tree::{Distance, Group, Kind, Mark, NodeId, PostAlias, Tree};
 
-/// Deepest nesting of expressions, as messages say it.
-const NESTING: u32 = 10_000;
-/// Deepest nesting that a small stack bears.
+/// Deepest nesting of expressions: what a small stack bears in a debug build. (cue: 10,000)
 const DEEPEST: u32 = 400;
 /// Parser errors after which parsing stops.
 const ERRORS: usize = 10;
@@ -42,6 +41,9 @@ pub(crate) fn file(src: &str) -> (Tree, Vec<SyntaxError>) {
     if it.errors.is_empty() {
         let root = it.file();
         it.tree.root = Some(root);
+        for (at, message) in names::redeclared(&it.tree) {
+            it.error(at, message);
+        }
     } else {
         let mark = it.mark();
         it.tree.root = Some(it.tree.add(mark, 0, Kind::File(Vec::new())));
@@ -704,7 +706,7 @@ impl<'a> Grammar<'a> {
                 Label::Label(inner)
                     if matches!(self.token.kind, T::Colon | T::Option | T::Not | T::Tilde) =>
                 {
-                    if chain.len() as u32 > NESTING {
+                    if chain.len() as u32 + self.depth > DEEPEST {
                         self.error(self.token.start, too_deep());
                         self.stop();
                         break inner;
@@ -937,7 +939,13 @@ impl<'a> Grammar<'a> {
 
     fn primary(&mut self) -> NodeId {
         let mut x = self.operand();
+        let mut depth = self.depth;
         loop {
+            depth += 1;
+            if depth > 2 * DEEPEST {
+                self.error(self.token.start, too_deep());
+                self.stop();
+            }
             let mark = self.tree.start(x);
             x = match self.token.kind {
                 T::Period => {
@@ -1088,7 +1096,13 @@ impl<'a> Grammar<'a> {
 
     fn structure(&mut self) -> NodeId {
         let open = self.expect(T::LBrace);
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            self.error(open.at, too_deep());
+            self.stop();
+        }
         let decls = if self.is(T::RBrace) { Vec::new() } else { self.decls() };
+        self.depth -= 1;
         let (close, end) = self.expect_closing(T::RBrace, "struct literal");
         self.tree.add(open, end, Kind::Struct { braces: Some((open, close)), decls })
     }
@@ -1201,7 +1215,7 @@ enum Label {
 }
 
 fn too_deep() -> String {
-    format!("expression exceeds maximum nesting depth of {NESTING}")
+    format!("expression exceeds maximum nesting depth of {DEEPEST}")
 }
 
 pub(crate) fn precedence(op: T) -> u8 {

@@ -13,6 +13,7 @@ pub mod ast; // the tree that is evaluated
 pub mod scan; // text -> tokens
 mod frames; // which node a comment belongs to
 mod grammar; // tokens -> concrete tree
+mod names; // aliases declared twice
 pub mod tree; // the concrete tree
 mod lower; // concrete tree -> ast
 mod parser; // entry points

@@ -20,7 +20,8 @@ pub(crate) fn simplified(tree: &Tree) -> Tree {
         tree[id].mark.distance = Distance::Absent;
     }
     for (id, mut kept, last) in lists {
-        let ellipsis = if matches!(tree[last].kind, Kind::Ellipsis(_)) {
+        let alone = kept.is_empty() && matches!(tree[last].kind, Kind::Ellipsis(_));
+        let ellipsis = if alone {
             last
         } else {
             let (at, end) = (tree[last].mark.at, tree[last].end);

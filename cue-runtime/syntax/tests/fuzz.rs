@@ -1,0 +1,116 @@
+//! No text makes scanner, parser or printer panic or hang; formatting keeps what it means.
+
+use cue_syntax::{Style, format_tree, parse_expr, parse_file, parse_tree};
+
+const SEEDS: &[&str] = &[
+    "package a // x\n\nimport \"strings\"\nimport (\n\tb \"c/d:e\" // f\n)\n\n#D: {\n\t// doc\n\ta?: int | *1 // one\n\tb!: >=1 & <=10\n\t...\n}\n",
+    "x: [for k, v in y if k != \"a\" let z = v {\"\\(k)-\\(z)\": v}, ...int]\nlet q = x[1:2]\nw: q.a.\"b-c\"[0](1, \"t\",)\n",
+    "s: \"\"\"\n\ta \\(b + \"c\\(d)\")\n\t\\n\n\t\"\"\"\nr: #\"raw \\#(e) \"#\nt: '\\x00\\101'\nu: #\"\"\"\n  \"\"\"\n  \"\"\"#\n",
+    "@experiment(aliasv2,try,explicitopen)\na~X: 1\nb~(K,V)?: X\nif a == 1 {c: 2} else {d: 3}\ne: #D... @tag(x, y=\"z\")\n",
+    "n: 1.5e-3 + 0xFF - 1Ki / .5 * -2 && !true || (a =~ \"x\")\nX=m: {Y=[string]: {v: Y}}\n(p): _|_\n\"i\\(j)\": null\n",
+    "a: b: c: 1\n\n\na: {b: {}\n// end\n}\nl: [\n\t1, // one\n\t{x: 2}, // two\n\n\t3\n]\n",
+];
+const BITS: &[&str] = &[
+    "\n", " ", ",", ":", "{", "}", "[", "]", "(", ")", "\"", "'", "\\(", "\"\"\"\n", "// c\n", "#",
+    "...", "?", "!", "~", "=", "&", "|", "if ", "for ", "let ", "try ", "else", "@a(", "é", "\r", "_",
+    "0x", "1.", "<", "-", "*", "/", "\u{feff}", "\0", ";", "..", "package p\n", "import \"i\"\n",
+];
+
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % sides.max(1)
+    }
+}
+
+fn mutated(dice: &mut Dice) -> String {
+    let mut text: Vec<char> = SEEDS[dice.roll(SEEDS.len())].chars().collect();
+    for _ in 0..=dice.roll(6) {
+        let at = dice.roll(text.len() + 1);
+        let to = (at + dice.roll(8)).min(text.len());
+        match dice.roll(4) {
+            0 => drop(text.drain(at..to)),
+            1 => {
+                let copy = text[at..to].to_vec();
+                let there = dice.roll(text.len() + 1);
+                text.splice(there..there, copy);
+            }
+            _ => {
+                let bit = BITS[dice.roll(BITS.len())];
+                text.splice(at..at, bit.chars());
+            }
+        }
+    }
+    text.into_iter().collect()
+}
+
+#[test]
+fn mutations_never_panic() {
+    let mut dice = Dice(42);
+    for _ in 0..3_000 {
+        let text = mutated(&mut dice);
+        let parsed = parse_file(&text);
+        let (tree, errors) = parse_tree(&text);
+        assert!(parsed.errors.len() >= errors.len(), "{text}");
+        let plain = format_tree(&tree, Style::Plain);
+        format_tree(&tree, Style::Simplified);
+        let _ = parse_expr(&text);
+        if errors.is_empty() && !text.contains("//") {
+            let (again, errors) = parse_tree(&plain);
+            assert!(errors.is_empty(), "{text}\n--\n{plain}\n{errors:?}");
+            assert_eq!(format_tree(&again, Style::Plain).is_empty(), plain.is_empty());
+        }
+    }
+}
+
+#[test]
+fn seeds_are_kept_by_the_printer() {
+    for seed in SEEDS {
+        let (tree, errors) = parse_tree(seed);
+        let plain = format_tree(&tree, Style::Plain);
+        let (again, after) = parse_tree(&plain);
+        assert_eq!(errors.len(), after.len(), "{plain}");
+        assert_eq!(format_tree(&again, Style::Plain), plain);
+    }
+}
+
+#[test]
+fn deep_nesting_is_an_error() {
+    for (open, close) in [("(", ")"), ("[", "]"), ("{", "}"), ("-", ""), ("a: {", "}"), ("f(", ")"), ("\"\\(", ")\""), ("a: ", ""), ("if x {", "}"), ("[for x in y {", "}]"), ("!", "")] {
+        let (open, close): (&str, &str) = (open, close);
+        let text = format!("x: {}1{}", open.repeat(50_000), close.repeat(50_000));
+        let (tree, errors) = parse_tree(&text);
+        assert!(!errors.is_empty(), "{open}");
+        format_tree(&tree, Style::Plain);
+        parse_file(&text);
+    }
+}
+
+#[test]
+fn long_operands_are_errors() {
+    for part in [".b", "[0]", "()", "[1:2]"] {
+        let text = format!("x: a{}", part.repeat(50_000));
+        let (tree, errors) = parse_tree(&text);
+        assert!(!errors.is_empty(), "{part}");
+        format_tree(&tree, Style::Plain);
+        parse_file(&text);
+    }
+}
+
+#[test]
+fn one_long_line() {
+    let text = "a: 1, ".repeat(20_000);
+    let (tree, errors) = parse_tree(&text);
+    assert_eq!(errors, []);
+    format_tree(&tree, Style::Plain);
+}
+
+#[test]
+fn long_chains_are_fine() {
+    let text = format!("x: {}1", "1 | ".repeat(3_000));
+    let (tree, errors) = parse_tree(&text);
+    assert!(errors.is_empty());
+    assert_eq!(format_tree(&tree, Style::Plain).len(), text.len() + 1);
+}
