@@ -45,7 +45,7 @@ impl SandboxRuntime {
     pub fn new(options: Options) -> Result<Self, Error> {
         let setup = |error: wasmtime::Error| Error::Setup(format!("{error:#}"));
         let mut config = Config::new();
-        config.epoch_interruption(true).max_wasm_stack(STACK);
+        config.epoch_interruption(true).max_wasm_stack(STACK).async_stack_size(2 * STACK);
         let engine = Engine::new(&config).map_err(setup)?;
         let module = module::load(&engine, options.cache.as_deref())?;
         let pre = Linker::new(&engine).instantiate_pre(&module).map_err(setup)?;
