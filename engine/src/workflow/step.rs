@@ -1,0 +1,199 @@
+//! Runs one step's template: the next `#do`, its answer filled, until none is left.
+
+use chrono::Duration;
+use cue_session::{Budget, Filling, Input, Package, Profile, Program, ProgramSpec, Runtime, Session, Source};
+use serde_json::Value;
+
+use super::actions::{self, Done, Host};
+use super::variables::Variables;
+use crate::api::workflow::OutputItem;
+use crate::world::World;
+
+/// What came of a step.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// Done; what it had to say.
+    Succeeded(String),
+    /// Done, and the workflow ends here.
+    Broken(String),
+    /// Not done yet.
+    Waiting(String),
+    /// Stopped at the action of this path.
+    Suspended {
+        /// Resumes by itself after this time.
+        after: Option<Duration>,
+        /// Shown meanwhile.
+        message: String,
+        /// The action.
+        field: String,
+    },
+    /// Failed for good.
+    Failed {
+        /// `Action`, `Rendering`, `Output`.
+        reason: &'static str,
+        /// Why.
+        message: String,
+    },
+    /// Something went wrong that may pass.
+    Troubled(String),
+}
+
+/// What a step is run with.
+pub struct Setting<'a> {
+    /// The interpreter.
+    pub runtime: &'a dyn Runtime,
+    /// Packages step templates may import.
+    pub packages: &'a [Package],
+    /// Effects.
+    pub world: &'a dyn World,
+    /// The owner.
+    pub host: &'a dyn Host,
+}
+
+/// Actions of one step at most.
+const ACTIONS: usize = 1_000;
+
+/// Runs `template` with `parameter` and `context`; suspends of `resumed` paths are over.
+pub async fn run(
+    setting: &Setting<'_>,
+    name: &str,
+    template: &str,
+    parameter: &Value,
+    context: &Value,
+    outputs: &[OutputItem],
+    resumed: &[String],
+    variables: &mut Variables,
+) -> Outcome {
+    let mut session = match start(setting, name, template, parameter, context) {
+        Ok(session) => session,
+        Err(error) => return Outcome::Failed { reason: "Rendering", message: error.to_string() },
+    };
+    let mut done: Vec<String> = Vec::new();
+    let mut said = String::new();
+    loop {
+        let action = match session.next_action("", &done) {
+            Ok(Some(action)) => action,
+            Ok(None) => break,
+            Err(error) => {
+                return Outcome::Failed { reason: "Rendering", message: error.to_string() };
+            }
+        };
+        if let Some(wrong) = action.pending.iter().find(|it| !it.incomplete) {
+            let message = format!("invalid cue task for evaluation: {wrong}");
+            return Outcome::Failed { reason: "Rendering", message };
+        }
+        done.push(action.path.clone());
+        if done.len() > ACTIONS {
+            let message = format!("more than {ACTIONS} actions");
+            return Outcome::Failed { reason: "Rendering", message };
+        }
+        let waits = matches!(action.verb.as_str(), "wait" | "suspend" | "break" | "fail" | "message");
+        if !action.pending.is_empty() && !waits && action.verb != "var" {
+            // What it needs is not there yet: those before it did not give it.
+            let first = action.pending.first().map(ToString::to_string).unwrap_or_default();
+            return Outcome::Troubled(format!("{}: {first}", action.path));
+        }
+        match actions::act(&action, setting.world, setting.host, variables).await {
+            Err(trouble) => return Outcome::Troubled(format!("run step({name}): {trouble}")),
+            Ok(Done::Nothing) => {}
+            Ok(Done::Message(message)) => said = message,
+            Ok(Done::Wait(message)) => return Outcome::Waiting(message),
+            Ok(Done::Break(message)) => return Outcome::Broken(message),
+            Ok(Done::Fail(message)) => return Outcome::Failed { reason: "Action", message },
+            Ok(Done::Suspend(after, message)) => {
+                if !resumed.contains(&action.path) {
+                    let message = if message.is_empty() {
+                        format!("Suspended by field {}", action.path)
+                    } else {
+                        message
+                    };
+                    return Outcome::Suspended { after, message, field: action.path };
+                }
+            }
+            Ok(Done::Returns(value)) => {
+                let flat = action.provider == "op";
+                let at = if flat { action.path.clone() } else { format!("{}.$returns", action.path) };
+                if let Err(error) = session.fill(&at, Filling::Json(value.to_string())) {
+                    return Outcome::Failed { reason: "Rendering", message: error.to_string() };
+                }
+            }
+        }
+    }
+    match export(&mut session, outputs, variables) {
+        Ok(()) => Outcome::Succeeded(said),
+        Err(message) => Outcome::Failed { reason: "Output", message },
+    }
+}
+
+fn start(
+    setting: &Setting<'_>,
+    name: &str,
+    template: &str,
+    parameter: &Value,
+    context: &Value,
+) -> Result<Session, cue_session::Error> {
+    let packages = setting.packages.iter().filter(|it| template.contains(&it.path)).cloned();
+    let program = Program::new(ProgramSpec {
+        sources: vec![
+            Source::new(format!("{name}.cue"), template),
+            Source::new("open.cue", "context: _\nparameter: _\n"),
+        ],
+        packages: packages.collect(),
+        profile: Profile::KubeVela,
+    });
+    let inputs = vec![
+        Input::new("parameter", parameter.to_string()),
+        Input::new("context", context.to_string()),
+    ];
+    setting.runtime.start(&program, inputs, Budget::DEFINITION)
+}
+
+/// Evaluates `valueFrom` of every output over what the template has become.
+fn export(
+    session: &mut Session,
+    outputs: &[OutputItem],
+    variables: &mut Variables,
+) -> Result<(), String> {
+    for (index, output) in outputs.iter().enumerate() {
+        let field = format!("_output{index}");
+        let value = session
+            .fill(&field, Filling::Cue(output.value_from.clone()))
+            .and_then(|()| session.value(&field));
+        match value {
+            Ok(Some(value)) => variables.set(&output.name, value),
+            Ok(None) => variables.set(&output.name, Value::Null),
+            Err(error) => {
+                return Err(format!(
+                    "failed to get output from {}: {error}",
+                    output.value_from
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Outputs of a step that has no template: over `output` and `outputs`.
+///
+/// # Errors
+/// Which output could not be had, and why.
+pub fn export_plain(
+    runtime: &dyn Runtime,
+    values: &[(&str, &Value)],
+    outputs: &[OutputItem],
+    variables: &mut Variables,
+) -> Result<(), String> {
+    if outputs.is_empty() {
+        return Ok(());
+    }
+    let text: String = values.iter().map(|(name, _)| format!("{name}: _\n")).collect();
+    let program = Program::new(ProgramSpec {
+        sources: vec![Source::new("outputs.cue", text)],
+        packages: Vec::new(),
+        profile: Profile::KubeVela,
+    });
+    let inputs = values.iter().map(|(name, value)| Input::new(*name, value.to_string())).collect();
+    let mut session =
+        runtime.start(&program, inputs, Budget::DEFINITION).map_err(|error| error.to_string())?;
+    export(&mut session, outputs, variables)
+}

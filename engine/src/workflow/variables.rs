@@ -1,0 +1,190 @@
+//! The context ConfigMap of a run: variables, attempts, resume marks.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+use crate::api::Application;
+
+/// What is remembered of one step between rounds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Mark {
+    /// Failures in a row.
+    pub failures: u32,
+    /// Waits in a row with the same message.
+    pub waits: u32,
+    /// When to try again.
+    pub next: Option<DateTime<Utc>>,
+    /// When a suspend of it began.
+    pub suspended: Option<DateTime<Utc>>,
+    /// When that ends by itself.
+    pub until: Option<DateTime<Utc>>,
+    /// Suspends that were resumed, by path.
+    pub resumed: Vec<String>,
+    /// The path that suspends.
+    pub field: String,
+}
+
+/// Variables and marks of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Variables {
+    values: Map<String, Value>,
+    /// By step name.
+    pub marks: BTreeMap<String, Mark>,
+    changed: bool,
+}
+
+impl Variables {
+    /// Name of the ConfigMap of an Application.
+    pub fn config_map_name(app: &str) -> String {
+        format!("workflow-{app}-context")
+    }
+
+    /// Reads the ConfigMap; an absent or foreign one is an empty start.
+    pub fn read(config_map: Option<&Value>) -> Self {
+        let text = |key: &str| {
+            config_map.and_then(|it| it["data"][key].as_str()).unwrap_or_default().to_owned()
+        };
+        Self {
+            values: serde_json::from_str(&text("vars")).unwrap_or_default(),
+            marks: serde_json::from_str(&text("marks")).unwrap_or_default(),
+            changed: config_map.is_none(),
+        }
+    }
+
+    /// A fresh run.
+    pub fn fresh() -> Self {
+        Self { changed: true, ..Self::default() }
+    }
+
+    /// Whether it must be written.
+    pub fn is_changed(&self) -> bool {
+        self.changed
+    }
+
+    /// The ConfigMap.
+    pub fn config_map(&mut self, app: &Application, start: &str) -> Value {
+        self.changed = false;
+        json!({
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {
+                "name": Self::config_map_name(&app.metadata.name),
+                "namespace": app.namespace(),
+                "annotations": {"vela.io/startTime": start},
+                "ownerReferences": [{
+                    "apiVersion": "core.oam.dev/v1beta1",
+                    "kind": "Application",
+                    "name": app.metadata.name,
+                    "uid": app.metadata.uid,
+                    "controller": true,
+                }],
+            },
+            "data": {
+                // JSON is CUE: what reads the shipped store reads this one.
+                "vars": serde_json::to_string_pretty(&self.values).unwrap_or_default(),
+                "marks": serde_json::to_string(&self.marks).unwrap_or_default(),
+            },
+        })
+    }
+
+    /// A variable; dots lead into it.
+    pub fn get(&self, path: &str) -> Option<Value> {
+        if let Some(value) = self.values.get(path) {
+            return Some(value.clone());
+        }
+        let (first, rest) = path.split_once('.')?;
+        let mut value = self.values.get(first)?;
+        for part in rest.split('.') {
+            value = match value {
+                Value::Array(items) => items.get(part.parse::<usize>().ok()?)?,
+                other => other.get(part)?,
+            };
+        }
+        Some(value.clone())
+    }
+
+    /// Sets a variable.
+    pub fn set(&mut self, path: &str, value: Value) {
+        if self.values.get(path) != Some(&value) {
+            self.values.insert(path.to_owned(), value);
+            self.changed = true;
+        }
+    }
+
+    /// All of them.
+    pub fn all(&self) -> &Map<String, Value> {
+        &self.values
+    }
+
+    /// What is remembered of a step.
+    pub fn mark(&mut self, step: &str) -> &mut Mark {
+        self.changed = true;
+        self.marks.entry(step.to_owned()).or_default()
+    }
+
+    /// Nothing is to be remembered of a step any more.
+    pub fn forget(&mut self, step: &str) {
+        self.changed |= self.marks.remove(step).is_some();
+    }
+}
+
+/// Sets `value` at a parameter path: `env[0].value`, `data.web`.
+pub fn set_at(properties: &mut Value, path: &str, value: Value) {
+    let mut at = properties;
+    for part in path.replace('[', ".").replace(']', "").split('.').filter(|it| !it.is_empty()) {
+        match part.parse::<usize>() {
+            Ok(index) if !at.is_object() => {
+                if !at.is_array() {
+                    *at = json!([]);
+                }
+                let Some(items) = at.as_array_mut() else { return };
+                if index > 10_000 {
+                    return;
+                }
+                while items.len() <= index {
+                    items.push(Value::Null);
+                }
+                at = &mut items[index];
+            }
+            _ => {
+                if !at.is_object() {
+                    *at = json!({});
+                }
+                let Some(map) = at.as_object_mut() else { return };
+                at = map.entry(part.trim_matches('"')).or_insert(Value::Null);
+            }
+        }
+    }
+    *at = value;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_set_at_paths() {
+        let mut value = json!({"env": [{"name": "A"}], "data": {}});
+        set_at(&mut value, "env[0].value", json!("x"));
+        set_at(&mut value, "data.web", json!(1));
+        set_at(&mut value, "new[1]", json!(true));
+        assert_eq!(
+            value,
+            json!({"env": [{"name": "A", "value": "x"}], "data": {"web": 1}, "new": [null, true]})
+        );
+    }
+
+    #[test]
+    fn variables_survive_a_restart() {
+        let mut variables = Variables::fresh();
+        variables.set("a", json!({"b": [1, 2]}));
+        variables.mark("s").failures = 3;
+        let stored = variables.config_map(&Application::default(), "");
+        let mut read = Variables::read(Some(&stored));
+        assert_eq!(read.get("a.b.1"), Some(json!(2)));
+        assert_eq!(read.mark("s").failures, 3);
+    }
+}

@@ -1,0 +1,144 @@
+//! Every effect of the engine: reads, writes, HTTP, the clock, ids.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+/// An effect under way; may be dropped at any time, which counts as a crash.
+pub type Call<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
+
+/// Why an effect did not happen.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// There is no such object or kind.
+    #[error("{0}")]
+    NotFound(String),
+    /// Somebody else was faster, or owns a field.
+    #[error("{0}")]
+    Conflict(String),
+    /// Not allowed.
+    #[error("{0}")]
+    Forbidden(String),
+    /// The object is wrong.
+    #[error("{0}")]
+    Invalid(String),
+    /// No answer, or none now: try again.
+    #[error("{0}")]
+    Unavailable(String),
+}
+
+/// Names an object in a cluster.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ObjectRef {
+    /// Empty or `local` for the cluster the engine runs in.
+    pub cluster: String,
+    /// `apps/v1`
+    pub api_version: String,
+    /// `Deployment`
+    pub kind: String,
+    /// Empty for cluster scope.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+}
+
+impl ObjectRef {
+    /// Of an object, in `cluster`.
+    pub fn of(object: &Value, cluster: &str) -> Self {
+        let text = |pointer: &str| {
+            object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        Self {
+            cluster: cluster.to_owned(),
+            api_version: text("/apiVersion"),
+            kind: text("/kind"),
+            namespace: text("/metadata/namespace"),
+            name: text("/metadata/name"),
+        }
+    }
+
+    /// In the engine's own cluster.
+    pub fn local(api_version: &str, kind: &str, namespace: &str, name: &str) -> Self {
+        Self {
+            cluster: String::new(),
+            api_version: api_version.into(),
+            kind: kind.into(),
+            namespace: namespace.into(),
+            name: name.into(),
+        }
+    }
+}
+
+/// How an object is applied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Apply {
+    /// Take fields over from others.
+    pub force: bool,
+}
+
+/// How a patch changes an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatchKind {
+    /// RFC 7386.
+    Merge,
+    /// RFC 6902.
+    Json,
+    /// Kubernetes' own.
+    Strategic,
+}
+
+/// An HTTP request of a workflow step.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HttpRequest {
+    /// `GET`
+    pub method: String,
+    /// Absolute.
+    pub url: String,
+    /// Names and values.
+    pub headers: Vec<(String, String)>,
+    /// Body.
+    pub body: String,
+}
+
+/// The answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HttpResponse {
+    /// Status code.
+    pub status: u16,
+    /// Body as text.
+    pub body: String,
+    /// Names and values.
+    pub headers: Vec<(String, String)>,
+}
+
+/// Every effect of the engine.
+pub trait World: Send + Sync {
+    /// One object; `None` if it is not there.
+    fn get<'a>(&'a self, at: &'a ObjectRef) -> Call<'a, Option<Value>>;
+    /// Objects of the kind and namespace of `of` (its name is left aside) with all of `labels`.
+    fn list<'a>(&'a self, of: &'a ObjectRef, labels: &'a str) -> Call<'a, Vec<Value>>;
+    /// Server-side apply; the object as it is afterwards.
+    fn apply<'a>(&'a self, object: &'a Value, cluster: &'a str, how: Apply) -> Call<'a, Value>;
+    /// Changes an object.
+    fn patch<'a>(&'a self, at: &'a ObjectRef, kind: PatchKind, body: &'a Value) -> Call<'a, Value>;
+    /// Changes the status of an object by a merge patch.
+    fn patch_status<'a>(&'a self, at: &'a ObjectRef, body: &'a Value) -> Call<'a, Value>;
+    /// Deletes; that it is gone already is fine.
+    fn delete<'a>(&'a self, at: &'a ObjectRef) -> Call<'a, ()>;
+    /// Tells people; `about` is the object it is about.
+    fn event<'a>(
+        &'a self,
+        about: &'a Value,
+        warning: bool,
+        reason: &'a str,
+        message: &'a str,
+    ) -> Call<'a, ()>;
+    /// A request to anywhere.
+    fn http<'a>(&'a self, request: &'a HttpRequest) -> Call<'a, HttpResponse>;
+    /// The time.
+    fn now(&self) -> DateTime<Utc>;
+    /// Ten random characters.
+    fn random_id(&self) -> String;
+}
