@@ -3,13 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lateen_engine::api::object::ObjectMeta;
 use lateen_engine::api::policies::Override;
 use lateen_engine::api::{self, Application, Definition, DefinitionKind, DefinitionRevision, Policy, Workflow};
 use lateen_engine::policy::{generator, overriding};
 use lateen_engine::render::{ClusterVersion, Context, Definitions, NoActor, Process, Request, Target, Templates, health, names, object_error, render};
 use lateen_engine::revision::{self, definition_hash, hash};
-use lateen_engine::{authoring, validate};
+use lateen_engine::{authoring, schema, validate};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
@@ -185,6 +184,7 @@ fn shown(targets: &[Target], error: Option<String>) -> Value {
 fn score_render(root: &Path, score: &mut Score) {
     let builtin = definitions(root);
     let runtime = cue_session::NativeRuntime::default();
+    let packages = packages(lateen_definitions::render_packages());
     let mut files: Vec<PathBuf> = fs::read_dir(root.join("render")).expect("render").flatten().map(|it| it.path()).collect();
     files.sort();
     for file in files {
@@ -208,7 +208,7 @@ fn score_render(root: &Path, score: &mut Score) {
                 context.cluster_version = ClusterVersion { major: "1".into(), minor: "31".into(), git_version: "v1.31.0".into(), platform: "linux/amd64".into() };
             }
             let request = Request { app: &app, definitions: &set, policies: &policies, workflows: &workflows, context };
-            let (targets, error) = render(&request, Templates::new(&runtime, &[]), &mut NoActor);
+            let (targets, error) = render(&request, Templates::new(&runtime, &packages), &mut NoActor);
             let got = shown(&targets, error.map(|it| it.to_string()));
             let primary = &case["expected"][mode];
             let other = &case["expected_evalv3"][mode];
@@ -300,6 +300,44 @@ fn score_definitions(root: &Path, score: &mut Score) {
     }
 }
 
+fn packages(all: impl Iterator<Item = lateen_definitions::Package>) -> Vec<cue_session::Package> {
+    all.map(|it| cue_session::Package { path: it.path.into(), sources: vec![cue_session::Source::new("package.cue", it.source)] }).collect()
+}
+
+fn score_schema(root: &Path, score: &mut Score) {
+    let runtime = cue_session::NativeRuntime::default();
+    for case in lines(&root.join("schema/cases.jsonl")) {
+        let Some(it) = case["definition"].as_str().and_then(|name| definition(root, name)) else { continue };
+        let packages = if it.definition_kind() == Some(DefinitionKind::WorkflowStep) { packages(lateen_definitions::packages()) } else { packages(lateen_definitions::render_packages()) };
+        let got = schema::parameters(Templates::new(&runtime, &packages), &it);
+        if case["expected"]["error"].is_string() {
+            score.count(id(&case), &json!(true), &json!(got.is_err()));
+            continue;
+        }
+        let got = got.map_or_else(|error| json!(error.to_string()), |it| it.unwrap_or_default());
+        score.count(id(&case), &sorted(&case["expected"]["schema"]), &sorted(&got));
+    }
+}
+
+/// The order of `required` and `enum` means nothing.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => map
+            .iter()
+            .map(|(key, value)| {
+                let mut value = sorted(value);
+                if let (Value::Array(all), true) = (&mut value, key == "required" || key == "enum") {
+                    all.sort_by_key(Value::to_string);
+                }
+                (key.clone(), value)
+            })
+            .collect::<Map<String, Value>>()
+            .into(),
+        Value::Array(all) => all.iter().map(sorted).collect::<Vec<_>>().into(),
+        other => other.clone(),
+    }
+}
+
 fn score_health(root: &Path, score: &mut Score) {
     let runtime = cue_session::NativeRuntime::default();
     for case in lines(&root.join("health/cases.jsonl")) {
@@ -377,8 +415,7 @@ fn main() {
     };
     let verbose = arguments.iter().any(|it| it == "-v");
     let only = arguments.get(1).filter(|it| *it != "-v");
-    let _ = ObjectMeta::default();
-    let categories: [(&'static str, fn(&Path, &mut Score)); 10] = [
+    let categories: [(&'static str, fn(&Path, &mut Score)); 11] = [
         ("names", score_names),
         ("override", score_override),
         ("generator", score_generator),
@@ -388,6 +425,7 @@ fn main() {
         ("validation", score_validation),
         ("render", score_render),
         ("defs_cue", score_defs),
+        ("schema", score_schema),
         ("definitions", score_definitions),
     ];
     for (name, run) in categories {

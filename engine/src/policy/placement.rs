@@ -26,6 +26,16 @@ pub struct Placement {
     pub namespace: String,
 }
 
+/// Which namespaces an application may deliver to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Namespaces {
+    /// Any.
+    #[default]
+    Any,
+    /// Its own only.
+    Own,
+}
+
 /// Everything a `deploy` delivers: each component to each placement, component by component.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deployment {
@@ -58,9 +68,9 @@ pub fn deployment(
     policies: &[AppPolicy],
     clusters: &[Cluster],
     namespace: &str,
-    cross_namespace: bool,
+    namespaces: Namespaces,
 ) -> Result<Deployment, Error> {
-    let placements = placements(policies, clusters, namespace, cross_namespace)?;
+    let placements = placements(policies, clusters, namespace, namespaces)?;
     let mut components = components.to_vec();
     for policy in policies.iter().filter(|it| it.r#type == "override") {
         let change = overriding::parse(policy.properties.as_ref())
@@ -74,12 +84,12 @@ pub fn deployment(
 }
 
 /// Placements of the topology policies among `policies`, without duplicates; where the engine runs if there is none.
-pub fn placements(policies: &[AppPolicy], clusters: &[Cluster], namespace: &str, cross_namespace: bool) -> Result<Vec<Placement>, Error> {
+pub fn placements(policies: &[AppPolicy], clusters: &[Cluster], namespace: &str, namespaces: Namespaces) -> Result<Vec<Placement>, Error> {
     let mut placements: Vec<Placement> = Vec::new();
     let mut any = false;
     for policy in policies.iter().filter(|it| it.r#type == "topology") {
         any = true;
-        for placement in of_topology(policy.properties.as_ref(), clusters, namespace, cross_namespace)? {
+        for placement in of_topology(policy.properties.as_ref(), clusters, namespace, namespaces)? {
             if !placements.contains(&placement) {
                 placements.push(placement);
             }
@@ -91,10 +101,10 @@ pub fn placements(policies: &[AppPolicy], clusters: &[Cluster], namespace: &str,
     Ok(placements)
 }
 
-fn of_topology(properties: Option<&Value>, clusters: &[Cluster], namespace: &str, cross_namespace: bool) -> Result<Vec<Placement>, Error> {
+fn of_topology(properties: Option<&Value>, clusters: &[Cluster], namespace: &str, namespaces: Namespaces) -> Result<Vec<Placement>, Error> {
     let topology: Topology = read(properties)?;
     strict(&topology.rest)?;
-    if !cross_namespace && !topology.namespace.is_empty() && topology.namespace != namespace {
+    if namespaces == Namespaces::Own && !topology.namespace.is_empty() && topology.namespace != namespace {
         return Err(Error::CrossNamespace);
     }
     let at = |cluster: &str| Placement { cluster: cluster.into(), namespace: topology.namespace.clone() };

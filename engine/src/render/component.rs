@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::context::Context;
-use super::definitions::{Definitions, is_version, label_type, split_version};
+use super::definitions::{Definitions, Versions, is_version, label_type, split_version};
 use super::error::Error;
 use super::names;
 use super::process::{Actor, Process, Product, Templates, object_error};
@@ -93,8 +93,9 @@ pub(crate) fn definition<'a>(definitions: &'a Definitions, kind: DefinitionKind,
             ));
         }
     }
-    let auto_update = context.annotations.get(annotation::AUTO_UPDATE).is_some_and(|it| it == "true");
-    definitions.get(kind, r#type, &context.namespace, auto_update).ok_or_else(|| {
+    let follows = context.annotations.get(annotation::AUTO_UPDATE).is_some_and(|it| it == "true");
+    let versions = if follows { Versions::Newest } else { Versions::Exact };
+    definitions.get(kind, r#type, &context.namespace, versions).ok_or_else(|| {
         // The older kind is looked for last, so its absence is what is reported.
         let missing = if kind == DefinitionKind::Component { DefinitionKind::Workload } else { kind };
         format!(
@@ -215,7 +216,7 @@ fn objects<'a>(
     if workload.is_object() {
         stamp::origin(&mut workload, context, component);
         set_label(&mut workload, label::WORKLOAD_TYPE, &label_type(r#type));
-        stamp::contract(&mut workload, context, component, true);
+        stamp::contract(&mut workload, context, component, stamp::Role::Workload);
     }
     let mut auxiliaries = Vec::with_capacity(product.outputs.len());
     for output in product.outputs {
@@ -243,7 +244,7 @@ fn objects<'a>(
             let name = names::trait_object(component, &trait_type, &object);
             set_name(&mut object, &name);
         }
-        stamp::contract(&mut object, context, component, false);
+        stamp::contract(&mut object, context, component, stamp::Role::Auxiliary);
         let path = definition.map_or("", |it| it.spec.workload_ref_path.as_str());
         if !path.is_empty() && trait_type != AUXILIARY_WORKLOAD {
             stamp::workload_reference(&mut object, path, &workload);

@@ -15,6 +15,16 @@ pub enum Lookup {
     Newest(DefinitionKind, String, String, String),
 }
 
+/// What `type@v1` stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Versions {
+    /// Exactly the revision of that name.
+    #[default]
+    Exact,
+    /// The newest that begins like it (annotation `autoUpdate`).
+    Newest,
+}
+
 /// `webservice@v1` is `webservice` and `v1`.
 pub fn split_version(r#type: &str) -> (&str, Option<&str>) {
     match r#type.split_once('@') {
@@ -29,7 +39,7 @@ pub fn label_type(r#type: &str) -> String {
 }
 
 /// Where to look for what `type` names, best first.
-pub fn candidates(kind: DefinitionKind, r#type: &str, namespace: &str, auto_update: bool) -> Vec<Lookup> {
+pub fn candidates(kind: DefinitionKind, r#type: &str, namespace: &str, versions: Versions) -> Vec<Lookup> {
     let mut namespaces = vec![namespace];
     if namespace != SYSTEM_NAMESPACE {
         namespaces.push(SYSTEM_NAMESPACE);
@@ -37,7 +47,7 @@ pub fn candidates(kind: DefinitionKind, r#type: &str, namespace: &str, auto_upda
     let (name, version) = split_version(r#type);
     let lookup = |kind: DefinitionKind, namespace: &str| match version {
         None => Lookup::Definition(kind, namespace.into(), name.into()),
-        Some(version) if auto_update => Lookup::Newest(kind, namespace.into(), name.into(), version.into()),
+        Some(version) if versions == Versions::Newest => Lookup::Newest(kind, namespace.into(), name.into(), version.into()),
         Some(version) => Lookup::Revision(kind, namespace.into(), format!("{name}-{version}")),
     };
     let mut found: Vec<Lookup> = namespaces.iter().map(|it| lookup(kind, it)).collect();
@@ -81,10 +91,10 @@ impl Definitions {
     }
 
     /// What `type` names for an application in `namespace`.
-    pub fn get(&self, kind: DefinitionKind, r#type: &str, namespace: &str, auto_update: bool) -> Option<&Definition> {
+    pub fn get(&self, kind: DefinitionKind, r#type: &str, namespace: &str, versions: Versions) -> Option<&Definition> {
         let exact = self.captured.get(&(kind, r#type.to_owned()));
         exact.or_else(|| {
-            candidates(kind, r#type, namespace, auto_update).into_iter().find_map(|lookup| match lookup {
+            candidates(kind, r#type, namespace, versions).into_iter().find_map(|lookup| match lookup {
                 Lookup::Definition(kind, namespace, name) => self.definitions.get(&(kind, namespace, name)),
                 Lookup::Revision(kind, namespace, name) => {
                     self.revisions.get(&(namespace, name)).and_then(|it| it.definition(kind))
@@ -127,7 +137,7 @@ mod tests {
             it.metadata.namespace = namespace.into();
             set.insert(it);
         }
-        let of = |namespace| set.get(DefinitionKind::Trait, "t", namespace, false).map(|it| it.metadata.namespace.clone());
+        let of = |namespace| set.get(DefinitionKind::Trait, "t", namespace, Versions::Exact).map(|it| it.metadata.namespace.clone());
         assert_eq!(of("mine").as_deref(), Some("mine"));
         assert_eq!(of("other").as_deref(), Some("vela-system"));
         assert!(is_version("v1.2.3") && !is_version("latest") && !is_version("v1."));

@@ -19,7 +19,7 @@ pub use self::application::{Request, Target, check, render};
 pub(crate) use self::component::definition;
 pub use self::component::{Auxiliary, Rendered, render_component, render_policy};
 pub use self::context::{ClusterVersion, Context};
-pub use self::definitions::{Definitions, Lookup, candidates, label_type, split_version};
+pub use self::definitions::{Definitions, Lookup, Versions, candidates, label_type, split_version};
 pub use self::error::{Error, Part};
 pub use self::process::{Actor, NoActor, Output, Process, Product, Templates, object_error};
 pub use self::stamp::Placed;

@@ -83,7 +83,7 @@ fn general(value: f64) -> String {
     let scientific = format!("{value:e}");
     let (_, power) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let power: i32 = power.parse().unwrap_or_default();
-    if power < -4 || power >= 6 { exponent(value, 2) } else { format!("{value}") }
+    if !(-4..6).contains(&power) { exponent(value, 2) } else { format!("{value}") }
 }
 
 #[cfg(test)]

@@ -15,6 +15,13 @@ pub struct Placed {
     pub namespace: String,
 }
 
+/// What an object is to its component.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Workload,
+    Auxiliary,
+}
+
 /// First: who made it.
 pub(super) fn origin(object: &mut Value, context: &Context, component: &str) {
     set_label(object, label::APP_NAME, &context.app_name);
@@ -22,15 +29,15 @@ pub(super) fn origin(object: &mut Value, context: &Context, component: &str) {
 }
 
 /// Then: kind of resource, application labels and annotations, name and namespace.
-pub(super) fn contract(object: &mut Value, context: &Context, component: &str, is_workload: bool) {
-    if is_workload && object::name(object).is_empty() {
+pub(super) fn contract(object: &mut Value, context: &Context, component: &str, role: Role) {
+    if role == Role::Workload && object::name(object).is_empty() {
         set_name(object, component);
     }
     let cluster_scoped = object::text(object, "/kind") == "Namespace" && object::text(object, "/apiVersion") == "v1";
     if object::namespace(object).is_empty() && !cluster_scoped {
         set_namespace(object, &context.namespace);
     }
-    set_label(object, label::RESOURCE_TYPE, if is_workload { RESOURCE_WORKLOAD } else { RESOURCE_TRAIT });
+    set_label(object, label::RESOURCE_TYPE, if role == Role::Workload { RESOURCE_WORKLOAD } else { RESOURCE_TRAIT });
     let hidden = |key: &str| -> Vec<&str> {
         context.annotations.get(key).map(|it| it.split(',').map(str::trim).collect()).unwrap_or_default()
     };

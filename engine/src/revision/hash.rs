@@ -38,8 +38,8 @@ fn integer(value: i64) -> u64 {
     fnv(&value.to_le_bytes())
 }
 
-fn boolean(value: bool) -> u64 {
-    fnv(&[u8::from(value)])
+fn byte(value: u8) -> u64 {
+    fnv(&[value])
 }
 
 fn null() -> u64 {
@@ -88,7 +88,7 @@ fn raw(value: Option<&Value>, write: RawText<'_>) -> u64 {
 fn json(value: &Value) -> u64 {
     match value {
         Value::Null => null(),
-        Value::Bool(it) => boolean(*it),
+        Value::Bool(it) => byte(u8::from(*it)),
         Value::Number(it) => match it.as_i64() {
             Some(it) => integer(it),
             None => fnv(&it.as_f64().unwrap_or_default().to_bits().to_le_bytes()),
@@ -233,7 +233,7 @@ fn terraform(it: &Value) -> u64 {
         .with("Path", string("path"))
         .with("WriteConnectionSecretToReference", named("writeConnectionSecretToRef", "SecretReference"))
         .with("ProviderReference", named("providerRef", "Reference"))
-        .with("DeleteResource", boolean(it.get("deleteResource").and_then(Value::as_bool).unwrap_or_default()))
+        .with("DeleteResource", byte(u8::from(it.get("deleteResource").and_then(Value::as_bool).unwrap_or_default())))
         .with("Region", string("customRegion"))
         .with("GitCredentialsSecretReference", named("gitCredentialsSecretReference", "SecretReference"))
         .0
@@ -279,25 +279,25 @@ pub fn definition_hash(definition: &Definition) -> String {
         }
         DefinitionKind::Trait => Record::new("TraitDefinitionSpec")
             .with("Reference", reference(spec.definition_ref.as_ref()))
-            .with("RevisionEnabled", boolean(spec.revision_enabled))
+            .with("RevisionEnabled", byte(u8::from(spec.revision_enabled)))
             .with("WorkloadRefPath", text(&spec.workload_ref_path))
-            .with("PodDisruptive", boolean(spec.pod_disruptive))
+            .with("PodDisruptive", byte(u8::from(spec.pod_disruptive)))
             .with("AppliesToWorkloads", texts(&spec.applies_to_workloads))
             .with("ConflictsWith", texts(&spec.conflicts_with))
             .with("Schematic", schematic(spec.schematic.as_ref()))
             .with("Status", status(spec.status.as_ref()))
             .with("Extension", extension())
-            .with("ManageWorkload", boolean(spec.manage_workload))
-            .with("ControlPlaneOnly", boolean(spec.control_plane_only))
+            .with("ManageWorkload", byte(u8::from(spec.manage_workload)))
+            .with("ControlPlaneOnly", byte(u8::from(spec.control_plane_only)))
             .with("Stage", text(&spec.stage))
             .with("Version", text(&spec.version)),
         DefinitionKind::Policy => Record::new("PolicyDefinitionSpec")
             .with("Reference", reference(spec.definition_ref.as_ref()))
             .with("Schematic", schematic(spec.schematic.as_ref()))
-            .with("ManageHealthCheck", boolean(spec.manage_health_check))
+            .with("ManageHealthCheck", byte(u8::from(spec.manage_health_check)))
             .with("Version", text(&spec.version))
             .with("Scope", text(&spec.scope))
-            .with("Global", boolean(spec.global))
+            .with("Global", byte(u8::from(spec.global)))
             .with("Priority", fnv(&spec.priority.to_le_bytes())),
         DefinitionKind::WorkflowStep => Record::new("WorkflowStepDefinitionSpec")
             .with("Reference", reference(spec.definition_ref.as_ref()))

@@ -1,0 +1,59 @@
+//! OpenAPI schema of a definition's parameters, as stored beside it and shown to users.
+
+use cue_session::Error;
+use serde_json::Value;
+
+use crate::api::Definition;
+use crate::render::Templates;
+
+/// Schema of `parameter`; `None` if the definition has none.
+pub fn parameters(templates: Templates<'_>, definition: &Definition) -> Result<Option<Value>, Error> {
+    let Some(template) = definition.template() else { return Ok(None) };
+    let program = templates.program(&definition.metadata.name, template);
+    let mut session = templates.runtime.start(&program, Vec::new(), templates.budget)?;
+    let Some(mut schema) = session.schema("parameter")? else { return Ok(None) };
+    titles(&mut schema);
+    Ok(Some(schema))
+}
+
+/// The text that is stored: keys sorted, compact.
+pub fn text(schema: &Value) -> String {
+    crate::revision::canonical::text(schema)
+}
+
+/// Properties carry their name as title and the text of `+usage` as description.
+fn titles(schema: &mut Value) {
+    let Value::Object(map) = schema else { return };
+    if let Some(Value::Object(properties)) = map.get_mut("properties") {
+        for (name, property) in properties.iter_mut() {
+            titles(property);
+            let Value::Object(property) = property else { continue };
+            let usage = property.get("description").and_then(Value::as_str).and_then(usage);
+            match usage {
+                Some(usage) => property.insert("description".into(), usage.into()),
+                None => property.shift_remove("description"),
+            };
+            property.insert("title".into(), name.as_str().into());
+        }
+    }
+    for key in ["items", "additionalProperties"] {
+        if let Some(below) = map.get_mut(key) {
+            titles(below);
+        }
+    }
+    for key in ["oneOf", "anyOf", "allOf"] {
+        if let Some(Value::Array(all)) = map.get_mut(key) {
+            all.iter_mut().for_each(titles);
+        }
+    }
+}
+
+/// What stands behind `+usage=`, up to `+short=`; the whole text where there is no `+usage=`.
+fn usage(description: &str) -> Option<String> {
+    let text = description.split("+usage=").nth(1).unwrap_or(description);
+    let text = match text.split_once("+short=") {
+        Some((before, _)) => before.trim(),
+        None => text,
+    };
+    Some(text.to_owned()).filter(|it| !it.is_empty())
+}
