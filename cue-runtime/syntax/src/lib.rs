@@ -19,6 +19,7 @@ mod lower; // concrete tree -> ast
 mod parser; // entry points
 mod machine; // white space that is wished and settled
 mod layout; // concrete tree -> machine
+mod raise; // ast -> concrete tree, for printing
 mod simplify; // what `-s` changes
 mod columns; // stops -> aligned text
 mod position; // offsets -> lines and columns
@@ -26,4 +27,5 @@ pub mod unquote; // string literals -> values
 
 pub use crate::layout::{Style, format_tree};
 pub use crate::parser::{Parsed, SyntaxError, parse_expr, parse_file, parse_tree};
+pub use crate::raise::{format_expr, format_file};
 pub use crate::position::LineIndex;

@@ -192,9 +192,9 @@ impl Machine {
         self.wish(wish);
     }
 
-    pub(crate) fn push(&mut self, comments: Vec<Group>, narrow: bool) {
+    pub(crate) fn push(&mut self, comments: Vec<Group>, sep: Option<u32>) {
         let inherited = self.sep();
-        let sep = if narrow { SPACE } else { inherited };
+        let sep = sep.unwrap_or(inherited);
         self.frames.push(Frame { comments, slot: 0, sep, outer: inherited });
         self.due(0);
     }

@@ -210,3 +210,27 @@ pub fn quote(text: &str) -> String {
     out.push('"');
     out
 }
+
+/// Bytes as a literal on one line (rule 5.3).
+pub fn quote_bytes(bytes: &[u8]) -> String {
+    let mut out = String::from("'");
+    for chunk in bytes.utf8_chunks() {
+        let quoted = quote(chunk.valid());
+        let inner = quoted.len().checked_sub(1).and_then(|to| quoted.get(1..to));
+        let inner = inner.unwrap_or_default().replace("\\\"", "\"").replace('\'', "\\'");
+        let mut rest = inner.as_str();
+        // Control characters are bytes here.
+        while let Some(at) = rest.find("\\u00") {
+            let escaped = rest[..at].bytes().rev().take_while(|it| *it == b'\\').count() % 2 == 1;
+            let code = rest.get(at + 4..at + 6).unwrap_or_default();
+            let control = code.starts_with(['0', '1']) && !escaped;
+            out.push_str(&rest[..at]);
+            out.push_str(if control { "\\x" } else { "\\u00" });
+            rest = &rest[at + 4..];
+        }
+        out.push_str(rest);
+        out.extend(chunk.invalid().iter().map(|it| format!("\\x{it:02x}")));
+    }
+    out.push('\'');
+    out
+}

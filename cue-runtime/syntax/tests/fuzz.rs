@@ -114,3 +114,16 @@ fn long_chains_are_fine() {
     assert!(errors.is_empty());
     assert_eq!(format_tree(&tree, Style::Plain).len(), text.len() + 1);
 }
+
+#[test]
+fn what_is_evaluated_can_be_printed() {
+    let text = "package p\n\nimport \"strings\"\n\n// doc\na: {\n\tb?: int | *1\n\t...\n}\nc: [for x in a if x > 1 {x}, \"s\\(1+2)\", '\\x00'][0].d\n";
+    let parsed = parse_file(text);
+    assert_eq!(parsed.errors, []);
+    let printed = cue_syntax::format_file(&parsed.file);
+    let again = parse_file(&printed);
+    assert_eq!(again.errors, [], "{printed}");
+    assert_eq!(cue_syntax::format_file(&again.file), printed);
+    let expr = parse_expr("{a: 1, b: f(x, 2)}").expect("an expression");
+    assert_eq!(cue_syntax::format_expr(&expr), "{\n\ta: 1\n\tb: f(x, 2)\n}");
+}

@@ -1,0 +1,337 @@
+//! Expressions: operators, operands, lists, interpolations (rule 2).
+
+use super::{DEEPEST, Grammar, precedence, too_deep};
+use crate::ast::Span;
+use crate::parser::SyntaxError;
+use crate::scan::T;
+use crate::tree::{Kind, NodeId};
+
+impl Grammar<'_> {
+    pub(super) fn rhs(&mut self) -> NodeId {
+        self.expr()
+    }
+
+    pub(super) fn expr(&mut self) -> NodeId {
+        self.open();
+        let id = self.binary(1);
+        self.close(id)
+    }
+
+    pub(super) fn binary(&mut self, lowest: u8) -> NodeId {
+        self.open_list();
+        let left = self.unary();
+        let id = self.binary_tail(lowest, left);
+        self.close_list();
+        id
+    }
+
+    pub(super) fn binary_tail(&mut self, lowest: u8, mut left: NodeId) -> NodeId {
+        loop {
+            let op = self.token.kind;
+            let precedence = precedence(op);
+            if precedence < lowest {
+                return left;
+            }
+            let frame = self.open();
+            self.frames.set_slot(frame, 1);
+            let at = self.expect(op);
+            let right = self.binary(precedence + 1);
+            let (mark, end) = (self.tree.start(left), self.end_of(right));
+            let id = self.tree.add(mark, end, Kind::Binary { left, op, at, right });
+            left = self.close(id);
+        }
+    }
+
+    pub(super) fn unary(&mut self) -> NodeId {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            self.error(self.token.start, too_deep());
+            self.stop();
+        }
+        let op = self.token.kind;
+        let prefix = matches!(
+            op,
+            T::Add | T::Sub | T::Not | T::Mul | T::Lss | T::Leq | T::Gtr | T::Geq | T::Neq | T::Mat
+                | T::NMat | T::Eql
+        );
+        let id = if prefix {
+            self.open();
+            let mark = self.mark();
+            self.next();
+            let operand = self.unary();
+            let id = self.tree.add(mark, self.end_of(operand), Kind::Unary(op, operand));
+            self.close(id)
+        } else {
+            self.primary()
+        };
+        self.depth -= 1;
+        id
+    }
+
+    pub(super) fn primary(&mut self) -> NodeId {
+        let mut x = self.operand();
+        let mut depth = self.depth;
+        loop {
+            depth += 1;
+            if depth > 2 * DEEPEST {
+                self.error(self.token.start, too_deep());
+                self.stop();
+            }
+            let mark = self.tree.start(x);
+            x = match self.token.kind {
+                T::Period => {
+                    let frame = self.open();
+                    self.frames.set_slot(frame, 1);
+                    self.next();
+                    let text = self.text();
+                    let name = match self.token.kind {
+                        T::Ident => self.ident(),
+                        T::String if text.starts_with('"') && !text.starts_with("\"\"") => {
+                            let mark = self.mark();
+                            let kind = Kind::Literal(T::String, text.into());
+                            let id = self.tree.add(mark, self.token.end, kind);
+                            self.next();
+                            id
+                        }
+                        kind if kind.is_keyword() => self.keyword(),
+                        _ => {
+                            let mark = self.mark();
+                            self.expected(mark.at, "selector");
+                            self.next();
+                            self.tree.add(mark, mark.at, Kind::Ident("_".into()))
+                        }
+                    };
+                    let id = self.tree.add(mark, self.end_of(name), Kind::Selector(x, name));
+                    let id = self.close(id);
+                    self.question(id)
+                }
+                T::LBrack => self.index(x),
+                T::LParen => {
+                    self.open();
+                    self.open_list();
+                    let open = self.mark();
+                    self.next();
+                    let mut arguments = Vec::new();
+                    while !self.is(T::RParen) && !self.is(T::Eof) {
+                        arguments.push(self.rhs());
+                        if !self.at_comma("argument list", &[T::RParen]) {
+                            break;
+                        }
+                        self.next();
+                    }
+                    let (close, end) = self.expect_closing(T::RParen, "argument list");
+                    self.close_list();
+                    let kind = Kind::Call { callee: x, open, arguments, close };
+                    let id = self.tree.add(mark, end, kind);
+                    self.close(id)
+                }
+                T::Ellipsis => {
+                    if !self.experiments.explicitopen {
+                        let at = self.token.start;
+                        let message =
+                            "postfix ... operator requires @experiment(explicitopen)".to_owned();
+                        let span = Span { start: at, end: self.token.end };
+                        self.errors.push(SyntaxError { message, span });
+                    }
+                    self.postfix(x)
+                }
+                _ => return x,
+            };
+        }
+    }
+
+    pub(super) fn postfix(&mut self, x: NodeId) -> NodeId {
+        let frame = self.open();
+        self.frames.set_slot(frame, 1);
+        let (at, end, op) = (self.mark(), self.token.end, self.token.kind);
+        self.next();
+        let id = self.tree.add(self.tree.start(x), end, Kind::Postfix(x, op, at));
+        self.close(id)
+    }
+
+    /// `x?`, unless a colon follows.
+    pub(super) fn question(&mut self, x: NodeId) -> NodeId {
+        if self.is(T::Option) && self.peek() != T::Colon { self.postfix(x) } else { x }
+    }
+
+    pub(super) fn index(&mut self, base: NodeId) -> NodeId {
+        let frame = self.open();
+        self.frames.set_slot(frame, 1);
+        let mark = self.tree.start(base);
+        let open = self.expect(T::LBrack);
+        let low = (!self.is(T::Colon)).then(|| self.rhs());
+        let mut colon = None;
+        let mut high = None;
+        if self.is(T::Colon) {
+            colon = Some(self.mark());
+            self.next();
+            if !matches!(self.token.kind, T::RBrack | T::Eof) {
+                high = Some(self.rhs());
+            }
+        }
+        if self.is(T::Comma) {
+            self.next();
+        }
+        let end = self.token.end;
+        let close = self.expect(T::RBrack);
+        let kind = match (colon, low) {
+            (None, Some(index)) => Kind::Index { base, open, index, close },
+            (colon, low) => {
+                let colon = colon.unwrap_or_default();
+                Kind::Slice { base, open, low, colon, high, close }
+            }
+        };
+        let slice = matches!(kind, Kind::Slice { .. });
+        let id = self.tree.add(mark, end, kind);
+        let id = self.close(id);
+        if slice { id } else { self.question(id) }
+    }
+
+    pub(super) fn operand(&mut self) -> NodeId {
+        let text = self.text();
+        match self.token.kind {
+            T::Ident => {
+                let id = self.ident();
+                self.question(id)
+            }
+            T::LBrace => self.structure(),
+            T::LBrack => self.list(),
+            T::Bottom => self.leaf(Kind::Bottom),
+            kind @ (T::Null | T::True | T::False | T::Int | T::Float | T::String) => {
+                self.leaf(Kind::Literal(kind, text.into()))
+            }
+            T::Interpolation => self.interpolation(),
+            T::LParen => {
+                self.open();
+                let mark = self.mark();
+                self.next();
+                self.open_list();
+                let inner = self.rhs();
+                self.close_list();
+                let end = self.token.end;
+                let close = self.expect(T::RParen);
+                let id = self.tree.add(mark, end, Kind::Paren { inner, close });
+                self.close(id)
+            }
+            kind if kind.is_keyword() => self.keyword(),
+            _ => {
+                self.open();
+                let mark = self.mark();
+                self.expected(mark.at, "operand");
+                self.sync();
+                let id = self.tree.add(mark, self.token.start, Kind::Bad);
+                self.close(id)
+            }
+        }
+    }
+
+    pub(super) fn structure(&mut self) -> NodeId {
+        let open = self.expect(T::LBrace);
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            self.error(open.at, too_deep());
+            self.stop();
+        }
+        let decls = if self.is(T::RBrace) { Vec::new() } else { self.decls() };
+        self.depth -= 1;
+        let (close, end) = self.expect_closing(T::RBrace, "struct literal");
+        self.tree.add(open, end, Kind::Struct { braces: Some((open, close)), decls })
+    }
+
+    pub(super) fn list(&mut self) -> NodeId {
+        let open = self.expect(T::LBrack);
+        let mut elements = Vec::new();
+        self.open_list();
+        while !matches!(self.token.kind, T::RBrack | T::Ellipsis | T::Eof) {
+            self.open();
+            let (element, more) = self.element();
+            elements.push(self.close(element));
+            if !more {
+                break;
+            }
+        }
+        self.close_list();
+        if self.is(T::Ellipsis) {
+            let mark = self.mark();
+            let mut end = self.token.end;
+            self.next();
+            let mut of = None;
+            if !matches!(self.token.kind, T::Comma | T::RBrack) {
+                let id = self.rhs();
+                end = self.end_of(id);
+                of = Some(id);
+            }
+            elements.push(self.tree.add(mark, end, Kind::Ellipsis(of)));
+            if self.at_comma("list literal", &[T::RBrack]) {
+                self.next();
+            }
+        }
+        let (close, end) = self.expect_closing(T::RBrack, "list literal");
+        self.tree.add(open, end, Kind::List { open, close, elements })
+    }
+
+    pub(super) fn element(&mut self) -> (NodeId, bool) {
+        let mark = self.mark();
+        let id = match self.token.kind {
+            T::For | T::If | T::Try => match self.clauses() {
+                Ok(clauses) => {
+                    let (body, fallback) = self.comprehension_body(&clauses);
+                    let end = self.end_of(fallback.unwrap_or(body));
+                    self.tree.add(mark, end, Kind::Comprehension { clauses, body, fallback })
+                }
+                Err(name) => {
+                    let id = self.binary_tail(1, name);
+                    self.alias(id)
+                }
+            },
+            _ => {
+                let id = self.binary(1);
+                self.alias(id)
+            }
+        };
+        if !self.at_comma("list literal", &[T::RBrack]) {
+            return (id, false);
+        }
+        self.next();
+        (id, true)
+    }
+
+    pub(super) fn interpolation(&mut self) -> NodeId {
+        let frame = self.open();
+        self.open_list();
+        let mark = self.mark();
+        self.open();
+        let kind = Kind::Literal(T::Interpolation, self.text().into());
+        let mut piece = self.tree.add(mark, self.token.end, kind);
+        self.next();
+        let mut pieces = vec![piece];
+        let mut more = true;
+        let mut end = self.token.end;
+        while more && self.is(T::LParen) {
+            self.frames.set_slot(frame, 1);
+            self.next();
+            self.close(piece);
+            pieces.push(self.rhs());
+            self.open();
+            if self.token.inserted {
+                self.next();
+            }
+            if !self.is(T::RParen) {
+                self.expected(self.token.start, "')' for string interpolation");
+            }
+            let mark = self.mark();
+            let (from, to, kind) = self.scanner.resume();
+            self.take_errors();
+            more = kind == T::Interpolation;
+            end = to as u32;
+            let text = self.src.get(from..to).unwrap_or("");
+            piece = self.tree.add(mark, end, Kind::Literal(T::Interpolation, text.into()));
+            pieces.push(piece);
+            self.next();
+        }
+        self.close(piece);
+        self.close_list();
+        let id = self.tree.add(mark, end, Kind::Interpolation(pieces));
+        self.close(id)
+    }
+}
