@@ -25,6 +25,13 @@ pub enum Versions {
     Newest,
 }
 
+impl From<bool> for Versions {
+    /// Whether the application has `autoUpdate`.
+    fn from(auto_update: bool) -> Self {
+        if auto_update { Self::Newest } else { Self::Exact }
+    }
+}
+
 /// `webservice@v1` is `webservice` and `v1`.
 pub fn split_version(r#type: &str) -> (&str, Option<&str>) {
     match r#type.split_once('@') {
@@ -39,7 +46,8 @@ pub fn label_type(r#type: &str) -> String {
 }
 
 /// Where to look for what `type` names, best first.
-pub fn candidates(kind: DefinitionKind, r#type: &str, namespace: &str, versions: Versions) -> Vec<Lookup> {
+pub fn candidates(kind: DefinitionKind, r#type: &str, namespace: &str, versions: impl Into<Versions>) -> Vec<Lookup> {
+    let versions = versions.into();
     let mut namespaces = vec![namespace];
     if namespace != SYSTEM_NAMESPACE {
         namespaces.push(SYSTEM_NAMESPACE);
@@ -91,7 +99,8 @@ impl Definitions {
     }
 
     /// What `type` names for an application in `namespace`.
-    pub fn get(&self, kind: DefinitionKind, r#type: &str, namespace: &str, versions: Versions) -> Option<&Definition> {
+    pub fn get(&self, kind: DefinitionKind, r#type: &str, namespace: &str, versions: impl Into<Versions>) -> Option<&Definition> {
+        let versions = versions.into();
         let exact = self.captured.get(&(kind, r#type.to_owned()));
         exact.or_else(|| {
             candidates(kind, r#type, namespace, versions).into_iter().find_map(|lookup| match lookup {
