@@ -22,10 +22,12 @@ mod layout; // concrete tree -> machine
 mod raise; // ast -> concrete tree, for printing
 mod simplify; // what `-s` changes
 mod columns; // stops -> aligned text
+pub mod path; // `a.b[0]`
 mod position; // offsets -> lines and columns
 pub mod unquote; // string literals -> values
 
 pub use crate::layout::{Style, format_tree};
 pub use crate::parser::{Parsed, SyntaxError, parse_expr, parse_file, parse_tree};
 pub use crate::raise::{format_expr, format_file};
+pub use crate::path::parse_path;
 pub use crate::position::LineIndex;

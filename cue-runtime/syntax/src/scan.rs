@@ -78,6 +78,13 @@ struct Quote {
     common: Option<(usize, usize)>,
 }
 
+/// What stands before the text of a string.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum From {
+    Opening,
+    Hole,
+}
+
 /// Reads tokens from a text.
 #[derive(Clone)]
 pub struct Scanner<'a> {
@@ -128,8 +135,7 @@ impl<'a> Scanner<'a> {
 
     /// The next token; `Eof` again and again at the end.
     pub fn token(&mut self) -> Token {
-        loop {
-            let Some(&byte) = self.src.as_bytes().get(self.at) else { break };
+        while let Some(&byte) = self.src.as_bytes().get(self.at) {
             match byte {
                 b'\n' if self.pending => return self.newline(),
                 b'\n' => self.newlines += 1,
@@ -511,7 +517,7 @@ impl<'a> Scanner<'a> {
             }
         }
         let quote = Quote { start, quote, triple, hashes, common: None };
-        self.body(quote, triple)
+        self.body(quote, From::Opening)
     }
 
     /// The next piece of the innermost string, from the byte before the scanner: where it starts,
@@ -522,7 +528,7 @@ impl<'a> Scanner<'a> {
             start -= 1;
         }
         let kind = match self.open.pop() {
-            Some(quote) => self.body(quote, false),
+            Some(quote) => self.body(quote, From::Hole),
             None => T::String,
         };
         self.pending = kind == T::String;
@@ -531,7 +537,8 @@ impl<'a> Scanner<'a> {
         (start, self.at + usize::from(kind == T::Interpolation), kind)
     }
 
-    fn body(&mut self, mut quote: Quote, mut line_start: bool) -> T {
+    fn body(&mut self, mut quote: Quote, from: From) -> T {
+        let mut line_start = quote.triple && from == From::Opening;
         loop {
             if line_start {
                 line_start = false;

@@ -11,7 +11,7 @@ use crate::unquote;
 pub(crate) fn simplified(tree: &Tree) -> Tree {
     let mut it = Simplify { tree, scopes: Vec::new(), plain: Vec::new(), lists: Vec::new() };
     if let Some(root) = tree.root {
-        it.visit(root, false);
+        it.visit(root, Nesting::Braces);
     }
     let (plain, lists) = (it.plain, it.lists);
     let mut tree = tree.clone();
@@ -41,6 +41,13 @@ pub(crate) fn simplified(tree: &Tree) -> Tree {
     tree
 }
 
+/// Whether a single field may be printed behind the label, without braces.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Nesting {
+    Label,
+    Braces,
+}
+
 struct Simplify<'a> {
     tree: &'a Tree,
     /// Labels of the declaration lists around us, and whether something refers to them.
@@ -67,7 +74,7 @@ impl Simplify<'_> {
         }
     }
 
-    fn decls(&mut self, id: NodeId, decls: &[NodeId], swallowed: bool) {
+    fn decls(&mut self, id: NodeId, decls: &[NodeId], nesting: Nesting) {
         let tree = self.tree;
         let mut scope = FxHashMap::default();
         for decl in decls {
@@ -79,7 +86,7 @@ impl Simplify<'_> {
         }
         self.scopes.push(scope);
         for decl in decls {
-            self.visit(*decl, true);
+            self.visit(*decl, Nesting::Braces);
         }
         let scope = self.scopes.pop().unwrap_or_default();
         for decl in decls {
@@ -93,7 +100,7 @@ impl Simplify<'_> {
             }
         }
         let open = |it: &&NodeId| self.opens(**it);
-        if let Some(last) = decls.iter().rev().find(open).filter(|_| !swallowed) {
+        if let Some(last) = decls.iter().rev().find(open).filter(|_| nesting == Nesting::Braces) {
             let kept = decls.iter().filter(|it| !self.opens(**it)).copied().collect();
             self.lists.push((id, kept, *last));
         }
@@ -120,7 +127,7 @@ impl Simplify<'_> {
         }
     }
 
-    fn visit(&mut self, id: NodeId, in_field: bool) {
+    fn visit(&mut self, id: NodeId, nesting: Nesting) {
         let tree = self.tree;
         let mut children: Vec<NodeId> = Vec::new();
         match &tree[id].kind {
@@ -130,16 +137,18 @@ impl Simplify<'_> {
                     *used = true;
                 }
             }
-            Kind::File(decls) => self.decls(id, decls, false),
+            Kind::File(decls) => self.decls(id, decls, Nesting::Braces),
             Kind::Struct { braces, decls } => {
-                let single = in_field && matches!(decls.as_slice(), [only]
+                let single = nesting == Nesting::Label && matches!(decls.as_slice(), [only]
                     if matches!(&tree[*only].kind, Kind::Field { attributes, .. } if attributes.is_empty())
                         && !tree.comments.contains_key(only));
-                self.decls(id, decls, braces.is_none() || single);
+                let label = braces.is_none() || single;
+                let nesting = if label { Nesting::Label } else { Nesting::Braces };
+                self.decls(id, decls, nesting);
             }
             Kind::Field { value, attributes, .. } => {
                 let free = attributes.is_empty() && !tree.comments.contains_key(&id);
-                self.visit(*value, free);
+                self.visit(*value, if free { Nesting::Label } else { Nesting::Braces });
             }
             Kind::Selector(base, _) => children.push(*base),
             Kind::Interpolation(list) | Kind::List { elements: list, .. } => children.extend(list),
@@ -153,7 +162,7 @@ impl Simplify<'_> {
             Kind::Binary { left, right, .. } => {
                 let mut at = (*left, *right);
                 loop {
-                    self.visit(at.1, false);
+                    self.visit(at.1, Nesting::Braces);
                     match &tree[at.0].kind {
                         Kind::Binary { left, right, .. } => at = (*left, *right),
                         _ => break,
@@ -195,7 +204,7 @@ impl Simplify<'_> {
             | Kind::Spec { .. } => {}
         }
         for child in children {
-            self.visit(child, false);
+            self.visit(child, Nesting::Braces);
         }
     }
 }

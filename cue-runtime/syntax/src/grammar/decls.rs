@@ -4,6 +4,13 @@ use super::{DEEPEST, Grammar, too_deep};
 use crate::scan::T;
 use crate::tree::{Kind, Mark, NodeId, PostAlias};
 
+/// Where a label stands in `a: b: c`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Position {
+    Outer,
+    Inner,
+}
+
 enum Label {
     /// What may stand before a colon.
     Fits(NodeId),
@@ -211,7 +218,7 @@ impl Grammar<'_> {
 
     pub(super) fn field_inner(&mut self) -> NodeId {
         let mark = self.mark();
-        let (label, expr) = match self.label(false) {
+        let (label, expr) = match self.label(Position::Outer) {
             Label::Decl(id) => return id,
             Label::Fits(id) => (Some(id), id),
             Label::Expr(Some(id)) => (None, id),
@@ -252,7 +259,7 @@ impl Grammar<'_> {
         let value = loop {
             let outer = chain.last().map_or(label, |it| it.0);
             self.check_pattern(outer);
-            match self.label(true) {
+            match self.label(Position::Inner) {
                 Label::Fits(inner)
                     if matches!(self.token.kind, T::Colon | T::Option | T::Not | T::Tilde) =>
                 {
@@ -359,7 +366,8 @@ impl Grammar<'_> {
         Some(Box::new(PostAlias { tilde, parens: Some((open, close)), label, field }))
     }
 
-    fn label(&mut self, inner: bool) -> Label {
+    fn label(&mut self, position: Position) -> Label {
+        let inner = position == Position::Inner;
         let token = self.token.kind;
         let expr = match token {
             T::For | T::If | T::Try if !inner => match self.comprehension() {
