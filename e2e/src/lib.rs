@@ -14,4 +14,5 @@ pub mod score; // counting, the score file
 pub mod process; // the built binary and the players
 pub mod kubeapi; // Kubernetes API vectors
 pub mod cue_syntax; // CUE texts: parser and printer
+pub mod vela; // rendering, admission, definitions
 pub mod live; // scenarios recorded from the official controller

@@ -1,4 +1,4 @@
-//! Scores the engine's pure parts on recorded cases: `cargo run --example conformance -- FOLDER [CATEGORY] [-v]`.
+//! KubeVela's rendering side: names, hashes, policies, templates, health, admission, definitions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,21 +12,17 @@ use lateen_engine::{authoring, schema, validate};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-struct Score {
-    name: &'static str,
-    good: usize,
-    all: usize,
-    verbose: bool,
+use crate::score::Scores;
+
+/// Counts under one name.
+struct Score<'a> {
+    name: &'a str,
+    scores: &'a mut Scores,
 }
 
-impl Score {
+impl Score<'_> {
     fn count(&mut self, id: &str, want: &Value, got: &Value) {
-        self.all += 1;
-        if same(want, got) {
-            self.good += 1;
-        } else if self.verbose {
-            println!("{} {id}\n  want {want}\n  got  {got}", self.name);
-        }
+        self.scores.check(self.name, id, same(want, got), || format!("\n  want {want}\n  got  {got}"));
     }
 }
 
@@ -72,7 +68,7 @@ fn definition(root: &Path, name: &str) -> Option<Definition> {
     serde_json::from_str(&text).ok()
 }
 
-fn score_names(root: &Path, score: &mut Score) {
+fn score_names(root: &Path, score: &mut Score<'_>) {
     for case in lines(&root.join("names/cases.jsonl")) {
         let object = &case["object"];
         let got = json!({
@@ -109,7 +105,7 @@ fn score_names(root: &Path, score: &mut Score) {
     }
 }
 
-fn score_override(root: &Path, score: &mut Score) {
+fn score_override(root: &Path, score: &mut Score<'_>) {
     for case in lines(&root.join("override/cases.jsonl")) {
         let components: Vec<api::Component> = from(&case["components"]);
         let got = match overriding::parse(Some(&case["policy"])) {
@@ -123,7 +119,7 @@ fn score_override(root: &Path, score: &mut Score) {
     }
 }
 
-fn score_generator(root: &Path, score: &mut Score) {
+fn score_generator(root: &Path, score: &mut Score<'_>) {
     for case in lines(&root.join("generator/cases.jsonl")) {
         let app: Application = from(&case["app"]);
         let workflows: Vec<Workflow> = from(&case["objects"]);
@@ -181,7 +177,7 @@ fn shown(targets: &[Target], error: Option<String>) -> Value {
     }
 }
 
-fn score_render(root: &Path, score: &mut Score) {
+fn score_render(root: &Path, score: &mut Score<'_>) {
     let builtin = definitions(root);
     let runtime = cue_session::NativeRuntime::default();
     let packages = packages(lateen_definitions::render_packages());
@@ -218,7 +214,7 @@ fn score_render(root: &Path, score: &mut Score) {
     }
 }
 
-fn score_template(root: &Path, score: &mut Score) {
+fn score_template(root: &Path, score: &mut Score<'_>) {
     let runtime = cue_session::NativeRuntime::default();
     for case in lines(&root.join("template/cases.jsonl")) {
         let given = &case["context"];
@@ -275,7 +271,7 @@ fn score_template(root: &Path, score: &mut Score) {
     }
 }
 
-fn score_defs(root: &Path, score: &mut Score) {
+fn score_defs(root: &Path, score: &mut Score<'_>) {
     let runtime = cue_session::NativeRuntime::default();
     for case in lines(&root.join("defs-cue/cases.jsonl")) {
         let expected = &case["expected"];
@@ -288,7 +284,7 @@ fn score_defs(root: &Path, score: &mut Score) {
     }
 }
 
-fn score_definitions(root: &Path, score: &mut Score) {
+fn score_definitions(root: &Path, score: &mut Score<'_>) {
     let runtime = cue_session::NativeRuntime::default();
     let folder = root.join("definitions");
     let index: Value = serde_json::from_str(&fs::read_to_string(folder.join("index.json")).unwrap_or_default()).expect("index");
@@ -304,7 +300,7 @@ fn packages(all: impl Iterator<Item = lateen_definitions::Package>) -> Vec<cue_s
     all.map(|it| cue_session::Package { path: it.path.into(), sources: vec![cue_session::Source::new("package.cue", it.source)] }).collect()
 }
 
-fn score_schema(root: &Path, score: &mut Score) {
+fn score_schema(root: &Path, score: &mut Score<'_>) {
     let runtime = cue_session::NativeRuntime::default();
     for case in lines(&root.join("schema/cases.jsonl")) {
         let Some(it) = case["definition"].as_str().and_then(|name| definition(root, name)) else { continue };
@@ -338,7 +334,7 @@ fn sorted(value: &Value) -> Value {
     }
 }
 
-fn score_health(root: &Path, score: &mut Score) {
+fn score_health(root: &Path, score: &mut Score<'_>) {
     let runtime = cue_session::NativeRuntime::default();
     for case in lines(&root.join("health/cases.jsonl")) {
         let texts = from(&json!({ "healthPolicy": case["healthPolicy"], "customStatus": case["customStatus"], "details": case["details"] }));
@@ -355,7 +351,7 @@ fn score_health(root: &Path, score: &mut Score) {
     }
 }
 
-fn score_crds(root: &Path, score: &mut Score) {
+fn score_crds(root: &Path, score: &mut Score<'_>) {
     let ours = api::crds();
     for entry in fs::read_dir(root.join("crds")).expect("crds").flatten() {
         let shipped: Value = serde_yaml::from_str(&fs::read_to_string(entry.path()).unwrap_or_default()).expect("yaml");
@@ -385,7 +381,7 @@ fn score_crds(root: &Path, score: &mut Score) {
 }
 
 /// Every shipped property is declared, of the same type, or kept as unknown; nothing more is required.
-fn covers(name: &str, at: &str, shipped: &Value, mine: &Value, score: &mut Score) {
+fn covers(name: &str, at: &str, shipped: &Value, mine: &Value, score: &mut Score<'_>) {
     let open = mine["x-kubernetes-preserve-unknown-fields"] == true;
     for key in mine["required"].as_array().into_iter().flatten() {
         let listed = shipped["required"].as_array().is_some_and(|it| it.contains(key));
@@ -407,37 +403,32 @@ fn covers(name: &str, at: &str, shipped: &Value, mine: &Value, score: &mut Score
     }
 }
 
-fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let Some(root) = arguments.first().map(PathBuf::from) else {
-        eprintln!("usage: conformance FOLDER [CATEGORY] [-v]");
-        return;
-    };
-    let verbose = arguments.iter().any(|it| it == "-v");
-    let only = arguments.get(1).filter(|it| *it != "-v");
-    let categories: [(&'static str, fn(&Path, &mut Score)); 11] = [
-        ("names", score_names),
-        ("override", score_override),
-        ("generator", score_generator),
-        ("crds", score_crds),
-        ("template", score_template),
-        ("health", score_health),
-        ("validation", score_validation),
-        ("render", score_render),
-        ("defs_cue", score_defs),
-        ("schema", score_schema),
-        ("definitions", score_definitions),
-    ];
-    for (name, run) in categories {
-        if only.is_none_or(|it| it == name) {
-            let mut score = Score { name, good: 0, all: 0, verbose };
-            run(&root, &mut score);
-            println!("vela.{name} {}/{}", score.good, score.all);
-        }
+/// Names, and what runs each.
+const CATEGORIES: [(&str, fn(&Path, &mut Score<'_>)); 11] = [
+    ("vela.names", score_names),
+    ("vela.override", score_override),
+    ("vela.generator", score_generator),
+    ("vela.crds", score_crds),
+    ("vela.template", score_template),
+    ("vela.health", score_health),
+    ("vela.validation", score_validation),
+    ("vela.render", score_render),
+    ("vela.defs_cue", score_defs),
+    ("vela.schema", score_schema),
+    ("vela.definitions", score_definitions),
+];
+
+/// Scores every category below `root`.
+pub fn run(root: &Path) -> anyhow::Result<Scores> {
+    anyhow::ensure!(root.join("render").is_dir(), "no cases in {}", root.display());
+    let mut scores = Scores::default();
+    for (name, run) in CATEGORIES {
+        run(root, &mut Score { name, scores: &mut scores });
     }
+    Ok(scores)
 }
 
-fn score_validation(root: &Path, score: &mut Score) {
+fn score_validation(root: &Path, score: &mut Score<'_>) {
     let builtin = definitions(root);
     let runtime = cue_session::NativeRuntime::default();
     for case in lines(&root.join("validation/cases.jsonl")) {
