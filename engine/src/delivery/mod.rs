@@ -360,7 +360,7 @@ impl Host for Delivery<'_> {
                 &picked,
                 &clusters,
                 self.app.namespace(),
-                crate::policy::placement::Namespaces::Any,
+                placement::Namespaces::Any,
             )
             .map_err(wrong)?;
             let mut waiting = Vec::new();
