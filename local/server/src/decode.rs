@@ -1,0 +1,334 @@
+//! From what a client sent to an object: unknown fields found and dropped, defaults of the schema set.
+//!
+//! Recursion follows the nesting of the value; the JSON reader bounds that to 128.
+
+use serde_json::{Map, Value, json};
+
+use crate::published;
+use crate::resource::Node;
+
+/// Drops what a custom resource's schema does not declare; paths of dropped fields go to `unknown`.
+pub fn prune(node: Node<'_>, value: &mut Value, root: bool, path: &str, unknown: &mut Vec<String>) {
+    let root = root || node.flag("x-kubernetes-embedded-resource");
+    match value {
+        Value::Object(fields) => {
+            let keep_all = node.flag("x-kubernetes-preserve-unknown-fields")
+                || node.at.get("additionalProperties").is_some_and(|more| more != &json!(false));
+            let names: Vec<String> = fields.keys().cloned().collect();
+            for name in names {
+                let at = join(path, &name);
+                if root && matches!(name.as_str(), "apiVersion" | "kind") {
+                    continue;
+                }
+                if root && name == "metadata" {
+                    if let (Some(schema), Some(metadata)) =
+                        (published::schema("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"), fields.get_mut("metadata"))
+                    {
+                        prune(Node::new(schema), metadata, false, &at, unknown);
+                    }
+                    continue;
+                }
+                match (node.property(&name), fields.get_mut(&name)) {
+                    (Some(inner), Some(child)) => prune(inner, child, false, &at, unknown),
+                    (None, _) if !keep_all => {
+                        unknown.push(at);
+                        fields.shift_remove(&name);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Value::Array(items) => {
+            if let Some(inner) = node.items() {
+                for (index, item) in items.iter_mut().enumerate() {
+                    prune(inner, item, false, &format!("{path}[{index}]"), unknown);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Sets the defaults of a custom resource's schema; nulls count as absent where they are not allowed.
+pub fn set_defaults(node: Node<'_>, value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for (name, schema) in node.at.get("properties").and_then(Value::as_object).into_iter().flatten() {
+                let inner = Node::new(schema);
+                let nullable = inner.flag("nullable");
+                if fields.get(name) == Some(&Value::Null) && !nullable {
+                    fields.shift_remove(name);
+                }
+                if !fields.contains_key(name) {
+                    if let Some(default) = inner.at.get("default") {
+                        fields.insert(name.clone(), default.clone());
+                    }
+                }
+            }
+            for (name, child) in fields.iter_mut() {
+                if let Some(inner) = node.property(name) {
+                    set_defaults(inner, child);
+                }
+            }
+        }
+        Value::Array(items) => {
+            if let Some(inner) = node.items() {
+                items.iter_mut().for_each(|item| set_defaults(inner, item));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Reads a value as the Go struct of a built-in schema would: unknown fields and nulls go, types must fit.
+pub fn typed(
+    node: Node<'_>,
+    owner: &str,
+    value: &mut Value,
+    path: &str,
+    unknown: &mut Vec<String>,
+) -> Result<(), String> {
+    let wanted = node.at.get("type").and_then(Value::as_str).unwrap_or_default();
+    let format = node.at.get("format").and_then(Value::as_str).unwrap_or_default();
+    let refused = |value: &Value| {
+        let found = match value {
+            Value::String(_) => "string",
+            Value::Number(number) if wanted == "integer" => return format!(
+                "json: cannot unmarshal number {number} into Go struct field {owner}.{path} of type {}", go_type(node)),
+            Value::Number(_) => "number",
+            Value::Bool(_) => "bool",
+            Value::Array(_) => "array",
+            _ => "object",
+        };
+        format!("json: cannot unmarshal {found} into Go struct field {owner}.{path} of type {}", go_type(node))
+    };
+    match value {
+        Value::Object(fields) => {
+            if wanted != "object" && !wanted.is_empty() {
+                return Err(refused(value));
+            }
+            let open = node.open();
+            let names: Vec<String> = fields.keys().cloned().collect();
+            for name in names {
+                if fields.get(&name) == Some(&Value::Null) {
+                    fields.shift_remove(&name);
+                    continue;
+                }
+                let at = join(path, &name);
+                match (node.property(&name), fields.get_mut(&name)) {
+                    (Some(inner), Some(child)) => {
+                        let declared = node.at.get("properties").and_then(|all| all.get(&name));
+                        let map = declared.is_none();
+                        let (owner, at) = match declared.and_then(type_name).or_else(|| type_name(inner.at)) {
+                            _ if map => (owner.to_owned(), path.to_owned()),
+                            _ => (owner.to_owned(), at),
+                        };
+                        let deeper = declared.and_then(type_name).unwrap_or(owner);
+                        typed(inner, &deeper, child, &at, unknown)?;
+                    }
+                    (None, _) if !open => {
+                        unknown.push(at);
+                        fields.shift_remove(&name);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Value::Array(items) => {
+            if wanted != "array" && !wanted.is_empty() {
+                return Err(refused(value));
+            }
+            if let Some(inner) = node.items() {
+                let deeper = node.at.get("items").and_then(type_name).unwrap_or(owner.to_owned());
+                for (index, item) in items.iter_mut().enumerate() {
+                    typed(inner, &deeper, item, &format!("{path}[{index}]"), unknown)?;
+                }
+            }
+        }
+        Value::Null => {}
+        Value::String(text) => match wanted {
+            "string" if format == "date-time" && !text.is_empty() => {
+                if chrono::DateTime::parse_from_rfc3339(text).is_err() {
+                    return Err(format!(
+                        "parsing time \"{text}\" as \"2006-01-02T15:04:05Z07:00\": cannot parse \"{text}\" as \"2006\""));
+                }
+            }
+            "string" if format == "byte" => {
+                use base64::Engine;
+                if let Err(error) = base64::engine::general_purpose::STANDARD.decode(text.as_bytes()) {
+                    let at = match error {
+                        base64::DecodeError::InvalidByte(at, _)
+                        | base64::DecodeError::InvalidLastSymbol(at, _) => at,
+                        _ => text.len(),
+                    };
+                    return Err(format!("illegal base64 data at input byte {at}"));
+                }
+            }
+            "string" | "" => {}
+            _ => return Err(refused(value)),
+        },
+        Value::Number(number) => match wanted {
+            "integer" if number.is_i64() || number.is_u64() => {}
+            "number" | "" => {}
+            "string" if format == "int-or-string" => {}
+            "string" if quantity(node) => *value = json!(number.to_string()),
+            _ => return Err(refused(value)),
+        },
+        Value::Bool(_) => {
+            if wanted != "boolean" && !wanted.is_empty() {
+                return Err(refused(value));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn quantity(node: Node<'_>) -> bool {
+    published::schema("io.k8s.apimachinery.pkg.api.resource.Quantity").is_some_and(|schema| std::ptr::eq(schema, node.at))
+}
+
+fn reference(schema: &Value) -> Option<&str> {
+    let inside = |schema: &Value| schema.get("$ref").is_some();
+    if inside(schema) {
+        return schema["$ref"].as_str();
+    }
+    schema.get("allOf")?.as_array()?.first()?.get("$ref")?.as_str()
+}
+
+fn type_name(schema: &Value) -> Option<String> {
+    reference(schema)?.rsplit('.').next().map(str::to_owned)
+}
+
+fn go_type(node: Node<'_>) -> String {
+    let format = node.at.get("format").and_then(Value::as_str);
+    match node.at.get("type").and_then(Value::as_str) {
+        Some("integer") => format.unwrap_or("int64").to_owned(),
+        Some("number") => "float64".to_owned(),
+        Some("boolean") => "bool".to_owned(),
+        Some("array") => {
+            let items = node.at.get("items");
+            let name = items.and_then(reference).map(go_name);
+            format!("[]{}", name.or(node.items().map(go_type)).unwrap_or("string".to_owned()))
+        }
+        Some("object") => match node.at.get("additionalProperties") {
+            Some(inner) => {
+                let name = reference(inner).map(go_name);
+                format!("map[string]{}", name.unwrap_or_else(|| go_type(Node::new(inner))))
+            }
+            None => published::schemas()
+                .into_iter()
+                .flatten()
+                .find(|(_, schema)| std::ptr::eq(*schema, node.at))
+                .map_or("object".to_owned(), |(name, _)| go_name(name)),
+        },
+        _ => "string".to_owned(),
+    }
+}
+
+fn go_name(schema: &str) -> String {
+    let mut parts = schema.rsplit('.');
+    let kind = parts.next().unwrap_or_default();
+    let version = parts.next().unwrap_or_default();
+    format!("{version}.{kind}")
+}
+
+/// Sets the defaults that the published schemas tell: scalars that are not the zero value.
+pub fn set_published_defaults(node: Node<'_>, value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for (name, schema) in node.at.get("properties").and_then(Value::as_object).into_iter().flatten() {
+                let default = schema.get("default");
+                let told = match default {
+                    Some(Value::String(text)) => !text.is_empty(),
+                    Some(Value::Number(number)) => number.as_f64() != Some(0.0),
+                    Some(Value::Bool(set)) => *set,
+                    _ => false,
+                };
+                if told && !fields.contains_key(name) {
+                    fields.insert(name.clone(), default.cloned().unwrap_or_default());
+                }
+            }
+            for (name, child) in fields.iter_mut() {
+                if let Some(inner) = node.property(name) {
+                    set_published_defaults(inner, child);
+                }
+            }
+        }
+        Value::Array(items) => {
+            if let Some(inner) = node.items() {
+                items.iter_mut().for_each(|item| set_published_defaults(inner, item));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Finds keys that a JSON text has twice, by their paths; `None` if the text is not JSON.
+#[must_use]
+pub fn duplicates(text: &[u8]) -> Option<Vec<String>> {
+    use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+    struct Seen<'a> {
+        path: String,
+        found: &'a mut Vec<String>,
+    }
+    impl<'de> serde::de::DeserializeSeed<'de> for Seen<'_> {
+        type Value = ();
+        fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+            from.deserialize_any(self)
+        }
+    }
+    impl<'de> Visitor<'de> for Seen<'_> {
+        type Value = ();
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("JSON")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+            let mut keys = Map::new();
+            while let Some(key) = map.next_key::<String>()? {
+                let path = join(&self.path, &key);
+                if keys.insert(key, Value::Null).is_some() {
+                    self.found.push(path.clone());
+                }
+                map.next_value_seed(Seen { path, found: self.found })?;
+            }
+            Ok(())
+        }
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+            let mut index = 0;
+            while list
+                .next_element_seed(Seen { path: format!("{}[{index}]", self.path), found: self.found })?
+                .is_some()
+            {
+                index += 1;
+            }
+            Ok(())
+        }
+        fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+            Ok(())
+        }
+        fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+            Ok(())
+        }
+        fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+            Ok(())
+        }
+        fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+            Ok(())
+        }
+        fn visit_str<E>(self, _: &str) -> Result<(), E> {
+            Ok(())
+        }
+        fn visit_unit<E>(self) -> Result<(), E> {
+            Ok(())
+        }
+    }
+    let mut found = Vec::new();
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    let seed = Seen { path: String::new(), found: &mut found };
+    serde::de::DeserializeSeed::deserialize(seed, &mut reader).ok()?;
+    Some(found)
+}
+
+fn join(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}

@@ -1,0 +1,317 @@
+//! Lists and watches: which state they show, in which pages, with which events.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use local_store::{Event, Watch};
+use serde_json::{Value, json};
+
+use crate::kinds;
+use crate::plane::{Plane, Target, versioned};
+use crate::resource::Resource;
+use crate::selector::Selector;
+use crate::status::{ApiError, FieldError, Result};
+
+/// Options of a list or watch, as in the query.
+#[derive(Clone, Debug, Default)]
+pub struct ListOptions {
+    /// Label selector.
+    pub labels: String,
+    /// Field selector.
+    pub fields: String,
+    /// Page size; 0 for all.
+    pub limit: i64,
+    /// The continue token.
+    pub next: String,
+    /// resourceVersion as given.
+    pub version: Option<String>,
+    /// resourceVersionMatch.
+    pub matching: String,
+    /// allowWatchBookmarks.
+    pub bookmarks: bool,
+    /// sendInitialEvents.
+    pub initial: Option<bool>,
+    /// timeoutSeconds.
+    pub timeout: Option<u64>,
+}
+
+/// One page of a list.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// The objects.
+    pub items: Vec<Value>,
+    /// The version of the list.
+    pub version: u64,
+    /// The token of the next page, empty at the end.
+    pub next: String,
+    /// How many come after this page, when that is known.
+    pub remaining: Option<usize>,
+    /// Whether this is a page after the first.
+    pub continued: bool,
+}
+
+fn number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| {
+        format!("resourceVersion: Invalid value: \"{text}\": strconv.ParseUint: parsing \"{text}\": invalid syntax")
+    })
+}
+
+impl ListOptions {
+    fn version(&self) -> Option<&str> {
+        self.version.as_deref().filter(|version| !version.is_empty())
+    }
+
+    /// Refuses combinations that make no sense.
+    pub fn check(&self, watch: bool) -> Result<()> {
+        let mut errors = Vec::new();
+        let matching = !self.matching.is_empty();
+        if watch {
+            match self.initial {
+                Some(_) if !matching => errors.push(FieldError::forbidden("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")),
+                None if matching => errors.push(FieldError::forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")),
+                Some(_) if self.matching != "NotOlderThan" => {
+                    errors.push(FieldError::unsupported("resourceVersionMatch", &json!(self.matching), &["\"NotOlderThan\"".to_owned()]));
+                }
+                _ => {}
+            }
+        } else {
+            if self.initial.is_some() {
+                errors.push(FieldError::forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
+            }
+            if matching {
+                if !["Exact", "NotOlderThan"].contains(&self.matching.as_str()) {
+                    errors.push(FieldError::unsupported("resourceVersionMatch", &json!(self.matching), &["\"\"".to_owned(), "\"Exact\"".to_owned(), "\"NotOlderThan\"".to_owned()]));
+                }
+                if self.version().is_none() {
+                    errors.push(FieldError::forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided"));
+                }
+                if !self.next.is_empty() {
+                    errors.push(FieldError::forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided"));
+                }
+                if self.matching == "Exact" && self.version() == Some("0") {
+                    errors.push(FieldError::forbidden("resourceVersionMatch", "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\""));
+                }
+            }
+        }
+        if errors.is_empty() { Ok(()) } else { Err(ApiError::options("ListOptions", &errors)) }
+    }
+}
+
+fn token(revision: i64, start: &str) -> String {
+    URL_SAFE_NO_PAD.encode(json!({"v": "meta.k8s.io/v1", "rv": revision, "start": format!("{start}\u{0}")}).to_string())
+}
+
+fn read_token(text: &str) -> Result<(i64, String)> {
+    let bad = |why: String| ApiError::bad_request(format!("continue key is not valid: {why}"));
+    let bytes = URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).map_err(|error| {
+        let at = match error {
+            base64::DecodeError::InvalidByte(at, _) | base64::DecodeError::InvalidLastSymbol(at, _) => at,
+            _ => text.len(),
+        };
+        bad(format!("illegal base64 data at input byte {at}"))
+    })?;
+    let value: Value = serde_json::from_slice(&bytes).map_err(|error| bad(error.to_string()))?;
+    if value["v"] != json!("meta.k8s.io/v1") {
+        return Err(bad(format!("server does not recognize this encoded version {}", value["v"])));
+    }
+    let start = value["start"].as_str().unwrap_or_default().trim_end_matches('\u{0}').to_owned();
+    Ok((value["rv"].as_i64().unwrap_or(0), start))
+}
+
+impl Plane {
+    /// One page of the objects of a target.
+    pub async fn list(&self, target: &Target, options: &ListOptions) -> Result<Page> {
+        options.check(false)?;
+        let resource = &target.resource;
+        let selector = Selector::parse(&options.labels, &options.fields, resource)?;
+        let mut limit = usize::try_from(options.limit).unwrap_or(0);
+        let mut after = None;
+        let mut at = None;
+        if !options.next.is_empty() {
+            if options.version().is_some_and(|version| version != "0") {
+                return Err(ApiError::bad_request("specifying resource version is not allowed when using continue"));
+            }
+            let (revision, start) = read_token(&options.next).map_err(|mut error| {
+                error.message = format!("invalid continue token: {}", error.message);
+                error
+            })?;
+            at = u64::try_from(revision).ok();
+            after = Some(start);
+        } else if let Some(version) = options.version() {
+            let wanted = number(version).map_err(|text| ApiError::bad_request(format!("invalid resource version: {text}")))?;
+            self.reached(wanted).await?;
+            if wanted == 0 {
+                limit = 0;
+            } else if options.matching == "Exact" || (limit > 0 && options.matching.is_empty()) {
+                at = Some(wanted);
+            }
+        }
+        let range = resource.range(&target.namespace);
+        let (version, entries) = match at {
+            None => self.store().list(&range),
+            Some(revision) => {
+                let entries = self.store().list_at(&range, revision).map_err(|_| match &after {
+                    None => ApiError::expired("The resourceVersion for the provided list is too old."),
+                    Some(start) => {
+                        let mut error = ApiError::expired("The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.");
+                        error.next = Some(token(-1, start));
+                        error
+                    }
+                })?;
+                (revision, entries)
+            }
+        };
+        let mut page = Page { items: Vec::new(), version, next: String::new(), remaining: None, continued: after.is_some() };
+        let mut left = entries.into_iter().filter(|entry| {
+            let key = entry.key.strip_prefix(&range).unwrap_or(&entry.key);
+            after.as_ref().is_none_or(|start| key > start.as_str())
+        });
+        let mut last = String::new();
+        while let Some(entry) = left.next() {
+            let shown = kinds::present(resource, &entry.value);
+            if !selector.is_empty() && !selector.matches(&shown) {
+                continue;
+            }
+            if limit > 0 && page.items.len() == limit {
+                page.next = token(i64::try_from(version).unwrap_or(-1), &last);
+                if selector.is_empty() {
+                    page.remaining = Some(left.count() + 1);
+                }
+                return Ok(page);
+            }
+            last = entry.key.strip_prefix(&range).unwrap_or(&entry.key).to_owned();
+            page.items.push(shown);
+        }
+        Ok(page)
+    }
+
+    /// Waits a little for a version that is not there yet.
+    pub async fn reached(&self, wanted: u64) -> Result<()> {
+        for _ in 0..30 {
+            if self.store().revision() >= wanted {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        Err(ApiError::too_large(wanted, self.store().revision()))
+    }
+
+    /// Opens a watch.
+    pub fn watch(&self, target: &Target, options: &ListOptions) -> Result<Changes> {
+        options.check(true)?;
+        let resource = target.resource.clone();
+        let selector = Selector::parse(&options.labels, &options.fields, &resource)?;
+        let version = match options.version() {
+            None => 0,
+            Some(text) => number(text).map_err(ApiError::plain)?,
+        };
+        let range = resource.range(&target.namespace);
+        let replay = options.initial.unwrap_or(version == 0);
+        let mut first = Vec::new();
+        let mut after = version;
+        if replay || version == 0 {
+            let (now, entries) = self.store().list(&range);
+            after = now.max(version);
+            if replay {
+                for entry in entries {
+                    let object = kinds::present(&resource, &entry.value);
+                    if selector.matches(&object) {
+                        first.push(Change { kind: "ADDED", object });
+                    }
+                }
+                if options.bookmarks {
+                    first.push(Change { kind: "BOOKMARK", object: bookmark(&resource, now, true) });
+                }
+            }
+        }
+        let too_old = after < self.store().oldest();
+        if too_old {
+            let text = format!("too old resource version: {after} ({})", self.store().oldest());
+            first = vec![Change { kind: "ERROR", object: ApiError::expired(text).status() }];
+        }
+        let source = self.store().watch(&range, after);
+        Ok(Changes { resource, selector, first, source, bookmarks: options.bookmarks, ended: too_old })
+    }
+}
+
+fn bookmark(resource: &Resource, revision: u64, initial: bool) -> Value {
+    let mut metadata = json!({"resourceVersion": revision.to_string(), "creationTimestamp": null});
+    if initial {
+        metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
+    }
+    if let Some(fields) = metadata.as_object_mut() {
+        fields.shift_remove("creationTimestamp");
+    }
+    json!({"kind": resource.kind, "apiVersion": resource.api_version(), "metadata": metadata})
+}
+
+/// One event of a watch.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// ADDED, MODIFIED, DELETED, BOOKMARK or ERROR.
+    pub kind: &'static str,
+    /// The object, or a Status.
+    pub object: Value,
+}
+
+/// An open watch.
+#[derive(Debug)]
+pub struct Changes {
+    resource: Arc<Resource>,
+    selector: Selector,
+    first: Vec<Change>,
+    source: Watch,
+    bookmarks: bool,
+    ended: bool,
+}
+
+impl Changes {
+    /// The next changes; empty when the watch is over. Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Vec<Change> {
+        if !self.first.is_empty() {
+            return std::mem::take(&mut self.first);
+        }
+        while !self.ended {
+            match self.source.next().await {
+                Ok(events) => {
+                    let changes: Vec<Change> = events.into_iter().filter_map(|event| self.change(event)).collect();
+                    if !changes.is_empty() {
+                        return changes;
+                    }
+                }
+                Err(error) => {
+                    self.ended = true;
+                    return vec![Change { kind: "ERROR", object: ApiError::from(error).status() }];
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    /// A bookmark of how far the watch has come, if bookmarks were asked for.
+    #[must_use]
+    pub fn bookmark(&self) -> Option<Change> {
+        self.bookmarks.then(|| Change {
+            kind: "BOOKMARK",
+            object: bookmark(&self.resource, self.source.position(), false),
+        })
+    }
+
+    fn change(&self, event: Event) -> Option<Change> {
+        let shown = |value: &Value| kinds::present(&self.resource, value);
+        let new = event.value.as_ref().map(|value| shown(value));
+        let old = event.previous.as_ref().map(|(_, value)| shown(value));
+        let now = new.as_ref().is_some_and(|object| self.selector.matches(object));
+        let before = old.as_ref().is_some_and(|object| self.selector.matches(object));
+        match (before, now, new, old) {
+            (false, true, Some(object), _) => Some(Change { kind: "ADDED", object }),
+            (true, true, Some(object), _) => Some(Change { kind: "MODIFIED", object }),
+            (true, false, _, Some(object)) => {
+                Some(Change { kind: "DELETED", object: versioned(object, event.revision) })
+            }
+            _ => None,
+        }
+    }
+}

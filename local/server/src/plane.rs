@@ -1,0 +1,737 @@
+//! The verbs, over objects: what creating, changing and deleting mean. HTTP and the in-process handle both come here.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use local_store::{Expect, Store};
+use rand::Rng;
+use serde_json::{Value, json};
+
+use crate::resource::{Registry, Resource};
+use crate::status::{ApiError, Result};
+use crate::{admit, custom, decode, kinds, meta, ownership};
+
+/// What a plane is made of.
+#[derive(Debug)]
+pub struct Options {
+    /// Where objects are kept.
+    pub store: Store,
+    /// The address that discovery tells clients, `host:port`.
+    pub address: String,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { store: Store::memory(), address: "127.0.0.1:6443".to_owned() }
+    }
+}
+
+/// An embedded Kubernetes-compatible API. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Plane {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    store: Arc<Store>,
+    registry: RwLock<Arc<Registry>>,
+    address: String,
+}
+
+/// How strict a body is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FieldValidation {
+    /// Unknown fields are dropped silently.
+    Ignore,
+    /// They are dropped with a warning.
+    #[default]
+    Warn,
+    /// They are errors.
+    Strict,
+}
+
+/// Options of a write.
+#[derive(Clone, Debug, Default)]
+pub struct WriteOptions {
+    /// The field manager.
+    pub manager: String,
+    /// Nothing is stored.
+    pub dry_run: bool,
+    /// What to do about unknown fields.
+    pub validation: FieldValidation,
+    /// Strict findings made before the body became a value.
+    pub findings: Vec<String>,
+    /// Warnings for the client are gathered here.
+    pub warnings: Vec<String>,
+}
+
+impl WriteOptions {
+    /// Options with a manager and nothing else.
+    pub fn by(manager: impl Into<String>) -> WriteOptions {
+        WriteOptions { manager: manager.into(), ..WriteOptions::default() }
+    }
+}
+
+/// Options of a deletion.
+#[derive(Clone, Debug, Default)]
+pub struct DeleteOptions {
+    /// Seconds of grace.
+    pub grace: Option<i64>,
+    /// `Foreground`, `Background` or `Orphan`.
+    pub propagation: Option<String>,
+    /// The uid the object must have.
+    pub uid: Option<String>,
+    /// The resourceVersion the object must have.
+    pub version: Option<String>,
+    /// Nothing is stored.
+    pub dry_run: bool,
+}
+
+/// What a deletion left.
+#[derive(Clone, Debug)]
+pub enum Deleted {
+    /// The object is still there, with a deletionTimestamp.
+    Waiting(Value),
+    /// The object is gone; this was its last state.
+    Gone(Value),
+}
+
+/// What a request is about.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The resource.
+    pub resource: Arc<Resource>,
+    /// The namespace; empty for cluster-scoped objects and for all namespaces.
+    pub namespace: String,
+    /// The name, empty for collections.
+    pub name: String,
+    /// The subresource, empty for the object.
+    pub subresource: String,
+}
+
+impl Target {
+    pub(crate) fn key(&self) -> String {
+        self.resource.key(&self.namespace, &self.name)
+    }
+
+    pub(crate) fn not_found(&self) -> ApiError {
+        ApiError::not_found(&self.resource.group, &self.resource.plural, &self.name)
+    }
+
+    fn conflict(&self) -> ApiError {
+        ApiError::conflict(&self.resource.group, &self.resource.plural, &self.name)
+    }
+}
+
+/// Now, as Kubernetes writes it.
+#[must_use]
+pub fn now() -> String {
+    chrono::Utc::now().format("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+fn suffix() -> String {
+    const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+    let mut random = rand::rng();
+    (0..5).filter_map(|_| LETTERS.get(random.random_range(0..LETTERS.len()))).map(|byte| char::from(*byte)).collect()
+}
+
+/// The namespaces that are always there.
+const NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
+
+impl Plane {
+    /// Starts a plane on its store.
+    pub fn new(options: Options) -> Result<Plane> {
+        let inner = Inner {
+            store: Arc::new(options.store),
+            registry: RwLock::new(Arc::new(Registry::built_in())),
+            address: options.address,
+        };
+        let plane = Plane { inner: Arc::new(inner) };
+        let definitions = plane.store().list("apiextensions.k8s.io/customresourcedefinitions/").1;
+        for entry in definitions {
+            plane.serve_definition(&entry.value);
+        }
+        for name in NAMESPACES {
+            let body = json!({"metadata": {"name": name}});
+            plane.bootstrap("", "namespaces", "", body)?;
+        }
+        for (name, value, what) in [
+            ("system-cluster-critical", 2_000_000_000, "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary."),
+            ("system-node-critical", 2_000_001_000, "Used for system critical pods that must not be moved from their current node."),
+        ] {
+            let body = json!({"metadata": {"name": name}, "value": value, "description": what});
+            plane.bootstrap("scheduling.k8s.io", "priorityclasses", "", body)?;
+        }
+        Ok(plane)
+    }
+
+    fn bootstrap(&self, group: &str, plural: &str, namespace: &str, mut body: Value) -> Result<()> {
+        let Some(resource) = self.registry().get(group, "v1", plural) else { return Ok(()) };
+        body["apiVersion"] = json!(resource.api_version());
+        body["kind"] = json!(resource.kind);
+        let target = Target { resource, namespace: namespace.to_owned(), name: String::new(), subresource: String::new() };
+        match self.create(&target, body, &mut WriteOptions::by("kube-apiserver")) {
+            Err(error) if error.reason != "AlreadyExists" => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// The store below.
+    #[must_use]
+    pub fn store(&self) -> &Arc<Store> {
+        &self.inner.store
+    }
+
+    /// The address told to clients.
+    #[must_use]
+    pub fn address(&self) -> &str {
+        &self.inner.address
+    }
+
+    /// The resources there are now.
+    #[must_use]
+    pub fn registry(&self) -> Arc<Registry> {
+        self.inner.registry.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn change_registry(&self, change: impl FnOnce(&mut Registry)) {
+        let mut registry = self.inner.registry.write().unwrap_or_else(PoisonError::into_inner);
+        let mut next = Registry::clone(&registry);
+        change(&mut next);
+        *registry = Arc::new(next);
+    }
+
+    fn serve_definition(&self, definition: &Value) {
+        let name = definition["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        let served = custom::is_true(&definition["status"], "Established");
+        self.change_registry(|registry| {
+            registry.remove_definition(&name);
+            if served {
+                custom::resources(definition).into_iter().for_each(|one| registry.insert(one));
+            }
+        });
+    }
+
+    /// One object in the version of the resource.
+    pub fn get(&self, target: &Target) -> Result<Value> {
+        let entry = self.store().get(&target.key()).ok_or_else(|| target.not_found())?;
+        Ok(kinds::present(&target.resource, &entry.value))
+    }
+
+    /// Creates an object.
+    pub fn create(&self, target: &Target, mut body: Value, options: &mut WriteOptions) -> Result<Value> {
+        let resource = &target.resource;
+        self.read_body(resource, &mut body, options)?;
+        self.place(target, &mut body)?;
+        let now = now();
+        {
+            let metadata = &mut body["metadata"];
+            if metadata["resourceVersion"].as_str().is_some_and(|version| !version.is_empty()) {
+                return Err(ApiError::plain("resourceVersion should not be set on objects to be created"));
+            }
+            let Some(metadata) = metadata.as_object_mut() else {
+                return Err(ApiError::bad_request("metadata must be an object"));
+            };
+            for key in ["resourceVersion", "selfLink", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"] {
+                metadata.shift_remove(key);
+            }
+            metadata.insert("uid".to_owned(), json!(uuid::Uuid::new_v4().to_string()));
+            metadata.insert("creationTimestamp".to_owned(), json!(now));
+            if kinds::has_generation(resource) {
+                metadata.insert("generation".to_owned(), json!(1));
+            }
+        }
+        self.namespace_open(target, &body)?;
+        let generate = body["metadata"]["generateName"].as_str().unwrap_or_default().to_owned();
+        let given = body["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        ownership::one_reference_each(&mut body, &mut options.warnings);
+        kinds::prepare_create(resource, &mut body);
+        admit::on_create(self, target, &mut body)?;
+        let tries = if given.is_empty() && !generate.is_empty() { 8 } else { 1 };
+        for attempt in 1..=tries {
+            let mut object = body.clone();
+            if given.is_empty() && !generate.is_empty() {
+                let base: String = generate.chars().take(58).collect();
+                object["metadata"]["name"] = json!(format!("{base}{}", suffix()));
+            }
+            let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+            self.validate(resource, &object, None)?;
+            ownership::on_update(resource, "", &Value::Null, &mut object, &options.manager)?;
+            let key = resource.key(&target.namespace, &name);
+            if let Some(old) = self.store().get(&key) {
+                if attempt < tries {
+                    continue;
+                }
+                let dying = !old.value["metadata"]["deletionTimestamp"].is_null();
+                return Err(ApiError::exists(&resource.group, &resource.plural, &name, dying));
+            }
+            let object = kinds::to_stored(resource, object);
+            if options.dry_run {
+                return Ok(kinds::present(resource, &object));
+            }
+            match self.store().put(&key, Expect::Absent, |revision| versioned(object, revision)) {
+                Ok(entry) => {
+                    let answer = kinds::present(resource, &entry.value);
+                    self.after_write(resource, &entry.value);
+                    return Ok(answer);
+                }
+                Err(local_store::Error::Conflict { .. }) if attempt < tries => {}
+                Err(local_store::Error::Conflict { .. }) => {
+                    return Err(ApiError::exists(&resource.group, &resource.plural, &name, false));
+                }
+                Err(other) => return Err(other.into()),
+            }
+        }
+        Err(ApiError::internal("no free name was found"))
+    }
+
+    /// Replaces an object or a part of it.
+    pub fn update(&self, target: &Target, mut body: Value, options: &mut WriteOptions) -> Result<Value> {
+        let resource = &target.resource;
+        self.read_body(resource, &mut body, options)?;
+        self.place(target, &mut body)?;
+        let given = body["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        if given != target.name {
+            if given.is_empty() && resource.custom.is_none() {
+                body["metadata"]["name"] = json!(target.name);
+            } else {
+                return Err(ApiError::bad_request(format!(
+                    "the name of the object ({given}) does not match the name on the URL ({})", target.name)));
+            }
+        }
+        let version = body["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned();
+        if self.store().get(&target.key()).is_none() {
+            if target.subresource.is_empty() && kinds::created_by_update(resource) && version.is_empty() {
+                return self.create(target, body, options);
+            }
+            return Err(target.not_found());
+        }
+        if version.is_empty() && kinds::needs_version(resource) {
+            let kind = if resource.custom.is_some() { &resource.plural } else { &resource.kind };
+            return Err(ApiError::invalid(&resource.group, kind, &target.name, &[
+                crate::status::FieldError::invalid("metadata.resourceVersion", &if resource.custom.is_some() { json!(0) } else { json!("") }, "must be specified for an update"),
+            ]));
+        }
+        let uid = body["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
+        self.modify(target, options, |current, _| {
+            let have = current["metadata"]["uid"].as_str().unwrap_or_default();
+            if !uid.is_empty() && uid != have {
+                let why = format!("Precondition failed: UID in precondition: {uid}, UID in object meta: {have}");
+                return Err(ApiError::conflict_because(&resource.group, &resource.plural, &target.name, &why));
+            }
+            if !version.is_empty() && json!(version) != current["metadata"]["resourceVersion"] {
+                return Err(target.conflict());
+            }
+            let mut next = body.clone();
+            next["metadata"]["resourceVersion"] = current["metadata"]["resourceVersion"].clone();
+            Ok(next)
+        })
+    }
+
+    /// Changes an object by a function of its current state in the version of the resource; again if it
+    /// changed meanwhile.
+    pub fn modify(
+        &self,
+        target: &Target,
+        options: &mut WriteOptions,
+        mut change: impl FnMut(&Value, &mut WriteOptions) -> Result<Value>,
+    ) -> Result<Value> {
+        let resource = &target.resource;
+        for _ in 0..64 {
+            let entry = self.store().get(&target.key()).ok_or_else(|| target.not_found())?;
+            let current = kinds::present(resource, &entry.value);
+            let next = change(&current, options)?;
+            let given = &next["metadata"]["resourceVersion"];
+            if given.as_str().is_some_and(|version| !version.is_empty())
+                && *given != current["metadata"]["resourceVersion"]
+            {
+                return Err(target.conflict());
+            }
+            let next = self.settle(target, &current, next, options)?;
+            let mut same = next.clone();
+            same["metadata"]["resourceVersion"] = current["metadata"]["resourceVersion"].clone();
+            let ends = !next["metadata"]["deletionTimestamp"].is_null() && kinds::may_go(resource, &next);
+            if !ends && ownership::same_but_times(&same, &current) {
+                return Ok(current);
+            }
+            if options.dry_run {
+                return Ok(same);
+            }
+            if ends {
+                match self.store().delete(&entry.key, entry.revision) {
+                    Ok(_) => {
+                        self.after_delete(resource, &entry.value);
+                        return Ok(same);
+                    }
+                    Err(local_store::Error::Conflict { .. }) => continue,
+                    Err(other) => return Err(other.into()),
+                }
+            }
+            let stored = kinds::to_stored(resource, next);
+            let expect = Expect::Revision(entry.revision);
+            match self.store().put(&entry.key, expect, |revision| versioned(stored, revision)) {
+                Ok(entry) => {
+                    let answer = kinds::present(resource, &entry.value);
+                    self.after_write(resource, &entry.value);
+                    return Ok(answer);
+                }
+                Err(local_store::Error::Conflict { .. }) => {}
+                Err(other) => return Err(other.into()),
+            }
+        }
+        Err(target.conflict())
+    }
+
+    // What a changed object becomes: what may not change is put back, the rest is checked.
+    fn settle(&self, target: &Target, current: &Value, mut next: Value, options: &mut WriteOptions) -> Result<Value> {
+        let resource = &target.resource;
+        let applied = ownership::take_applied(&mut next);
+        let mut findings = Vec::new();
+        kinds::complete(resource, &mut next, &mut findings).map_err(|text| mistyped(resource, &text))?;
+        report(resource, findings, options)?;
+        ownership::one_reference_each(&mut next, &mut options.warnings);
+        match target.subresource.as_str() {
+            "" => kinds::keep_status(resource, current, &mut next),
+            "status" => {
+                let mut whole = current.clone();
+                whole["status"] = next["status"].clone();
+                if next.get("status").is_none() {
+                    if let Some(fields) = whole.as_object_mut() {
+                        fields.shift_remove("status");
+                    }
+                }
+                if let Some(fields) = whole["metadata"].as_object_mut() {
+                    match next["metadata"].get("managedFields") {
+                        Some(managed) => {
+                            fields.insert("managedFields".to_owned(), managed.clone());
+                        }
+                        None => {
+                            fields.shift_remove("managedFields");
+                        }
+                    }
+                }
+                next = whole;
+            }
+            _ => {}
+        }
+        let had = &current["metadata"];
+        if let Some(metadata) = next["metadata"].as_object_mut() {
+            for key in ["creationTimestamp", "generation", "selfLink", "namespace"] {
+                match had.get(key) {
+                    Some(value) => {
+                        metadata.insert(key.to_owned(), value.clone());
+                    }
+                    None => {
+                        metadata.shift_remove(key);
+                    }
+                }
+            }
+            for key in ["uid", "deletionTimestamp", "deletionGracePeriodSeconds"] {
+                if metadata.get(key).is_none_or(Value::is_null) {
+                    if let Some(value) = had.get(key) {
+                        metadata.insert(key.to_owned(), value.clone());
+                    }
+                }
+            }
+        }
+        if kinds::has_generation(resource) && target.subresource != "status" && kinds::content_differs(resource, current, &next) {
+            let generation = had["generation"].as_i64().unwrap_or(0) + 1;
+            next["metadata"]["generation"] = json!(generation);
+        }
+        admit::on_update(self, target, current, &mut next)?;
+        self.validate_update(resource, &next, current)?;
+        if !applied {
+            ownership::on_update(resource, &target.subresource, current, &mut next, &options.manager)?;
+        }
+        Ok(next)
+    }
+
+    /// Deletes an object, or begins to.
+    pub fn delete(&self, target: &Target, options: &DeleteOptions) -> Result<Deleted> {
+        let resource = &target.resource;
+        for _ in 0..64 {
+            let entry = self.store().get(&target.key()).ok_or_else(|| target.not_found())?;
+            let current = &entry.value;
+            let have = |key: &str| current["metadata"][key].as_str().unwrap_or_default().to_owned();
+            if let Some(uid) = options.uid.as_ref().filter(|uid| **uid != have("uid")) {
+                let why = format!("the UID in the precondition ({uid}) does not match the UID in record ({}). The object might have been deleted and then recreated", have("uid"));
+                return Err(ApiError::conflict_because(&resource.group, &resource.kind, &target.name, &why));
+            }
+            if let Some(version) = options.version.as_ref().filter(|version| **version != have("resourceVersion")) {
+                let why = format!("the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record ({}). The object might have been modified", have("resourceVersion"));
+                return Err(ApiError::conflict_because(&resource.group, &resource.kind, &target.name, &why));
+            }
+            admit::on_delete(target)?;
+            let mut next = Value::clone(current);
+            let gone = kinds::begin_deletion(resource, &mut next, options);
+            if gone {
+                if options.dry_run {
+                    return Ok(Deleted::Gone(kinds::present(resource, current)));
+                }
+                match self.store().delete(&entry.key, entry.revision) {
+                    Ok(revision) => {
+                        self.after_delete(resource, current);
+                        return Ok(Deleted::Gone(kinds::present(resource, &versioned(next, revision))));
+                    }
+                    Err(local_store::Error::Conflict { .. }) => continue,
+                    Err(other) => return Err(other.into()),
+                }
+            }
+            if next == **current || options.dry_run {
+                return Ok(Deleted::Waiting(kinds::present(resource, &next)));
+            }
+            let expect = Expect::Revision(entry.revision);
+            match self.store().put(&entry.key, expect, |revision| versioned(next, revision)) {
+                Ok(entry) => {
+                    let answer = kinds::present(resource, &entry.value);
+                    self.after_write(resource, &entry.value);
+                    return Ok(Deleted::Waiting(answer));
+                }
+                Err(local_store::Error::Conflict { .. }) => {}
+                Err(other) => return Err(other.into()),
+            }
+        }
+        Err(target.conflict())
+    }
+
+    // Checks apiVersion and kind, finds unknown fields, sets defaults.
+    fn read_body(&self, resource: &Resource, body: &mut Value, options: &mut WriteOptions) -> Result<()> {
+        let Some(fields) = body.as_object_mut() else {
+            return Err(ApiError::bad_request("the body of the request is no object"));
+        };
+        let api = resource.api_version();
+        if resource.custom.is_none() {
+            for (key, value) in [("apiVersion", &api), ("kind", &resource.kind)] {
+                if fields.get(key).and_then(Value::as_str).unwrap_or_default().is_empty() {
+                    fields.insert(key.to_owned(), json!(value));
+                }
+            }
+        }
+        let given = fields.get("apiVersion").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let kind = fields.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
+        if resource.custom.is_some() && kind.is_empty() {
+            let text = body.to_string();
+            let cut: String = text.chars().take(30).collect();
+            let dots = if text.len() > 30 { " ..." } else { "" };
+            return Err(ApiError::bad_request(format!("the object provided is unrecognized (must be of type {}): Object 'Kind' is missing in '{text}' ({cut}{dots})", resource.kind)));
+        }
+        if given != api {
+            return Err(ApiError::bad_request(format!("the API version in the data ({given}) does not match the expected API version ({api})")));
+        }
+        if kind != resource.kind {
+            if resource.custom.is_some() {
+                let name = body["metadata"]["name"].as_str().unwrap_or_default();
+                return Err(ApiError::invalid(&resource.group, &kind, name, &[
+                    crate::status::FieldError::invalid("kind", &json!(kind), &format!("must be {}", resource.kind)),
+                ]));
+            }
+            return Err(ApiError::bad_request(format!("{kind} in version \"{}\" cannot be handled as a {}: converting (v1.{kind}) to (v1.{}): unknown conversion", resource.version, resource.kind, resource.kind)));
+        }
+        if !body["metadata"].is_object() {
+            if body.get("metadata").is_some_and(|metadata| !metadata.is_null()) {
+                return Err(mistyped(resource, "json: cannot unmarshal metadata"));
+            }
+            body["metadata"] = json!({});
+        }
+        let mut findings = Vec::new();
+        kinds::complete(resource, body, &mut findings).map_err(|text| mistyped(resource, &text))?;
+        findings.extend(std::mem::take(&mut options.findings));
+        if let Some(warning) = resource.custom.as_ref().and_then(|custom| custom.deprecated.clone()) {
+            options.warnings.push(warning);
+        }
+        report(resource, findings, options)
+    }
+
+    fn place(&self, target: &Target, body: &mut Value) -> Result<()> {
+        let metadata = &mut body["metadata"];
+        let given = metadata["namespace"].as_str().unwrap_or_default().to_owned();
+        if !target.resource.namespaced {
+            if !given.is_empty() {
+                if let Some(fields) = metadata.as_object_mut() {
+                    fields.shift_remove("namespace");
+                }
+            }
+            return Ok(());
+        }
+        if !given.is_empty() && given != target.namespace {
+            return Err(ApiError::bad_request(format!(
+                "the namespace of the provided object does not match the namespace sent on the request")));
+        }
+        metadata["namespace"] = json!(target.namespace);
+        Ok(())
+    }
+
+    fn namespace_open(&self, target: &Target, body: &Value) -> Result<()> {
+        if !target.resource.namespaced {
+            return Ok(());
+        }
+        let namespace = &target.namespace;
+        let found = self.store().get(&format!("/namespaces/{namespace}"));
+        let Some(found) = found else {
+            return Err(ApiError::not_found("", "namespaces", namespace));
+        };
+        if found.value["metadata"]["deletionTimestamp"].is_null() {
+            return Ok(());
+        }
+        let name = body["metadata"]["name"].as_str().unwrap_or_default();
+        let why = format!("unable to create new content in namespace {namespace} because it is being terminated");
+        let mut error = ApiError::forbidden(&target.resource.group, &target.resource.plural, name, &why);
+        if let Some(details) = &mut error.details {
+            details["causes"] = json!([{
+                "reason": "NamespaceTerminating", "field": "metadata.namespace",
+                "message": format!("namespace {namespace} is being terminated"),
+            }]);
+        }
+        Err(error)
+    }
+
+    fn validate(&self, resource: &Resource, object: &Value, old: Option<&Value>) -> Result<()> {
+        let name = object["metadata"]["name"].as_str().unwrap_or_default();
+        let fail = |errors: &[_]| Err(ApiError::invalid(&resource.group, &resource.kind, name, errors));
+        if let Some(custom) = &resource.custom {
+            let mut errors = meta::check(resource, object, old);
+            errors.extend(custom.check(object, old));
+            if !errors.is_empty() {
+                return fail(&errors);
+            }
+            return Ok(());
+        }
+        let mut errors = meta::check(resource, object, old);
+        if errors.is_empty() || !kinds::own_errors(resource, object, old).is_empty() {
+            errors.extend(kinds::own_errors(resource, object, old));
+        }
+        if errors.is_empty() { Ok(()) } else { fail(&errors) }
+    }
+
+    fn validate_update(&self, resource: &Resource, next: &Value, current: &Value) -> Result<()> {
+        self.validate(resource, next, Some(current))
+    }
+
+    // Definitions act on the registry at once.
+    fn after_write(&self, resource: &Resource, object: &Value) {
+        if !resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
+            return;
+        }
+        let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        if !object["metadata"]["deletionTimestamp"].is_null() {
+            self.end_definition(object);
+            return;
+        }
+        let Some(status) = custom::accepted(object, &self.registry(), &now()) else {
+            self.serve_definition(object);
+            return;
+        };
+        let target = Target {
+            resource: Arc::new(resource.clone()),
+            namespace: String::new(),
+            name,
+            subresource: "status".to_owned(),
+        };
+        let written = self.modify(&target, &mut WriteOptions::by("kube-apiserver"), |current, _| {
+            let mut next = current.clone();
+            next["status"] = status.clone();
+            Ok(next)
+        });
+        match written {
+            Ok(object) => self.serve_definition(&object),
+            Err(error) => tracing::warn!(%error, "the status of a definition was not written"),
+        }
+    }
+
+    // Instances go first, then the finalizer, then the definition.
+    fn end_definition(&self, object: &Value) {
+        let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        let mut waiting = false;
+        for one in custom::resources(object).into_iter().take(1) {
+            let one = Arc::new(one);
+            for entry in self.store().list(&one.prefix).1 {
+                let metadata = &entry.value["metadata"];
+                let target = Target {
+                    resource: one.clone(),
+                    namespace: metadata["namespace"].as_str().unwrap_or_default().to_owned(),
+                    name: metadata["name"].as_str().unwrap_or_default().to_owned(),
+                    subresource: String::new(),
+                };
+                waiting |= matches!(self.delete(&target, &DeleteOptions::default()), Ok(Deleted::Waiting(_)));
+            }
+        }
+        if waiting {
+            return;
+        }
+        let Some(resource) = self.registry().get("apiextensions.k8s.io", "v1", "customresourcedefinitions") else { return };
+        let target = Target { resource, namespace: String::new(), name, subresource: String::new() };
+        let cleanup = json!(kinds::CLEANUP);
+        if !object["metadata"]["finalizers"].as_array().is_some_and(|all| all.contains(&cleanup)) {
+            return;
+        }
+        let ended = self.modify(&target, &mut WriteOptions::by("kube-apiserver"), |current, _| {
+            let mut next = current.clone();
+            if let Some(all) = next["metadata"]["finalizers"].as_array_mut() {
+                all.retain(|one| *one != cleanup);
+            }
+            Ok(next)
+        });
+        if let Err(error) = ended {
+            tracing::warn!(%error, "a definition was not ended");
+        }
+    }
+
+    fn after_delete(&self, resource: &Resource, object: &Value) {
+        if resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
+            let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+            self.change_registry(|registry| registry.remove_definition(&name));
+        }
+        if let Some(custom) = &resource.custom {
+            let key = format!("apiextensions.k8s.io/customresourcedefinitions/{}", custom.definition);
+            if let Some(entry) = self.store().get(&key) {
+                if !entry.value["metadata"]["deletionTimestamp"].is_null() {
+                    self.end_definition(&entry.value);
+                }
+            }
+        }
+    }
+}
+
+fn report(resource: &Resource, findings: Vec<String>, options: &mut WriteOptions) -> Result<()> {
+    if findings.is_empty() {
+        return Ok(());
+    }
+    match options.validation {
+        FieldValidation::Ignore => {}
+        FieldValidation::Warn => {
+            for one in findings {
+                if !options.warnings.contains(&one) {
+                    options.warnings.push(one);
+                }
+            }
+        }
+        FieldValidation::Strict => {
+            return Err(mistyped(resource, &format!("strict decoding error: {}", findings.join(", "))));
+        }
+    }
+    Ok(())
+}
+
+fn mistyped(resource: &Resource, text: &str) -> ApiError {
+    let (kind, version) = (&resource.kind, &resource.version);
+    ApiError::bad_request(format!("{kind} in version \"{version}\" cannot be handled as a {kind}: {text}"))
+}
+
+/// The object with its resourceVersion, where Kubernetes puts it.
+pub(crate) fn versioned(mut object: Value, revision: u64) -> Value {
+    if let Some(metadata) = object["metadata"].as_object_mut() {
+        metadata.insert("resourceVersion".to_owned(), json!(revision.to_string()));
+    }
+    object
+}
+
+/// Reads a JSON or YAML body, with the duplicate keys of JSON as strict findings.
+pub fn parse(bytes: &[u8], yaml: bool) -> Result<(Value, Vec<String>), String> {
+    if yaml {
+        let value: Value = serde_yaml::from_slice(bytes).map_err(|error| format!("error converting YAML to JSON: yaml: {error}"))?;
+        return Ok((value, Vec::new()));
+    }
+    let value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    let twice = decode::duplicates(bytes).unwrap_or_default();
+    Ok((value, twice.iter().map(|path| format!("duplicate field \"{path}\"")).collect()))
+}
