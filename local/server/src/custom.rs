@@ -25,6 +25,8 @@ pub struct Custom {
     pub selectable: Vec<String>,
     /// Deprecation warning, if any.
     pub deprecated: Option<String>,
+    /// The schema for patches, made when first asked for.
+    pub merging: std::sync::OnceLock<local_merge::Schema>,
     rules: Option<CompiledSchema>,
 }
 
@@ -80,6 +82,7 @@ pub fn resources(definition: &Value) -> Vec<Resource> {
                 .map(|field| text(&field["jsonPath"]).trim_start_matches('.').to_owned())
                 .collect(),
             deprecated,
+            merging: std::sync::OnceLock::new(),
             rules,
         };
         let mut subs = Vec::new();

@@ -215,7 +215,7 @@ fn finalizers(resource: &Resource, metadata: &Value, errors: &mut Vec<FieldError
         for wrong in qualified_name_errors(one) {
             errors.push(FieldError::invalid("metadata.finalizers", &json!(one), &wrong));
         }
-        let standard = ["orphan", "foregroundDeletion", "kubernetes"].contains(&one);
+        let standard = ["orphan", "foregroundDeletion", "kubernetes", crate::kinds::CLEANUP].contains(&one);
         if resource.custom.is_none() && !one.contains('/') && !standard {
             errors.push(FieldError::invalid(
                 format!("metadata.finalizers[{index}]"), &json!(one),

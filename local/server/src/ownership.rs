@@ -1,7 +1,14 @@
 //! Who owns which field: managedFields kept by local-merge.
 
-use serde_json::{Value, json};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
+use local_merge::manage::{self, Writer};
+use local_merge::{Definitions, Refused, Schema};
+use rustc_hash::FxHashMap;
+use serde_json::Value;
+
+use crate::plane::now;
+use crate::published;
 use crate::resource::Resource;
 use crate::status::Result;
 
@@ -20,15 +27,70 @@ pub fn take_applied(object: &mut Value) -> bool {
     object.as_object_mut().is_some_and(|fields| fields.shift_remove(APPLIED).is_some())
 }
 
+/// The schema of a resource, as local-merge wants it.
+#[must_use]
+pub fn schema(resource: &Resource) -> Schema {
+    static MADE: OnceLock<Mutex<FxHashMap<String, Schema>>> = OnceLock::new();
+    static EMPTY: OnceLock<Definitions> = OnceLock::new();
+    let definitions = published::schemas().unwrap_or_else(|| EMPTY.get_or_init(Definitions::new));
+    if let Some(custom) = &resource.custom {
+        return custom.merging.get_or_init(|| Schema::custom(definitions, Some(&custom.schema))).clone();
+    }
+    let Some(name) = &resource.schema else { return Schema::deduced() };
+    let made = MADE.get_or_init(Mutex::default);
+    let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
+    let make = || Schema::published(definitions, name).unwrap_or_else(Schema::deduced);
+    made.entry(name.clone()).or_insert_with(make).clone()
+}
+
+fn reset(resource: &Resource, subresource: &str) -> Vec<&'static str> {
+    match subresource {
+        "" if resource.has("status") => vec!["status"],
+        "status" if resource.custom.is_some() => vec!["spec"],
+        "status" => vec!["spec"],
+        _ => Vec::new(),
+    }
+}
+
+fn with<T>(resource: &Resource, subresource: &str, manager: &str, run: impl FnOnce(&Writer<'_>) -> T) -> T {
+    let api = resource.api_version();
+    let group = resource.group.clone();
+    // Another served version of a custom resource differs in its schema only.
+    let find = |wanted: &str| {
+        let same_group = wanted.split_once('/').map_or("", |(group, _)| group) == group;
+        same_group.then(|| schema(resource))
+    };
+    let reset = reset(resource, subresource);
+    let time = now();
+    run(&Writer {
+        manager,
+        api_version: &api,
+        kind: &resource.kind,
+        subresource: if subresource == "scale" || subresource == "status" { subresource } else { "" },
+        time: &time,
+        reset: &reset,
+        schema: &find,
+        convert: &manage::renamed,
+    })
+}
+
 /// Records who changed what, after a create, update or patch.
-pub fn on_update(
-    _resource: &Resource,
-    _subresource: &str,
-    _old: &Value,
-    _new: &mut Value,
-    _manager: &str,
-) -> Result<()> {
+pub fn on_update(resource: &Resource, subresource: &str, old: &Value, new: &mut Value, manager: &str) -> Result<()> {
+    let live = (!old.is_null()).then_some(old);
+    *new = with(resource, subresource, manager, |writer| manage::update(writer, live, new));
     Ok(())
+}
+
+/// What a server-side apply makes of an object.
+pub fn apply(
+    resource: &Resource,
+    subresource: &str,
+    live: Option<&Value>,
+    patch: &Value,
+    manager: &str,
+    force: bool,
+) -> Result<Value, Refused> {
+    with(resource, subresource, manager, |writer| manage::apply(writer, live, patch, force))
 }
 
 /// Whether two states differ in nothing but the times of managedFields.
@@ -62,5 +124,4 @@ pub fn one_reference_each(object: &mut Value, warnings: &mut Vec<String>) {
     if !twice.is_empty() {
         warnings.push(format!(".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {}", twice.join(", ")));
     }
-    let _ = json!(null);
 }

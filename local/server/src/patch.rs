@@ -117,14 +117,10 @@ fn apply(plane: &Plane, target: &Target, patch: &Value, force: bool, options: &m
             other => return other,
         }
     }
-    plane.modify(target, options, |current, _| {
-        let mut next = ownership::apply(resource, &target.subresource, Some(current), &patch, &options_manager(&patch, target, current).unwrap_or_default(), force)
+    plane.modify(target, options, |current, options| {
+        let mut next = ownership::apply(resource, &target.subresource, Some(current), &patch, &options.manager, force)
             .map_err(|error| refused(target, &error))?;
         ownership::mark_applied(&mut next);
         Ok(next)
     })
-}
-
-fn options_manager(_: &Value, _: &Target, _: &Value) -> Option<String> {
-    None
 }

@@ -221,6 +221,7 @@ impl Plane {
     /// Creates an object.
     pub fn create(&self, target: &Target, mut body: Value, options: &mut WriteOptions) -> Result<Value> {
         let resource = &target.resource;
+        let applied = ownership::take_applied(&mut body);
         self.read_body(resource, &mut body, options)?;
         self.place(target, &mut body)?;
         let now = now();
@@ -256,7 +257,9 @@ impl Plane {
             }
             let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
             self.validate(resource, &object, None)?;
-            ownership::on_update(resource, "", &Value::Null, &mut object, &options.manager)?;
+            if !applied {
+                ownership::on_update(resource, "", &Value::Null, &mut object, &options.manager)?;
+            }
             let key = resource.key(&target.namespace, &name);
             if let Some(old) = self.store().get(&key) {
                 if attempt < tries {

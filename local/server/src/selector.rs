@@ -348,7 +348,7 @@ fn parse_fields(text: &str, resource: &Resource) -> Result<Vec<(String, bool, St
             return Err(ApiError::bad_request(text));
         };
         let extra = resource.selectable_fields();
-        if path != "metadata.name" && path != "metadata.namespace" && !extra.iter().any(|one| one == path) {
+        if path != "metadata.name" && path != "metadata.namespace" && !extra.contains(&path) {
             let text = if extra.is_empty() || resource.custom.is_some() {
                 let known = ["metadata.name", "metadata.namespace"].into_iter();
                 let known = known.map(str::to_owned).chain(extra.iter().map(ToString::to_string));

@@ -1,0 +1,116 @@
+//! A plane behind a socket, with or without TLS, and a kubeconfig to reach it.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use base64::Engine;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+
+use crate::plane::Plane;
+
+/// How to serve.
+#[derive(Clone, Debug)]
+pub struct Serve {
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// Plain HTTP instead of TLS with a certificate of its own.
+    pub insecure: bool,
+    /// Where to write a kubeconfig, if anywhere.
+    pub kubeconfig: Option<PathBuf>,
+}
+
+/// A plane that is being served; serving ends when this is dropped.
+#[derive(Debug)]
+pub struct Listening {
+    /// The address.
+    pub address: SocketAddr,
+    /// The kubeconfig as text.
+    pub kubeconfig: String,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Listening {
+    /// Waits for the end of serving, which only a failure brings.
+    pub async fn wait(mut self) {
+        let _ = (&mut self.task).await;
+    }
+}
+
+fn other(error: impl std::fmt::Display) -> std::io::Error {
+    std::io::Error::other(error.to_string())
+}
+
+impl Plane {
+    /// Listens and answers in the background.
+    pub async fn serve(&self, options: &Serve) -> std::io::Result<Listening> {
+        let listener = TcpListener::bind(options.listen).await?;
+        let address = listener.local_addr()?;
+        let (acceptor, authority) = if options.insecure {
+            (None, None)
+        } else {
+            let names = vec!["localhost".to_owned(), address.ip().to_string(), "kubernetes".to_owned(), "kubernetes.default".to_owned()];
+            let made = rcgen::generate_simple_self_signed(names).map_err(other)?;
+            let key = rustls::pki_types::PrivateKeyDer::try_from(made.signing_key.serialize_der()).map_err(other)?;
+            let provider = Arc::new(rustls::crypto::ring::default_provider());
+            let mut config = rustls::ServerConfig::builder_with_provider(provider)
+                .with_safe_default_protocol_versions()
+                .map_err(other)?
+                .with_no_client_auth()
+                .with_single_cert(vec![made.cert.der().clone()], key)
+                .map_err(other)?;
+            config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+            (Some(TlsAcceptor::from(Arc::new(config))), Some(made.cert.pem()))
+        };
+        let kubeconfig = kubeconfig(address, authority.as_deref());
+        if let Some(path) = &options.kubeconfig {
+            tokio::fs::write(path, &kubeconfig).await?;
+        }
+        let service = self.service();
+        let task = tokio::spawn(async move {
+            loop {
+                let Ok((stream, _)) = listener.accept().await else {
+                    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                    continue;
+                };
+                let _ = stream.set_nodelay(true);
+                let (service, acceptor) = (service.clone(), acceptor.clone());
+                tokio::spawn(async move {
+                    let service = TowerToHyperService::new(service);
+                    let builder = Builder::new(TokioExecutor::new());
+                    let ended = match acceptor {
+                        None => builder.serve_connection(TokioIo::new(stream), service).await,
+                        Some(acceptor) => match acceptor.accept(stream).await {
+                            Ok(stream) => builder.serve_connection(TokioIo::new(stream), service).await,
+                            Err(_) => return,
+                        },
+                    };
+                    if let Err(error) = ended {
+                        tracing::debug!(%error, "a connection ended");
+                    }
+                });
+            }
+        });
+        Ok(Listening { address, kubeconfig, task })
+    }
+}
+
+fn kubeconfig(address: SocketAddr, authority: Option<&str>) -> String {
+    let scheme = if authority.is_some() { "https" } else { "http" };
+    let trust = authority.map_or(String::new(), |pem| {
+        format!("    certificate-authority-data: {}\n", base64::engine::general_purpose::STANDARD.encode(pem))
+    });
+    format!(
+        "apiVersion: v1\nkind: Config\ncurrent-context: lateen\nclusters:\n- name: lateen\n  cluster:\n    server: {scheme}://{address}\n{trust}contexts:\n- name: lateen\n  context:\n    cluster: lateen\n    user: lateen\nusers:\n- name: lateen\n  user:\n    token: lateen\n"
+    )
+}
