@@ -182,7 +182,7 @@ fn parse(request: &Request<'_>, components: &[Component]) -> Result<(), Error> {
 
 fn check_steps(request: &Request<'_>, steps: &[WorkflowStep]) -> Result<(), Error> {
     for step in steps.iter().flat_map(|it| std::iter::once(it).chain(&it.sub_steps)) {
-        if ["deploy", "suspend", "step-group"].contains(&step.r#type.as_str()) {
+        if ["deploy", "suspend", "step-group", "apply-component", "builtin-apply-component"].contains(&step.r#type.as_str()) {
             continue;
         }
         definition(request.definitions, DefinitionKind::WorkflowStep, &step.r#type, &request.context).map_err(|_| {

@@ -1,0 +1,91 @@
+//! An Application of our own definitions, rendered by the interpreter in this process.
+
+use cue_session::NativeRuntime;
+use lateen_engine::api::{Application, Definition};
+use lateen_engine::render::{Context, Definitions, NoActor, Request, Target, Templates, render};
+use lateen_engine::{authoring, validate};
+use serde_json::{Value, json};
+
+const BOX: &str = r#"
+box: {type: "component", description: "a box", attributes: workload: definition: {apiVersion: "v1", kind: "ConfigMap"}}
+template: {
+	output: {apiVersion: "v1", kind: "ConfigMap", data: {size: "\(parameter.size)", app: context.appName}}
+	outputs: lid: {apiVersion: "v1", kind: "Secret", metadata: name: context.name + "-lid"}
+	parameter: {
+		// +usage=How big
+		size: *1 | int
+	}
+}
+"#;
+
+const TAG: &str = r#"
+tag: {type: "trait", description: "a tag", attributes: {}}
+template: {
+	patch: metadata: annotations: tag: parameter.text
+	outputs: note: {apiVersion: "v1", kind: "ConfigMap", data: of: context.output.data.app}
+	if parameter.text == "" {errs: ["text is empty"]}
+	parameter: text: string
+}
+"#;
+
+fn app(size: Value, text: &str) -> Application {
+    let spec = json!({ "components": [{ "name": "one", "type": "box", "properties": { "size": size }, "traits": [{ "type": "tag", "properties": { "text": text } }] }] });
+    serde_json::from_value(json!({
+        "apiVersion": "core.oam.dev/v1beta1", "kind": "Application",
+        "metadata": { "name": "shop", "namespace": "ns" }, "spec": spec,
+    }))
+    .expect("an Application")
+}
+
+fn definitions(runtime: &NativeRuntime) -> Definitions {
+    let mut set = Definitions::default();
+    for source in [BOX, TAG] {
+        let object = authoring::render(runtime, source).expect("a definition");
+        set.insert(serde_json::from_value::<Definition>(object).expect("reads"));
+    }
+    set
+}
+
+fn rendered(app: &Application) -> Result<Vec<Target>, String> {
+    let runtime = NativeRuntime::default();
+    let set = definitions(&runtime);
+    let request = Request { app, definitions: &set, policies: &[], workflows: &[], context: Context::of(app, "shop-v1") };
+    let (targets, error) = render(&request, Templates::new(&runtime, &[]), &mut NoActor);
+    error.map_or(Ok(targets), |error| Err(error.to_string()))
+}
+
+#[test]
+fn objects_carry_names_labels_and_patches() {
+    let targets = rendered(&app(json!(3), "red")).expect("renders");
+    let component = &targets[0].components[0];
+    let workload = &component.workload;
+    assert_eq!(workload.pointer("/metadata/name"), Some(&json!("one")));
+    assert_eq!(workload.pointer("/metadata/namespace"), Some(&json!("ns")));
+    assert_eq!(workload.pointer("/metadata/annotations/tag"), Some(&json!("red")));
+    assert_eq!(workload.pointer("/data/size"), Some(&json!("3")));
+    assert_eq!(workload["metadata"]["labels"]["workload.oam.dev/type"], "box");
+    let names: Vec<&str> = component.auxiliaries.iter().map(|it| it.resource.as_str()).collect();
+    assert_eq!(names, ["lid", "note"]);
+    let note = &component.auxiliaries[1].object;
+    assert_eq!(note.pointer("/data/of"), Some(&json!("shop")));
+    assert!(note["metadata"]["name"].as_str().is_some_and(|it| it.starts_with("one-tag-")), "{note}");
+}
+
+#[test]
+fn a_refused_parameter_is_named() {
+    let error = rendered(&app(json!("big"), "red")).expect_err("no number");
+    assert!(error.contains("validation failed for workload one:") && error.contains("parameter.size"), "{error}");
+    let error = rendered(&app(json!(1), "")).expect_err("errs");
+    assert!(error.contains("validation failed for trait tag:\n\nUser Errors:\n  text is empty"), "{error}");
+}
+
+#[test]
+fn admission_says_where() {
+    let runtime = NativeRuntime::default();
+    let set = definitions(&runtime);
+    let mut app = app(json!(1), "red");
+    app.spec.components.push(app.spec.components[0].clone());
+    let request = Request { app: &app, definitions: &set, policies: &[], workflows: &[], context: Context::of(&app, "") };
+    let refusals = validate::application(&request, None, Templates::new(&runtime, &[]), &mut NoActor).expect("no fault");
+    assert_eq!(validate::message(&refusals), "\n  1) \"components[1].name\": duplicated component name one.");
+}
