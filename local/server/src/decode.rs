@@ -17,7 +17,7 @@ pub fn prune(node: Node<'_>, value: &mut Value, root: bool, path: &str, unknown:
             let names: Vec<String> = fields.keys().cloned().collect();
             for name in names {
                 let at = join(path, &name);
-                if root && matches!(name.as_str(), "apiVersion" | "kind") {
+                if root && matches!(name.as_str(), "apiVersion" | "kind") || name == "fieldsV1" {
                     continue;
                 }
                 if root && name == "metadata" {

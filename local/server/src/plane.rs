@@ -246,6 +246,10 @@ impl Plane {
         let generate = body["metadata"]["generateName"].as_str().unwrap_or_default().to_owned();
         let given = body["metadata"]["name"].as_str().unwrap_or_default().to_owned();
         ownership::one_reference_each(&mut body, &mut options.warnings);
+        // What the server adds from here on belongs to nobody.
+        if !applied {
+            ownership::on_update(resource, "", &Value::Null, &mut body, &options.manager)?;
+        }
         kinds::prepare_create(resource, &mut body);
         admit::on_create(self, target, &mut body)?;
         let tries = if given.is_empty() && !generate.is_empty() { 8 } else { 1 };
@@ -257,9 +261,6 @@ impl Plane {
             }
             let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
             self.validate(resource, &object, None)?;
-            if !applied {
-                ownership::on_update(resource, "", &Value::Null, &mut object, &options.manager)?;
-            }
             let key = resource.key(&target.namespace, &name);
             if let Some(old) = self.store().get(&key) {
                 if attempt < tries {
@@ -441,11 +442,11 @@ impl Plane {
             let generation = had["generation"].as_i64().unwrap_or(0) + 1;
             next["metadata"]["generation"] = json!(generation);
         }
-        admit::on_update(self, target, current, &mut next)?;
-        self.validate_update(resource, &next, current)?;
         if !applied {
             ownership::on_update(resource, &target.subresource, current, &mut next, &options.manager)?;
         }
+        admit::on_update(self, target, current, &mut next)?;
+        self.validate_update(resource, &next, current)?;
         Ok(next)
     }
 
