@@ -305,9 +305,10 @@ fn body(asked: &Asked, target: &Target, verb: &str) -> Result<(Value, WriteOptio
     let yaml = match kind.as_str() {
         "application/yaml" => true,
         "application/json" | "" => false,
-        "application/vnd.kubernetes.protobuf" if target.resource.verbs == ["create"] => {
+        "application/vnd.kubernetes.protobuf" => {
             let options = write_options(asked, verb)?;
-            return Ok((json!({"kind": target.resource.kind, "apiVersion": target.resource.api_version(), "spec": {}}), options));
+            let value = crate::protobuf::decode(&asked.body).ok_or_else(ApiError::unsupported_media)?;
+            return Ok((value, options));
         }
         _ => return Err(ApiError::unsupported_media()),
     };

@@ -29,6 +29,7 @@ mod patch; // the four patch types
 mod scale; // subresources that are not parts of the object
 mod discovery; // /api, /apis, /openapi, /version
 mod table; // Tables for kubectl
+mod protobuf; // request bodies of kubectl create
 mod http; // routes, negotiation, answers
 pub mod handle; // the same in the process, without HTTP
 pub mod serve; // sockets, TLS, kubeconfig
