@@ -9,7 +9,6 @@ use crate::status::FieldError;
 
 const DNS_SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const DNS_LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
-const DNS_LABEL_1035: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 const QUALIFIED: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 const LABEL_VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
@@ -42,19 +41,6 @@ pub fn label_errors(text: &str) -> Vec<String> {
     }
     if !dns_label_ok(text) {
         wrong.push(if text.contains('.') { "must not contain dots".to_owned() } else { DNS_LABEL.to_owned() });
-    }
-    wrong
-}
-
-/// What is wrong with a DNS label of the stricter old kind.
-#[must_use]
-pub fn label_1035_errors(text: &str) -> Vec<String> {
-    let mut wrong = Vec::new();
-    if text.len() > 63 {
-        wrong.push("must be no more than 63 characters".to_owned());
-    }
-    if !dns_label_ok(text) || text.starts_with(|c: char| c.is_ascii_digit()) {
-        wrong.push(DNS_LABEL_1035.to_owned());
     }
     wrong
 }

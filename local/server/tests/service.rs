@@ -1,0 +1,83 @@
+//! The API through the service that `kube::Client` would use, without a socket.
+use axum::body::Body;
+use http::Request;
+use http_body_util::BodyExt;
+use local_server::{Options, Plane};
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+async fn ask(plane: &Plane, method: &str, path: &str, kind: &str, body: Value) -> (u16, Value) {
+    let body = if body.is_null() { Body::empty() } else { Body::from(body.to_string()) };
+    let request = Request::builder().method(method).uri(path).header("content-type", kind);
+    let answer = plane.service().oneshot(request.body(body).unwrap()).await.unwrap();
+    let code = answer.status().as_u16();
+    let bytes = answer.into_body().collect().await.unwrap().to_bytes();
+    (code, serde_json::from_slice(&bytes).unwrap_or_default())
+}
+
+const JSON: &str = "application/json";
+const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+
+#[tokio::test]
+async fn life_of_an_object() {
+    let plane = Plane::new(Options::default()).unwrap();
+    let (code, made) = ask(&plane, "POST", MAPS, JSON, json!({"metadata": {"name": "a"}, "data": {"k": "v"}})).await;
+    assert_eq!((code, &made["data"]["k"]), (201, &json!("v")));
+    let one = format!("{MAPS}/a");
+    let (code, again) = ask(&plane, "POST", MAPS, JSON, json!({"metadata": {"name": "a"}})).await;
+    assert_eq!((code, &again["reason"]), (409, &json!("AlreadyExists")));
+    let merge = "application/merge-patch+json";
+    let (code, patched) = ask(&plane, "PATCH", &one, merge, json!({"data": {"k": null, "l": "w"}})).await;
+    assert_eq!((code, &patched["data"]), (200, &json!({"l": "w"})));
+    let (code, same) = ask(&plane, "PATCH", &one, merge, json!({"data": {"l": "w"}})).await;
+    assert_eq!(code, 200);
+    assert_eq!(same["metadata"]["resourceVersion"], patched["metadata"]["resourceVersion"]);
+    let (code, old) = ask(&plane, "PUT", &one, JSON, made).await;
+    assert_eq!((code, &old["reason"]), (409, &json!("Conflict")));
+    let (code, _) = ask(&plane, "DELETE", &one, JSON, Value::Null).await;
+    assert_eq!(code, 200);
+    let (code, gone) = ask(&plane, "GET", &one, JSON, Value::Null).await;
+    assert_eq!((code, &gone["message"]), (404, &json!("configmaps \"a\" not found")));
+}
+
+#[tokio::test]
+async fn applies_conflict() {
+    let plane = Plane::new(Options::default()).unwrap();
+    let apply = "application/apply-patch+yaml";
+    let body = |value: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": value}});
+    let (code, _) = ask(&plane, "PATCH", &format!("{MAPS}/a?fieldManager=one"), apply, body("1")).await;
+    assert_eq!(code, 201);
+    let (code, _) = ask(&plane, "PATCH", &format!("{MAPS}/a?fieldManager=two"), apply, body("2")).await;
+    assert_eq!(code, 409);
+    let (code, _) = ask(&plane, "PATCH", &format!("{MAPS}/a?fieldManager=two&force=true"), apply, body("2")).await;
+    assert_eq!(code, 200);
+}
+
+#[tokio::test]
+async fn definitions_are_served_and_ended() {
+    let plane = Plane::new(Options::default()).unwrap();
+    let schema = json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {"size": {"type": "integer", "default": 3}}}}});
+    let definition = json!({
+        "metadata": {"name": "boats.test.example"},
+        "spec": {
+            "group": "test.example", "scope": "Namespaced", "names": {"plural": "boats", "kind": "Boat"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}}],
+        },
+    });
+    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    let (code, _) = ask(&plane, "POST", definitions, JSON, definition).await;
+    assert_eq!(code, 201);
+    let boats = "/apis/test.example/v1/namespaces/default/boats";
+    let boat = json!({"apiVersion": "test.example/v1", "kind": "Boat", "metadata": {"name": "b"}, "spec": {"color": "red"}});
+    let (code, made) = ask(&plane, "POST", boats, JSON, boat.clone()).await;
+    assert_eq!((code, &made["spec"]), (201, &json!({"size": 3})));
+    let mut wrong = boat;
+    wrong["metadata"]["name"] = json!("c");
+    wrong["spec"] = json!({"size": "big"});
+    let (code, refused) = ask(&plane, "POST", boats, JSON, wrong).await;
+    assert_eq!((code, &refused["details"]["causes"][0]["field"]), (422, &json!("spec.size")));
+    let (code, _) = ask(&plane, "DELETE", &format!("{definitions}/boats.test.example"), JSON, Value::Null).await;
+    assert_eq!(code, 200);
+    let (code, _) = ask(&plane, "GET", boats, JSON, Value::Null).await;
+    assert_eq!(code, 404);
+}
