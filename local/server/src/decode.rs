@@ -147,6 +147,10 @@ pub fn typed(
         }
         Value::Null => {}
         Value::String(text) => match wanted {
+            "string" if micro(node) && !text.contains('.') && text.ends_with('Z') => {
+                return Err(format!(
+                    "parsing time \"{text}\" as \"2006-01-02T15:04:05.000000Z07:00\": cannot parse \"Z\" as \".000000\""));
+            }
             "string" if format == "date-time" && !text.is_empty() => {
                 if chrono::DateTime::parse_from_rfc3339(text).is_err() {
                     return Err(format!(
@@ -181,6 +185,10 @@ pub fn typed(
         }
     }
     Ok(())
+}
+
+fn micro(node: Node<'_>) -> bool {
+    published::schema("io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime").is_some_and(|schema| std::ptr::eq(schema, node.at))
 }
 
 fn quantity(node: Node<'_>) -> bool {

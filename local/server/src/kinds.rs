@@ -742,6 +742,12 @@ pub fn own_errors(resource: &Resource, object: &Value, old: Option<&Value>) -> V
             if many == 0 && spec["type"] != json!("ExternalName") && spec["clusterIP"] != json!("None") {
                 found.push(FieldError::required("spec.ports", ""));
             }
+            let address = |object: &Value| object["spec"]["clusterIP"].as_str().unwrap_or_default().to_owned();
+            if let Some(old) = old.filter(|old| !address(old).is_empty() && spec["type"] != json!("ExternalName")) {
+                if address(old) != address(object) {
+                    found.push(FieldError::invalid("spec.clusterIPs[0]", &json!([address(object)]), "may not change once set"));
+                }
+            }
             for (index, port) in spec["ports"].as_array().into_iter().flatten().enumerate() {
                 if many > 1 && port["name"].as_str().unwrap_or_default().is_empty() {
                     found.push(FieldError::required(format!("spec.ports[{index}].name"), ""));
