@@ -20,6 +20,13 @@ const MESSAGES: &[(&str, &str)] = &[
     ("Port", "1 name s,2 hostPort i,3 containerPort i,4 protocol s,5 hostIP s"),
     ("Job", "1 metadata Meta,2 spec JobSpec,3 - -"),
     ("JobSpec", "1 parallelism i,2 completions i,3 activeDeadlineSeconds i,4 selector LabelSelector,5 manualSelector b,6 template PodTemplate,7 backoffLimit i,8 ttlSecondsAfterFinished i"),
+    ("CronJob", "1 metadata Meta,2 spec CronJobSpec,3 - -"),
+    ("CronJobSpec", "1 schedule s,2 startingDeadlineSeconds i,3 concurrencyPolicy s,4 suspend b,5 jobTemplate JobTemplate"),
+    ("JobTemplate", "1 metadata Meta,2 spec JobSpec"),
+    ("Service", "1 metadata Meta,2 spec ServiceSpec,3 - -"),
+    ("ServiceSpec", "1 ports *ServicePort,2 selector ms,3 clusterIP s,4 type s,7 sessionAffinity s,10 externalName s"),
+    ("ServicePort", "1 name s,2 protocol s,3 port i,4 targetPort either,5 - -"),
+    ("Either", "1 kind i,2 number i,3 text s"),
     ("Role", "1 metadata Meta,2 rules *Rule"),
     ("ClusterRole", "1 metadata Meta,2 rules *Rule"),
     ("Rule", "1 verbs *s,2 apiGroups *s,3 resources *s,4 resourceNames *s,5 nonResourceURLs *s"),
@@ -149,6 +156,10 @@ fn single(kind: &str, content: Content<'_>) -> Option<Value> {
         ("y", Content::Bytes(bytes)) => json!(base64::engine::general_purpose::STANDARD.encode(bytes)),
         ("i", Content::Number(number)) => json!(number.cast_signed()),
         ("b", Content::Number(number)) => json!(number != 0),
+        ("either", Content::Bytes(bytes)) => {
+            let parts = message("Either", bytes)?;
+            if parts["kind"] == json!(1) { parts["text"].clone() } else { parts["number"].clone() }
+        }
         (name, Content::Bytes(bytes)) => message(name, bytes)?,
         _ => return None,
     })
