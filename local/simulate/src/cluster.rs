@@ -19,7 +19,12 @@ impl Id {
     /// An object in a namespace.
     #[must_use]
     pub fn new(group: &str, plural: &str, namespace: &str, name: &str) -> Id {
-        Id { group: group.into(), plural: plural.into(), namespace: namespace.into(), name: name.into() }
+        Id {
+            group: group.into(),
+            plural: plural.into(),
+            namespace: namespace.into(),
+            name: name.into(),
+        }
     }
 
     /// An object of the cluster.
@@ -93,7 +98,12 @@ pub trait Cluster: Send + Sync {
     ///
     /// # Errors
     /// What the plane says, 404 if it is gone.
-    fn modify(&self, id: &Id, part: Part, change: &mut dyn FnMut(&mut Value)) -> Result<Value, Refused>;
+    fn modify(
+        &self,
+        id: &Id,
+        part: Part,
+        change: &mut dyn FnMut(&mut Value),
+    ) -> Result<Value, Refused>;
     /// Deletes.
     ///
     /// # Errors

@@ -7,19 +7,29 @@ use serde_json::{Value, json};
 use crate::Cx;
 use crate::cluster::{Deletion, Id, Part};
 use crate::object::{
-    active, available, count, deleting, generate, hash, name, number, pod, pod_id, pods_of, ready, reference, set, text, uid,
+    active, available, count, deleting, generate, hash, name, number, pod, pod_id, pods_of, ready,
+    reference, set, text, uid,
 };
 
 const REVISION: &str = "controller-revision-hash";
 
 pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, object: &Value) {
     let revision = hash(&object["spec"]["template"], 0);
-    let nodes: Vec<Value> = cx.cluster.list("", "nodes", "").into_iter().filter(|node| {
-        let wanted = object.pointer("/spec/template/spec/nodeSelector").and_then(Value::as_object);
-        wanted.is_none_or(|all| all.iter().all(|(key, value)| node["metadata"]["labels"][key] == *value))
-    }).collect();
+    let nodes: Vec<Value> = cx
+        .cluster
+        .list("", "nodes", "")
+        .into_iter()
+        .filter(|node| {
+            let wanted =
+                object.pointer("/spec/template/spec/nodeSelector").and_then(Value::as_object);
+            wanted.is_none_or(|all| {
+                all.iter().all(|(key, value)| node["metadata"]["labels"][key] == *value)
+            })
+        })
+        .collect();
     let mut pods = pods_of(cx.cluster, id, object);
-    let mut updating = pods.iter().any(|pod| active(pod) && !ready(pod)) || pods.iter().any(deleting);
+    let mut updating =
+        pods.iter().any(|pod| active(pod) && !ready(pod)) || pods.iter().any(deleting);
     pods.retain(active);
     if !deleting(object) {
         for node in &nodes {
@@ -34,7 +44,8 @@ pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, object: &Value) {
                     let rolling = text(object, "/spec/updateStrategy/type") != "OnDelete";
                     if rolling && (!updating || !ready(pod)) {
                         updating = true;
-                        let how = Deletion { uid: Some(uid(pod).to_owned()), ..Deletion::default() };
+                        let how =
+                            Deletion { uid: Some(uid(pod).to_owned()), ..Deletion::default() };
                         let _gone = cx.cluster.delete(&pod_id(id, pod), &how);
                     }
                 }
@@ -48,7 +59,8 @@ pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, object: &Value) {
     if are_available < are_ready {
         cx.queue.after(Duration::from_secs(1), id);
     }
-    let updated = pods.iter().filter(|pod| pod["metadata"]["labels"][REVISION] == json!(revision)).count();
+    let updated =
+        pods.iter().filter(|pod| pod["metadata"]["labels"][REVISION] == json!(revision)).count();
     let _gone = cx.cluster.modify(id, Part::Status, &mut |it| {
         let mut status = it["status"].clone();
         set(&mut status, &["observedGeneration"], object["metadata"]["generation"].clone());
@@ -71,17 +83,26 @@ fn placed(pod: &Value) -> &str {
 }
 
 fn create(cx: &mut Cx<'_>, id: &Id, object: &Value, revision: &str, node: &str) -> Option<Value> {
-    let mut child = pod(&object["spec"]["template"], &id.namespace, reference("apps/v1", "DaemonSet", object));
+    let mut child =
+        pod(&object["spec"]["template"], &id.namespace, reference("apps/v1", "DaemonSet", object));
     let named = generate(&mut child, &format!("{}-", id.name));
     set(&mut child, &["metadata", "labels", REVISION], json!(revision));
     let generation = number(object, "/metadata/generation").to_string();
     set(&mut child, &["metadata", "labels", "pod-template-generation"], json!(generation));
     let required = json!({"nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}]});
-    set(&mut child, &["spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"], required);
+    set(
+        &mut child,
+        &["spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"],
+        required,
+    );
     let mut tolerations = child["spec"]["tolerations"].as_array().cloned().unwrap_or_default();
     for (key, effect) in [
-        ("not-ready", "NoExecute"), ("unreachable", "NoExecute"), ("disk-pressure", "NoSchedule"),
-        ("memory-pressure", "NoSchedule"), ("pid-pressure", "NoSchedule"), ("unschedulable", "NoSchedule"),
+        ("not-ready", "NoExecute"),
+        ("unreachable", "NoExecute"),
+        ("disk-pressure", "NoSchedule"),
+        ("memory-pressure", "NoSchedule"),
+        ("pid-pressure", "NoSchedule"),
+        ("unschedulable", "NoSchedule"),
     ] {
         tolerations.push(json!({"key": format!("node.kubernetes.io/{key}"), "operator": "Exists", "effect": effect}));
     }

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use crate::Cx;
 use crate::cluster::{Deletion, Id, Part};
 use crate::object::{
-    condition, controlled_by, controller_of, count, deleting, hash, name, number, put_condition, reference, selects, set,
-    text, time, unset,
+    condition, controlled_by, controller_of, count, deleting, hash, name, number, put_condition,
+    reference, selects, set, text, time, unset,
 };
 
 const REVISION: &str = "deployment.kubernetes.io/revision";
@@ -17,7 +17,8 @@ const DESIRED: &str = "deployment.kubernetes.io/desired-replicas";
 const MAX: &str = "deployment.kubernetes.io/max-replicas";
 const HASH: &str = "pod-template-hash";
 /// Annotations that stay with the Deployment.
-const OWN: &[&str] = &["kubectl.kubernetes.io/last-applied-configuration", REVISION, HISTORY, DESIRED, MAX];
+const OWN: &[&str] =
+    &["kubectl.kubernetes.io/last-applied-configuration", REVISION, HISTORY, DESIRED, MAX];
 const NO_DEADLINE: i64 = 2_147_483_647;
 
 /// Counts that steer a rollout.
@@ -82,12 +83,18 @@ pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, object: &Value) {
             promote(cx, id, object, &sets, new, &plan);
         }
         sets = owned(cx, id, object);
-        sets.sort_by_key(|set| (text(set, "/metadata/creationTimestamp").to_owned(), revision(set)));
+        sets.sort_by_key(|set| {
+            (text(set, "/metadata/creationTimestamp").to_owned(), revision(set))
+        });
     }
-    let (news, olds): (Vec<Value>, Vec<Value>) = sets.iter().cloned().partition(|set| Some(name(set)) == new.as_deref());
+    let (news, olds): (Vec<Value>, Vec<Value>) =
+        sets.iter().cloned().partition(|set| Some(name(set)) == new.as_deref());
     let new_set = news.first();
     if paused {
-        if let (Some(only), true) = (sets.iter().find(|set| size(set) > 0).or(new_set), sets.iter().filter(|set| size(set) > 0).count() <= 1) {
+        if let (Some(only), true) = (
+            sets.iter().find(|set| size(set) > 0).or(new_set),
+            sets.iter().filter(|set| size(set) > 0).count() <= 1,
+        ) {
             scale(cx, id, only, plan.wanted);
         }
     } else if let Some(new_set) = new_set {
@@ -110,12 +117,20 @@ fn owned(cx: &Cx<'_>, id: &Id, object: &Value) -> Vec<Value> {
 
 fn adopt(cx: &Cx<'_>, id: &Id, object: &Value) {
     for set_ in cx.cluster.list("apps", "replicasets", &id.namespace) {
-        if controller_of(&set_).is_none() && !deleting(&set_) && selects(&object["spec"]["selector"], &set_) {
-            let _gone = cx.cluster.modify(&id.beside("apps", "replicasets", name(&set_)), Part::Main, &mut |it| {
-                let mut all = it["metadata"]["ownerReferences"].as_array().cloned().unwrap_or_default();
-                all.push(reference("apps/v1", "Deployment", object));
-                set(it, &["metadata", "ownerReferences"], Value::Array(all));
-            });
+        if controller_of(&set_).is_none()
+            && !deleting(&set_)
+            && selects(&object["spec"]["selector"], &set_)
+        {
+            let _gone = cx.cluster.modify(
+                &id.beside("apps", "replicasets", name(&set_)),
+                Part::Main,
+                &mut |it| {
+                    let mut all =
+                        it["metadata"]["ownerReferences"].as_array().cloned().unwrap_or_default();
+                    all.push(reference("apps/v1", "Deployment", object));
+                    set(it, &["metadata", "ownerReferences"], Value::Array(all));
+                },
+            );
         }
     }
 }
@@ -145,7 +160,11 @@ fn create(cx: &mut Cx<'_>, id: &Id, object: &Value, sets: &[Value], plan: &Plan)
     annotations.insert(REVISION.to_owned(), json!(next));
     let total: i64 = sets.iter().map(size).sum();
     let recreate = text(object, "/spec/strategy/type") == "Recreate";
-    let replicas = if recreate && total > 0 { 0 } else { (plan.wanted + plan.surge - total).clamp(0, plan.wanted) };
+    let replicas = if recreate && total > 0 {
+        0
+    } else {
+        (plan.wanted + plan.surge - total).clamp(0, plan.wanted)
+    };
     let mut pods = object["spec"]["template"].clone();
     set(&mut pods, &["metadata", "labels", HASH], json!(hash));
     let mut selector = object["spec"]["selector"].clone();
@@ -173,7 +192,14 @@ fn create(cx: &mut Cx<'_>, id: &Id, object: &Value, sets: &[Value], plan: &Plan)
             let message = error.message;
             let _gone = cx.cluster.modify(id, Part::Status, &mut |it| {
                 let mut status = it["status"].clone();
-                put_condition(&mut status, "Progressing", "False", "ReplicaSetCreateError", &message, true);
+                put_condition(
+                    &mut status,
+                    "Progressing",
+                    "False",
+                    "ReplicaSetCreateError",
+                    &message,
+                    true,
+                );
                 set(it, &["status"], status);
             });
             cx.queue.after(Duration::from_secs(1), id);
@@ -194,9 +220,14 @@ fn promote(cx: &Cx<'_>, id: &Id, object: &Value, sets: &[Value], new: &str, plan
             set(it, &["metadata", "annotations", &key], value);
         }
         if next != old {
-            let past = it["metadata"]["annotations"][HISTORY].as_str().map(|past| format!("{past},{old}"));
+            let past =
+                it["metadata"]["annotations"][HISTORY].as_str().map(|past| format!("{past},{old}"));
             if old > 0 {
-                set(it, &["metadata", "annotations", HISTORY], json!(past.unwrap_or_else(|| old.to_string())));
+                set(
+                    it,
+                    &["metadata", "annotations", HISTORY],
+                    json!(past.unwrap_or_else(|| old.to_string())),
+                );
             }
             set(it, &["metadata", "annotations", REVISION], json!(stands));
         }
@@ -211,12 +242,18 @@ fn scale(cx: &Cx<'_>, id: &Id, of: &Value, to: i64) -> bool {
     if from == to {
         return false;
     }
-    let done = cx.cluster.modify(&id.beside("apps", "replicasets", name(of)), Part::Main, &mut |it| {
-        set(it, &["spec", "replicas"], json!(to));
-    });
+    let done =
+        cx.cluster.modify(&id.beside("apps", "replicasets", name(of)), Part::Main, &mut |it| {
+            set(it, &["spec", "replicas"], json!(to));
+        });
     if done.is_ok() {
         let which = if to > from { "up" } else { "down" };
-        event(cx, id, &Value::Null, &format!("Scaled {which} replica set {} from {from} to {to}", name(of)));
+        event(
+            cx,
+            id,
+            &Value::Null,
+            &format!("Scaled {which} replica set {} from {from} to {to}", name(of)),
+        );
     }
     true
 }
@@ -226,9 +263,10 @@ fn recreate(cx: &Cx<'_>, id: &Id, object: &Value, new: &Value, olds: &[Value], p
     for old in olds {
         busy |= scale(cx, id, old, 0) || number(old, "/status/replicas") > 0;
     }
-    let running = cx.cluster.list("", "pods", &id.namespace).into_iter().any(|pod| {
-        !crate::object::ended(&pod) && olds.iter().any(|old| controlled_by(&pod, old))
-    });
+    let running =
+        cx.cluster.list("", "pods", &id.namespace).into_iter().any(|pod| {
+            !crate::object::ended(&pod) && olds.iter().any(|old| controlled_by(&pod, old))
+        });
     let _ = object;
     if !busy && !running {
         scale(cx, id, new, plan.wanted);
@@ -260,15 +298,25 @@ fn roll(cx: &Cx<'_>, id: &Id, new: &Value, olds: &[Value], plan: &Plan) {
     }
 }
 
-fn status(cx: &mut Cx<'_>, id: &Id, object: &Value, sets: &[Value], new: Option<&str>, plan: &Plan) {
+fn status(
+    cx: &mut Cx<'_>,
+    id: &Id,
+    object: &Value,
+    sets: &[Value],
+    new: Option<&str>,
+    plan: &Plan,
+) {
     let sum = |pointer: &str| sets.iter().map(|set| number(set, pointer)).sum::<i64>();
     let as_count = |it: i64| usize::try_from(it).unwrap_or(0);
     let asked: i64 = sets.iter().map(size).sum();
-    let (replicas, ready, available) = (sum("/status/replicas"), sum("/status/readyReplicas"), sum("/status/availableReplicas"));
+    let (replicas, ready, available) =
+        (sum("/status/replicas"), sum("/status/readyReplicas"), sum("/status/availableReplicas"));
     let new_set = sets.iter().find(|set| Some(name(set)) == new);
     let updated = new_set.map_or(0, |set| number(set, "/status/replicas"));
-    let observed = new_set.is_none_or(|set| set["status"]["observedGeneration"] == set["metadata"]["generation"]);
-    let deadline = object.pointer("/spec/progressDeadlineSeconds").and_then(Value::as_i64).unwrap_or(600);
+    let observed = new_set
+        .is_none_or(|set| set["status"]["observedGeneration"] == set["metadata"]["generation"]);
+    let deadline =
+        object.pointer("/spec/progressDeadlineSeconds").and_then(Value::as_i64).unwrap_or(600);
     let paused = object["spec"]["paused"] == json!(true);
     let mut wait = None;
     let _gone = cx.cluster.modify(id, Part::Status, &mut |it| {
@@ -281,41 +329,117 @@ fn status(cx: &mut Cx<'_>, id: &Id, object: &Value, sets: &[Value], new: Option<
         count(&mut status, "availableReplicas", as_count(available));
         count(&mut status, "unavailableReplicas", as_count(asked - available));
         if available >= plan.wanted - plan.unavailable {
-            put_condition(&mut status, "Available", "True", "MinimumReplicasAvailable", "Deployment has minimum availability.", true);
+            put_condition(
+                &mut status,
+                "Available",
+                "True",
+                "MinimumReplicasAvailable",
+                "Deployment has minimum availability.",
+                true,
+            );
         } else {
-            put_condition(&mut status, "Available", "False", "MinimumReplicasUnavailable", "Deployment does not have minimum availability.", true);
+            put_condition(
+                &mut status,
+                "Available",
+                "False",
+                "MinimumReplicasUnavailable",
+                "Deployment does not have minimum availability.",
+                true,
+            );
         }
-        let complete = observed && updated == plan.wanted && replicas == plan.wanted && available == plan.wanted;
+        let complete = observed
+            && updated == plan.wanted
+            && replicas == plan.wanted
+            && available == plan.wanted;
         let old = condition(&json!({"status": before}), "Progressing").cloned();
         let reason = old.as_ref().and_then(|it| it["reason"].as_str()).unwrap_or_default();
         let grew = |key: &str, now: i64| now > number(&before, key);
-        let progressed = grew("/updatedReplicas", updated) || grew("/readyReplicas", ready) || grew("/availableReplicas", available)
-            || number(&before, "/replicas") - number(&before, "/updatedReplicas") > replicas - updated;
+        let progressed = grew("/updatedReplicas", updated)
+            || grew("/readyReplicas", ready)
+            || grew("/availableReplicas", available)
+            || number(&before, "/replicas") - number(&before, "/updatedReplicas")
+                > replicas - updated;
         if deadline != NO_DEADLINE {
             if paused {
-                put_condition(&mut status, "Progressing", "Unknown", "DeploymentPaused", "Deployment is paused", true);
+                put_condition(
+                    &mut status,
+                    "Progressing",
+                    "Unknown",
+                    "DeploymentPaused",
+                    "Deployment is paused",
+                    true,
+                );
             } else if reason == "DeploymentPaused" {
-                put_condition(&mut status, "Progressing", "Unknown", "DeploymentResumed", "Deployment is resumed", true);
+                put_condition(
+                    &mut status,
+                    "Progressing",
+                    "Unknown",
+                    "DeploymentResumed",
+                    "Deployment is resumed",
+                    true,
+                );
             } else if let Some(new) = new {
-                if old.is_none() || (old.as_ref().is_some_and(|it| !it["message"].as_str().unwrap_or_default().contains(new))) {
-                    put_condition(&mut status, "Progressing", "True", "NewReplicaSetCreated", &format!("Created new replica set \"{new}\""), true);
+                if old.is_none()
+                    || (old.as_ref().is_some_and(|it| {
+                        !it["message"].as_str().unwrap_or_default().contains(new)
+                    }))
+                {
+                    put_condition(
+                        &mut status,
+                        "Progressing",
+                        "True",
+                        "NewReplicaSetCreated",
+                        &format!("Created new replica set \"{new}\""),
+                        true,
+                    );
                 } else if complete {
-                    put_condition(&mut status, "Progressing", "True", "NewReplicaSetAvailable", &format!("ReplicaSet \"{new}\" has successfully progressed."), true);
+                    put_condition(
+                        &mut status,
+                        "Progressing",
+                        "True",
+                        "NewReplicaSetAvailable",
+                        &format!("ReplicaSet \"{new}\" has successfully progressed."),
+                        true,
+                    );
                 } else if progressed {
-                    put_condition(&mut status, "Progressing", "True", "ReplicaSetUpdated", &format!("ReplicaSet \"{new}\" is progressing."), true);
-                } else if reason != "NewReplicaSetAvailable" && reason != "ProgressDeadlineExceeded" {
-                    let since = old.as_ref().and_then(|it| time(&it["lastUpdateTime"])).unwrap_or_else(chrono::Utc::now);
+                    put_condition(
+                        &mut status,
+                        "Progressing",
+                        "True",
+                        "ReplicaSetUpdated",
+                        &format!("ReplicaSet \"{new}\" is progressing."),
+                        true,
+                    );
+                } else if reason != "NewReplicaSetAvailable" && reason != "ProgressDeadlineExceeded"
+                {
+                    let since = old
+                        .as_ref()
+                        .and_then(|it| time(&it["lastUpdateTime"]))
+                        .unwrap_or_else(chrono::Utc::now);
                     let left = since + chrono::Duration::seconds(deadline) - chrono::Utc::now();
                     match left.to_std() {
                         Ok(left) => wait = Some(left + Duration::from_secs(1)),
-                        Err(_) => put_condition(&mut status, "Progressing", "False", "ProgressDeadlineExceeded", &format!("ReplicaSet \"{new}\" has timed out progressing."), true),
+                        Err(_) => put_condition(
+                            &mut status,
+                            "Progressing",
+                            "False",
+                            "ProgressDeadlineExceeded",
+                            &format!("ReplicaSet \"{new}\" has timed out progressing."),
+                            true,
+                        ),
                     }
                 }
             }
         }
         match new_set.and_then(|set| condition(set, "ReplicaFailure")) {
-            Some(failure) => put_condition(&mut status, "ReplicaFailure", "True", failure["reason"].as_str().unwrap_or_default(),
-                failure["message"].as_str().unwrap_or_default(), true),
+            Some(failure) => put_condition(
+                &mut status,
+                "ReplicaFailure",
+                "True",
+                failure["reason"].as_str().unwrap_or_default(),
+                failure["message"].as_str().unwrap_or_default(),
+                true,
+            ),
             None => {
                 if let Some(Value::Array(all)) = status.get_mut("conditions") {
                     all.retain(|it| it["type"] != "ReplicaFailure");
@@ -331,20 +455,30 @@ fn status(cx: &mut Cx<'_>, id: &Id, object: &Value, sets: &[Value], new: Option<
 
 fn clean(cx: &Cx<'_>, id: &Id, object: &Value, sets: &[Value], new: Option<&str>) {
     let limit = object.pointer("/spec/revisionHistoryLimit").and_then(Value::as_i64).unwrap_or(10);
-    let mut olds: Vec<&Value> = sets.iter()
-        .filter(|set| Some(name(set)) != new && size(set) == 0 && number(set, "/status/replicas") == 0 && !deleting(set))
+    let mut olds: Vec<&Value> = sets
+        .iter()
+        .filter(|set| {
+            Some(name(set)) != new
+                && size(set) == 0
+                && number(set, "/status/replicas") == 0
+                && !deleting(set)
+        })
         .collect();
     olds.sort_by_key(|set| revision(set));
     let extra = olds.len().saturating_sub(usize::try_from(limit).unwrap_or(0));
     for old in olds.into_iter().take(extra) {
-        let _gone = cx.cluster.delete(&id.beside("apps", "replicasets", name(old)), &Deletion::default());
+        let _gone =
+            cx.cluster.delete(&id.beside("apps", "replicasets", name(old)), &Deletion::default());
     }
 }
 
 fn event(cx: &Cx<'_>, id: &Id, object: &Value, message: &str) {
     let now = crate::object::now();
     let named = format!("{}.{}", id.name, crate::object::suffix());
-    let uid = cx.cluster.get(id).map_or_else(|| object["metadata"]["uid"].clone(), |it| it["metadata"]["uid"].clone());
+    let uid = cx
+        .cluster
+        .get(id)
+        .map_or_else(|| object["metadata"]["uid"].clone(), |it| it["metadata"]["uid"].clone());
     let body = json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": named, "namespace": id.namespace},
         "involvedObject": {"apiVersion": "apps/v1", "kind": "Deployment", "name": id.name, "namespace": id.namespace, "uid": uid},
         "reason": "ScalingReplicaSet", "message": message, "type": "Normal", "count": 1,

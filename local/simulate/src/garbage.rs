@@ -58,7 +58,10 @@ impl Graph {
 }
 
 fn has_finalizer(object: &Value, name: &str) -> bool {
-    object.pointer("/metadata/finalizers").and_then(Value::as_array).is_some_and(|all| all.iter().any(|it| it == name))
+    object
+        .pointer("/metadata/finalizers")
+        .and_then(Value::as_array)
+        .is_some_and(|all| all.iter().any(|it| it == name))
 }
 
 fn drop_finalizer(cx: &Cx<'_>, id: &Id, name: &str) {
@@ -92,14 +95,22 @@ pub(crate) fn collect(cx: &mut Cx<'_>, id: &Id, object: &Value) {
         foreground(cx, id, object);
         return;
     }
-    let refs = object.pointer("/metadata/ownerReferences").and_then(Value::as_array).cloned().unwrap_or_default();
+    let refs = object
+        .pointer("/metadata/ownerReferences")
+        .and_then(Value::as_array)
+        .cloned()
+        .unwrap_or_default();
     if refs.is_empty() || deleting(object) {
         return;
     }
     let (mut absent, mut solid, mut waiting) = (Vec::new(), false, false);
     for owner in &refs {
         let owner_uid = owner["uid"].as_str().unwrap_or_default();
-        let found = cx.graph.ids.get(owner_uid).filter(|it| it.namespace.is_empty() || it.namespace == id.namespace);
+        let found = cx
+            .graph
+            .ids
+            .get(owner_uid)
+            .filter(|it| it.namespace.is_empty() || it.namespace == id.namespace);
         match found.and_then(|it| cx.cluster.get(it)).filter(|it| uid(it) == owner_uid) {
             None => absent.push(owner_uid.to_owned()),
             Some(owner) if deleting(&owner) && has_finalizer(&owner, FOREGROUND) => waiting = true,
@@ -115,7 +126,8 @@ pub(crate) fn collect(cx: &mut Cx<'_>, id: &Id, object: &Value) {
     if absent.is_empty() && !waiting {
         return;
     }
-    let propagation = if waiting && !dependents(cx, object).is_empty() { "Foreground" } else { policy(object) };
+    let propagation =
+        if waiting && !dependents(cx, object).is_empty() { "Foreground" } else { policy(object) };
     let how = Deletion { propagation, now: false, uid: Some(uid(object).to_owned()) };
     if let Err(error) = cx.cluster.delete(id, &how) {
         tracing::debug!(?id, %error, "collecting");
@@ -128,7 +140,11 @@ fn dependents(cx: &Cx<'_>, owner: &Value) -> Vec<Id> {
 
 fn disown(cx: &Cx<'_>, id: &Id, gone: &[String]) {
     let _gone = cx.cluster.modify(id, Part::Main, &mut |object| {
-        let mut left = object.pointer("/metadata/ownerReferences").and_then(Value::as_array).cloned().unwrap_or_default();
+        let mut left = object
+            .pointer("/metadata/ownerReferences")
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default();
         left.retain(|it| !gone.iter().any(|uid| it["uid"] == json!(uid)));
         if left.is_empty() {
             crate::object::unset(object, "/metadata", "ownerReferences");
@@ -143,7 +159,11 @@ fn foreground(cx: &mut Cx<'_>, id: &Id, owner: &Value) {
     let mut blocked = false;
     for dependent in dependents(cx, owner) {
         let Some(object) = cx.cluster.get(&dependent) else { continue };
-        let refs = object.pointer("/metadata/ownerReferences").and_then(Value::as_array).cloned().unwrap_or_default();
+        let refs = object
+            .pointer("/metadata/ownerReferences")
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default();
         let Some(mine) = refs.iter().find(|it| it["uid"] == json!(uid(owner))) else { continue };
         blocked |= mine["blockOwnerDeletion"] == json!(true);
         if !deleting(&object) {

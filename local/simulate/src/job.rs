@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use crate::Cx;
 use crate::cluster::{Deletion, Id, Part};
 use crate::object::{
-    active, condition, count, deleting, ended, generate, is_true, name, now, pod, pod_id, pods_of, put_condition,
-    ready, reference, set, text, time, uid,
+    active, condition, count, deleting, ended, generate, is_true, name, now, pod, pod_id, pods_of,
+    put_condition, ready, reference, set, text, time, uid,
 };
 
 const INDEX: &str = "batch.kubernetes.io/job-completion-index";
@@ -61,16 +61,29 @@ pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, object: &Value) {
     let mut done: Vec<i64> = tally.succeeded.iter().filter_map(index).collect();
     done.sort_unstable();
     done.dedup();
-    let succeeded = if indexed { i64::try_from(done.len()).unwrap_or(0) } else { i64::try_from(tally.succeeded.len()).unwrap_or(0) };
+    let succeeded = if indexed {
+        i64::try_from(done.len()).unwrap_or(0)
+    } else {
+        i64::try_from(tally.succeeded.len()).unwrap_or(0)
+    };
     let mut end = None;
     if failures > limit {
         end = Some((false, "BackoffLimitExceeded", "Job has reached the specified backoff limit"));
     }
-    if let (Some(deadline), Some(since)) = (object.pointer("/spec/activeDeadlineSeconds").and_then(Value::as_i64), time(&object["status"]["startTime"])) {
+    if let (Some(deadline), Some(since)) = (
+        object.pointer("/spec/activeDeadlineSeconds").and_then(Value::as_i64),
+        time(&object["status"]["startTime"]),
+    ) {
         let left = since + chrono::Duration::seconds(deadline) - Utc::now();
         match left.to_std() {
             Ok(left) => cx.queue.after(left, id),
-            Err(_) => end = Some((false, "DeadlineExceeded", "Job was active longer than specified deadline")),
+            Err(_) => {
+                end = Some((
+                    false,
+                    "DeadlineExceeded",
+                    "Job was active longer than specified deadline",
+                ))
+            }
         }
     }
     let enough = match completions {
@@ -98,7 +111,9 @@ fn index(pod: &Value) -> Option<i64> {
 }
 
 fn untrack(cx: &Cx<'_>, id: &Id, pod: &Value) {
-    let tracked = pod["metadata"]["finalizers"].as_array().is_some_and(|all| all.iter().any(|it| it == TRACKING));
+    let tracked = pod["metadata"]["finalizers"]
+        .as_array()
+        .is_some_and(|all| all.iter().any(|it| it == TRACKING));
     if tracked {
         let _gone = cx.cluster.modify(&pod_id(id, pod), Part::Main, &mut |it| {
             if let Some(Value::Array(all)) = it.pointer_mut("/metadata/finalizers") {
@@ -109,7 +124,14 @@ fn untrack(cx: &Cx<'_>, id: &Id, pod: &Value) {
 }
 
 fn create(
-    cx: &mut Cx<'_>, id: &Id, object: &Value, tally: &Tally, done: &[i64], succeeded: i64, completions: Option<i64>, indexed: bool,
+    cx: &mut Cx<'_>,
+    id: &Id,
+    object: &Value,
+    tally: &Tally,
+    done: &[i64],
+    succeeded: i64,
+    completions: Option<i64>,
+    indexed: bool,
 ) -> usize {
     let parallelism = object.pointer("/spec/parallelism").and_then(Value::as_i64).unwrap_or(1);
     let wanted = match completions {
@@ -122,7 +144,13 @@ fn create(
         return 0;
     }
     // A failure is followed by a pause, so that a broken Job does not spin.
-    let last = tally.failed.iter().filter_map(|pod| time(&pod["status"]["containerStatuses"][0]["state"]["terminated"]["finishedAt"])).max();
+    let last = tally
+        .failed
+        .iter()
+        .filter_map(|pod| {
+            time(&pod["status"]["containerStatuses"][0]["state"]["terminated"]["finishedAt"])
+        })
+        .max();
     if let Some(last) = last {
         let pause = 10i64 << tally.failed.len().saturating_sub(1).min(6);
         if let Ok(left) = (last + chrono::Duration::seconds(pause.min(600)) - Utc::now()).to_std() {
@@ -131,11 +159,14 @@ fn create(
         }
     }
     let busy: Vec<i64> = tally.active.iter().filter_map(index).collect();
-    let mut free = (0..completions.unwrap_or(0)).filter(|at| !done.contains(at) && !busy.contains(at));
+    let mut free =
+        (0..completions.unwrap_or(0)).filter(|at| !done.contains(at) && !busy.contains(at));
     let mut made = 0;
     for _ in running..wanted {
-        let mut child = pod(&object["spec"]["template"], &id.namespace, reference("batch/v1", "Job", object));
-        let mut finalizers = child["metadata"]["finalizers"].as_array().cloned().unwrap_or_default();
+        let mut child =
+            pod(&object["spec"]["template"], &id.namespace, reference("batch/v1", "Job", object));
+        let mut finalizers =
+            child["metadata"]["finalizers"].as_array().cloned().unwrap_or_default();
         finalizers.push(json!(TRACKING));
         set(&mut child, &["metadata", "finalizers"], Value::Array(finalizers));
         let prefix = if indexed {
@@ -143,7 +174,12 @@ fn create(
             set(&mut child, &["metadata", "annotations", INDEX], json!(at.to_string()));
             set(&mut child, &["metadata", "labels", INDEX], json!(at.to_string()));
             set(&mut child, &["spec", "hostname"], json!(format!("{}-{at}", id.name)));
-            for container in child.pointer_mut("/spec/containers").and_then(Value::as_array_mut).into_iter().flatten() {
+            for container in child
+                .pointer_mut("/spec/containers")
+                .and_then(Value::as_array_mut)
+                .into_iter()
+                .flatten()
+            {
                 let mut env = container["env"].as_array().cloned().unwrap_or_default();
                 env.push(json!({"name": "JOB_COMPLETION_INDEX", "valueFrom": {"fieldRef": {"fieldPath": format!("metadata.labels['{INDEX}']")}}}));
                 set(container, &["env"], Value::Array(env));
@@ -180,10 +216,18 @@ fn ranges(all: &[i64]) -> String {
 }
 
 fn write(
-    cx: &Cx<'_>, id: &Id, object: &Value, tally: &Tally, running: usize, end: Option<(bool, &str, &str)>, suspended: bool,
-    done: &[i64], indexed: bool,
+    cx: &Cx<'_>,
+    id: &Id,
+    object: &Value,
+    tally: &Tally,
+    running: usize,
+    end: Option<(bool, &str, &str)>,
+    suspended: bool,
+    done: &[i64],
+    indexed: bool,
 ) {
-    let are_ready = if running == 0 { 0 } else { tally.active.iter().filter(|pod| ready(pod)).count() };
+    let are_ready =
+        if running == 0 { 0 } else { tally.active.iter().filter(|pod| ready(pod)).count() };
     let gone = cx.cluster.modify(id, Part::Status, &mut |it| {
         let mut status = it["status"].clone();
         if status["startTime"].is_null() && !suspended {
@@ -198,7 +242,8 @@ fn write(
         if indexed && !done.is_empty() {
             set(&mut status, &["completedIndexes"], json!(ranges(done)));
         }
-        let held = condition(&json!({"status": status}), "Suspended").is_some_and(|it| it["status"] == "True");
+        let held = condition(&json!({"status": status}), "Suspended")
+            .is_some_and(|it| it["status"] == "True");
         if suspended {
             put_condition(&mut status, "Suspended", "True", "JobSuspended", "Job suspended", false);
             if let Some(fields) = status.as_object_mut() {
@@ -208,7 +253,11 @@ fn write(
             put_condition(&mut status, "Suspended", "False", "JobResumed", "Job resumed", false);
         }
         if let Some((complete, reason, message)) = end {
-            let (first, last) = if complete { ("SuccessCriteriaMet", "Complete") } else { ("FailureTarget", "Failed") };
+            let (first, last) = if complete {
+                ("SuccessCriteriaMet", "Complete")
+            } else {
+                ("FailureTarget", "Failed")
+            };
             put_condition(&mut status, first, "True", reason, message, false);
             put_condition(&mut status, last, "True", reason, message, false);
             if complete {
@@ -223,7 +272,9 @@ fn write(
 }
 
 fn expire(cx: &mut Cx<'_>, id: &Id, object: &Value) {
-    let Some(ttl) = object.pointer("/spec/ttlSecondsAfterFinished").and_then(Value::as_i64) else { return };
+    let Some(ttl) = object.pointer("/spec/ttlSecondsAfterFinished").and_then(Value::as_i64) else {
+        return;
+    };
     let end = condition(object, "Complete").or_else(|| condition(object, "Failed"));
     let Some(at) = end.and_then(|it| time(&it["lastTransitionTime"])) else { return };
     match (at + chrono::Duration::seconds(ttl) - Utc::now()).to_std() {
@@ -269,7 +320,9 @@ pub(crate) fn schedule(cx: &mut Cx<'_>, id: &Id, object: &Value) {
             set(it, &["status"], status);
         }
     });
-    for (kind, key, default) in [("Complete", "successfulJobsHistoryLimit", 3), ("Failed", "failedJobsHistoryLimit", 1)] {
+    for (kind, key, default) in
+        [("Complete", "successfulJobsHistoryLimit", 3), ("Failed", "failedJobsHistoryLimit", 1)]
+    {
         let keep = object["spec"][key].as_u64().unwrap_or(default);
         let mut old: Vec<&Value> = jobs.iter().filter(|job| is_true(job, kind)).collect();
         old.sort_by_key(|job| text(job, "/metadata/creationTimestamp").to_owned());
@@ -283,7 +336,8 @@ pub(crate) fn schedule(cx: &mut Cx<'_>, id: &Id, object: &Value) {
 
 fn due(cx: &mut Cx<'_>, id: &Id, object: &Value, running: &[Value]) -> Option<(String, Value)> {
     let cron = croner::Cron::from_str(text(object, "/spec/schedule")).ok()?;
-    let since = time(&object["status"]["lastScheduleTime"]).or_else(|| time(&object["metadata"]["creationTimestamp"]))?;
+    let since = time(&object["status"]["lastScheduleTime"])
+        .or_else(|| time(&object["metadata"]["creationTimestamp"]))?;
     let present = Utc::now();
     if let Ok(next) = cron.find_next_occurrence(&present, false) {
         if let Ok(wait) = (next - present).to_std() {
@@ -317,7 +371,11 @@ fn due(cx: &mut Cx<'_>, id: &Id, object: &Value, running: &[Value]) -> Option<(S
             set(&mut job, &["metadata", key], it.clone());
         }
     }
-    set(&mut job, &["metadata", "annotations", "batch.kubernetes.io/cronjob-scheduled-timestamp"], json!(stamp));
+    set(
+        &mut job,
+        &["metadata", "annotations", "batch.kubernetes.io/cronjob-scheduled-timestamp"],
+        json!(stamp),
+    );
     let made = cx.cluster.create(&id.beside("batch", "jobs", &named), job).ok()?;
     Some((stamp, made))
 }

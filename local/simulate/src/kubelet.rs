@@ -27,13 +27,22 @@ struct Script {
 }
 
 fn script(pod: &Value, options: &Options) -> Script {
-    let images: Vec<&str> = pod["spec"]["containers"].as_array().into_iter().flatten().map(|it| text(it, "/image")).collect();
+    let images: Vec<&str> = pod["spec"]["containers"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|it| text(it, "/image"))
+        .collect();
     let contains = |marker: &str| images.iter().any(|image| image.contains(marker));
     let job = controller_of(pod).is_some_and(|it| it["kind"] == "Job");
     let restarts = matches!(text(pod, "/spec/restartPolicy"), "" | "Always");
     let fails = contains("/fail");
     let mut script = Script {
-        ready_after: Some(if contains("/slow") && !job { options.slow_after } else { options.ready_after }),
+        ready_after: Some(if contains("/slow") && !job {
+            options.slow_after
+        } else {
+            options.ready_after
+        }),
         exit: None,
     };
     if contains("/never") || (fails && !job) {
@@ -74,7 +83,8 @@ pub(crate) fn ensure_node(cluster: &dyn Cluster, options: &Options) {
             "annotations": {"simulate.lateen.dev/simulated": "true"}}});
         let _exists = cluster.create(&id, body);
     }
-    let resources = json!({"cpu": "64", "memory": "256Gi", "pods": "5000", "ephemeral-storage": "1Ti"});
+    let resources =
+        json!({"cpu": "64", "memory": "256Gi", "pods": "5000", "ephemeral-storage": "1Ti"});
     let _gone = cluster.modify(&id, Part::Status, &mut |node| {
         set(node, &["status", "capacity"], resources.clone());
         set(node, &["status", "allocatable"], resources.clone());
@@ -136,11 +146,18 @@ pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, pod: &Value) {
 
 // An address that stays with the pod.
 fn address(uid: &str) -> String {
-    let sum = uid.bytes().fold(17u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(byte)));
+    let sum =
+        uid.bytes().fold(17u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(byte)));
     format!("10.88.{}.{}", (sum >> 8) % 250, sum % 250 + 1)
 }
 
-fn status(pod: &Value, started: DateTime<Utc>, is_ready: bool, exit: Option<i64>, ip: &str) -> Value {
+fn status(
+    pod: &Value,
+    started: DateTime<Utc>,
+    is_ready: bool,
+    exit: Option<i64>,
+    ip: &str,
+) -> Value {
     let start = started.to_rfc3339_opts(SecondsFormat::Secs, true);
     let mut status = pod["status"].clone();
     let phase = match exit {
@@ -157,8 +174,11 @@ fn status(pod: &Value, started: DateTime<Utc>, is_ready: bool, exit: Option<i64>
     set(&mut status, &["podIPs"], json!([{"ip": ip}]));
     set(&mut status, &["startTime"], json!(start));
     for (kind, value) in [
-        ("PodReadyToStartContainers", exit.is_none()), ("Initialized", true), ("Ready", is_ready),
-        ("ContainersReady", is_ready), ("PodScheduled", true),
+        ("PodReadyToStartContainers", exit.is_none()),
+        ("Initialized", true),
+        ("Ready", is_ready),
+        ("ContainersReady", is_ready),
+        ("PodScheduled", true),
     ] {
         let (reason, message) = match (value, exit) {
             (true, _) => ("", ""),
@@ -192,7 +212,8 @@ fn condition(status: &mut Value, kind: &str, value: bool, reason: &str, message:
     if at.and_then(|at| all.get(at)).is_some_and(|it| it["status"] == value) {
         return;
     }
-    let mut fresh = json!({"type": kind, "status": value, "lastProbeTime": null, "lastTransitionTime": now()});
+    let mut fresh =
+        json!({"type": kind, "status": value, "lastProbeTime": null, "lastTransitionTime": now()});
     if !reason.is_empty() {
         set(&mut fresh, &["reason"], json!(reason));
     }

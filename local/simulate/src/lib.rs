@@ -20,6 +20,7 @@ mod kubelet; // the simulated scheduler and kubelet
 mod namespace; // namespaces: what is in a new one, emptying an old one
 mod network; // EndpointSlices, load balancers
 mod object; // reading objects, making children
+pub mod plane; // the controllers on a plane in this process
 mod queue; // what to look at next, now or later
 mod replicaset; // ReplicaSets
 mod statefulset; // StatefulSets
@@ -71,7 +72,12 @@ pub(crate) struct Cx<'a> {
 }
 
 /// Runs until stopped, or until there are no more events.
-pub async fn run(cluster: Arc<dyn Cluster>, mut events: Receiver<Event>, options: Options, stop: CancellationToken) {
+pub async fn run(
+    cluster: Arc<dyn Cluster>,
+    mut events: Receiver<Event>,
+    options: Options,
+    stop: CancellationToken,
+) {
     let mut queue = Queue::default();
     let mut graph = Graph::default();
     if options.pods {
@@ -92,7 +98,12 @@ pub async fn run(cluster: Arc<dyn Cluster>, mut events: Receiver<Event>, options
         }
         let mut done = 0;
         while let Some(id) = queue.pop() {
-            let mut cx = Cx { cluster: cluster.as_ref(), options: &options, queue: &mut queue, graph: &graph };
+            let mut cx = Cx {
+                cluster: cluster.as_ref(),
+                options: &options,
+                queue: &mut queue,
+                graph: &graph,
+            };
             reconcile(&mut cx, &id);
             done += 1;
             // Events must not pile up behind the work they cause.

@@ -49,36 +49,68 @@ fn empty(cx: &Cx<'_>, id: &Id, object: &Value) {
             remaining.push(format!("{plural}.{group} has {} resource instances", all.len()));
         }
         for one in all {
-            for finalizer in one.pointer("/metadata/finalizers").and_then(Value::as_array).into_iter().flatten() {
+            for finalizer in
+                one.pointer("/metadata/finalizers").and_then(Value::as_array).into_iter().flatten()
+            {
                 *held.entry(finalizer.as_str().unwrap_or_default().to_owned()).or_default() += 1;
             }
         }
     }
     let done = remaining.is_empty();
-    let held: Vec<_> = held.iter().map(|(name, count)| format!("{name} in {count} resource instances")).collect();
+    let held: Vec<_> =
+        held.iter().map(|(name, count)| format!("{name} in {count} resource instances")).collect();
     let _gone = cx.cluster.modify(id, Part::Status, &mut |object| {
         let mut status = object["status"].clone();
         let mut put = |kind: &str, value: &str, reason: &str, message: &str| {
             put_condition(&mut status, kind, value, reason, message, false);
         };
-        put("NamespaceDeletionDiscoveryFailure", "False", "ResourcesDiscovered", "All resources successfully discovered");
-        put("NamespaceDeletionGroupVersionParsingFailure", "False", "ParsedGroupVersions", "All legacy kube types successfully parsed");
-        put("NamespaceDeletionContentFailure", "False", "ContentDeleted", "All content successfully deleted, may be waiting on finalization");
+        put(
+            "NamespaceDeletionDiscoveryFailure",
+            "False",
+            "ResourcesDiscovered",
+            "All resources successfully discovered",
+        );
+        put(
+            "NamespaceDeletionGroupVersionParsingFailure",
+            "False",
+            "ParsedGroupVersions",
+            "All legacy kube types successfully parsed",
+        );
+        put(
+            "NamespaceDeletionContentFailure",
+            "False",
+            "ContentDeleted",
+            "All content successfully deleted, may be waiting on finalization",
+        );
         if done {
-            put("NamespaceContentRemaining", "False", "ContentRemoved", "All content successfully removed");
+            put(
+                "NamespaceContentRemaining",
+                "False",
+                "ContentRemoved",
+                "All content successfully removed",
+            );
         } else {
             let text = format!("Some resources are remaining: {}", remaining.join(", "));
             put("NamespaceContentRemaining", "True", "SomeResourcesRemain", &text);
         }
         if held.is_empty() {
-            put("NamespaceFinalizersRemaining", "False", "ContentHasNoFinalizers", "All content-preserving finalizers finished");
+            put(
+                "NamespaceFinalizersRemaining",
+                "False",
+                "ContentHasNoFinalizers",
+                "All content-preserving finalizers finished",
+            );
         } else {
-            let text = format!("Some content in the namespace has finalizers remaining: {}", held.join(", "));
+            let text = format!(
+                "Some content in the namespace has finalizers remaining: {}",
+                held.join(", ")
+            );
             put("NamespaceFinalizersRemaining", "True", "SomeFinalizersRemain", &text);
         }
         set(object, &["status"], status);
     });
-    let finalized = object.pointer("/spec/finalizers").and_then(Value::as_array).is_none_or(Vec::is_empty);
+    let finalized =
+        object.pointer("/spec/finalizers").and_then(Value::as_array).is_none_or(Vec::is_empty);
     if done && !finalized {
         let _gone = cx.cluster.modify(id, Part::Finalize, &mut |object| {
             if let Some(Value::Array(all)) = object.pointer_mut("/spec/finalizers") {

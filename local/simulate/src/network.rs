@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use crate::Cx;
 use crate::cluster::{Id, Part};
-use crate::object::{controlled_by, deleting, ended, name, ready, reference, selects, set, suffix, text, uid};
+use crate::object::{
+    controlled_by, deleting, ended, name, ready, reference, selects, set, suffix, text, uid,
+};
 
 /// Services with this annotation get no address.
 const NO_BALANCER: &str = "fake/no-lb";
@@ -16,10 +18,16 @@ pub(crate) fn service(cx: &mut Cx<'_>, id: &Id, object: &Value) {
     if text(object, "/spec/type") == "LoadBalancer" {
         balance(cx, id, object);
     }
-    let Some(selector) = object.pointer("/spec/selector").and_then(Value::as_object).filter(|it| !it.is_empty()) else { return };
+    let Some(selector) =
+        object.pointer("/spec/selector").and_then(Value::as_object).filter(|it| !it.is_empty())
+    else {
+        return;
+    };
     let selector = json!({"matchLabels": selector});
     let mut pods = cx.cluster.list("", "pods", &id.namespace);
-    pods.retain(|pod| selects(&selector, pod) && !ended(pod) && !text(pod, "/status/podIP").is_empty());
+    pods.retain(|pod| {
+        selects(&selector, pod) && !ended(pod) && !text(pod, "/status/podIP").is_empty()
+    });
     pods.sort_by_key(|pod| name(pod).to_owned());
     let early = object["spec"]["publishNotReadyAddresses"] == json!(true);
     let endpoint = |pod: &Value| {
@@ -41,9 +49,17 @@ pub(crate) fn service(cx: &mut Cx<'_>, id: &Id, object: &Value) {
 fn target(port: &Value, pods: &[Value]) -> Value {
     match &port["targetPort"] {
         Value::String(wanted) => {
-            let of = |pod: &Value| pod["spec"]["containers"].as_array().into_iter().flatten()
-                .flat_map(|it| it["ports"].as_array().into_iter().flatten().cloned().collect::<Vec<_>>())
-                .find(|it| it["name"] == json!(wanted)).map(|it| it["containerPort"].clone());
+            let of = |pod: &Value| {
+                pod["spec"]["containers"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .flat_map(|it| {
+                        it["ports"].as_array().into_iter().flatten().cloned().collect::<Vec<_>>()
+                    })
+                    .find(|it| it["name"] == json!(wanted))
+                    .map(|it| it["containerPort"].clone())
+            };
             pods.iter().find_map(of).unwrap_or_else(|| port["port"].clone())
         }
         Value::Null => port["port"].clone(),
@@ -52,7 +68,10 @@ fn target(port: &Value, pods: &[Value]) -> Value {
 }
 
 fn slice(cx: &Cx<'_>, id: &Id, object: &Value, endpoints: Vec<Value>, ports: &[Value]) {
-    let known = cx.cluster.list("discovery.k8s.io", "endpointslices", &id.namespace).into_iter()
+    let known = cx
+        .cluster
+        .list("discovery.k8s.io", "endpointslices", &id.namespace)
+        .into_iter()
         .find(|it| controlled_by(it, object));
     if let Some(known) = known {
         let at = id.beside("discovery.k8s.io", "endpointslices", name(&known));
@@ -63,7 +82,10 @@ fn slice(cx: &Cx<'_>, id: &Id, object: &Value, endpoints: Vec<Value>, ports: &[V
         return;
     }
     let mut labels = object["metadata"]["labels"].as_object().cloned().unwrap_or_default();
-    labels.insert("endpointslice.kubernetes.io/managed-by".to_owned(), json!("endpointslice-controller.k8s.io"));
+    labels.insert(
+        "endpointslice.kubernetes.io/managed-by".to_owned(),
+        json!("endpointslice-controller.k8s.io"),
+    );
     labels.insert("kubernetes.io/service-name".to_owned(), json!(id.name));
     if text(object, "/spec/clusterIP") == "None" {
         labels.insert("service.kubernetes.io/headless".to_owned(), json!(""));
@@ -74,15 +96,20 @@ fn slice(cx: &Cx<'_>, id: &Id, object: &Value, endpoints: Vec<Value>, ports: &[V
         "metadata": {"generateName": format!("{}-", id.name), "name": named, "namespace": id.namespace, "labels": labels,
             "ownerReferences": [reference("v1", "Service", object)]},
         "addressType": family, "endpoints": endpoints, "ports": ports});
-    if let Err(error) = cx.cluster.create(&id.beside("discovery.k8s.io", "endpointslices", &named), body) {
+    if let Err(error) =
+        cx.cluster.create(&id.beside("discovery.k8s.io", "endpointslices", &named), body)
+    {
         tracing::debug!(?id, %error, "creating an EndpointSlice");
     }
 }
 
 fn legacy(cx: &Cx<'_>, id: &Id, object: &Value, pods: &[Value], ports: &[Value], early: bool) {
-    let address = |pod: &Value| json!({"ip": text(pod, "/status/podIP"), "nodeName": text(pod, "/spec/nodeName"),
-        "targetRef": {"kind": "Pod", "namespace": id.namespace, "name": name(pod), "uid": uid(pod)}});
-    let (yes, no): (Vec<&Value>, Vec<&Value>) = pods.iter().partition(|pod| early || (ready(pod) && !deleting(pod)));
+    let address = |pod: &Value| {
+        json!({"ip": text(pod, "/status/podIP"), "nodeName": text(pod, "/spec/nodeName"),
+        "targetRef": {"kind": "Pod", "namespace": id.namespace, "name": name(pod), "uid": uid(pod)}})
+    };
+    let (yes, no): (Vec<&Value>, Vec<&Value>) =
+        pods.iter().partition(|pod| early || (ready(pod) && !deleting(pod)));
     let mut subset = json!({"ports": ports});
     for (key, list) in [("addresses", yes), ("notReadyAddresses", no)] {
         if !list.is_empty() {

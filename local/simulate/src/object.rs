@@ -74,10 +74,16 @@ pub(crate) fn reference(api_version: &str, kind: &str, owner: &Value) -> Value {
 pub(crate) fn selects(selector: &Value, object: &Value) -> bool {
     let nothing = Map::new();
     let labels = object.pointer("/metadata/labels").and_then(Value::as_object).unwrap_or(&nothing);
-    let equal = selector["matchLabels"].as_object().is_none_or(|all| all.iter().all(|(k, v)| labels.get(k) == Some(v)));
+    let equal = selector["matchLabels"]
+        .as_object()
+        .is_none_or(|all| all.iter().all(|(k, v)| labels.get(k) == Some(v)));
     let met = |it: &Value| {
         let value = it["key"].as_str().and_then(|key| labels.get(key));
-        let among = || it["values"].as_array().is_some_and(|all| value.is_some_and(|value| all.contains(value)));
+        let among = || {
+            it["values"]
+                .as_array()
+                .is_some_and(|all| value.is_some_and(|value| all.contains(value)))
+        };
         match it["operator"].as_str().unwrap_or_default() {
             "In" => among(),
             "NotIn" => !among(),
@@ -118,12 +124,15 @@ pub(crate) fn available_at(pod: &Value, min_ready: i64) -> Option<DateTime<Utc>>
 }
 
 pub(crate) fn available(pod: &Value, min_ready: i64) -> bool {
-    ready(pod) && (min_ready == 0 || available_at(pod, min_ready).is_some_and(|at| at <= Utc::now()))
+    ready(pod)
+        && (min_ready == 0 || available_at(pod, min_ready).is_some_and(|at| at <= Utc::now()))
 }
 
 pub(crate) fn suffix() -> String {
     let mut random = rand::rng();
-    (0..5).filter_map(|_| SAFE.get(random.random_range(0..SAFE.len())).map(|it| char::from(*it))).collect()
+    (0..5)
+        .filter_map(|_| SAFE.get(random.random_range(0..SAFE.len())).map(|it| char::from(*it)))
+        .collect()
 }
 
 /// A short stable hash in the alphabet of names. Maps are read in key order.
@@ -133,7 +142,11 @@ pub(crate) fn hash(value: &Value, salt: i64) -> String {
     digest.update(sorted(value).to_string());
     digest.update(salt.to_string());
     let bytes = digest.finalize();
-    bytes.iter().take(10).filter_map(|byte| SAFE.get(usize::from(*byte) % SAFE.len()).map(|it| char::from(*it))).collect()
+    bytes
+        .iter()
+        .take(10)
+        .filter_map(|byte| SAFE.get(usize::from(*byte) % SAFE.len()).map(|it| char::from(*it)))
+        .collect()
 }
 
 fn sorted(value: &Value) -> Value {
@@ -150,7 +163,8 @@ fn sorted(value: &Value) -> Value {
 
 /// The pod of a template.
 pub(crate) fn pod(template: &Value, namespace: &str, owner: Value) -> Value {
-    let mut pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": template["spec"]});
+    let mut pod =
+        json!({"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": template["spec"]});
     for key in ["labels", "annotations", "finalizers"] {
         if let Some(value) = template.pointer(&format!("/metadata/{key}")) {
             set(&mut pod, &["metadata", key], value.clone());
@@ -170,7 +184,14 @@ pub(crate) fn generate(object: &mut Value, prefix: &str) -> String {
 }
 
 /// Sets a condition; transition times move only with the status. Returns whether anything changed.
-pub(crate) fn put_condition(status: &mut Value, kind: &str, value: &str, reason: &str, message: &str, updates: bool) {
+pub(crate) fn put_condition(
+    status: &mut Value,
+    kind: &str,
+    value: &str,
+    reason: &str,
+    message: &str,
+    updates: bool,
+) {
     let now = now();
     let mut all = status["conditions"].as_array().cloned().unwrap_or_default();
     let old = all.iter().position(|it| it["type"] == kind);

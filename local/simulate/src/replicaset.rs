@@ -7,15 +7,17 @@ use serde_json::{Value, json};
 use crate::Cx;
 use crate::cluster::{Deletion, Id, Part};
 use crate::object::{
-    active, available, controller_of, count, deleting, generate, name, number, pod, pod_id, pods_of, put_condition, ready,
-    reference, selects, set, text, uid,
+    active, available, controller_of, count, deleting, generate, name, number, pod, pod_id,
+    pods_of, put_condition, ready, reference, selects, set, text, uid,
 };
 
 pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, object: &Value) {
     adopt(cx, id, object);
     let mut pods = pods_of(cx.cluster, id, object);
     pods.retain(active);
-    let wanted = usize::try_from(object.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1)).unwrap_or(0);
+    let wanted =
+        usize::try_from(object.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1))
+            .unwrap_or(0);
     let mut failure = None;
     if !deleting(object) && pods.len() < wanted {
         for _ in pods.len()..wanted {
@@ -34,10 +36,18 @@ pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, object: &Value) {
     } else if !deleting(object) && pods.len() > wanted {
         // Those that do least go first.
         pods.sort_by_key(|pod| {
-            let cost: i64 = pod["metadata"]["annotations"]["controller.kubernetes.io/pod-deletion-cost"]
-                .as_str().and_then(|it| it.parse().ok()).unwrap_or(0);
-            (!text(pod, "/spec/nodeName").is_empty(), text(pod, "/status/phase") == "Running", ready(pod), cost,
-                std::cmp::Reverse(text(pod, "/metadata/creationTimestamp").to_owned()))
+            let cost: i64 =
+                pod["metadata"]["annotations"]["controller.kubernetes.io/pod-deletion-cost"]
+                    .as_str()
+                    .and_then(|it| it.parse().ok())
+                    .unwrap_or(0);
+            (
+                !text(pod, "/spec/nodeName").is_empty(),
+                text(pod, "/status/phase") == "Running",
+                ready(pod),
+                cost,
+                std::cmp::Reverse(text(pod, "/metadata/creationTimestamp").to_owned()),
+            )
         });
         for gone in pods.drain(..pods.len() - wanted).collect::<Vec<_>>() {
             let how = Deletion { uid: Some(uid(&gone).to_owned()), ..Deletion::default() };
@@ -60,7 +70,9 @@ pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, object: &Value) {
         count(&mut status, "availableReplicas", are_available);
         set(&mut status, &["observedGeneration"], object["metadata"]["generation"].clone());
         match &failure {
-            Some(message) => put_condition(&mut status, "ReplicaFailure", "True", "FailedCreate", message, false),
+            Some(message) => {
+                put_condition(&mut status, "ReplicaFailure", "True", "FailedCreate", message, false)
+            }
             None => {
                 if let Some(Value::Array(all)) = status.get_mut("conditions") {
                     all.retain(|it| it["type"] != "ReplicaFailure");
@@ -84,17 +96,20 @@ fn adopt(cx: &Cx<'_>, id: &Id, object: &Value) {
         let owner = controller_of(&pod);
         let mine = owner.is_some_and(|it| it["uid"] == object["metadata"]["uid"]);
         if matches && owner.is_none() && !deleting(object) && active(&pod) {
-            let _gone = cx.cluster.modify(&id.beside("", "pods", name(&pod)), Part::Main, &mut |pod| {
-                let mut all = pod["metadata"]["ownerReferences"].as_array().cloned().unwrap_or_default();
-                all.push(reference("apps/v1", "ReplicaSet", object));
-                set(pod, &["metadata", "ownerReferences"], Value::Array(all));
-            });
+            let _gone =
+                cx.cluster.modify(&id.beside("", "pods", name(&pod)), Part::Main, &mut |pod| {
+                    let mut all =
+                        pod["metadata"]["ownerReferences"].as_array().cloned().unwrap_or_default();
+                    all.push(reference("apps/v1", "ReplicaSet", object));
+                    set(pod, &["metadata", "ownerReferences"], Value::Array(all));
+                });
         } else if mine && !matches {
-            let _gone = cx.cluster.modify(&id.beside("", "pods", name(&pod)), Part::Main, &mut |pod| {
-                if let Some(Value::Array(all)) = pod.pointer_mut("/metadata/ownerReferences") {
-                    all.retain(|it| it["uid"] != object["metadata"]["uid"]);
-                }
-            });
+            let _gone =
+                cx.cluster.modify(&id.beside("", "pods", name(&pod)), Part::Main, &mut |pod| {
+                    if let Some(Value::Array(all)) = pod.pointer_mut("/metadata/ownerReferences") {
+                        all.retain(|it| it["uid"] != object["metadata"]["uid"]);
+                    }
+                });
         }
     }
 }

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use crate::Cx;
 use crate::cluster::{Deletion, Id, Part};
 use crate::object::{
-    active, available, count, deleting, ended, hash, name, number, pod, pod_id, pods_of, ready, reference, set, text, uid,
+    active, available, count, deleting, ended, hash, name, number, pod, pod_id, pods_of, ready,
+    reference, set, text, uid,
 };
 
 const REVISION: &str = "controller-revision-hash";
@@ -30,14 +31,18 @@ pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, object: &Value) {
     if are_available < are_ready {
         cx.queue.after(std::time::Duration::from_secs(1), id);
     }
-    let updated = live().filter(|pod| pod["metadata"]["labels"][REVISION] == json!(revision)).count();
+    let updated =
+        live().filter(|pod| pod["metadata"]["labels"][REVISION] == json!(revision)).count();
     let all = live().count();
     let _gone = cx.cluster.modify(id, Part::Status, &mut |it| {
         let mut status = it["status"].clone();
-        let complete = i64::try_from(updated).is_ok_and(|it| it == wanted) && are_ready == updated && all == updated;
+        let complete = i64::try_from(updated).is_ok_and(|it| it == wanted)
+            && are_ready == updated
+            && all == updated;
         let old = status["currentRevision"].as_str().unwrap_or_default().to_owned();
         let current = if complete || old.is_empty() { revision.clone() } else { old };
-        let of_current = live().filter(|pod| pod["metadata"]["labels"][REVISION] == json!(current)).count();
+        let of_current =
+            live().filter(|pod| pod["metadata"]["labels"][REVISION] == json!(current)).count();
         set(&mut status, &["observedGeneration"], object["metadata"]["generation"].clone());
         set(&mut status, &["replicas"], json!(all));
         count(&mut status, "readyReplicas", are_ready);
@@ -56,8 +61,12 @@ fn record(cx: &Cx<'_>, id: &Id, object: &Value, revision: &str) {
     if cx.cluster.get(&at).is_some() {
         return;
     }
-    let count = cx.cluster.list("apps", "controllerrevisions", &id.namespace).iter()
-        .filter(|it| crate::object::controlled_by(it, object)).count();
+    let count = cx
+        .cluster
+        .list("apps", "controllerrevisions", &id.namespace)
+        .iter()
+        .filter(|it| crate::object::controlled_by(it, object))
+        .count();
     let body = json!({"apiVersion": "apps/v1", "kind": "ControllerRevision",
         "metadata": {"name": revision, "namespace": id.namespace, "labels": object["spec"]["template"]["metadata"]["labels"],
             "ownerReferences": [reference("apps/v1", "StatefulSet", object)]},
@@ -98,7 +107,8 @@ fn advance(cx: &Cx<'_>, id: &Id, object: &Value, revision: &str, start: i64, wan
             Some(_) => {}
         }
     }
-    let mut extra: Vec<&Value> = pods.iter().filter(|pod| ordinal(id, pod).is_some_and(|at| !range.contains(&at))).collect();
+    let mut extra: Vec<&Value> =
+        pods.iter().filter(|pod| ordinal(id, pod).is_some_and(|at| !range.contains(&at))).collect();
     extra.sort_by_key(|pod| std::cmp::Reverse(ordinal(id, pod)));
     for pod in extra {
         if !deleting(pod) {
@@ -137,7 +147,11 @@ fn rolling(object: &Value) -> bool {
 
 fn create(cx: &Cx<'_>, id: &Id, object: &Value, revision: &str, at: i64) {
     let named = format!("{}-{at}", id.name);
-    let mut child = pod(&object["spec"]["template"], &id.namespace, reference("apps/v1", "StatefulSet", object));
+    let mut child = pod(
+        &object["spec"]["template"],
+        &id.namespace,
+        reference("apps/v1", "StatefulSet", object),
+    );
     set(&mut child, &["metadata", "name"], json!(named));
     set(&mut child, &["metadata", "labels", REVISION], json!(revision));
     set(&mut child, &["metadata", "labels", "statefulset.kubernetes.io/pod-name"], json!(named));
@@ -151,13 +165,16 @@ fn create(cx: &Cx<'_>, id: &Id, object: &Value, revision: &str, at: i64) {
     for claim in object["spec"]["volumeClaimTemplates"].as_array().into_iter().flatten() {
         let claim_name = format!("{}-{named}", name(claim));
         volumes.retain(|it| it["name"] != claim["metadata"]["name"]);
-        volumes.push(json!({"name": name(claim), "persistentVolumeClaim": {"claimName": claim_name}}));
+        volumes
+            .push(json!({"name": name(claim), "persistentVolumeClaim": {"claimName": claim_name}}));
         let place = id.beside("", "persistentvolumeclaims", &claim_name);
         if cx.cluster.get(&place).is_none() {
             let mut body = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": claim["metadata"], "spec": claim["spec"]});
             set(&mut body, &["metadata", "name"], json!(claim_name));
             set(&mut body, &["metadata", "namespace"], json!(id.namespace));
-            for (key, value) in object["spec"]["selector"]["matchLabels"].as_object().into_iter().flatten() {
+            for (key, value) in
+                object["spec"]["selector"]["matchLabels"].as_object().into_iter().flatten()
+            {
                 set(&mut body, &["metadata", "labels", key], value.clone());
             }
             let _exists = cx.cluster.create(&place, body);

@@ -13,7 +13,11 @@ pub(crate) fn bind(cx: &mut Cx<'_>, id: &Id, object: &Value) {
     if deleting(object) {
         let used = cx.cluster.list("", "pods", &id.namespace).iter().any(|pod| {
             let volumes = pod["spec"]["volumes"].as_array();
-            !ended(pod) && volumes.into_iter().flatten().any(|it| it["persistentVolumeClaim"]["claimName"] == json!(id.name))
+            !ended(pod)
+                && volumes
+                    .into_iter()
+                    .flatten()
+                    .any(|it| it["persistentVolumeClaim"]["claimName"] == json!(id.name))
         });
         if used {
             cx.queue.after(std::time::Duration::from_secs(1), id);

@@ -1,0 +1,154 @@
+//! Workloads on a plane, from what is asked for to what is reported.
+
+use std::time::Duration;
+
+use local_server::Options as PlaneOptions;
+use local_server::list::ListOptions;
+use local_server::plane::{DeleteOptions, Plane};
+use local_simulate::Options;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+/// Runs controllers on an empty plane while `act` plays.
+async fn with_plane<F: Future<Output = ()>>(act: impl FnOnce(Plane) -> F) {
+    let plane = Plane::new(PlaneOptions::default()).expect("a plane");
+    let stop = CancellationToken::new();
+    let options = Options { ready_after: Duration::from_millis(20), ..Options::default() };
+    let running = local_simulate::plane::run(&plane, options, stop.clone());
+    let acting = async {
+        tokio::time::timeout(Duration::from_secs(20), act(plane.clone())).await.expect("in time");
+        stop.cancel();
+    };
+    tokio::join!(running, acting);
+}
+
+fn create(plane: &Plane, version: &str, plural: &str, namespace: &str, object: Value) {
+    let handle = plane.handle("test");
+    let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    handle
+        .create(&handle.target(version, plural, namespace, &name).expect("known"), object)
+        .expect("created");
+}
+
+/// Waits for a state of an object (null once it is gone), driven by a watch.
+async fn wait(
+    plane: &Plane,
+    version: &str,
+    plural: &str,
+    namespace: &str,
+    name: &str,
+    met: impl Fn(&Value) -> bool,
+) -> Value {
+    let handle = plane.handle("test");
+    let target = handle.target(version, plural, namespace, name).expect("known");
+    let mut changes = handle.watch(&target, &ListOptions::default()).expect("a watch");
+    loop {
+        let now = handle.get(&target).unwrap_or_default();
+        if met(&now) {
+            return now;
+        }
+        assert!(!changes.next().await.is_empty(), "watch ended");
+    }
+}
+
+fn template(image: &str) -> Value {
+    json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "web", "image": image}]}})
+}
+
+fn deployment(image: &str, replicas: i64) -> Value {
+    json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"replicas": replicas, "selector": {"matchLabels": {"app": "web"}}, "template": template(image)}})
+}
+
+fn complete(it: &Value) -> bool {
+    let n = &it["spec"]["replicas"];
+    it["status"]["observedGeneration"] == it["metadata"]["generation"]
+        && it["status"]["updatedReplicas"] == *n
+        && it["status"]["availableReplicas"] == *n
+        && it["status"]["replicas"] == *n
+}
+
+fn condition<'a>(object: &'a Value, kind: &str) -> &'a Value {
+    let all = object["status"]["conditions"].as_array();
+    all.into_iter().flatten().find(|it| it["type"] == kind).unwrap_or(&Value::Null)
+}
+
+#[tokio::test]
+async fn a_deployment_rolls_out_and_goes_with_its_pods() {
+    with_plane(|plane| async move {
+        create(&plane, "apps/v1", "deployments", "default", deployment("nginx:1", 3));
+        let first = wait(&plane, "apps/v1", "deployments", "default", "web", |it| {
+            complete(it) && condition(it, "Progressing")["reason"] == "NewReplicaSetAvailable"
+        })
+        .await;
+        assert_eq!(condition(&first, "Available")["reason"], "MinimumReplicasAvailable");
+        assert_eq!(first["metadata"]["annotations"]["deployment.kubernetes.io/revision"], "1");
+        let handle = plane.handle("test");
+        let target = handle.target("apps/v1", "deployments", "default", "web").expect("known");
+        handle
+            .modify(&target, |it| {
+                it["spec"]["template"]["spec"]["containers"][0]["image"] = json!("nginx:2")
+            })
+            .expect("changed");
+        let second = wait(&plane, "apps/v1", "deployments", "default", "web", |it| {
+            complete(it)
+                && it["metadata"]["annotations"]["deployment.kubernetes.io/revision"] == "2"
+        })
+        .await;
+        assert_eq!(second["status"].get("unavailableReplicas"), None);
+        handle
+            .delete(
+                &target,
+                &DeleteOptions {
+                    propagation: Some("Foreground".to_owned()),
+                    ..DeleteOptions::default()
+                },
+            )
+            .expect("deleted");
+        wait(&plane, "apps/v1", "deployments", "default", "web", Value::is_null).await;
+        let pods = handle.target("v1", "pods", "default", "").expect("known");
+        assert_eq!(
+            handle.list(&pods, &ListOptions::default()).await.expect("a list").items.len(),
+            0
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn pods_follow_the_script_in_their_image() {
+    with_plane(|plane| async move {
+        create(&plane, "apps/v1", "deployments", "default", deployment("registry.local/never:1", 1));
+        let it = wait(&plane, "apps/v1", "deployments", "default", "web", |it| it["status"]["unavailableReplicas"] == 1).await;
+        assert_eq!(condition(&it, "Available")["status"], "False");
+        for (name, image, end) in [("good", "busybox", "Complete"), ("bad", "registry.local/fail:1", "Failed")] {
+            let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "namespace": "default"},
+                "spec": {"backoffLimit": 0, "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": image}]}}}});
+            create(&plane, "batch/v1", "jobs", "default", job);
+            wait(&plane, "batch/v1", "jobs", "default", name, |it| condition(it, end)["status"] == "True").await;
+        }
+    }).await;
+}
+
+#[tokio::test]
+async fn stateful_sets_daemon_sets_and_namespaces() {
+    with_plane(|plane| async move {
+        let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}});
+        create(&plane, "v1", "namespaces", "", namespace);
+        wait(&plane, "v1", "serviceaccounts", "shop", "default", |it| !it.is_null()).await;
+        for (plural, kind, more) in [("statefulsets", "StatefulSet", json!({"replicas": 2, "serviceName": "web"})), ("daemonsets", "DaemonSet", json!({}))] {
+            let mut spec = json!({"selector": {"matchLabels": {"app": "web"}}, "template": template("nginx:1")});
+            for (key, value) in more.as_object().into_iter().flatten() {
+                spec[key] = value.clone();
+            }
+            let object = json!({"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "web", "namespace": "shop"}, "spec": spec});
+            create(&plane, "apps/v1", plural, "shop", object);
+        }
+        wait(&plane, "apps/v1", "statefulsets", "shop", "web", |it| it["status"]["readyReplicas"] == 2).await;
+        wait(&plane, "apps/v1", "daemonsets", "shop", "web", |it| it["status"]["numberReady"] == 1).await;
+        let handle = plane.handle("test");
+        let target = handle.target("v1", "namespaces", "", "shop").expect("known");
+        handle.delete(&target, &DeleteOptions::default()).expect("deleted");
+        wait(&plane, "v1", "namespaces", "", "shop", Value::is_null).await;
+    }).await;
+}
