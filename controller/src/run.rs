@@ -1,0 +1,274 @@
+//! The controller: watches Applications and what they created, reconciles what changed.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use chrono::Utc;
+use cue_session::{Package, Runtime};
+use futures::StreamExt;
+use http::Request;
+use kube::Client;
+use lateen_engine::delivery;
+use lateen_engine::reconcile::{Engine, reconcile};
+use serde_json::Value;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::kinds::Resource;
+use crate::observe::Metrics;
+use crate::queue::Queue;
+use crate::report;
+use crate::rest::{self, ActAs};
+use crate::world::KubeWorld;
+
+/// How the controller runs.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Reconciles at once.
+    pub workers: usize,
+    /// How often every Application is looked at though nothing changed.
+    pub resync: Duration,
+    /// Failures in a row before a step fails for good.
+    pub retries: u32,
+    /// Revisions kept besides the current one.
+    pub revision_limit: usize,
+    /// Only Applications of this namespace; empty: all.
+    pub namespace: String,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            workers: 4,
+            resync: Duration::from_secs(300),
+            retries: lateen_engine::workflow::backoff::RETRIES,
+            revision_limit: 2,
+            namespace: String::new(),
+        }
+    }
+}
+
+type Key = (String, String);
+
+struct Shared {
+    client: Client,
+    world: KubeWorld,
+    runtime: Arc<dyn Runtime>,
+    render_packages: Vec<Package>,
+    step_packages: Vec<Package>,
+    queue: Queue<Key>,
+    metrics: Arc<Metrics>,
+    options: Options,
+}
+
+/// Kinds whose changes may change the health of an Application.
+const WATCHED: &[(&str, &str, &str)] = &[
+    ("apps/v1", "Deployment", "deployments"),
+    ("apps/v1", "StatefulSet", "statefulsets"),
+    ("apps/v1", "DaemonSet", "daemonsets"),
+    ("batch/v1", "Job", "jobs"),
+];
+
+/// Label that names the Application of an object.
+const APP_NAME: &str = "app.oam.dev/name";
+/// Label that names its namespace.
+const APP_NAMESPACE: &str = "app.oam.dev/namespace";
+
+/// Runs until `stop`.
+pub async fn run(
+    client: Client,
+    runtime: Arc<dyn Runtime>,
+    metrics: Arc<Metrics>,
+    options: Options,
+    stop: CancellationToken,
+) {
+    let shared = Arc::new(Shared {
+        world: KubeWorld::new(client.clone(), metrics.clone()),
+        client,
+        runtime,
+        render_packages: delivery::packages(
+            lateen_definitions::render_packages().map(|it| (it.path, it.source)),
+        ),
+        step_packages: delivery::packages(
+            lateen_definitions::packages().map(|it| (it.path, it.source)),
+        ),
+        queue: Queue::default(),
+        metrics,
+        options,
+    });
+    let mut tasks = JoinSet::new();
+    tasks.spawn(watch_applications(shared.clone()));
+    for (api_version, kind, plural) in WATCHED {
+        let resource = Resource::new(api_version, kind, plural, true);
+        tasks.spawn(watch_owned(shared.clone(), resource));
+    }
+    let mut workers = JoinSet::new();
+    for _ in 0..shared.options.workers.max(1) {
+        workers.spawn(work(shared.clone()));
+    }
+    stop.cancelled().await;
+    // Watches may end anywhere; a reconcile that runs is let finish.
+    tasks.abort_all();
+    shared.queue.close();
+    while workers.join_next().await.is_some() {}
+}
+
+async fn work(shared: Arc<Shared>) {
+    while let Some(key) = shared.queue.next().await {
+        let started = std::time::Instant::now();
+        let span = tracing::info_span!("reconcile", app = %format!("{}/{}", key.0, key.1));
+        let again = one(&shared, &key).instrument(span).await;
+        shared.metrics.reconciles.inc();
+        shared.metrics.seconds.observe(started.elapsed().as_secs_f64());
+        if let Some(after) = again {
+            shared.queue.add_after(key.clone(), after);
+        }
+        shared.queue.done(&key);
+        let (ready, planned) = shared.queue.len();
+        shared.metrics.ready_keys.set(ready as u64);
+        shared.metrics.planned_keys.set(planned as u64);
+    }
+}
+
+async fn one(shared: &Shared, key: &Key) -> Option<Duration> {
+    let engine = Engine {
+        world: &shared.world,
+        runtime: &*shared.runtime,
+        render_packages: &shared.render_packages,
+        step_packages: &shared.step_packages,
+        retries: shared.options.retries,
+        revision_limit: shared.options.revision_limit,
+    };
+    match reconcile(&engine, &key.0, &key.1).await {
+        Ok(next) => {
+            tracing::debug!(wake = ?next.wake, "reconciled");
+            let wake = next.wake.map(|it| (it - Utc::now()).to_std().unwrap_or(Duration::ZERO));
+            Some(wake.unwrap_or(shared.options.resync))
+        }
+        Err(error) => {
+            shared.metrics.failures.inc();
+            tracing::warn!(%error, "reconcile failed");
+            Some(Duration::from_secs(2))
+        }
+    }
+}
+
+async fn watch_applications(shared: Arc<Shared>) {
+    let resource = report::applications();
+    watch(&shared, &resource, "", |object| {
+        let meta = &object["metadata"];
+        Some((meta["namespace"].as_str()?.to_owned(), meta["name"].as_str()?.to_owned()))
+    })
+    .await;
+}
+
+async fn watch_owned(shared: Arc<Shared>, resource: Resource) {
+    watch(&shared, &resource, APP_NAME, |object| {
+        let labels = &object["metadata"]["labels"];
+        Some((labels[APP_NAMESPACE].as_str()?.to_owned(), labels[APP_NAME].as_str()?.to_owned()))
+    })
+    .await;
+}
+
+/// Lists, then watches, for ever; every object seen enqueues its key. The status a reconcile
+/// writes comes back here too: an Application whose generation and control fields did not change
+/// is not enqueued again.
+async fn watch(
+    shared: &Shared,
+    resource: &Resource,
+    selector: &str,
+    key: impl Fn(&Value) -> Option<Key>,
+) {
+    let base = rest::path(resource, &shared.options.namespace, None);
+    let with = |path: String| {
+        if selector.is_empty() { path } else { rest::with_query(path, "labelSelector", selector) }
+    };
+    let mut seen: std::collections::HashMap<Key, String> = std::collections::HashMap::new();
+    loop {
+        let path = with(base.clone());
+        let list =
+            match rest::send(&shared.client, http::Method::GET, &path, None, &ActAs::default()).await
+            {
+                Ok(list) => list,
+                Err(error) => {
+                    tracing::debug!(%error, kind = %resource.kind, "listing failed");
+                    tokio::time::sleep(Duration::from_secs(2)).await;
+                    continue;
+                }
+            };
+        for item in list["items"].as_array().into_iter().flatten() {
+            if let Some(key) = key(item) {
+                seen.insert(key.clone(), fingerprint(item));
+                shared.queue.add(key);
+            }
+        }
+        shared.metrics.synced.store(true, Ordering::Relaxed);
+        let mut version =
+            list["metadata"]["resourceVersion"].as_str().unwrap_or("0").to_owned();
+        'watching: loop {
+            let path = rest::with_query(with(base.clone()), "watch", "true");
+            let path = rest::with_query(path, "allowWatchBookmarks", "true");
+            let path = rest::with_query(path, "timeoutSeconds", "290");
+            let path = rest::with_query(path, "resourceVersion", &version);
+            let Ok(request) = Request::get(path).body(Vec::new()) else { break };
+            let stream = match shared.client.request_events::<Value>(request).await {
+                Ok(stream) => stream,
+                Err(error) => {
+                    tracing::debug!(%error, kind = %resource.kind, "watching failed");
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                    break;
+                }
+            };
+            futures::pin_mut!(stream);
+            while let Some(event) = stream.next().await {
+                use kube::api::WatchEvent;
+                let object = match event {
+                    Ok(WatchEvent::Added(it) | WatchEvent::Modified(it) | WatchEvent::Deleted(it)) => it,
+                    Ok(WatchEvent::Bookmark(mark)) => {
+                        version.clone_from(&mark.metadata.resource_version);
+                        continue;
+                    }
+                    Ok(WatchEvent::Error(_)) | Err(_) => break 'watching,
+                };
+                if let Some(new) = object["metadata"]["resourceVersion"].as_str() {
+                    new.clone_into(&mut version);
+                }
+                if let Some(key) = key(&object) {
+                    let print = fingerprint(&object);
+                    if seen.insert(key.clone(), print.clone()).as_ref() != Some(&print) {
+                        shared.queue.add(key);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What of an object matters: everything of a workload; of an Application what users write.
+fn fingerprint(object: &Value) -> String {
+    let meta = &object["metadata"];
+    if object["kind"] != "Application" {
+        return format!("{}{}", meta["name"], meta["resourceVersion"]);
+    }
+    let workflow = &object["status"]["workflow"];
+    let phases: Vec<&Value> = workflow["steps"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .flat_map(|it| {
+            std::iter::once(&it["phase"])
+                .chain(it["subSteps"].as_array().into_iter().flatten().map(|it| &it["phase"]))
+        })
+        .collect();
+    format!(
+        "{}|{}|{}|{}|{}|{}|{phases:?}",
+        meta["generation"],
+        meta["deletionTimestamp"],
+        meta["annotations"],
+        meta["labels"],
+        workflow["suspend"],
+        workflow["terminated"]
+    )
+}

@@ -1,0 +1,224 @@
+//! The engine's World on a Kubernetes API.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use http::Method;
+use kube::Client;
+use lateen_engine::world::{
+    Apply, Call, Error, HttpRequest, HttpResponse, ObjectRef, PatchKind, World,
+};
+use serde_json::{Value, json};
+
+use crate::kinds::Kinds;
+use crate::observe::Metrics;
+use crate::rest::{self, ActAs, Body};
+
+/// Field manager of everything the engine writes.
+pub const MANAGER: &str = "lateen";
+
+/// Longest wait for an HTTP request of a step.
+const HTTP_PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// Effects on one cluster.
+#[derive(Clone)]
+pub struct KubeWorld {
+    client: Client,
+    kinds: Arc<Kinds>,
+    metrics: Arc<Metrics>,
+    http: reqwest::Client,
+}
+
+impl KubeWorld {
+    /// On the cluster of `client`.
+    pub fn new(client: Client, metrics: Arc<Metrics>) -> Self {
+        let http = reqwest::Client::builder().timeout(HTTP_PATIENCE).build().unwrap_or_default();
+        Self { client, kinds: Arc::default(), metrics, http }
+    }
+
+    async fn path(&self, at: &ObjectRef, name: Option<&str>) -> Result<String, Error> {
+        if !at.cluster.is_empty() && at.cluster != "local" {
+            return Err(Error::Unavailable(format!("cluster {} is not joined", at.cluster)));
+        }
+        let resource = self
+            .kinds
+            .resolve(&self.client, &at.api_version, &at.kind)
+            .await
+            .map_err(classify)?;
+        let namespace = if resource.namespaced && at.namespace.is_empty() && name.is_some() {
+            "default"
+        } else {
+            &at.namespace
+        };
+        Ok(rest::path(&resource, namespace, name))
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<(Body, &Value)>,
+    ) -> Result<Value, Error> {
+        self.metrics.requests.inc();
+        rest::send(&self.client, method, path, body, &ActAs::default()).await.map_err(classify)
+    }
+}
+
+/// Sorts refusals into what the engine tells apart.
+fn classify(error: rest::Error) -> Error {
+    let text = error.to_string();
+    if let rest::Error::UnknownKind { .. } = error {
+        return Error::Invalid(text);
+    }
+    match error.code() {
+        404 => Error::NotFound(text),
+        409 => Error::Conflict(text),
+        401 | 403 => Error::Forbidden(text),
+        400 | 405 | 413 | 415 | 422 => Error::Invalid(text),
+        _ => Error::Unavailable(text),
+    }
+}
+
+fn owned_by_manager(path: String, force: bool) -> String {
+    let path = rest::with_query(path, "fieldManager", MANAGER);
+    if force { rest::with_query(path, "force", "true") } else { path }
+}
+
+impl World for KubeWorld {
+    fn get<'a>(&'a self, at: &'a ObjectRef) -> Call<'a, Option<Value>> {
+        Box::pin(async move {
+            let path = self.path(at, Some(&at.name)).await?;
+            match self.send(Method::GET, &path, None).await {
+                Ok(value) => Ok(Some(value)),
+                Err(Error::NotFound(_)) => Ok(None),
+                Err(error) => Err(error),
+            }
+        })
+    }
+
+    fn list<'a>(&'a self, of: &'a ObjectRef, labels: &'a str) -> Call<'a, Vec<Value>> {
+        Box::pin(async move {
+            let mut path = self.path(of, None).await?;
+            if !labels.is_empty() {
+                path = rest::with_query(path, "labelSelector", labels);
+            }
+            let mut list = self.send(Method::GET, &path, None).await?;
+            Ok(list["items"].as_array_mut().map(std::mem::take).unwrap_or_default())
+        })
+    }
+
+    fn apply<'a>(&'a self, object: &'a Value, cluster: &'a str, how: Apply) -> Call<'a, Value> {
+        Box::pin(async move {
+            let at = ObjectRef::of(object, cluster);
+            let path = owned_by_manager(self.path(&at, Some(&at.name)).await?, how.force);
+            self.send(Method::PATCH, &path, Some((Body::Apply, object))).await
+        })
+    }
+
+    fn patch<'a>(&'a self, at: &'a ObjectRef, kind: PatchKind, body: &'a Value) -> Call<'a, Value> {
+        Box::pin(async move {
+            let path = owned_by_manager(self.path(at, Some(&at.name)).await?, false);
+            let kind = match kind {
+                PatchKind::Merge => Body::MergePatch,
+                PatchKind::Json => Body::JsonPatch,
+                PatchKind::Strategic => Body::StrategicPatch,
+            };
+            self.send(Method::PATCH, &path, Some((kind, body))).await
+        })
+    }
+
+    fn patch_status<'a>(&'a self, at: &'a ObjectRef, body: &'a Value) -> Call<'a, Value> {
+        Box::pin(async move {
+            let path = format!("{}/status", self.path(at, Some(&at.name)).await?);
+            let path = owned_by_manager(path, false);
+            self.send(Method::PATCH, &path, Some((Body::MergePatch, body))).await
+        })
+    }
+
+    fn delete<'a>(&'a self, at: &'a ObjectRef) -> Call<'a, ()> {
+        Box::pin(async move {
+            let path = self.path(at, Some(&at.name)).await?;
+            let path = rest::with_query(path, "propagationPolicy", "Background");
+            match self.send(Method::DELETE, &path, None).await {
+                Ok(_) | Err(Error::NotFound(_)) => Ok(()),
+                Err(error) => Err(error),
+            }
+        })
+    }
+
+    fn event<'a>(
+        &'a self,
+        about: &'a Value,
+        warning: bool,
+        reason: &'a str,
+        message: &'a str,
+    ) -> Call<'a, ()> {
+        Box::pin(async move {
+            let at = ObjectRef::of(about, "");
+            let now = self.now().to_rfc3339_opts(SecondsFormat::Secs, true);
+            let mut message = message.to_owned();
+            message.truncate(message.floor_char_boundary(1_000));
+            let event = json!({
+                "apiVersion": "v1",
+                "kind": "Event",
+                "metadata": {
+                    "name": format!("{}.{}", at.name, self.random_id()),
+                    "namespace": at.namespace,
+                },
+                "involvedObject": {
+                    "apiVersion": at.api_version,
+                    "kind": at.kind,
+                    "namespace": at.namespace,
+                    "name": at.name,
+                    "uid": about["metadata"]["uid"],
+                },
+                "type": if warning { "Warning" } else { "Normal" },
+                "reason": reason,
+                "message": message,
+                "source": {"component": "Application"},
+                "firstTimestamp": now,
+                "lastTimestamp": now,
+                "count": 1,
+            });
+            let path = format!("/api/v1/namespaces/{}/events", at.namespace);
+            // What cannot be told is no reason to stop.
+            if let Err(error) = self.send(Method::POST, &path, Some((Body::Json, &event))).await {
+                tracing::debug!(%error, "event not recorded");
+            }
+            Ok(())
+        })
+    }
+
+    fn http<'a>(&'a self, request: &'a HttpRequest) -> Call<'a, HttpResponse> {
+        Box::pin(async move {
+            let failed = |error: reqwest::Error| Error::Unavailable(error.to_string());
+            let method = reqwest::Method::from_bytes(request.method.as_bytes())
+                .map_err(|error| Error::Invalid(error.to_string()))?;
+            let mut builder = self.http.request(method, &request.url);
+            for (name, value) in &request.headers {
+                builder = builder.header(name, value);
+            }
+            let response = builder.body(request.body.clone()).send().await.map_err(failed)?;
+            let status = response.status().as_u16();
+            let headers = response
+                .headers()
+                .iter()
+                .map(|(name, value)| {
+                    (name.to_string(), value.to_str().unwrap_or_default().to_owned())
+                })
+                .collect();
+            Ok(HttpResponse { status, headers, body: response.text().await.map_err(failed)? })
+        })
+    }
+
+    fn now(&self) -> DateTime<Utc> {
+        Utc::now()
+    }
+
+    fn random_id(&self) -> String {
+        use rand::Rng as _;
+        const ALPHABET: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789";
+        let mut rng = rand::rng();
+        (0..10).map(|_| char::from(ALPHABET[rng.random_range(0..ALPHABET.len())])).collect()
+    }
+}
