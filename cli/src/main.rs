@@ -10,6 +10,7 @@
 
 mod command; // the commands
 mod target; // which cluster is meant
+mod embedded; // the plane in this process
 mod manifest; // reading YAML and JSON
 mod output; // answers and talk
 mod jsonpath; // kubectl's dialect

@@ -9,6 +9,9 @@ use kube::{Client, Config};
 
 use cue_host::{Options, SandboxRuntime};
 
+use lateen_controller::install::Bundle;
+
+use crate::embedded::{self, Embedded};
 use crate::exit::{Exit, Refusal};
 
 /// Flags that choose a cluster.
@@ -31,6 +34,8 @@ pub struct Cluster {
     pub client: Client,
     /// Namespace to use where none is said.
     pub namespace: String,
+    /// The plane, if it is in this process.
+    pub embedded: Option<Embedded>,
 }
 
 impl TargetArgs {
@@ -41,13 +46,35 @@ impl TargetArgs {
             || std::env::var_os("KUBERNETES_SERVICE_HOST").is_some()
     }
 
+    /// The cluster to ask: the chosen one, or the embedded plane: the one in the background if it
+    /// runs, else its state opened in this process.
+    pub async fn reach(&self) -> anyhow::Result<Cluster> {
+        if self.is_chosen() {
+            return self.cluster().await;
+        }
+        let kubeconfig = embedded::kubeconfig();
+        if kubeconfig.exists() {
+            let background = TargetArgs { kubeconfig: Some(kubeconfig), ..self.clone() };
+            return background.cluster().await;
+        }
+        let plane = Embedded::open(&embedded::Options {
+            state: Some(directories().data.join("plane.redb")),
+            controllers: true,
+            pods: true,
+            address: ([127, 0, 0, 1], 16443).into(),
+        })?;
+        let namespace = self.namespace.clone().unwrap_or_else(|| "default".into());
+        let client = plane.client(&namespace);
+        Ok(Cluster { client, namespace, embedded: Some(plane) })
+    }
+
     /// The chosen cluster.
     pub async fn cluster(&self) -> anyhow::Result<Cluster> {
         let config = self.config().await.map_err(unreachable)?;
         let namespace =
             self.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
         let client = Client::try_from(config).map_err(|error| unreachable(error.into()))?;
-        Ok(Cluster { client, namespace })
+        Ok(Cluster { client, namespace, embedded: None })
     }
 
     async fn config(&self) -> anyhow::Result<Config> {
@@ -98,4 +125,21 @@ pub fn directories() -> Directories {
     let cache = env("XDG_CACHE_HOME").unwrap_or_else(|| home.join(".cache")).join("lateen");
     let data = env("XDG_DATA_HOME").unwrap_or_else(|| home.join(".local/share")).join("lateen");
     Directories { cache, data }
+}
+
+/// Everything that Lateen installs.
+pub fn bundle(runtime: &SandboxRuntime) -> anyhow::Result<Bundle> {
+    let mut objects = Vec::new();
+    for definition in lateen_definitions::definitions() {
+        let mut object = lateen_engine::authoring::render(runtime, definition.source)
+            .map_err(|error| anyhow::anyhow!("definition {}: {error}", definition.name))?;
+        object["metadata"]["namespace"] = lateen_engine::api::SYSTEM_NAMESPACE.into();
+        objects.push(object);
+    }
+    let namespace = serde_json::json!({
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": lateen_engine::api::SYSTEM_NAMESPACE},
+    });
+    Ok(Bundle { crds: lateen_engine::api::crds(), namespaces: vec![namespace], objects })
 }

@@ -1,0 +1,161 @@
+//! `lateen controller`: the controller, with the official one's flags.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use clap::Args as ClapArgs;
+use lateen_controller::lease::{Candidate, Election};
+use lateen_controller::observe::{self, Metrics};
+use lateen_controller::run::{self, Options};
+use lateen_engine::workflow::backoff::parse_duration;
+use tokio_util::sync::CancellationToken;
+
+use crate::Cli;
+use crate::exit::{Exit, bad_input};
+use crate::target::cue_runtime;
+
+/// `lateen controller`
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Flags of the official controller that have no meaning here are accepted with a warning.
+
+Examples:
+  lateen controller --kubeconfig ~/.kube/config --leader-elect=false")]
+pub struct Args {
+    /// Reconciles at once.
+    #[arg(long, default_value_t = 4, value_name = "N")]
+    concurrent_reconciles: usize,
+    /// Revisions kept besides the current one.
+    #[arg(long, default_value_t = 2, value_name = "N")]
+    application_revision_limit: usize,
+    /// How often every Application is looked at though nothing changed.
+    #[arg(long, default_value = "5m", value_name = "DURATION")]
+    application_re_sync_period: String,
+    /// Failures in a row before a step fails for good.
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    max_workflow_step_error_retry_times: u32,
+    /// Only one controller acts at a time.
+    #[arg(long, visible_alias = "enable-leader-election", default_value_t = true,
+        num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        action = clap::ArgAction::Set, value_name = "BOOL")]
+    leader_elect: bool,
+    /// Namespace of the leader's Lease.
+    #[arg(long, default_value = "vela-system", value_name = "NAME")]
+    leader_election_namespace: String,
+    /// Address of /healthz and /readyz; empty for none.
+    #[arg(long, default_value = "", value_name = "ADDRESS")]
+    health_addr: String,
+    /// Address of /metrics; empty for none.
+    #[arg(long, default_value = "", value_name = "ADDRESS")]
+    metrics_addr: String,
+    /// Gates, as `Name=true,Other=false`.
+    #[arg(long, default_value = "", value_name = "GATES")]
+    feature_gates: String,
+    /// Further flags of the official controller.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    others: Vec<String>,
+}
+
+/// Runs the command.
+pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
+    for other in &args.others {
+        tracing::warn!(flag = %other, "flag without effect");
+    }
+    let resync = duration("--application-re-sync-period", &args.application_re_sync_period)?;
+    let cluster = cli.target.cluster().await?;
+    let metrics = Arc::new(Metrics::default());
+    let stop = CancellationToken::new();
+    for address in [&args.health_addr, &args.metrics_addr] {
+        if let Some(address) = address_of(address)? {
+            let (metrics, stop) = (metrics.clone(), stop.clone());
+            tokio::spawn(async move {
+                if let Err(error) = observe::serve(address, metrics, stop).await {
+                    tracing::error!(%error, %address, "not served");
+                }
+            });
+        }
+    }
+    let options = Options {
+        workers: args.concurrent_reconciles,
+        resync,
+        retries: args.max_workflow_step_error_retry_times,
+        revision_limit: args.application_revision_limit,
+        namespace: String::new(),
+    };
+    let runtime = Arc::new(cue_runtime()?);
+    let running = stop.clone();
+    tokio::spawn(async move {
+        interrupted().await;
+        running.cancel();
+    });
+    if args.leader_elect {
+        let election = Election {
+            namespace: args.leader_election_namespace.clone(),
+            name: "lateen".into(),
+            identity: format!("{}-{}", host_name(), std::process::id()),
+            duration: Duration::from_secs(15),
+            retry: Duration::from_secs(2),
+        };
+        let mut candidate = Candidate::new(cluster.client.clone(), election);
+        tokio::select! {
+            () = candidate.win() => {}
+            () = stop.cancelled() => return Ok(Exit::Done),
+        }
+        metrics.leading.store(true, Ordering::Relaxed);
+        tracing::info!("leading");
+        let lost = stop.child_token();
+        let controller = run::run(cluster.client, runtime, metrics, options, lost.clone());
+        tokio::pin!(controller);
+        let held = tokio::select! {
+            () = &mut controller => true,
+            () = candidate.hold() => false,
+        };
+        lost.cancel();
+        if !held {
+            controller.await;
+            tracing::error!("the lease was lost");
+            return Ok(Exit::NotSo);
+        }
+        candidate.release().await;
+        return Ok(Exit::Done);
+    }
+    metrics.leading.store(true, Ordering::Relaxed);
+    run::run(cluster.client, runtime, metrics, options, stop).await;
+    Ok(Exit::Done)
+}
+
+fn duration(flag: &str, text: &str) -> anyhow::Result<Duration> {
+    parse_duration(text)
+        .and_then(|it| it.to_std().ok())
+        .ok_or_else(|| bad_input(format!("{flag}: {text:?} is no duration such as 30s or 5m")))
+}
+
+fn address_of(text: &str) -> anyhow::Result<Option<SocketAddr>> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let full = if text.starts_with(':') { format!("0.0.0.0{text}") } else { text.to_owned() };
+    full.parse().map(Some).map_err(|_| bad_input(format!("{text:?} is no address such as :9440")))
+}
+
+fn host_name() -> String {
+    std::env::var("HOSTNAME").unwrap_or_else(|_| "lateen".into())
+}
+
+/// Returns on Ctrl-C or SIGTERM.
+pub async fn interrupted() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            }
+            return;
+        }
+    }
+    let _ = tokio::signal::ctrl_c().await;
+}

@@ -1,0 +1,208 @@
+//! `lateen def`: check, render, apply, list and show definitions.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Subcommand};
+use http::Method;
+use lateen_controller::install::{self, Bundle};
+use lateen_controller::rest::{self, ActAs};
+use lateen_engine::api::{DefinitionKind, SYSTEM_NAMESPACE};
+use serde_json::Value;
+
+use crate::Cli;
+use crate::command::dry_run::given;
+use crate::exit::{Exit, bad_input};
+use crate::output::{Format, Tone};
+use crate::target::cue_runtime;
+
+/// `lateen def …`
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  lateen def vet my-trait.cue
+  lateen def render my-trait.cue > my-trait.yaml
+  lateen def apply definitions/
+  lateen def list
+  lateen def get webservice")]
+pub struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Check definitions.
+    Vet {
+        /// CUE files.
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+    /// Print definitions as objects.
+    Render {
+        /// CUE files.
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+    /// Put definitions into the cluster.
+    Apply {
+        /// CUE or YAML files, or folders.
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+    /// List definitions of the cluster.
+    #[command(visible_alias = "ls")]
+    List,
+    /// Show one definition of the cluster.
+    Get {
+        /// Its name.
+        name: String,
+        /// json, yaml or jsonpath=TEMPLATE.
+        #[arg(short, long, value_name = "FORM")]
+        output: Option<Format>,
+    },
+}
+
+/// Runs the command.
+pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
+    match args.verb {
+        Verb::Vet { files } => vet(&files, cli),
+        Verb::Render { files } => {
+            for object in given(&cue_runtime()?, &files)? {
+                cli.out.line(&format!("---\n{}", serde_yaml::to_string(&object)?.trim_end()))?;
+            }
+            Ok(Exit::Done)
+        }
+        Verb::Apply { files } => apply(&files, cli).await,
+        Verb::List => list(cli).await,
+        Verb::Get { name, output } => get(&name, output, cli).await,
+    }
+}
+
+fn vet(files: &[PathBuf], cli: &Cli) -> anyhow::Result<Exit> {
+    let runtime = cue_runtime()?;
+    let mut exit = Exit::Done;
+    for file in files {
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| bad_input(format!("{}: {error}", file.display())))?;
+        match lateen_engine::authoring::vet(&runtime, &text) {
+            Ok(()) => cli.out.line(&format!("{} {}", file.display(), cli.out.paint(Tone::Good, "ok")))?,
+            Err(error) => {
+                cli.out.note(&format!("{}: {error}", file.display()));
+                exit = Exit::NotSo;
+            }
+        }
+    }
+    Ok(exit)
+}
+
+async fn apply(files: &[PathBuf], cli: &Cli) -> anyhow::Result<Exit> {
+    let mut objects = given(&cue_runtime()?, files)?;
+    let cluster = cli.target.reach().await?;
+    for object in &mut objects {
+        if object["metadata"]["namespace"].as_str().unwrap_or_default().is_empty() {
+            object["metadata"]["namespace"] =
+                cli.target.namespace.as_deref().unwrap_or(SYSTEM_NAMESPACE).into();
+        }
+    }
+    let names: Vec<String> = objects
+        .iter()
+        .map(|it| format!("{} {}", text(&it["kind"]), text(&it["metadata"]["name"])))
+        .collect();
+    install::install(&cluster.client, &Bundle { objects, ..Default::default() }).await?;
+    for name in names {
+        cli.out.line(&format!("{name} applied"))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+async fn all(cli: &Cli) -> anyhow::Result<Vec<Value>> {
+    let cluster = cli.target.reach().await?;
+    let mut found = Vec::new();
+    for kind in DefinitionKind::CURRENT {
+        let path = format!("/apis/core.oam.dev/v1beta1/{}", kind.plural());
+        let list =
+            rest::send(&cluster.client, Method::GET, &path, None, &ActAs::default()).await?;
+        for item in list["items"].as_array().into_iter().flatten() {
+            let mut item = item.clone();
+            item["kind"] = kind.kind().into();
+            found.push(item);
+        }
+    }
+    Ok(found)
+}
+
+async fn list(cli: &Cli) -> anyhow::Result<Exit> {
+    let rows: Vec<Vec<String>> = all(cli)
+        .await?
+        .iter()
+        .map(|it| {
+            let meta = &it["metadata"];
+            vec![
+                text(&meta["name"]),
+                text(&it["kind"]),
+                text(&meta["namespace"]),
+                text(&meta["annotations"]["definition.oam.dev/description"]),
+            ]
+        })
+        .collect();
+    cli.out.table(&["NAME", "KIND", "NAMESPACE", "DESCRIPTION"], &rows)?;
+    Ok(Exit::Done)
+}
+
+async fn get(name: &str, output: Option<Format>, cli: &Cli) -> anyhow::Result<Exit> {
+    let known = all(cli).await?;
+    let Some(found) = known.iter().find(|it| it["metadata"]["name"] == name) else {
+        let names: Vec<String> = known.iter().map(|it| text(&it["metadata"]["name"])).collect();
+        return Err(bad_input(format!(
+            "there is no definition {name}{}",
+            nearest(name, names.iter().map(String::as_str))
+        )));
+    };
+    cli.out.value(&output.unwrap_or(Format::Yaml), found)?;
+    Ok(Exit::Done)
+}
+
+/// `; did you mean X?`, or nothing.
+pub fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let best = known
+        .map(|it| (distance(&wanted.to_lowercase(), &it.to_lowercase()), it))
+        .min_by_key(|it| it.0);
+    match best {
+        Some((distance, name)) if distance <= 1 + wanted.chars().count() / 3 => {
+            format!("; did you mean {name}?")
+        }
+        Some(_) | None => String::new(),
+    }
+}
+
+/// Changes that turn one word into the other.
+fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (index, c) in left.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = index + 1;
+        for (at, other) in right.iter().enumerate() {
+            let change = diagonal + usize::from(c != *other);
+            diagonal = row[at + 1];
+            row[at + 1] = change.min(diagonal + 1).min(row[at] + 1);
+        }
+    }
+    row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_names_are_offered() {
+        let known = ["webservice", "worker"];
+        assert_eq!(nearest("webservce", known.into_iter()), "; did you mean webservice?");
+        assert_eq!(nearest("zzz", known.into_iter()), "");
+    }
+}

@@ -1,0 +1,29 @@
+//! `lateen install`: CRDs and definitions into a cluster.
+
+use clap::Args as ClapArgs;
+use lateen_controller::install;
+
+use crate::Cli;
+use crate::exit::Exit;
+use crate::target::{bundle, cue_runtime};
+
+/// `lateen install`
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  lateen install --context staging
+  lateen install --kubeconfig ~/.kube/config")]
+pub struct Args {}
+
+/// Runs the command.
+pub async fn run(_args: Args, cli: &Cli) -> anyhow::Result<Exit> {
+    let cluster = cli.target.reach().await?;
+    let bundle = bundle(&cue_runtime()?)?;
+    let count = install::install(&cluster.client, &bundle).await?;
+    cli.out.line(&format!(
+        "{count} objects in place: {} CRDs, {} definitions",
+        bundle.crds.len(),
+        bundle.objects.len()
+    ))?;
+    Ok(Exit::Done)
+}
