@@ -81,24 +81,14 @@ fn main() -> ExitCode {
     };
     let out = Out::new(arguments.color);
     let cli = Cli { out, target: arguments.target };
-    let exit = runtime.block_on(async {
-        let worker = tokio::spawn(async move {
-            let result = command::run(arguments.command, &cli).await;
-            (cli, result)
-        });
-        match worker.await {
-            Ok((_, Ok(exit))) => exit,
-            Ok((cli, Err(error))) => {
-                let label = cli.out.paint(output::Tone::Bad, "error:");
-                cli.out.note(&format!("{label} {error:#}"));
-                exit::of(&error)
-            }
-            Err(error) => {
-                eprintln!("error: lateen itself failed, please report it: {error}");
-                Exit::NotSo
-            }
+    let exit = match runtime.block_on(command::run(arguments.command, &cli)) {
+        Ok(exit) => exit,
+        Err(error) => {
+            let label = cli.out.paint(output::Tone::Bad, "error:");
+            cli.out.note(&format!("{label} {error:#}"));
+            exit::of(&error)
         }
-    });
+    };
     // Watches and simulated controllers need no farewell.
     runtime.shutdown_background();
     exit.into()

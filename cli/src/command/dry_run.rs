@@ -49,7 +49,7 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
         insert(&mut definitions, object)?;
     }
     let documents = manifest::read(&args.file)?;
-    let of_kind = |kind: &str| {
+    let of_kind = |kind: &'static str| {
         documents.iter().filter(move |it| it.object["kind"] == kind).map(|it| it.object.clone())
     };
     let policies: Vec<_> =
