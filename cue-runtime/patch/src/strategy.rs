@@ -71,6 +71,10 @@ fn apply(base: &mut Tree, field: &mut Field, path: &[String], key: Option<&str>)
 ///
 /// Each of several keys appends its own block of places (kubevela-observed.md 19).
 fn line_up(base: &mut [Tree], patch: &[Tree], key: &str, retain: bool) -> Option<Vec<Tree>> {
+    // No element asks for nothing: the base stays as it is.
+    if patch.is_empty() {
+        return Some(Vec::new());
+    }
     let mut wanted: Vec<(String, usize)> = Vec::new();
     let mut aligned = Vec::new();
     for key in key.split(',') {

@@ -84,6 +84,15 @@ fn a_key_lines_elements_up() {
 }
 
 #[test]
+fn an_empty_patch_with_a_key_changes_nothing() {
+    unify(
+        json!({"env": [{"name": "A"}]}),
+        json!({"+env": "patchKey=name", "env": []}),
+        Ok(json!({"env": [{"name": "A"}]})),
+    );
+}
+
+#[test]
 fn retain_keys_replaces() {
     unify(
         json!({"c": [{"name": "x", "old": 1}, {"name": "y", "old": 1}]}),

@@ -25,10 +25,6 @@ mod queue; // what to look at next, now or later
 mod replicaset; // ReplicaSets
 mod statefulset; // StatefulSets
 mod volume; // claims
-pub mod attach; // the controllers on a plane of this process
-
-
-pub use crate::attach::start;
 
 use std::sync::Arc;
 use std::time::Duration;
