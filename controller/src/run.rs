@@ -11,6 +11,7 @@ use http::Request;
 use kube::Client;
 use lateen_engine::delivery;
 use lateen_engine::reconcile::{Engine, reconcile};
+use lateen_engine::render::ClusterVersion;
 use serde_json::Value;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -61,6 +62,7 @@ struct Shared {
     queue: Queue<Key>,
     metrics: Arc<Metrics>,
     options: Options,
+    cluster_version: ClusterVersion,
 }
 
 /// Kinds whose changes may change the health of an Application.
@@ -84,7 +86,9 @@ pub async fn run(
     options: Options,
     stop: CancellationToken,
 ) {
+    let cluster_version = version(&client).await;
     let shared = Arc::new(Shared {
+        cluster_version,
         world: KubeWorld::new(client.clone(), metrics.clone()),
         client,
         runtime,
@@ -115,6 +119,20 @@ pub async fn run(
     while workers.join_next().await.is_some() {}
 }
 
+/// What the API server says it is; nothing if it does not say.
+async fn version(client: &Client) -> ClusterVersion {
+    let answer =
+        rest::send(client, http::Method::GET, "/version", None, &ActAs::default()).await;
+    let Ok(answer) = answer else { return ClusterVersion::default() };
+    let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
+    ClusterVersion {
+        major: text("major"),
+        minor: text("minor"),
+        git_version: text("gitVersion"),
+        platform: text("platform"),
+    }
+}
+
 async fn work(shared: Arc<Shared>) {
     while let Some(key) = shared.queue.next().await {
         let started = std::time::Instant::now();
@@ -140,6 +158,7 @@ async fn one(shared: &Shared, key: &Key) -> Option<Duration> {
         step_packages: &shared.step_packages,
         retries: shared.options.retries,
         revision_limit: shared.options.revision_limit,
+        cluster_version: shared.cluster_version.clone(),
     };
     match reconcile(&engine, &key.0, &key.1).await {
         Ok(next) => {

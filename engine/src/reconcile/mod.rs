@@ -40,6 +40,8 @@ pub struct Engine<'a> {
     pub retries: u32,
     /// Revisions kept besides the current one.
     pub revision_limit: usize,
+    /// Version of the cluster, for templates.
+    pub cluster_version: crate::render::ClusterVersion,
 }
 
 /// What is to be done next.
@@ -169,7 +171,8 @@ async fn deliver(engine: &Engine<'_>, app: &mut Application, live: &Value) -> Re
     };
     let tracker = world.get(&Inventory::at(app)).await.map_err(&run)?;
     let inventory = Inventory::read(app, tracker);
-    let context = Context::of(app, &revision);
+    let mut context = Context::of(app, &revision);
+    context.cluster_version = engine.cluster_version.clone();
     let templates = Templates::new(engine.runtime, engine.render_packages);
     let snapshot = app.clone();
     let delivery =
@@ -403,7 +406,8 @@ async fn revise_app(
             return Ok(latest.name.clone());
         }
     }
-    let context = Context::of(app, &name);
+    let mut context = Context::of(app, &name);
+    context.cluster_version = engine.cluster_version.clone();
     let templates = Templates::new(engine.runtime, engine.render_packages);
     let mut entries = Vec::new();
     for component in &app.spec.components {
