@@ -112,6 +112,14 @@ impl Evaluator {
                 return;
             }
         }
+        if self.emptied.contains(&id) {
+            let vertex = self.heap.get_mut(id);
+            let bare = vertex.scalar.is_none()
+                && !vertex.is_list
+                && vertex.choice.is_none()
+                && vertex.fault.is_none();
+            vertex.is_struct |= bare;
+        }
         self.check_scalar(id);
         self.check_closed(id);
     }
