@@ -135,6 +135,7 @@ async fn serve(args: Serve, cli: &Cli) -> anyhow::Result<Exit> {
         let runtime = cue_runtime()?;
         let client = plane.client("default");
         install::install(&client, &bundle(&runtime)?).await?;
+        std::fs::write(ready_file(), "")?;
         let stop = plane.stop.clone();
         tokio::spawn(run::run(
             client,
@@ -153,6 +154,11 @@ fn pid_file() -> PathBuf {
     directories().data.join("plane.pid")
 }
 
+/// There once CRDs and definitions are in place.
+fn ready_file() -> PathBuf {
+    directories().data.join("plane.ready")
+}
+
 fn running() -> Option<u32> {
     let pid: u32 = std::fs::read_to_string(pid_file()).ok()?.trim().parse().ok()?;
     std::path::Path::new(&format!("/proc/{pid}")).exists().then_some(pid)
@@ -167,7 +173,9 @@ fn start(listen: SocketAddr, cli: &Cli) -> anyhow::Result<Exit> {
     let data = directories().data;
     std::fs::create_dir_all(&data)
         .map_err(|error| bad_input(format!("{}: {error}", data.display())))?;
-    let _ = std::fs::remove_file(&kubeconfig);
+    for old in [&kubeconfig, &ready_file()] {
+        let _ = std::fs::remove_file(old);
+    }
     let log = data.join("plane.log");
     let file = std::fs::File::create(&log)?;
     let mut process = Process::new(std::env::current_exe()?);
@@ -181,7 +189,7 @@ fn start(listen: SocketAddr, cli: &Cli) -> anyhow::Result<Exit> {
     }
     let mut child = process.spawn()?;
     let started = Instant::now();
-    while !kubeconfig.exists() || std::net::TcpStream::connect(listen).is_err() {
+    while !ready_file().exists() {
         if let Some(status) = child.try_wait()? {
             let text = std::fs::read_to_string(&log).unwrap_or_default();
             let last = text.lines().last().unwrap_or("no word").to_owned();

@@ -565,6 +565,7 @@ impl Evaluator {
                 groups: crate::heap::Groups::new(),
                 notes: smallvec::SmallVec::new(),
                 at,
+                early: false,
             });
         }
         self.heap.get_mut(id).conjuncts.push(conjunct(Source::Vertex(comparator)));

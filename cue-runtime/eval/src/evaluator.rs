@@ -61,6 +61,8 @@ pub(crate) struct Evaluator {
     pub(crate) imports: FxHashMap<u32, VertexId>,
     /// Values that builtin functions hold by number.
     pub(crate) handles: Vec<VertexId>,
+    /// Fields added now come from a comprehension before other fields.
+    pub(crate) early: bool,
     pub(crate) root: VertexId,
     pub(crate) root_env: EnvId,
 }
@@ -87,6 +89,7 @@ impl Evaluator {
             anonymous: FxHashMap::default(),
             imports: FxHashMap::default(),
             handles: Vec::new(),
+            early: false,
             root,
             root_env,
         };
@@ -511,6 +514,7 @@ impl Evaluator {
                 groups: Groups::new(),
                 notes: smallvec::SmallVec::new(),
                 at: At::default(),
+                early: false,
             });
         }
         let vertex = self.heap.get_mut(id);

@@ -62,6 +62,8 @@ pub(crate) struct ArcEntry {
     pub(crate) groups: Groups,
     pub(crate) notes: SmallVec<[u32; 1]>,
     pub(crate) at: At,
+    /// Made by a comprehension that stands before other fields: it comes before them (O rules).
+    pub(crate) early: bool,
 }
 
 #[derive(Clone, Debug)]

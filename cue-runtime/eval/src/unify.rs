@@ -19,6 +19,8 @@ struct Pending {
     env: EnvId,
     groups: Groups,
     close_as: Option<u32>,
+    /// Fields stand behind it.
+    early: bool,
 }
 
 /// What is still to do for a vertex.
@@ -29,6 +31,8 @@ struct Work {
     seen_vertices: Vec<VertexId>,
     comprehensions: Vec<Pending>,
     disjunctions: Vec<Disjunction>,
+    /// Bodies of comprehensions that fields stand behind.
+    early: Vec<ExprId>,
     computed: Vec<(ExprId, EnvId, Presence, ExprId, u32, At, Groups)>,
 }
 
@@ -82,7 +86,12 @@ impl Evaluator {
                     self.heap.get_mut(id).fault = self.spent;
                     return;
                 }
+                let before = self.early;
+                if let Source::Expr(expr, _) = conjunct.source {
+                    self.early = work.early.contains(&expr);
+                }
                 self.take(id, conjunct, &mut work);
+                self.early = before;
             }
             if self.computed_fields(id, &mut work) {
                 continue;
@@ -106,6 +115,12 @@ impl Evaluator {
             }
         }
         self.list_rest(id);
+        if self.heap.get(id).arcs.iter().any(|it| it.early) && !self.heap.get(id).is_list {
+            let vertex = self.heap.get_mut(id);
+            vertex.arcs.sort_by_key(|it| !it.early);
+            vertex.index =
+                vertex.arcs.iter().enumerate().map(|(at, it)| (it.label, at as u32)).collect();
+        }
         if !work.disjunctions.is_empty() && self.heap.get(id).fault.is_none() {
             self.choose(id, &work.disjunctions);
             if self.heap.get(id).forward.is_some() {
@@ -334,6 +349,9 @@ impl Evaluator {
         }
         let target = self.follow(target);
         let conjuncts = self.heap.get(target).conjuncts.clone();
+        if conjuncts.is_empty() && self.heap.get(target).is_list {
+            self.take_elements(id, target);
+        }
         for inner in conjuncts.into_iter().rev() {
             let closed = inner.groups.iter().any(|it| self.closing.contains(it));
             let mut groups = conjunct.groups.clone();
@@ -365,6 +383,34 @@ impl Evaluator {
                 close_as: conjunct.close_as.or(inner.close_as),
                 by_reference: true,
             });
+        }
+    }
+
+    /// A list that a function or a slice made has elements and nothing else.
+    fn take_elements(&mut self, id: VertexId, list: VertexId) {
+        let at = self.heap.get(list).shape_at;
+        let elements: Vec<VertexId> = self.heap.get(list).arcs.iter().map(|it| it.vertex).collect();
+        let vertex = self.heap.get_mut(id);
+        vertex.is_list = true;
+        vertex.shape_at = at;
+        for (index, element) in elements.iter().enumerate() {
+            let label = self.labels.index(index);
+            let child = self.add_arc(id, label, Presence::Member, &Groups::new(), 0, at);
+            let element = self.follow(*element);
+            self.add_conjunct(child, Conjunct {
+                source: Source::Vertex(element),
+                groups: Groups::new(),
+                close_as: None,
+                by_reference: true,
+            });
+        }
+        match self.heap.get(id).closed_length {
+            Some((other, _)) if other != elements.len() => {
+                let message =
+                    format!("incompatible list lengths ({other} and {})", elements.len());
+                self.raise(id, Fault::new(Kind::Permanent, message, at));
+            }
+            _ => self.heap.get_mut(id).closed_length = Some((elements.len(), at)),
         }
     }
 
@@ -419,7 +465,12 @@ impl Evaluator {
         }
         self.heap.get_mut(id).open |= open;
         let mut embedded = Vec::new();
-        for declaration in &code.declarations {
+        let last_field = code
+            .declarations
+            .iter()
+            .rposition(|it| matches!(it, Declaration::Field { .. }))
+            .unwrap_or(0);
+        for (place, declaration) in code.declarations.iter().enumerate() {
             match declaration {
                 Declaration::Field { label, presence, value, notes, at } => match label {
                     DeclLabel::Fixed(label) => {
@@ -451,6 +502,7 @@ impl Evaluator {
                     env: inner,
                     groups: groups.clone(),
                     close_as,
+                    early: place < last_field,
                 }),
                 Declaration::Open => {}
             }
@@ -677,6 +729,7 @@ impl Evaluator {
             groups: groups.clone(),
             notes: all,
             at,
+            early: self.early,
         });
         if self.labels.kind(label) == LabelKind::Regular {
             for index in 0..self.heap.get(id).patterns.len() {
@@ -785,6 +838,9 @@ impl Evaluator {
                         self.emptied.insert(id);
                     }
                     for (body, env) in yields.into_iter().rev() {
+                        if pending.early {
+                            work.early.push(body);
+                        }
                         work.conjuncts.push(Conjunct {
                             source: Source::Expr(body, env),
                             groups: pending.groups.clone(),
