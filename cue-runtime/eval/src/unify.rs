@@ -1057,6 +1057,7 @@ impl Evaluator {
         let marked = disjunction.marks.contains(&true);
         let mut choice = Choice::default();
         let mut failures: Vec<Fault> = Vec::new();
+        let mut unknown: Vec<VertexId> = Vec::new();
         for (pick, mark) in disjunction.marks.iter().enumerate() {
             if let Err(fault) = self.tick() {
                 self.heap.get_mut(id).fault = Some(fault);
@@ -1079,6 +1080,9 @@ impl Evaluator {
                 continue;
             }
             let default = *mark || !marked;
+            if self.is_unknown(candidate) {
+                unknown.push(candidate);
+            }
             match self.heap.get(candidate).choice.clone() {
                 Some(inner) => {
                     for each in &inner.all {
@@ -1089,6 +1093,11 @@ impl Evaluator {
                 }
                 None => self.add_alternative(&mut choice, candidate, default),
             }
+        }
+        // What may never resolve gives way to what already holds: `*status.ready | false`.
+        if unknown.len() < choice.all.len() {
+            choice.all.retain(|it| !unknown.contains(it));
+            choice.defaults.retain(|it| !unknown.contains(it));
         }
         if choice.defaults.len() == choice.all.len() {
             choice.defaults.clear();
@@ -1114,6 +1123,12 @@ impl Evaluator {
             }
             _ => self.heap.get_mut(id).choice = Some(choice),
         }
+    }
+
+    /// Whether the value itself is an incomplete error; a cycle may still close.
+    fn is_unknown(&self, id: VertexId) -> bool {
+        let fault = self.heap.get(id).fault.map(|it| self.heap.faults[it.0 as usize].kind);
+        fault == Some(crate::error::Kind::Incomplete)
     }
 
     fn add_alternative(&mut self, choice: &mut Choice, vertex: VertexId, default: bool) {

@@ -115,12 +115,13 @@ impl<'a> Delivery<'a> {
         }
         let one = |(object, known): (Value, bool)| async move {
             let at = ObjectRef::of(&object, cluster);
-            if known {
-                if let Some(live) = self.world.get(&at).await? {
+            if let Some(live) = self.world.get(&at).await? {
+                self.check_owner(&live, &at)?;
+                // Being recorded says nothing of being applied: the process may have died between
+                // the two. What is live decides, and so drift is corrected too.
+                if known && holds(&object, &live) {
                     return Ok(live);
                 }
-            } else if let Some(live) = self.world.get(&at).await? {
-                self.check_owner(&live, &at)?;
             }
             self.world.apply(&object, cluster, Apply { force: true }).await
         };
@@ -168,8 +169,17 @@ impl<'a> Delivery<'a> {
         let name = object::label(live, label::APP_NAME).unwrap_or_default();
         let namespace = object::label(live, label::APP_NAMESPACE).unwrap_or_default();
         let ours = name == self.app.metadata.name && namespace == self.app.namespace();
-        if ours || name.is_empty() {
+        if ours {
             return Ok(());
+        }
+        if name.is_empty() {
+            if self.app.spec.policies.iter().any(|it| it.r#type == "take-over") {
+                return Ok(());
+            }
+            return Err(Error::Conflict(format!(
+                "{} {}/{} exists but not managed by any application now; a take-over policy adopts it",
+                at.kind, at.namespace, at.name
+            )));
         }
         Err(Error::Conflict(format!(
             "{} {}/{} is managed by other application {namespace}/{name}",
@@ -386,6 +396,32 @@ impl Host for Delivery<'_> {
     fn policies(&self) -> Vec<(String, Value)> {
         let all = self.app.spec.policies.iter();
         all.map(|it| (it.name.clone(), serde_json::to_value(it).unwrap_or_default())).collect()
+    }
+}
+
+/// Whether everything `wanted` says is so in `live`; what others added does not matter.
+fn holds(wanted: &Value, live: &Value) -> bool {
+    match (wanted, live) {
+        (Value::Object(wanted), Value::Object(live)) => wanted.iter().all(|(key, value)| {
+            // Written once, shown never: the API server moves it into `data`.
+            key == "stringData" || live.get(key).is_some_and(|it| holds(value, it)) || is_empty(value)
+        }),
+        (Value::Array(wanted), Value::Array(live)) => {
+            wanted.len() == live.len()
+                && wanted.iter().zip(live).all(|(wanted, live)| holds(wanted, live))
+        }
+        (Value::Number(wanted), Value::Number(live)) => wanted.as_f64() == live.as_f64(),
+        _ => wanted == live,
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
     }
 }
 

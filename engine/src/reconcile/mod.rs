@@ -9,7 +9,7 @@ mod status; // conditions and phases
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use cue_session::{Package, Runtime};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::api::names::{annotation, condition, finalizer, phase};
 use crate::api::object::RevisionName;
@@ -71,12 +71,14 @@ pub async fn reconcile(engine: &Engine<'_>, namespace: &str, name: &str) -> Resu
     if live["metadata"]["deletionTimestamp"].is_string() {
         return remove(engine, &app, &live).await;
     }
+    let mut version = live["metadata"]["resourceVersion"].clone();
     let finalizers = live["metadata"]["finalizers"].as_array().cloned().unwrap_or_default();
     if !finalizers.iter().any(|it| it == finalizer::APPLICATION) {
         let mut all = finalizers;
         all.push(finalizer::APPLICATION.into());
         let body = json!({"metadata": {"finalizers": all}});
-        engine.world.patch(&at(namespace, name), PatchKind::Merge, &body).await?;
+        let patched = engine.world.patch(&at(namespace, name), PatchKind::Merge, &body).await?;
+        version = patched["metadata"]["resourceVersion"].clone();
     }
     let before = serde_json::to_value(&app.status).unwrap_or_default();
     let result = deliver(engine, &mut app, &live).await;
@@ -88,14 +90,20 @@ pub async fn reconcile(engine: &Engine<'_>, namespace: &str, name: &str) -> Resu
             status::set(&mut app, condition::READY, Err(&error.to_string()), now);
             engine.world.event(&live, true, reason, &error.to_string()).await?;
             if let Error::Unavailable(_) = error {
-                write(engine, &mut app, &before).await?;
+                write(engine, &app, &before, &version).await?;
                 return Err(error);
             }
             Next { wake: Some(now + chrono::Duration::seconds(30)) }
         }
     };
-    write(engine, &mut app, &before).await?;
-    Ok(next)
+    match write(engine, &app, &before, &version).await {
+        Ok(()) => Ok(next),
+        // Somebody wrote meanwhile, a suspend perhaps: nothing of it may be lost.
+        Err(Error::Conflict(_)) => {
+            Ok(Next { wake: Some(engine.world.now() + chrono::Duration::milliseconds(20)) })
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Where and why a reconcile stopped.
@@ -504,20 +512,19 @@ async fn limit_revisions(engine: &Engine<'_>, app: &Application, current: &str) 
 }
 
 /// Writes the status if it changed; what disappeared is removed.
-async fn write(engine: &Engine<'_>, app: &mut Application, before: &Value) -> Result<(), Error> {
+async fn write(
+    engine: &Engine<'_>,
+    app: &Application,
+    before: &Value,
+    version: &Value,
+) -> Result<(), Error> {
     let after = serde_json::to_value(&app.status).unwrap_or_default();
     if after == *before {
         return Ok(());
     }
     let mut change = after;
     nulls(before, &mut change);
-    let body = json!({
-        "metadata": {"resourceVersion": app.metadata.rest.get("resourceVersion")},
-        "status": change,
-    });
-    let mut body = body;
-    // A finalizer written in this round has moved the version on; the status is ours anyway.
-    body["metadata"] = Value::Object(Map::new());
+    let body = json!({"metadata": {"resourceVersion": version}, "status": change});
     let place = at(app.namespace(), &app.metadata.name);
     match engine.world.patch_status(&place, &body).await {
         Ok(_) | Err(Error::NotFound(_)) => Ok(()),

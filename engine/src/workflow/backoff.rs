@@ -44,6 +44,10 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
             };
         rest = &rest[unit..];
     }
+    // Go counts nanoseconds in 64 bits: more is no duration.
+    if !total.is_finite() || total >= 9.2e9 {
+        return None;
+    }
     let millis = (total * 1000.0) as i64;
     Some(Duration::milliseconds(if negative { -millis } else { millis }))
 }
@@ -64,6 +68,7 @@ mod tests {
         assert_eq!(parse_duration("1.5s"), Some(Duration::milliseconds(1500)));
         assert_eq!(parse_duration("-5s"), Some(Duration::seconds(-5)));
         assert_eq!(parse_duration("1d"), None);
+        assert_eq!(parse_duration("9999999999h"), None);
         assert_eq!(parse_duration(""), None);
     }
 }
