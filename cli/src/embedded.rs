@@ -53,8 +53,10 @@ impl Embedded {
         let plane = Plane::new(options_).map_err(|error| bad_input(format!("{error:?}")))?;
         let stop = CancellationToken::new();
         if options.controllers {
-            let simulate =
-                local_simulate::Options { pods: options.pods, ..local_simulate::Options::default() };
+            let simulate = local_simulate::Options {
+                pods: options.pods,
+                ..local_simulate::Options::default()
+            };
             let (on, stop) = (plane.clone(), stop.clone());
             tokio::spawn(async move { local_simulate::plane::run(&on, simulate, stop).await });
         }

@@ -162,7 +162,9 @@ fn translate(path: &str) -> String {
                 chars.next();
                 out.push_str("..");
                 let name = take_name(&mut chars);
-                if name.is_empty() { continue }
+                if name.is_empty() {
+                    continue;
+                }
                 out.push_str(&bracketed(&name));
             }
             '.' => {

@@ -41,7 +41,10 @@ pub fn read(files: &[PathBuf]) -> anyhow::Result<Vec<Document>> {
                 .collect();
             inside.sort();
             if inside.is_empty() {
-                return Err(bad_input(format!("{}: no .yaml, .yml or .json files", file.display())));
+                return Err(bad_input(format!(
+                    "{}: no .yaml, .yml or .json files",
+                    file.display()
+                )));
             }
             for path in inside {
                 read_file(&path, &mut documents)?;

@@ -71,8 +71,7 @@ impl TargetArgs {
     /// The chosen cluster.
     pub async fn cluster(&self) -> anyhow::Result<Cluster> {
         let config = self.config().await.map_err(unreachable)?;
-        let namespace =
-            self.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
+        let namespace = self.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
         let client = Client::try_from(config).map_err(|error| unreachable(error.into()))?;
         Ok(Cluster { client, namespace, embedded: None })
     }
@@ -102,8 +101,7 @@ const SANDBOX_MEMORY: usize = 512 << 20;
 /// The sandboxed CUE runtime, its compiled module cached for this user.
 pub fn cue_runtime() -> anyhow::Result<SandboxRuntime> {
     let warm = std::thread::available_parallelism().map_or(2, usize::from);
-    let options =
-        Options { cache: Some(directories().cache), warm, memory: SANDBOX_MEMORY };
+    let options = Options { cache: Some(directories().cache), warm, memory: SANDBOX_MEMORY };
     Ok(SandboxRuntime::new(options)?)
 }
 

@@ -138,13 +138,7 @@ fn patch(app: &Value, name: &str, control: Control, step: Option<&str>) -> Resul
     Ok(json!({"metadata": {"resourceVersion": version}, "status": {"workflow": changed}}))
 }
 
-fn set(
-    steps: &mut Value,
-    only: Option<&str>,
-    from: &[&str],
-    to: &str,
-    reason: Option<&str>,
-) {
+fn set(steps: &mut Value, only: Option<&str>, from: &[&str], to: &str, reason: Option<&str>) {
     let now = Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true);
     let change = |row: &mut Value| {
         let named = only.is_none_or(|name| row["name"] == name);
@@ -166,9 +160,11 @@ fn set(
 
 fn any(steps: &Value, phases: &[&str]) -> bool {
     let at = |row: &Value| phases.contains(&row["phase"].as_str().unwrap_or_default());
-    steps.as_array().into_iter().flatten().any(|row| {
-        at(row) || row["subSteps"].as_array().into_iter().flatten().any(at)
-    })
+    steps
+        .as_array()
+        .into_iter()
+        .flatten()
+        .any(|row| at(row) || row["subSteps"].as_array().into_iter().flatten().any(at))
 }
 
 fn known(steps: &Value, step: &str) -> Result<(), String> {
@@ -201,10 +197,13 @@ mod tests {
         ]}));
         let patch = patch(&app, "shop", Control::Resume, None).unwrap();
         assert_eq!(patch["metadata"]["resourceVersion"], "7");
-        assert_eq!(patch["status"]["workflow"], json!({"suspend": false, "steps": [
-            {"name": "a", "phase": "succeeded"},
-            {"name": "g", "phase": "running", "subSteps": [{"name": "b", "phase": "running"}]}
-        ]}));
+        assert_eq!(
+            patch["status"]["workflow"],
+            json!({"suspend": false, "steps": [
+                {"name": "a", "phase": "succeeded"},
+                {"name": "g", "phase": "running", "subSteps": [{"name": "b", "phase": "running"}]}
+            ]})
+        );
     }
 
     #[test]

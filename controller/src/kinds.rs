@@ -68,12 +68,7 @@ const BUILT_IN: &[(&str, &str, &str, bool)] = &[
     ("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "clusterrolebindings", false),
     ("storage.k8s.io/v1", "StorageClass", "storageclasses", false),
     ("coordination.k8s.io/v1", "Lease", "leases", true),
-    (
-        "apiextensions.k8s.io/v1",
-        "CustomResourceDefinition",
-        "customresourcedefinitions",
-        false,
-    ),
+    ("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions", false),
     ("core.oam.dev/v1beta1", "Application", "applications", true),
     ("core.oam.dev/v1beta1", "ApplicationRevision", "applicationrevisions", true),
     ("core.oam.dev/v1beta1", "ComponentDefinition", "componentdefinitions", true),

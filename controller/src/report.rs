@@ -209,8 +209,7 @@ pub async fn tree(client: &Client, app: &Value) -> Result<Vec<Node>, Error> {
     let here = |it: &&Value| matches!(it["cluster"].as_str(), None | Some("" | "local"));
     let applied: Vec<&Value> = items(&app["status"]["appliedResources"]).filter(here).collect();
     let mut live = Vec::new();
-    let mut found =
-        stream::iter(&applied).map(|it| fetch(client, &kinds, it)).buffered(PARALLEL);
+    let mut found = stream::iter(&applied).map(|it| fetch(client, &kinds, it)).buffered(PARALLEL);
     while let Some(object) = found.next().await {
         live.push(object?);
     }
@@ -241,8 +240,7 @@ pub async fn tree(client: &Client, app: &Value) -> Result<Vec<Node>, Error> {
 }
 
 async fn fetch(client: &Client, kinds: &Kinds, it: &Value) -> Result<Option<Value>, Error> {
-    let resource = match kinds.resolve(client, &text(&it["apiVersion"]), &text(&it["kind"])).await
-    {
+    let resource = match kinds.resolve(client, &text(&it["apiVersion"]), &text(&it["kind"])).await {
         Ok(resource) => resource,
         Err(Error::UnknownKind { .. }) => return Ok(None),
         Err(error) => return Err(error),
@@ -334,9 +332,7 @@ fn health(object: &Value) -> (Health, String) {
         "Deployment" | "StatefulSet" | "ReplicaSet" => {
             of(count(&status["readyReplicas"]), object["spec"]["replicas"].as_i64().unwrap_or(1))
         }
-        "DaemonSet" => {
-            of(count(&status["numberReady"]), count(&status["desiredNumberScheduled"]))
-        }
+        "DaemonSet" => of(count(&status["numberReady"]), count(&status["desiredNumberScheduled"])),
         "Pod" => {
             let phase = text(&status["phase"]);
             let ready = items(&status["conditions"])

@@ -121,8 +121,7 @@ pub async fn run(
 
 /// What the API server says it is; nothing if it does not say.
 async fn version(client: &Client) -> ClusterVersion {
-    let answer =
-        rest::send(client, http::Method::GET, "/version", None, &ActAs::default()).await;
+    let answer = rest::send(client, http::Method::GET, "/version", None, &ActAs::default()).await;
     let Ok(answer) = answer else { return ClusterVersion::default() };
     let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
     ClusterVersion {
@@ -208,7 +207,8 @@ async fn watch(
     loop {
         let path = with(base.clone());
         let list =
-            match rest::send(&shared.client, http::Method::GET, &path, None, &ActAs::default()).await
+            match rest::send(&shared.client, http::Method::GET, &path, None, &ActAs::default())
+                .await
             {
                 Ok(list) => list,
                 Err(error) => {
@@ -224,8 +224,7 @@ async fn watch(
             }
         }
         shared.metrics.synced.store(true, Ordering::Relaxed);
-        let mut version =
-            list["metadata"]["resourceVersion"].as_str().unwrap_or("0").to_owned();
+        let mut version = list["metadata"]["resourceVersion"].as_str().unwrap_or("0").to_owned();
         'watching: loop {
             let path = rest::with_query(with(base.clone()), "watch", "true");
             let path = rest::with_query(path, "allowWatchBookmarks", "true");
@@ -244,7 +243,9 @@ async fn watch(
             while let Some(event) = stream.next().await {
                 use kube::api::WatchEvent;
                 let object = match event {
-                    Ok(WatchEvent::Added(it) | WatchEvent::Modified(it) | WatchEvent::Deleted(it)) => it,
+                    Ok(
+                        WatchEvent::Added(it) | WatchEvent::Modified(it) | WatchEvent::Deleted(it),
+                    ) => it,
                     Ok(WatchEvent::Bookmark(mark)) => {
                         version.clone_from(&mark.metadata.resource_version);
                         continue;

@@ -40,11 +40,8 @@ impl KubeWorld {
         if !at.cluster.is_empty() && at.cluster != "local" {
             return Err(Error::Unavailable(format!("cluster {} is not joined", at.cluster)));
         }
-        let resource = self
-            .kinds
-            .resolve(&self.client, &at.api_version, &at.kind)
-            .await
-            .map_err(classify)?;
+        let resource =
+            self.kinds.resolve(&self.client, &at.api_version, &at.kind).await.map_err(classify)?;
         let namespace = if resource.namespaced && at.namespace.is_empty() && name.is_some() {
             "default"
         } else {

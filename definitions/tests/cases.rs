@@ -76,10 +76,8 @@ impl Case {
 
 /// Cases our own evaluator answers differently today, each a defect to mend (issue 4): the order of
 /// fields that comprehensions make, and paths below a list.
-const KNOWN_WRONG: &[&str] = &[
-    "trait/nocalhost/plain.txt",
-    "policy/read-only/unknown-selector.txt",
-];
+const KNOWN_WRONG: &[&str] =
+    &["trait/nocalhost/plain.txt", "policy/read-only/unknown-selector.txt"];
 
 #[test]
 fn the_shipped_definitions_give_what_the_cases_say() {
@@ -98,7 +96,8 @@ fn the_shipped_definitions_give_what_the_cases_say() {
                     match check(&case, &definition, profile) {
                         Ok(()) => {}
                         Err(Wrong::Unavailable) => return,
-                        Err(Wrong::Told(_)) if KNOWN_WRONG.iter().any(|it| case.at.ends_with(it)) => {}
+                        Err(Wrong::Told(_))
+                            if KNOWN_WRONG.iter().any(|it| case.at.ends_with(it)) => {}
                         Err(Wrong::Told(why)) => {
                             wrong.push(format!("{}, {profile:?}: {why}", case.at.display()))
                         }

@@ -61,7 +61,8 @@ fn main() -> anyhow::Result<ExitCode> {
     std::fs::create_dir_all(&work).with_context(|| work.display().to_string())?;
     let mut fresh = Scores::default();
     for (name, runner) in RUNNERS {
-        let wanted = only.as_deref().is_none_or(|it| it == *name || it.starts_with(&format!("{name}.")));
+        let wanted =
+            only.as_deref().is_none_or(|it| it == *name || it.starts_with(&format!("{name}.")));
         if !wanted {
             continue;
         }

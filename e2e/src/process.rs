@@ -88,7 +88,11 @@ pub fn wait_for_port(port: u16, patience: Duration) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// When it cannot be started though Python is there.
-pub fn python(arguments: &[&str], environment: &[(&str, &str)], log: &Path) -> anyhow::Result<bool> {
+pub fn python(
+    arguments: &[&str],
+    environment: &[(&str, &str)],
+    log: &Path,
+) -> anyhow::Result<bool> {
     let file = std::fs::File::create(log)?;
     let mut command = Command::new("python3");
     command.args(arguments).envs(environment.iter().copied());

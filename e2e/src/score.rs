@@ -86,7 +86,8 @@ impl Scores {
     pub fn differences(&self, committed: &Scores) -> Vec<String> {
         let mut lines = Vec::new();
         for (name, fresh) in &self.counts {
-            let old = committed.counts.get(name).copied().unwrap_or_default();
+            // A score is kept from the day it is committed.
+            let Some(old) = committed.counts.get(name).copied() else { continue };
             let floor = name.starts_with("live.") || name == "cuex.cliffs";
             let same = if floor { fresh.passed >= old.passed } else { *fresh == old };
             if !same {

@@ -4,9 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lateen_engine::api::policies::Override;
-use lateen_engine::api::{self, Application, Definition, DefinitionKind, DefinitionRevision, Policy, Workflow};
+use lateen_engine::api::{
+    self, Application, Definition, DefinitionKind, DefinitionRevision, Policy, Workflow,
+};
 use lateen_engine::policy::{generator, overriding};
-use lateen_engine::render::{ClusterVersion, Context, Definitions, NoActor, Process, Request, Target, Templates, health, names, object_error, render};
+use lateen_engine::render::{
+    ClusterVersion, Context, Definitions, NoActor, Process, Request, Target, Templates, health,
+    names, object_error, render,
+};
 use lateen_engine::revision::{self, definition_hash, hash};
 use lateen_engine::{authoring, schema, validate};
 use serde::de::DeserializeOwned;
@@ -22,7 +27,8 @@ struct Score<'a> {
 
 impl Score<'_> {
     fn count(&mut self, id: &str, want: &Value, got: &Value) {
-        self.scores.check(self.name, id, same(want, got), || format!("\n  want {want}\n  got  {got}"));
+        self.scores
+            .check(self.name, id, same(want, got), || format!("\n  want {want}\n  got  {got}"));
     }
 }
 
@@ -30,9 +36,12 @@ impl Score<'_> {
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
         (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len() && a.iter().all(|(key, value)| b.get(key).is_some_and(|other| same(value, other)))
+            a.len() == b.len()
+                && a.iter().all(|(key, value)| b.get(key).is_some_and(|other| same(value, other)))
         }
         _ => a == b,
     }
@@ -40,7 +49,10 @@ fn same(a: &Value, b: &Value) -> bool {
 
 fn lines(path: &Path) -> Vec<Value> {
     let text = fs::read_to_string(path).expect("cases are there");
-    text.lines().filter(|it| !it.is_empty()).map(|it| serde_json::from_str(it).expect("a case")).collect()
+    text.lines()
+        .filter(|it| !it.is_empty())
+        .map(|it| serde_json::from_str(it).expect("a case"))
+        .collect()
 }
 
 fn from<T: DeserializeOwned>(value: &Value) -> T {
@@ -55,16 +67,22 @@ fn id(case: &Value) -> &str {
 fn spaced(value: &Value) -> String {
     match value {
         Value::Object(map) => {
-            let parts: Vec<String> = map.iter().map(|(key, value)| format!("{}: {}", Value::from(key.as_str()), spaced(value))).collect();
+            let parts: Vec<String> = map
+                .iter()
+                .map(|(key, value)| format!("{}: {}", Value::from(key.as_str()), spaced(value)))
+                .collect();
             format!("{{{}}}", parts.join(", "))
         }
-        Value::Array(items) => format!("[{}]", items.iter().map(spaced).collect::<Vec<_>>().join(", ")),
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(spaced).collect::<Vec<_>>().join(", "))
+        }
         other => other.to_string(),
     }
 }
 
 fn definition(root: &Path, name: &str) -> Option<Definition> {
-    let text = fs::read_to_string(root.join("definitions/objects").join(format!("{name}.json"))).ok()?;
+    let text =
+        fs::read_to_string(root.join("definitions/objects").join(format!("{name}.json"))).ok()?;
     serde_json::from_str(&text).ok()
 }
 
@@ -172,7 +190,9 @@ fn shown(targets: &[Target], error: Option<String>) -> Value {
         })
         .collect();
     match error {
-        Some(error) => json!({ "targets": if targets.is_empty() { Value::Null } else { targets.into() }, "error": error }),
+        Some(error) => {
+            json!({ "targets": if targets.is_empty() { Value::Null } else { targets.into() }, "error": error })
+        }
         None => json!({ "targets": targets }),
     }
 }
@@ -181,10 +201,12 @@ fn score_render(root: &Path, score: &mut Score<'_>) {
     let builtin = definitions(root);
     let runtime = cue_session::NativeRuntime::default();
     let packages = packages(lateen_definitions::render_packages());
-    let mut files: Vec<PathBuf> = fs::read_dir(root.join("render")).expect("render").flatten().map(|it| it.path()).collect();
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(root.join("render")).expect("render").flatten().map(|it| it.path()).collect();
     files.sort();
     for file in files {
-        let case: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap_or_default()).expect("a case");
+        let case: Value =
+            serde_json::from_str(&fs::read_to_string(&file).unwrap_or_default()).expect("a case");
         let app: Application = from(&case["app"]);
         let mut set = builtin.clone();
         for it in case["customDefinitions"].as_array().into_iter().flatten() {
@@ -194,17 +216,38 @@ fn score_render(root: &Path, score: &mut Score<'_>) {
                 set.insert(from(&it["object"]));
             }
         }
-        let objects = |kind: &str| case["objects"].as_array().into_iter().flatten().filter(|it| it["kind"] == kind).cloned().collect::<Vec<_>>();
+        let objects = |kind: &str| {
+            case["objects"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter(|it| it["kind"] == kind)
+                .cloned()
+                .collect::<Vec<_>>()
+        };
         let policies: Vec<Policy> = from(&objects("Policy").into());
         let workflows: Vec<Workflow> = from(&objects("Workflow").into());
         for mode in ["offline", "cluster"] {
-            let revision = if mode == "cluster" { format!("{}-v1", app.metadata.name) } else { String::new() };
+            let revision =
+                if mode == "cluster" { format!("{}-v1", app.metadata.name) } else { String::new() };
             let mut context = Context { dry_run: true, ..Context::of(&app, &revision) };
             if mode == "cluster" {
-                context.cluster_version = ClusterVersion { major: "1".into(), minor: "31".into(), git_version: "v1.31.0".into(), platform: "linux/amd64".into() };
+                context.cluster_version = ClusterVersion {
+                    major: "1".into(),
+                    minor: "31".into(),
+                    git_version: "v1.31.0".into(),
+                    platform: "linux/amd64".into(),
+                };
             }
-            let request = Request { app: &app, definitions: &set, policies: &policies, workflows: &workflows, context };
-            let (targets, error) = render(&request, Templates::new(&runtime, &packages), &mut NoActor);
+            let request = Request {
+                app: &app,
+                definitions: &set,
+                policies: &policies,
+                workflows: &workflows,
+                context,
+            };
+            let (targets, error) =
+                render(&request, Templates::new(&runtime, &packages), &mut NoActor);
             let got = shown(&targets, error.map(|it| it.to_string()));
             let primary = &case["expected"][mode];
             let other = &case["expected_evalv3"][mode];
@@ -229,16 +272,31 @@ fn score_template(root: &Path, score: &mut Score<'_>) {
             labels: from(&given.get("AppLabels").cloned().unwrap_or_else(|| json!({}))),
             annotations: from(&given.get("AppAnnotations").cloned().unwrap_or_else(|| json!({}))),
             cluster_version: {
-                let part = |key: &str| given["ClusterVersion"][key].as_str().unwrap_or_default().to_owned();
-                ClusterVersion { major: part("Major"), minor: part("Minor"), git_version: part("GitVersion"), platform: part("Platform") }
+                let part = |key: &str| {
+                    given["ClusterVersion"][key].as_str().unwrap_or_default().to_owned()
+                };
+                ClusterVersion {
+                    major: part("Major"),
+                    minor: part("Minor"),
+                    git_version: part("GitVersion"),
+                    platform: part("Platform"),
+                }
             },
             ..Context::default()
         };
-        let component = api::Component { name: text("CompName"), replica_key: text("ReplicaKey"), ..Default::default() };
-        let mut process = Process::new(Templates::new(&runtime, &[]), context.to_json(Some(&component), ""));
+        let component = api::Component {
+            name: text("CompName"),
+            replica_key: text("ReplicaKey"),
+            ..Default::default()
+        };
+        let mut process =
+            Process::new(Templates::new(&runtime, &[]), context.to_json(Some(&component), ""));
         let mut failed = None;
         for (index, step) in case["steps"].as_array().into_iter().flatten().enumerate() {
-            let (name, template) = (step["name"].as_str().unwrap_or_default(), step["template"].as_str().unwrap_or_default());
+            let (name, template) = (
+                step["name"].as_str().unwrap_or_default(),
+                step["template"].as_str().unwrap_or_default(),
+            );
             let parameter = Some(&step["params"]).filter(|it| !it.is_null());
             let answer = if step["kind"] == "workload" {
                 process.workload(name, template, parameter, &mut NoActor)
@@ -266,7 +324,11 @@ fn score_template(root: &Path, score: &mut Score<'_>) {
                 (base, None) => json!({ "output": base, "outputs": outputs }),
             }
         });
-        let want = if same(&case["expected_evalv3"], &got) { &case["expected_evalv3"] } else { &case["expected"] };
+        let want = if same(&case["expected_evalv3"], &got) {
+            &case["expected_evalv3"]
+        } else {
+            &case["expected"]
+        };
         score.count(id(&case), want, &got);
     }
 }
@@ -275,11 +337,19 @@ fn score_defs(root: &Path, score: &mut Score<'_>) {
     let runtime = cue_session::NativeRuntime::default();
     for case in lines(&root.join("defs-cue/cases.jsonl")) {
         let expected = &case["expected"];
-        let (vet, object) = match authoring::render(&runtime, case["cue"].as_str().unwrap_or_default()) {
-            Ok(object) => (json!([0, ""]), object),
-            Err(error) => (json!([1, format!("Error: failed to parse CUE: def.cue: {error}")]), Value::Null),
-        };
-        score.count(&format!("{} vet", id(&case)), &json!([expected["vet"]["exitCode"], expected["vet"]["stderr"]]), &vet);
+        let (vet, object) =
+            match authoring::render(&runtime, case["cue"].as_str().unwrap_or_default()) {
+                Ok(object) => (json!([0, ""]), object),
+                Err(error) => (
+                    json!([1, format!("Error: failed to parse CUE: def.cue: {error}")]),
+                    Value::Null,
+                ),
+            };
+        score.count(
+            &format!("{} vet", id(&case)),
+            &json!([expected["vet"]["exitCode"], expected["vet"]["stderr"]]),
+            &vet,
+        );
         score.count(&format!("{} render", id(&case)), &expected["render"]["object"], &object);
     }
 }
@@ -287,24 +357,41 @@ fn score_defs(root: &Path, score: &mut Score<'_>) {
 fn score_definitions(root: &Path, score: &mut Score<'_>) {
     let runtime = cue_session::NativeRuntime::default();
     let folder = root.join("definitions");
-    let index: Value = serde_json::from_str(&fs::read_to_string(folder.join("index.json")).unwrap_or_default()).expect("index");
+    let index: Value =
+        serde_json::from_str(&fs::read_to_string(folder.join("index.json")).unwrap_or_default())
+            .expect("index");
     for row in index.as_array().into_iter().flatten() {
-        let text = |below: &str, key: &str| fs::read_to_string(folder.join(below).join(row[key].as_str().unwrap_or_default())).unwrap_or_default();
-        let want: Value = serde_yaml::from_str(&text("rendered-yaml", "rendered_yaml")).unwrap_or_default();
-        let got = authoring::render(&runtime, &text("source", "source")).unwrap_or_else(|error| json!(error.to_string()));
+        let text = |below: &str, key: &str| {
+            fs::read_to_string(folder.join(below).join(row[key].as_str().unwrap_or_default()))
+                .unwrap_or_default()
+        };
+        let want: Value =
+            serde_yaml::from_str(&text("rendered-yaml", "rendered_yaml")).unwrap_or_default();
+        let got = authoring::render(&runtime, &text("source", "source"))
+            .unwrap_or_else(|error| json!(error.to_string()));
         score.count(row["source"].as_str().unwrap_or_default(), &want, &got);
     }
 }
 
 fn packages(all: impl Iterator<Item = lateen_definitions::Package>) -> Vec<cue_session::Package> {
-    all.map(|it| cue_session::Package { path: it.path.into(), sources: vec![cue_session::Source::new("package.cue", it.source)] }).collect()
+    all.map(|it| cue_session::Package {
+        path: it.path.into(),
+        sources: vec![cue_session::Source::new("package.cue", it.source)],
+    })
+    .collect()
 }
 
 fn score_schema(root: &Path, score: &mut Score<'_>) {
     let runtime = cue_session::NativeRuntime::default();
     for case in lines(&root.join("schema/cases.jsonl")) {
-        let Some(it) = case["definition"].as_str().and_then(|name| definition(root, name)) else { continue };
-        let packages = if it.definition_kind() == Some(DefinitionKind::WorkflowStep) { packages(lateen_definitions::packages()) } else { packages(lateen_definitions::render_packages()) };
+        let Some(it) = case["definition"].as_str().and_then(|name| definition(root, name)) else {
+            continue;
+        };
+        let packages = if it.definition_kind() == Some(DefinitionKind::WorkflowStep) {
+            packages(lateen_definitions::packages())
+        } else {
+            packages(lateen_definitions::render_packages())
+        };
         let got = schema::parameters(Templates::new(&runtime, &packages), &it);
         if case["expected"]["error"].is_string() {
             score.count(id(&case), &json!(true), &json!(got.is_err()));
@@ -322,7 +409,8 @@ fn sorted(value: &Value) -> Value {
             .iter()
             .map(|(key, value)| {
                 let mut value = sorted(value);
-                if let (Value::Array(all), true) = (&mut value, key == "required" || key == "enum") {
+                if let (Value::Array(all), true) = (&mut value, key == "required" || key == "enum")
+                {
                     all.sort_by_key(Value::to_string);
                 }
                 (key.clone(), value)
@@ -337,10 +425,19 @@ fn sorted(value: &Value) -> Value {
 fn score_health(root: &Path, score: &mut Score<'_>) {
     let runtime = cue_session::NativeRuntime::default();
     for case in lines(&root.join("health/cases.jsonl")) {
-        let texts = from(&json!({ "healthPolicy": case["healthPolicy"], "customStatus": case["customStatus"], "details": case["details"] }));
+        let texts = from(
+            &json!({ "healthPolicy": case["healthPolicy"], "customStatus": case["customStatus"], "details": case["details"] }),
+        );
         let context = case["context"].as_object().cloned().unwrap_or_default();
-        let got = match health::evaluate(Templates::new(&runtime, &[]), &texts, &context, Some(&case["parameter"])) {
-            Ok(it) => json!({ "healthy": it.healthy, "message": it.message, "details": it.details, "contextStatus": it.seen }),
+        let got = match health::evaluate(
+            Templates::new(&runtime, &[]),
+            &texts,
+            &context,
+            Some(&case["parameter"]),
+        ) {
+            Ok(it) => {
+                json!({ "healthy": it.healthy, "message": it.message, "details": it.details, "contextStatus": it.seen })
+            }
             Err(fault) => json!({ "fault": fault.to_string() }),
         };
         let mut want = case["expected"].clone();
@@ -354,7 +451,9 @@ fn score_health(root: &Path, score: &mut Score<'_>) {
 fn score_crds(root: &Path, score: &mut Score<'_>) {
     let ours = api::crds();
     for entry in fs::read_dir(root.join("crds")).expect("crds").flatten() {
-        let shipped: Value = serde_yaml::from_str(&fs::read_to_string(entry.path()).unwrap_or_default()).expect("yaml");
+        let shipped: Value =
+            serde_yaml::from_str(&fs::read_to_string(entry.path()).unwrap_or_default())
+                .expect("yaml");
         let name = shipped["metadata"]["name"].as_str().unwrap_or_default().to_owned();
         let Some(mine) = ours.iter().find(|it| it["metadata"]["name"] == name.as_str()) else {
             score.count(&name, &json!("there"), &Value::Null);
@@ -363,7 +462,11 @@ fn score_crds(root: &Path, score: &mut Score<'_>) {
         score.count(&format!("{name} names"), &shipped["spec"]["names"], &mine["spec"]["names"]);
         score.count(&format!("{name} scope"), &shipped["spec"]["scope"], &mine["spec"]["scope"]);
         for version in shipped["spec"]["versions"].as_array().into_iter().flatten() {
-            let found = mine["spec"]["versions"].as_array().into_iter().flatten().find(|it| it["name"] == version["name"]);
+            let found = mine["spec"]["versions"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .find(|it| it["name"] == version["name"]);
             let Some(found) = found else {
                 score.count(&format!("{name} {}", version["name"]), &json!("there"), &Value::Null);
                 continue;
@@ -372,10 +475,25 @@ fn score_crds(root: &Path, score: &mut Score<'_>) {
                 score.count(&format!("{name} {key}"), &version[key], &found[key]);
             }
             let columns = |it: &Value| -> Vec<Value> {
-                it["additionalPrinterColumns"].as_array().into_iter().flatten().map(|it| json!([it["name"], it["type"], it["jsonPath"]])).collect()
+                it["additionalPrinterColumns"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .map(|it| json!([it["name"], it["type"], it["jsonPath"]]))
+                    .collect()
             };
-            score.count(&format!("{name} columns"), &columns(version).into(), &columns(found).into());
-            covers(&name, "", &version["schema"]["openAPIV3Schema"], &found["schema"]["openAPIV3Schema"], score);
+            score.count(
+                &format!("{name} columns"),
+                &columns(version).into(),
+                &columns(found).into(),
+            );
+            covers(
+                &name,
+                "",
+                &version["schema"]["openAPIV3Schema"],
+                &found["schema"]["openAPIV3Schema"],
+                score,
+            );
         }
     }
 }
@@ -398,7 +516,11 @@ fn covers(name: &str, at: &str, shipped: &Value, mine: &Value, score: &mut Score
         }
     }
     if shipped["items"].is_object() && mine["items"].is_object() {
-        score.count(&format!("{name}{at}[] type"), &shipped["items"]["type"], &mine["items"]["type"]);
+        score.count(
+            &format!("{name}{at}[] type"),
+            &shipped["items"]["type"],
+            &mine["items"]["type"],
+        );
         covers(name, &format!("{at}[]"), &shipped["items"], &mine["items"], score);
     }
 }
@@ -434,13 +556,27 @@ fn score_validation(root: &Path, score: &mut Score<'_>) {
     for case in lines(&root.join("validation/cases.jsonl")) {
         let want = &case["expected"]["validate"];
         let templates = Templates::new(&runtime, &[]);
-        let objects = |kind: &str| case["objects"].as_array().into_iter().flatten().filter(|it| it["kind"] == kind).cloned().collect::<Vec<_>>();
+        let objects = |kind: &str| {
+            case["objects"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter(|it| it["kind"] == kind)
+                .cloned()
+                .collect::<Vec<_>>()
+        };
         if !case["object"].is_null() {
             let revisions: Vec<DefinitionRevision> = from(&objects("DefinitionRevision").into());
             let is_step = case["object"]["kind"] == "WorkflowStepDefinition";
-            let refusal = validate::definition(&from(&case["object"]), &revisions, templates).expect("no fault");
-            let answer = refusal.clone().or_else(|| is_step.then(|| "Validation passed".to_owned()));
-            score.count(id(&case), &json!([want["allowed"], want["message"]]), &json!([refusal.is_none(), answer]));
+            let refusal = validate::definition(&from(&case["object"]), &revisions, templates)
+                .expect("no fault");
+            let answer =
+                refusal.clone().or_else(|| is_step.then(|| "Validation passed".to_owned()));
+            score.count(
+                id(&case),
+                &json!([want["allowed"], want["message"]]),
+                &json!([refusal.is_none(), answer]),
+            );
             continue;
         }
         let app: Application = match serde_json::from_value(case["app"].clone()) {
@@ -450,7 +586,8 @@ fn score_validation(root: &Path, score: &mut Score<'_>) {
                 continue;
             }
         };
-        let old: Option<Application> = serde_json::from_value(case["old"].clone()).ok().filter(|_| !case["old"].is_null());
+        let old: Option<Application> =
+            serde_json::from_value(case["old"].clone()).ok().filter(|_| !case["old"].is_null());
         let mut set = builtin.clone();
         for it in case["customDefinitions"].as_array().into_iter().flatten() {
             if it["kind"] == "DefinitionRevision" {
@@ -461,9 +598,20 @@ fn score_validation(root: &Path, score: &mut Score<'_>) {
         }
         let policies: Vec<Policy> = from(&objects("Policy").into());
         let workflows: Vec<Workflow> = from(&objects("Workflow").into());
-        let request = Request { app: &app, definitions: &set, policies: &policies, workflows: &workflows, context: Context::of(&app, "") };
-        let refusals = validate::application(&request, old.as_ref(), templates, &mut NoActor).expect("no fault");
+        let request = Request {
+            app: &app,
+            definitions: &set,
+            policies: &policies,
+            workflows: &workflows,
+            context: Context::of(&app, ""),
+        };
+        let refusals = validate::application(&request, old.as_ref(), templates, &mut NoActor)
+            .expect("no fault");
         let message = (!refusals.is_empty()).then(|| validate::message(&refusals));
-        score.count(id(&case), &json!([want["allowed"], want["message"]]), &json!([refusals.is_empty(), message]));
+        score.count(
+            id(&case),
+            &json!([want["allowed"], want["message"]]),
+            &json!([refusals.is_empty(), message]),
+        );
     }
 }

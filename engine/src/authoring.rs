@@ -146,7 +146,12 @@ fn import_texts(source: &str) -> Vec<String> {
 }
 
 /// The header's value; status given as blocks becomes text.
-fn header(runtime: &dyn Runtime, source: &str, name: &str, headers: &[(&str, &Field)]) -> Result<Map<String, Value>, Error> {
+fn header(
+    runtime: &dyn Runtime,
+    source: &str,
+    name: &str,
+    headers: &[(&str, &Field)],
+) -> Result<Map<String, Value>, Error> {
     let mut text = String::new();
     for (_, field) in headers {
         let mut blocks = Vec::new();
@@ -172,7 +177,11 @@ fn header(runtime: &dyn Runtime, source: &str, name: &str, headers: &[(&str, &Fi
     let quoted = cue_syntax::unquote::quote(name);
     let Some(Value::Object(header)) = session.value(&quoted)? else { return Err(Error::NoHeader) };
     for key in ["healthPolicy", "customStatus", "details"] {
-        let given = header.get("attributes").and_then(|it| it.get("status")).and_then(|it| it.get(key)).and_then(Value::as_str);
+        let given = header
+            .get("attributes")
+            .and_then(|it| it.get("status"))
+            .and_then(|it| it.get(key))
+            .and_then(Value::as_str);
         if let Some(body) = given {
             check_status(name, key, body, "string")?;
         }
@@ -208,14 +217,20 @@ fn check_status(name: &str, key: &str, body: &str, form: &str) -> Result<(), Err
             error.message
         ));
     }
-    let has = |wanted: &str| parsed.file.decls.iter().any(|decl| match decl {
-        Decl::Field(field) => label(&field.label) == Some(wanted),
-        Decl::Embed(_) => true,
-        Decl::Let(..) | Decl::Ellipsis(..) | Decl::Attribute(_) => false,
-    });
+    let has = |wanted: &str| {
+        parsed.file.decls.iter().any(|decl| match decl {
+            Decl::Field(field) => label(&field.label) == Some(wanted),
+            Decl::Embed(_) => true,
+            Decl::Let(..) | Decl::Ellipsis(..) | Decl::Attribute(_) => false,
+        })
+    };
     match key {
-        "customStatus" if !has("message") => refuse("customStatus must contain a 'message' field".into()),
-        "healthPolicy" if !has("isHealth") => refuse("healthPolicy must contain an 'isHealth' field".into()),
+        "customStatus" if !has("message") => {
+            refuse("customStatus must contain a 'message' field".into())
+        }
+        "healthPolicy" if !has("isHealth") => {
+            refuse("healthPolicy must contain an 'isHealth' field".into())
+        }
         _ => Ok(()),
     }
 }
@@ -223,7 +238,9 @@ fn check_status(name: &str, key: &str, body: &str, form: &str) -> Result<(), Err
 fn texts(name: &str, key: &str, header: &Map<String, Value>) -> Result<Map<String, Value>, Error> {
     let mut found = Map::new();
     for (label, value) in header.get(key).and_then(Value::as_object).into_iter().flatten() {
-        let Value::String(_) = value else { return Err(not_text(format!("{name}.{key}.{label}"), value)) };
+        let Value::String(_) = value else {
+            return Err(not_text(format!("{name}.{key}.{label}"), value));
+        };
         found.insert(format!("{CUSTOM}{label}"), value.clone());
     }
     Ok(found)
@@ -266,7 +283,8 @@ fn object(name: &str, header: &Map<String, Value>, template: &str) -> Result<Val
     }
     let labels = texts(name, "labels", header)?;
     let mut spec = header.get("attributes").and_then(Value::as_object).cloned().unwrap_or_default();
-    let read: DefinitionSpec = serde_json::from_value(Value::Object(spec.clone())).map_err(|error| Error::Spec(error.to_string()))?;
+    let read: DefinitionSpec = serde_json::from_value(Value::Object(spec.clone()))
+        .map_err(|error| Error::Spec(error.to_string()))?;
     if let Some(unknown) = read.rest.keys().next() {
         return Err(Error::UnknownField(unknown.clone()));
     }

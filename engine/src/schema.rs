@@ -7,7 +7,10 @@ use crate::api::Definition;
 use crate::render::Templates;
 
 /// Schema of `parameter`; `None` if the definition has none.
-pub fn parameters(templates: Templates<'_>, definition: &Definition) -> Result<Option<Value>, Error> {
+pub fn parameters(
+    templates: Templates<'_>,
+    definition: &Definition,
+) -> Result<Option<Value>, Error> {
     let Some(template) = definition.template() else { return Ok(None) };
     let program = templates.program(&definition.metadata.name, template);
     let mut session = templates.runtime.start(&program, Vec::new(), templates.budget)?;

@@ -49,7 +49,13 @@ fn definitions(runtime: &NativeRuntime) -> Definitions {
 fn rendered(app: &Application) -> Result<Vec<Target>, String> {
     let runtime = NativeRuntime::default();
     let set = definitions(&runtime);
-    let request = Request { app, definitions: &set, policies: &[], workflows: &[], context: Context::of(app, "shop-v1") };
+    let request = Request {
+        app,
+        definitions: &set,
+        policies: &[],
+        workflows: &[],
+        context: Context::of(app, "shop-v1"),
+    };
     let (targets, error) = render(&request, Templates::new(&runtime, &[]), &mut NoActor);
     error.map_or(Ok(targets), |error| Err(error.to_string()))
 }
@@ -68,15 +74,24 @@ fn objects_carry_names_labels_and_patches() {
     assert_eq!(names, ["lid", "note"]);
     let note = &component.auxiliaries[1].object;
     assert_eq!(note.pointer("/data/of"), Some(&json!("shop")));
-    assert!(note["metadata"]["name"].as_str().is_some_and(|it| it.starts_with("one-tag-")), "{note}");
+    assert!(
+        note["metadata"]["name"].as_str().is_some_and(|it| it.starts_with("one-tag-")),
+        "{note}"
+    );
 }
 
 #[test]
 fn a_refused_parameter_is_named() {
     let error = rendered(&app(json!("big"), "red")).expect_err("no number");
-    assert!(error.contains("validation failed for workload one:") && error.contains("parameter.size"), "{error}");
+    assert!(
+        error.contains("validation failed for workload one:") && error.contains("parameter.size"),
+        "{error}"
+    );
     let error = rendered(&app(json!(1), "")).expect_err("errs");
-    assert!(error.contains("validation failed for trait tag:\n\nUser Errors:\n  text is empty"), "{error}");
+    assert!(
+        error.contains("validation failed for trait tag:\n\nUser Errors:\n  text is empty"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -85,7 +100,18 @@ fn admission_says_where() {
     let set = definitions(&runtime);
     let mut app = app(json!(1), "red");
     app.spec.components.push(app.spec.components[0].clone());
-    let request = Request { app: &app, definitions: &set, policies: &[], workflows: &[], context: Context::of(&app, "") };
-    let refusals = validate::application(&request, None, Templates::new(&runtime, &[]), &mut NoActor).expect("no fault");
-    assert_eq!(validate::message(&refusals), "\n  1) \"components[1].name\": duplicated component name one.");
+    let request = Request {
+        app: &app,
+        definitions: &set,
+        policies: &[],
+        workflows: &[],
+        context: Context::of(&app, ""),
+    };
+    let refusals =
+        validate::application(&request, None, Templates::new(&runtime, &[]), &mut NoActor)
+            .expect("no fault");
+    assert_eq!(
+        validate::message(&refusals),
+        "\n  1) \"components[1].name\": duplicated component name one."
+    );
 }

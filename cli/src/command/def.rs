@@ -85,7 +85,9 @@ fn vet(files: &[PathBuf], cli: &Cli) -> anyhow::Result<Exit> {
         let text = std::fs::read_to_string(file)
             .map_err(|error| bad_input(format!("{}: {error}", file.display())))?;
         match lateen_engine::authoring::vet(&runtime, &text) {
-            Ok(()) => cli.out.line(&format!("{} {}", file.display(), cli.out.paint(Tone::Good, "ok")))?,
+            Ok(()) => {
+                cli.out.line(&format!("{} {}", file.display(), cli.out.paint(Tone::Good, "ok")))?
+            }
             Err(error) => {
                 cli.out.note(&format!("{}: {error}", file.display()));
                 exit = Exit::NotSo;
@@ -124,8 +126,7 @@ async fn all(cli: &Cli) -> anyhow::Result<Vec<Value>> {
     let mut found = Vec::new();
     for kind in DefinitionKind::CURRENT {
         let path = format!("/apis/core.oam.dev/v1beta1/{}", kind.plural());
-        let list =
-            rest::send(&cluster.client, Method::GET, &path, None, &ActAs::default()).await?;
+        let list = rest::send(&cluster.client, Method::GET, &path, None, &ActAs::default()).await?;
         for item in list["items"].as_array().into_iter().flatten() {
             let mut item = item.clone();
             item["kind"] = kind.kind().into();

@@ -60,9 +60,10 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
         delivery::packages(lateen_definitions::render_packages().map(|it| (it.path, it.source)));
     let mut exit = Exit::Done;
     for document in documents.iter().filter(|it| it.object["kind"] == "Application") {
-        let app: Application = serde_json::from_value(document.object.clone()).map_err(|error| {
-            bad_input(format!("{}: document {}: {error}", document.file, document.number))
-        })?;
+        let app: Application =
+            serde_json::from_value(document.object.clone()).map_err(|error| {
+                bad_input(format!("{}: document {}: {error}", document.file, document.number))
+            })?;
         let request = Request {
             app: &app,
             definitions: &definitions,
@@ -70,11 +71,11 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
             workflows: &workflows,
             context: Context::of(&app, ""),
         };
-        let (targets, error) =
-            render(&request, Templates::new(&runtime, &packages), &mut NoActor);
+        let (targets, error) = render(&request, Templates::new(&runtime, &packages), &mut NoActor);
         for target in &targets {
             for component in &target.components {
-                cli.out.line(&format!("---\n# {} -- Component({})", target.title, component.name))?;
+                cli.out
+                    .line(&format!("---\n# {} -- Component({})", target.title, component.name))?;
                 for (_, object) in component.objects() {
                     cli.out.line(&format!("---\n{}", serde_yaml::to_string(object)?.trim_end()))?;
                 }
@@ -98,10 +99,7 @@ fn insert(definitions: &mut Definitions, object: Value) -> anyhow::Result<()> {
 }
 
 /// Definition objects from files and folders.
-pub fn given(
-    runtime: &dyn cue_session::Runtime,
-    paths: &[PathBuf],
-) -> anyhow::Result<Vec<Value>> {
+pub fn given(runtime: &dyn cue_session::Runtime, paths: &[PathBuf]) -> anyhow::Result<Vec<Value>> {
     let mut objects = Vec::new();
     for path in paths {
         let mut cue = Vec::new();
@@ -138,11 +136,11 @@ async fn online(cli: &Cli, definitions: &mut Definitions) -> anyhow::Result<()> 
     let cluster = cli.target.cluster().await?;
     for kind in DefinitionKind::CURRENT {
         for namespace in [lateen_engine::api::SYSTEM_NAMESPACE, &cluster.namespace] {
-            let path = format!("/apis/core.oam.dev/v1beta1/namespaces/{namespace}/{}", kind.plural());
-            let list = rest::send(
-                &cluster.client, http::Method::GET, &path, None, &ActAs::default(),
-            )
-            .await?;
+            let path =
+                format!("/apis/core.oam.dev/v1beta1/namespaces/{namespace}/{}", kind.plural());
+            let list =
+                rest::send(&cluster.client, http::Method::GET, &path, None, &ActAs::default())
+                    .await?;
             for item in list["items"].as_array().into_iter().flatten() {
                 let mut item = item.clone();
                 item["kind"] = kind.kind().into();

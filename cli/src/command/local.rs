@@ -230,7 +230,8 @@ fn status(path_only: bool, cli: &Cli) -> anyhow::Result<Exit> {
             Ok(Exit::Done)
         }
         Some(pid) => {
-            cli.out.line(&format!("running (process {pid}), kubeconfig {}", kubeconfig.display()))?;
+            cli.out
+                .line(&format!("running (process {pid}), kubeconfig {}", kubeconfig.display()))?;
             Ok(Exit::Done)
         }
         None => {

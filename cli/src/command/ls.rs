@@ -10,10 +10,13 @@ use crate::output::{Format, Tone};
 
 /// `lateen ls`
 #[derive(Debug, ClapArgs)]
-#[command(visible_alias = "list", after_help = "\
+#[command(
+    visible_alias = "list",
+    after_help = "\
 Examples:
   lateen ls
-  lateen ls -A -o json")]
+  lateen ls -A -o json"
+)]
 pub struct Args {
     /// Applications of all namespaces.
     #[arg(short = 'A', long)]

@@ -38,18 +38,13 @@ enum Verb {
 pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     let Verb::List { name, output } = args.verb;
     let cluster = cli.target.reach().await?;
-    let resource = Resource::new(
-        "core.oam.dev/v1beta1",
-        "ApplicationRevision",
-        "applicationrevisions",
-        true,
-    );
+    let resource =
+        Resource::new("core.oam.dev/v1beta1", "ApplicationRevision", "applicationrevisions", true);
     let mut path = rest::path(&resource, &cluster.namespace, None);
     if let Some(name) = &name {
         path = rest::with_query(path, "labelSelector", &format!("app.oam.dev/name={name}"));
     }
-    let mut list =
-        rest::send(&cluster.client, Method::GET, &path, None, &ActAs::default()).await?;
+    let mut list = rest::send(&cluster.client, Method::GET, &path, None, &ActAs::default()).await?;
     if let Some(format) = &output {
         cli.out.value(format, &list)?;
         return Ok(Exit::Done);

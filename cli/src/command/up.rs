@@ -180,15 +180,16 @@ async fn apply(client: &Client, namespace: &str, document: &Document) -> anyhow:
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut object = document.object.clone();
     let (api_version, kind) = (text(&object["apiVersion"]), text(&object["kind"]));
-    let resource = kinds.resolve(client, &api_version, &kind).await.map_err(|error| match error {
-        rest::Error::UnknownKind { .. } => bad_input(format!(
-            "{}: document {}: there is no kind {kind} in {api_version}{}",
-            document.file,
-            document.number,
-            crate::command::def::nearest(&kind, KNOWN_KINDS.iter().copied())
-        )),
-        other => other.into(),
-    })?;
+    let resource =
+        kinds.resolve(client, &api_version, &kind).await.map_err(|error| match error {
+            rest::Error::UnknownKind { .. } => bad_input(format!(
+                "{}: document {}: there is no kind {kind} in {api_version}{}",
+                document.file,
+                document.number,
+                crate::command::def::nearest(&kind, KNOWN_KINDS.iter().copied())
+            )),
+            other => other.into(),
+        })?;
     if resource.namespaced && text(&object["metadata"]["namespace"]).is_empty() {
         object["metadata"]["namespace"] = namespace.into();
     }
@@ -203,8 +204,17 @@ async fn apply(client: &Client, namespace: &str, document: &Document) -> anyhow:
 
 /// Kinds people mean when they mistype one.
 const KNOWN_KINDS: &[&str] = &[
-    "Application", "ComponentDefinition", "TraitDefinition", "PolicyDefinition",
-    "WorkflowStepDefinition", "Policy", "Workflow", "Deployment", "Service", "ConfigMap", "Secret",
+    "Application",
+    "ComponentDefinition",
+    "TraitDefinition",
+    "PolicyDefinition",
+    "WorkflowStepDefinition",
+    "Policy",
+    "Workflow",
+    "Deployment",
+    "Service",
+    "ConfigMap",
+    "Secret",
 ];
 
 /// How often the Application is looked at.
@@ -241,7 +251,11 @@ impl Follow<'_> {
                         self.name
                     ));
                     if let Err(error) = control::control(
-                        self.client, &self.namespace, self.name, Control::Resume, None,
+                        self.client,
+                        &self.namespace,
+                        self.name,
+                        Control::Resume,
+                        None,
                     )
                     .await
                     {
@@ -260,7 +274,11 @@ impl Follow<'_> {
                     true
                 }
                 "rendering" | "starting" | "" if !it.problems.is_empty() => true,
-                _ => !it.problems.is_empty() && it.steps.is_empty() && !it.phase.starts_with("running"),
+                _ => {
+                    !it.problems.is_empty()
+                        && it.steps.is_empty()
+                        && !it.phase.starts_with("running")
+                }
             };
             let seen = app["status"]["observedGeneration"] == app["metadata"]["generation"]
                 || !it.problems.is_empty();
@@ -285,7 +303,10 @@ impl Follow<'_> {
         };
         fn steps(all: &[Step], out: &crate::output::Out, tell: &mut impl FnMut(String, String)) {
             for step in all {
-                tell(format!("step {}", step.name), format!("step {}", status::step_line(step, out)));
+                tell(
+                    format!("step {}", step.name),
+                    format!("step {}", status::step_line(step, out)),
+                );
                 steps(&step.steps, out, tell);
             }
         }

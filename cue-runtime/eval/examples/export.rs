@@ -7,7 +7,8 @@ fn main() {
     let folder = arguments.next().unwrap_or_default();
     let only = arguments.next();
     let run = move || {
-        let mut files: Vec<_> = std::fs::read_dir(&folder).unwrap().flatten().map(|it| it.path()).collect();
+        let mut files: Vec<_> =
+            std::fs::read_dir(&folder).unwrap().flatten().map(|it| it.path()).collect();
         files.sort();
         let (mut good, mut all) = (0, 0);
         for file in files.iter().filter(|it| it.extension().is_some_and(|it| it == "jsonl")) {
@@ -15,42 +16,73 @@ fn main() {
             for line in std::fs::read_to_string(file).unwrap().lines() {
                 let case: Value = serde_json::from_str(line).unwrap();
                 let id = case["id"].as_str().unwrap_or_default();
-                if only.as_ref().is_some_and(|it| !id.contains(it.as_str())) { continue }
-                let args: Vec<&str> = case["entry"]["args"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-                let sources: Vec<Source> = args.iter().filter_map(|name| {
-                    Some(Source { name: (*name).into(), text: case["files"][*name].as_str()?.into() })
-                }).collect();
+                if only.as_ref().is_some_and(|it| !id.contains(it.as_str())) {
+                    continue;
+                }
+                let args: Vec<&str> = case["entry"]["args"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .filter_map(Value::as_str)
+                    .collect();
+                let sources: Vec<Source> = args
+                    .iter()
+                    .filter_map(|name| {
+                        Some(Source {
+                            name: (*name).into(),
+                            text: case["files"][*name].as_str()?.into(),
+                        })
+                    })
+                    .collect();
                 let want = &case["export"];
-                if want["ok"].is_null() { continue }
+                if want["ok"].is_null() {
+                    continue;
+                }
                 file_all += 1;
                 let got = match compile(&sources, &[], false) {
                     Err(errors) => Err(errors[0].message.clone()),
                     Ok(program) => {
-                        let mut evaluation = Evaluation::start(std::sync::Arc::new(program), &[], Budget { ticks: 2_000_000, depth: 400, vertices: 2_000_000 });
+                        let mut evaluation = Evaluation::start(
+                            std::sync::Arc::new(program),
+                            &[],
+                            Budget { ticks: 2_000_000, depth: 400, vertices: 2_000_000 },
+                        );
                         let root = evaluation.find("").unwrap().unwrap();
                         let wrong = evaluation.validate(root, true);
-                        if let Some(first) = wrong.first() { Err(format!("{}: {}", first.path, first.message)) }
-                        else { match evaluation.datum(root) {
-                            Ok(datum) => Ok(cue_eval::evaluation::print_json(&datum)),
-                            Err(all) => Err(format!("{}: {}", all[0].path, all[0].message)),
-                        } }
+                        if let Some(first) = wrong.first() {
+                            Err(format!("{}: {}", first.path, first.message))
+                        } else {
+                            match evaluation.datum(root) {
+                                Ok(datum) => Ok(cue_eval::evaluation::print_json(&datum)),
+                                Err(all) => Err(format!("{}: {}", all[0].path, all[0].message)),
+                            }
+                        }
                     }
                 };
                 let ok = match (&got, want["ok"].as_bool().unwrap()) {
                     (Ok(text), true) => {
                         let got: Value = serde_json::from_str(text).unwrap_or_default();
-                        let want: Value = serde_json::from_str(want["text"].as_str().unwrap_or_default()).unwrap_or_default();
+                        let want: Value =
+                            serde_json::from_str(want["text"].as_str().unwrap_or_default())
+                                .unwrap_or_default();
                         got == want
                     }
                     (Err(_), false) => true,
                     _ => false,
                 };
-                if ok { file_good += 1 } else {
-                    println!("{id}: want {} got {:?}", want.to_string().chars().take(200).collect::<String>(), got.map(|it| it.chars().take(200).collect::<String>()));
+                if ok {
+                    file_good += 1
+                } else {
+                    println!(
+                        "{id}: want {} got {:?}",
+                        want.to_string().chars().take(200).collect::<String>(),
+                        got.map(|it| it.chars().take(200).collect::<String>())
+                    );
                 }
             }
             println!("{} {file_good}/{file_all}", file.file_name().unwrap().to_string_lossy());
-            good += file_good; all += file_all;
+            good += file_good;
+            all += file_all;
         }
         println!("total {good}/{all}");
     };

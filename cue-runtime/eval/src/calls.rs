@@ -1,6 +1,8 @@
 //! Calls: functions without a package, functions of packages, and both as validators.
 
-use crate::builtin::{CallContext, CallError, Code as CallCode, Datum, Function, Pass, Run, Special};
+use crate::builtin::{
+    CallContext, CallError, Code as CallCode, Datum, Function, Pass, Run, Special,
+};
 use crate::compare;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Concrete, Evaluator, Value, conjunct};
@@ -144,7 +146,8 @@ impl Evaluator {
         let call = |this: &Self| {
             let _ = this;
             let texts: Vec<String> = rest.iter().map(Datum::cue_text).collect();
-            let texts = if texts.is_empty() { String::new() } else { format!("({})", texts.join(",")) };
+            let texts =
+                if texts.is_empty() { String::new() } else { format!("({})", texts.join(",")) };
             format!("{short}.{}{texts}", function.name)
         };
         match result {
@@ -372,10 +375,8 @@ impl Evaluator {
                     if let Some(other) =
                         items.iter().skip(index + 1).position(|it| compare::equal(it, item))
                     {
-                        let text = format!(
-                            "equal values at position {index} and {}",
-                            index + 1 + other
-                        );
+                        let text =
+                            format!("equal values at position {index} and {}", index + 1 + other);
                         return Ok(Err(CallError::unsatisfied(text)));
                     }
                 }
@@ -448,7 +449,10 @@ impl Evaluator {
                 }
             }
             Special::OpenApi => {
-                return Ok(Err(CallError::permanent(format!("{} is not available", function.name))));
+                return Ok(Err(CallError::permanent(format!(
+                    "{} is not available",
+                    function.name
+                ))));
             }
         };
         Ok(Ok(answer))
@@ -674,8 +678,7 @@ impl Evaluator {
         if matches!(callee, Callee::Plain(Plain::MatchIf)) {
             let [condition, then, otherwise] = arguments.as_slice() else { return Ok(()) };
             let condition = schema(self, *condition)?;
-            let chosen =
-                if self.unifies(subject, condition) { *then } else { *otherwise };
+            let chosen = if self.unifies(subject, condition) { *then } else { *otherwise };
             let chosen = schema(self, chosen)?;
             if self.unifies(subject, chosen) {
                 return Ok(());
@@ -733,4 +736,3 @@ fn integer(plain: Plain, left: &Number, right: &Number) -> Result<Number, String
         _ => left.quo_rem(right).map(|it| it.1).map_err(text),
     }
 }
-

@@ -470,9 +470,7 @@ impl Compiler<'_> {
             ExprKind::Select(operand, name, name_span) => {
                 return self.select(operand, name, *name_span, span);
             }
-            ExprKind::Index(operand, index) => {
-                Code::Index(self.expr(operand), self.expr(index))
-            }
+            ExprKind::Index(operand, index) => Code::Index(self.expr(operand), self.expr(index)),
             ExprKind::Slice(operand, low, high) => Code::Slice(
                 self.expr(operand),
                 low.as_ref().map(|it| self.expr(it)),
@@ -589,9 +587,7 @@ impl Compiler<'_> {
                     let code = match names.get(name) {
                         Some(Named::Field(label)) => Some(Code::Field { up, label: *label }),
                         Some(Named::Let(index)) => Some(Code::Let { up, index: *index }),
-                        Some(Named::Variable(index)) => {
-                            Some(Code::Variable { up, index: *index })
-                        }
+                        Some(Named::Variable(index)) => Some(Code::Variable { up, index: *index }),
                         Some(Named::PatternName) => Some(Code::PatternName { up }),
                         None => None,
                     };
@@ -631,12 +627,10 @@ fn predeclared(name: &str) -> Option<Code> {
         "float" => Some(Code::Type(Kinds::FLOAT, "float")),
         "number" => Some(Code::Type(Kinds::NUMBER, "number")),
         "uint" | "uint8" | "uint16" | "uint32" | "uint64" | "uint128" | "int8" | "int16"
-        | "int32" | "int64" | "int128" | "rune" | "float32" | "float64" => {
-            Some(Code::Type(
-                if name.starts_with("float") { Kinds::FLOAT.or(Kinds::INT) } else { Kinds::INT },
-                static_name(name),
-            ))
-        }
+        | "int32" | "int64" | "int128" | "rune" | "float32" | "float64" => Some(Code::Type(
+            if name.starts_with("float") { Kinds::FLOAT.or(Kinds::INT) } else { Kinds::INT },
+            static_name(name),
+        )),
         "len" => plain(Plain::Len),
         "close" => plain(Plain::Close),
         "and" => plain(Plain::And),
@@ -673,9 +667,7 @@ fn identifier(label: &AstLabel) -> Option<Arc<str>> {
 
 fn fixed(label: &AstLabel) -> Option<(LabelKind, Arc<str>)> {
     match label {
-        AstLabel::Ident(ident) => {
-            Some((LabelKind::of_identifier(&ident.name), ident.name.clone()))
-        }
+        AstLabel::Ident(ident) => Some((LabelKind::of_identifier(&ident.name), ident.name.clone())),
         AstLabel::String(text, _) => Some((LabelKind::Regular, text.clone())),
         AstLabel::Interpolated(_) | AstLabel::Dynamic(_) | AstLabel::Pattern(..) => None,
     }

@@ -138,9 +138,8 @@ pub fn compile_addition(
     text: &str,
 ) -> Result<Addition, Vec<LoadError>> {
     let mut file = String::new();
-    let parts = split_path(path).map_err(|message| {
-        vec![LoadError { message, position: (path.to_owned(), 1, 1) }]
-    })?;
+    let parts = split_path(path)
+        .map_err(|message| vec![LoadError { message, position: (path.to_owned(), 1, 1) }])?;
     for (kind, name) in &parts {
         match kind {
             LabelKind::Regular => file.push_str(&Datum::text(name.as_str()).cue_text()),
@@ -157,11 +156,7 @@ pub fn compile_addition(
 /// # Errors
 /// What is wrong with it.
 pub fn compile_text(text: &str) -> Result<Program, Vec<LoadError>> {
-    compile::compile(
-        &[SourceFile { name: "in.cue".into(), text: text.into() }],
-        &[],
-        false,
-    )
+    compile::compile(&[SourceFile { name: "in.cue".into(), text: text.into() }], &[], false)
 }
 
 impl Evaluation {
@@ -311,8 +306,7 @@ impl Evaluation {
     /// The error of the value itself, if it is one; of a struct's members none.
     pub fn error(&mut self, id: VertexId) -> Option<Diagnostic> {
         let real = self.evaluator.unify(id);
-        let fault =
-            self.evaluator.heap.get(id).fault.or(self.evaluator.heap.get(real).fault)?;
+        let fault = self.evaluator.heap.get(id).fault.or(self.evaluator.heap.get(real).fault)?;
         let fault = self.evaluator.placed(fault, id);
         self.diagnostic(fault).into_iter().next()
     }

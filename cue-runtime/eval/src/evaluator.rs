@@ -6,9 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::builtin::Datum;
 use crate::error::{Fault, Kind};
-use crate::heap::{
-    Conjunct, EnvId, EnvKind, FaultId, Groups, Heap, Source, State, VertexId,
-};
+use crate::heap::{Conjunct, EnvId, EnvKind, FaultId, Groups, Heap, Source, State, VertexId};
 use crate::program::{
     At, ClauseCode, Code, ExprId, Label, LabelKind, Labels, PartCode, Presence, Program,
 };
@@ -174,11 +172,9 @@ impl Evaluator {
             Code::Number(it) => Value::Datum(Datum::Number(it.clone())),
             Code::String(it) => Value::Datum(Datum::String(it.clone())),
             Code::Bytes(it) => Value::Datum(Datum::Bytes(it.clone())),
-            Code::Bottom => Value::Fault(self.fail(
-                Kind::User,
-                "explicit error (_|_ literal) in source",
-                at,
-            )),
+            Code::Bottom => {
+                Value::Fault(self.fail(Kind::User, "explicit error (_|_ literal) in source", at))
+            }
             Code::Top
             | Code::Type(..)
             | Code::Struct(_)
@@ -245,9 +241,7 @@ impl Evaluator {
             Code::PatternName { up } => {
                 let env = self.env_up(env, *up);
                 match &self.heap.envs[env.0 as usize].kind {
-                    EnvKind::PatternName(Some(name)) => {
-                        Value::Datum(Datum::String(name.clone()))
-                    }
+                    EnvKind::PatternName(Some(name)) => Value::Datum(Datum::String(name.clone())),
                     _ => Value::Fault(self.fail(Kind::Incomplete, "label is not known yet", at)),
                 }
             }
@@ -433,7 +427,8 @@ impl Evaluator {
                 match found {
                     Some(found) => Value::Vertex(found),
                     None if position < 0 => {
-                        let message = format!("invalid index {position} (index must be non-negative)");
+                        let message =
+                            format!("invalid index {position} (index must be non-negative)");
                         Value::Fault(self.fail(Kind::Permanent, message, at))
                     }
                     None => {
@@ -474,11 +469,12 @@ impl Evaluator {
         let mut bound = |it: Option<ExprId>, default: usize| match it {
             None => Ok(default),
             Some(expr) => match self.scalar(expr, env)? {
-                Datum::Number(number) => match number.to_i64().and_then(|it| usize::try_from(it).ok())
-                {
-                    Some(it) if it <= length => Ok(it),
-                    _ => Err(self.fail(Kind::Permanent, "index out of range", at)),
-                },
+                Datum::Number(number) => {
+                    match number.to_i64().and_then(|it| usize::try_from(it).ok()) {
+                        Some(it) if it <= length => Ok(it),
+                        _ => Err(self.fail(Kind::Permanent, "index out of range", at)),
+                    }
+                }
                 _ => Err(self.fail(Kind::Permanent, "slice index must be an integer", at)),
             },
         };
@@ -726,10 +722,7 @@ impl Evaluator {
                     .iter()
                     .filter(|it| it.presence == Presence::Member)
                     .filter(|it| {
-                        matches!(
-                            self.labels.kind(it.label),
-                            LabelKind::Regular | LabelKind::Index
-                        )
+                        matches!(self.labels.kind(it.label), LabelKind::Regular | LabelKind::Index)
                     })
                     .map(|it| (it.label, it.vertex))
                     .collect();

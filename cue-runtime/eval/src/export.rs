@@ -373,7 +373,10 @@ impl Evaluator {
         let mut start = 0;
         while start < rows.len() {
             let mut end = start;
-            while end < rows.len() && !rows[end].1.contains('\n') && (end == start || rows[end].2.is_empty()) {
+            while end < rows.len()
+                && !rows[end].1.contains('\n')
+                && (end == start || rows[end].2.is_empty())
+            {
                 end += 1;
             }
             let width = rows[start..end].iter().map(|it| it.0.chars().count()).max().unwrap_or(0);
@@ -520,7 +523,10 @@ pub(crate) fn is_identifier(name: &str) -> bool {
     let mut chars = name.chars();
     chars.next().is_some_and(|c| c.is_alphabetic() || c == '$')
         && chars.all(|c| c.is_alphanumeric() || c == '_' || c == '$')
-        && !matches!(name, "true" | "false" | "null" | "for" | "in" | "if" | "let" | "package" | "import")
+        && !matches!(
+            name,
+            "true" | "false" | "null" | "for" | "in" | "if" | "let" | "package" | "import"
+        )
         || matches!(name, "for" | "in" | "if" | "let")
 }
 

@@ -19,7 +19,10 @@
 pub mod program; // what compiling gives: expressions with every name resolved
 pub mod compile; // syntax tree -> Program
 pub mod heap; // the arrays and their ids
-mod unify; // conjuncts -> arcs, scalars, choices
+mod unify; // conjuncts -> arcs, scalars
+mod literals; // struct and list literals, data -> arcs
+mod disjunction; // alternatives and defaults
+mod closed; // shapes, tests, closedness
 pub mod evaluator; // expressions in environments
 mod operators; // arithmetic, comparison, comparison with bottom
 mod calls; // builtin functions as calls and validators

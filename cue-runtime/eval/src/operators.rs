@@ -81,7 +81,8 @@ impl Evaluator {
             }
             return self.absent_by(fault);
         }
-        if vertex.scalar.is_some() || vertex.is_struct || vertex.is_list || vertex.choice.is_some() {
+        if vertex.scalar.is_some() || vertex.is_struct || vertex.is_list || vertex.choice.is_some()
+        {
             return Ok(false);
         }
         if vertex.state == State::Running {
@@ -200,7 +201,8 @@ impl Evaluator {
                     all.extend(more);
                     return Value::Vertex(self.list_of(&all));
                 }
-                (Arithmetic::Multiply, Some(all), None) | (Arithmetic::Multiply, None, Some(all)) => {
+                (Arithmetic::Multiply, Some(all), None)
+                | (Arithmetic::Multiply, None, Some(all)) => {
                     let count = [&left, &right].into_iter().find_map(|it| match it {
                         Concrete::Datum(Datum::Number(number)) => number.to_i64(),
                         Concrete::Datum(_) | Concrete::Vertex(_) => None,
@@ -251,9 +253,7 @@ impl Evaluator {
                 };
                 match compare::holds(*operator, &value, limit) {
                     Some(true) => Ok(()),
-                    Some(false) => {
-                        Err(self.out_of_bound(&value, *operator, limit, at, value_at))
-                    }
+                    Some(false) => Err(self.out_of_bound(&value, *operator, limit, at, value_at)),
                     None => Err(self.invalid(compare::symbol(*operator), &value, limit, at)),
                 }
             }
@@ -266,8 +266,7 @@ impl Evaluator {
                             (high, Compare::LessEqual, Ordering::Greater),
                         ] {
                             if number.compare(&limit) == wrong {
-                                let (value, limit) =
-                                    (Datum::Number(number), Datum::Number(limit));
+                                let (value, limit) = (Datum::Number(number), Datum::Number(limit));
                                 return Err(
                                     self.out_of_bound(&value, operator, &limit, at, value_at)
                                 );
@@ -318,10 +317,9 @@ fn range(name: &str) -> Option<(Number, Number)> {
         "int16" => ("-32768", "32767"),
         "int32" => ("-2147483648", "2147483647"),
         "int64" => ("-9223372036854775808", "9223372036854775807"),
-        "int128" => (
-            "-170141183460469231731687303715884105728",
-            "170141183460469231731687303715884105727",
-        ),
+        "int128" => {
+            ("-170141183460469231731687303715884105728", "170141183460469231731687303715884105727")
+        }
         "rune" => ("0", "1114111"),
         _ => return None,
     };

@@ -228,13 +228,24 @@ pub(crate) enum Code {
     Compare(Compare, ExprId, ExprId),
     Arithmetic(Arithmetic, ExprId, ExprId),
     /// A field of the struct `up` environments out.
-    Field { up: u32, label: Label },
+    Field {
+        up: u32,
+        label: Label,
+    },
     /// A `let` of that struct.
-    Let { up: u32, index: u32 },
+    Let {
+        up: u32,
+        index: u32,
+    },
     /// The value (0) or key (1) of a comprehension's environment.
-    Variable { up: u32, index: u32 },
+    Variable {
+        up: u32,
+        index: u32,
+    },
     /// The name matched by the pattern of that environment.
-    PatternName { up: u32 },
+    PatternName {
+        up: u32,
+    },
     /// The root of an imported package.
     Import(u32),
     /// A builtin function as a value: a validator.

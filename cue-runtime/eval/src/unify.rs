@@ -6,34 +6,32 @@ use crate::builtin::{Datum, Kinds};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{
-    ArcEntry, Choice, Closing, Conjunct, Disjunction, EnvId, EnvKind, Groups, Pattern, Source,
-    State, Test, VertexId,
+    ArcEntry, Closing, Conjunct, Disjunction, EnvId, EnvKind, Groups, Pattern, Source, State, Test,
+    VertexId,
 };
-use crate::program::{
-    At, Code, DeclLabel, Declaration, ExprId, Label, LabelKind, ListElement, Presence,
-};
+use crate::program::{At, Code, Declaration, ExprId, Label, LabelKind, Presence};
 
 /// A comprehension that has not yielded yet.
-struct Pending {
-    index: u32,
-    env: EnvId,
-    groups: Groups,
-    close_as: Option<u32>,
+pub(crate) struct Pending {
+    pub(crate) index: u32,
+    pub(crate) env: EnvId,
+    pub(crate) groups: Groups,
+    pub(crate) close_as: Option<u32>,
     /// Fields stand behind it.
-    early: bool,
+    pub(crate) early: bool,
 }
 
 /// What is still to do for a vertex.
 #[derive(Default)]
-struct Work {
-    conjuncts: Vec<Conjunct>,
-    seen: Vec<(ExprId, EnvId)>,
-    seen_vertices: Vec<VertexId>,
-    comprehensions: Vec<Pending>,
-    disjunctions: Vec<Disjunction>,
+pub(crate) struct Work {
+    pub(crate) conjuncts: Vec<Conjunct>,
+    pub(crate) seen: Vec<(ExprId, EnvId)>,
+    pub(crate) seen_vertices: Vec<VertexId>,
+    pub(crate) comprehensions: Vec<Pending>,
+    pub(crate) disjunctions: Vec<Disjunction>,
     /// Bodies of comprehensions that fields stand behind.
-    early: Vec<ExprId>,
-    computed: Vec<(ExprId, EnvId, Presence, ExprId, u32, At, Groups)>,
+    pub(crate) early: Vec<ExprId>,
+    pub(crate) computed: Vec<(ExprId, EnvId, Presence, ExprId, u32, At, Groups)>,
 }
 
 impl Evaluator {
@@ -154,7 +152,10 @@ impl Evaluator {
         }
         let Value::Vertex(target) = self.eval(expr, env) else { return false };
         let target = self.follow(target);
-        if target == id || self.is_ancestor(target, id) || self.heap.get(target).state == State::Running {
+        if target == id
+            || self.is_ancestor(target, id)
+            || self.heap.get(target).state == State::Running
+        {
             return false;
         }
         let target = self.unify(target);
@@ -166,7 +167,7 @@ impl Evaluator {
     }
 
     /// Whether `above` is `below` or one of its parents.
-    fn is_ancestor(&self, above: VertexId, below: VertexId) -> bool {
+    pub(crate) fn is_ancestor(&self, above: VertexId, below: VertexId) -> bool {
         let mut next = Some(below);
         while let Some(id) = next {
             if id == above || self.follow(id) == above {
@@ -324,7 +325,7 @@ impl Evaluator {
         }
     }
 
-    fn take_vertex(
+    pub(crate) fn take_vertex(
         &mut self,
         id: VertexId,
         target: VertexId,
@@ -386,35 +387,7 @@ impl Evaluator {
         }
     }
 
-    /// A list that a function or a slice made has elements and nothing else.
-    fn take_elements(&mut self, id: VertexId, list: VertexId) {
-        let at = self.heap.get(list).shape_at;
-        let elements: Vec<VertexId> = self.heap.get(list).arcs.iter().map(|it| it.vertex).collect();
-        let vertex = self.heap.get_mut(id);
-        vertex.is_list = true;
-        vertex.shape_at = at;
-        for (index, element) in elements.iter().enumerate() {
-            let label = self.labels.index(index);
-            let child = self.add_arc(id, label, Presence::Member, &Groups::new(), 0, at);
-            let element = self.follow(*element);
-            self.add_conjunct(child, Conjunct {
-                source: Source::Vertex(element),
-                groups: Groups::new(),
-                close_as: None,
-                by_reference: true,
-            });
-        }
-        match self.heap.get(id).closed_length {
-            Some((other, _)) if other != elements.len() => {
-                let message =
-                    format!("incompatible list lengths ({other} and {})", elements.len());
-                self.raise(id, Fault::new(Kind::Permanent, message, at));
-            }
-            _ => self.heap.get_mut(id).closed_length = Some((elements.len(), at)),
-        }
-    }
-
-    fn note_closing(&mut self, id: VertexId, group: u32, open: bool) {
+    pub(crate) fn note_closing(&mut self, id: VertexId, group: u32, open: bool) {
         let vertex = self.heap.get_mut(id);
         match vertex.closing.iter_mut().find(|it| it.group == group) {
             Some(closing) => closing.open |= open,
@@ -422,212 +395,8 @@ impl Evaluator {
         }
     }
 
-    fn take_struct(
-        &mut self,
-        id: VertexId,
-        literal: u32,
-        env: EnvId,
-        conjunct: &Conjunct,
-        at: At,
-        work: &mut Work,
-    ) {
-        if conjunct.by_reference && self.contains_itself(id, literal) {
-            self.raise(id, Fault::new(Kind::StructuralCycle, "structural cycle", at));
-            return;
-        }
-        let program = self.program.clone();
-        let code = &program.structs[literal as usize];
-        self.heap.get_mut(id).literals.push(literal);
-        let lets = vec![None; code.lets.len()];
-        let inner = self.heap.env(Some(env), EnvKind::Struct(id, lets, literal));
-        let fields = code.declarations.iter().any(|it| {
-            matches!(it, Declaration::Field { .. } | Declaration::Pattern { .. } | Declaration::Open)
-        });
-        let mut groups = conjunct.groups.clone();
-        let mut close_as = conjunct.close_as;
-        if code.has_embeds && close_as.is_none() {
-            let group = self.heap.new_group();
-            close_as = Some(group);
-            groups.push(group);
-        }
-        let scalar_only = !fields && code.has_embeds;
-        if !scalar_only {
-            let vertex = self.heap.get_mut(id);
-            if !vertex.is_struct && !scalar_embedded(code) {
-                vertex.is_struct = true;
-                vertex.shape_at = at;
-            }
-        }
-        let open = code.declarations.iter().any(|it| matches!(it, Declaration::Open));
-        for group in &groups {
-            // An embedding's group closes only if something closed is embedded.
-            self.note_closing(id, *group, open);
-        }
-        self.heap.get_mut(id).open |= open;
-        let mut embedded = Vec::new();
-        let last_field = code
-            .declarations
-            .iter()
-            .rposition(|it| matches!(it, Declaration::Field { .. }))
-            .unwrap_or(0);
-        for (place, declaration) in code.declarations.iter().enumerate() {
-            match declaration {
-                Declaration::Field { label, presence, value, notes, at } => match label {
-                    DeclLabel::Fixed(label) => {
-                        let groups = groups.clone();
-                        self.add_field(id, *label, *presence, *value, inner, groups, *notes, *at);
-                    }
-                    DeclLabel::Computed(expr) => work.computed.push((
-                        *expr, inner, *presence, *value, *notes, *at, groups.clone(),
-                    )),
-                },
-                Declaration::Pattern { label, value, alias } => {
-                    let pattern = Pattern {
-                        label: *label,
-                        value: *value,
-                        env: inner,
-                        alias: *alias,
-                        groups: groups.clone(),
-                    };
-                    self.add_pattern(id, pattern);
-                }
-                Declaration::Embed(expr) => embedded.push(Conjunct {
-                    source: Source::Expr(*expr, inner),
-                    groups: groups.clone(),
-                    close_as,
-                    by_reference: conjunct.by_reference,
-                }),
-                Declaration::Comprehension(index) => work.comprehensions.push(Pending {
-                    index: *index,
-                    env: inner,
-                    groups: groups.clone(),
-                    close_as,
-                    early: place < last_field,
-                }),
-                Declaration::Open => {}
-            }
-        }
-        if code.declarations.is_empty() {
-            let vertex = self.heap.get_mut(id);
-            vertex.is_struct = true;
-            vertex.shape_at = at;
-        }
-        work.conjuncts.extend(embedded.into_iter().rev());
-    }
-
-    /// Whether a parent was made from the same literal and nothing new came in between.
-    fn contains_itself(&self, id: VertexId, literal: u32) -> bool {
-        let fresh = self.heap.get(id).conjuncts.iter().any(|it| match &it.source {
-            Source::Data(_) => true,
-            Source::Expr(expr, _) => matches!(
-                self.program.code(*expr),
-                Code::Struct(own) if *own != literal
-            ),
-            Source::Vertex(_) => false,
-        });
-        if fresh {
-            return false;
-        }
-        let mut next = self.heap.get(id).parent;
-        while let Some(parent) = next {
-            let vertex = self.heap.get(parent);
-            if vertex.literals.contains(&literal) {
-                return true;
-            }
-            next = vertex.parent;
-        }
-        false
-    }
-
-    fn take_list(
-        &mut self,
-        id: VertexId,
-        elements: &[ListElement],
-        env: EnvId,
-        conjunct: &Conjunct,
-        at: At,
-    ) {
-        let vertex = self.heap.get_mut(id);
-        vertex.is_list = true;
-        vertex.shape_at = at;
-        let mut next = 0;
-        let mut open = false;
-        for element in elements {
-            match element {
-                ListElement::Value(expr) => {
-                    let label = self.labels.index(next);
-                    let groups = self.deep_groups(&conjunct.groups);
-                    let at = self.program.at(*expr);
-                    self.add_field(id, label, Presence::Member, *expr, env, groups, 0, at);
-                    next += 1;
-                }
-                ListElement::Comprehension(index) => {
-                    match self.yields(*index, env) {
-                        Ok(yields) => {
-                            for (body, inner) in yields {
-                                let label = self.labels.index(next);
-                                let groups = self.deep_groups(&conjunct.groups);
-                                let at = self.program.at(body);
-                                self.add_field(
-                                    id, label, Presence::Member, body, inner, groups, 0, at,
-                                );
-                                next += 1;
-                            }
-                        }
-                        Err(fault) => {
-                            self.raise_id(id, fault);
-                            return;
-                        }
-                    }
-                }
-                ListElement::Rest(value) => {
-                    open = true;
-                    self.heap.get_mut(id).rest.push((*value, env));
-                }
-            }
-        }
-        let vertex = self.heap.get_mut(id);
-        if open {
-            return;
-        }
-        match vertex.closed_length {
-            Some((length, other)) if length != next => {
-                let message = format!("incompatible list lengths ({length} and {next})");
-                self.raise(id, Fault::new(Kind::Permanent, message, at).and_at(other));
-            }
-            _ => vertex.closed_length = Some((next, at)),
-        }
-    }
-
-    /// `...T` holds for every element that others bring; closed lists bring no more.
-    fn list_rest(&mut self, id: VertexId) {
-        if !self.heap.get(id).is_list {
-            return;
-        }
-        let rest = self.heap.get(id).rest.clone();
-        let arcs: Vec<(Label, VertexId)> =
-            self.heap.get(id).arcs.iter().map(|it| (it.label, it.vertex)).collect();
-        if let Some((length, at)) = self.heap.get(id).closed_length {
-            if arcs.len() > length {
-                let message = format!("incompatible list lengths ({length} and {})", arcs.len());
-                self.raise(id, Fault::new(Kind::Permanent, message, at));
-            }
-        }
-        for (value, env) in rest {
-            let Some(value) = value else { continue };
-            for (_, vertex) in &arcs {
-                self.add_conjunct(*vertex, Conjunct {
-                    source: Source::Expr(value, env),
-                    groups: Groups::new(),
-                    close_as: None,
-                    by_reference: true,
-                });
-            }
-        }
-    }
-
     /// Groups that hold for children as well: those of definitions, not of `close`.
-    fn deep_groups(&self, groups: &Groups) -> Groups {
+    pub(crate) fn deep_groups(&self, groups: &Groups) -> Groups {
         groups.iter().copied().filter(|it| !self.shallow.contains(it)).collect()
     }
 
@@ -649,7 +418,7 @@ impl Evaluator {
     }
 
     #[allow(clippy::too_many_arguments, reason = "a declaration has that many parts")]
-    fn add_field(
+    pub(crate) fn add_field(
         &mut self,
         id: VertexId,
         label: Label,
@@ -697,7 +466,7 @@ impl Evaluator {
         conjunct
     }
 
-    fn add_arc(
+    pub(crate) fn add_arc(
         &mut self,
         id: VertexId,
         label: Label,
@@ -740,7 +509,7 @@ impl Evaluator {
         child
     }
 
-    fn add_pattern(&mut self, id: VertexId, pattern: Pattern) {
+    pub(crate) fn add_pattern(&mut self, id: VertexId, pattern: Pattern) {
         let arcs: Vec<(Label, VertexId)> =
             self.heap.get(id).arcs.iter().map(|it| (it.label, it.vertex)).collect();
         self.heap.get_mut(id).patterns.push(pattern.clone());
@@ -751,7 +520,7 @@ impl Evaluator {
         }
     }
 
-    fn apply_pattern(&mut self, pattern: &Pattern, label: Label, child: VertexId) {
+    pub(crate) fn apply_pattern(&mut self, pattern: &Pattern, label: Label, child: VertexId) {
         if !self.pattern_matches(pattern, label) {
             return;
         }
@@ -766,15 +535,18 @@ impl Evaluator {
             }
         };
         let groups = self.deep_groups(&pattern.groups);
-        self.add_conjunct(child, Conjunct {
-            source: Source::Expr(pattern.value, env),
-            groups,
-            close_as: None,
-            by_reference: true,
-        });
+        self.add_conjunct(
+            child,
+            Conjunct {
+                source: Source::Expr(pattern.value, env),
+                groups,
+                close_as: None,
+                by_reference: true,
+            },
+        );
     }
 
-    fn pattern_matches(&mut self, pattern: &Pattern, label: Label) -> bool {
+    pub(crate) fn pattern_matches(&mut self, pattern: &Pattern, label: Label) -> bool {
         if let Code::Type(kinds, _) = self.program.code(pattern.label) {
             return kinds.meets(Kinds::STRING);
         }
@@ -863,7 +635,7 @@ impl Evaluator {
         moved
     }
 
-    fn restrict(&mut self, id: VertexId, kinds: Kinds, at: At) {
+    pub(crate) fn restrict(&mut self, id: VertexId, kinds: Kinds, at: At) {
         let vertex = self.heap.get_mut(id);
         let left = vertex.kinds.and(kinds);
         if left == Kinds::BOTTOM {
@@ -881,273 +653,6 @@ impl Evaluator {
         vertex.kinds = left;
         vertex.constrained = true;
         vertex.shape_at = at;
-    }
-
-    fn take_datum(&mut self, id: VertexId, datum: Datum, at: At, groups: &Groups) {
-        match &datum {
-            Datum::Struct(fields) => {
-                let vertex = self.heap.get_mut(id);
-                vertex.is_struct = true;
-                vertex.shape_at = at;
-                for (name, value) in fields.iter() {
-                    let label = self.labels.intern(LabelKind::Regular, name);
-                    let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
-                    self.add_conjunct(child, data(value, groups));
-                }
-            }
-            Datum::List(items) => {
-                let vertex = self.heap.get_mut(id);
-                vertex.is_list = true;
-                vertex.shape_at = at;
-                let length = items.len();
-                for (index, value) in items.iter().enumerate() {
-                    let label = self.labels.index(index);
-                    let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
-                    self.add_conjunct(child, data(value, groups));
-                }
-                match self.heap.get(id).closed_length {
-                    Some((other, _)) if other != length => {
-                        let message = format!("incompatible list lengths ({other} and {length})");
-                        self.raise(id, Fault::new(Kind::Permanent, message, at));
-                    }
-                    _ => self.heap.get_mut(id).closed_length = Some((length, at)),
-                }
-            }
-            _ => {
-                if let Some((old, old_at)) = &self.heap.get(id).scalar {
-                    if !crate::compare::same(old, &datum) {
-                        let message = conflict(&datum, old);
-                        let fault = Fault::new(Kind::Permanent, message, at).and_at(*old_at);
-                        self.raise(id, fault);
-                    }
-                    return;
-                }
-                self.heap.get_mut(id).scalar = Some((datum, at));
-            }
-        }
-    }
-
-    fn check_scalar(&mut self, id: VertexId) {
-        let vertex = self.heap.get(id);
-        if vertex.fault.is_some() {
-            return;
-        }
-        let shapes = u8::from(vertex.is_struct && !vertex.arcs.is_empty() || vertex.is_struct && vertex.scalar.is_none() && !vertex.is_list)
-            + u8::from(vertex.is_list)
-            + u8::from(vertex.scalar.is_some());
-        let only_hidden = vertex.arcs.iter().all(|it| {
-            matches!(
-                self.labels.kind(it.label),
-                LabelKind::Definition | LabelKind::Hidden | LabelKind::HiddenDefinition
-            )
-        });
-        if shapes > 1 && !(vertex.is_struct && only_hidden) {
-            let shape = if vertex.is_list && vertex.is_struct { ("list", "struct") } else if vertex.is_list {
-                (kind_name(vertex.scalar.as_ref().map(|it| &it.0)), "list")
-            } else {
-                (kind_name(vertex.scalar.as_ref().map(|it| &it.0)), "struct")
-            };
-            let scalar = vertex.scalar.as_ref().map_or_else(|| shape.0.to_owned(), |it| it.0.cue_text());
-            let other = if shape.1 == "list" { "[...]" } else { "{...}" };
-            let message = format!(
-                "conflicting values {scalar} and {other} (mismatched types {} and {})",
-                shape.0, shape.1
-            );
-            let mut fault = Fault::new(Kind::Permanent, message, vertex.shape_at);
-            if let Some((_, at)) = &vertex.scalar {
-                fault = fault.and_at(*at);
-            }
-            self.raise(id, fault);
-            return;
-        }
-        let own = if let Some((datum, _)) = &vertex.scalar {
-            crate::compare::kinds(datum)
-        } else if vertex.is_list {
-            Kinds::LIST
-        } else if vertex.is_struct {
-            Kinds::STRUCT
-        } else {
-            vertex.kinds
-        };
-        if !own.meets(vertex.kinds) {
-            let value = match &vertex.scalar {
-                Some((datum, _)) => datum.cue_text(),
-                None if vertex.is_list => "[...]".into(),
-                None => "{...}".into(),
-            };
-            let wanted = vertex.type_name.map_or_else(|| vertex.kinds.to_string(), str::to_owned);
-            let message = format!(
-                "conflicting values {value} and {wanted} (mismatched types {own} and {})",
-                vertex.kinds
-            );
-            let at = vertex.scalar.as_ref().map_or(vertex.shape_at, |it| it.1);
-            let fault = Fault::new(Kind::Permanent, message, at).and_at(vertex.shape_at);
-            self.raise(id, fault);
-            return;
-        }
-        let concrete = vertex.scalar.is_some() || vertex.is_list || vertex.is_struct;
-        if !concrete || vertex.choice.is_some() {
-            return;
-        }
-        for (test, at) in self.heap.get(id).tests.clone() {
-            if let Err(fault) = self.passes(id, &test, at) {
-                self.raise_id(id, fault);
-                return;
-            }
-        }
-    }
-
-    fn check_closed(&mut self, id: VertexId) {
-        if self.heap.get(id).closing.is_empty() || self.heap.get(id).fault.is_some() {
-            return;
-        }
-        let closing: Vec<u32> = self
-            .heap
-            .get(id)
-            .closing
-            .iter()
-            .filter(|it| !it.open && self.closes(it.group))
-            .map(|it| it.group)
-            .collect();
-        if closing.is_empty() {
-            return;
-        }
-        for index in 0..self.heap.get(id).arcs.len() {
-            let arc = self.heap.get(id).arcs[index].clone();
-            if self.labels.kind(arc.label) != LabelKind::Regular {
-                continue;
-            }
-            for group in &closing {
-                if arc.groups.contains(group) {
-                    continue;
-                }
-                let patterns = self.heap.get(id).patterns.clone();
-                let allowed = patterns
-                    .iter()
-                    .any(|it| it.groups.contains(group) && self.pattern_matches(it, arc.label));
-                if !allowed && arc.presence == Presence::Member {
-                    let fault = Fault::new(Kind::Permanent, "field not allowed", arc.at);
-                    let fault = self.heap.fault(fault);
-                    let child = arc.vertex;
-                    self.unify(child);
-                    if self.heap.get(child).forward.is_some() {
-                        self.heap.get_mut(child).forward = None;
-                        self.heap.get_mut(child).state = State::Done;
-                    }
-                    self.heap.get_mut(child).fault = Some(fault);
-                    break;
-                }
-            }
-        }
-    }
-
-    /// Whether a group closes: one of an embedding does only if something closed was embedded.
-    fn closes(&self, group: u32) -> bool {
-        self.closing.contains(&group)
-    }
-
-    fn pick(&self, id: VertexId, expr: ExprId) -> Option<usize> {
-        self.heap.get(id).picks.iter().find(|it| it.0 == expr).map(|it| it.1 as usize)
-    }
-
-    /// Tries the alternatives of the first disjunction; a candidate with more of them does the
-    /// same with its next one, so that every combination that can hold is found (D rules).
-    fn choose(&mut self, id: VertexId, disjunctions: &[Disjunction]) {
-        let Some(disjunction) = disjunctions.first() else { return };
-        let marked = disjunction.marks.contains(&true);
-        let mut choice = Choice::default();
-        let mut failures: Vec<Fault> = Vec::new();
-        let mut unknown: Vec<VertexId> = Vec::new();
-        for (pick, mark) in disjunction.marks.iter().enumerate() {
-            if let Err(fault) = self.tick() {
-                self.heap.get_mut(id).fault = Some(fault);
-                return;
-            }
-            let (parent, label) = (self.heap.get(id).parent, self.heap.get(id).label);
-            let candidate = self.heap.vertex(parent, label);
-            let conjuncts = self.heap.get(id).conjuncts.clone();
-            let mut picks = self.heap.get(id).picks.clone();
-            picks.push((disjunction.expr, pick as u32));
-            let vertex = self.heap.get_mut(candidate);
-            vertex.conjuncts = conjuncts;
-            vertex.picks = picks;
-            if let Some(group) = self.definitions.get(&id).copied() {
-                self.definitions.insert(candidate, group);
-            }
-            let candidate = self.unify(candidate);
-            if let Some(fault) = self.permanent(candidate, 0) {
-                failures.push(fault);
-                continue;
-            }
-            let default = *mark || !marked;
-            if self.is_unknown(candidate) {
-                unknown.push(candidate);
-            }
-            match self.heap.get(candidate).choice.clone() {
-                Some(inner) => {
-                    for each in &inner.all {
-                        let default =
-                            default && (inner.defaults.is_empty() || inner.defaults.contains(each));
-                        self.add_alternative(&mut choice, *each, default);
-                    }
-                }
-                None => self.add_alternative(&mut choice, candidate, default),
-            }
-        }
-        // What may never resolve gives way to what already holds: `*status.ready | false`.
-        if unknown.len() < choice.all.len() {
-            choice.all.retain(|it| !unknown.contains(it));
-            choice.defaults.retain(|it| !unknown.contains(it));
-        }
-        if choice.defaults.len() == choice.all.len() {
-            choice.defaults.clear();
-        }
-        match choice.all.as_slice() {
-            [] => {
-                failures.dedup();
-                let fault = if failures.len() == 1 {
-                    failures.remove(0)
-                } else {
-                    let message = format!("{} errors in empty disjunction:", failures.len());
-                    let mut fault = Fault::new(Kind::Permanent, message, disjunction.at);
-                    fault.causes = failures;
-                    fault
-                };
-                self.raise(id, fault);
-            }
-            [only] => {
-                let only = *only;
-                if self.follow(only) != id {
-                    self.heap.get_mut(id).forward = Some(only);
-                }
-            }
-            _ => self.heap.get_mut(id).choice = Some(choice),
-        }
-    }
-
-    /// Whether the value itself is an incomplete error; a cycle may still close.
-    fn is_unknown(&self, id: VertexId) -> bool {
-        let fault = self.heap.get(id).fault.map(|it| self.heap.faults[it.0 as usize].kind);
-        fault == Some(crate::error::Kind::Incomplete)
-    }
-
-    fn add_alternative(&mut self, choice: &mut Choice, vertex: VertexId, default: bool) {
-        let same = choice.all.iter().copied().find(|other| self.equal_scalars(*other, vertex));
-        let kept = same.unwrap_or(vertex);
-        if same.is_none() {
-            choice.all.push(vertex);
-        }
-        if default && !choice.defaults.contains(&kept) {
-            choice.defaults.push(kept);
-        }
-    }
-
-    fn equal_scalars(&self, left: VertexId, right: VertexId) -> bool {
-        let (left, right) = (self.heap.get(left), self.heap.get(right));
-        match (&left.scalar, &right.scalar) {
-            (Some((left, _)), Some((right, _))) => crate::compare::same(left, right),
-            _ => false,
-        }
     }
 
     pub(crate) fn permanent(&mut self, id: VertexId, depth: u32) -> Option<Fault> {
@@ -1183,7 +688,7 @@ impl Evaluator {
     }
 }
 
-fn data(value: &Datum, groups: &Groups) -> Conjunct {
+pub(crate) fn data(value: &Datum, groups: &Groups) -> Conjunct {
     let _ = groups;
     Conjunct {
         source: Source::Data(value.clone()),
@@ -1194,7 +699,7 @@ fn data(value: &Datum, groups: &Groups) -> Conjunct {
 }
 
 /// Whether a literal is there only to hold a scalar.
-fn scalar_embedded(code: &crate::program::StructLiteral) -> bool {
+pub(crate) fn scalar_embedded(code: &crate::program::StructLiteral) -> bool {
     code.declarations.iter().any(|it| matches!(it, Declaration::Embed(_)))
         && code.declarations.iter().all(|it| match it {
             Declaration::Embed(_) => true,
@@ -1216,12 +721,12 @@ fn bound_kinds(compare: cue_syntax::ast::Compare, datum: &Datum) -> Kinds {
     }
 }
 
-fn kind_name(datum: Option<&Datum>) -> &'static str {
+pub(crate) fn kind_name(datum: Option<&Datum>) -> &'static str {
     datum.map_or("_", Datum::kind_name)
 }
 
 /// CUE's words for two scalars that differ; the one that came later first.
-fn conflict(new: &Datum, old: &Datum) -> String {
+pub(crate) fn conflict(new: &Datum, old: &Datum) -> String {
     let (left, right) = (new.kind_name(), old.kind_name());
     if left == right {
         format!("conflicting values {} and {}", new.cue_text(), old.cue_text())

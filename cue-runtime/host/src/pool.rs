@@ -49,8 +49,7 @@ impl SandboxRuntime {
         let engine = Engine::new(&config).map_err(setup)?;
         let module = module::load(&engine, options.cache.as_deref())?;
         let pre = Linker::new(&engine).instantiate_pre(&module).map_err(setup)?;
-        let shared =
-            Arc::new(Shared { engine, pre, idle: Mutex::new(Vec::new()), options });
+        let shared = Arc::new(Shared { engine, pre, idle: Mutex::new(Vec::new()), options });
         tick(Arc::downgrade(&shared));
         Ok(Self { shared })
     }

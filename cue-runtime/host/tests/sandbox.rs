@@ -39,8 +39,7 @@ fn a_small_stack_is_enough_for_the_caller() {
         .stack_size(256 << 10)
         .spawn(move || {
             let program = runtime.compile(spec(&text)).unwrap();
-            let mut session =
-                runtime.start(&program, Vec::new(), Budget::DEFINITION).unwrap();
+            let mut session = runtime.start(&program, Vec::new(), Budget::DEFINITION).unwrap();
             session.value("x").unwrap()
         })
         .unwrap()

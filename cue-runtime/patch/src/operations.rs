@@ -13,14 +13,15 @@ pub(crate) fn json_patch(base: &Tree, patch: &Tree) -> Result<Tree, Error> {
     let operations = data(operations)?;
     let mut value = data(base)?;
     for operation in operations.as_array().into_iter().flatten() {
-        let parsed: PatchOperation = serde_json::from_value(operation.clone()).map_err(|error| {
-            match operation["op"].as_str() {
-                Some(op) if !KNOWN.contains(&op) => {
-                    Error::Operation(format!("Unexpected kind: {op}"))
+        let parsed: PatchOperation =
+            serde_json::from_value(operation.clone()).map_err(|error| {
+                match operation["op"].as_str() {
+                    Some(op) if !KNOWN.contains(&op) => {
+                        Error::Operation(format!("Unexpected kind: {op}"))
+                    }
+                    _ => Error::Operation(error.to_string()),
                 }
-                _ => Error::Operation(error.to_string()),
-            }
-        })?;
+            })?;
         json_patch::patch(&mut value, &[parsed])
             .map_err(|error| Error::Operation(explain(operation, &error)))?;
     }

@@ -163,9 +163,7 @@ impl Tree {
     /// What stands at a dotted path below.
     pub(crate) fn at<'a>(&'a self, path: &str) -> Option<&'a Tree> {
         path.split('.').try_fold(self, |tree, label| match tree {
-            Tree::Struct(fields) => {
-                fields.iter().find(|it| it.label == label).map(|it| &it.value)
-            }
+            Tree::Struct(fields) => fields.iter().find(|it| it.label == label).map(|it| &it.value),
             Tree::List { items, .. } => label.parse::<usize>().ok().and_then(|at| items.get(at)),
             Tree::Null
             | Tree::Bool(_)
@@ -266,6 +264,8 @@ fn number(text: &str) -> Value {
     serde_json::from_str(text)
         .ok()
         .filter(Value::is_number)
-        .or_else(|| text.parse::<f64>().ok().and_then(serde_json::Number::from_f64).map(Value::Number))
+        .or_else(|| {
+            text.parse::<f64>().ok().and_then(serde_json::Number::from_f64).map(Value::Number)
+        })
         .unwrap_or(Value::Null)
 }

@@ -12,12 +12,7 @@ pub(crate) fn unify(patch: &Tree, base: &Tree) -> Result<Tree, Error> {
     if conflicts.is_empty() { Ok(tree) } else { Err(Error::Result(conflicts)) }
 }
 
-fn both(
-    patch: &Tree,
-    base: &Tree,
-    path: &mut Vec<String>,
-    conflicts: &mut Vec<Conflict>,
-) -> Tree {
+fn both(patch: &Tree, base: &Tree, path: &mut Vec<String>, conflicts: &mut Vec<Conflict>) -> Tree {
     let conflict = |message: String, conflicts: &mut Vec<Conflict>, path: &[String]| {
         conflicts.push(Conflict { path: path.to_vec(), message });
         Tree::Null

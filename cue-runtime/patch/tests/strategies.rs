@@ -20,7 +20,9 @@ fn tree(value: &Value) -> Tree {
                 .collect(),
         ),
         Value::Array(items) => Tree::List { items: items.iter().map(tree).collect(), open: false },
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Tree::from_json(value),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            Tree::from_json(value)
+        }
     }
 }
 
@@ -50,7 +52,9 @@ fn without_markers_values_must_agree() {
     unify(
         json!({"n": 2}),
         json!({"n": "2"}),
-        Err("result check err: n: conflicting values 2 and \"2\" (mismatched types int and string)"),
+        Err(
+            "result check err: n: conflicting values 2 and \"2\" (mismatched types int and string)",
+        ),
     );
 }
 
@@ -136,7 +140,12 @@ fn json_patches() {
         Mode::JsonPatch,
         Err("failed to marshal patch value: cue: marshal error: field not found: operations"),
     );
-    check(base, json!({"a": {"b": null, "c": 1}}), Mode::JsonMergePatch, Ok(json!({"a": {"c": 1}})));
+    check(
+        base,
+        json!({"a": {"b": null, "c": 1}}),
+        Mode::JsonMergePatch,
+        Ok(json!({"a": {"c": 1}})),
+    );
 }
 
 #[test]

@@ -23,10 +23,10 @@ mod schema; // OpenAPI of a value
 pub mod native; // the runtime without a sandbox
 
 pub use crate::machine::Machine;
+#[cfg(not(target_arch = "wasm32"))]
+pub use crate::native::NativeRuntime;
 pub use crate::protocol::{
     Action, Answer, Budget, Call, Concreteness, Diagnostic, Field, FieldSelection, Filling, Input,
     Kind, Kinds, Package, Position, Presence, Profile, ProgramSpec, Source, SyntaxStyle,
 };
-#[cfg(not(target_arch = "wasm32"))]
-pub use crate::native::NativeRuntime;
 pub use crate::session::{Error, Fault, Instance, Program, Runtime, Session};

@@ -120,8 +120,7 @@ impl Machine {
         let packages: Vec<(String, Vec<Source>)> =
             spec.packages.iter().map(|it| (it.path.clone(), sources(&it.sources))).collect();
         let lenient = spec.profile == Profile::KubeVela;
-        let program =
-            compile(&sources(&spec.sources), &packages, lenient).map_err(load_errors)?;
+        let program = compile(&sources(&spec.sources), &packages, lenient).map_err(load_errors)?;
         if self.programs.len() >= PROGRAMS {
             self.programs.clear();
         }
@@ -170,8 +169,8 @@ impl Machine {
             Filling::Json(text) => json(path, text)?,
             Filling::Cue(text) => {
                 let mut program = (*state.program).clone();
-                let addition = evaluation::compile_addition(&mut program, path, text)
-                    .map_err(load_errors)?;
+                let addition =
+                    evaluation::compile_addition(&mut program, path, text).map_err(load_errors)?;
                 state.program = Arc::new(program);
                 // The path is part of what was compiled.
                 state.additions.push((String::new(), addition));

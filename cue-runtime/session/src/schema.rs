@@ -32,7 +32,9 @@ fn schema(it: &mut Evaluation, id: VertexId, depth: u32) -> Value {
     if kinds == Kinds::LIST {
         let items = match it.members(id).and_then(|all| all.into_iter().next()) {
             Some((_, first)) => schema(it, first, depth + 1),
-            None => it.element(id).map_or_else(|| json!({}), |element| schema(it, element, depth + 1)),
+            None => {
+                it.element(id).map_or_else(|| json!({}), |element| schema(it, element, depth + 1))
+            }
         };
         return json!({"type": "array", "items": items});
     }
@@ -105,7 +107,8 @@ fn object(it: &mut Evaluation, id: VertexId, depth: u32) -> Value {
             }
         }
         let given = inner.get("default").is_some();
-        if member.presence != Presence::Optional && (member.presence == Presence::Required || !given)
+        if member.presence != Presence::Optional
+            && (member.presence == Presence::Required || !given)
         {
             required.push(Value::from(member.label.clone()));
         } else if member.presence == Presence::Member {

@@ -106,7 +106,12 @@ pub trait Runtime: Send + Sync {
     }
 
     /// Begin a session over `program` with `inputs` unified at their paths.
-    fn start(&self, program: &Program, inputs: Vec<Input>, budget: Budget) -> Result<Session, Error> {
+    fn start(
+        &self,
+        program: &Program,
+        inputs: Vec<Input>,
+        budget: Budget,
+    ) -> Result<Session, Error> {
         let mut instance = self.instance()?;
         let start = Call::Start { program: program.key, inputs, budget };
         let mut answer = instance.call(&start)?;
@@ -182,7 +187,11 @@ impl Session {
     }
 
     /// Members of a struct or list in output order; `None` if there is none at `path`.
-    pub fn fields(&mut self, path: &str, which: FieldSelection) -> Result<Option<Vec<Field>>, Error> {
+    pub fn fields(
+        &mut self,
+        path: &str,
+        which: FieldSelection,
+    ) -> Result<Option<Vec<Field>>, Error> {
         expect_answer!(self.instance.call(&Call::Fields(path.into(), which))?, Fields)
     }
 
@@ -235,7 +244,7 @@ impl Session {
 }
 
 fn parse(text: Option<String>) -> Result<Option<Value>, Error> {
-    text.map(|text| serde_json::from_str(&text))
-        .transpose()
-        .map_err(|error| Error::Fault(Fault(format!("unreadable JSON from the interpreter: {error}"))))
+    text.map(|text| serde_json::from_str(&text)).transpose().map_err(|error| {
+        Error::Fault(Fault(format!("unreadable JSON from the interpreter: {error}")))
+    })
 }

@@ -89,9 +89,13 @@ fn check(part: &str, case: &Value) -> Vec<(&'static str, Value, Value)> {
                 T::Eof => break,
                 T::Comma if token.inserted => "\n".into(),
                 T::Comma => ",".to_owned(),
-                T::String if text.contains("\"\"\"") || text.contains("'''") => text.replace('\r', ""),
+                T::String if text.contains("\"\"\"") || text.contains("'''") => {
+                    text.replace('\r', "")
+                }
                 T::Comment => text.replace('\r', ""),
-                T::Ident | T::Int | T::Float | T::String | T::Attribute | T::Bottom => text.to_owned(),
+                T::Ident | T::Int | T::Float | T::String | T::Attribute | T::Bottom => {
+                    text.to_owned()
+                }
                 kind if kind.is_keyword() => text.to_owned(),
                 T::Illegal => text.to_owned(),
                 _ => String::new(),

@@ -28,6 +28,6 @@ pub mod unquote; // string literals -> values
 
 pub use crate::layout::{Style, format_tree};
 pub use crate::parser::{Parsed, SyntaxError, parse_expr, parse_file, parse_tree};
-pub use crate::raise::{format_expr, format_file};
 pub use crate::path::parse_path;
 pub use crate::position::LineIndex;
+pub use crate::raise::{format_expr, format_file};

@@ -198,15 +198,13 @@ impl Lower<'_> {
                 T::True => ExprKind::Bool(true),
                 T::False => ExprKind::Bool(false),
                 T::Int | T::Float => ExprKind::Number((**text).into()),
-                _ if text.trim_start_matches('#').starts_with('\'') => {
-                    match unquote::bytes(text) {
-                        Ok(value) => ExprKind::Bytes(value.into()),
-                        Err(message) => {
-                            self.error(id, message);
-                            ExprKind::Bad
-                        }
+                _ if text.trim_start_matches('#').starts_with('\'') => match unquote::bytes(text) {
+                    Ok(value) => ExprKind::Bytes(value.into()),
+                    Err(message) => {
+                        self.error(id, message);
+                        ExprKind::Bad
                     }
-                }
+                },
                 _ => ExprKind::String(self.string(id).into()),
             },
             Kind::Bottom => ExprKind::Bottom,
@@ -299,7 +297,10 @@ impl Lower<'_> {
             Kind::If(condition) => Clause::If(self.expr(*condition)),
             Kind::Let { name, value, .. } => Clause::Let(self.ident(*name), self.expr(*value)),
             _ => {
-                self.error(id, "try clause requires the try experiment (language version v0.16.0 or later)");
+                self.error(
+                    id,
+                    "try clause requires the try experiment (language version v0.16.0 or later)",
+                );
                 return None;
             }
         })

@@ -27,9 +27,8 @@ pub fn parse_path(text: &str) -> Result<Vec<Step>, String> {
     // An index at the root: give it something to index.
     let rooted = text.trim_start().starts_with('[');
     let source = if rooted { format!("_{text}") } else { text.to_owned() };
-    let expr = parse_expr(&source).map_err(|errors| {
-        errors.first().map_or_else(String::new, |it| it.message.clone())
-    })?;
+    let expr = parse_expr(&source)
+        .map_err(|errors| errors.first().map_or_else(String::new, |it| it.message.clone()))?;
     let mut steps = Vec::new();
     let mut at = &expr;
     loop {

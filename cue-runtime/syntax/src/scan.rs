@@ -29,8 +29,18 @@ kinds! {
 }
 
 const KEYWORDS: [T; 12] = [
-    T::If, T::Else, T::For, T::In, T::Let, T::Try, T::Fallback, T::Otherwise, T::Func, T::True,
-    T::False, T::Null,
+    T::If,
+    T::Else,
+    T::For,
+    T::In,
+    T::Let,
+    T::Try,
+    T::Fallback,
+    T::Otherwise,
+    T::Func,
+    T::True,
+    T::False,
+    T::Null,
 ];
 
 impl T {
@@ -41,10 +51,7 @@ impl T {
 
     /// Whether messages show the text of the token too.
     pub(crate) fn shows_text(self) -> bool {
-        matches!(
-            self,
-            T::Ident | T::Int | T::Float | T::String | T::Interpolation | T::Bottom
-        )
+        matches!(self, T::Ident | T::Int | T::Float | T::String | T::Interpolation | T::Bottom)
     }
 }
 
@@ -171,8 +178,18 @@ impl<'a> Scanner<'a> {
         let kind = self.one();
         match kind {
             T::Illegal => {}
-            T::Ident | T::Int | T::Float | T::String | T::Bottom | T::RParen | T::RBrack
-            | T::RBrace | T::Option | T::Ellipsis | T::Semicolon | T::Attribute => {
+            T::Ident
+            | T::Int
+            | T::Float
+            | T::String
+            | T::Bottom
+            | T::RParen
+            | T::RBrack
+            | T::RBrace
+            | T::Option
+            | T::Ellipsis
+            | T::Semicolon
+            | T::Attribute => {
                 self.pending = true;
             }
             kind => self.pending = kind.is_keyword(),
@@ -669,16 +686,13 @@ impl<'a> Scanner<'a> {
 /// As Go's `%#U`.
 pub(crate) fn rune(c: char) -> String {
     let printable = !c.is_control() && (!c.is_whitespace() || c == ' ');
-    if printable {
-        format!("U+{:04X} '{c}'", c as u32)
-    } else {
-        format!("U+{:04X}", c as u32)
-    }
+    if printable { format!("U+{:04X} '{c}'", c as u32) } else { format!("U+{:04X}", c as u32) }
 }
 
 /// Letters of identifiers: ASCII and category L.
 pub(crate) fn is_letter(c: char) -> bool {
-    c.is_ascii_alphabetic() || (!c.is_ascii() && c.is_alphabetic() && unicode_ident::is_xid_start(c))
+    c.is_ascii_alphabetic()
+        || (!c.is_ascii() && c.is_alphabetic() && unicode_ident::is_xid_start(c))
 }
 
 /// Digits of identifiers.

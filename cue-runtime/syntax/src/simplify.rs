@@ -139,7 +139,8 @@ impl Simplify<'_> {
             }
             Kind::File(decls) => self.decls(id, decls, Nesting::Braces),
             Kind::Struct { braces, decls } => {
-                let single = nesting == Nesting::Label && matches!(decls.as_slice(), [only]
+                let single = nesting == Nesting::Label
+                    && matches!(decls.as_slice(), [only]
                     if matches!(&tree[*only].kind, Kind::Field { attributes, .. } if attributes.is_empty())
                         && !tree.comments.contains_key(only));
                 let label = braces.is_none() || single;

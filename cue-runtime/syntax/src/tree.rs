@@ -74,26 +74,75 @@ pub enum Kind {
     /// Pieces and expressions in turn.
     Interpolation(Vec<NodeId>),
     /// Without braces for `a: b: c`.
-    Struct { braces: Option<(Mark, Mark)>, decls: Vec<NodeId> },
-    List { open: Mark, close: Mark, elements: Vec<NodeId> },
+    Struct {
+        braces: Option<(Mark, Mark)>,
+        decls: Vec<NodeId>,
+    },
+    List {
+        open: Mark,
+        close: Mark,
+        elements: Vec<NodeId>,
+    },
     Ellipsis(Option<NodeId>),
     Unary(T, NodeId),
-    Binary { left: NodeId, op: T, at: Mark, right: NodeId },
+    Binary {
+        left: NodeId,
+        op: T,
+        at: Mark,
+        right: NodeId,
+    },
     Selector(NodeId, NodeId),
-    Index { base: NodeId, open: Mark, index: NodeId, close: Mark },
-    Slice { base: NodeId, open: Mark, low: Option<NodeId>, colon: Mark, high: Option<NodeId>, close: Mark },
-    Call { callee: NodeId, open: Mark, arguments: Vec<NodeId>, close: Mark },
-    Paren { inner: NodeId, close: Mark },
+    Index {
+        base: NodeId,
+        open: Mark,
+        index: NodeId,
+        close: Mark,
+    },
+    Slice {
+        base: NodeId,
+        open: Mark,
+        low: Option<NodeId>,
+        colon: Mark,
+        high: Option<NodeId>,
+        close: Mark,
+    },
+    Call {
+        callee: NodeId,
+        open: Mark,
+        arguments: Vec<NodeId>,
+        close: Mark,
+    },
+    Paren {
+        inner: NodeId,
+        close: Mark,
+    },
     Postfix(NodeId, T, Mark),
-    Alias { name: NodeId, equal: Mark, value: NodeId },
-    Comprehension { clauses: Vec<NodeId>, body: NodeId, fallback: Option<NodeId> },
+    Alias {
+        name: NodeId,
+        equal: Mark,
+        value: NodeId,
+    },
+    Comprehension {
+        clauses: Vec<NodeId>,
+        body: NodeId,
+        fallback: Option<NodeId>,
+    },
     // Clauses.
-    For { key: Option<(NodeId, Mark)>, value: NodeId, at: Mark, source: NodeId },
+    For {
+        key: Option<(NodeId, Mark)>,
+        value: NodeId,
+        at: Mark,
+        source: NodeId,
+    },
     If(NodeId),
     Try(Option<(NodeId, Mark, NodeId)>),
     Fallback(T, NodeId),
     // Declarations.
-    Let { name: NodeId, equal: Mark, value: NodeId },
+    Let {
+        name: NodeId,
+        equal: Mark,
+        value: NodeId,
+    },
     Field {
         label: NodeId,
         alias: Option<Box<PostAlias>>,
@@ -105,8 +154,14 @@ pub enum Kind {
     Embed(NodeId),
     Attribute(Box<str>),
     Package(NodeId),
-    Import { parens: Option<(Mark, Mark)>, specs: Vec<NodeId> },
-    Spec { name: Option<NodeId>, path: NodeId },
+    Import {
+        parens: Option<(Mark, Mark)>,
+        specs: Vec<NodeId>,
+    },
+    Spec {
+        name: Option<NodeId>,
+        path: NodeId,
+    },
     File(Vec<NodeId>),
 }
 

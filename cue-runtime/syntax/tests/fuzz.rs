@@ -11,16 +11,58 @@ const SEEDS: &[&str] = &[
     "a: b: c: 1\n\n\na: {b: {}\n// end\n}\nl: [\n\t1, // one\n\t{x: 2}, // two\n\n\t3\n]\n",
 ];
 const BITS: &[&str] = &[
-    "\n", " ", ",", ":", "{", "}", "[", "]", "(", ")", "\"", "'", "\\(", "\"\"\"\n", "// c\n", "#",
-    "...", "?", "!", "~", "=", "&", "|", "if ", "for ", "let ", "try ", "else", "@a(", "é", "\r", "_",
-    "0x", "1.", "<", "-", "*", "/", "\u{feff}", "\0", ";", "..", "package p\n", "import \"i\"\n",
+    "\n",
+    " ",
+    ",",
+    ":",
+    "{",
+    "}",
+    "[",
+    "]",
+    "(",
+    ")",
+    "\"",
+    "'",
+    "\\(",
+    "\"\"\"\n",
+    "// c\n",
+    "#",
+    "...",
+    "?",
+    "!",
+    "~",
+    "=",
+    "&",
+    "|",
+    "if ",
+    "for ",
+    "let ",
+    "try ",
+    "else",
+    "@a(",
+    "é",
+    "\r",
+    "_",
+    "0x",
+    "1.",
+    "<",
+    "-",
+    "*",
+    "/",
+    "\u{feff}",
+    "\0",
+    ";",
+    "..",
+    "package p\n",
+    "import \"i\"\n",
 ];
 
 struct Dice(u64);
 
 impl Dice {
     fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % sides.max(1)
     }
 }
@@ -78,7 +120,19 @@ fn seeds_are_kept_by_the_printer() {
 
 #[test]
 fn deep_nesting_is_an_error() {
-    for (open, close) in [("(", ")"), ("[", "]"), ("{", "}"), ("-", ""), ("a: {", "}"), ("f(", ")"), ("\"\\(", ")\""), ("a: ", ""), ("if x {", "}"), ("[for x in y {", "}]"), ("!", "")] {
+    for (open, close) in [
+        ("(", ")"),
+        ("[", "]"),
+        ("{", "}"),
+        ("-", ""),
+        ("a: {", "}"),
+        ("f(", ")"),
+        ("\"\\(", ")\""),
+        ("a: ", ""),
+        ("if x {", "}"),
+        ("[for x in y {", "}]"),
+        ("!", ""),
+    ] {
         let (open, close): (&str, &str) = (open, close);
         let text = format!("x: {}1{}", open.repeat(50_000), close.repeat(50_000));
         let (tree, errors) = parse_tree(&text);

@@ -209,10 +209,14 @@ fn application() -> Value {
         ("properties", open(), "Parameters of the component definition."),
         ("replicaKey", string(), "Set by replication."),
         ("scopes", open(), "No longer used."),
-        ("traits", list(object(vec![
-            ("properties", open(), "Parameters of the trait definition."),
-            ("type", string(), "Trait definition, with @version if a certain one is meant."),
-        ])), "What is added to its resources."),
+        (
+            "traits",
+            list(object(vec![
+                ("properties", open(), "Parameters of the trait definition."),
+                ("type", string(), "Trait definition, with @version if a certain one is meant."),
+            ])),
+            "What is added to its resources.",
+        ),
         ("type", string(), "Component definition, with @version if a certain one is meant."),
     ]);
     let policy = object(vec![
@@ -235,13 +239,17 @@ fn application() -> Value {
         ("name", string(), "Component."),
         ("namespace", string(), "Namespace."),
         ("scopes", list(reference()), "No longer used."),
-        ("traits", list(object(vec![
-            ("details", details(), "By label."),
-            ("healthy", boolean(), "It is healthy."),
-            ("message", string(), "For people."),
-            ("pending", boolean(), "Not looked at yet."),
-            ("type", string(), "Trait."),
-        ])), "Health of its traits."),
+        (
+            "traits",
+            list(object(vec![
+                ("details", details(), "By label."),
+                ("healthy", boolean(), "It is healthy."),
+                ("message", string(), "For people."),
+                ("pending", boolean(), "Not looked at yet."),
+                ("type", string(), "Trait."),
+            ])),
+            "Health of its traits.",
+        ),
         ("workloadDefinition", group_version_kind(), "Kind of the workload."),
         ("workloadHealthy", boolean(), "The workload is healthy."),
     ]);
@@ -264,48 +272,76 @@ fn application() -> Value {
         ("specModified", boolean(), "It changed the spec."),
         ("type", string(), "Policy definition."),
     ]);
-    root("What is delivered: components, their traits, policies, and the workflow that brings them out.", vec![
-        ("spec", object(vec![
-            ("components", list(component), "Parts of the application."),
-            ("policies", list(policy), "Rules about where and how."),
-            ("workflow", workflow, "Steps of delivery; one per component if left out."),
-        ]), "What is asked for."),
-        ("status", object(vec![
-            ("applicationPoliciesConfigMap", string(), "ConfigMap about application-scoped policies."),
-            ("appliedApplicationPolicies", list(applied_policy), "What application-scoped policies did."),
-            ("appliedResources", list(object(applied)), "What was applied."),
-            ("components", list(reference()), "References to components."),
-            ("conditions", conditions(), "What was reached."),
-            ("latestRevision", latest_revision(), "Latest ApplicationRevision."),
-            ("observedGeneration", integer(), "Generation this status is about."),
-            ("phase", string(), "Where it is, by the name other kinds use."),
-            ("policy", list(object(vec![
-                ("name", string(), "Policy."),
-                ("status", open(), "Its status."),
-                ("type", string(), "Its type."),
-            ])), "No longer used."),
-            ("services", list(service), "Health of every component at every place."),
-            ("status", string(), "Where it is."),
-            ("workflow", workflow_status(), "The run of the workflow."),
-            ("workflowRestartScheduledAt", time(), "When the workflow runs again."),
-        ]), "What became of it."),
-    ])
+    root(
+        "What is delivered: components, their traits, policies, and the workflow that brings them out.",
+        vec![
+            (
+                "spec",
+                object(vec![
+                    ("components", list(component), "Parts of the application."),
+                    ("policies", list(policy), "Rules about where and how."),
+                    ("workflow", workflow, "Steps of delivery; one per component if left out."),
+                ]),
+                "What is asked for.",
+            ),
+            (
+                "status",
+                object(vec![
+                    (
+                        "applicationPoliciesConfigMap",
+                        string(),
+                        "ConfigMap about application-scoped policies.",
+                    ),
+                    (
+                        "appliedApplicationPolicies",
+                        list(applied_policy),
+                        "What application-scoped policies did.",
+                    ),
+                    ("appliedResources", list(object(applied)), "What was applied."),
+                    ("components", list(reference()), "References to components."),
+                    ("conditions", conditions(), "What was reached."),
+                    ("latestRevision", latest_revision(), "Latest ApplicationRevision."),
+                    ("observedGeneration", integer(), "Generation this status is about."),
+                    ("phase", string(), "Where it is, by the name other kinds use."),
+                    (
+                        "policy",
+                        list(object(vec![
+                            ("name", string(), "Policy."),
+                            ("status", open(), "Its status."),
+                            ("type", string(), "Its type."),
+                        ])),
+                        "No longer used.",
+                    ),
+                    ("services", list(service), "Health of every component at every place."),
+                    ("status", string(), "Where it is."),
+                    ("workflow", workflow_status(), "The run of the workflow."),
+                    ("workflowRestartScheduledAt", time(), "When the workflow runs again."),
+                ]),
+                "What became of it.",
+            ),
+        ],
+    )
 }
 
 fn schematic() -> Value {
-    let secret = || object(vec![("name", string(), "Name."), ("namespace", string(), "Namespace.")]);
+    let secret =
+        || object(vec![("name", string(), "Name."), ("namespace", string(), "Namespace.")]);
     object(vec![
         ("cue", object(vec![("template", string(), "CUE text.")]), "Template in CUE."),
-        ("terraform", extensible(vec![
-            ("configuration", string(), "Text, or where it is."),
-            ("customRegion", string(), ""),
-            ("deleteResource", boolean(), ""),
-            ("gitCredentialsSecretReference", secret(), ""),
-            ("path", string(), ""),
-            ("providerRef", secret(), ""),
-            ("type", string(), "hcl, json or remote."),
-            ("writeConnectionSecretToRef", secret(), ""),
-        ]), "Terraform configuration."),
+        (
+            "terraform",
+            extensible(vec![
+                ("configuration", string(), "Text, or where it is."),
+                ("customRegion", string(), ""),
+                ("deleteResource", boolean(), ""),
+                ("gitCredentialsSecretReference", secret(), ""),
+                ("path", string(), ""),
+                ("providerRef", secret(), ""),
+                ("type", string(), "hcl, json or remote."),
+                ("writeConnectionSecretToRef", secret(), ""),
+            ]),
+            "Terraform configuration.",
+        ),
     ])
 }
 
@@ -338,22 +374,33 @@ fn child_kinds() -> Value {
 }
 
 fn component_definition() -> Value {
-    root("A type of component.", vec![
-        ("spec", object(vec![
-            ("childResourceKinds", child_kinds(), "Kinds below the workload."),
-            ("extension", open(), "More about it."),
-            ("podSpecPath", string(), "Where the pod spec is."),
-            ("revisionLabel", string(), "Label with the revision."),
-            ("schematic", schematic(), "How its resources are made."),
-            ("status", status_templates(), "How its health is told."),
-            ("version", string(), "Version of the definition."),
-            ("workload", object(vec![
-                ("definition", group_version_kind(), "Kind."),
-                ("type", string(), "WorkloadDefinition, or autodetects.core.oam.dev."),
-            ]), "Kind of workload it makes."),
-        ]), ""),
-        ("status", definition_status(), ""),
-    ])
+    root(
+        "A type of component.",
+        vec![
+            (
+                "spec",
+                object(vec![
+                    ("childResourceKinds", child_kinds(), "Kinds below the workload."),
+                    ("extension", open(), "More about it."),
+                    ("podSpecPath", string(), "Where the pod spec is."),
+                    ("revisionLabel", string(), "Label with the revision."),
+                    ("schematic", schematic(), "How its resources are made."),
+                    ("status", status_templates(), "How its health is told."),
+                    ("version", string(), "Version of the definition."),
+                    (
+                        "workload",
+                        object(vec![
+                            ("definition", group_version_kind(), "Kind."),
+                            ("type", string(), "WorkloadDefinition, or autodetects.core.oam.dev."),
+                        ]),
+                        "Kind of workload it makes.",
+                    ),
+                ]),
+                "",
+            ),
+            ("status", definition_status(), ""),
+        ],
+    )
 }
 
 fn workload_definition() -> Value {
@@ -363,80 +410,140 @@ fn workload_definition() -> Value {
         properties.insert("helm".into(), kube_or_helm());
         properties.insert("kube".into(), kube_or_helm());
     }
-    root("A type of workload, the older form of a component definition.", vec![
-        ("spec", object(vec![
-            ("childResourceKinds", child_kinds(), "Kinds below the workload."),
-            ("definitionRef", definition_reference(), "CustomResourceDefinition of the workload."),
-            ("extension", open(), "More about it."),
-            ("podSpecPath", string(), "Where the pod spec is."),
-            ("revisionLabel", string(), "Label with the revision."),
-            ("schematic", templates, "How its resources are made."),
-            ("status", status_templates(), "How its health is told."),
-        ]), ""),
-        ("status", definition_status(), ""),
-    ])
+    root(
+        "A type of workload, the older form of a component definition.",
+        vec![
+            (
+                "spec",
+                object(vec![
+                    ("childResourceKinds", child_kinds(), "Kinds below the workload."),
+                    (
+                        "definitionRef",
+                        definition_reference(),
+                        "CustomResourceDefinition of the workload.",
+                    ),
+                    ("extension", open(), "More about it."),
+                    ("podSpecPath", string(), "Where the pod spec is."),
+                    ("revisionLabel", string(), "Label with the revision."),
+                    ("schematic", templates, "How its resources are made."),
+                    ("status", status_templates(), "How its health is told."),
+                ]),
+                "",
+            ),
+            ("status", definition_status(), ""),
+        ],
+    )
 }
 
 fn trait_definition() -> Value {
-    root("A type of trait.", vec![
-        ("spec", object(vec![
-            ("appliesToWorkloads", list(string()), "Workloads it suits."),
-            ("conflictsWith", list(string()), "Traits it does not go with."),
-            ("controlPlaneOnly", boolean(), "Its resources stay where the engine runs."),
-            ("definitionRef", definition_reference(), "CustomResourceDefinition of the trait."),
-            ("extension", open(), "More about it."),
-            ("manageWorkload", boolean(), "It applies the workload itself."),
-            ("podDisruptive", boolean(), "Pods restart when it changes."),
-            ("revisionEnabled", boolean(), "No longer used."),
-            ("schematic", schematic(), "How its resources are made."),
-            ("stage", string(), "PreDispatch, DefaultDispatch or PostDispatch."),
-            ("status", status_templates(), "How its health is told."),
-            ("version", string(), "Version of the definition."),
-            ("workloadRefPath", string(), "Path its resources name the workload at."),
-        ]), ""),
-        ("status", definition_status(), ""),
-    ])
+    root(
+        "A type of trait.",
+        vec![
+            (
+                "spec",
+                object(vec![
+                    ("appliesToWorkloads", list(string()), "Workloads it suits."),
+                    ("conflictsWith", list(string()), "Traits it does not go with."),
+                    ("controlPlaneOnly", boolean(), "Its resources stay where the engine runs."),
+                    (
+                        "definitionRef",
+                        definition_reference(),
+                        "CustomResourceDefinition of the trait.",
+                    ),
+                    ("extension", open(), "More about it."),
+                    ("manageWorkload", boolean(), "It applies the workload itself."),
+                    ("podDisruptive", boolean(), "Pods restart when it changes."),
+                    ("revisionEnabled", boolean(), "No longer used."),
+                    ("schematic", schematic(), "How its resources are made."),
+                    ("stage", string(), "PreDispatch, DefaultDispatch or PostDispatch."),
+                    ("status", status_templates(), "How its health is told."),
+                    ("version", string(), "Version of the definition."),
+                    ("workloadRefPath", string(), "Path its resources name the workload at."),
+                ]),
+                "",
+            ),
+            ("status", definition_status(), ""),
+        ],
+    )
 }
 
 fn policy_definition() -> Value {
-    root("A type of policy.", vec![
-        ("spec", object(vec![
-            ("definitionRef", definition_reference(), "CustomResourceDefinition of the policy."),
-            ("global", boolean(), "For every application."),
-            ("manageHealthCheck", boolean(), "It tells the health of the application."),
-            ("priority", json!({ "type": "integer", "format": "int32" }), "Lower comes first."),
-            ("schematic", schematic(), "How its resources are made."),
-            ("scope", string(), "Application, or empty."),
-            ("version", string(), "Version of the definition."),
-        ]), ""),
-        ("status", definition_status(), ""),
-    ])
+    root(
+        "A type of policy.",
+        vec![
+            (
+                "spec",
+                object(vec![
+                    (
+                        "definitionRef",
+                        definition_reference(),
+                        "CustomResourceDefinition of the policy.",
+                    ),
+                    ("global", boolean(), "For every application."),
+                    ("manageHealthCheck", boolean(), "It tells the health of the application."),
+                    (
+                        "priority",
+                        json!({ "type": "integer", "format": "int32" }),
+                        "Lower comes first.",
+                    ),
+                    ("schematic", schematic(), "How its resources are made."),
+                    ("scope", string(), "Application, or empty."),
+                    ("version", string(), "Version of the definition."),
+                ]),
+                "",
+            ),
+            ("status", definition_status(), ""),
+        ],
+    )
 }
 
 fn step_definition() -> Value {
-    root("A type of workflow step.", vec![
-        ("spec", object(vec![
-            ("definitionRef", definition_reference(), "CustomResourceDefinition of the step."),
-            ("schematic", schematic(), "What the step does."),
-            ("version", string(), "Version of the definition."),
-        ]), ""),
-        ("status", definition_status(), ""),
-    ])
+    root(
+        "A type of workflow step.",
+        vec![
+            (
+                "spec",
+                object(vec![
+                    (
+                        "definitionRef",
+                        definition_reference(),
+                        "CustomResourceDefinition of the step.",
+                    ),
+                    ("schematic", schematic(), "What the step does."),
+                    ("version", string(), "Version of the definition."),
+                ]),
+                "",
+            ),
+            ("status", definition_status(), ""),
+        ],
+    )
 }
 
 fn definition_revision() -> Value {
     let kinds = ["Component", "Trait", "Policy", "WorkflowStep"];
-    root("A version of a definition.", vec![
-        ("spec", requiring(&["definitionType", "revision", "revisionHash"], object(vec![
-            ("componentDefinition", open(), ""),
-            ("definitionType", json!({ "type": "string", "enum": kinds }), "Kind of the definition."),
-            ("policyDefinition", open(), ""),
-            ("revision", integer(), "Number."),
-            ("revisionHash", string(), "Hash of the definition's spec."),
-            ("traitDefinition", open(), ""),
-            ("workflowStepDefinition", open(), ""),
-        ])), ""),
-    ])
+    root(
+        "A version of a definition.",
+        vec![(
+            "spec",
+            requiring(
+                &["definitionType", "revision", "revisionHash"],
+                object(vec![
+                    ("componentDefinition", open(), ""),
+                    (
+                        "definitionType",
+                        json!({ "type": "string", "enum": kinds }),
+                        "Kind of the definition.",
+                    ),
+                    ("policyDefinition", open(), ""),
+                    ("revision", integer(), "Number."),
+                    ("revisionHash", string(), "Hash of the definition's spec."),
+                    ("traitDefinition", open(), ""),
+                    ("workflowStepDefinition", open(), ""),
+                ]),
+            ),
+            "",
+        )],
+    )
 }
 
 fn compression() -> Value {
@@ -444,27 +551,46 @@ fn compression() -> Value {
 }
 
 fn application_revision() -> Value {
-    root("An application with everything it was rendered from.", vec![
-        ("spec", object(vec![
-            ("application", open(), "The application."),
-            ("componentDefinitions", entries(), ""),
-            ("compression", compression(), "When set, the rest is inside it."),
-            ("policies", entries(), "External policies."),
-            ("policyDefinitions", entries(), ""),
-            ("policyVersions", texts(), ""),
-            ("referredObjects", json!({ "type": "array", "items": open(), "x-kubernetes-preserve-unknown-fields": true }), "Objects of ref-objects components."),
-            ("resourcesConfigMap", object(vec![("name", string(), "Name.")]), "ConfigMap of the rendered resources."),
-            ("traitDefinitions", entries(), ""),
-            ("workflow", open(), "External workflow."),
-            ("workflowStepDefinitions", entries(), ""),
-            ("workloadDefinitions", entries(), ""),
-        ]), ""),
-        ("status", object(vec![
-            ("succeeded", boolean(), "Its workflow succeeded."),
-            ("workflow", workflow_status(), "The run of its workflow."),
-            ("workflowContext", texts(), "Values between steps at the end."),
-        ]), ""),
-    ])
+    root(
+        "An application with everything it was rendered from.",
+        vec![
+            (
+                "spec",
+                object(vec![
+                    ("application", open(), "The application."),
+                    ("componentDefinitions", entries(), ""),
+                    ("compression", compression(), "When set, the rest is inside it."),
+                    ("policies", entries(), "External policies."),
+                    ("policyDefinitions", entries(), ""),
+                    ("policyVersions", texts(), ""),
+                    (
+                        "referredObjects",
+                        json!({ "type": "array", "items": open(), "x-kubernetes-preserve-unknown-fields": true }),
+                        "Objects of ref-objects components.",
+                    ),
+                    (
+                        "resourcesConfigMap",
+                        object(vec![("name", string(), "Name.")]),
+                        "ConfigMap of the rendered resources.",
+                    ),
+                    ("traitDefinitions", entries(), ""),
+                    ("workflow", open(), "External workflow."),
+                    ("workflowStepDefinitions", entries(), ""),
+                    ("workloadDefinitions", entries(), ""),
+                ]),
+                "",
+            ),
+            (
+                "status",
+                object(vec![
+                    ("succeeded", boolean(), "Its workflow succeeded."),
+                    ("workflow", workflow_status(), "The run of its workflow."),
+                    ("workflowContext", texts(), "Values between steps at the end."),
+                ]),
+                "",
+            ),
+        ],
+    )
 }
 
 fn resource_tracker() -> Value {
@@ -478,43 +604,75 @@ fn resource_tracker() -> Value {
         ("skipGC", boolean(), "Never collected."),
         ("trait", string(), "Trait."),
     ]);
-    root("The inventory of what an application applied.", vec![
-        ("spec", object(vec![
-            ("applicationGeneration", integer(), "Generation of the application."),
-            ("compression", compression(), "When set, the resources are inside it."),
-            ("managedResources", list(object(resource)), "What was applied."),
-            ("type", string(), "root, versioned or component-revision."),
-        ]), ""),
-        ("status", open(), ""),
-    ])
+    root(
+        "The inventory of what an application applied.",
+        vec![
+            (
+                "spec",
+                object(vec![
+                    ("applicationGeneration", integer(), "Generation of the application."),
+                    ("compression", compression(), "When set, the resources are inside it."),
+                    ("managedResources", list(object(resource)), "What was applied."),
+                    ("type", string(), "root, versioned or component-revision."),
+                ]),
+                "",
+            ),
+            ("status", open(), ""),
+        ],
+    )
 }
 
 fn policy() -> Value {
-    requiring(&["type"], root("A policy that applications share.", vec![
-        ("properties", open(), "Parameters of the policy."),
-        ("type", string(), "Policy."),
-    ]))
+    requiring(
+        &["type"],
+        root(
+            "A policy that applications share.",
+            vec![
+                ("properties", open(), "Parameters of the policy."),
+                ("type", string(), "Policy."),
+            ],
+        ),
+    )
 }
 
 fn workflow() -> Value {
-    root("A workflow that applications share.", vec![
-        ("mode", mode(), "How steps follow each other."),
-        ("steps", steps(), "Steps."),
-    ])
+    root(
+        "A workflow that applications share.",
+        vec![("mode", mode(), "How steps follow each other."), ("steps", steps(), "Steps.")],
+    )
 }
 
 fn package() -> Value {
-    requiring(&["spec"], root("A CUE package, with the service that carries out its actions.", vec![
-        ("spec", requiring(&["path", "templates"], object(vec![
-            ("path", string(), "Import path."),
-            ("provider", object(vec![
-                ("endpoint", string(), "URL of the service."),
-                ("header", json!({ "type": "object", "additionalProperties": { "type": "array", "items": { "type": "string" } } }), "Headers of each call."),
-                ("protocol", string(), "http, https or grpc."),
-            ]), "Service that carries out its actions."),
-            ("templates", texts(), "Files."),
-        ])), ""),
-    ]))
+    requiring(
+        &["spec"],
+        root(
+            "A CUE package, with the service that carries out its actions.",
+            vec![(
+                "spec",
+                requiring(
+                    &["path", "templates"],
+                    object(vec![
+                        ("path", string(), "Import path."),
+                        (
+                            "provider",
+                            object(vec![
+                                ("endpoint", string(), "URL of the service."),
+                                (
+                                    "header",
+                                    json!({ "type": "object", "additionalProperties": { "type": "array", "items": { "type": "string" } } }),
+                                    "Headers of each call.",
+                                ),
+                                ("protocol", string(), "http, https or grpc."),
+                            ]),
+                            "Service that carries out its actions.",
+                        ),
+                        ("templates", texts(), "Files."),
+                    ]),
+                ),
+                "",
+            )],
+        ),
+    )
 }
 
 /// How a kind is named.
@@ -534,7 +692,8 @@ const fn oam(kind: &'static str, plural: &'static str, short: &'static [&'static
 /// Printer column: name, type, path.
 type Column = (&'static str, &'static str, &'static str);
 
-const DESCRIPTION: Column = ("DESCRIPTION", "string", ".metadata.annotations.definition\\.oam\\.dev/description");
+const DESCRIPTION: Column =
+    ("DESCRIPTION", "string", ".metadata.annotations.definition\\.oam\\.dev/description");
 
 struct Version {
     name: &'static str,
@@ -565,7 +724,10 @@ impl Version {
             "schema": { "openAPIV3Schema": self.schema },
         });
         if let Value::Object(map) = &mut version {
-            map.insert("subresources".into(), if self.status { json!({ "status": {} }) } else { json!({}) });
+            map.insert(
+                "subresources".into(),
+                if self.status { json!({ "status": {} }) } else { json!({}) },
+            );
             if !self.columns.is_empty() {
                 let columns: Vec<Value> = self
                     .columns
@@ -607,58 +769,106 @@ fn crd(naming: &Naming, versions: &[Version]) -> Value {
 pub fn crds() -> Vec<Value> {
     let age: Column = ("AGE", "date", ".metadata.creationTimestamp");
     vec![
-        crd(&oam("Application", "applications", &["app", "velaapp"]), &[Version::new("v1beta1", application()).columns(&[
-            ("COMPONENT", "string", ".spec.components[*].name"),
-            ("TYPE", "string", ".spec.components[*].type"),
-            ("PHASE", "string", ".status.status"),
-            ("HEALTHY", "boolean", ".status.services[*].healthy"),
-            ("STATUS", "string", ".status.services[*].message"),
-            age,
-        ])]),
-        crd(&oam("ApplicationRevision", "applicationrevisions", &["apprev"]), &[Version::new("v1beta1", application_revision()).columns(&[
-            age,
-            ("PUBLISH_VERSION", "string", ".metadata.annotations['app\\.oam\\.dev\\/publishVersion']"),
-            ("SUCCEEDED", "string", ".status.succeeded"),
-        ])]),
-        crd(&oam("ComponentDefinition", "componentdefinitions", &["comp"]), &[Version::new("v1beta1", component_definition())
-            .columns(&[("WORKLOAD-KIND", "string", ".spec.workload.definition.kind"), DESCRIPTION])]),
-        crd(&oam("TraitDefinition", "traitdefinitions", &["trait"]), &[Version::new("v1beta1", trait_definition())
-            .columns(&[("APPLIES-TO", "string", ".spec.appliesToWorkloads"), DESCRIPTION])]),
-        crd(&oam("PolicyDefinition", "policydefinitions", &["def-policy"]), &[Version::new("v1beta1", policy_definition())]),
-        crd(&oam("WorkflowStepDefinition", "workflowstepdefinitions", &["workflowstep"]), &[Version::new("v1beta1", step_definition())]),
-        crd(&oam("WorkloadDefinition", "workloaddefinitions", &["workload"]), &[
-            Version { storage: false, ..Version::new("v1alpha2", workload_definition()) }
-                .columns(&[("DEFINITION-NAME", "string", ".spec.definitionRef.name")])
-                .without_status(),
-            Version::new("v1beta1", workload_definition())
-                .columns(&[("DEFINITION-NAME", "string", ".spec.definitionRef.name"), DESCRIPTION])
-                .without_status(),
-        ]),
-        crd(&oam("DefinitionRevision", "definitionrevisions", &["defrev"]), &[Version::new("v1beta1", definition_revision())
-            .columns(&[
-                ("REVISION", "integer", ".spec.revision"),
-                ("HASH", "string", ".spec.revisionHash"),
-                ("TYPE", "string", ".spec.definitionType"),
-            ])
-            .without_status()]),
-        crd(&Naming { scope: "Cluster", ..oam("ResourceTracker", "resourcetrackers", &["rt"]) }, &[Version::new("v1beta1", resource_tracker())
-            .columns(&[
+        crd(
+            &oam("Application", "applications", &["app", "velaapp"]),
+            &[Version::new("v1beta1", application()).columns(&[
+                ("COMPONENT", "string", ".spec.components[*].name"),
+                ("TYPE", "string", ".spec.components[*].type"),
+                ("PHASE", "string", ".status.status"),
+                ("HEALTHY", "boolean", ".status.services[*].healthy"),
+                ("STATUS", "string", ".status.services[*].message"),
+                age,
+            ])],
+        ),
+        crd(
+            &oam("ApplicationRevision", "applicationrevisions", &["apprev"]),
+            &[Version::new("v1beta1", application_revision()).columns(&[
+                age,
+                (
+                    "PUBLISH_VERSION",
+                    "string",
+                    ".metadata.annotations['app\\.oam\\.dev\\/publishVersion']",
+                ),
+                ("SUCCEEDED", "string", ".status.succeeded"),
+            ])],
+        ),
+        crd(
+            &oam("ComponentDefinition", "componentdefinitions", &["comp"]),
+            &[Version::new("v1beta1", component_definition()).columns(&[
+                ("WORKLOAD-KIND", "string", ".spec.workload.definition.kind"),
+                DESCRIPTION,
+            ])],
+        ),
+        crd(
+            &oam("TraitDefinition", "traitdefinitions", &["trait"]),
+            &[Version::new("v1beta1", trait_definition())
+                .columns(&[("APPLIES-TO", "string", ".spec.appliesToWorkloads"), DESCRIPTION])],
+        ),
+        crd(
+            &oam("PolicyDefinition", "policydefinitions", &["def-policy"]),
+            &[Version::new("v1beta1", policy_definition())],
+        ),
+        crd(
+            &oam("WorkflowStepDefinition", "workflowstepdefinitions", &["workflowstep"]),
+            &[Version::new("v1beta1", step_definition())],
+        ),
+        crd(
+            &oam("WorkloadDefinition", "workloaddefinitions", &["workload"]),
+            &[
+                Version { storage: false, ..Version::new("v1alpha2", workload_definition()) }
+                    .columns(&[("DEFINITION-NAME", "string", ".spec.definitionRef.name")])
+                    .without_status(),
+                Version::new("v1beta1", workload_definition())
+                    .columns(&[
+                        ("DEFINITION-NAME", "string", ".spec.definitionRef.name"),
+                        DESCRIPTION,
+                    ])
+                    .without_status(),
+            ],
+        ),
+        crd(
+            &oam("DefinitionRevision", "definitionrevisions", &["defrev"]),
+            &[Version::new("v1beta1", definition_revision())
+                .columns(&[
+                    ("REVISION", "integer", ".spec.revision"),
+                    ("HASH", "string", ".spec.revisionHash"),
+                    ("TYPE", "string", ".spec.definitionType"),
+                ])
+                .without_status()],
+        ),
+        crd(
+            &Naming { scope: "Cluster", ..oam("ResourceTracker", "resourcetrackers", &["rt"]) },
+            &[Version::new("v1beta1", resource_tracker()).columns(&[
                 ("TYPE", "string", ".spec.type"),
                 ("APP", "string", ".metadata.labels['app\\.oam\\.dev\\/name']"),
                 ("APP-NS", "string", ".metadata.labels['app\\.oam\\.dev\\/namespace']"),
                 ("APP-GEN", "number", ".spec.applicationGeneration"),
-            ])]),
-        crd(&oam("Policy", "policies", &[]), &[Version::new("v1alpha1", policy()).columns(&[("TYPE", "string", ".type")]).without_status()]),
-        crd(&oam("Workflow", "workflows", &[]), &[Version::new("v1alpha1", workflow()).without_status()]),
-        crd(&Naming { group: "cue.oam.dev", oam: false, ..oam("Package", "packages", &["pkg", "cpkg", "cuepkg", "cuepackage"]) }, &[
-            Version::new("v1alpha1", package())
+            ])],
+        ),
+        crd(
+            &oam("Policy", "policies", &[]),
+            &[Version::new("v1alpha1", policy())
+                .columns(&[("TYPE", "string", ".type")])
+                .without_status()],
+        ),
+        crd(
+            &oam("Workflow", "workflows", &[]),
+            &[Version::new("v1alpha1", workflow()).without_status()],
+        ),
+        crd(
+            &Naming {
+                group: "cue.oam.dev",
+                oam: false,
+                ..oam("Package", "packages", &["pkg", "cpkg", "cuepkg", "cuepackage"])
+            },
+            &[Version::new("v1alpha1", package())
                 .columns(&[
                     ("PATH", "string", ".spec.path"),
                     ("PROTO", "string", ".spec.provider.protocol"),
                     ("ENDPOINT", "string", ".spec.provider.endpoint"),
                 ])
-                .without_status(),
-        ]),
+                .without_status()],
+        ),
     ]
 }
 
@@ -677,7 +887,10 @@ mod tests {
                 structural(&format!("{at}.{key}"), &schema[key]);
             }
         }
-        assert!(!(schema["properties"].is_object() && schema["additionalProperties"].is_object()), "{at} has both");
+        assert!(
+            !(schema["properties"].is_object() && schema["additionalProperties"].is_object()),
+            "{at} has both"
+        );
     }
 
     #[test]
@@ -686,7 +899,10 @@ mod tests {
             let versions = crd["spec"]["versions"].as_array().expect("versions");
             assert_eq!(versions.iter().filter(|it| it["storage"] == true).count(), 1);
             for version in versions {
-                structural(crd["metadata"]["name"].as_str().expect("name"), &version["schema"]["openAPIV3Schema"]);
+                structural(
+                    crd["metadata"]["name"].as_str().expect("name"),
+                    &version["schema"]["openAPIV3Schema"],
+                );
             }
         }
     }

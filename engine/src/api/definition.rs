@@ -122,7 +122,12 @@ impl Definition {
 
     /// The CUE text: `schematic.cue.template`, else `extension.template`.
     pub fn template(&self) -> Option<&str> {
-        let schematic = self.spec.schematic.as_ref().and_then(|it| it.cue.as_ref()).map(|it| it.template.as_str());
+        let schematic = self
+            .spec
+            .schematic
+            .as_ref()
+            .and_then(|it| it.cue.as_ref())
+            .map(|it| it.template.as_str());
         schematic
             .filter(|it| !it.is_empty())
             .or_else(|| self.spec.extension.as_ref()?.get("template")?.as_str())
@@ -280,7 +285,9 @@ impl DefinitionRevision {
     /// The captured definition, if it is of that kind.
     pub fn definition(&self, kind: DefinitionKind) -> Option<&Definition> {
         match kind {
-            DefinitionKind::Component | DefinitionKind::Workload => self.spec.component_definition.as_ref(),
+            DefinitionKind::Component | DefinitionKind::Workload => {
+                self.spec.component_definition.as_ref()
+            }
             DefinitionKind::Trait => self.spec.trait_definition.as_ref(),
             DefinitionKind::Policy => self.spec.policy_definition.as_ref(),
             DefinitionKind::WorkflowStep => self.spec.workflow_step_definition.as_ref(),

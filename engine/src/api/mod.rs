@@ -15,7 +15,7 @@ pub mod tracker; // ResourceTracker
 pub mod workflow; // Workflow, steps, workflow status
 
 pub use self::application::{
-    AppPolicy, AppliedResource, Application, ApplicationSpec, ApplicationStatus, Component,
+    AppPolicy, Application, ApplicationSpec, ApplicationStatus, AppliedResource, Component,
     ServiceStatus, Trait, TraitStatus,
 };
 pub use self::crds::crds;
@@ -24,7 +24,9 @@ pub use self::object::{Condition, ObjectMeta, ObjectReference};
 pub use self::policies::Policy;
 pub use self::revision::ApplicationRevision;
 pub use self::tracker::{ManagedResource, ResourceTracker, TrackerKind};
-pub use self::workflow::{InputItem, OutputItem, StepStatus, Workflow, WorkflowSpec, WorkflowStatus, WorkflowStep};
+pub use self::workflow::{
+    InputItem, OutputItem, StepStatus, Workflow, WorkflowSpec, WorkflowStatus, WorkflowStep,
+};
 
 /// Group and version of Application, its definitions, revisions and trackers.
 pub const V1BETA1: &str = "core.oam.dev/v1beta1";

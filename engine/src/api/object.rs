@@ -163,6 +163,9 @@ mod tests {
         let text = r#"{"name":"a","labels":null,"managedFields":[{"x":1}]}"#;
         let meta: ObjectMeta = serde_json::from_str(text).expect("reads");
         assert!(meta.labels.is_empty());
-        assert_eq!(serde_json::to_string(&meta).expect("writes"), r#"{"name":"a","managedFields":[{"x":1}]}"#);
+        assert_eq!(
+            serde_json::to_string(&meta).expect("writes"),
+            r#"{"name":"a","managedFields":[{"x":1}]}"#
+        );
     }
 }

@@ -8,8 +8,17 @@ use super::wire::wire;
 
 /// Policy types that are not rendered from a definition.
 pub const BUILT_IN: [&str; 11] = [
-    "topology", "override", "replication", "garbage-collect", "apply-once", "shared-resource",
-    "take-over", "read-only", "resource-update", "debug", "env-binding",
+    "topology",
+    "override",
+    "replication",
+    "garbage-collect",
+    "apply-once",
+    "shared-resource",
+    "take-over",
+    "read-only",
+    "resource-update",
+    "debug",
+    "env-binding",
 ];
 
 wire! {

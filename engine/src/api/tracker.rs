@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
+use super::application::Application;
 use super::object::ObjectMeta;
 use super::revision::Compression;
 use super::wire::wire;
-use super::application::Application;
 
 /// What a tracker holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -101,7 +101,8 @@ impl ManagedResource {
     /// What makes two entries the same resource: group, kind, cluster, namespace, name.
     pub fn key(&self) -> (String, String, String, String, String) {
         let group = self.api_version.split_once('/').map_or("", |(group, _)| group);
-        let cluster = if self.cluster.is_empty() { super::names::LOCAL_CLUSTER } else { &self.cluster };
+        let cluster =
+            if self.cluster.is_empty() { super::names::LOCAL_CLUSTER } else { &self.cluster };
         (group.into(), self.kind.clone(), cluster.into(), self.namespace.clone(), self.name.clone())
     }
 }

@@ -97,7 +97,12 @@ impl<'a> Delivery<'a> {
     }
 
     /// Records and applies objects; live ones that are recorded as they are wanted are only read.
-    async fn send(&self, objects: Vec<Value>, cluster: &str, creator: &str) -> Result<Vec<Value>, Error> {
+    async fn send(
+        &self,
+        objects: Vec<Value>,
+        cluster: &str,
+        creator: &str,
+    ) -> Result<Vec<Value>, Error> {
         let objects: Vec<Value> = objects.into_iter().map(|it| self.owned(it)).collect();
         let known: Vec<bool> = {
             let state = self.state();
@@ -158,7 +163,9 @@ impl<'a> Delivery<'a> {
         object::set_label(&mut object, label::APP_NAME, &self.app.metadata.name);
         object::set_label(&mut object, label::APP_NAMESPACE, self.app.namespace());
         if let Some(meta) = object["metadata"].as_object_mut() {
-            for key in ["resourceVersion", "uid", "creationTimestamp", "managedFields", "generation"] {
+            for key in
+                ["resourceVersion", "uid", "creationTimestamp", "managedFields", "generation"]
+            {
                 meta.remove(key);
             }
         }
@@ -201,7 +208,9 @@ impl<'a> Delivery<'a> {
             live.iter()
                 .find(|it| {
                     let other = ObjectRef::of(it, cluster);
-                    other.kind == at.kind && other.name == at.name && other.namespace == at.namespace
+                    other.kind == at.kind
+                        && other.name == at.name
+                        && other.namespace == at.namespace
                 })
                 .cloned()
                 .unwrap_or_default()
@@ -214,7 +223,11 @@ impl<'a> Delivery<'a> {
         let outputs = Value::Object(outputs);
         let (row, healthy) = self.service(component, rendered, cluster, &output, &outputs)?;
         let waiting = (!healthy).then(|| {
-            if row.message.is_empty() { "wait healthy".to_owned() } else { format!("wait healthy: {}", row.message) }
+            if row.message.is_empty() {
+                "wait healthy".to_owned()
+            } else {
+                format!("wait healthy: {}", row.message)
+            }
         });
         let mut state = self.state();
         let same = |it: &&mut ServiceStatus| {
@@ -243,8 +256,12 @@ impl<'a> Delivery<'a> {
         context.insert("cluster".into(), cluster.into());
         let auto_update = false;
         let namespace = self.app.namespace();
-        let definition =
-            self.definitions.get(DefinitionKind::Component, &component.r#type, namespace, auto_update);
+        let definition = self.definitions.get(
+            DefinitionKind::Component,
+            &component.r#type,
+            namespace,
+            auto_update,
+        );
         let texts = definition.and_then(|it| it.spec.status.clone()).unwrap_or_default();
         let parameter = component.properties.as_ref();
         let found = health::evaluate(self.templates, &texts, &context, parameter).map_err(fault)?;
@@ -261,15 +278,17 @@ impl<'a> Delivery<'a> {
         if row.namespace.is_empty() {
             row.namespace = namespace.to_owned();
         }
-        let kind = definition.and_then(|it| it.spec.workload.as_ref()).map(|it| {
-            serde_json::to_value(it).unwrap_or_default()["definition"].clone()
-        });
+        let kind = definition
+            .and_then(|it| it.spec.workload.as_ref())
+            .map(|it| serde_json::to_value(it).unwrap_or_default()["definition"].clone());
         row.workload_definition = kind.and_then(|it| serde_json::from_value(it).ok());
         for it in &component.traits {
-            let definition = self.definitions.get(DefinitionKind::Trait, &it.r#type, namespace, auto_update);
+            let definition =
+                self.definitions.get(DefinitionKind::Trait, &it.r#type, namespace, auto_update);
             let texts = definition.and_then(|it| it.spec.status.clone()).unwrap_or_default();
             let parameter = it.properties.as_ref();
-            let found = health::evaluate(self.templates, &texts, &context, parameter).map_err(fault)?;
+            let found =
+                health::evaluate(self.templates, &texts, &context, parameter).map_err(fault)?;
             row.healthy &= found.healthy;
             if row.message.is_empty() {
                 row.message.clone_from(&found.message);
@@ -364,7 +383,8 @@ impl Host for Delivery<'_> {
             let inline = serde_json::from_value(inline).unwrap_or_default();
             let picked = placement::pick(&self.app.spec.policies, &policies, &inline as &Vec<_>)
                 .map_err(wrong)?;
-            let clusters = [placement::Cluster { name: "local".into(), labels: Default::default() }];
+            let clusters =
+                [placement::Cluster { name: "local".into(), labels: Default::default() }];
             let wanted = placement::deployment(
                 &self.app.spec.components,
                 &picked,
@@ -380,7 +400,10 @@ impl Host for Delivery<'_> {
                     let rendered = self.render(component, &place)?;
                     let applied = self.deliver(component, &rendered, cluster).await?;
                     if applied.waiting.is_some() {
-                        waiting.push(format!("{cluster}/{namespace}/{} is not healthy", component.name));
+                        waiting.push(format!(
+                            "{cluster}/{namespace}/{} is not healthy",
+                            component.name
+                        ));
                     }
                 }
             }
@@ -404,7 +427,9 @@ fn holds(wanted: &Value, live: &Value) -> bool {
     match (wanted, live) {
         (Value::Object(wanted), Value::Object(live)) => wanted.iter().all(|(key, value)| {
             // Written once, shown never: the API server moves it into `data`.
-            key == "stringData" || live.get(key).is_some_and(|it| holds(value, it)) || is_empty(value)
+            key == "stringData"
+                || live.get(key).is_some_and(|it| holds(value, it))
+                || is_empty(value)
         }),
         (Value::Array(wanted), Value::Array(live)) => {
             wanted.len() == live.len()

@@ -18,7 +18,8 @@ pub struct Steps {
 /// Steps of `app`; `workflows` holds the Workflow it refers to, if it is there.
 pub fn steps(app: &Application, workflows: &[Workflow]) -> Result<Steps, Error> {
     let own = app.spec.workflow.as_ref();
-    let mut mode = ExecuteMode { steps: "DAG".into(), sub_steps: "DAG".into(), ..Default::default() };
+    let mut mode =
+        ExecuteMode { steps: "DAG".into(), sub_steps: "DAG".into(), ..Default::default() };
     let mut chosen = Vec::new();
     let mut authored = None;
     if let Some(workflow) = own {
@@ -32,14 +33,19 @@ pub fn steps(app: &Application, workflows: &[Workflow]) -> Result<Steps, Error> 
             }
             let named = workflows
                 .iter()
-                .find(|it| it.metadata.name == workflow.r#ref && namespace_or(&it.metadata, app.namespace()) == app.namespace())
+                .find(|it| {
+                    it.metadata.name == workflow.r#ref
+                        && namespace_or(&it.metadata, app.namespace()) == app.namespace()
+                })
                 .ok_or_else(|| Error::NoWorkflow(workflow.r#ref.clone()))?;
             chosen = named.steps.clone();
             authored = authored.or_else(|| named.mode.clone());
         }
     }
     if let Some(authored) = authored {
-        for (to, from) in [(&mut mode.steps, authored.steps), (&mut mode.sub_steps, authored.sub_steps)] {
+        for (to, from) in
+            [(&mut mode.steps, authored.steps), (&mut mode.sub_steps, authored.sub_steps)]
+        {
             if !from.is_empty() {
                 *to = from;
             }
@@ -56,7 +62,8 @@ fn step(name: String, r#type: &str, properties: Value) -> WorkflowStep {
 }
 
 fn generated(app: &Application) -> Result<Vec<WorkflowStep>, Error> {
-    let of_type = |r#type: &'static str| app.spec.policies.iter().filter(move |it| it.r#type == r#type);
+    let of_type =
+        |r#type: &'static str| app.spec.policies.iter().filter(move |it| it.r#type == r#type);
     let overrides: Vec<&str> = of_type("override").map(|it| it.name.as_str()).collect();
     let deploys: Vec<WorkflowStep> = of_type("topology")
         .map(|topology| {
@@ -101,7 +108,11 @@ fn generated(app: &Application) -> Result<Vec<WorkflowStep>, Error> {
         .iter()
         .map(|component| WorkflowStep {
             depends_on: component.depends_on.clone(),
-            ..step(component.name.clone(), "apply-component", json!({ "component": component.name }))
+            ..step(
+                component.name.clone(),
+                "apply-component",
+                json!({ "component": component.name }),
+            )
         })
         .collect())
 }

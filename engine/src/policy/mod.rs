@@ -35,10 +35,14 @@ pub enum Error {
     #[error("no component selected to replicate")]
     NothingToReplicate,
     /// Both a reference and steps.
-    #[error("generate step failed in WorkflowStepGenerator : cannot set steps and ref in workflow at the same time")]
+    #[error(
+        "generate step failed in WorkflowStepGenerator : cannot set steps and ref in workflow at the same time"
+    )]
     StepsAndReference,
     /// The referenced Workflow is not there.
-    #[error("generate step failed in WorkflowStepGenerator : workflows.core.oam.dev {0:?} not found")]
+    #[error(
+        "generate step failed in WorkflowStepGenerator : workflows.core.oam.dev {0:?} not found"
+    )]
     NoWorkflow(String),
     /// An env-binding could not be read.
     #[error("generate step failed in WorkflowStepGenerator : {0}")]

@@ -90,9 +90,16 @@ fn merge_traits(base: &[Trait], changes: &[OverrideTrait]) -> Vec<Trait> {
             continue;
         }
         match traits.get_mut(change.r#type.as_str()) {
-            Some(found) => found.properties = merge_properties(found.properties.as_ref(), change.properties.as_ref()),
+            Some(found) => {
+                found.properties =
+                    merge_properties(found.properties.as_ref(), change.properties.as_ref())
+            }
             None => {
-                let fresh = Trait { r#type: change.r#type.clone(), properties: change.properties.clone(), ..Default::default() };
+                let fresh = Trait {
+                    r#type: change.r#type.clone(),
+                    properties: change.properties.clone(),
+                    ..Default::default()
+                };
                 traits.insert(&change.r#type, fresh);
             }
         }

@@ -46,7 +46,11 @@ pub struct Deployment {
 }
 
 /// Policies of a `deploy` step in the order it names them, inline ones after them.
-pub fn pick(policies: &[AppPolicy], names: &[String], inline: &[AppPolicy]) -> Result<Vec<AppPolicy>, Error> {
+pub fn pick(
+    policies: &[AppPolicy],
+    names: &[String],
+    inline: &[AppPolicy],
+) -> Result<Vec<AppPolicy>, Error> {
     let mut picked = Vec::with_capacity(names.len() + inline.len());
     for name in names {
         let found = policies.iter().find(|it| it.name == *name);
@@ -73,8 +77,9 @@ pub fn deployment(
     let placements = placements(policies, clusters, namespace, namespaces)?;
     let mut components = components.to_vec();
     for policy in policies.iter().filter(|it| it.r#type == "override") {
-        let change = overriding::parse(policy.properties.as_ref())
-            .map_err(|error| Error::Malformed(format!("failed to parse override policy {}: {error}", policy.name)))?;
+        let change = overriding::parse(policy.properties.as_ref()).map_err(|error| {
+            Error::Malformed(format!("failed to parse override policy {}: {error}", policy.name))
+        })?;
         components = overriding::apply(&components, &change);
     }
     for policy in policies.iter().filter(|it| it.r#type == "replication") {
@@ -84,7 +89,12 @@ pub fn deployment(
 }
 
 /// Placements of the topology policies among `policies`, without duplicates; where the engine runs if there is none.
-pub fn placements(policies: &[AppPolicy], clusters: &[Cluster], namespace: &str, namespaces: Namespaces) -> Result<Vec<Placement>, Error> {
+pub fn placements(
+    policies: &[AppPolicy],
+    clusters: &[Cluster],
+    namespace: &str,
+    namespaces: Namespaces,
+) -> Result<Vec<Placement>, Error> {
     let mut placements: Vec<Placement> = Vec::new();
     let mut any = false;
     for policy in policies.iter().filter(|it| it.r#type == "topology") {
@@ -101,13 +111,24 @@ pub fn placements(policies: &[AppPolicy], clusters: &[Cluster], namespace: &str,
     Ok(placements)
 }
 
-fn of_topology(properties: Option<&Value>, clusters: &[Cluster], namespace: &str, namespaces: Namespaces) -> Result<Vec<Placement>, Error> {
+fn of_topology(
+    properties: Option<&Value>,
+    clusters: &[Cluster],
+    namespace: &str,
+    namespaces: Namespaces,
+) -> Result<Vec<Placement>, Error> {
     let topology: Topology = read(properties)?;
     strict(&topology.rest)?;
-    if namespaces == Namespaces::Own && !topology.namespace.is_empty() && topology.namespace != namespace {
+    if namespaces == Namespaces::Own
+        && !topology.namespace.is_empty()
+        && topology.namespace != namespace
+    {
         return Err(Error::CrossNamespace);
     }
-    let at = |cluster: &str| Placement { cluster: cluster.into(), namespace: topology.namespace.clone() };
+    let at = |cluster: &str| Placement {
+        cluster: cluster.into(),
+        namespace: topology.namespace.clone(),
+    };
     if let Some(names) = &topology.clusters {
         return names
             .iter()
@@ -117,7 +138,9 @@ fn of_topology(properties: Option<&Value>, clusters: &[Cluster], namespace: &str
             })
             .collect();
     }
-    if let Some(labels) = topology.cluster_label_selector.as_ref().or(topology.cluster_selector.as_ref()) {
+    if let Some(labels) =
+        topology.cluster_label_selector.as_ref().or(topology.cluster_selector.as_ref())
+    {
         let found: Vec<Placement> = clusters
             .iter()
             .filter(|it| labels.iter().all(|(key, value)| it.labels.get(key) == Some(value)))
@@ -132,7 +155,10 @@ fn of_topology(properties: Option<&Value>, clusters: &[Cluster], namespace: &str
 }
 
 /// The selected components leave their place and follow at the end, once per key.
-pub fn replicate(components: Vec<Component>, policy: &Replication) -> Result<Vec<Component>, Error> {
+pub fn replicate(
+    components: Vec<Component>,
+    policy: &Replication,
+) -> Result<Vec<Component>, Error> {
     if policy.keys.is_empty() {
         return Ok(components);
     }
@@ -142,7 +168,12 @@ pub fn replicate(components: Vec<Component>, policy: &Replication) -> Result<Vec
         return Err(Error::NothingToReplicate);
     }
     for component in selected {
-        kept.extend(policy.keys.iter().map(|key| Component { replica_key: key.clone(), ..component.clone() }));
+        kept.extend(
+            policy
+                .keys
+                .iter()
+                .map(|key| Component { replica_key: key.clone(), ..component.clone() }),
+        );
     }
     Ok(kept)
 }

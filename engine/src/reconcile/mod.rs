@@ -146,8 +146,8 @@ async fn deliver(engine: &Engine<'_>, app: &mut Application, live: &Value) -> Re
     let world = engine.world;
     let now = world.now();
     let parse = stop(condition::PARSED, "FailedParse");
-    let steps = generator::steps(app, &[])
-        .map_err(|error| parse(Error::Invalid(error.to_string())))?;
+    let steps =
+        generator::steps(app, &[]).map_err(|error| parse(Error::Invalid(error.to_string())))?;
     check(app, &steps.steps).map_err(|error| parse(error))?;
     let (definitions, captured) = load(engine, app, &steps.steps).await.map_err(&parse)?;
     status::set(app, condition::PARSED, Ok(()), now);
@@ -183,8 +183,7 @@ async fn deliver(engine: &Engine<'_>, app: &mut Application, live: &Value) -> Re
     context.cluster_version = engine.cluster_version.clone();
     let templates = Templates::new(engine.runtime, engine.render_packages);
     let snapshot = app.clone();
-    let delivery =
-        Delivery::new(world, &snapshot, &definitions, &context, templates, inventory);
+    let delivery = Delivery::new(world, &snapshot, &definitions, &context, templates, inventory);
     let mut workflow = app.status.workflow.clone().unwrap_or_default();
     let finished_before = workflow.finished;
     let namespace = snapshot.namespace().to_owned();
@@ -196,12 +195,8 @@ async fn deliver(engine: &Engine<'_>, app: &mut Application, live: &Value) -> Re
     };
     let mut seen = context.to_json(None, "");
     seen.insert("name".into(), app.metadata.name.as_str().into());
-    let setting = Setting {
-        runtime: engine.runtime,
-        packages: engine.step_packages,
-        world,
-        host: &delivery,
-    };
+    let setting =
+        Setting { runtime: engine.runtime, packages: engine.step_packages, world, host: &delivery };
     let pass = Round {
         steps: &steps.steps,
         mode: &steps.mode,
@@ -276,7 +271,9 @@ fn check(app: &Application, steps: &[crate::api::WorkflowStep]) -> Result<(), Er
     let mut seen = std::collections::HashSet::new();
     for (index, component) in app.spec.components.iter().enumerate() {
         if component.name.is_empty() {
-            return Err(Error::Invalid(format!("spec.components[{index}]: a component needs a name")));
+            return Err(Error::Invalid(format!(
+                "spec.components[{index}]: a component needs a name"
+            )));
         }
         if !seen.insert(component.name.as_str()) {
             return Err(Error::Invalid(format!(
@@ -288,7 +285,10 @@ fn check(app: &Application, steps: &[crate::api::WorkflowStep]) -> Result<(), Er
     let mut names = std::collections::HashSet::new();
     for step in steps.iter().flat_map(|it| std::iter::once(it).chain(&it.sub_steps)) {
         if !names.insert(step.name.as_str()) {
-            return Err(Error::Invalid(format!("there are two workflow steps named {}", step.name)));
+            return Err(Error::Invalid(format!(
+                "there are two workflow steps named {}",
+                step.name
+            )));
         }
     }
     for step in steps.iter().flat_map(|it| std::iter::once(it).chain(&it.sub_steps)) {
@@ -337,8 +337,10 @@ async fn load(
         }
     }
     for step in steps.iter().flat_map(|it| std::iter::once(it).chain(&it.sub_steps)) {
-        let built_in =
-            matches!(step.r#type.as_str(), "step-group" | "apply-component" | "builtin-apply-component");
+        let built_in = matches!(
+            step.r#type.as_str(),
+            "step-group" | "apply-component" | "builtin-apply-component"
+        );
         if !built_in {
             want(DefinitionKind::WorkflowStep, &step.r#type, format!("step {}", step.name));
         }
@@ -427,7 +429,12 @@ async fn revise_app(
         let skip = |_: crate::api::Stage| false;
         let mut actor = crate::render::NoActor;
         let rendered = crate::render::render_component(
-            templates, definitions, &context, component, &skip, &mut actor,
+            templates,
+            definitions,
+            &context,
+            component,
+            &skip,
+            &mut actor,
         )
         .map_err(|error| Error::Invalid(error.to_string()))?;
         entries.push((component.name.clone(), Entry::Rendered(rendered)));
@@ -462,8 +469,12 @@ async fn revise_app(
         map["metadata"]["ownerReferences"] = owner.clone();
         engine.world.apply(&map, "", Apply { force: true }).await?;
     }
-    app.status.latest_revision =
-        Some(RevisionName { name: name.clone(), revision: number, revision_hash: hash, ..Default::default() });
+    app.status.latest_revision = Some(RevisionName {
+        name: name.clone(),
+        revision: number,
+        revision_hash: hash,
+        ..Default::default()
+    });
     Ok(name)
 }
 
@@ -480,7 +491,11 @@ fn waits_for(app: &Application, component: &crate::api::Component) -> Vec<String
     waits
 }
 
-async fn limit_revisions(engine: &Engine<'_>, app: &Application, current: &str) -> Result<(), Error> {
+async fn limit_revisions(
+    engine: &Engine<'_>,
+    app: &Application,
+    current: &str,
+) -> Result<(), Error> {
     let number = app.status.latest_revision.as_ref().map_or(0, |it| it.revision);
     if usize::try_from(number).unwrap_or(0) <= engine.revision_limit {
         return Ok(());

@@ -8,7 +8,9 @@ use super::definitions::Definitions;
 use super::error::Error;
 use super::process::{Actor, Templates};
 use crate::api::policies::BUILT_IN;
-use crate::api::{AppPolicy, Application, Component, DefinitionKind, Policy, Workflow, WorkflowStep};
+use crate::api::{
+    AppPolicy, Application, Component, DefinitionKind, Policy, Workflow, WorkflowStep,
+};
 use crate::policy::{self, generator, overriding, placement};
 
 /// What is rendered, with everything it refers to.
@@ -37,7 +39,11 @@ pub struct Target {
 }
 
 /// All targets, one per topology of each `deploy` step; one if there is none. On an error, those finished before it.
-pub fn render(request: &Request<'_>, templates: Templates<'_>, actor: &mut dyn Actor) -> (Vec<Target>, Option<Error>) {
+pub fn render(
+    request: &Request<'_>,
+    templates: Templates<'_>,
+    actor: &mut dyn Actor,
+) -> (Vec<Target>, Option<Error>) {
     let mut targets = Vec::new();
     let error = render_into(request, templates, actor, &mut targets).err();
     (targets, error)
@@ -62,15 +68,22 @@ fn resolve(request: &Request<'_>) -> Result<Parsed, Error> {
     let steps = generator::steps(&named, request.workflows)
         .map_err(|error| {
             let text = error.to_string();
-            let text = text.strip_prefix("generate step failed in WorkflowStepGenerator : ").unwrap_or(&text);
+            let text = text
+                .strip_prefix("generate step failed in WorkflowStepGenerator : ")
+                .unwrap_or(&text);
             Error::Definition(format!("failed to parseWorkflowSteps: {text}"))
         })?
         .steps;
     check_steps(request, &steps)?;
     let policies = all_policies(request, &steps)?;
     for policy in policies.iter().filter(|it| !BUILT_IN.contains(&it.r#type.as_str())) {
-        definition(request.definitions, DefinitionKind::Policy, &policy.r#type, &request.context).map_err(|error| {
-            Error::Definition(format!("failed to parsePolicies: fetch component/policy type of {}: {}{error}", policy.name, request.context.dry_run_prefix(&policy.r#type)))
+        definition(request.definitions, DefinitionKind::Policy, &policy.r#type, &request.context)
+            .map_err(|error| {
+            Error::Definition(format!(
+                "failed to parsePolicies: fetch component/policy type of {}: {}{error}",
+                policy.name,
+                request.context.dry_run_prefix(&policy.r#type)
+            ))
         })?;
     }
     for policy in policies.iter().filter(|it| it.r#type == "override") {
@@ -88,13 +101,30 @@ fn resolve(request: &Request<'_>) -> Result<Parsed, Error> {
     Ok(Parsed { steps, policies })
 }
 
-fn render_into(request: &Request<'_>, templates: Templates<'_>, actor: &mut dyn Actor, targets: &mut Vec<Target>) -> Result<(), Error> {
+fn render_into(
+    request: &Request<'_>,
+    templates: Templates<'_>,
+    actor: &mut dyn Actor,
+    targets: &mut Vec<Target>,
+) -> Result<(), Error> {
     let app = request.app;
     let Parsed { steps, policies } = resolve(request)?;
-    let custom: Vec<&AppPolicy> = policies.iter().filter(|it| !BUILT_IN.contains(&it.r#type.as_str())).collect();
-    let deploys: Vec<&WorkflowStep> = steps.iter().flat_map(|it| std::iter::once(it).chain(&it.sub_steps)).filter(|it| it.r#type == "deploy").collect();
+    let custom: Vec<&AppPolicy> =
+        policies.iter().filter(|it| !BUILT_IN.contains(&it.r#type.as_str())).collect();
+    let deploys: Vec<&WorkflowStep> = steps
+        .iter()
+        .flat_map(|it| std::iter::once(it).chain(&it.sub_steps))
+        .filter(|it| it.r#type == "deploy")
+        .collect();
     if deploys.is_empty() {
-        targets.push(target(request, templates, actor, app.metadata.name.clone(), &app.spec.components, &custom)?);
+        targets.push(target(
+            request,
+            templates,
+            actor,
+            app.metadata.name.clone(),
+            &app.spec.components,
+            &custom,
+        )?);
         return Ok(());
     }
     for step in deploys {
@@ -102,15 +132,21 @@ fn render_into(request: &Request<'_>, templates: Templates<'_>, actor: &mut dyn 
         let picked = placement::pick(&policies, &named, &[]).map_err(refuse)?;
         let mut components = app.spec.components.clone();
         for it in picked.iter().filter(|it| it.r#type == "override") {
-            let change = overriding::parse(it.properties.as_ref())
-                .map_err(|error| Error::Definition(format!("failed to parse override policy {}: {error}", it.name)))?;
+            let change = overriding::parse(it.properties.as_ref()).map_err(|error| {
+                Error::Definition(format!("failed to parse override policy {}: {error}", it.name))
+            })?;
             components = overriding::apply(&components, &change);
         }
-        let topologies: Vec<&AppPolicy> = picked.iter().filter(|it| it.r#type == "topology").collect();
+        let topologies: Vec<&AppPolicy> =
+            picked.iter().filter(|it| it.r#type == "topology").collect();
         let name = &app.metadata.name;
         if topologies.is_empty() {
             let overridden = picked.iter().any(|it| it.r#type == "override");
-            let title = if overridden { format!("{name} only with override policies") } else { name.clone() };
+            let title = if overridden {
+                format!("{name} only with override policies")
+            } else {
+                name.clone()
+            };
             targets.push(target(request, templates, actor, title, &components, &custom)?);
         }
         for topology in topologies {
@@ -125,14 +161,35 @@ fn refuse(error: policy::Error) -> Error {
     Error::Definition(error.to_string())
 }
 
-fn target(request: &Request<'_>, templates: Templates<'_>, actor: &mut dyn Actor, title: String, components: &[Component], custom: &[&AppPolicy]) -> Result<Target, Error> {
+fn target(
+    request: &Request<'_>,
+    templates: Templates<'_>,
+    actor: &mut dyn Actor,
+    title: String,
+    components: &[Component],
+    custom: &[&AppPolicy],
+) -> Result<Target, Error> {
     let mut target = Target { title, ..Target::default() };
     for component in components {
-        target.components.push(render_component(templates, request.definitions, &request.context, component, &|_| false, actor)?);
+        target.components.push(render_component(
+            templates,
+            request.definitions,
+            &request.context,
+            component,
+            &|_| false,
+            actor,
+        )?);
     }
     let artifacts = artifacts(&target.components);
     for policy in custom {
-        target.policies.extend(render_policy(templates, request.definitions, &request.context, policy, &artifacts, actor)?);
+        target.policies.extend(render_policy(
+            templates,
+            request.definitions,
+            &request.context,
+            policy,
+            &artifacts,
+            actor,
+        )?);
     }
     Ok(target)
 }
@@ -152,11 +209,16 @@ fn artifacts(components: &[Rendered]) -> Value {
     for component in components {
         let mut traits: Map<String, Value> = Map::new();
         for it in &component.auxiliaries {
-            if let Value::Object(of_type) = traits.entry(it.trait_type.clone()).or_insert_with(|| json!({})) {
+            if let Value::Object(of_type) =
+                traits.entry(it.trait_type.clone()).or_insert_with(|| json!({}))
+            {
                 of_type.insert(it.resource.clone(), it.object.clone());
             }
         }
-        all.insert(component.name.clone(), json!({ "workload": component.workload, "traits": traits }));
+        all.insert(
+            component.name.clone(),
+            json!({ "workload": component.workload, "traits": traits }),
+        );
     }
     Value::Object(all)
 }
@@ -164,8 +226,18 @@ fn artifacts(components: &[Rendered]) -> Value {
 /// Every type of every component is known, before anything is evaluated.
 fn parse(request: &Request<'_>, components: &[Component]) -> Result<(), Error> {
     for component in components {
-        definition(request.definitions, DefinitionKind::Component, &component.r#type, &request.context).map_err(|error| {
-            Error::Definition(format!("failed to parseComponents: fetch component/policy type of {}: {}{error}", component.name, request.context.dry_run_prefix(&component.r#type)))
+        definition(
+            request.definitions,
+            DefinitionKind::Component,
+            &component.r#type,
+            &request.context,
+        )
+        .map_err(|error| {
+            Error::Definition(format!(
+                "failed to parseComponents: fetch component/policy type of {}: {}{error}",
+                component.name,
+                request.context.dry_run_prefix(&component.r#type)
+            ))
         })?;
         for it in &component.traits {
             definition(request.definitions, DefinitionKind::Trait, &it.r#type, &request.context).map_err(|_| {
@@ -182,7 +254,9 @@ fn parse(request: &Request<'_>, components: &[Component]) -> Result<(), Error> {
 
 fn check_steps(request: &Request<'_>, steps: &[WorkflowStep]) -> Result<(), Error> {
     for step in steps.iter().flat_map(|it| std::iter::once(it).chain(&it.sub_steps)) {
-        if ["deploy", "suspend", "step-group", "apply-component", "builtin-apply-component"].contains(&step.r#type.as_str()) {
+        if ["deploy", "suspend", "step-group", "apply-component", "builtin-apply-component"]
+            .contains(&step.r#type.as_str())
+        {
             continue;
         }
         definition(request.definitions, DefinitionKind::WorkflowStep, &step.r#type, &request.context).map_err(|_| {
@@ -197,7 +271,8 @@ fn check_steps(request: &Request<'_>, steps: &[WorkflowStep]) -> Result<(), Erro
 
 /// Policies a `deploy` step names.
 fn step_policies(step: &WorkflowStep) -> Vec<String> {
-    let named = step.properties.as_ref().and_then(|it| it.get("policies")).and_then(Value::as_array);
+    let named =
+        step.properties.as_ref().and_then(|it| it.get("policies")).and_then(Value::as_array);
     named.into_iter().flatten().filter_map(|it| it.as_str().map(str::to_owned)).collect()
 }
 
@@ -212,13 +287,32 @@ fn all_policies(request: &Request<'_>, steps: &[WorkflowStep]) -> Result<Vec<App
         let external = request
             .policies
             .iter()
-            .find(|it| it.metadata.name == name && (it.metadata.namespace.is_empty() || it.metadata.namespace == request.context.namespace))
-            .ok_or_else(|| Error::Definition(format!("failed to parsePolicies: external policy {name} not found")))?;
-        policies.push(AppPolicy { name, r#type: external.r#type.clone(), properties: external.properties.clone(), ..Default::default() });
+            .find(|it| {
+                it.metadata.name == name
+                    && (it.metadata.namespace.is_empty()
+                        || it.metadata.namespace == request.context.namespace)
+            })
+            .ok_or_else(|| {
+                Error::Definition(format!(
+                    "failed to parsePolicies: external policy {name} not found"
+                ))
+            })?;
+        policies.push(AppPolicy {
+            name,
+            r#type: external.r#type.clone(),
+            properties: external.properties.clone(),
+            ..Default::default()
+        });
     }
     for policy in &policies {
-        if policy.properties.is_none() && policy.r#type != "debug" && BUILT_IN.contains(&policy.r#type.as_str()) {
-            return Err(Error::Definition(format!("failed to parsePolicies: policy {} named {} must not have empty properties", policy.r#type, policy.name)));
+        if policy.properties.is_none()
+            && policy.r#type != "debug"
+            && BUILT_IN.contains(&policy.r#type.as_str())
+        {
+            return Err(Error::Definition(format!(
+                "failed to parsePolicies: policy {} named {} must not have empty properties",
+                policy.r#type, policy.name
+            )));
         }
     }
     Ok(policies)

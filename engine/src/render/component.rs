@@ -49,7 +49,10 @@ impl Rendered {
         place(&mut self.workload, at);
         for it in &mut self.auxiliaries {
             if it.control_plane_only {
-                place(&mut it.object, &Placed { cluster: LOCAL_CLUSTER.into(), namespace: home_namespace.into() });
+                place(
+                    &mut it.object,
+                    &Placed { cluster: LOCAL_CLUSTER.into(), namespace: home_namespace.into() },
+                );
             } else {
                 place(&mut it.object, at);
             }
@@ -59,7 +62,8 @@ impl Rendered {
     /// All objects that are applied, with the stage each belongs to.
     pub fn objects(&self) -> impl Iterator<Item = (Stage, &Value)> {
         let managed = self.auxiliaries.iter().any(|it| it.manage_workload);
-        let own = (!managed && !self.workload.is_null()).then_some((Stage::DefaultDispatch, &self.workload));
+        let own = (!managed && !self.workload.is_null())
+            .then_some((Stage::DefaultDispatch, &self.workload));
         own.into_iter().chain(self.auxiliaries.iter().map(|it| (it.stage, &it.object)))
     }
 }
@@ -71,14 +75,20 @@ fn place(object: &mut Value, at: &Placed) {
     if object::label(object, label::APP_CLUSTER).unwrap_or_default().is_empty() {
         set_label(object, label::APP_CLUSTER, &at.cluster);
     }
-    let cluster_scoped = object::text(object, "/kind") == "Namespace" && object::text(object, "/apiVersion") == "v1";
+    let cluster_scoped =
+        object::text(object, "/kind") == "Namespace" && object::text(object, "/apiVersion") == "v1";
     if !at.namespace.is_empty() && !cluster_scoped {
         set_namespace(object, &at.namespace);
     }
 }
 
 /// The definition a component's or policy's type names, or KubeVela's words that there is none.
-pub(crate) fn definition<'a>(definitions: &'a Definitions, kind: DefinitionKind, r#type: &str, context: &Context) -> Result<&'a Definition, String> {
+pub(crate) fn definition<'a>(
+    definitions: &'a Definitions,
+    kind: DefinitionKind,
+    r#type: &str,
+    context: &Context,
+) -> Result<&'a Definition, String> {
     let noun = match kind {
         DefinitionKind::Component | DefinitionKind::Workload => "component",
         DefinitionKind::Trait => "trait",
@@ -97,7 +107,8 @@ pub(crate) fn definition<'a>(definitions: &'a Definitions, kind: DefinitionKind,
     let versions = if follows { Versions::Newest } else { Versions::Exact };
     definitions.get(kind, r#type, &context.namespace, versions).ok_or_else(|| {
         // The older kind is looked for last, so its absence is what is reported.
-        let missing = if kind == DefinitionKind::Component { DefinitionKind::Workload } else { kind };
+        let missing =
+            if kind == DefinitionKind::Component { DefinitionKind::Workload } else { kind };
         format!(
             "load template from {noun} definition [{type}] : {}.core.oam.dev {type:?} not found",
             missing.plural(),
@@ -116,9 +127,14 @@ pub fn render_component(
     actor: &mut dyn Actor,
 ) -> Result<Rendered, Error> {
     let of_app = |error: Error, what: &str| error.within(what.to_owned());
-    let found = definition(definitions, DefinitionKind::Component, &component.r#type, context).map_err(|error| {
-        Error::Definition(format!("failed to parseComponents: fetch component/policy type of {}: {}{error}", component.name, context.dry_run_prefix(&component.r#type)))
-    })?;
+    let found = definition(definitions, DefinitionKind::Component, &component.r#type, context)
+        .map_err(|error| {
+            Error::Definition(format!(
+                "failed to parseComponents: fetch component/policy type of {}: {}{error}",
+                component.name,
+                context.dry_run_prefix(&component.r#type)
+            ))
+        })?;
     let mut traits = Vec::with_capacity(component.traits.len());
     for it in &component.traits {
         let definition = definition(definitions, DefinitionKind::Trait, &it.r#type, context).map_err(|_| {
@@ -133,25 +149,41 @@ pub fn render_component(
         }
     }
     let wrapper = "cannot generate manifests from components and traits";
-    let revision = if context.app_revision.is_empty() { String::new() } else { component_hash(component) };
+    let revision =
+        if context.app_revision.is_empty() { String::new() } else { component_hash(component) };
     let mut process = Process::new(templates, context.to_json(Some(component), &revision));
     process
-        .workload(&component.name, found.template().unwrap_or_default(), component.properties.as_ref(), actor)
+        .workload(
+            &component.name,
+            found.template().unwrap_or_default(),
+            component.properties.as_ref(),
+            actor,
+        )
         .map_err(|error| {
-            let place = format!("evaluate base template app={} in namespace={}", context.app_name, context.namespace);
+            let place = format!(
+                "evaluate base template app={} in namespace={}",
+                context.app_name, context.namespace
+            );
             of_app(error.within(place), wrapper)
         })?;
     process.set("componentType", component.r#type.as_str().into());
     for (it, definition) in &traits {
         process
-            .apply_trait(&it.r#type, definition.template().unwrap_or_default(), it.properties.as_ref(), actor)
+            .apply_trait(
+                &it.r#type,
+                definition.template().unwrap_or_default(),
+                it.properties.as_ref(),
+                actor,
+            )
             .map_err(|error| {
                 let place = format!("evaluate template trait={} app={}", it.r#type, component.name);
                 of_app(error.within(place), wrapper)
             })?;
     }
-    let definition_of = |r#type: &str| traits.iter().find(|(it, _)| it.r#type == r#type).map(|(_, it)| *it);
-    objects(context, &component.name, &component.r#type, process.finish(), &definition_of).map_err(|error| of_app(error, wrapper))
+    let definition_of =
+        |r#type: &str| traits.iter().find(|(it, _)| it.r#type == r#type).map(|(_, it)| *it);
+    objects(context, &component.name, &component.r#type, process.finish(), &definition_of)
+        .map_err(|error| of_app(error, wrapper))
 }
 
 /// A custom policy's objects, not yet placed. `artifacts` is what a dry run shows of components, else `{}`.
@@ -163,26 +195,55 @@ pub fn render_policy(
     artifacts: &Value,
     actor: &mut dyn Actor,
 ) -> Result<Vec<Value>, Error> {
-    let found = definition(definitions, DefinitionKind::Policy, &policy.r#type, context).map_err(|error| {
-        Error::Definition(format!("failed to parsePolicies: fetch component/policy type of {}: {}{error}", policy.name, context.dry_run_prefix(&policy.r#type)))
-    })?;
+    let found = definition(definitions, DefinitionKind::Policy, &policy.r#type, context).map_err(
+        |error| {
+            Error::Definition(format!(
+                "failed to parsePolicies: fetch component/policy type of {}: {}{error}",
+                policy.name,
+                context.dry_run_prefix(&policy.r#type)
+            ))
+        },
+    )?;
     let wrapper = "cannot generate manifests from policies";
-    let stand_in = Component { name: policy.name.clone(), r#type: policy.r#type.clone(), properties: policy.properties.clone(), ..Default::default() };
+    let stand_in = Component {
+        name: policy.name.clone(),
+        r#type: policy.r#type.clone(),
+        properties: policy.properties.clone(),
+        ..Default::default()
+    };
     let mut process = Process::new(templates, context.to_json(Some(&stand_in), ""));
     process.set("artifacts", artifacts.clone());
     process
-        .workload(&policy.name, found.template().unwrap_or_default(), policy.properties.as_ref(), actor)
+        .workload(
+            &policy.name,
+            found.template().unwrap_or_default(),
+            policy.properties.as_ref(),
+            actor,
+        )
         .map_err(|error| {
-            let place = format!("evaluate base template app={} in namespace={}", context.app_name, context.namespace);
+            let place = format!(
+                "evaluate base template app={} in namespace={}",
+                context.app_name, context.namespace
+            );
             error.within(place).within(wrapper)
         })?;
     let product = process.finish();
-    let incomplete: Vec<_> = product.base_incomplete.iter().chain(product.outputs.iter().flat_map(|it| &it.incomplete)).cloned().collect();
+    let incomplete: Vec<_> = product
+        .base_incomplete
+        .iter()
+        .chain(product.outputs.iter().flat_map(|it| &it.incomplete))
+        .cloned()
+        .collect();
     if !incomplete.is_empty() {
-        return Err(Error::Incomplete { wrapper: format!("{wrapper}: evaluate policy {}", policy.name), diagnostics: incomplete });
+        return Err(Error::Incomplete {
+            wrapper: format!("{wrapper}: evaluate policy {}", policy.name),
+            diagnostics: incomplete,
+        });
     }
     let mut made = Vec::new();
-    for mut object in product.base.into_iter().chain(product.outputs.into_iter().map(|it| it.object)) {
+    for mut object in
+        product.base.into_iter().chain(product.outputs.into_iter().map(|it| it.object))
+    {
         if !object.is_object() {
             continue;
         }
@@ -207,10 +268,15 @@ fn objects<'a>(
     definition_of: &dyn Fn(&str) -> Option<&'a Definition>,
 ) -> Result<Rendered, Error> {
     if !product.base_incomplete.is_empty() {
-        return Err(Error::Incomplete { wrapper: format!("cannot generate manifests from component {component}"), diagnostics: product.base_incomplete });
+        return Err(Error::Incomplete {
+            wrapper: format!("cannot generate manifests from component {component}"),
+            diagnostics: product.base_incomplete,
+        });
     }
     if let Some(error) = object_error(product.base.as_ref()) {
-        return Err(Error::NoObject(format!("cannot generate manifests from component {component}:\n\nTemplate errors:\n  {error}")));
+        return Err(Error::NoObject(format!(
+            "cannot generate manifests from component {component}:\n\nTemplate errors:\n  {error}"
+        )));
     }
     let mut workload = product.base.unwrap_or_default();
     if workload.is_object() {
@@ -222,7 +288,10 @@ fn objects<'a>(
     for output in product.outputs {
         if !output.incomplete.is_empty() {
             return Err(Error::Incomplete {
-                wrapper: format!("evaluate trait={} template for component={component} app={}", output.name, context.app_name),
+                wrapper: format!(
+                    "evaluate trait={} template for component={component} app={}",
+                    output.name, context.app_name
+                ),
                 diagnostics: output.incomplete,
             });
         }

@@ -21,7 +21,8 @@ pub struct ClusterVersion {
 
 impl ClusterVersion {
     fn to_json(&self) -> Value {
-        let minor: i64 = self.minor.trim_end_matches(['.', '+', '-', '/', '?', '!']).parse().unwrap_or_default();
+        let minor: i64 =
+            self.minor.trim_end_matches(['.', '+', '-', '/', '?', '!']).parse().unwrap_or_default();
         json!({ "major": self.major, "minor": minor, "gitVersion": self.git_version, "platform": self.platform })
     }
 }
@@ -75,12 +76,20 @@ impl Context {
 
     /// What a dry run says before the reason why a definition cannot be loaded.
     pub(crate) fn dry_run_prefix(&self, r#type: &str) -> String {
-        if self.dry_run { format!("cannot load template {type:?} from cluster and provided ones: ") } else { String::new() }
+        if self.dry_run {
+            format!("cannot load template {type:?} from cluster and provided ones: ")
+        } else {
+            String::new()
+        }
     }
 
     /// `context` for a component, or for anything without one.
     pub fn to_json(&self, component: Option<&Component>, revision: &str) -> Map<String, Value> {
-        let number: i64 = self.app_revision.rsplit_once("-v").and_then(|(_, number)| number.parse().ok()).unwrap_or_default();
+        let number: i64 = self
+            .app_revision
+            .rsplit_once("-v")
+            .and_then(|(_, number)| number.parse().ok())
+            .unwrap_or_default();
         let mut map = Map::new();
         let mut put = |key: &str, value: Value| map.insert(key.to_owned(), value);
         put("name", component.map_or("", |it| &it.name).into());

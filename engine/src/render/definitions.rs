@@ -46,7 +46,12 @@ pub fn label_type(r#type: &str) -> String {
 }
 
 /// Where to look for what `type` names, best first.
-pub fn candidates(kind: DefinitionKind, r#type: &str, namespace: &str, versions: impl Into<Versions>) -> Vec<Lookup> {
+pub fn candidates(
+    kind: DefinitionKind,
+    r#type: &str,
+    namespace: &str,
+    versions: impl Into<Versions>,
+) -> Vec<Lookup> {
     let versions = versions.into();
     let mut namespaces = vec![namespace];
     if namespace != SYSTEM_NAMESPACE {
@@ -55,7 +60,9 @@ pub fn candidates(kind: DefinitionKind, r#type: &str, namespace: &str, versions:
     let (name, version) = split_version(r#type);
     let lookup = |kind: DefinitionKind, namespace: &str| match version {
         None => Lookup::Definition(kind, namespace.into(), name.into()),
-        Some(version) if versions == Versions::Newest => Lookup::Newest(kind, namespace.into(), name.into(), version.into()),
+        Some(version) if versions == Versions::Newest => {
+            Lookup::Newest(kind, namespace.into(), name.into(), version.into())
+        }
         Some(version) => Lookup::Revision(kind, namespace.into(), format!("{name}-{version}")),
     };
     let mut found: Vec<Lookup> = namespaces.iter().map(|it| lookup(kind, it)).collect();
@@ -90,7 +97,10 @@ impl Definitions {
         if revision.metadata.namespace.is_empty() {
             revision.metadata.namespace = SYSTEM_NAMESPACE.into();
         }
-        self.revisions.insert((revision.metadata.namespace.clone(), revision.metadata.name.clone()), revision);
+        self.revisions.insert(
+            (revision.metadata.namespace.clone(), revision.metadata.name.clone()),
+            revision,
+        );
     }
 
     /// Say what exactly `type` is, whatever else is here.
@@ -99,26 +109,46 @@ impl Definitions {
     }
 
     /// What `type` names for an application in `namespace`.
-    pub fn get(&self, kind: DefinitionKind, r#type: &str, namespace: &str, versions: impl Into<Versions>) -> Option<&Definition> {
+    pub fn get(
+        &self,
+        kind: DefinitionKind,
+        r#type: &str,
+        namespace: &str,
+        versions: impl Into<Versions>,
+    ) -> Option<&Definition> {
         let versions = versions.into();
         let exact = self.captured.get(&(kind, r#type.to_owned()));
         exact.or_else(|| {
-            candidates(kind, r#type, namespace, versions).into_iter().find_map(|lookup| match lookup {
-                Lookup::Definition(kind, namespace, name) => self.definitions.get(&(kind, namespace, name)),
-                Lookup::Revision(kind, namespace, name) => {
-                    self.revisions.get(&(namespace, name)).and_then(|it| it.definition(kind))
-                }
-                Lookup::Newest(kind, namespace, name, version) => self.newest(kind, &namespace, &name, &version),
-            })
+            candidates(kind, r#type, namespace, versions).into_iter().find_map(
+                |lookup| match lookup {
+                    Lookup::Definition(kind, namespace, name) => {
+                        self.definitions.get(&(kind, namespace, name))
+                    }
+                    Lookup::Revision(kind, namespace, name) => {
+                        self.revisions.get(&(namespace, name)).and_then(|it| it.definition(kind))
+                    }
+                    Lookup::Newest(kind, namespace, name, version) => {
+                        self.newest(kind, &namespace, &name, &version)
+                    }
+                },
+            )
         })
     }
 
-    fn newest(&self, kind: DefinitionKind, namespace: &str, name: &str, version: &str) -> Option<&Definition> {
+    fn newest(
+        &self,
+        kind: DefinitionKind,
+        namespace: &str,
+        name: &str,
+        version: &str,
+    ) -> Option<&Definition> {
         let prefix = format!("{name}-{version}");
         self.revisions
             .iter()
             .filter(|((at, revision), _)| {
-                at == namespace && (*revision == prefix || revision.strip_prefix(&prefix).is_some_and(|it| it.starts_with('.')))
+                at == namespace
+                    && (*revision == prefix
+                        || revision.strip_prefix(&prefix).is_some_and(|it| it.starts_with('.')))
             })
             .filter_map(|(_, it)| Some((it.spec.revision, it.definition(kind)?)))
             .max_by_key(|(number, _)| *number)
@@ -129,7 +159,10 @@ impl Definitions {
 /// Whether a version is one a type may name: `v1`, `v1.2`, `v1.2.3`.
 pub(crate) fn is_version(text: &str) -> bool {
     text.strip_prefix('v').is_some_and(|rest| {
-        !rest.is_empty() && rest.split('.').all(|part| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit()))
+        !rest.is_empty()
+            && rest
+                .split('.')
+                .all(|part| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit()))
     })
 }
 
@@ -146,7 +179,10 @@ mod tests {
             it.metadata.namespace = namespace.into();
             set.insert(it);
         }
-        let of = |namespace| set.get(DefinitionKind::Trait, "t", namespace, Versions::Exact).map(|it| it.metadata.namespace.clone());
+        let of = |namespace| {
+            set.get(DefinitionKind::Trait, "t", namespace, Versions::Exact)
+                .map(|it| it.metadata.namespace.clone())
+        };
         assert_eq!(of("mine").as_deref(), Some("mine"));
         assert_eq!(of("other").as_deref(), Some("vela-system"));
         assert!(is_version("v1.2.3") && !is_version("latest") && !is_version("v1."));

@@ -94,21 +94,35 @@ impl Error {
     /// What CUE said, if it is about CUE.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         match self {
-            Error::Compile { diagnostics, .. } | Error::Validation { diagnostics, .. } | Error::Incomplete { diagnostics, .. } => diagnostics,
+            Error::Compile { diagnostics, .. }
+            | Error::Validation { diagnostics, .. }
+            | Error::Incomplete { diagnostics, .. } => diagnostics,
             Error::In(_, inner) => inner.diagnostics(),
-            Error::NoObject(_) | Error::Patch { .. } | Error::Action(_) | Error::Definition(_) | Error::Fault(_) => &[],
+            Error::NoObject(_)
+            | Error::Patch { .. }
+            | Error::Action(_)
+            | Error::Definition(_)
+            | Error::Fault(_) => &[],
         }
     }
 }
 
 fn line(diagnostic: &Diagnostic) -> String {
-    if diagnostic.path.is_empty() { diagnostic.message.clone() } else { format!("{}: {}", diagnostic.path, diagnostic.message) }
+    if diagnostic.path.is_empty() {
+        diagnostic.message.clone()
+    } else {
+        format!("{}: {}", diagnostic.path, diagnostic.message)
+    }
 }
 
 /// The first, and how many more there are.
 fn first(all: &[Diagnostic]) -> String {
     let Some(it) = all.first() else { return String::new() };
-    if all.len() > 1 { format!("{} (and {} more errors)", line(it), all.len() - 1) } else { line(it) }
+    if all.len() > 1 {
+        format!("{} (and {} more errors)", line(it), all.len() - 1)
+    } else {
+        line(it)
+    }
 }
 
 fn validation(part: &Part, user: &[String], diagnostics: &[Diagnostic]) -> String {
@@ -127,7 +141,9 @@ fn sections(user: &[String], diagnostics: &[Diagnostic]) -> String {
     parameters.sort();
     templates.sort();
     let mut out = String::new();
-    for (title, group) in [("User Errors", user), ("Parameter errors", &parameters), ("Template errors", &templates)] {
+    for (title, group) in
+        [("User Errors", user), ("Parameter errors", &parameters), ("Template errors", &templates)]
+    {
         if !group.is_empty() {
             out.push_str(&format!("\n\n{title}:\n"));
             for text in group {
@@ -155,7 +171,12 @@ mod tests {
         let error = Error::Validation {
             part: Part::Trait("t".into()),
             user: vec!["no".into()],
-            diagnostics: vec![diagnostic("output.x"), diagnostic("parameter.b"), diagnostic("parameter.a"), diagnostic("parameter.a")],
+            diagnostics: vec![
+                diagnostic("output.x"),
+                diagnostic("parameter.b"),
+                diagnostic("parameter.a"),
+                diagnostic("parameter.a"),
+            ],
         };
         assert_eq!(
             error.to_string(),

@@ -3,7 +3,10 @@
 //! The component's template is no part of it: only the text, `context` and `parameter`. An error never fails the
 //! whole; it reads as not healthy, no message, `_|_`.
 
-use cue_session::{Concreteness, Error as CueError, FieldSelection, Input, Profile, Program, ProgramSpec, Session, Source, SyntaxStyle};
+use cue_session::{
+    Concreteness, Error as CueError, FieldSelection, Input, Profile, Program, ProgramSpec, Session,
+    Source, SyntaxStyle,
+};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
@@ -29,7 +32,12 @@ pub struct Health {
 }
 
 /// Evaluate `texts` over the live objects in `context`.
-pub fn evaluate(templates: Templates<'_>, texts: &StatusTemplates, context: &Map<String, Value>, parameter: Option<&Value>) -> Result<Health, cue_session::Fault> {
+pub fn evaluate(
+    templates: Templates<'_>,
+    texts: &StatusTemplates,
+    context: &Map<String, Value>,
+    parameter: Option<&Value>,
+) -> Result<Health, cue_session::Fault> {
     let mut health = Health { details: Some(IndexMap::new()), ..Health::default() };
     let mut context = context.clone();
     if let Some(Value::Object(given)) = context.get("status") {
@@ -45,7 +53,9 @@ pub fn evaluate(templates: Templates<'_>, texts: &StatusTemplates, context: &Map
             Err(CueError::Fault(fault)) => return Err(fault),
             Err(error) => {
                 health.details = None;
-                health.warnings.push(format!("failed to get status map: compile status fields template: {error}"));
+                health.warnings.push(format!(
+                    "failed to get status map: compile status fields template: {error}"
+                ));
             }
         }
     }
@@ -53,7 +63,9 @@ pub fn evaluate(templates: Templates<'_>, texts: &StatusTemplates, context: &Map
     health.healthy = if texts.health_policy.trim().is_empty() {
         true
     } else {
-        match text(templates, "health.cue", &texts.health_policy, &context, parameter).and_then(|mut it| it.value("isHealth")) {
+        match text(templates, "health.cue", &texts.health_policy, &context, parameter)
+            .and_then(|mut it| it.value("isHealth"))
+        {
             Ok(Some(Value::Bool(it))) => it,
             Ok(_) => {
                 health.warnings.push("failed to check health: isHealth is not a bool".into());
@@ -61,7 +73,9 @@ pub fn evaluate(templates: Templates<'_>, texts: &StatusTemplates, context: &Map
             }
             Err(CueError::Fault(fault)) => return Err(fault),
             Err(error) => {
-                health.warnings.push(format!("failed to check health: evaluate health status: {error}"));
+                health
+                    .warnings
+                    .push(format!("failed to check health: evaluate health status: {error}"));
                 false
             }
         }
@@ -69,7 +83,9 @@ pub fn evaluate(templates: Templates<'_>, texts: &StatusTemplates, context: &Map
     health.seen.insert("healthy".into(), health.healthy.into());
     context.insert("status".into(), Value::Object(health.seen.clone()));
     if !texts.custom_status.trim().is_empty() {
-        match text(templates, "status.cue", &texts.custom_status, &context, parameter).and_then(|mut it| it.value("message")) {
+        match text(templates, "status.cue", &texts.custom_status, &context, parameter)
+            .and_then(|mut it| it.value("message"))
+        {
             Ok(Some(Value::String(it))) => health.message = it,
             Ok(_) => health.warnings.push("failed to get message: message is not a string".into()),
             Err(CueError::Fault(fault)) => return Err(fault),
@@ -79,9 +95,18 @@ pub fn evaluate(templates: Templates<'_>, texts: &StatusTemplates, context: &Map
     Ok(health)
 }
 
-fn text(templates: Templates<'_>, name: &str, text: &str, context: &Map<String, Value>, parameter: Option<&Value>) -> Result<Session, CueError> {
+fn text(
+    templates: Templates<'_>,
+    name: &str,
+    text: &str,
+    context: &Map<String, Value>,
+    parameter: Option<&Value>,
+) -> Result<Session, CueError> {
     let program = Program::new(ProgramSpec {
-        sources: vec![Source::new(name, text), Source::new("open.cue", "context: _\nparameter: _\n")],
+        sources: vec![
+            Source::new(name, text),
+            Source::new("open.cue", "context: _\nparameter: _\n"),
+        ],
         packages: Vec::new(),
         profile: Profile::KubeVela,
     });
@@ -89,13 +114,25 @@ fn text(templates: Templates<'_>, name: &str, text: &str, context: &Map<String, 
         None | Some(Value::Null) => "{}".to_owned(),
         Some(value) => value.to_string(),
     };
-    let inputs = vec![Input::new("context", Value::Object(context.clone()).to_string()), Input::new("parameter", parameter)];
+    let inputs = vec![
+        Input::new("context", Value::Object(context.clone()).to_string()),
+        Input::new("parameter", parameter),
+    ];
     templates.runtime.start(&program, inputs, templates.budget)
 }
 
-fn details(templates: Templates<'_>, source: &str, context: &Map<String, Value>, parameter: Option<&Value>) -> Result<(IndexMap<String, String>, Map<String, Value>), CueError> {
+fn details(
+    templates: Templates<'_>,
+    source: &str,
+    context: &Map<String, Value>,
+    parameter: Option<&Value>,
+) -> Result<(IndexMap<String, String>, Map<String, Value>), CueError> {
     let mut session = text(templates, "details.cue", source, context, parameter)?;
-    let wrong: Vec<_> = session.validate("", Concreteness::Optional)?.into_iter().filter(|it| !it.incomplete && it.message.starts_with("conflicting values")).collect();
+    let wrong: Vec<_> = session
+        .validate("", Concreteness::Optional)?
+        .into_iter()
+        .filter(|it| !it.incomplete && it.message.starts_with("conflicting values"))
+        .collect();
     if !wrong.is_empty() {
         return Err(CueError::Diagnostics(wrong));
     }
@@ -103,7 +140,11 @@ fn details(templates: Templates<'_>, source: &str, context: &Map<String, Value>,
     let mut seen = Map::new();
     for field in session.fields("", FieldSelection::Regular)?.unwrap_or_default() {
         let label = field.label.as_str();
-        if matches!(label, "context" | "parameter") || label.len() >= LABEL_LIMIT || label.starts_with('_') || label.starts_with('#') {
+        if matches!(label, "context" | "parameter")
+            || label.len() >= LABEL_LIMIT
+            || label.starts_with('_')
+            || label.starts_with('#')
+        {
             continue;
         }
         if field.attributes.iter().any(|(name, _)| name == "local" || name == "private") {
@@ -124,7 +165,9 @@ fn details(templates: Templates<'_>, source: &str, context: &Map<String, Value>,
             let shown = match &value {
                 Value::String(it) if !bytes => it.clone(),
                 other => {
-                    let text = session.syntax(&field.path, SyntaxStyle::Final)?.map_or_else(|| other.to_string(), |it| it.trim_end().to_owned());
+                    let text = session
+                        .syntax(&field.path, SyntaxStyle::Final)?
+                        .map_or_else(|| other.to_string(), |it| it.trim_end().to_owned());
                     if other.is_object() && !text.starts_with('{') { braced(&text) } else { text }
                 }
             };
@@ -137,6 +180,9 @@ fn details(templates: Templates<'_>, source: &str, context: &Map<String, Value>,
 
 /// A struct's fields in braces, one level deeper.
 fn braced(fields: &str) -> String {
-    let lines: Vec<String> = fields.lines().map(|it| if it.is_empty() { String::new() } else { format!("\t{it}") }).collect();
+    let lines: Vec<String> = fields
+        .lines()
+        .map(|it| if it.is_empty() { String::new() } else { format!("\t{it}") })
+        .collect();
     format!("{{\n{}\n}}", lines.join("\n"))
 }

@@ -20,7 +20,9 @@ pub fn hash(object: &Value) -> String {
     let mut text = String::new();
     dump(object, &mut text);
     let text = format!("(unstructured.Unstructured){{Object:{text}}}");
-    let sum = text.bytes().fold(2_166_136_261_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(16_777_619));
+    let sum = text
+        .bytes()
+        .fold(2_166_136_261_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(16_777_619));
     let letter = |digit: char| match digit {
         '0' => '4',
         '1' => '5',

@@ -1,8 +1,8 @@
 //! One component's template, then its traits' in order, each seeing what came before.
 
 use cue_session::{
-    Action, Budget, Concreteness, Diagnostic, Error as CueError, FieldSelection, Filling, Input, Kind, Package, Profile,
-    Program, ProgramSpec, Runtime, Session, Source,
+    Action, Budget, Concreteness, Diagnostic, Error as CueError, FieldSelection, Filling, Input,
+    Kind, Package, Profile, Program, ProgramSpec, Runtime, Session, Source,
 };
 use serde_json::{Map, Value, json};
 
@@ -47,7 +47,11 @@ impl<'a> Templates<'a> {
     /// The program of a template, with `context` and `parameter` open.
     pub fn program(&self, name: &str, template: &str) -> Program {
         let imports = template.contains("import");
-        let packages = if imports { self.packages.iter().filter(|it| template.contains(&it.path)).cloned().collect() } else { Vec::new() };
+        let packages = if imports {
+            self.packages.iter().filter(|it| template.contains(&it.path)).cloned().collect()
+        } else {
+            Vec::new()
+        };
         Program::new(ProgramSpec {
             sources: vec![
                 Source::new(format!("{name}.cue"), template),
@@ -58,7 +62,13 @@ impl<'a> Templates<'a> {
         })
     }
 
-    fn session(&self, part: &Part, template: &str, parameter: Option<&Value>, context: &Map<String, Value>) -> Result<Session, Error> {
+    fn session(
+        &self,
+        part: &Part,
+        template: &str,
+        parameter: Option<&Value>,
+        context: &Map<String, Value>,
+    ) -> Result<Session, Error> {
         let mut inputs = vec![Input::new("context", Value::Object(context.clone()).to_string())];
         let given = match (part, parameter) {
             (Part::Workload(_), None | Some(Value::Null)) => Some("{}".to_owned()),
@@ -121,7 +131,11 @@ impl<'a> Process<'a> {
     /// Refuse two `outputs` of one name.
     pub fn unique(&self) -> Result<(), Error> {
         let outputs = &self.product.outputs;
-        match outputs.iter().enumerate().find(|(index, it)| outputs[..*index].iter().any(|before| before.name == it.name)) {
+        match outputs
+            .iter()
+            .enumerate()
+            .find(|(index, it)| outputs[..*index].iter().any(|before| before.name == it.name))
+        {
             Some((_, twice)) => Err(Error::Definition(format!(
                 "cannot append auxiliaries into context: outputs item name must be unique: auxiliary {:?} already exits",
                 twice.name
@@ -141,28 +155,55 @@ impl<'a> Process<'a> {
     }
 
     /// The component's own template.
-    pub fn workload(&mut self, name: &str, template: &str, parameter: Option<&Value>, actor: &mut dyn Actor) -> Result<(), Error> {
+    pub fn workload(
+        &mut self,
+        name: &str,
+        template: &str,
+        parameter: Option<&Value>,
+        actor: &mut dyn Actor,
+    ) -> Result<(), Error> {
         let part = Part::Workload(name.to_owned());
         let mut session = self.templates.session(&part, template, parameter, &self.context)?;
         act(&mut session, template, actor)?;
         check(&mut session, &part)?;
         let (base, incomplete) = read(&mut session, "output")?;
         self.product.base = base;
-        self.product.base_incomplete = if incomplete.is_empty() { incomplete } else { all_incomplete(&mut session, incomplete)? };
-        self.outputs(&mut session, AUXILIARY_WORKLOAD, &format!("invalid outputs of workload {name}"))
+        self.product.base_incomplete = if incomplete.is_empty() {
+            incomplete
+        } else {
+            all_incomplete(&mut session, incomplete)?
+        };
+        self.outputs(
+            &mut session,
+            AUXILIARY_WORKLOAD,
+            &format!("invalid outputs of workload {name}"),
+        )
     }
 
     /// One trait.
-    pub fn apply_trait(&mut self, r#type: &str, template: &str, parameter: Option<&Value>, actor: &mut dyn Actor) -> Result<(), Error> {
+    pub fn apply_trait(
+        &mut self,
+        r#type: &str,
+        template: &str,
+        parameter: Option<&Value>,
+        actor: &mut dyn Actor,
+    ) -> Result<(), Error> {
         let part = Part::Trait(r#type.to_owned());
-        let mut session = self.templates.session(&part, template, parameter, &self.trait_context())?;
+        let mut session =
+            self.templates.session(&part, template, parameter, &self.trait_context())?;
         act(&mut session, template, actor)?;
         check(&mut session, &part)?;
         http(&mut session, actor)?;
-        self.outputs(&mut session, r#type, &format!("invalid outputs of trait {type}", type = r#type))?;
+        self.outputs(
+            &mut session,
+            r#type,
+            &format!("invalid outputs of trait {type}", type = r#type),
+        )?;
         if has(&mut session, "patch")? {
             let Some(base) = &self.product.base else {
-                return Err(Error::Definition(format!("patch trait {type} into an invalid workload", type = r#type)));
+                return Err(Error::Definition(
+                    format!("patch trait {type} into an invalid workload", type = r#type),
+                ));
             };
             let wrapper = format!("invalid patch trait {type} into workload", type = r#type);
             match patch(&mut session, "patch", base, &wrapper)? {
@@ -202,7 +243,12 @@ impl<'a> Process<'a> {
             context.insert("output".into(), output);
         }
         if !self.product.outputs.is_empty() {
-            let outputs: Map<String, Value> = self.product.outputs.iter().map(|it| (it.name.clone(), it.object.clone())).collect();
+            let outputs: Map<String, Value> = self
+                .product
+                .outputs
+                .iter()
+                .map(|it| (it.name.clone(), it.object.clone()))
+                .collect();
             context.insert("outputs".into(), Value::Object(outputs));
         }
         context
@@ -212,14 +258,22 @@ impl<'a> Process<'a> {
         let Some(kinds) = fault(session.kinds("outputs"))?.flatten() else { return Ok(()) };
         if kinds.concrete && !kinds.is(Kind::Struct) {
             if r#type == AUXILIARY_WORKLOAD {
-                return Err(Error::Patch { wrapper: wrapper.into(), message: "not a struct".into() });
+                return Err(Error::Patch {
+                    wrapper: wrapper.into(),
+                    message: "not a struct".into(),
+                });
             }
             return Ok(());
         }
         for field in fields(session, "outputs")? {
             let (object, incomplete) = read(session, &field.path)?;
             let object = object.unwrap_or_default();
-            self.product.outputs.push(Output { r#type: r#type.into(), name: field.label, object, incomplete });
+            self.product.outputs.push(Output {
+                r#type: r#type.into(),
+                name: field.label,
+                object,
+                incomplete,
+            });
         }
         Ok(())
     }
@@ -240,14 +294,19 @@ fn has(session: &mut Session, path: &str) -> Result<bool, Error> {
 
 fn fields(session: &mut Session, path: &str) -> Result<Vec<cue_session::Field>, Error> {
     let all = fault(session.fields(path, FieldSelection::Regular))?.flatten().unwrap_or_default();
-    Ok(all.into_iter().filter(|it| !it.label.starts_with('_') && !it.label.starts_with('#')).collect())
+    Ok(all
+        .into_iter()
+        .filter(|it| !it.label.starts_with('_') && !it.label.starts_with('#'))
+        .collect())
 }
 
 fn read(session: &mut Session, path: &str) -> Result<(Option<Value>, Vec<Diagnostic>), Error> {
     match session.value(path) {
         Ok(value) => Ok((value, Vec::new())),
         Err(CueError::Fault(fault)) => Err(Error::Fault(fault)),
-        Err(CueError::Diagnostics(incomplete)) => Ok((fault(session.value_lenient(path))?.flatten(), incomplete)),
+        Err(CueError::Diagnostics(incomplete)) => {
+            Ok((fault(session.value_lenient(path))?.flatten(), incomplete))
+        }
     }
 }
 
@@ -262,19 +321,32 @@ fn patch(session: &mut Session, path: &str, base: &Value, wrapper: &str) -> Resu
     match session.patch(path, base) {
         Ok(patched) => Ok(patched.map_or(Patched::Nothing, Patched::Done)),
         Err(CueError::Fault(fault)) => Err(Error::Fault(fault)),
-        Err(CueError::Diagnostics(all)) if !all.is_empty() && all.iter().all(|it| it.incomplete) => Ok(Patched::Incomplete(all)),
+        Err(CueError::Diagnostics(all))
+            if !all.is_empty() && all.iter().all(|it| it.incomplete) =>
+        {
+            Ok(Patched::Incomplete(all))
+        }
         Err(CueError::Diagnostics(all)) => {
             let text = |it: &Diagnostic| {
-                if it.path.is_empty() || it.path == path { it.message.clone() } else { format!("{}: {}", it.path, it.message) }
+                if it.path.is_empty() || it.path == path {
+                    it.message.clone()
+                } else {
+                    format!("{}: {}", it.path, it.message)
+                }
             };
-            Err(Error::Patch { wrapper: wrapper.into(), message: all.iter().map(text).collect::<Vec<_>>().join("; ") })
+            Err(Error::Patch {
+                wrapper: wrapper.into(),
+                message: all.iter().map(text).collect::<Vec<_>>().join("; "),
+            })
         }
     }
 }
 
 /// Syntax errors end everything; a name that is nowhere is an error of the template.
 fn refused(part: &Part, diagnostics: Vec<Diagnostic>) -> Error {
-    let is_name = |it: &Diagnostic| it.message.starts_with("reference ") && it.message.ends_with(" not found");
+    let is_name = |it: &Diagnostic| {
+        it.message.starts_with("reference ") && it.message.ends_with(" not found")
+    };
     let (names, others): (Vec<_>, Vec<_>) = diagnostics.into_iter().partition(is_name);
     if others.is_empty() {
         Error::Validation { part: part.clone(), user: Vec::new(), diagnostics: names }
@@ -294,7 +366,8 @@ fn all_incomplete(session: &mut Session, known: Vec<Diagnostic>) -> Result<Vec<D
 
 /// What a patch has brought is no longer missing.
 fn still_missing(incomplete: Vec<Diagnostic>, root: &str, patched: &Value) -> Vec<Diagnostic> {
-    let (inside, outside): (Vec<_>, Vec<_>) = incomplete.into_iter().partition(|it| it.path.starts_with(root));
+    let (inside, outside): (Vec<_>, Vec<_>) =
+        incomplete.into_iter().partition(|it| it.path.starts_with(root));
     let mut left: Vec<Diagnostic> = inside
         .into_iter()
         .filter(|it| {
@@ -303,7 +376,11 @@ fn still_missing(incomplete: Vec<Diagnostic>, root: &str, patched: &Value) -> Ve
             if root == "outputs" {
                 parts.next();
             }
-            let pointer: String = parts.map(|part| format!("/{}", part.trim_matches('"').replace('~', "~0").replace('/', "~1"))).collect();
+            let pointer: String = parts
+                .map(|part| {
+                    format!("/{}", part.trim_matches('"').replace('~', "~0").replace('/', "~1"))
+                })
+                .collect();
             patched.pointer(&pointer).is_none()
         })
         .collect();
@@ -358,7 +435,8 @@ fn http(session: &mut Session, actor: &mut dyn Actor) -> Result<(), Error> {
     if !has(session, "processing.http")? {
         return Ok(());
     }
-    let request = fault(session.value_lenient("processing.http"))?.flatten().unwrap_or_else(|| json!({}));
+    let request =
+        fault(session.value_lenient("processing.http"))?.flatten().unwrap_or_else(|| json!({}));
     let action = Action {
         path: "processing.http".into(),
         verb: "processing".into(),
@@ -373,7 +451,9 @@ fn http(session: &mut Session, actor: &mut dyn Actor) -> Result<(), Error> {
 
 /// Why a value is no object of Kubernetes, in its clients' words.
 pub fn object_error(value: Option<&Value>) -> Option<String> {
-    let kind = |it: &str| Some(format!("json: cannot unmarshal {it} into Go value of type map[string]interface {{}}"));
+    let kind = |it: &str| {
+        Some(format!("json: cannot unmarshal {it} into Go value of type map[string]interface {{}}"))
+    };
     match value {
         None => Some("field not found: output".into()),
         Some(Value::Array(_)) => kind("array"),
@@ -382,7 +462,9 @@ pub fn object_error(value: Option<&Value>) -> Option<String> {
         Some(Value::Bool(_)) => kind("bool"),
         Some(value) => {
             let named = value.get("kind").and_then(Value::as_str).is_some_and(|it| !it.is_empty());
-            (!named).then(|| format!("Object 'Kind' is missing in '{}'", crate::revision::canonical::text(value)))
+            (!named).then(|| {
+                format!("Object 'Kind' is missing in '{}'", crate::revision::canonical::text(value))
+            })
         }
     }
 }

@@ -33,13 +33,22 @@ pub(super) fn contract(object: &mut Value, context: &Context, component: &str, r
     if role == Role::Workload && object::name(object).is_empty() {
         set_name(object, component);
     }
-    let cluster_scoped = object::text(object, "/kind") == "Namespace" && object::text(object, "/apiVersion") == "v1";
+    let cluster_scoped =
+        object::text(object, "/kind") == "Namespace" && object::text(object, "/apiVersion") == "v1";
     if object::namespace(object).is_empty() && !cluster_scoped {
         set_namespace(object, &context.namespace);
     }
-    set_label(object, label::RESOURCE_TYPE, if role == Role::Workload { RESOURCE_WORKLOAD } else { RESOURCE_TRAIT });
+    set_label(
+        object,
+        label::RESOURCE_TYPE,
+        if role == Role::Workload { RESOURCE_WORKLOAD } else { RESOURCE_TRAIT },
+    );
     let hidden = |key: &str| -> Vec<&str> {
-        context.annotations.get(key).map(|it| it.split(',').map(str::trim).collect()).unwrap_or_default()
+        context
+            .annotations
+            .get(key)
+            .map(|it| it.split(',').map(str::trim).collect())
+            .unwrap_or_default()
     };
     let labels = map_mut(object, &["metadata", "labels"]);
     for (key, value) in &context.labels {

@@ -8,7 +8,10 @@ use serde_json::{Map, Value};
 use super::canonical;
 use crate::api::definition::{DefinitionMap, DefinitionReference, Schematic, StatusTemplates};
 use crate::api::workflow::{InputItem, OutputItem, WorkflowSpec};
-use crate::api::{ApplicationSpec, ApplicationRevision, Component, Definition, DefinitionKind, Trait, WorkflowStep};
+use crate::api::{
+    ApplicationRevision, ApplicationSpec, Component, Definition, DefinitionKind, Trait,
+    WorkflowStep,
+};
 
 /// How raw JSON is written before it is hashed; the API server's form unless a test knows better.
 pub type RawText<'a> = &'a dyn Fn(&Value) -> String;
@@ -95,7 +98,9 @@ fn json(value: &Value) -> u64 {
         },
         Value::String(it) => text(it),
         Value::Array(items) => list(items, json),
-        Value::Object(entries) => map(entries.iter().map(|(key, value)| (key.as_str(), json(value)))),
+        Value::Object(entries) => {
+            map(entries.iter().map(|(key, value)| (key.as_str(), json(value))))
+        }
     }
 }
 
@@ -110,12 +115,20 @@ fn hex(hash: u64) -> String {
 
 fn inputs(items: &[InputItem]) -> u64 {
     list(items, |it| {
-        Record::new("InputItem").with("ParameterKey", text(&it.parameter_key)).with("From", text(&it.from)).0
+        Record::new("InputItem")
+            .with("ParameterKey", text(&it.parameter_key))
+            .with("From", text(&it.from))
+            .0
     })
 }
 
 fn outputs(items: &[OutputItem]) -> u64 {
-    list(items, |it| Record::new("OutputItem").with("ValueFrom", text(&it.value_from)).with("Name", text(&it.name)).0)
+    list(items, |it| {
+        Record::new("OutputItem")
+            .with("ValueFrom", text(&it.value_from))
+            .with("Name", text(&it.name))
+            .0
+    })
 }
 
 fn component(it: &Component, write: RawText<'_>) -> u64 {
@@ -127,12 +140,15 @@ fn component(it: &Component, write: RawText<'_>) -> u64 {
         .with("DependsOn", texts(&it.depends_on))
         .with("Inputs", inputs(&it.inputs))
         .with("Outputs", outputs(&it.outputs))
-        .with("Traits", list(&it.traits, |it: &Trait| {
-            Record::new("ApplicationTrait")
-                .with("Type", text(&it.r#type))
-                .with("Properties", raw(it.properties.as_ref(), write))
-                .0
-        }))
+        .with(
+            "Traits",
+            list(&it.traits, |it: &Trait| {
+                Record::new("ApplicationTrait")
+                    .with("Type", text(&it.r#type))
+                    .with("Properties", raw(it.properties.as_ref(), write))
+                    .0
+            }),
+        )
         .with("Scopes", map(it.scopes.iter().map(|(key, value)| (key.as_str(), text(value)))))
         .with("ReplicaKey", text(&it.replica_key))
         .0
@@ -142,7 +158,12 @@ fn step_base(it: &WorkflowStep, write: RawText<'_>) -> u64 {
     Record::new("WorkflowStepBase")
         .with("Name", text(&it.name))
         .with("Type", text(&it.r#type))
-        .with("Meta", optional(it.meta.as_ref(), |it| Record::new("WorkflowStepMeta").with("Alias", text(&it.alias)).0))
+        .with(
+            "Meta",
+            optional(it.meta.as_ref(), |it| {
+                Record::new("WorkflowStepMeta").with("Alias", text(&it.alias)).0
+            }),
+        )
         .with("If", text(&it.r#if))
         .with("Timeout", text(&it.timeout))
         .with("DependsOn", texts(&it.depends_on))
@@ -165,9 +186,15 @@ fn steps(items: &[WorkflowStep], write: RawText<'_>) -> u64 {
 fn workflow(it: &WorkflowSpec, write: RawText<'_>) -> u64 {
     Record::new("Workflow")
         .with("Ref", text(&it.r#ref))
-        .with("Mode", optional(it.mode.as_ref(), |it| {
-            Record::new("WorkflowExecuteMode").with("Steps", text(&it.steps)).with("SubSteps", text(&it.sub_steps)).0
-        }))
+        .with(
+            "Mode",
+            optional(it.mode.as_ref(), |it| {
+                Record::new("WorkflowExecuteMode")
+                    .with("Steps", text(&it.steps))
+                    .with("SubSteps", text(&it.sub_steps))
+                    .0
+            }),
+        )
         .with("Steps", steps(&it.steps, write))
         .0
 }
@@ -213,7 +240,12 @@ fn status(it: Option<&StatusTemplates>) -> u64 {
 fn schematic(it: Option<&Schematic>) -> u64 {
     optional(it, |it| {
         Record::new("Schematic")
-            .with("CUE", optional(it.cue.as_ref(), |it| Record::new("CUE").with("Template", text(&it.template)).0))
+            .with(
+                "CUE",
+                optional(it.cue.as_ref(), |it| {
+                    Record::new("CUE").with("Template", text(&it.template)).0
+                }),
+            )
             .with("Terraform", optional(it.terraform.as_ref(), terraform))
             .0
     })
@@ -231,11 +263,20 @@ fn terraform(it: &Value) -> u64 {
         .with("Configuration", string("configuration"))
         .with("Type", string("type"))
         .with("Path", string("path"))
-        .with("WriteConnectionSecretToReference", named("writeConnectionSecretToRef", "SecretReference"))
+        .with(
+            "WriteConnectionSecretToReference",
+            named("writeConnectionSecretToRef", "SecretReference"),
+        )
         .with("ProviderReference", named("providerRef", "Reference"))
-        .with("DeleteResource", byte(u8::from(it.get("deleteResource").and_then(Value::as_bool).unwrap_or_default())))
+        .with(
+            "DeleteResource",
+            byte(u8::from(it.get("deleteResource").and_then(Value::as_bool).unwrap_or_default())),
+        )
         .with("Region", string("customRegion"))
-        .with("GitCredentialsSecretReference", named("gitCredentialsSecretReference", "SecretReference"))
+        .with(
+            "GitCredentialsSecretReference",
+            named("gitCredentialsSecretReference", "SecretReference"),
+        )
         .0
 }
 
@@ -244,7 +285,9 @@ fn child_kinds(items: &[Value]) -> u64 {
         let string = |key: &str| text(it.get(key).and_then(Value::as_str).unwrap_or_default());
         let selector = it.get("selector").and_then(Value::as_object).map_or_else(
             || map(std::iter::empty()),
-            |it: &Map<String, Value>| map(it.iter().map(|(key, value)| (key.as_str(), json(value)))),
+            |it: &Map<String, Value>| {
+                map(it.iter().map(|(key, value)| (key.as_str(), json(value))))
+            },
         );
         Record::new("ChildResourceKind")
             .with("APIVersion", string("apiVersion"))
@@ -264,19 +307,22 @@ pub fn definition_hash(definition: &Definition) -> String {
         DefinitionKind::Component => {
             let workload = spec.workload.as_ref();
             let gvk = workload.and_then(|it| it.definition.as_ref());
-            Record::new("ComponentDefinitionSpec")
-                .with("Version", text(&spec.version))
-                .with("Workload", Record::new("WorkloadTypeDescriptor")
+            Record::new("ComponentDefinitionSpec").with("Version", text(&spec.version)).with(
+                "Workload",
+                Record::new("WorkloadTypeDescriptor")
                     .with("Type", text(workload.map_or("", |it| &it.r#type)))
-                    .with("Definition", Record::new("WorkloadGVK")
-                        .with("APIVersion", text(gvk.map_or("", |it| &it.api_version)))
-                        .with("Kind", text(gvk.map_or("", |it| &it.kind)))
-                        .0)
-                    .0)
+                    .with(
+                        "Definition",
+                        Record::new("WorkloadGVK")
+                            .with("APIVersion", text(gvk.map_or("", |it| &it.api_version)))
+                            .with("Kind", text(gvk.map_or("", |it| &it.kind)))
+                            .0,
+                    )
+                    .0,
+            )
         }
-        DefinitionKind::Workload => {
-            Record::new("WorkloadDefinitionSpec").with("Reference", reference(spec.definition_ref.as_ref()))
-        }
+        DefinitionKind::Workload => Record::new("WorkloadDefinitionSpec")
+            .with("Reference", reference(spec.definition_ref.as_ref())),
         DefinitionKind::Trait => Record::new("TraitDefinitionSpec")
             .with("Reference", reference(spec.definition_ref.as_ref()))
             .with("RevisionEnabled", byte(u8::from(spec.revision_enabled)))
@@ -327,7 +373,8 @@ pub fn revision_hash(revision: &ApplicationRevision, write: RawText<'_>) -> Stri
     let policies = map(spec.policies.iter().map(|(key, it)| {
         (key.as_str(), text(&format!("{}{}", hex(raw(it.properties.as_ref(), write)), it.r#type)))
     }));
-    let workflow = spec.workflow.as_ref().map_or_else(String::new, |it| hex(steps(&it.steps, write)));
+    let workflow =
+        spec.workflow.as_ref().map_or_else(String::new, |it| hex(steps(&it.steps, write)));
     let referred = list(&spec.referred_objects, |it| {
         Record::new("ReferredObject").with("RawExtension", raw(Some(it), write)).0
     });

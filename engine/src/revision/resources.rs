@@ -46,7 +46,13 @@ pub enum Entry {
 }
 
 /// The ConfigMaps of revision `revision` of `app`; the first is the one the revision names.
-pub fn config_maps(app: &str, namespace: &str, revision: &str, entries: &[(String, Entry)], limit: usize) -> Vec<Value> {
+pub fn config_maps(
+    app: &str,
+    namespace: &str,
+    revision: &str,
+    entries: &[(String, Entry)],
+    limit: usize,
+) -> Vec<Value> {
     let mut content = Map::new();
     for (name, entry) in entries {
         let value = match entry {
@@ -70,9 +76,12 @@ pub fn config_maps(app: &str, namespace: &str, revision: &str, entries: &[(Strin
             "data": data,
         })
     };
-    let plain: Map<String, Value> =
-        content.iter().map(|(name, value)| (format!("{name}.json"), Value::String(value.to_string()))).collect();
-    let size: usize = plain.iter().map(|(key, value)| key.len() + value.as_str().map_or(0, str::len)).sum();
+    let plain: Map<String, Value> = content
+        .iter()
+        .map(|(name, value)| (format!("{name}.json"), Value::String(value.to_string())))
+        .collect();
+    let size: usize =
+        plain.iter().map(|(key, value)| key.len() + value.as_str().map_or(0, str::len)).sum();
     if size <= limit {
         return vec![config_map(&base, plain)];
     }
@@ -103,7 +112,8 @@ pub fn read(config_maps: &[Value]) -> Result<Map<String, Value>, Error> {
             .iter()
             .map(|(key, value)| {
                 let name = key.strip_suffix(".json").unwrap_or(key);
-                let parsed = serde_json::from_str(value.as_str().unwrap_or_default()).map_err(|_| Error::Damaged)?;
+                let parsed = serde_json::from_str(value.as_str().unwrap_or_default())
+                    .map_err(|_| Error::Damaged)?;
                 Ok((name.to_owned(), parsed))
             })
             .collect();
@@ -113,12 +123,23 @@ pub fn read(config_maps: &[Value]) -> Result<Map<String, Value>, Error> {
     let mut packed = String::new();
     for index in 0..count {
         let name = if index == 0 { base.to_owned() } else { format!("{base}-{index}") };
-        let part = config_maps.iter().find(|it| text(it, "/metadata/name") == name).ok_or(Error::Missing(name))?;
-        packed.push_str(part.get("data").and_then(|it| it.get(PACKED)).and_then(Value::as_str).ok_or(Error::Damaged)?);
+        let part = config_maps
+            .iter()
+            .find(|it| text(it, "/metadata/name") == name)
+            .ok_or(Error::Missing(name))?;
+        packed.push_str(
+            part.get("data")
+                .and_then(|it| it.get(PACKED))
+                .and_then(Value::as_str)
+                .ok_or(Error::Damaged)?,
+        );
     }
     let bytes = STANDARD.decode(packed).map_err(|_| Error::Damaged)?;
     let mut out = Vec::new();
-    GzDecoder::new(bytes.as_slice()).take(UNPACKED).read_to_end(&mut out).map_err(|_| Error::Damaged)?;
+    GzDecoder::new(bytes.as_slice())
+        .take(UNPACKED)
+        .read_to_end(&mut out)
+        .map_err(|_| Error::Damaged)?;
     serde_json::from_slice(&out).map_err(|_| Error::Damaged)
 }
 
@@ -141,7 +162,11 @@ fn without_secrets(object: &Value) -> Value {
             }
             let digest: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
             map.insert("dataHash".into(), format!("sha256:{digest}").into());
-            if let Some(annotations) = map.get_mut("metadata").and_then(|it| it.get_mut("annotations")).and_then(Value::as_object_mut) {
+            if let Some(annotations) = map
+                .get_mut("metadata")
+                .and_then(|it| it.get_mut("annotations"))
+                .and_then(Value::as_object_mut)
+            {
                 annotations.shift_remove(crate::api::names::annotation::LAST_APPLIED);
                 annotations.shift_remove(crate::api::names::annotation::KUBECTL_LAST_APPLIED);
             }
@@ -157,7 +182,10 @@ mod tests {
     fn entries() -> Vec<(String, Entry)> {
         let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"password": "hunter2"}});
         let rendered = Rendered { name: "web".into(), workload: secret, ..Rendered::default() };
-        vec![("web".into(), Entry::Rendered(rendered)), ("late".into(), Entry::Waiting(vec!["x".into()]))]
+        vec![
+            ("web".into(), Entry::Rendered(rendered)),
+            ("late".into(), Entry::Waiting(vec!["x".into()])),
+        ]
     }
 
     #[test]

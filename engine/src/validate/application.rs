@@ -50,10 +50,17 @@ pub fn name_steps(app: &mut Application) -> bool {
 }
 
 /// Everything that is wrong with an Application, given what it was before.
-pub fn application(request: &Request<'_>, old: Option<&Application>, templates: Templates<'_>, actor: &mut dyn Actor) -> Result<Vec<Refusal>, cue_session::Fault> {
+pub fn application(
+    request: &Request<'_>,
+    old: Option<&Application>,
+    templates: Templates<'_>,
+    actor: &mut dyn Actor,
+) -> Result<Vec<Refusal>, cue_session::Fault> {
     let app = request.app;
     let mut refusals = Vec::new();
-    if app.annotation(annotation::AUTO_UPDATE) == "true" && !app.annotation(annotation::PUBLISH_VERSION).is_empty() {
+    if app.annotation(annotation::AUTO_UPDATE) == "true"
+        && !app.annotation(annotation::PUBLISH_VERSION).is_empty()
+    {
         refusals.push(Refusal::new(
             "metadata.annotations",
             "Application has both autoUpdate and publishVersion annotations. Only one can be present",
@@ -69,8 +76,13 @@ pub fn application(request: &Request<'_>, old: Option<&Application>, templates: 
         Ok(()) => {}
     }
     let mut names = HashSet::new();
-    if let Some((index, twice)) = app.spec.components.iter().enumerate().find(|(_, it)| !names.insert(&it.name)) {
-        refusals.push(Refusal::new(format!("components[{index}].name"), format!("duplicated component name {}", twice.name)));
+    if let Some((index, twice)) =
+        app.spec.components.iter().enumerate().find(|(_, it)| !names.insert(&it.name))
+    {
+        refusals.push(Refusal::new(
+            format!("components[{index}].name"),
+            format!("duplicated component name {}", twice.name),
+        ));
     }
     for component in app.spec.components.iter().filter(|it| it.r#type != "ref-objects") {
         match evaluate(request, component, templates, actor) {
@@ -126,7 +138,9 @@ fn is_duration(text: &str) -> bool {
             return false;
         }
         let Some(unit) = ["ns", "us", "µs", "μs", "ms", "s", "m", "h"].iter().find(|unit| {
-            number.strip_prefix(**unit).is_some_and(|after| after.chars().next().is_none_or(|c| c.is_ascii_digit() || c == '.'))
+            number.strip_prefix(**unit).is_some_and(|after| {
+                after.chars().next().is_none_or(|c| c.is_ascii_digit() || c == '.')
+            })
         }) else {
             return false;
         };
@@ -136,9 +150,16 @@ fn is_duration(text: &str) -> bool {
 }
 
 /// Template and traits accept the parameters; what is missing yet may still come.
-fn evaluate(request: &Request<'_>, component: &Component, templates: Templates<'_>, actor: &mut dyn Actor) -> Result<(), Error> {
+fn evaluate(
+    request: &Request<'_>,
+    component: &Component,
+    templates: Templates<'_>,
+    actor: &mut dyn Actor,
+) -> Result<(), Error> {
     let context = &request.context;
-    let known = |kind, r#type: &str| definition(request.definitions, kind, r#type, context).map_err(Error::Definition);
+    let known = |kind, r#type: &str| {
+        definition(request.definitions, kind, r#type, context).map_err(Error::Definition)
+    };
     let own = known(DefinitionKind::Component, &component.r#type)?;
     let (app, namespace) = (&context.app_name, &context.namespace);
     let mut process = Process::new(templates, context.to_json(Some(component), ""));
@@ -156,7 +177,12 @@ fn evaluate(request: &Request<'_>, component: &Component, templates: Templates<'
             continue;
         }
         process
-            .apply_trait(&it.r#type, definition.template().unwrap_or_default(), it.properties.as_ref(), actor)
+            .apply_trait(
+                &it.r#type,
+                definition.template().unwrap_or_default(),
+                it.properties.as_ref(),
+                actor,
+            )
             .and_then(|()| process.unique())
             .map_err(|error| error.within(format!("cannot evaluate trait {:?}", it.r#type)))?;
     }

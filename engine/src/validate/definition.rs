@@ -1,6 +1,8 @@
 //! Definitions: a template that evaluates, a version that is one, no revision silently changed.
 
-use cue_session::{Concreteness, Diagnostic, Error as CueError, Fault, Profile, Program, ProgramSpec, Source};
+use cue_session::{
+    Concreteness, Diagnostic, Error as CueError, Fault, Profile, Program, ProgramSpec, Source,
+};
 
 use crate::api::names::annotation;
 use crate::api::{Definition, DefinitionKind, DefinitionRevision};
@@ -8,7 +10,11 @@ use crate::render::Templates;
 use crate::revision::definition_hash;
 
 /// Why a definition is refused, if it is; `revisions` are those of its namespace.
-pub fn definition(definition: &Definition, revisions: &[DefinitionRevision], templates: Templates<'_>) -> Result<Option<String>, Fault> {
+pub fn definition(
+    definition: &Definition,
+    revisions: &[DefinitionRevision],
+    templates: Templates<'_>,
+) -> Result<Option<String>, Fault> {
     let Some(kind) = definition.definition_kind() else { return Ok(None) };
     if let Some(refusal) = shape(definition, kind) {
         return Ok(Some(refusal));
@@ -21,7 +27,9 @@ pub fn definition(definition: &Definition, revisions: &[DefinitionRevision], tem
         }
     }
     Ok(version(definition, kind, revisions).map(|refusal| match kind {
-        DefinitionKind::WorkflowStep if refusal == NO_VERSION => format!("semantic version validation failed: {refusal}"),
+        DefinitionKind::WorkflowStep if refusal == NO_VERSION => {
+            format!("semantic version validation failed: {refusal}")
+        }
         DefinitionKind::WorkflowStep => format!("definition version conflict: {refusal}"),
         _ => refusal,
     }))
@@ -35,7 +43,9 @@ fn shape(definition: &Definition, kind: DefinitionKind) -> Option<String> {
     match kind {
         DefinitionKind::Component => {
             let workload = spec.workload.as_ref();
-            let gvk = workload.and_then(|it| it.definition.as_ref()).filter(|it| !it.api_version.is_empty() || !it.kind.is_empty());
+            let gvk = workload
+                .and_then(|it| it.definition.as_ref())
+                .filter(|it| !it.api_version.is_empty() || !it.kind.is_empty());
             let r#type = workload.map_or("", |it| it.r#type.as_str());
             match (r#type, gvk) {
                 ("", None) => Some(format!(
@@ -55,9 +65,13 @@ fn shape(definition: &Definition, kind: DefinitionKind) -> Option<String> {
         }
         DefinitionKind::Trait => {
             let referenced = spec.definition_ref.as_ref().is_some_and(|it| !it.name.is_empty());
-            let makes = definition.template().is_some_and(|it| it.contains("patch") || it.contains("output"));
-            (!referenced && !makes && !definition.is_terraform())
-                .then(|| "if definition reference is omitted, patch or output with GVK is required".to_owned())
+            let makes = definition
+                .template()
+                .is_some_and(|it| it.contains("patch") || it.contains("output"));
+            (!referenced && !makes && !definition.is_terraform()).then(|| {
+                "if definition reference is omitted, patch or output with GVK is required"
+                    .to_owned()
+            })
         }
         DefinitionKind::Policy => {
             let mut errors = Vec::new();
@@ -65,9 +79,13 @@ fn shape(definition: &Definition, kind: DefinitionKind) -> Option<String> {
                 errors.push("policy must have a CUE schematic".to_owned());
             }
             if spec.global && spec.scope != "Application" {
-                errors.push(format!("global policies must have scope='Application', found scope='{}'", spec.scope));
+                errors.push(format!(
+                    "global policies must have scope='Application', found scope='{}'",
+                    spec.scope
+                ));
             }
-            (!errors.is_empty()).then(|| format!("invalid PolicyDefinition: [{}]", errors.join(" ")))
+            (!errors.is_empty())
+                .then(|| format!("invalid PolicyDefinition: [{}]", errors.join(" ")))
         }
         DefinitionKind::WorkflowStep | DefinitionKind::Workload => None,
     }
@@ -77,7 +95,9 @@ fn shape(definition: &Definition, kind: DefinitionKind) -> Option<String> {
 fn plural(kind: &str) -> String {
     let lower = kind.to_lowercase();
     match lower.chars().last() {
-        Some('y') if !lower.ends_with("ay") && !lower.ends_with("ey") => format!("{}ies", &lower[..lower.len() - 1]),
+        Some('y') if !lower.ends_with("ay") && !lower.ends_with("ey") => {
+            format!("{}ies", &lower[..lower.len() - 1])
+        }
         Some('s' | 'x') => format!("{lower}es"),
         _ if lower.ends_with("ch") => format!("{lower}es"),
         _ => format!("{lower}s"),
@@ -87,8 +107,16 @@ fn plural(kind: &str) -> String {
 /// The first error of the template by itself; `context` comes later.
 fn first_error(template: &str, templates: Templates<'_>) -> Result<Option<String>, Fault> {
     let program = Program::new(ProgramSpec {
-        sources: vec![Source::new("definition.cue", template), Source::new("open.cue", "context: _\n")],
-        packages: templates.packages.iter().filter(|it| template.contains(&it.path)).cloned().collect(),
+        sources: vec![
+            Source::new("definition.cue", template),
+            Source::new("open.cue", "context: _\n"),
+        ],
+        packages: templates
+            .packages
+            .iter()
+            .filter(|it| template.contains(&it.path))
+            .cloned()
+            .collect(),
         profile: Profile::KubeVela,
     });
     let all = match templates.runtime.start(&program, Vec::new(), templates.budget) {
@@ -99,20 +127,31 @@ fn first_error(template: &str, templates: Templates<'_>) -> Result<Option<String
         Ok(all) | Err(CueError::Diagnostics(all)) => all,
         Err(CueError::Fault(fault)) => return Err(fault),
     };
-    let text = |it: &Diagnostic| if it.path.is_empty() { it.message.clone() } else { format!("{}: {}", it.path, it.message) };
+    let text = |it: &Diagnostic| {
+        if it.path.is_empty() { it.message.clone() } else { format!("{}: {}", it.path, it.message) }
+    };
     Ok(all.iter().find(|it| !it.incomplete).map(text))
 }
 
-fn version(definition: &Definition, kind: DefinitionKind, revisions: &[DefinitionRevision]) -> Option<String> {
+fn version(
+    definition: &Definition,
+    kind: DefinitionKind,
+    revisions: &[DefinitionRevision],
+) -> Option<String> {
     let version = &definition.spec.version;
     let parts: Vec<&str> = version.split('.').collect();
-    if !version.is_empty() && (parts.len() != 3 || parts.iter().any(|it| it.parse::<i64>().is_err())) {
+    if !version.is_empty()
+        && (parts.len() != 3 || parts.iter().any(|it| it.parse::<i64>().is_err()))
+    {
         return Some(NO_VERSION.into());
     }
     let named = definition.metadata.annotations.get(annotation::DEFINITION_REVISION_NAME);
     let revision = match (version.is_empty(), named) {
         (false, Some(_)) => {
-            return Some(format!("{} has both spec.version and revision name annotation. Only one can be present", definition.kind));
+            return Some(format!(
+                "{} has both spec.version and revision name annotation. Only one can be present",
+                definition.kind
+            ));
         }
         (false, None) => format!("{}-v{version}", definition.metadata.name),
         (true, Some(named)) => format!("{}-v{named}", definition.metadata.name),
@@ -120,6 +159,9 @@ fn version(definition: &Definition, kind: DefinitionKind, revisions: &[Definitio
     };
     let existing = revisions.iter().find(|it| it.metadata.name == revision)?;
     let same = existing.spec.revision_hash == definition_hash(definition)
-        || (existing.spec.revision_hash.is_empty() && existing.definition(kind).is_some_and(|it| it.spec == definition.spec));
-    (!same).then(|| "the definition's spec is different with existing definitionRevision's spec".to_owned())
+        || (existing.spec.revision_hash.is_empty()
+            && existing.definition(kind).is_some_and(|it| it.spec == definition.spec));
+    (!same).then(|| {
+        "the definition's spec is different with existing definitionRevision's spec".to_owned()
+    })
 }

@@ -12,21 +12,41 @@ use crate::revision::canonical;
 const DEPTH: usize = 16;
 
 /// Compare every component, trait, policy and step with the one it was.
-pub(super) fn check(request: &Request<'_>, old: &Application, templates: Templates<'_>, refusals: &mut Vec<Refusal>) -> Result<(), cue_session::Fault> {
+pub(super) fn check(
+    request: &Request<'_>,
+    old: &Application,
+    templates: Templates<'_>,
+    refusals: &mut Vec<Refusal>,
+) -> Result<(), cue_session::Fault> {
     let spec = &request.app.spec;
-    let mut compare = |kind, r#type: &str, old: Option<&Value>, new: Option<&Value>, at: String| -> Result<(), cue_session::Fault> {
-        let Ok(found) = definition(request.definitions, kind, r#type, &request.context) else { return Ok(()) };
+    let mut compare = |kind,
+                       r#type: &str,
+                       old: Option<&Value>,
+                       new: Option<&Value>,
+                       at: String|
+     -> Result<(), cue_session::Fault> {
+        let Ok(found) = definition(request.definitions, kind, r#type, &request.context) else {
+            return Ok(());
+        };
         for path in paths(templates, found)? {
-            let value = |of: Option<&Value>| path.iter().try_fold(of?, |at, key| at.get(key)).cloned();
+            let value =
+                |of: Option<&Value>| path.iter().try_fold(of?, |at, key| at.get(key)).cloned();
             let field = || format!("{at}.properties[{}]", path.join("."));
             match (value(old), value(new)) {
                 (Some(was), None) => refusals.push(Refusal {
                     field: field(),
-                    detail: format!("immutable field cannot be removed (current: {})", canonical::text(&was)),
+                    detail: format!(
+                        "immutable field cannot be removed (current: {})",
+                        canonical::text(&was)
+                    ),
                 }),
                 (Some(was), Some(is)) if was != is => refusals.push(Refusal {
                     field: field(),
-                    detail: format!("immutable field cannot be changed (current: {}, new: {})", canonical::text(&was), canonical::text(&is)),
+                    detail: format!(
+                        "immutable field cannot be changed (current: {}, new: {})",
+                        canonical::text(&was),
+                        canonical::text(&is)
+                    ),
                 }),
                 _ => {}
             }
@@ -34,32 +54,67 @@ pub(super) fn check(request: &Request<'_>, old: &Application, templates: Templat
         Ok(())
     };
     for (index, new) in spec.components.iter().enumerate() {
-        let Some(was) = old.spec.components.iter().find(|it| it.name == new.name && it.r#type == new.r#type) else { continue };
+        let Some(was) =
+            old.spec.components.iter().find(|it| it.name == new.name && it.r#type == new.r#type)
+        else {
+            continue;
+        };
         let at = format!("spec.components[{index}]");
-        compare(DefinitionKind::Component, &new.r#type, was.properties.as_ref(), new.properties.as_ref(), at.clone())?;
+        compare(
+            DefinitionKind::Component,
+            &new.r#type,
+            was.properties.as_ref(),
+            new.properties.as_ref(),
+            at.clone(),
+        )?;
         for (place, (new, was)) in new.traits.iter().zip(&was.traits).enumerate() {
             if new.r#type == was.r#type {
-                compare(DefinitionKind::Trait, &new.r#type, was.properties.as_ref(), new.properties.as_ref(), format!("{at}.traits[{place}]"))?;
+                compare(
+                    DefinitionKind::Trait,
+                    &new.r#type,
+                    was.properties.as_ref(),
+                    new.properties.as_ref(),
+                    format!("{at}.traits[{place}]"),
+                )?;
             }
         }
     }
     for (index, new) in spec.policies.iter().enumerate() {
-        if let Some(was) = old.spec.policies.iter().find(|it| it.name == new.name && it.r#type == new.r#type) {
-            compare(DefinitionKind::Policy, &new.r#type, was.properties.as_ref(), new.properties.as_ref(), format!("spec.policies[{index}]"))?;
+        if let Some(was) =
+            old.spec.policies.iter().find(|it| it.name == new.name && it.r#type == new.r#type)
+        {
+            compare(
+                DefinitionKind::Policy,
+                &new.r#type,
+                was.properties.as_ref(),
+                new.properties.as_ref(),
+                format!("spec.policies[{index}]"),
+            )?;
         }
     }
-    let steps = |app: &Application| app.spec.workflow.as_ref().map(|it| it.steps.clone()).unwrap_or_default();
+    let steps = |app: &Application| {
+        app.spec.workflow.as_ref().map(|it| it.steps.clone()).unwrap_or_default()
+    };
     let before = steps(old);
     for (index, new) in steps(request.app).iter().enumerate() {
         if let Some(was) = before.iter().find(|it| it.name == new.name && it.r#type == new.r#type) {
-            compare(DefinitionKind::WorkflowStep, &new.r#type, was.properties.as_ref(), new.properties.as_ref(), format!("spec.workflow.steps[{index}]"))?;
+            compare(
+                DefinitionKind::WorkflowStep,
+                &new.r#type,
+                was.properties.as_ref(),
+                new.properties.as_ref(),
+                format!("spec.workflow.steps[{index}]"),
+            )?;
         }
     }
     Ok(())
 }
 
 /// Paths below `parameter` that are marked.
-fn paths(templates: Templates<'_>, definition: &Definition) -> Result<Vec<Vec<String>>, cue_session::Fault> {
+fn paths(
+    templates: Templates<'_>,
+    definition: &Definition,
+) -> Result<Vec<Vec<String>>, cue_session::Fault> {
     let template = definition.template().unwrap_or_default();
     if !template.contains("+immutable") {
         return Ok(Vec::new());
@@ -74,7 +129,12 @@ fn paths(templates: Templates<'_>, definition: &Definition) -> Result<Vec<Vec<St
     Ok(found)
 }
 
-fn walk(session: &mut Session, at: &str, path: &mut Vec<String>, found: &mut Vec<Vec<String>>) -> Result<(), cue_session::Fault> {
+fn walk(
+    session: &mut Session,
+    at: &str,
+    path: &mut Vec<String>,
+    found: &mut Vec<Vec<String>>,
+) -> Result<(), cue_session::Fault> {
     let fields = match session.fields(at, FieldSelection::All) {
         Ok(fields) => fields.unwrap_or_default(),
         Err(CueError::Fault(fault)) => return Err(fault),

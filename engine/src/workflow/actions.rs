@@ -148,7 +148,8 @@ pub async fn act(
         ("kube" | "op", "list") => {
             let resource = &params["resource"];
             let filter = &params["filter"];
-            let part = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
+            let part =
+                |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
             let of = ObjectRef {
                 cluster: text("cluster"),
                 api_version: part(resource, "apiVersion"),
@@ -164,10 +165,8 @@ pub async fn act(
             let mut object = params["value"].clone();
             own_namespace(&mut object, host.namespace());
             let at = ObjectRef::of(&object, &text("cluster"));
-            let patched = world
-                .patch(&at, PatchKind::Merge, &params["patch"])
-                .await
-                .map_err(explain)?;
+            let patched =
+                world.patch(&at, PatchKind::Merge, &params["patch"]).await.map_err(explain)?;
             Ok(Done::Returns(json!({"result": patched})))
         }
         ("kube" | "op", "delete") => {
@@ -213,13 +212,15 @@ pub async fn act(
         ("oam" | "op", "component-apply") => {
             let component = if params["value"].is_object() { &params["value"] } else { params };
             let namespace = text("namespace");
-            let applied =
-                host.apply_component(component, &text("cluster"), &namespace).await.map_err(explain)?;
+            let applied = host
+                .apply_component(component, &text("cluster"), &namespace)
+                .await
+                .map_err(explain)?;
             match applied.waiting {
                 Some(message) => Ok(Done::Wait(message)),
-                None => Ok(Done::Returns(
-                    json!({"output": applied.output, "outputs": applied.outputs}),
-                )),
+                None => {
+                    Ok(Done::Returns(json!({"output": applied.output, "outputs": applied.outputs})))
+                }
             }
         }
         ("oam" | "op", "load") => {

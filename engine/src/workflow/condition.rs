@@ -1,6 +1,8 @@
 //! `if` expressions of steps: what they see and what they give.
 
-use cue_session::{Budget, Error as CueError, Input, Profile, Program, ProgramSpec, Runtime, Source};
+use cue_session::{
+    Budget, Error as CueError, Input, Profile, Program, ProgramSpec, Runtime, Source,
+};
 use serde_json::{Map, Value, json};
 
 use crate::api::workflow::{StepStatus, WorkflowStatus};
@@ -51,10 +53,8 @@ pub fn evaluate(
     // `status.a-b.succeeded` is read as the step a-b.
     let mut text = condition.to_owned();
     for name in status.as_object().into_iter().flat_map(Map::keys).filter(|it| it.contains('-')) {
-        text = text.replace(
-            &format!("status.{name}."),
-            &format!("status.{}.", name.replace('-', "_")),
-        );
+        text = text
+            .replace(&format!("status.{name}."), &format!("status.{}.", name.replace('-', "_")));
     }
     let program = Program::new(ProgramSpec {
         sources: vec![Source::new(

@@ -214,9 +214,7 @@ impl Pass<'_> {
     ) -> Option<String> {
         it.depends_on
             .iter()
-            .find(|name| {
-                !is_done(row(status, group, name)) && !is_done(row(status, None, name))
-            })
+            .find(|name| !is_done(row(status, group, name)) && !is_done(row(status, None, name)))
             .cloned()
     }
 
@@ -242,7 +240,10 @@ impl Pass<'_> {
         variables: &Variables,
     ) -> bool {
         let condition = it.r#if.trim();
-        if condition::is_always(condition) || !it.r#if.is_empty() && row(status, group, &it.name).is_some_and(|it| it.phase == "running") {
+        if condition::is_always(condition)
+            || !it.r#if.is_empty()
+                && row(status, group, &it.name).is_some_and(|it| it.phase == "running")
+        {
             return false;
         }
         let skip = if condition.is_empty() {
@@ -320,7 +321,9 @@ impl Pass<'_> {
             return;
         }
         let all = it.sub_steps.iter().all(|sub| {
-            own.sub_steps.iter().any(|row| row.name == sub.name && DONE.contains(&row.phase.as_str()))
+            own.sub_steps
+                .iter()
+                .any(|row| row.name == sub.name && DONE.contains(&row.phase.as_str()))
         });
         if own.sub_steps.iter().any(|row| row.phase == "suspending") {
             own.phase = "suspending".into();
@@ -378,7 +381,9 @@ impl Pass<'_> {
         if mark.suspended.is_some() {
             return;
         }
-        if let Some(next) = mark.next.filter(|next| *next > self.now) {
+        // What waits looks again whenever something changed; only failures keep their distance.
+        let pause = mark.next.filter(|next| mark.failures > 0 && *next > self.now);
+        if let Some(next) = pause {
             self.wake_at(next);
             return;
         }
@@ -420,7 +425,14 @@ impl Pass<'_> {
         let context = Value::Object(context);
         let outputs = &it.outputs;
         step::run(
-            self.setting, &it.name, &template, &properties, &context, outputs, resumed, variables,
+            self.setting,
+            &it.name,
+            &template,
+            &properties,
+            &context,
+            outputs,
+            resumed,
+            variables,
         )
         .await
     }
@@ -652,7 +664,8 @@ fn finish(status: &mut WorkflowStatus, now: DateTime<Utc>) {
 }
 
 fn ended(status: &WorkflowStatus) -> State {
-    if status.terminated && !status.steps.iter().any(|it| it.phase == "failed" && it.reason != "Terminate")
+    if status.terminated
+        && !status.steps.iter().any(|it| it.phase == "failed" && it.reason != "Terminate")
     {
         State::Terminated
     } else if status.steps.iter().any(|it| it.phase == "failed") {
@@ -678,10 +691,9 @@ fn conclude(
         finish(status, now);
         return Passed { state: ended(status), wake: None };
     }
-    let suspending = status
-        .steps
-        .iter()
-        .any(|it| it.phase == "suspending" || it.sub_steps.iter().any(|it| it.phase == "suspending"));
+    let suspending = status.steps.iter().any(|it| {
+        it.phase == "suspending" || it.sub_steps.iter().any(|it| it.phase == "suspending")
+    });
     if suspending {
         status.suspend = true;
         return Passed { state: State::Suspended, wake };

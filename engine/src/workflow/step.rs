@@ -1,7 +1,9 @@
 //! Runs one step's template: the next `#do`, its answer filled, until none is left.
 
 use chrono::Duration;
-use cue_session::{Budget, Filling, Input, Package, Profile, Program, ProgramSpec, Runtime, Session, Source};
+use cue_session::{
+    Budget, Filling, Input, Package, Profile, Program, ProgramSpec, Runtime, Session, Source,
+};
 use serde_json::Value;
 
 use super::actions::{self, Done, Host};
@@ -87,7 +89,8 @@ pub async fn run(
             let message = format!("more than {ACTIONS} actions");
             return Outcome::Failed { reason: "Rendering", message };
         }
-        let waits = matches!(action.verb.as_str(), "wait" | "suspend" | "break" | "fail" | "message");
+        let waits =
+            matches!(action.verb.as_str(), "wait" | "suspend" | "break" | "fail" | "message");
         if !action.pending.is_empty() && !waits && action.verb != "var" {
             // What it needs is not there yet: those before it did not give it.
             let first = action.pending.first().map(ToString::to_string).unwrap_or_default();
@@ -112,7 +115,8 @@ pub async fn run(
             }
             Ok(Done::Returns(value)) => {
                 let flat = action.provider == "op";
-                let at = if flat { action.path.clone() } else { format!("{}.$returns", action.path) };
+                let at =
+                    if flat { action.path.clone() } else { format!("{}.$returns", action.path) };
                 if let Err(error) = session.fill(&at, Filling::Json(value.to_string())) {
                     return Outcome::Failed { reason: "Rendering", message: error.to_string() };
                 }
@@ -163,10 +167,7 @@ fn export(
             Ok(Some(value)) => variables.set(&output.name, value),
             Ok(None) => variables.set(&output.name, Value::Null),
             Err(error) => {
-                return Err(format!(
-                    "failed to get output from {}: {error}",
-                    output.value_from
-                ));
+                return Err(format!("failed to get output from {}: {error}", output.value_from));
             }
         }
     }

@@ -54,7 +54,12 @@ pub fn on_update(plane: &Plane, target: &Target, old: &Value, object: &mut Value
 pub fn on_delete(target: &Target) -> Result<()> {
     let fixed = ["default", "kube-system", "kube-public"];
     if target.resource.is("", "namespaces") && fixed.contains(&target.name.as_str()) {
-        return Err(ApiError::forbidden("", "namespaces", &target.name, "this namespace may not be deleted"));
+        return Err(ApiError::forbidden(
+            "",
+            "namespaces",
+            &target.name,
+            "this namespace may not be deleted",
+        ));
     }
     Ok(())
 }
@@ -72,7 +77,8 @@ fn pod(plane: &Plane, target: &Target, object: &mut Value) -> Result<()> {
     let mut priority = json!(0);
     let mut preemption = json!("PreemptLowerPriority");
     if !class.is_empty() {
-        let Some(found) = plane.store().get(&format!("scheduling.k8s.io/priorityclasses/{class}")) else {
+        let Some(found) = plane.store().get(&format!("scheduling.k8s.io/priorityclasses/{class}"))
+        else {
             let name = object["metadata"]["name"].as_str().unwrap_or_default();
             let why = format!("no PriorityClass with name {class} was found");
             return Err(ApiError::forbidden("", &target.resource.plural, name, &why));
@@ -91,7 +97,8 @@ fn pod(plane: &Plane, target: &Target, object: &mut Value) -> Result<()> {
     let mut tolerations = spec["tolerations"].as_array().cloned().unwrap_or_default();
     for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
         let covered = tolerations.iter().any(|one| {
-            let same_key = one["key"] == json!(key) || one["key"].as_str().unwrap_or_default().is_empty();
+            let same_key =
+                one["key"] == json!(key) || one["key"].as_str().unwrap_or_default().is_empty();
             let effect = one["effect"].as_str().unwrap_or_default();
             same_key && (effect.is_empty() || effect == "NoExecute")
         });
@@ -116,9 +123,12 @@ fn service(plane: &Plane, resource: &Resource, old: &Value, object: &mut Value) 
         (false, _) => address,
         (true, false) => before,
         (true, true) => {
-            let used: Vec<&str> = taken.iter().filter_map(|one| one.value["spec"]["clusterIP"].as_str()).collect();
+            let used: Vec<&str> =
+                taken.iter().filter_map(|one| one.value["spec"]["clusterIP"].as_str()).collect();
             let free = (2..255).map(|last| format!("10.0.0.{last}"));
-            let mut free = free.chain((1..255).flat_map(|third| (0..255).map(move |last| format!("10.0.{third}.{last}"))));
+            let mut free = free.chain(
+                (1..255).flat_map(|third| (0..255).map(move |last| format!("10.0.{third}.{last}"))),
+            );
             free.find(|one| !used.contains(&one.as_str())).unwrap_or_default()
         }
     };
@@ -126,23 +136,29 @@ fn service(plane: &Plane, resource: &Resource, old: &Value, object: &mut Value) 
     if spec["clusterIPs"].as_array().is_none_or(Vec::is_empty) {
         spec["clusterIPs"] = json!([address]);
     }
-    for (key, value) in [("ipFamilies", json!(["IPv4"])), ("ipFamilyPolicy", json!("SingleStack"))] {
+    for (key, value) in [("ipFamilies", json!(["IPv4"])), ("ipFamilyPolicy", json!("SingleStack"))]
+    {
         if spec[key].is_null() {
             spec[key] = value;
         }
     }
     let kind = spec["type"].as_str().unwrap_or_default();
-    if kind != "NodePort" && !(kind == "LoadBalancer" && spec["allocateLoadBalancerNodePorts"] != json!(false)) {
+    if kind != "NodePort"
+        && !(kind == "LoadBalancer" && spec["allocateLoadBalancerNodePorts"] != json!(false))
+    {
         return;
     }
-    let ports = taken.iter().flat_map(|one| one.value["spec"]["ports"].as_array().into_iter().flatten());
+    let ports =
+        taken.iter().flat_map(|one| one.value["spec"]["ports"].as_array().into_iter().flatten());
     let mut used: Vec<u64> = ports.filter_map(|port| port["nodePort"].as_u64()).collect();
     let before = old["spec"]["ports"].as_array().cloned().unwrap_or_default();
     for port in spec["ports"].as_array_mut().into_iter().flatten() {
         if port["nodePort"].as_u64().unwrap_or(0) != 0 {
             continue;
         }
-        let same = before.iter().find(|one| one["port"] == port["port"] && one["protocol"] == port["protocol"]);
+        let same = before
+            .iter()
+            .find(|one| one["port"] == port["port"] && one["protocol"] == port["protocol"]);
         let kept = same.and_then(|one| one["nodePort"].as_u64()).filter(|number| *number != 0);
         let number = kept.or_else(|| (30_000..32_768).find(|number| !used.contains(number)));
         if let Some(number) = number {

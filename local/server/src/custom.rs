@@ -104,9 +104,18 @@ pub fn resources(definition: &Value) -> Vec<Resource> {
             namespaced: spec["scope"] == json!("Namespaced"),
             short: texts(&names["shortNames"]),
             categories: texts(&names["categories"]),
-            verbs: ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"]
-                .map(str::to_owned)
-                .to_vec(),
+            verbs: [
+                "delete",
+                "deletecollection",
+                "get",
+                "list",
+                "patch",
+                "create",
+                "update",
+                "watch",
+            ]
+            .map(str::to_owned)
+            .to_vec(),
             subresources: subs,
             prefix: format!("{group}/{plural}/"),
             stored: format!("{group}/{stored}"),
@@ -133,8 +142,11 @@ impl Custom {
         }
         if let Some(rules) = &self.rules {
             let blocking = [
-                FieldErrorKind::Required, FieldErrorKind::NotSupported, FieldErrorKind::TooLong,
-                FieldErrorKind::TooMany, FieldErrorKind::TypeInvalid,
+                FieldErrorKind::Required,
+                FieldErrorKind::NotSupported,
+                FieldErrorKind::TooLong,
+                FieldErrorKind::TooMany,
+                FieldErrorKind::TypeInvalid,
             ];
             if errors.iter().any(|error| blocking.contains(&error.kind)) {
                 errors.push(FieldError {
@@ -156,7 +168,8 @@ impl Custom {
             Some("FieldValueDuplicate") => FieldErrorKind::Duplicate,
             _ => FieldErrorKind::Invalid,
         };
-        let value = at(object, &rule.field_path).filter(|value| !value.is_object() && !value.is_array());
+        let value =
+            at(object, &rule.field_path).filter(|value| !value.is_object() && !value.is_array());
         match (kind, value) {
             (FieldErrorKind::Invalid, Some(value)) => {
                 FieldError::invalid(rule.field_path.clone(), value, &rule.message)
@@ -215,7 +228,12 @@ pub fn set_defaults(definition: &mut Value) {
     }
     spec.entry("conversion").or_insert_with(|| json!({"strategy": "None"}));
     for version in spec.get_mut("versions").and_then(Value::as_array_mut).into_iter().flatten() {
-        for column in version.get_mut("additionalPrinterColumns").and_then(Value::as_array_mut).into_iter().flatten() {
+        for column in version
+            .get_mut("additionalPrinterColumns")
+            .and_then(Value::as_array_mut)
+            .into_iter()
+            .flatten()
+        {
             let _ = column;
         }
     }
@@ -255,8 +273,10 @@ pub fn accepted(definition: &Value, registry: &Registry, now: &str) -> Option<Va
     };
     let mut clash: Option<(&str, String)> = None;
     for (key, reason) in [
-        ("plural", "PluralConflict"), ("singular", "SingularConflict"),
-        ("kind", "KindConflict"), ("listKind", "ListKindConflict"),
+        ("plural", "PluralConflict"),
+        ("singular", "SingularConflict"),
+        ("kind", "KindConflict"),
+        ("listKind", "ListKindConflict"),
     ] {
         let name = text(&names[key]);
         let used = match key {
@@ -270,7 +290,9 @@ pub fn accepted(definition: &Value, registry: &Registry, now: &str) -> Option<Va
         }
     }
     for name in texts(&names["shortNames"]) {
-        if taken(&|one: &Resource| one.plural == name || one.singular == name || one.short.contains(&name)) {
+        if taken(&|one: &Resource| {
+            one.plural == name || one.singular == name || one.short.contains(&name)
+        }) {
             clash = Some(("ShortNamesConflict", name));
         }
     }
@@ -279,10 +301,22 @@ pub fn accepted(definition: &Value, registry: &Registry, now: &str) -> Option<Va
     let (names_accepted, made) = match &clash {
         None => (
             condition("NamesAccepted", "True", "NoConflicts", "no conflicts found", now),
-            condition("Established", "True", "InitialNamesAccepted", "the initial names have been accepted", now),
+            condition(
+                "Established",
+                "True",
+                "InitialNamesAccepted",
+                "the initial names have been accepted",
+                now,
+            ),
         ),
         Some((reason, name)) => (
-            condition("NamesAccepted", "False", reason, &format!("\"{name}\" is already in use"), now),
+            condition(
+                "NamesAccepted",
+                "False",
+                reason,
+                &format!("\"{name}\" is already in use"),
+                now,
+            ),
             condition("Established", "False", "NotAccepted", "not all names are accepted", now),
         ),
     };
@@ -334,12 +368,20 @@ pub fn errors(definition: &Value, old: Option<&Value>) -> Vec<FieldError> {
     let name = text(&definition["metadata"]["name"]);
     let group = text(&spec["group"]);
     if name != format!("{}.{group}", text(&names["plural"])) {
-        found.push(FieldError::invalid("metadata.name", &json!(name), "must be spec.names.plural+\".\"+spec.group"));
+        found.push(FieldError::invalid(
+            "metadata.name",
+            &json!(name),
+            "must be spec.names.plural+\".\"+spec.group",
+        ));
     }
     if group.is_empty() {
         found.push(FieldError::required("spec.group", ""));
     } else if !group.contains('.') {
-        found.push(FieldError::invalid("spec.group", &json!(group), "should be a domain with at least one dot"));
+        found.push(FieldError::invalid(
+            "spec.group",
+            &json!(group),
+            "should be a domain with at least one dot",
+        ));
     }
     if group.ends_with(".k8s.io")
         && definition["metadata"]["annotations"]["api-approved.kubernetes.io"].is_null()
@@ -349,9 +391,18 @@ pub fn errors(definition: &Value, old: Option<&Value>) -> Vec<FieldError> {
     match spec["scope"].as_str() {
         None | Some("") => found.push(FieldError::required("spec.scope", "")),
         Some("Cluster" | "Namespaced") => {}
-        Some(_) => found.push(FieldError::unsupported("spec.scope", &spec["scope"], &["\"Cluster\"".to_owned(), "\"Namespaced\"".to_owned()])),
+        Some(_) => found.push(FieldError::unsupported(
+            "spec.scope",
+            &spec["scope"],
+            &["\"Cluster\"".to_owned(), "\"Namespaced\"".to_owned()],
+        )),
     }
-    for (key, field) in [("plural", "spec.names.plural"), ("singular", "spec.names.singular"), ("kind", "spec.names.kind"), ("listKind", "spec.names.listKind")] {
+    for (key, field) in [
+        ("plural", "spec.names.plural"),
+        ("singular", "spec.names.singular"),
+        ("kind", "spec.names.kind"),
+        ("listKind", "spec.names.listKind"),
+    ] {
         if text(&names[key]).is_empty() {
             found.push(FieldError::required(field, ""));
         }
@@ -359,11 +410,18 @@ pub fn errors(definition: &Value, old: Option<&Value>) -> Vec<FieldError> {
     let versions = spec["versions"].as_array().cloned().unwrap_or_default();
     let storing = versions.iter().filter(|version| version["storage"] == json!(true)).count();
     if storing != 1 {
-        found.push(FieldError::invalid("spec.versions", &spec["versions"], "must have exactly one version marked as storage version"));
+        found.push(FieldError::invalid(
+            "spec.versions",
+            &spec["versions"],
+            "must have exactly one version marked as storage version",
+        ));
     }
     for (index, version) in versions.iter().enumerate() {
         if !version["schema"]["openAPIV3Schema"].is_object() {
-            found.push(FieldError::required(format!("spec.versions[{index}].schema.openAPIV3Schema"), "schemas are required"));
+            found.push(FieldError::required(
+                format!("spec.versions[{index}].schema.openAPIV3Schema"),
+                "schemas are required",
+            ));
         }
     }
     if spec["preserveUnknownFields"] == json!(true) {
@@ -395,7 +453,13 @@ pub fn document(resources: &[Arc<Resource>]) -> Value {
     let mut schemas = serde_json::Map::new();
     let mut paths = serde_json::Map::new();
     let meta = "io.k8s.apimachinery.pkg.apis.meta.v1.";
-    let mut wanted: Vec<String> = vec![format!("{meta}ObjectMeta"), format!("{meta}ListMeta"), format!("{meta}Status"), format!("{meta}DeleteOptions"), format!("{meta}Patch")];
+    let mut wanted: Vec<String> = vec![
+        format!("{meta}ObjectMeta"),
+        format!("{meta}ListMeta"),
+        format!("{meta}Status"),
+        format!("{meta}DeleteOptions"),
+        format!("{meta}Patch"),
+    ];
     while let Some(name) = wanted.pop() {
         if schemas.contains_key(&name) {
             continue;
@@ -413,7 +477,10 @@ pub fn document(resources: &[Arc<Resource>]) -> Value {
         let reversed: Vec<&str> = resource.group.rsplit('.').collect();
         let base = format!("{}.{}", reversed.join("."), resource.version);
         let gvk = |kind: &str| json!([{"group": resource.group, "version": resource.version, "kind": kind}]);
-        let about = |key: &str| published::schema(&format!("{meta}Status")).map(|schema| schema["properties"][key].clone());
+        let about = |key: &str| {
+            published::schema(&format!("{meta}Status"))
+                .map(|schema| schema["properties"][key].clone())
+        };
         let mut schema = custom.schema.clone();
         if !schema["properties"].is_object() {
             schema["properties"] = json!({});
@@ -426,7 +493,8 @@ pub fn document(resources: &[Arc<Resource>]) -> Value {
         });
         schema["x-kubernetes-group-version-kind"] = gvk(&resource.kind);
         if !custom.selectable.is_empty() {
-            let fields: Vec<Value> = custom.selectable.iter().map(|one| json!({"fieldPath": one})).collect();
+            let fields: Vec<Value> =
+                custom.selectable.iter().map(|one| json!({"fieldPath": one})).collect();
             schema["x-kubernetes-selectable-fields"] = json!(fields);
         }
         let name = format!("{base}.{}", resource.kind);
@@ -450,12 +518,19 @@ pub fn document(resources: &[Arc<Resource>]) -> Value {
         schemas.insert(name.clone(), schema);
         schemas.insert(format!("{base}.{}", resource.list_kind), list);
         let scope = if resource.namespaced { "/namespaces/{namespace}" } else { "" };
-        let path = format!("/apis/{}/{}{scope}/{}", resource.group, resource.version, resource.plural);
-        let gvk = json!({"group": resource.group, "version": resource.version, "kind": resource.kind});
+        let path =
+            format!("/apis/{}/{}{scope}/{}", resource.group, resource.version, resource.plural);
+        let gvk =
+            json!({"group": resource.group, "version": resource.version, "kind": resource.kind});
         let operation = |action: &str, types: &[&str]| {
             let body: serde_json::Map<String, Value> = types
                 .iter()
-                .map(|one| ((*one).to_owned(), json!({"schema": {"$ref": format!("#/components/schemas/{name}")}})))
+                .map(|one| {
+                    (
+                        (*one).to_owned(),
+                        json!({"schema": {"$ref": format!("#/components/schemas/{name}")}}),
+                    )
+                })
                 .collect();
             let flags = ["dryRun", "fieldManager", "fieldValidation"];
             let parameters: Vec<Value> = flags
@@ -469,12 +544,22 @@ pub fn document(resources: &[Arc<Resource>]) -> Value {
             })
         };
         let plain = ["application/json", "application/yaml"];
-        let patches = ["application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json"];
-        paths.insert(path.clone(), json!({"get": operation("list", &[]), "post": operation("post", &plain)}));
-        paths.insert(format!("{path}/{{name}}"), json!({
-            "get": operation("get", &[]), "put": operation("put", &plain),
-            "patch": operation("patch", &patches), "delete": operation("delete", &[]),
-        }));
+        let patches = [
+            "application/apply-patch+yaml",
+            "application/json-patch+json",
+            "application/merge-patch+json",
+        ];
+        paths.insert(
+            path.clone(),
+            json!({"get": operation("list", &[]), "post": operation("post", &plain)}),
+        );
+        paths.insert(
+            format!("{path}/{{name}}"),
+            json!({
+                "get": operation("get", &[]), "put": operation("put", &plain),
+                "patch": operation("patch", &patches), "delete": operation("delete", &[]),
+            }),
+        );
     }
     json!({
         "openapi": "3.0.0", "info": {"title": "Kubernetes CRD Swagger", "version": "v0.1.0"},

@@ -21,9 +21,10 @@ pub fn prune(node: Node<'_>, value: &mut Value, root: bool, path: &str, unknown:
                     continue;
                 }
                 if root && name == "metadata" {
-                    if let (Some(schema), Some(metadata)) =
-                        (published::schema("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"), fields.get_mut("metadata"))
-                    {
+                    if let (Some(schema), Some(metadata)) = (
+                        published::schema("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"),
+                        fields.get_mut("metadata"),
+                    ) {
                         prune(Node::new(schema), metadata, false, &at, unknown);
                     }
                     continue;
@@ -53,7 +54,9 @@ pub fn prune(node: Node<'_>, value: &mut Value, root: bool, path: &str, unknown:
 pub fn set_defaults(node: Node<'_>, value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            for (name, schema) in node.at.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            for (name, schema) in
+                node.at.get("properties").and_then(Value::as_object).into_iter().flatten()
+            {
                 let inner = Node::new(schema);
                 let nullable = inner.flag("nullable");
                 if fields.get(name) == Some(&Value::Null) && !nullable {
@@ -93,14 +96,21 @@ pub fn typed(
     let refused = |value: &Value| {
         let found = match value {
             Value::String(_) => "string",
-            Value::Number(number) if wanted == "integer" => return format!(
-                "json: cannot unmarshal number {number} into Go struct field {owner}.{path} of type {}", go_type(node)),
+            Value::Number(number) if wanted == "integer" => {
+                return format!(
+                    "json: cannot unmarshal number {number} into Go struct field {owner}.{path} of type {}",
+                    go_type(node)
+                );
+            }
             Value::Number(_) => "number",
             Value::Bool(_) => "bool",
             Value::Array(_) => "array",
             _ => "object",
         };
-        format!("json: cannot unmarshal {found} into Go struct field {owner}.{path} of type {}", go_type(node))
+        format!(
+            "json: cannot unmarshal {found} into Go struct field {owner}.{path} of type {}",
+            go_type(node)
+        )
     };
     match value {
         Value::Object(fields) => {
@@ -119,10 +129,11 @@ pub fn typed(
                     (Some(inner), Some(child)) => {
                         let declared = node.at.get("properties").and_then(|all| all.get(&name));
                         let map = declared.is_none();
-                        let (owner, at) = match declared.and_then(type_name).or_else(|| type_name(inner.at)) {
-                            _ if map => (owner.to_owned(), path.to_owned()),
-                            _ => (owner.to_owned(), at),
-                        };
+                        let (owner, at) =
+                            match declared.and_then(type_name).or_else(|| type_name(inner.at)) {
+                                _ if map => (owner.to_owned(), path.to_owned()),
+                                _ => (owner.to_owned(), at),
+                            };
                         let deeper = declared.and_then(type_name).unwrap_or(owner);
                         typed(inner, &deeper, child, &at, unknown)?;
                     }
@@ -149,17 +160,21 @@ pub fn typed(
         Value::String(text) => match wanted {
             "string" if micro(node) && !text.contains('.') && text.ends_with('Z') => {
                 return Err(format!(
-                    "parsing time \"{text}\" as \"2006-01-02T15:04:05.000000Z07:00\": cannot parse \"Z\" as \".000000\""));
+                    "parsing time \"{text}\" as \"2006-01-02T15:04:05.000000Z07:00\": cannot parse \"Z\" as \".000000\""
+                ));
             }
             "string" if format == "date-time" && !text.is_empty() => {
                 if chrono::DateTime::parse_from_rfc3339(text).is_err() {
                     return Err(format!(
-                        "parsing time \"{text}\" as \"2006-01-02T15:04:05Z07:00\": cannot parse \"{text}\" as \"2006\""));
+                        "parsing time \"{text}\" as \"2006-01-02T15:04:05Z07:00\": cannot parse \"{text}\" as \"2006\""
+                    ));
                 }
             }
             "string" if format == "byte" => {
                 use base64::Engine;
-                if let Err(error) = base64::engine::general_purpose::STANDARD.decode(text.as_bytes()) {
+                if let Err(error) =
+                    base64::engine::general_purpose::STANDARD.decode(text.as_bytes())
+                {
                     let at = match error {
                         base64::DecodeError::InvalidByte(at, _)
                         | base64::DecodeError::InvalidLastSymbol(at, _) => at,
@@ -188,11 +203,13 @@ pub fn typed(
 }
 
 fn micro(node: Node<'_>) -> bool {
-    published::schema("io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime").is_some_and(|schema| std::ptr::eq(schema, node.at))
+    published::schema("io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime")
+        .is_some_and(|schema| std::ptr::eq(schema, node.at))
 }
 
 fn quantity(node: Node<'_>) -> bool {
-    published::schema("io.k8s.apimachinery.pkg.api.resource.Quantity").is_some_and(|schema| std::ptr::eq(schema, node.at))
+    published::schema("io.k8s.apimachinery.pkg.api.resource.Quantity")
+        .is_some_and(|schema| std::ptr::eq(schema, node.at))
 }
 
 fn reference(schema: &Value) -> Option<&str> {
@@ -244,7 +261,9 @@ fn go_name(schema: &str) -> String {
 pub fn set_published_defaults(node: Node<'_>, value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            for (name, schema) in node.at.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            for (name, schema) in
+                node.at.get("properties").and_then(Value::as_object).into_iter().flatten()
+            {
                 let default = schema.get("default");
                 let told = match default {
                     Some(Value::String(text)) => !text.is_empty(),
@@ -304,7 +323,10 @@ pub fn duplicates(text: &[u8]) -> Option<Vec<String>> {
         fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
             let mut index = 0;
             while list
-                .next_element_seed(Seen { path: format!("{}[{index}]", self.path), found: self.found })?
+                .next_element_seed(Seen {
+                    path: format!("{}[{index}]", self.path),
+                    found: self.found,
+                })?
                 .is_some()
             {
                 index += 1;

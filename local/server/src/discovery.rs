@@ -14,7 +14,13 @@ use crate::status::{ApiError, Result};
 use crate::{custom, published};
 
 /// Answers paths that are no resources; none if the path is one.
-pub fn respond(plane: &Plane, method: &Method, path: &str, hash: &str, accept: &str) -> Option<Result<Response>> {
+pub fn respond(
+    plane: &Plane,
+    method: &Method,
+    path: &str,
+    hash: &str,
+    accept: &str,
+) -> Option<Result<Response>> {
     let trimmed = path.trim_end_matches('/');
     let parts: Vec<&str> = trimmed.trim_start_matches('/').split('/').collect();
     let registry = plane.registry();
@@ -23,26 +29,44 @@ pub fn respond(plane: &Plane, method: &Method, path: &str, hash: &str, accept: &
         ["healthz" | "livez" | "readyz"] | ["healthz" | "livez" | "readyz", "ping"] => {
             return Some(Ok(reply(200, "text/plain; charset=utf-8", b"ok".to_vec())));
         }
-        ["healthz" | "livez" | "readyz", ..] => return Some(Ok(reply(404, "text/plain; charset=utf-8", b"404 page not found\n".to_vec()))),
+        ["healthz" | "livez" | "readyz", ..] => {
+            return Some(Ok(reply(
+                404,
+                "text/plain; charset=utf-8",
+                b"404 page not found\n".to_vec(),
+            )));
+        }
         ["version"] => version(),
         ["api"] => match aggregated_form(accept) {
             Some(form) => return Some(Ok(aggregated(&registry, true, form))),
-            None => json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": plane.address()}]}),
+            None => {
+                json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": plane.address()}]})
+            }
         },
         ["apis"] => match aggregated_form(accept) {
             Some(form) => return Some(Ok(aggregated(&registry, false, form))),
             None => {
-                let groups: Vec<Value> = registry.groups().iter().map(|(name, versions)| group(name, versions)).collect();
+                let groups: Vec<Value> = registry
+                    .groups()
+                    .iter()
+                    .map(|(name, versions)| group(name, versions))
+                    .collect();
                 json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
             }
         },
         ["apis", name] => {
             let found = registry.groups().into_iter().find(|(group, _)| group == name);
             let Some((name, versions)) = found else {
-                return Some(Ok(reply(404, "text/plain; charset=utf-8", b"404 page not found\n".to_vec())));
+                return Some(Ok(reply(
+                    404,
+                    "text/plain; charset=utf-8",
+                    b"404 page not found\n".to_vec(),
+                )));
             };
             let mut value = json!({"kind": "APIGroup", "apiVersion": "v1"});
-            if let (Some(all), Value::Object(fields)) = (value.as_object_mut(), group(&name, &versions)) {
+            if let (Some(all), Value::Object(fields)) =
+                (value.as_object_mut(), group(&name, &versions))
+            {
                 all.extend(fields);
             }
             value
@@ -54,7 +78,11 @@ pub fn respond(plane: &Plane, method: &Method, path: &str, hash: &str, accept: &
         ["openapi", "v3", rest @ ..] => {
             let path = rest.join("/");
             let Some(document) = document(&registry, &path) else {
-                return Some(Ok(reply(404, "text/plain; charset=utf-8", b"404 page not found\n".to_vec())));
+                return Some(Ok(reply(
+                    404,
+                    "text/plain; charset=utf-8",
+                    b"404 page not found\n".to_vec(),
+                )));
             };
             let text = serde_json::to_vec(&document).unwrap_or_default();
             let right = digest(&document);
@@ -81,7 +109,10 @@ fn root_paths(registry: &Registry) -> Vec<String> {
         paths.push(format!("/apis/{group}"));
         paths.extend(versions.iter().map(|version| format!("/apis/{group}/{version}")));
     }
-    paths.extend(["/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"].map(str::to_owned));
+    paths.extend(
+        ["/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"]
+            .map(str::to_owned),
+    );
     paths
 }
 
@@ -95,13 +126,17 @@ fn version() -> Value {
 }
 
 fn group(name: &str, versions: &[String]) -> Value {
-    let one = |version: &String| json!({"groupVersion": format!("{name}/{version}"), "version": version});
+    let one =
+        |version: &String| json!({"groupVersion": format!("{name}/{version}"), "version": version});
     let all: Vec<Value> = versions.iter().map(one).collect();
     json!({"name": name, "versions": all, "preferredVersion": all.first()})
 }
 
 /// The kind and group version of a subresource, where they are not the resource's.
-fn other_kind(resource: &Resource, sub: &str) -> Option<(&'static str, &'static str, &'static str)> {
+fn other_kind(
+    resource: &Resource,
+    sub: &str,
+) -> Option<(&'static str, &'static str, &'static str)> {
     Some(match (resource.plural.as_str(), sub) {
         (_, "scale") => ("autoscaling", "v1", "Scale"),
         ("pods", "binding") => ("", "v1", "Binding"),
@@ -182,7 +217,8 @@ fn resources(registry: &Registry, group: &str, version: &str) -> Option<Value> {
     if !group.is_empty() {
         list["apiVersion"] = json!("v1");
     }
-    list["groupVersion"] = json!(if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") });
+    list["groupVersion"] =
+        json!(if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") });
     list["resources"] = json!(entries);
     Some(list)
 }
@@ -210,7 +246,8 @@ fn aggregated_form(accept: &str) -> Option<&'static str> {
 }
 
 fn aggregated(registry: &Registry, core: bool, form: &str) -> Response {
-    let groups = if core { vec![(String::new(), vec!["v1".to_owned()])] } else { registry.groups() };
+    let groups =
+        if core { vec![(String::new(), vec!["v1".to_owned()])] } else { registry.groups() };
     let mut items = Vec::new();
     for (group, versions) in groups {
         let mut shown = Vec::new();
@@ -231,7 +268,11 @@ fn aggregated(registry: &Registry, core: bool, form: &str) -> Response {
     }
     let list = json!({"kind": "APIGroupDiscoveryList", "apiVersion": format!("apidiscovery.k8s.io/{form}"), "metadata": {}, "items": items});
     let text = serde_json::to_vec(&list).unwrap_or_default();
-    reply(200, &format!("application/json;g=apidiscovery.k8s.io;v={form};as=APIGroupDiscoveryList"), text)
+    reply(
+        200,
+        &format!("application/json;g=apidiscovery.k8s.io;v={form};as=APIGroupDiscoveryList"),
+        text,
+    )
 }
 
 fn aggregated_resource(one: &Resource) -> Value {
@@ -292,14 +333,17 @@ fn digest(document: &Value) -> String {
 fn index(registry: &Registry) -> Value {
     static HASHES: std::sync::OnceLock<Vec<(String, String)>> = std::sync::OnceLock::new();
     let fixed = HASHES.get_or_init(|| {
-        let hash = |path: &str| published::document(path).map(|document| digest(&document)).unwrap_or_default();
+        let hash = |path: &str| {
+            published::document(path).map(|document| digest(&document)).unwrap_or_default()
+        };
         published::paths().map(|path| (path.to_owned(), hash(path))).collect()
     });
     let mut all: std::collections::BTreeMap<String, String> = fixed.iter().cloned().collect();
     for one in registry.iter().filter(|one| one.custom.is_some()) {
         let path = format!("apis/{}/{}", one.group, one.version);
         if !all.contains_key(&path) {
-            let hash = document(registry, &path).map(|document| digest(&document)).unwrap_or_default();
+            let hash =
+                document(registry, &path).map(|document| digest(&document)).unwrap_or_default();
             all.insert(path, hash);
         }
     }

@@ -29,10 +29,22 @@ impl Handle {
     }
 
     /// A target: apiVersion (`v1`, `apps/v1`), plural, namespace (or empty), name (or empty).
-    pub fn target(&self, api_version: &str, plural: &str, namespace: &str, name: &str) -> Result<Target> {
+    pub fn target(
+        &self,
+        api_version: &str,
+        plural: &str,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Target> {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-        let resource = self.plane.registry().get(group, version, plural).ok_or_else(ApiError::no_route)?;
-        Ok(Target { resource, namespace: namespace.to_owned(), name: name.to_owned(), subresource: String::new() })
+        let resource =
+            self.plane.registry().get(group, version, plural).ok_or_else(ApiError::no_route)?;
+        Ok(Target {
+            resource,
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            subresource: String::new(),
+        })
     }
 
     /// Reads an object.

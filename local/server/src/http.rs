@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::response::Response;
-use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER, USER_AGENT, WARNING};
+use http::header::{
+    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER, USER_AGENT, WARNING,
+};
 use http::{HeaderMap, Method, Request};
 use http_body_util::{BodyExt, Limited};
 use serde_json::{Value, json};
@@ -61,7 +63,11 @@ impl Asked {
 
 async fn answer(plane: Plane, request: Request<Body>) -> Response {
     let (parts, body) = request.into_parts();
-    let gzip = parts.headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).is_some_and(|value| value.contains("gzip"));
+    let gzip = parts
+        .headers
+        .get(ACCEPT_ENCODING)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|value| value.contains("gzip"));
     let body = match Limited::new(body, BODY_LIMIT).collect().await {
         Ok(body) => body.to_bytes(),
         Err(_) => {
@@ -146,7 +152,9 @@ fn json_reply(code: u16, value: &Value) -> Response {
 
 fn failed(error: &ApiError) -> Response {
     let mut response = json_reply(error.code, &error.status());
-    if let Some(seconds) = error.details.as_ref().and_then(|details| details["retryAfterSeconds"].as_u64()) {
+    if let Some(seconds) =
+        error.details.as_ref().and_then(|details| details["retryAfterSeconds"].as_u64())
+    {
         if let Ok(value) = seconds.to_string().parse() {
             response.headers_mut().insert(RETRY_AFTER, value);
         }
@@ -164,7 +172,13 @@ fn warn(response: &mut Response, warnings: &[String]) {
 }
 
 async fn respond(plane: &Plane, asked: &Asked) -> Result<Response> {
-    if let Some(response) = discovery::respond(plane, &asked.method, &asked.path, asked.get("hash"), asked.header(ACCEPT)) {
+    if let Some(response) = discovery::respond(
+        plane,
+        &asked.method,
+        &asked.path,
+        asked.get("hash"),
+        asked.header(ACCEPT),
+    ) {
         return response;
     }
     let parts: Vec<&str> = asked.path.trim_matches('/').split('/').collect();
@@ -183,7 +197,10 @@ async fn respond(plane: &Plane, asked: &Asked) -> Result<Response> {
     };
     let (namespace, rest) = match rest {
         ["namespaces", namespace, rest @ ..]
-            if rest.first().is_some_and(|plural| !["status", "finalize"].contains(plural)) => (*namespace, rest),
+            if rest.first().is_some_and(|plural| !["status", "finalize"].contains(plural)) =>
+        {
+            (*namespace, rest)
+        }
         rest => ("", rest),
     };
     let [plural, rest @ ..] = rest else { return Err(ApiError::no_route()) };
@@ -212,20 +229,37 @@ async fn respond(plane: &Plane, asked: &Asked) -> Result<Response> {
     }
     match (asked.method.as_str(), name.is_empty(), subresource.is_empty()) {
         ("GET", true, _) if can("list") => {
-            if asked.flag("watch") { watch(plane, asked, &target, false) } else { list(plane, asked, &target).await }
+            if asked.flag("watch") {
+                watch(plane, asked, &target, false)
+            } else {
+                list(plane, asked, &target).await
+            }
         }
-        ("POST", true, _) if can("create") && (!target.resource.namespaced || !namespace.is_empty()) => create(plane, asked, &target),
-        ("DELETE", true, _) if can("deletecollection") && (!target.resource.namespaced || !namespace.is_empty()) => delete_all(plane, asked, &target).await,
+        ("POST", true, _)
+            if can("create") && (!target.resource.namespaced || !namespace.is_empty()) =>
+        {
+            create(plane, asked, &target)
+        }
+        ("DELETE", true, _)
+            if can("deletecollection")
+                && (!target.resource.namespaced || !namespace.is_empty()) =>
+        {
+            delete_all(plane, asked, &target).await
+        }
         ("GET", false, _) if can("get") => {
             let form = form(asked, false)?;
-            if let Some(version) = asked.query.get("resourceVersion").filter(|version| !version.is_empty()) {
+            if let Some(version) =
+                asked.query.get("resourceVersion").filter(|version| !version.is_empty())
+            {
                 let wanted: u64 = version.parse().map_err(|_| ApiError::plain(format!("resourceVersion: Invalid value: \"{version}\": strconv.ParseUint: parsing \"{version}\": invalid syntax")))?;
                 plane.reached(wanted).await?;
             }
             let object = plane.get(&target)?;
             match subresource {
                 "scale" => show(&target, 200, scale::scale_of(&target, &object)?, &form, &[]),
-                "" | "status" | "ephemeralcontainers" | "resize" | "approval" => show(&target, 200, object, &form, &[]),
+                "" | "status" | "ephemeralcontainers" | "resize" | "approval" => {
+                    show(&target, 200, object, &form, &[])
+                }
                 _ => Err(ApiError::no_method()),
             }
         }
@@ -280,7 +314,11 @@ fn write_options(asked: &Asked, verb: &str) -> Result<WriteOptions> {
     }
     if let Some((at, bad)) = given.char_indices().find(|(_, c)| c.is_control()) {
         let _ = bad;
-        errors.push(FieldError::invalid("fieldManager", &json!(given), &format!("should not contain non-printable characters: index {at}")));
+        errors.push(FieldError::invalid(
+            "fieldManager",
+            &json!(given),
+            &format!("should not contain non-printable characters: index {at}"),
+        ));
     }
     if !errors.is_empty() {
         return Err(ApiError::options(kind, &errors));
@@ -307,7 +345,8 @@ fn body(asked: &Asked, target: &Target, verb: &str) -> Result<(Value, WriteOptio
         "application/json" | "" => false,
         "application/vnd.kubernetes.protobuf" => {
             let options = write_options(asked, verb)?;
-            let value = crate::protobuf::decode(&asked.body).ok_or_else(ApiError::unsupported_media)?;
+            let value =
+                crate::protobuf::decode(&asked.body).ok_or_else(ApiError::unsupported_media)?;
             return Ok((value, options));
         }
         _ => return Err(ApiError::unsupported_media()),
@@ -325,7 +364,13 @@ fn body(asked: &Asked, target: &Target, verb: &str) -> Result<(Value, WriteOptio
     Ok((value, options))
 }
 
-fn show(target: &Target, code: u16, object: Value, form: &Form, warnings: &[String]) -> Result<Response> {
+fn show(
+    target: &Target,
+    code: u16,
+    object: Value,
+    form: &Form,
+    warnings: &[String],
+) -> Result<Response> {
     let (content_type, value) = table::render(&target.resource, object, form, true)?;
     let mut response = encode(code, &content_type, &value, form);
     warn(&mut response, warnings);
@@ -349,7 +394,12 @@ fn create(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
         if target.resource.plural == "bindings" {
             let name = body["metadata"]["name"].as_str().unwrap_or_default().to_owned();
             let resource = plane.registry().get("", "v1", "pods").ok_or_else(ApiError::no_route)?;
-            let pod = Target { resource, namespace: target.namespace.clone(), name, subresource: "binding".to_owned() };
+            let pod = Target {
+                resource,
+                namespace: target.namespace.clone(),
+                name,
+                subresource: "binding".to_owned(),
+            };
             let (code, value) = scale::post(plane, &pod, body, &mut options)?;
             return Ok(json_reply(code, &value));
         }
@@ -373,11 +423,14 @@ fn update(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
 
 fn change(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
     let form = form(asked, false)?;
-    let content = asked.header(CONTENT_TYPE).split(';').next().unwrap_or_default().trim().to_owned();
+    let content =
+        asked.header(CONTENT_TYPE).split(';').next().unwrap_or_default().trim().to_owned();
     let kind = match content.as_str() {
         "application/json-patch+json" => PatchKind::Json,
         "application/merge-patch+json" => PatchKind::Merge,
-        "application/strategic-merge-patch+json" if target.resource.custom.is_none() => PatchKind::Strategic,
+        "application/strategic-merge-patch+json" if target.resource.custom.is_none() => {
+            PatchKind::Strategic
+        }
         "application/apply-patch+yaml" => PatchKind::Apply { force: asked.flag("force") },
         _ => {
             let known = if target.resource.custom.is_some() {
@@ -385,7 +438,9 @@ fn change(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
             } else {
                 "application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml"
             };
-            let text = format!("the body of the request was in an unknown format - accepted media types include: {known}");
+            let text = format!(
+                "the body of the request was in an unknown format - accepted media types include: {known}"
+            );
             return Err(ApiError::new(415, "UnsupportedMediaType", text));
         }
     };
@@ -402,7 +457,8 @@ fn change(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
         return Err(ApiError::options("PatchOptions", &errors));
     }
     let yaml = matches!(kind, PatchKind::Apply { .. });
-    let (value, findings) = parse(&asked.body, yaml).map_err(|text| ApiError::bad_request(format!("error decoding patch: {text}")))?;
+    let (value, findings) = parse(&asked.body, yaml)
+        .map_err(|text| ApiError::bad_request(format!("error decoding patch: {text}")))?;
     options.findings = findings;
     let created = plane.store().get(&target.key()).is_none();
     let object = patch::patch(plane, target, kind, &value, &mut options)?;
@@ -415,7 +471,9 @@ fn list_options(asked: &Asked) -> Result<ListOptions> {
         if text.is_empty() {
             return Ok(None);
         }
-        text.parse().map(Some).map_err(|_| ApiError::bad_request(format!("strconv.ParseInt: parsing \"{text}\": invalid syntax")))
+        text.parse().map(Some).map_err(|_| {
+            ApiError::bad_request(format!("strconv.ParseInt: parsing \"{text}\": invalid syntax"))
+        })
     };
     Ok(ListOptions {
         labels: asked.get("labelSelector").to_owned(),
@@ -425,7 +483,10 @@ fn list_options(asked: &Asked) -> Result<ListOptions> {
         version: asked.query.get("resourceVersion").cloned(),
         matching: asked.get("resourceVersionMatch").to_owned(),
         bookmarks: asked.flag("allowWatchBookmarks"),
-        initial: asked.query.contains_key("sendInitialEvents").then(|| asked.flag("sendInitialEvents")),
+        initial: asked
+            .query
+            .contains_key("sendInitialEvents")
+            .then(|| asked.flag("sendInitialEvents")),
         timeout: number("timeoutSeconds")?.and_then(|seconds| u64::try_from(seconds).ok()),
     })
 }
@@ -445,13 +506,19 @@ fn watch(plane: &Plane, asked: &Asked, target: &Target, legacy: bool) -> Result<
         options.fields = format!("metadata.name={}", target.name);
     }
     let mut changes = plane.watch(target, &options)?;
-    let timeout = options.timeout.filter(|seconds| *seconds > 0).unwrap_or(1800 + u64::from(rand::random::<u8>()) * 7);
+    let timeout = options
+        .timeout
+        .filter(|seconds| *seconds > 0)
+        .unwrap_or(1800 + u64::from(rand::random::<u8>()) * 7);
     let ends = tokio::time::Instant::now() + Duration::from_secs(timeout);
     let resource = target.resource.clone();
     let (sender, receiver) = tokio::sync::mpsc::channel::<Bytes>(64);
     tokio::spawn(async move {
         let mut first = true;
-        let mut beat = tokio::time::interval_at(tokio::time::Instant::now() + Duration::from_secs(60), Duration::from_secs(60));
+        let mut beat = tokio::time::interval_at(
+            tokio::time::Instant::now() + Duration::from_secs(60),
+            Duration::from_secs(60),
+        );
         loop {
             let batch = tokio::select! {
                 batch = changes.next() => batch,
@@ -487,7 +554,12 @@ fn watch(plane: &Plane, asked: &Asked, target: &Target, legacy: bool) -> Result<
     Ok(response)
 }
 
-fn line(resource: &crate::resource::Resource, change: Change, form: &Form, first: &mut bool) -> Bytes {
+fn line(
+    resource: &crate::resource::Resource,
+    change: Change,
+    form: &Form,
+    first: &mut bool,
+) -> Bytes {
     let object = if change.kind == "ERROR" {
         change.object
     } else if change.kind == "BOOKMARK" {
@@ -499,7 +571,8 @@ fn line(resource: &crate::resource::Resource, change: Change, form: &Form, first
             Err(error) => error.status(),
         }
     };
-    let mut bytes = serde_json::to_vec(&json!({"type": change.kind, "object": object})).unwrap_or_default();
+    let mut bytes =
+        serde_json::to_vec(&json!({"type": change.kind, "object": object})).unwrap_or_default();
     bytes.push(b'\n');
     Bytes::from(bytes)
 }
@@ -508,11 +581,15 @@ fn delete_options(asked: &Asked) -> Result<DeleteOptions> {
     let mut given = json!({});
     if !asked.body.is_empty() {
         let yaml = asked.header(CONTENT_TYPE).starts_with("application/yaml");
-        let (value, _) = parse(&asked.body, yaml).map_err(|text| ApiError::bad_request(format!("couldn't get version/kind; json parse error: {text}")))?;
+        let (value, _) = parse(&asked.body, yaml).map_err(|text| {
+            ApiError::bad_request(format!("couldn't get version/kind; json parse error: {text}"))
+        })?;
         let kind = value["kind"].as_str().unwrap_or_default();
         if !kind.is_empty() && kind != "DeleteOptions" {
             let version = value["apiVersion"].as_str().unwrap_or("v1");
-            return Err(ApiError::bad_request(format!("no kind \"{kind}\" is registered for version \"{version}\" in scheme \"pkg/api/legacyscheme/scheme.go:31\"")));
+            return Err(ApiError::bad_request(format!(
+                "no kind \"{kind}\" is registered for version \"{version}\" in scheme \"pkg/api/legacyscheme/scheme.go:31\""
+            )));
         }
         given = value;
     } else {
@@ -529,13 +606,19 @@ fn delete_options(asked: &Asked) -> Result<DeleteOptions> {
         }
     }
     let mut errors = Vec::new();
-    let policy = given["propagationPolicy"].as_str().filter(|policy| !policy.is_empty()).map(str::to_owned);
+    let policy =
+        given["propagationPolicy"].as_str().filter(|policy| !policy.is_empty()).map(str::to_owned);
     if let Some(policy) = &policy {
         if given["orphanDependents"].is_boolean() {
-            errors.push(FieldError::invalid("propagationPolicy", &json!(policy), "orphanDependents and deletionPropagation cannot be both set"));
+            errors.push(FieldError::invalid(
+                "propagationPolicy",
+                &json!(policy),
+                "orphanDependents and deletionPropagation cannot be both set",
+            ));
         }
         if !["Foreground", "Background", "Orphan"].contains(&policy.as_str()) {
-            let known = ["\"Foreground\"", "\"Background\"", "\"Orphan\"", "\"nil\""].map(str::to_owned);
+            let known =
+                ["\"Foreground\"", "\"Background\"", "\"Orphan\"", "\"nil\""].map(str::to_owned);
             errors.push(FieldError::unsupported("propagationPolicy", &json!(policy), &known));
         }
     }
@@ -550,7 +633,9 @@ fn delete_options(asked: &Asked) -> Result<DeleteOptions> {
     if !errors.is_empty() {
         return Err(ApiError::options("DeleteOptions", &errors));
     }
-    let orphan = given["orphanDependents"].as_bool().map(|orphan| if orphan { "Orphan" } else { "Background" });
+    let orphan = given["orphanDependents"]
+        .as_bool()
+        .map(|orphan| if orphan { "Orphan" } else { "Background" });
     let text = |key: &str| given["preconditions"][key].as_str().map(str::to_owned);
     Ok(DeleteOptions {
         grace: given["gracePeriodSeconds"].as_i64(),
@@ -570,7 +655,9 @@ fn delete(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
     }
     match plane.delete(target, &options)? {
         Deleted::Waiting(object) => show(target, 200, object, &form, &warnings),
-        Deleted::Gone(object) if kinds::deletion_shows_object(&target.resource) => show(target, 200, object, &form, &warnings),
+        Deleted::Gone(object) if kinds::deletion_shows_object(&target.resource) => {
+            show(target, 200, object, &form, &warnings)
+        }
         Deleted::Gone(object) => {
             let mut details = json!({"name": target.name});
             if !target.resource.group.is_empty() {

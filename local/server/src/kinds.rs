@@ -13,7 +13,11 @@ use crate::status::FieldError;
 pub const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 /// Types, unknown fields and defaults: what decoding does.
-pub fn complete(resource: &Resource, object: &mut Value, findings: &mut Vec<String>) -> Result<(), String> {
+pub fn complete(
+    resource: &Resource,
+    object: &mut Value,
+    findings: &mut Vec<String>,
+) -> Result<(), String> {
     let Some(node) = resource.schema() else { return Ok(()) };
     let mut unknown = Vec::new();
     if resource.custom.is_some() {
@@ -136,7 +140,11 @@ fn set_defaults(resource: &Resource, object: &mut Value) {
             ("autoscaling", _) => {
                 default(spec, "minReplicas", json!(1));
                 if resource.version == "v2" {
-                    default(spec, "metrics", json!([{"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}]));
+                    default(
+                        spec,
+                        "metrics",
+                        json!([{"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}]),
+                    );
                 }
             }
             _ => {}
@@ -216,7 +224,8 @@ fn job(spec: &mut Value, whole: bool) {
     }
     default(spec, "completionMode", json!("NonIndexed"));
     default(spec, "suspend", json!(false));
-    let replace = if spec["podFailurePolicy"].is_object() { "Failed" } else { "TerminatingOrFailed" };
+    let replace =
+        if spec["podFailurePolicy"].is_object() { "Failed" } else { "TerminatingOrFailed" };
     default(spec, "podReplacementPolicy", json!(replace));
     if let Some(fields) = spec.as_object_mut() {
         fields.retain(|key, value| !(value.is_null() && key == "podFailurePolicy"));
@@ -237,7 +246,10 @@ fn service(spec: &mut Value) {
     for port in each(spec, "ports") {
         default(port, "protocol", json!("TCP"));
         let number = port["port"].clone();
-        if port["targetPort"].is_null() || port["targetPort"] == json!(0) || port["targetPort"] == json!("") {
+        if port["targetPort"].is_null()
+            || port["targetPort"] == json!(0)
+            || port["targetPort"] == json!("")
+        {
             port["targetPort"] = number;
         }
     }
@@ -253,7 +265,9 @@ fn service(spec: &mut Value) {
 }
 
 fn template(spec: &mut Value) {
-    let Some(template) = spec.get_mut("template").filter(|template| template.is_object()) else { return };
+    let Some(template) = spec.get_mut("template").filter(|template| template.is_object()) else {
+        return;
+    };
     default(template, "metadata", json!({}));
     if let Some(inner) = template.get_mut("spec").filter(|inner| inner.is_object()) {
         pod(inner, false);
@@ -266,7 +280,8 @@ fn pod(spec: &mut Value, own: bool) {
     default(spec, "schedulerName", json!("default-scheduler"));
     default(spec, "securityContext", json!({}));
     default(spec, "terminationGracePeriodSeconds", json!(30));
-    let account = spec["serviceAccountName"].as_str().filter(|name| !name.is_empty()).map(str::to_owned);
+    let account =
+        spec["serviceAccountName"].as_str().filter(|name| !name.is_empty()).map(str::to_owned);
     let older = spec["serviceAccount"].as_str().filter(|name| !name.is_empty()).map(str::to_owned);
     match (account, older) {
         (Some(name), _) => spec["serviceAccount"] = json!(name),
@@ -332,8 +347,15 @@ fn container_defaults(container: &mut Value, own: bool) {
         default(port, "protocol", json!("TCP"));
     }
     for probe in ["livenessProbe", "readinessProbe", "startupProbe"] {
-        let Some(probe) = container.get_mut(probe).filter(|probe| probe.is_object()) else { continue };
-        for (key, value) in [("timeoutSeconds", 1), ("periodSeconds", 10), ("successThreshold", 1), ("failureThreshold", 3)] {
+        let Some(probe) = container.get_mut(probe).filter(|probe| probe.is_object()) else {
+            continue;
+        };
+        for (key, value) in [
+            ("timeoutSeconds", 1),
+            ("periodSeconds", 10),
+            ("successThreshold", 1),
+            ("failureThreshold", 3),
+        ] {
             default(probe, key, json!(value));
         }
         if let Some(get) = probe.get_mut("httpGet").filter(|get| get.is_object()) {
@@ -352,14 +374,21 @@ fn container_defaults(container: &mut Value, own: bool) {
 /// What creating does to a kind beyond defaults.
 pub fn prepare_create(resource: &Resource, object: &mut Value) {
     let drop_status = resource.has("status");
-    if drop_status && !resource.is("", "nodes") && !resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
+    if drop_status
+        && !resource.is("", "nodes")
+        && !resource.is("apiextensions.k8s.io", "customresourcedefinitions")
+    {
         if let Some(fields) = object.as_object_mut() {
             fields.shift_remove("status");
         }
     }
     let uid = object["metadata"]["uid"].clone();
     let name = object["metadata"]["name"].clone();
-    let key = if resource.custom.is_some() { ("-", "-") } else { (resource.group.as_str(), resource.plural.as_str()) };
+    let key = if resource.custom.is_some() {
+        ("-", "-")
+    } else {
+        (resource.group.as_str(), resource.plural.as_str())
+    };
     match key {
         ("", "namespaces") => {
             default(&mut object["metadata"], "labels", json!({}));
@@ -368,27 +397,41 @@ pub fn prepare_create(resource: &Resource, object: &mut Value) {
             object["spec"]["finalizers"] = json!(["kubernetes"]);
             object["status"] = json!({"phase": "Active"});
         }
-        ("", "pods") => object["status"] = json!({"phase": "Pending", "qosClass": qos(&object["spec"])}),
-        ("", "persistentvolumeclaims" | "persistentvolumes") => object["status"] = json!({"phase": "Pending"}),
-        ("apps", "deployments" | "statefulsets" | "replicasets" | "daemonsets") | ("batch", "cronjobs" | "jobs") | ("autoscaling", _) | ("", "resourcequotas" | "replicationcontrollers") | ("policy", _) => {
+        ("", "pods") => {
+            object["status"] = json!({"phase": "Pending", "qosClass": qos(&object["spec"])})
+        }
+        ("", "persistentvolumeclaims" | "persistentvolumes") => {
+            object["status"] = json!({"phase": "Pending"})
+        }
+        ("apps", "deployments" | "statefulsets" | "replicasets" | "daemonsets")
+        | ("batch", "cronjobs" | "jobs")
+        | ("autoscaling", _)
+        | ("", "resourcequotas" | "replicationcontrollers")
+        | ("policy", _) => {
             object["status"] = match key.1 {
                 "statefulsets" => json!({"replicas": 0, "availableReplicas": 0}),
                 "replicasets" | "replicationcontrollers" => json!({"replicas": 0}),
-                "daemonsets" => json!({"currentNumberScheduled": 0, "desiredNumberScheduled": 0, "numberMisscheduled": 0, "numberReady": 0}),
-                "poddisruptionbudgets" => json!({"currentHealthy": 0, "desiredHealthy": 0, "disruptionsAllowed": 0, "expectedPods": 0}),
+                "daemonsets" => {
+                    json!({"currentNumberScheduled": 0, "desiredNumberScheduled": 0, "numberMisscheduled": 0, "numberReady": 0})
+                }
+                "poddisruptionbudgets" => {
+                    json!({"currentHealthy": 0, "desiredHealthy": 0, "disruptionsAllowed": 0, "expectedPods": 0})
+                }
                 "horizontalpodautoscalers" => json!({"currentMetrics": null, "desiredReplicas": 0}),
                 _ => json!({}),
             };
             if key.1 == "daemonsets" {
                 default(&mut object["metadata"], "annotations", json!({}));
-                object["metadata"]["annotations"]["deprecated.daemonset.template.generation"] = json!("1");
+                object["metadata"]["annotations"]["deprecated.daemonset.template.generation"] =
+                    json!("1");
             }
             if key.1 == "jobs" && object["spec"]["manualSelector"] != json!(true) {
                 let labels = json!({
                     "batch.kubernetes.io/controller-uid": uid, "batch.kubernetes.io/job-name": name,
                     "controller-uid": uid, "job-name": name,
                 });
-                object["spec"]["selector"] = json!({"matchLabels": {"batch.kubernetes.io/controller-uid": uid}});
+                object["spec"]["selector"] =
+                    json!({"matchLabels": {"batch.kubernetes.io/controller-uid": uid}});
                 default(&mut object["spec"], "template", json!({}));
                 default(&mut object["spec"]["template"], "metadata", json!({}));
                 let metadata = &mut object["spec"]["template"]["metadata"];
@@ -418,13 +461,15 @@ pub fn prepare_create(resource: &Resource, object: &mut Value) {
 
 fn qos(spec: &Value) -> &'static str {
     let containers = spec["containers"].as_array().into_iter().flatten();
-    let containers: Vec<&Value> = containers.chain(spec["initContainers"].as_array().into_iter().flatten()).collect();
+    let containers: Vec<&Value> =
+        containers.chain(spec["initContainers"].as_array().into_iter().flatten()).collect();
     let amount = |container: &Value, part: &str, name: &str| {
         container["resources"][part][name].as_str().map(str::to_owned)
     };
     let asks = |container: &&Value| {
         ["cpu", "memory"].into_iter().any(|name| {
-            amount(container, "requests", name).is_some() || amount(container, "limits", name).is_some()
+            amount(container, "requests", name).is_some()
+                || amount(container, "limits", name).is_some()
         })
     };
     if !containers.iter().any(asks) {
@@ -473,12 +518,17 @@ pub fn content_differs(resource: &Resource, old: &Value, new: &Value) -> bool {
         return without(old) != without(new);
     }
     match resource.plural.as_str() {
-        "deployments" => old["spec"] != new["spec"] || old["metadata"]["annotations"] != new["metadata"]["annotations"],
+        "deployments" => {
+            old["spec"] != new["spec"]
+                || old["metadata"]["annotations"] != new["metadata"]["annotations"]
+        }
         "endpointslices" => {
             ["endpoints", "ports", "addressType"].into_iter().any(|key| old[key] != new[key])
                 || old["metadata"]["labels"] != new["metadata"]["labels"]
         }
-        "mutatingwebhookconfigurations" | "validatingwebhookconfigurations" => old["webhooks"] != new["webhooks"],
+        "mutatingwebhookconfigurations" | "validatingwebhookconfigurations" => {
+            old["webhooks"] != new["webhooks"]
+        }
         _ => old["spec"] != new["spec"],
     }
 }
@@ -511,7 +561,10 @@ pub fn keep_status(resource: &Resource, old: &Value, new: &mut Value) {
     }
     if resource.is("apps", "daemonsets") && old["spec"]["template"] != new["spec"]["template"] {
         let key = "deprecated.daemonset.template.generation";
-        let count = old["metadata"]["annotations"][key].as_str().and_then(|text| text.parse().ok()).unwrap_or(0_i64);
+        let count = old["metadata"]["annotations"][key]
+            .as_str()
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(0_i64);
         default(&mut new["metadata"], "annotations", json!({}));
         new["metadata"]["annotations"][key] = json!((count + 1).to_string());
     }
@@ -523,7 +576,16 @@ pub fn created_by_update(resource: &Resource) -> bool {
     resource.custom.is_none()
         && matches!(
             resource.plural.as_str(),
-            "services" | "endpoints" | "events" | "limitranges" | "roles" | "clusterroles" | "rolebindings" | "clusterrolebindings" | "leases" | "runtimeclasses"
+            "services"
+                | "endpoints"
+                | "events"
+                | "limitranges"
+                | "roles"
+                | "clusterroles"
+                | "rolebindings"
+                | "clusterrolebindings"
+                | "leases"
+                | "runtimeclasses"
         )
 }
 
@@ -533,7 +595,14 @@ pub fn needs_version(resource: &Resource) -> bool {
     resource.custom.is_some()
         || matches!(
             resource.plural.as_str(),
-            "poddisruptionbudgets" | "leases" | "customresourcedefinitions" | "runtimeclasses" | "mutatingwebhookconfigurations" | "validatingwebhookconfigurations" | "csidrivers" | "csinodes"
+            "poddisruptionbudgets"
+                | "leases"
+                | "customresourcedefinitions"
+                | "runtimeclasses"
+                | "mutatingwebhookconfigurations"
+                | "validatingwebhookconfigurations"
+                | "csidrivers"
+                | "csinodes"
         )
 }
 
@@ -541,7 +610,8 @@ pub fn needs_version(resource: &Resource) -> bool {
 #[must_use]
 pub fn may_go(resource: &Resource, object: &Value) -> bool {
     let held = |value: &Value| value.as_array().is_some_and(|all| !all.is_empty());
-    let graceful = resource.is("", "pods") && object["metadata"]["deletionGracePeriodSeconds"].as_i64().unwrap_or(0) > 0;
+    let graceful = resource.is("", "pods")
+        && object["metadata"]["deletionGracePeriodSeconds"].as_i64().unwrap_or(0) > 0;
     !held(&object["metadata"]["finalizers"])
         && !graceful
         && !(resource.is("", "namespaces") && held(&object["spec"]["finalizers"]))
@@ -552,7 +622,8 @@ pub fn begin_deletion(resource: &Resource, object: &mut Value, options: &DeleteO
     let fresh = object["metadata"]["deletionTimestamp"].is_null();
     let mut grace = 0;
     if resource.is("", "pods") {
-        let wanted = options.grace.or(object["spec"]["terminationGracePeriodSeconds"].as_i64()).unwrap_or(0);
+        let wanted =
+            options.grace.or(object["spec"]["terminationGracePeriodSeconds"].as_i64()).unwrap_or(0);
         let wanted = if wanted < 0 { 1 } else { wanted };
         let phase = object["status"]["phase"].as_str().unwrap_or_default();
         let placed = object["spec"]["nodeName"].as_str().is_some_and(|node| !node.is_empty());
@@ -580,21 +651,31 @@ pub fn begin_deletion(resource: &Resource, object: &mut Value, options: &DeleteO
             return true;
         }
         let when = chrono::Utc::now() + chrono::Duration::seconds(grace);
-        object["metadata"]["deletionTimestamp"] = json!(when.format("%Y-%m-%dT%H:%M:%SZ").to_string());
+        object["metadata"]["deletionTimestamp"] =
+            json!(when.format("%Y-%m-%dT%H:%M:%SZ").to_string());
         object["metadata"]["deletionGracePeriodSeconds"] = json!(grace);
         if let Some(generation) = object["metadata"]["generation"].as_i64() {
             object["metadata"]["generation"] = json!(generation + 1);
         }
-    } else if resource.is("", "pods") && options.grace.is_some_and(|grace| had.is_some_and(|had| grace < had)) {
+    } else if resource.is("", "pods")
+        && options.grace.is_some_and(|grace| had.is_some_and(|had| grace < had))
+    {
         object["metadata"]["deletionGracePeriodSeconds"] = json!(grace);
         let when = chrono::Utc::now() + chrono::Duration::seconds(grace);
-        object["metadata"]["deletionTimestamp"] = json!(when.format("%Y-%m-%dT%H:%M:%SZ").to_string());
+        object["metadata"]["deletionTimestamp"] =
+            json!(when.format("%Y-%m-%dT%H:%M:%SZ").to_string());
     }
     if resource.is("", "namespaces") {
         object["status"]["phase"] = json!("Terminating");
     }
     if resource.is("apiextensions.k8s.io", "customresourcedefinitions") && fresh {
-        let condition = custom::condition("Terminating", "True", "InstanceDeletionInProgress", "CustomResource deletion is in progress", &now());
+        let condition = custom::condition(
+            "Terminating",
+            "True",
+            "InstanceDeletionInProgress",
+            "CustomResource deletion is in progress",
+            &now(),
+        );
         custom::set_condition(&mut object["status"], condition);
     }
     may_go(resource, object)
@@ -606,7 +687,18 @@ pub fn deletion_shows_object(resource: &Resource) -> bool {
     resource.custom.is_none()
         && matches!(
             resource.plural.as_str(),
-            "pods" | "services" | "serviceaccounts" | "persistentvolumeclaims" | "persistentvolumes" | "podtemplates" | "resourcequotas" | "namespaces" | "storageclasses" | "csidrivers" | "csinodes" | "volumeattachments"
+            "pods"
+                | "services"
+                | "serviceaccounts"
+                | "persistentvolumeclaims"
+                | "persistentvolumes"
+                | "podtemplates"
+                | "resourcequotas"
+                | "namespaces"
+                | "storageclasses"
+                | "csidrivers"
+                | "csinodes"
+                | "volumeattachments"
         )
 }
 
@@ -637,8 +729,11 @@ pub fn present(resource: &Resource, stored: &Value) -> Value {
 
 /// Fields of an event in core/v1 and in events.k8s.io/v1.
 const EVENT_FIELDS: [(&str, &str); 6] = [
-    ("involvedObject", "regarding"), ("message", "note"), ("source", "deprecatedSource"),
-    ("firstTimestamp", "deprecatedFirstTimestamp"), ("lastTimestamp", "deprecatedLastTimestamp"),
+    ("involvedObject", "regarding"),
+    ("message", "note"),
+    ("source", "deprecatedSource"),
+    ("firstTimestamp", "deprecatedFirstTimestamp"),
+    ("lastTimestamp", "deprecatedLastTimestamp"),
     ("count", "deprecatedCount"),
 ];
 
@@ -650,7 +745,11 @@ fn rename(object: &mut Value, names: &[(&str, &str)], back: bool) {
             fields.insert((*to).to_owned(), value);
         }
     }
-    let (from, to) = if back { ("reportingController", "reportingComponent") } else { ("reportingComponent", "reportingController") };
+    let (from, to) = if back {
+        ("reportingController", "reportingComponent")
+    } else {
+        ("reportingComponent", "reportingController")
+    };
     if let Some(value) = fields.shift_remove(from) {
         fields.insert(to.to_owned(), value);
     }
@@ -675,30 +774,49 @@ pub fn own_errors(resource: &Resource, object: &Value, old: Option<&Value>) -> V
     match key {
         ("apps", "deployments" | "replicasets" | "statefulsets" | "daemonsets") => {
             if spec["replicas"].as_i64().is_some_and(|count| count < 0) {
-                found.push(FieldError::invalid("spec.replicas", &spec["replicas"], "must be greater than or equal to 0"));
+                found.push(FieldError::invalid(
+                    "spec.replicas",
+                    &spec["replicas"],
+                    "must be greater than or equal to 0",
+                ));
             }
             workload_selector(resource, spec, &mut found);
             if let Some(old) = old {
                 if old["spec"]["selector"] != spec["selector"] {
-                    found.push(FieldError::invalid("spec.selector", &spec["selector"], "field is immutable"));
+                    found.push(FieldError::invalid(
+                        "spec.selector",
+                        &spec["selector"],
+                        "field is immutable",
+                    ));
                 }
             }
             containers(&spec["template"]["spec"], "spec.template.spec", &mut found);
             let policy = &spec["template"]["spec"]["restartPolicy"];
             if policy.as_str().is_some_and(|policy| policy != "Always") {
-                found.push(FieldError::unsupported("spec.template.spec.restartPolicy", policy, &["\"Always\"".to_owned()]));
+                found.push(FieldError::unsupported(
+                    "spec.template.spec.restartPolicy",
+                    policy,
+                    &["\"Always\"".to_owned()],
+                ));
             }
         }
         ("batch", "jobs") => {
             let policy = &spec["template"]["spec"]["restartPolicy"];
             containers(&spec["template"]["spec"], "spec.template.spec", &mut found);
             if *policy == json!("Always") {
-                found.push(FieldError::required("spec.template.spec.restartPolicy", "valid values: \"OnFailure\", \"Never\""));
+                found.push(FieldError::required(
+                    "spec.template.spec.restartPolicy",
+                    "valid values: \"OnFailure\", \"Never\"",
+                ));
             }
             if let Some(old) = old {
                 for field in ["completions", "selector", "completionMode"] {
                     if old["spec"][field] != spec[field] {
-                        found.push(FieldError::invalid(format!("spec.{field}"), &spec[field], "field is immutable"));
+                        found.push(FieldError::invalid(
+                            format!("spec.{field}"),
+                            &spec[field],
+                            "field is immutable",
+                        ));
                     }
                 }
             }
@@ -707,22 +825,33 @@ pub fn own_errors(resource: &Resource, object: &Value, old: Option<&Value>) -> V
         ("", "configmaps") => {
             for part in ["data", "binaryData"] {
                 for name in object[part].as_object().into_iter().flat_map(Map::keys) {
-                    let good = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+                    let good = !name.is_empty()
+                        && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
                     if !good {
                         found.push(FieldError::invalid(format!("{part}[{name}]"), &json!(name), "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"));
                     }
                     if part == "data" && object["binaryData"].get(name).is_some() {
-                        found.push(FieldError::invalid(format!("data[{name}]"), &json!(name), "duplicate of key present in binaryData"));
+                        found.push(FieldError::invalid(
+                            format!("data[{name}]"),
+                            &json!(name),
+                            "duplicate of key present in binaryData",
+                        ));
                     }
                 }
             }
             if let Some(old) = old.filter(|old| old["immutable"] == json!(true)) {
                 if object["immutable"] != json!(true) {
-                    found.push(FieldError::forbidden("immutable", "field is immutable when `immutable` is set"));
+                    found.push(FieldError::forbidden(
+                        "immutable",
+                        "field is immutable when `immutable` is set",
+                    ));
                 }
                 for part in ["data", "binaryData"] {
                     if old[part] != object[part] {
-                        found.push(FieldError::forbidden(part, "field is immutable when `immutable` is set"));
+                        found.push(FieldError::forbidden(
+                            part,
+                            "field is immutable when `immutable` is set",
+                        ));
                     }
                 }
             }
@@ -733,19 +862,33 @@ pub fn own_errors(resource: &Resource, object: &Value, old: Option<&Value>) -> V
                     found.push(FieldError::invalid("type", &object["type"], "field is immutable"));
                 }
                 if old["immutable"] == json!(true) && old["data"] != object["data"] {
-                    found.push(FieldError::forbidden("data", "field is immutable when `immutable` is set"));
+                    found.push(FieldError::forbidden(
+                        "data",
+                        "field is immutable when `immutable` is set",
+                    ));
                 }
             }
         }
         ("", "services") => {
             let many = spec["ports"].as_array().map_or(0, Vec::len);
-            if many == 0 && spec["type"] != json!("ExternalName") && spec["clusterIP"] != json!("None") {
+            if many == 0
+                && spec["type"] != json!("ExternalName")
+                && spec["clusterIP"] != json!("None")
+            {
                 found.push(FieldError::required("spec.ports", ""));
             }
-            let address = |object: &Value| object["spec"]["clusterIP"].as_str().unwrap_or_default().to_owned();
-            if let Some(old) = old.filter(|old| !address(old).is_empty() && spec["type"] != json!("ExternalName")) {
+            let address = |object: &Value| {
+                object["spec"]["clusterIP"].as_str().unwrap_or_default().to_owned()
+            };
+            if let Some(old) =
+                old.filter(|old| !address(old).is_empty() && spec["type"] != json!("ExternalName"))
+            {
                 if address(old) != address(object) {
-                    found.push(FieldError::invalid("spec.clusterIPs[0]", &json!([address(object)]), "may not change once set"));
+                    found.push(FieldError::invalid(
+                        "spec.clusterIPs[0]",
+                        &json!([address(object)]),
+                        "may not change once set",
+                    ));
                 }
             }
             for (index, port) in spec["ports"].as_array().into_iter().flatten().enumerate() {
@@ -757,10 +900,16 @@ pub fn own_errors(resource: &Resource, object: &Value, old: Option<&Value>) -> V
         ("rbac.authorization.k8s.io", "rolebindings" | "clusterrolebindings") => {
             if let Some(old) = old.filter(|old| old["roleRef"] != object["roleRef"]) {
                 let _ = old;
-                found.push(FieldError::invalid("roleRef", &object["roleRef"], "cannot change roleRef"));
+                found.push(FieldError::invalid(
+                    "roleRef",
+                    &object["roleRef"],
+                    "cannot change roleRef",
+                ));
             }
         }
-        ("apiextensions.k8s.io", "customresourcedefinitions") => found.extend(custom::errors(object, old)),
+        ("apiextensions.k8s.io", "customresourcedefinitions") => {
+            found.extend(custom::errors(object, old))
+        }
         _ => {}
     }
     found
@@ -772,7 +921,10 @@ fn workload_selector(resource: &Resource, spec: &Value, found: &mut Vec<FieldErr
         found.push(FieldError::required("spec.selector", ""));
         return;
     }
-    let empty = |key: &str| selector[key].as_object().is_none_or(Map::is_empty) && selector[key].as_array().is_none_or(Vec::is_empty);
+    let empty = |key: &str| {
+        selector[key].as_object().is_none_or(Map::is_empty)
+            && selector[key].as_array().is_none_or(Vec::is_empty)
+    };
     if empty("matchLabels") && empty("matchExpressions") {
         let why = format!("empty selector is invalid for {}", resource.singular);
         found.push(FieldError::invalid("spec.selector", selector, &why));
@@ -780,7 +932,11 @@ fn workload_selector(resource: &Resource, spec: &Value, found: &mut Vec<FieldErr
     let labels = &spec["template"]["metadata"]["labels"];
     if !object_selects(selector, labels) {
         let shown = if labels.is_null() { json!({}) } else { labels.clone() };
-        found.push(FieldError::invalid("spec.template.metadata.labels", &shown, "`selector` does not match template `labels`"));
+        found.push(FieldError::invalid(
+            "spec.template.metadata.labels",
+            &shown,
+            "`selector` does not match template `labels`",
+        ));
     }
 }
 

@@ -78,20 +78,36 @@ impl ListOptions {
             }
         } else {
             if self.initial.is_some() {
-                errors.push(FieldError::forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
+                errors.push(FieldError::forbidden(
+                    "sendInitialEvents",
+                    "sendInitialEvents is forbidden for list",
+                ));
             }
             if matching {
                 if !["Exact", "NotOlderThan"].contains(&self.matching.as_str()) {
-                    errors.push(FieldError::unsupported("resourceVersionMatch", &json!(self.matching), &["\"\"".to_owned(), "\"Exact\"".to_owned(), "\"NotOlderThan\"".to_owned()]));
+                    errors.push(FieldError::unsupported(
+                        "resourceVersionMatch",
+                        &json!(self.matching),
+                        &["\"\"".to_owned(), "\"Exact\"".to_owned(), "\"NotOlderThan\"".to_owned()],
+                    ));
                 }
                 if self.version().is_none() {
-                    errors.push(FieldError::forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided"));
+                    errors.push(FieldError::forbidden(
+                        "resourceVersionMatch",
+                        "resourceVersionMatch is forbidden unless resourceVersion is provided",
+                    ));
                 }
                 if !self.next.is_empty() {
-                    errors.push(FieldError::forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided"));
+                    errors.push(FieldError::forbidden(
+                        "resourceVersionMatch",
+                        "resourceVersionMatch is forbidden when continue is provided",
+                    ));
                 }
                 if self.matching == "Exact" && self.version() == Some("0") {
-                    errors.push(FieldError::forbidden("resourceVersionMatch", "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\""));
+                    errors.push(FieldError::forbidden(
+                        "resourceVersionMatch",
+                        "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"",
+                    ));
                 }
             }
         }
@@ -100,14 +116,18 @@ impl ListOptions {
 }
 
 fn token(revision: i64, start: &str) -> String {
-    URL_SAFE_NO_PAD.encode(json!({"v": "meta.k8s.io/v1", "rv": revision, "start": format!("{start}\u{0}")}).to_string())
+    URL_SAFE_NO_PAD.encode(
+        json!({"v": "meta.k8s.io/v1", "rv": revision, "start": format!("{start}\u{0}")})
+            .to_string(),
+    )
 }
 
 fn read_token(text: &str) -> Result<(i64, String)> {
     let bad = |why: String| ApiError::bad_request(format!("continue key is not valid: {why}"));
     let bytes = URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).map_err(|error| {
         let at = match error {
-            base64::DecodeError::InvalidByte(at, _) | base64::DecodeError::InvalidLastSymbol(at, _) => at,
+            base64::DecodeError::InvalidByte(at, _)
+            | base64::DecodeError::InvalidLastSymbol(at, _) => at,
             _ => text.len(),
         };
         bad(format!("illegal base64 data at input byte {at}"))
@@ -131,7 +151,9 @@ impl Plane {
         let mut at = None;
         if !options.next.is_empty() {
             if options.version().is_some_and(|version| version != "0") {
-                return Err(ApiError::bad_request("specifying resource version is not allowed when using continue"));
+                return Err(ApiError::bad_request(
+                    "specifying resource version is not allowed when using continue",
+                ));
             }
             let (revision, start) = read_token(&options.next).map_err(|mut error| {
                 error.message = format!("invalid continue token: {}", error.message);
@@ -140,7 +162,9 @@ impl Plane {
             at = u64::try_from(revision).ok();
             after = Some(start);
         } else if let Some(version) = options.version() {
-            let wanted = number(version).map_err(|text| ApiError::bad_request(format!("invalid resource version: {text}")))?;
+            let wanted = number(version).map_err(|text| {
+                ApiError::bad_request(format!("invalid resource version: {text}"))
+            })?;
             self.reached(wanted).await?;
             if wanted == 0 {
                 limit = 0;
@@ -163,7 +187,13 @@ impl Plane {
                 (revision, entries)
             }
         };
-        let mut page = Page { items: Vec::new(), version, next: String::new(), remaining: None, continued: after.is_some() };
+        let mut page = Page {
+            items: Vec::new(),
+            version,
+            next: String::new(),
+            remaining: None,
+            continued: after.is_some(),
+        };
         let mut left = entries.into_iter().filter(|entry| {
             let key = entry.key.strip_prefix(&range).unwrap_or(&entry.key);
             after.as_ref().is_none_or(|start| key > start.as_str())
@@ -232,7 +262,14 @@ impl Plane {
             first = vec![Change { kind: "ERROR", object: ApiError::expired(text).status() }];
         }
         let source = self.store().watch(&range, after);
-        Ok(Changes { resource, selector, first, source, bookmarks: options.bookmarks, ended: too_old })
+        Ok(Changes {
+            resource,
+            selector,
+            first,
+            source,
+            bookmarks: options.bookmarks,
+            ended: too_old,
+        })
     }
 }
 
@@ -276,7 +313,8 @@ impl Changes {
         while !self.ended {
             match self.source.next().await {
                 Ok(events) => {
-                    let changes: Vec<Change> = events.into_iter().filter_map(|event| self.change(event)).collect();
+                    let changes: Vec<Change> =
+                        events.into_iter().filter_map(|event| self.change(event)).collect();
                     if !changes.is_empty() {
                         return changes;
                     }

@@ -40,7 +40,11 @@ pub fn label_errors(text: &str) -> Vec<String> {
         wrong.push("must be no more than 63 characters".to_owned());
     }
     if !dns_label_ok(text) {
-        wrong.push(if text.contains('.') { "must not contain dots".to_owned() } else { DNS_LABEL.to_owned() });
+        wrong.push(if text.contains('.') {
+            "must not contain dots".to_owned()
+        } else {
+            DNS_LABEL.to_owned()
+        });
     }
     wrong
 }
@@ -63,7 +67,9 @@ pub fn qualified_name_errors(text: &str) -> Vec<String> {
             if prefix.is_empty() {
                 wrong.push("prefix part must be non-empty".to_owned());
             } else {
-                wrong.extend(subdomain_errors(prefix).iter().map(|text| format!("prefix part {text}")));
+                wrong.extend(
+                    subdomain_errors(prefix).iter().map(|text| format!("prefix part {text}")),
+                );
             }
             name
         }
@@ -169,7 +175,10 @@ fn owners(metadata: &Value, errors: &mut Vec<FieldError>) {
         let api = text("apiVersion");
         if api.is_empty() || api.matches('/').count() > 1 {
             errors.push(FieldError::invalid(
-                "metadata.ownerReferences.apiVersion", &json!(api), "version must not be empty"));
+                "metadata.ownerReferences.apiVersion",
+                &json!(api),
+                "version must not be empty",
+            ));
         }
         for key in ["kind", "name", "uid"] {
             if text(key).is_empty() {
@@ -178,9 +187,16 @@ fn owners(metadata: &Value, errors: &mut Vec<FieldError>) {
             }
         }
         if text("kind") == "Event" && (api == "v1" || api.starts_with("events.k8s.io/")) {
-            let what = if api == "v1" { "/v1, Kind=Event".to_owned() } else { format!("{api}, Kind=Event") };
+            let what = if api == "v1" {
+                "/v1, Kind=Event".to_owned()
+            } else {
+                format!("{api}, Kind=Event")
+            };
             errors.push(FieldError::invalid(
-                "metadata.ownerReferences", owner, &format!("{what} is disallowed from being an owner")));
+                "metadata.ownerReferences",
+                owner,
+                &format!("{what} is disallowed from being an owner"),
+            ));
         }
         if owner["controller"] == json!(true) {
             controllers.push(format!("{}/{}", text("kind"), text("name")));
@@ -188,8 +204,13 @@ fn owners(metadata: &Value, errors: &mut Vec<FieldError>) {
     }
     if let [first, second, ..] = controllers.as_slice() {
         let why = format!(
-            "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {second}");
-        errors.push(FieldError::invalid("metadata.ownerReferences", &metadata["ownerReferences"], &why));
+            "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {second}"
+        );
+        errors.push(FieldError::invalid(
+            "metadata.ownerReferences",
+            &metadata["ownerReferences"],
+            &why,
+        ));
     }
 }
 
@@ -201,17 +222,22 @@ fn finalizers(resource: &Resource, metadata: &Value, errors: &mut Vec<FieldError
         for wrong in qualified_name_errors(one) {
             errors.push(FieldError::invalid("metadata.finalizers", &json!(one), &wrong));
         }
-        let standard = ["orphan", "foregroundDeletion", "kubernetes", crate::kinds::CLEANUP].contains(&one);
+        let standard =
+            ["orphan", "foregroundDeletion", "kubernetes", crate::kinds::CLEANUP].contains(&one);
         if resource.custom.is_none() && !one.contains('/') && !standard {
             errors.push(FieldError::invalid(
-                format!("metadata.finalizers[{index}]"), &json!(one),
-                "name is neither a standard finalizer name nor is it fully qualified"));
+                format!("metadata.finalizers[{index}]"),
+                &json!(one),
+                "name is neither a standard finalizer name nor is it fully qualified",
+            ));
         }
     }
     if all.contains("orphan") && all.contains("foregroundDeletion") {
         errors.push(FieldError::invalid(
-            "metadata.finalizers", &metadata["finalizers"],
-            "finalizer orphan and foregroundDeletion cannot be both set"));
+            "metadata.finalizers",
+            &metadata["finalizers"],
+            "finalizer orphan and foregroundDeletion cannot be both set",
+        ));
     }
 }
 
@@ -233,7 +259,11 @@ fn immutable(metadata: &Value, old: &Value, errors: &mut Vec<FieldError>) {
     }
     for key in ["deletionTimestamp", "deletionGracePeriodSeconds", "uid"] {
         if metadata[key] != old[key] {
-            errors.push(FieldError::invalid(format!("metadata.{key}"), &metadata[key], "field is immutable"));
+            errors.push(FieldError::invalid(
+                format!("metadata.{key}"),
+                &metadata[key],
+                "field is immutable",
+            ));
         }
     }
 }

@@ -34,7 +34,10 @@ pub fn schema(resource: &Resource) -> Schema {
     static EMPTY: OnceLock<Definitions> = OnceLock::new();
     let definitions = published::schemas().unwrap_or_else(|| EMPTY.get_or_init(Definitions::new));
     if let Some(custom) = &resource.custom {
-        return custom.merging.get_or_init(|| Schema::custom(definitions, Some(&custom.schema))).clone();
+        return custom
+            .merging
+            .get_or_init(|| Schema::custom(definitions, Some(&custom.schema)))
+            .clone();
     }
     let Some(name) = &resource.schema else { return Schema::deduced() };
     let made = MADE.get_or_init(Mutex::default);
@@ -52,7 +55,12 @@ fn reset(resource: &Resource, subresource: &str) -> Vec<&'static str> {
     }
 }
 
-fn with<T>(resource: &Resource, subresource: &str, manager: &str, run: impl FnOnce(&Writer<'_>) -> T) -> T {
+fn with<T>(
+    resource: &Resource,
+    subresource: &str,
+    manager: &str,
+    run: impl FnOnce(&Writer<'_>) -> T,
+) -> T {
     let api = resource.api_version();
     let group = resource.group.clone();
     // Another served version of a custom resource differs in its schema only.
@@ -66,7 +74,11 @@ fn with<T>(resource: &Resource, subresource: &str, manager: &str, run: impl FnOn
         manager,
         api_version: &api,
         kind: &resource.kind,
-        subresource: if subresource == "scale" || subresource == "status" { subresource } else { "" },
+        subresource: if subresource == "scale" || subresource == "status" {
+            subresource
+        } else {
+            ""
+        },
         time: &time,
         reset: &reset,
         schema: &find,
@@ -75,7 +87,13 @@ fn with<T>(resource: &Resource, subresource: &str, manager: &str, run: impl FnOn
 }
 
 /// Records who changed what, after a create, update or patch.
-pub fn on_update(resource: &Resource, subresource: &str, old: &Value, new: &mut Value, manager: &str) -> Result<()> {
+pub fn on_update(
+    resource: &Resource,
+    subresource: &str,
+    old: &Value,
+    new: &mut Value,
+    manager: &str,
+) -> Result<()> {
     let live = (!old.is_null()).then_some(old);
     *new = with(resource, subresource, manager, |writer| manage::update(writer, live, new));
     Ok(())
@@ -109,7 +127,9 @@ pub fn same_but_times(left: &Value, right: &Value) -> bool {
 /// Drops owner references that repeat a uid.
 pub fn one_reference_each(object: &mut Value, warnings: &mut Vec<String>) {
     let Some(metadata) = object.get_mut("metadata") else { return };
-    let Some(all) = metadata.get_mut("ownerReferences").and_then(Value::as_array_mut) else { return };
+    let Some(all) = metadata.get_mut("ownerReferences").and_then(Value::as_array_mut) else {
+        return;
+    };
     let mut seen: Vec<Value> = Vec::new();
     let mut twice = Vec::new();
     all.retain(|owner| {

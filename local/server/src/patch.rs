@@ -49,10 +49,18 @@ pub(crate) fn refused(target: &Target, error: &Refused) -> ApiError {
 }
 
 /// Applies a patch.
-pub fn patch(plane: &Plane, target: &Target, kind: PatchKind, patch: &Value, options: &mut WriteOptions) -> Result<Value> {
+pub fn patch(
+    plane: &Plane,
+    target: &Target,
+    kind: PatchKind,
+    patch: &Value,
+    options: &mut WriteOptions,
+) -> Result<Value> {
     if target.subresource == "scale" {
         return scale::write_scale(plane, target, options, |scale| match kind {
-            PatchKind::Json => plain::json_patch(scale, patch).map_err(|error| refused(target, &error)),
+            PatchKind::Json => {
+                plain::json_patch(scale, patch).map_err(|error| refused(target, &error))
+            }
             _ => plain::merge_patch(scale, patch).map_err(|error| refused(target, &error)),
         });
     }
@@ -70,14 +78,22 @@ pub fn patch(plane: &Plane, target: &Target, kind: PatchKind, patch: &Value, opt
         for (key, want) in [("name", &target.name), ("namespace", &target.namespace)] {
             let given = next["metadata"][key].as_str().unwrap_or_default();
             if given != want {
-                return Err(ApiError::bad_request(format!("the {key} of the object ({given}) does not match the {key} on the URL ({want})")));
+                return Err(ApiError::bad_request(format!(
+                    "the {key} of the object ({given}) does not match the {key} on the URL ({want})"
+                )));
             }
         }
         Ok(next)
     })
 }
 
-fn apply(plane: &Plane, target: &Target, patch: &Value, force: bool, options: &mut WriteOptions) -> Result<Value> {
+fn apply(
+    plane: &Plane,
+    target: &Target,
+    patch: &Value,
+    force: bool,
+    options: &mut WriteOptions,
+) -> Result<Value> {
     let resource = &target.resource;
     let mut patch = patch.clone();
     if !patch.is_object() {
@@ -89,14 +105,19 @@ fn apply(plane: &Plane, target: &Target, patch: &Value, force: bool, options: &m
         return Err(ApiError::bad_request("couldn't get version/kind; Object 'Kind' is missing"));
     }
     if given != api {
-        return Err(ApiError::bad_request(format!("Incorrect version specified in apply patch. Specified patch version: {given}, expected: {api}")));
+        return Err(ApiError::bad_request(format!(
+            "Incorrect version specified in apply patch. Specified patch version: {given}, expected: {api}"
+        )));
     }
     if patch["metadata"]["managedFields"].as_array().is_some_and(|all| !all.is_empty()) {
         return Err(ApiError::bad_request("metadata.managedFields must be nil"));
     }
     let name = patch["metadata"]["name"].as_str().unwrap_or_default().to_owned();
     if !name.is_empty() && name != target.name {
-        return Err(ApiError::bad_request(format!("the name of the object ({name}) does not match the name on the URL ({})", target.name)));
+        return Err(ApiError::bad_request(format!(
+            "the name of the object ({name}) does not match the name on the URL ({})",
+            target.name
+        )));
     }
     patch["metadata"]["name"] = json!(target.name);
     if resource.namespaced {
@@ -107,10 +128,19 @@ fn apply(plane: &Plane, target: &Target, patch: &Value, force: bool, options: &m
             return Err(target.not_found());
         }
         if patch["metadata"]["uid"].as_str().is_some_and(|uid| !uid.is_empty()) {
-            let why = format!("uid mismatch: the provided object specified uid {}, and no existing object was found", patch["metadata"]["uid"].as_str().unwrap_or_default());
-            return Err(ApiError::conflict_because(&resource.group, &resource.plural, &target.name, &why));
+            let why = format!(
+                "uid mismatch: the provided object specified uid {}, and no existing object was found",
+                patch["metadata"]["uid"].as_str().unwrap_or_default()
+            );
+            return Err(ApiError::conflict_because(
+                &resource.group,
+                &resource.plural,
+                &target.name,
+                &why,
+            ));
         }
-        let mut object = ownership::apply(resource, "", None, &patch, &options.manager, force).map_err(|error| refused(target, &error))?;
+        let mut object = ownership::apply(resource, "", None, &patch, &options.manager, force)
+            .map_err(|error| refused(target, &error))?;
         ownership::mark_applied(&mut object);
         match plane.create(target, object, options) {
             Err(error) if error.reason == "AlreadyExists" => {}
@@ -118,8 +148,15 @@ fn apply(plane: &Plane, target: &Target, patch: &Value, force: bool, options: &m
         }
     }
     plane.modify(target, options, |current, options| {
-        let mut next = ownership::apply(resource, &target.subresource, Some(current), &patch, &options.manager, force)
-            .map_err(|error| refused(target, &error))?;
+        let mut next = ownership::apply(
+            resource,
+            &target.subresource,
+            Some(current),
+            &patch,
+            &options.manager,
+            force,
+        )
+        .map_err(|error| refused(target, &error))?;
         ownership::mark_applied(&mut next);
         Ok(next)
     })

@@ -132,7 +132,10 @@ pub fn now() -> String {
 fn suffix() -> String {
     const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
     let mut random = rand::rng();
-    (0..5).filter_map(|_| LETTERS.get(random.random_range(0..LETTERS.len()))).map(|byte| char::from(*byte)).collect()
+    (0..5)
+        .filter_map(|_| LETTERS.get(random.random_range(0..LETTERS.len())))
+        .map(|byte| char::from(*byte))
+        .collect()
 }
 
 /// The namespaces that are always there.
@@ -156,8 +159,16 @@ impl Plane {
             plane.bootstrap("", "namespaces", "", body)?;
         }
         for (name, value, what) in [
-            ("system-cluster-critical", 2_000_000_000, "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary."),
-            ("system-node-critical", 2_000_001_000, "Used for system critical pods that must not be moved from their current node."),
+            (
+                "system-cluster-critical",
+                2_000_000_000,
+                "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
+            ),
+            (
+                "system-node-critical",
+                2_000_001_000,
+                "Used for system critical pods that must not be moved from their current node.",
+            ),
         ] {
             let body = json!({"metadata": {"name": name}, "value": value, "description": what});
             plane.bootstrap("scheduling.k8s.io", "priorityclasses", "", body)?;
@@ -169,7 +180,12 @@ impl Plane {
         let Some(resource) = self.registry().get(group, "v1", plural) else { return Ok(()) };
         body["apiVersion"] = json!(resource.api_version());
         body["kind"] = json!(resource.kind);
-        let target = Target { resource, namespace: namespace.to_owned(), name: String::new(), subresource: String::new() };
+        let target = Target {
+            resource,
+            namespace: namespace.to_owned(),
+            name: String::new(),
+            subresource: String::new(),
+        };
         match self.create(&target, body, &mut WriteOptions::by("kube-apiserver")) {
             Err(error) if error.reason != "AlreadyExists" => Err(error),
             _ => Ok(()),
@@ -219,7 +235,12 @@ impl Plane {
     }
 
     /// Creates an object.
-    pub fn create(&self, target: &Target, mut body: Value, options: &mut WriteOptions) -> Result<Value> {
+    pub fn create(
+        &self,
+        target: &Target,
+        mut body: Value,
+        options: &mut WriteOptions,
+    ) -> Result<Value> {
         let resource = &target.resource;
         let applied = ownership::take_applied(&mut body);
         self.read_body(resource, &mut body, options)?;
@@ -228,12 +249,21 @@ impl Plane {
         {
             let metadata = &mut body["metadata"];
             if metadata["resourceVersion"].as_str().is_some_and(|version| !version.is_empty()) {
-                return Err(ApiError::plain("resourceVersion should not be set on objects to be created"));
+                return Err(ApiError::plain(
+                    "resourceVersion should not be set on objects to be created",
+                ));
             }
             let Some(metadata) = metadata.as_object_mut() else {
                 return Err(ApiError::bad_request("metadata must be an object"));
             };
-            for key in ["resourceVersion", "selfLink", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"] {
+            for key in [
+                "resourceVersion",
+                "selfLink",
+                "uid",
+                "deletionTimestamp",
+                "deletionGracePeriodSeconds",
+                "generation",
+            ] {
                 metadata.shift_remove(key);
             }
             metadata.insert("uid".to_owned(), json!(uuid::Uuid::new_v4().to_string()));
@@ -290,7 +320,12 @@ impl Plane {
     }
 
     /// Replaces an object or a part of it.
-    pub fn update(&self, target: &Target, mut body: Value, options: &mut WriteOptions) -> Result<Value> {
+    pub fn update(
+        &self,
+        target: &Target,
+        mut body: Value,
+        options: &mut WriteOptions,
+    ) -> Result<Value> {
         let resource = &target.resource;
         self.read_body(resource, &mut body, options)?;
         self.place(target, &mut body)?;
@@ -300,28 +335,47 @@ impl Plane {
                 body["metadata"]["name"] = json!(target.name);
             } else {
                 return Err(ApiError::bad_request(format!(
-                    "the name of the object ({given}) does not match the name on the URL ({})", target.name)));
+                    "the name of the object ({given}) does not match the name on the URL ({})",
+                    target.name
+                )));
             }
         }
         let version = body["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned();
         if self.store().get(&target.key()).is_none() {
-            if target.subresource.is_empty() && kinds::created_by_update(resource) && version.is_empty() {
+            if target.subresource.is_empty()
+                && kinds::created_by_update(resource)
+                && version.is_empty()
+            {
                 return self.create(target, body, options);
             }
             return Err(target.not_found());
         }
         if version.is_empty() && kinds::needs_version(resource) {
             let kind = if resource.custom.is_some() { &resource.plural } else { &resource.kind };
-            return Err(ApiError::invalid(&resource.group, kind, &target.name, &[
-                crate::status::FieldError::invalid("metadata.resourceVersion", &if resource.custom.is_some() { json!(0) } else { json!("") }, "must be specified for an update"),
-            ]));
+            return Err(ApiError::invalid(
+                &resource.group,
+                kind,
+                &target.name,
+                &[crate::status::FieldError::invalid(
+                    "metadata.resourceVersion",
+                    &if resource.custom.is_some() { json!(0) } else { json!("") },
+                    "must be specified for an update",
+                )],
+            ));
         }
         let uid = body["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
         self.modify(target, options, |current, _| {
             let have = current["metadata"]["uid"].as_str().unwrap_or_default();
             if !uid.is_empty() && uid != have {
-                let why = format!("Precondition failed: UID in precondition: {uid}, UID in object meta: {have}");
-                return Err(ApiError::conflict_because(&resource.group, &resource.plural, &target.name, &why));
+                let why = format!(
+                    "Precondition failed: UID in precondition: {uid}, UID in object meta: {have}"
+                );
+                return Err(ApiError::conflict_because(
+                    &resource.group,
+                    &resource.plural,
+                    &target.name,
+                    &why,
+                ));
             }
             if !version.is_empty() && json!(version) != current["metadata"]["resourceVersion"] {
                 return Err(target.conflict());
@@ -354,7 +408,8 @@ impl Plane {
             let next = self.settle(target, &current, next, options)?;
             let mut same = next.clone();
             same["metadata"]["resourceVersion"] = current["metadata"]["resourceVersion"].clone();
-            let ends = !next["metadata"]["deletionTimestamp"].is_null() && kinds::may_go(resource, &next);
+            let ends =
+                !next["metadata"]["deletionTimestamp"].is_null() && kinds::may_go(resource, &next);
             if !ends && ownership::same_but_times(&same, &current) {
                 return Ok(current);
             }
@@ -387,11 +442,18 @@ impl Plane {
     }
 
     // What a changed object becomes: what may not change is put back, the rest is checked.
-    fn settle(&self, target: &Target, current: &Value, mut next: Value, options: &mut WriteOptions) -> Result<Value> {
+    fn settle(
+        &self,
+        target: &Target,
+        current: &Value,
+        mut next: Value,
+        options: &mut WriteOptions,
+    ) -> Result<Value> {
         let resource = &target.resource;
         let applied = ownership::take_applied(&mut next);
         let mut findings = Vec::new();
-        kinds::complete(resource, &mut next, &mut findings).map_err(|text| mistyped(resource, &text))?;
+        kinds::complete(resource, &mut next, &mut findings)
+            .map_err(|text| mistyped(resource, &text))?;
         report(resource, findings, options)?;
         ownership::one_reference_each(&mut next, &mut options.warnings);
         match target.subresource.as_str() {
@@ -438,12 +500,21 @@ impl Plane {
                 }
             }
         }
-        if kinds::has_generation(resource) && target.subresource != "status" && kinds::content_differs(resource, current, &next) {
+        if kinds::has_generation(resource)
+            && target.subresource != "status"
+            && kinds::content_differs(resource, current, &next)
+        {
             let generation = had["generation"].as_i64().unwrap_or(0) + 1;
             next["metadata"]["generation"] = json!(generation);
         }
         if !applied {
-            ownership::on_update(resource, &target.subresource, current, &mut next, &options.manager)?;
+            ownership::on_update(
+                resource,
+                &target.subresource,
+                current,
+                &mut next,
+                &options.manager,
+            )?;
         }
         admit::on_update(self, target, current, &mut next)?;
         self.validate_update(resource, &next, current)?;
@@ -458,12 +529,30 @@ impl Plane {
             let current = &entry.value;
             let have = |key: &str| current["metadata"][key].as_str().unwrap_or_default().to_owned();
             if let Some(uid) = options.uid.as_ref().filter(|uid| **uid != have("uid")) {
-                let why = format!("the UID in the precondition ({uid}) does not match the UID in record ({}). The object might have been deleted and then recreated", have("uid"));
-                return Err(ApiError::conflict_because(&resource.group, &resource.kind, &target.name, &why));
+                let why = format!(
+                    "the UID in the precondition ({uid}) does not match the UID in record ({}). The object might have been deleted and then recreated",
+                    have("uid")
+                );
+                return Err(ApiError::conflict_because(
+                    &resource.group,
+                    &resource.kind,
+                    &target.name,
+                    &why,
+                ));
             }
-            if let Some(version) = options.version.as_ref().filter(|version| **version != have("resourceVersion")) {
-                let why = format!("the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record ({}). The object might have been modified", have("resourceVersion"));
-                return Err(ApiError::conflict_because(&resource.group, &resource.kind, &target.name, &why));
+            if let Some(version) =
+                options.version.as_ref().filter(|version| **version != have("resourceVersion"))
+            {
+                let why = format!(
+                    "the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record ({}). The object might have been modified",
+                    have("resourceVersion")
+                );
+                return Err(ApiError::conflict_because(
+                    &resource.group,
+                    &resource.kind,
+                    &target.name,
+                    &why,
+                ));
             }
             admit::on_delete(target)?;
             let mut next = Value::clone(current);
@@ -475,7 +564,10 @@ impl Plane {
                 match self.store().delete(&entry.key, entry.revision) {
                     Ok(revision) => {
                         self.after_delete(resource, current);
-                        return Ok(Deleted::Gone(kinds::present(resource, &versioned(next, revision))));
+                        return Ok(Deleted::Gone(kinds::present(
+                            resource,
+                            &versioned(next, revision),
+                        )));
                     }
                     Err(local_store::Error::Conflict { .. }) => continue,
                     Err(other) => return Err(other.into()),
@@ -499,7 +591,12 @@ impl Plane {
     }
 
     // Checks apiVersion and kind, finds unknown fields, sets defaults.
-    fn read_body(&self, resource: &Resource, body: &mut Value, options: &mut WriteOptions) -> Result<()> {
+    fn read_body(
+        &self,
+        resource: &Resource,
+        body: &mut Value,
+        options: &mut WriteOptions,
+    ) -> Result<()> {
         let Some(fields) = body.as_object_mut() else {
             return Err(ApiError::bad_request("the body of the request is no object"));
         };
@@ -517,19 +614,34 @@ impl Plane {
             let text = body.to_string();
             let cut: String = text.chars().take(30).collect();
             let dots = if text.len() > 30 { " ..." } else { "" };
-            return Err(ApiError::bad_request(format!("the object provided is unrecognized (must be of type {}): Object 'Kind' is missing in '{text}' ({cut}{dots})", resource.kind)));
+            return Err(ApiError::bad_request(format!(
+                "the object provided is unrecognized (must be of type {}): Object 'Kind' is missing in '{text}' ({cut}{dots})",
+                resource.kind
+            )));
         }
         if given != api {
-            return Err(ApiError::bad_request(format!("the API version in the data ({given}) does not match the expected API version ({api})")));
+            return Err(ApiError::bad_request(format!(
+                "the API version in the data ({given}) does not match the expected API version ({api})"
+            )));
         }
         if kind != resource.kind {
             if resource.custom.is_some() {
                 let name = body["metadata"]["name"].as_str().unwrap_or_default();
-                return Err(ApiError::invalid(&resource.group, &kind, name, &[
-                    crate::status::FieldError::invalid("kind", &json!(kind), &format!("must be {}", resource.kind)),
-                ]));
+                return Err(ApiError::invalid(
+                    &resource.group,
+                    &kind,
+                    name,
+                    &[crate::status::FieldError::invalid(
+                        "kind",
+                        &json!(kind),
+                        &format!("must be {}", resource.kind),
+                    )],
+                ));
             }
-            return Err(ApiError::bad_request(format!("{kind} in version \"{}\" cannot be handled as a {}: converting (v1.{kind}) to (v1.{}): unknown conversion", resource.version, resource.kind, resource.kind)));
+            return Err(ApiError::bad_request(format!(
+                "{kind} in version \"{}\" cannot be handled as a {}: converting (v1.{kind}) to (v1.{}): unknown conversion",
+                resource.version, resource.kind, resource.kind
+            )));
         }
         if !body["metadata"].is_object() {
             if body.get("metadata").is_some_and(|metadata| !metadata.is_null()) {
@@ -540,7 +652,8 @@ impl Plane {
         let mut findings = Vec::new();
         kinds::complete(resource, body, &mut findings).map_err(|text| mistyped(resource, &text))?;
         findings.extend(std::mem::take(&mut options.findings));
-        if let Some(warning) = resource.custom.as_ref().and_then(|custom| custom.deprecated.clone()) {
+        if let Some(warning) = resource.custom.as_ref().and_then(|custom| custom.deprecated.clone())
+        {
             options.warnings.push(warning);
         }
         report(resource, findings, options)
@@ -559,7 +672,8 @@ impl Plane {
         }
         if !given.is_empty() && given != target.namespace {
             return Err(ApiError::bad_request(format!(
-                "the namespace of the provided object does not match the namespace sent on the request")));
+                "the namespace of the provided object does not match the namespace sent on the request"
+            )));
         }
         metadata["namespace"] = json!(target.namespace);
         Ok(())
@@ -578,8 +692,11 @@ impl Plane {
             return Ok(());
         }
         let name = body["metadata"]["name"].as_str().unwrap_or_default();
-        let why = format!("unable to create new content in namespace {namespace} because it is being terminated");
-        let mut error = ApiError::forbidden(&target.resource.group, &target.resource.plural, name, &why);
+        let why = format!(
+            "unable to create new content in namespace {namespace} because it is being terminated"
+        );
+        let mut error =
+            ApiError::forbidden(&target.resource.group, &target.resource.plural, name, &why);
         if let Some(details) = &mut error.details {
             details["causes"] = json!([{
                 "reason": "NamespaceTerminating", "field": "metadata.namespace",
@@ -591,7 +708,8 @@ impl Plane {
 
     fn validate(&self, resource: &Resource, object: &Value, old: Option<&Value>) -> Result<()> {
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
-        let fail = |errors: &[_]| Err(ApiError::invalid(&resource.group, &resource.kind, name, errors));
+        let fail =
+            |errors: &[_]| Err(ApiError::invalid(&resource.group, &resource.kind, name, errors));
         if let Some(custom) = &resource.custom {
             let mut errors = meta::check(resource, object, old);
             errors.extend(custom.check(object, old));
@@ -631,11 +749,12 @@ impl Plane {
             name,
             subresource: "status".to_owned(),
         };
-        let written = self.modify(&target, &mut WriteOptions::by("kube-apiserver"), |current, _| {
-            let mut next = current.clone();
-            next["status"] = status.clone();
-            Ok(next)
-        });
+        let written =
+            self.modify(&target, &mut WriteOptions::by("kube-apiserver"), |current, _| {
+                let mut next = current.clone();
+                next["status"] = status.clone();
+                Ok(next)
+            });
         match written {
             Ok(object) => self.serve_definition(&object),
             Err(error) => tracing::warn!(%error, "the status of a definition was not written"),
@@ -656,14 +775,22 @@ impl Plane {
                     name: metadata["name"].as_str().unwrap_or_default().to_owned(),
                     subresource: String::new(),
                 };
-                waiting |= matches!(self.delete(&target, &DeleteOptions::default()), Ok(Deleted::Waiting(_)));
+                waiting |= matches!(
+                    self.delete(&target, &DeleteOptions::default()),
+                    Ok(Deleted::Waiting(_))
+                );
             }
         }
         if waiting {
             return;
         }
-        let Some(resource) = self.registry().get("apiextensions.k8s.io", "v1", "customresourcedefinitions") else { return };
-        let target = Target { resource, namespace: String::new(), name, subresource: String::new() };
+        let Some(resource) =
+            self.registry().get("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+        else {
+            return;
+        };
+        let target =
+            Target { resource, namespace: String::new(), name, subresource: String::new() };
         let cleanup = json!(kinds::CLEANUP);
         if !object["metadata"]["finalizers"].as_array().is_some_and(|all| all.contains(&cleanup)) {
             return;
@@ -686,7 +813,8 @@ impl Plane {
             self.change_registry(|registry| registry.remove_definition(&name));
         }
         if let Some(custom) = &resource.custom {
-            let key = format!("apiextensions.k8s.io/customresourcedefinitions/{}", custom.definition);
+            let key =
+                format!("apiextensions.k8s.io/customresourcedefinitions/{}", custom.definition);
             if let Some(entry) = self.store().get(&key) {
                 if !entry.value["metadata"]["deletionTimestamp"].is_null() {
                     self.end_definition(&entry.value);
@@ -710,7 +838,10 @@ fn report(resource: &Resource, findings: Vec<String>, options: &mut WriteOptions
             }
         }
         FieldValidation::Strict => {
-            return Err(mistyped(resource, &format!("strict decoding error: {}", findings.join(", "))));
+            return Err(mistyped(
+                resource,
+                &format!("strict decoding error: {}", findings.join(", ")),
+            ));
         }
     }
     Ok(())
@@ -718,7 +849,9 @@ fn report(resource: &Resource, findings: Vec<String>, options: &mut WriteOptions
 
 fn mistyped(resource: &Resource, text: &str) -> ApiError {
     let (kind, version) = (&resource.kind, &resource.version);
-    ApiError::bad_request(format!("{kind} in version \"{version}\" cannot be handled as a {kind}: {text}"))
+    ApiError::bad_request(format!(
+        "{kind} in version \"{version}\" cannot be handled as a {kind}: {text}"
+    ))
 }
 
 /// The object with its resourceVersion, where Kubernetes puts it.
@@ -732,7 +865,8 @@ pub(crate) fn versioned(mut object: Value, revision: u64) -> Value {
 /// Reads a JSON or YAML body, with the duplicate keys of JSON as strict findings.
 pub fn parse(bytes: &[u8], yaml: bool) -> Result<(Value, Vec<String>), String> {
     if yaml {
-        let value: Value = serde_yaml::from_slice(bytes).map_err(|error| format!("error converting YAML to JSON: yaml: {error}"))?;
+        let value: Value = serde_yaml::from_slice(bytes)
+            .map_err(|error| format!("error converting YAML to JSON: yaml: {error}"))?;
         return Ok((value, Vec::new()));
     }
     let value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;

@@ -5,26 +5,47 @@ use serde_json::{Map, Value, json};
 /// Fields of messages: number, name, type. `s` text, `i` integer, `b` boolean, `y` bytes, `-` ignored,
 /// `ms` and `my` maps of texts and bytes, `T` message T, `*` in front: a list.
 const MESSAGES: &[(&str, &str)] = &[
-    ("Meta", "1 name s,2 generateName s,3 namespace s,4 - -,5 - -,6 - -,7 - -,8 - -,11 labels ms,12 annotations ms"),
+    (
+        "Meta",
+        "1 name s,2 generateName s,3 namespace s,4 - -,5 - -,6 - -,7 - -,8 - -,11 labels ms,12 annotations ms",
+    ),
     ("ConfigMap", "1 metadata Meta,2 data ms,3 binaryData my,4 immutable b"),
     ("Secret", "1 metadata Meta,2 data my,3 type s,4 stringData ms,5 immutable b"),
     ("Namespace", "1 metadata Meta,2 - -,3 - -"),
     ("ServiceAccount", "1 metadata Meta,4 automountServiceAccountToken b"),
     ("Deployment", "1 metadata Meta,2 spec DeploymentSpec,3 - -"),
-    ("DeploymentSpec", "1 replicas i,2 selector LabelSelector,3 template PodTemplate,4 strategy Strategy,5 minReadySeconds i,6 revisionHistoryLimit i,7 paused b,9 progressDeadlineSeconds i"),
+    (
+        "DeploymentSpec",
+        "1 replicas i,2 selector LabelSelector,3 template PodTemplate,4 strategy Strategy,5 minReadySeconds i,6 revisionHistoryLimit i,7 paused b,9 progressDeadlineSeconds i",
+    ),
     ("Strategy", "1 type s"),
     ("LabelSelector", "1 matchLabels ms"),
     ("PodTemplate", "1 metadata Meta,2 spec PodSpec"),
-    ("PodSpec", "2 containers *Container,3 restartPolicy s,4 terminationGracePeriodSeconds i,6 dnsPolicy s,7 nodeSelector ms,8 serviceAccountName s,9 serviceAccount s,10 nodeName s,11 hostNetwork b,12 hostPID b,13 hostIPC b,14 - -,16 hostname s,17 subdomain s,19 schedulerName s,24 priorityClassName s"),
-    ("Container", "1 name s,2 image s,3 command *s,4 args *s,5 workingDir s,6 ports *Port,8 - -,13 terminationMessagePath s,14 imagePullPolicy s,16 stdin b,17 stdinOnce b,18 tty b,20 terminationMessagePolicy s"),
+    (
+        "PodSpec",
+        "2 containers *Container,3 restartPolicy s,4 terminationGracePeriodSeconds i,6 dnsPolicy s,7 nodeSelector ms,8 serviceAccountName s,9 serviceAccount s,10 nodeName s,11 hostNetwork b,12 hostPID b,13 hostIPC b,14 - -,16 hostname s,17 subdomain s,19 schedulerName s,24 priorityClassName s",
+    ),
+    (
+        "Container",
+        "1 name s,2 image s,3 command *s,4 args *s,5 workingDir s,6 ports *Port,8 - -,13 terminationMessagePath s,14 imagePullPolicy s,16 stdin b,17 stdinOnce b,18 tty b,20 terminationMessagePolicy s",
+    ),
     ("Port", "1 name s,2 hostPort i,3 containerPort i,4 protocol s,5 hostIP s"),
     ("Job", "1 metadata Meta,2 spec JobSpec,3 - -"),
-    ("JobSpec", "1 parallelism i,2 completions i,3 activeDeadlineSeconds i,4 selector LabelSelector,5 manualSelector b,6 template PodTemplate,7 backoffLimit i,8 ttlSecondsAfterFinished i"),
+    (
+        "JobSpec",
+        "1 parallelism i,2 completions i,3 activeDeadlineSeconds i,4 selector LabelSelector,5 manualSelector b,6 template PodTemplate,7 backoffLimit i,8 ttlSecondsAfterFinished i",
+    ),
     ("CronJob", "1 metadata Meta,2 spec CronJobSpec,3 - -"),
-    ("CronJobSpec", "1 schedule s,2 startingDeadlineSeconds i,3 concurrencyPolicy s,4 suspend b,5 jobTemplate JobTemplate"),
+    (
+        "CronJobSpec",
+        "1 schedule s,2 startingDeadlineSeconds i,3 concurrencyPolicy s,4 suspend b,5 jobTemplate JobTemplate",
+    ),
     ("JobTemplate", "1 metadata Meta,2 spec JobSpec"),
     ("Service", "1 metadata Meta,2 spec ServiceSpec,3 - -"),
-    ("ServiceSpec", "1 ports *ServicePort,2 selector ms,3 clusterIP s,4 type s,7 sessionAffinity s,10 externalName s"),
+    (
+        "ServiceSpec",
+        "1 ports *ServicePort,2 selector ms,3 clusterIP s,4 type s,7 sessionAffinity s,10 externalName s",
+    ),
     ("ServicePort", "1 name s,2 protocol s,3 port i,4 targetPort either,5 - -"),
     ("Either", "1 kind i,2 number i,3 text s"),
     ("Role", "1 metadata Meta,2 rules *Rule"),
@@ -36,7 +57,10 @@ const MESSAGES: &[(&str, &str)] = &[
     ("RoleRef", "1 apiGroup s,2 kind s,3 name s"),
     ("SelfSubjectAccessReview", "1 - -,2 spec AccessSpec,3 - -"),
     ("AccessSpec", "1 resourceAttributes Attributes,2 nonResourceAttributes Paths"),
-    ("Attributes", "1 namespace s,2 verb s,3 group s,4 version s,5 resource s,6 subresource s,7 name s"),
+    (
+        "Attributes",
+        "1 namespace s,2 verb s,3 group s,4 version s,5 resource s,6 subresource s,7 name s",
+    ),
     ("Paths", "1 path s,2 verb s"),
     ("SelfSubjectRulesReview", "1 - -,2 spec RulesSpec,3 - -"),
     ("RulesSpec", "1 namespace s"),
@@ -142,7 +166,10 @@ fn message(name: &str, bytes: &[u8]) -> Option<Value> {
             continue;
         }
         let value = single(kind, content)?;
-        if value != json!("") && value != json!(false) && !(value == json!({}) && kind != "LabelSelector") {
+        if value != json!("")
+            && value != json!(false)
+            && !(value == json!({}) && kind != "LabelSelector")
+        {
             object.insert(key.to_owned(), value);
         }
     }
@@ -153,7 +180,9 @@ fn single(kind: &str, content: Content<'_>) -> Option<Value> {
     use base64::Engine;
     Some(match (kind, content) {
         ("s", Content::Bytes(bytes)) => json!(std::str::from_utf8(bytes).ok()?),
-        ("y", Content::Bytes(bytes)) => json!(base64::engine::general_purpose::STANDARD.encode(bytes)),
+        ("y", Content::Bytes(bytes)) => {
+            json!(base64::engine::general_purpose::STANDARD.encode(bytes))
+        }
         ("i", Content::Number(number)) => json!(number.cast_signed()),
         ("b", Content::Number(number)) => json!(number != 0),
         ("either", Content::Bytes(bytes)) => {

@@ -41,7 +41,8 @@ pub fn schemas() -> Option<&'static Map<String, Value>> {
 /// The name of the schema of a kind.
 #[must_use]
 pub fn schema_of(group: &str, version: &str, kind: &str) -> Option<String> {
-    static KINDS: OnceLock<rustc_hash::FxHashMap<(String, String, String), String>> = OnceLock::new();
+    static KINDS: OnceLock<rustc_hash::FxHashMap<(String, String, String), String>> =
+        OnceLock::new();
     let kinds = KINDS.get_or_init(|| {
         let mut kinds = rustc_hash::FxHashMap::default();
         for (name, schema) in schemas().into_iter().flatten() {
@@ -104,7 +105,9 @@ fn older(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
             let single = match fields.get("allOf") {
-                Some(Value::Array(all)) if all.len() == 1 => all.first().and_then(|one| one.get("$ref")).cloned(),
+                Some(Value::Array(all)) if all.len() == 1 => {
+                    all.first().and_then(|one| one.get("$ref")).cloned()
+                }
                 _ => None,
             };
             if let Some(reference) = single {

@@ -56,16 +56,32 @@ const BUILT_IN: &[(&str, &str, &str)] = &[
     ("", "v1", "nodes Node C no - proxy,status"),
     ("", "v1", "persistentvolumeclaims PersistentVolumeClaim N pvc - status"),
     ("", "v1", "persistentvolumes PersistentVolume C pv - status"),
-    ("", "v1", "pods Pod N po all attach,binding,ephemeralcontainers,eviction,exec,log,portforward,proxy,resize,status"),
+    (
+        "",
+        "v1",
+        "pods Pod N po all attach,binding,ephemeralcontainers,eviction,exec,log,portforward,proxy,resize,status",
+    ),
     ("", "v1", "podtemplates PodTemplate N - - -"),
     ("", "v1", "replicationcontrollers ReplicationController N rc all scale,status"),
     ("", "v1", "resourcequotas ResourceQuota N quota - status"),
     ("", "v1", "secrets Secret N - - -"),
     ("", "v1", "serviceaccounts ServiceAccount N sa - token"),
     ("", "v1", "services Service N svc all proxy,status"),
-    ("admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations MutatingWebhookConfiguration C - api-extensions -"),
-    ("admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations ValidatingWebhookConfiguration C - api-extensions -"),
-    ("apiextensions.k8s.io", "v1", "customresourcedefinitions CustomResourceDefinition C crd,crds api-extensions status"),
+    (
+        "admissionregistration.k8s.io",
+        "v1",
+        "mutatingwebhookconfigurations MutatingWebhookConfiguration C - api-extensions -",
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "v1",
+        "validatingwebhookconfigurations ValidatingWebhookConfiguration C - api-extensions -",
+    ),
+    (
+        "apiextensions.k8s.io",
+        "v1",
+        "customresourcedefinitions CustomResourceDefinition C crd,crds api-extensions status",
+    ),
     ("apps", "v1", "controllerrevisions ControllerRevision N - - -"),
     ("apps", "v1", "daemonsets DaemonSet N ds all status"),
     ("apps", "v1", "deployments Deployment N deploy all scale,status"),
@@ -81,7 +97,11 @@ const BUILT_IN: &[(&str, &str, &str)] = &[
     ("autoscaling", "v1", "horizontalpodautoscalers HorizontalPodAutoscaler N hpa all status"),
     ("batch", "v1", "cronjobs CronJob N cj all status"),
     ("batch", "v1", "jobs Job N - all status"),
-    ("certificates.k8s.io", "v1", "certificatesigningrequests CertificateSigningRequest C csr - approval,status"),
+    (
+        "certificates.k8s.io",
+        "v1",
+        "certificatesigningrequests CertificateSigningRequest C csr - approval,status",
+    ),
     ("coordination.k8s.io", "v1", "leases Lease N - - -"),
     ("discovery.k8s.io", "v1", "endpointslices EndpointSlice N - - -"),
     ("events.k8s.io", "v1", "events Event N ev - -"),
@@ -150,9 +170,8 @@ impl Registry {
     /// The resource of a kind.
     #[must_use]
     pub fn by_kind(&self, group: &str, version: &str, kind: &str) -> Option<Arc<Resource>> {
-        let same = |one: &&Arc<Resource>| {
-            one.group == group && one.version == version && one.kind == kind
-        };
+        let same =
+            |one: &&Arc<Resource>| one.group == group && one.version == version && one.kind == kind;
         self.found.values().find(same).cloned()
     }
 
@@ -207,11 +226,24 @@ pub fn version_rank(version: &str) -> (u8, u64, u64) {
 
 fn group_rank(group: &str) -> (usize, String) {
     let order = [
-        "apiregistration.k8s.io", "apps", "events.k8s.io", "authentication.k8s.io",
-        "authorization.k8s.io", "autoscaling", "batch", "certificates.k8s.io",
-        "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "storage.k8s.io",
-        "admissionregistration.k8s.io", "apiextensions.k8s.io", "scheduling.k8s.io",
-        "coordination.k8s.io", "node.k8s.io", "discovery.k8s.io",
+        "apiregistration.k8s.io",
+        "apps",
+        "events.k8s.io",
+        "authentication.k8s.io",
+        "authorization.k8s.io",
+        "autoscaling",
+        "batch",
+        "certificates.k8s.io",
+        "networking.k8s.io",
+        "policy",
+        "rbac.authorization.k8s.io",
+        "storage.k8s.io",
+        "admissionregistration.k8s.io",
+        "apiextensions.k8s.io",
+        "scheduling.k8s.io",
+        "coordination.k8s.io",
+        "node.k8s.io",
+        "discovery.k8s.io",
     ];
     let rank = order.iter().position(|one| *one == group).unwrap_or(order.len());
     (rank, if rank == order.len() { group.to_owned() } else { String::new() })
@@ -229,9 +261,7 @@ fn built_in(group: &str, version: &str, line: &str) -> Option<Resource> {
     let (short, categories, subresources) = (list()?, list()?, list()?);
     let verbs: Vec<&str> = match plural {
         "componentstatuses" => vec!["get", "list"],
-        "namespaces" => {
-            ALL_VERBS.into_iter().filter(|verb| *verb != "deletecollection").collect()
-        }
+        "namespaces" => ALL_VERBS.into_iter().filter(|verb| *verb != "deletecollection").collect(),
         _ if scope.ends_with('V') => vec!["create"],
         _ => ALL_VERBS.to_vec(),
     };
@@ -311,8 +341,14 @@ impl Resource {
         }
         let fields: &[&str] = match (self.group.as_str(), self.plural.as_str()) {
             ("", "pods") => &[
-                "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
-                "spec.hostNetwork", "status.phase", "status.podIP", "status.podIPs",
+                "spec.nodeName",
+                "spec.restartPolicy",
+                "spec.schedulerName",
+                "spec.serviceAccountName",
+                "spec.hostNetwork",
+                "status.phase",
+                "status.podIP",
+                "status.podIPs",
                 "status.nominatedNodeName",
             ],
             ("", "nodes") => &["spec.unschedulable"],
@@ -323,14 +359,29 @@ impl Resource {
             ("batch", "jobs") => &["status.successful"],
             ("certificates.k8s.io", _) => &["spec.signerName"],
             ("", "events") => &[
-                "involvedObject.kind", "involvedObject.namespace", "involvedObject.name",
-                "involvedObject.uid", "involvedObject.apiVersion", "involvedObject.resourceVersion",
-                "involvedObject.fieldPath", "reason", "reportingComponent", "source", "type",
+                "involvedObject.kind",
+                "involvedObject.namespace",
+                "involvedObject.name",
+                "involvedObject.uid",
+                "involvedObject.apiVersion",
+                "involvedObject.resourceVersion",
+                "involvedObject.fieldPath",
+                "reason",
+                "reportingComponent",
+                "source",
+                "type",
             ],
             ("events.k8s.io", "events") => &[
-                "regarding.kind", "regarding.namespace", "regarding.name", "regarding.uid",
-                "regarding.apiVersion", "regarding.resourceVersion", "regarding.fieldPath",
-                "reason", "reportingController", "type",
+                "regarding.kind",
+                "regarding.namespace",
+                "regarding.name",
+                "regarding.uid",
+                "regarding.apiVersion",
+                "regarding.resourceVersion",
+                "regarding.fieldPath",
+                "reason",
+                "reportingController",
+                "type",
             ],
             _ => &[],
         };
@@ -362,10 +413,11 @@ impl<'a> Node<'a> {
         let mut at = schema;
         // A chain of references cannot be long; a circle of them is no schema.
         for _ in 0..8 {
-            let target = at.get("$ref").or_else(|| match at.get("allOf").and_then(Value::as_array) {
-                Some(all) if all.len() == 1 => all.first().and_then(|one| one.get("$ref")),
-                _ => None,
-            });
+            let target =
+                at.get("$ref").or_else(|| match at.get("allOf").and_then(Value::as_array) {
+                    Some(all) if all.len() == 1 => all.first().and_then(|one| one.get("$ref")),
+                    _ => None,
+                });
             match target.and_then(Value::as_str).and_then(published::referred) {
                 Some(next) => at = next,
                 None => break,

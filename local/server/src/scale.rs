@@ -38,7 +38,11 @@ fn paths(target: &Target) -> Paths {
             status: scale["statusReplicasPath"].as_str().unwrap_or_default().to_owned(),
             selector: scale["labelSelectorPath"].as_str().map(str::to_owned),
         },
-        None => Paths { spec: ".spec.replicas".to_owned(), status: ".status.replicas".to_owned(), selector: None },
+        None => Paths {
+            spec: ".spec.replicas".to_owned(),
+            status: ".status.replicas".to_owned(),
+            selector: None,
+        },
     }
 }
 
@@ -52,7 +56,8 @@ fn selector_text(selector: &Value) -> String {
     }
     for one in selector["matchExpressions"].as_array().into_iter().flatten() {
         let key = one["key"].as_str().unwrap_or_default();
-        let values: Vec<&str> = one["values"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let values: Vec<&str> =
+            one["values"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         parts.push(match one["operator"].as_str() {
             Some("In") => format!("{key} in ({})", values.join(",")),
             Some("NotIn") => format!("{key} notin ({})", values.join(",")),
@@ -68,7 +73,10 @@ fn selector_text(selector: &Value) -> String {
 pub fn scale_of(target: &Target, object: &Value) -> Result<Value> {
     let paths = paths(target);
     let Some(replicas) = read(object, &paths.spec).and_then(Value::as_i64) else {
-        return Err(ApiError::internal(&format!("the spec replicas field \"{}\" does not exist", paths.spec)));
+        return Err(ApiError::internal(&format!(
+            "the spec replicas field \"{}\" does not exist",
+            paths.spec
+        )));
     };
     let mut metadata = json!({"name": object["metadata"]["name"]});
     for key in ["namespace", "uid", "resourceVersion", "creationTimestamp"] {
@@ -80,16 +88,21 @@ pub fn scale_of(target: &Target, object: &Value) -> Result<Value> {
     if replicas != 0 {
         spec["replicas"] = json!(replicas);
     }
-    let mut status = json!({"replicas": read(object, &paths.status).and_then(Value::as_i64).unwrap_or(0)});
+    let mut status =
+        json!({"replicas": read(object, &paths.status).and_then(Value::as_i64).unwrap_or(0)});
     let selector = match (&target.resource.custom, &paths.selector) {
-        (Some(_), Some(path)) => read(object, path).and_then(Value::as_str).unwrap_or_default().to_owned(),
+        (Some(_), Some(path)) => {
+            read(object, path).and_then(Value::as_str).unwrap_or_default().to_owned()
+        }
         (Some(_), None) => String::new(),
         _ => selector_text(&object["spec"]["selector"]),
     };
     if !selector.is_empty() {
         status["selector"] = json!(selector);
     }
-    Ok(json!({"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": metadata, "spec": spec, "status": status}))
+    Ok(
+        json!({"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": metadata, "spec": spec, "status": status}),
+    )
 }
 
 /// Writes a Scale made from the one there is.
@@ -104,11 +117,19 @@ pub fn write_scale(
         let scale = change(&scale_of(target, current)?)?;
         let given = scale["metadata"]["resourceVersion"].as_str().unwrap_or_default();
         if !given.is_empty() && json!(given) != current["metadata"]["resourceVersion"] {
-            return Err(ApiError::conflict(&target.resource.group, &target.resource.plural, &target.name));
+            return Err(ApiError::conflict(
+                &target.resource.group,
+                &target.resource.plural,
+                &target.name,
+            ));
         }
         let replicas = scale["spec"]["replicas"].as_i64().unwrap_or(0);
         if replicas < 0 {
-            let error = FieldError::invalid("spec.replicas", &json!(replicas), "must be greater than or equal to 0");
+            let error = FieldError::invalid(
+                "spec.replicas",
+                &json!(replicas),
+                "must be greater than or equal to 0",
+            );
             return Err(ApiError::invalid("autoscaling", "Scale", &target.name, &[error]));
         }
         let mut next = current.clone();
@@ -119,7 +140,12 @@ pub fn write_scale(
 }
 
 /// POST to a subresource.
-pub fn post(plane: &Plane, target: &Target, body: Value, options: &mut WriteOptions) -> Result<(u16, Value)> {
+pub fn post(
+    plane: &Plane,
+    target: &Target,
+    body: Value,
+    options: &mut WriteOptions,
+) -> Result<(u16, Value)> {
     let name = &target.name;
     let whole = Target { subresource: String::new(), ..target.clone() };
     match (target.resource.plural.as_str(), target.subresource.as_str()) {
@@ -131,7 +157,9 @@ pub fn post(plane: &Plane, target: &Target, body: Value, options: &mut WriteOpti
             }
             let bound = Target { subresource: "binding".to_owned(), ..target.clone() };
             plane.modify(&bound, options, |current, _| {
-                if let Some(taken) = current["spec"]["nodeName"].as_str().filter(|taken| !taken.is_empty()) {
+                if let Some(taken) =
+                    current["spec"]["nodeName"].as_str().filter(|taken| !taken.is_empty())
+                {
                     let why = format!("pod {name} is already assigned to node \"{taken}\"");
                     let mut error = ApiError::conflict_because("", "pods/binding", name, &why);
                     error.details = Some(json!({"name": name, "kind": "pods/binding"}));
@@ -151,25 +179,37 @@ pub fn post(plane: &Plane, target: &Target, body: Value, options: &mut WriteOpti
                 crate::custom::set_condition(&mut next["status"], condition);
                 Ok(next)
             })?;
-            Ok((201, json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201})))
+            Ok((
+                201,
+                json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}),
+            ))
         }
         ("pods", "eviction") => {
             let grace = body["deleteOptions"]["gracePeriodSeconds"].as_i64();
-            let deleted = plane.delete(&whole, &DeleteOptions { grace, dry_run: options.dry_run, ..DeleteOptions::default() })?;
+            let deleted = plane.delete(
+                &whole,
+                &DeleteOptions { grace, dry_run: options.dry_run, ..DeleteOptions::default() },
+            )?;
             let _: Deleted = deleted;
-            Ok((201, json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201})))
+            Ok((
+                201,
+                json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}),
+            ))
         }
         ("serviceaccounts", "token") => {
             let account = plane.get(&whole)?;
             let seconds = body["spec"]["expirationSeconds"].as_i64().unwrap_or(3600);
             let ends = chrono::Utc::now() + chrono::Duration::seconds(seconds);
             let token = format!("local.{}", uuid::Uuid::new_v4());
-            Ok((201, json!({
-                "kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1",
-                "metadata": {"name": name, "namespace": target.namespace, "creationTimestamp": now(), "uid": account["metadata"]["uid"]},
-                "spec": {"audiences": ["https://kubernetes.default.svc"], "expirationSeconds": seconds, "boundObjectRef": null},
-                "status": {"token": token, "expirationTimestamp": ends.format("%Y-%m-%dT%H:%M:%SZ").to_string()},
-            })))
+            Ok((
+                201,
+                json!({
+                    "kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1",
+                    "metadata": {"name": name, "namespace": target.namespace, "creationTimestamp": now(), "uid": account["metadata"]["uid"]},
+                    "spec": {"audiences": ["https://kubernetes.default.svc"], "expirationSeconds": seconds, "boundObjectRef": null},
+                    "status": {"token": token, "expirationTimestamp": ends.format("%Y-%m-%dT%H:%M:%SZ").to_string()},
+                }),
+            ))
         }
         _ => Err(ApiError::no_method()),
     }
@@ -184,8 +224,12 @@ pub fn review(target: &Target, mut body: Value) -> Value {
         body["metadata"] = json!({});
     }
     body["status"] = match target.resource.kind.as_str() {
-        "SelfSubjectReview" => json!({"userInfo": {"username": "admin", "uid": "admin-uid", "groups": ["system:masters", "system:authenticated"]}}),
-        "TokenReview" => json!({"authenticated": true, "user": {"username": "admin", "groups": ["system:masters"]}}),
+        "SelfSubjectReview" => {
+            json!({"userInfo": {"username": "admin", "uid": "admin-uid", "groups": ["system:masters", "system:authenticated"]}})
+        }
+        "TokenReview" => {
+            json!({"authenticated": true, "user": {"username": "admin", "groups": ["system:masters"]}})
+        }
         "SelfSubjectRulesReview" => json!({
             "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
             "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}], "incomplete": false,

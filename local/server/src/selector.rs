@@ -32,8 +32,9 @@ enum Test {
 impl Selector {
     /// Both selectors of a request.
     pub fn parse(labels: &str, fields: &str, resource: &Resource) -> Result<Selector> {
-        let labels = parse_labels(labels)
-            .map_err(|text| ApiError::bad_request(format!("unable to parse requirement: {text}")).trim())?;
+        let labels = parse_labels(labels).map_err(|text| {
+            ApiError::bad_request(format!("unable to parse requirement: {text}")).trim()
+        })?;
         Ok(Selector { labels, fields: parse_fields(fields, resource)? })
     }
 
@@ -47,11 +48,13 @@ impl Selector {
     #[must_use]
     pub fn matches(&self, object: &Value) -> bool {
         let empty = Map::new();
-        let labels = object.pointer("/metadata/labels").and_then(Value::as_object).unwrap_or(&empty);
+        let labels =
+            object.pointer("/metadata/labels").and_then(Value::as_object).unwrap_or(&empty);
         self.labels.iter().all(|requirement| requirement.matches(labels))
-            && self.fields.iter().all(|(path, equal, wanted)| {
-                (field(object, path) == *wanted) == *equal
-            })
+            && self
+                .fields
+                .iter()
+                .all(|(path, equal, wanted)| (field(object, path) == *wanted) == *equal)
     }
 
     /// The name asked for by `metadata.name=x`.
@@ -89,7 +92,8 @@ fn field(object: &Value, path: &str) -> String {
 
 // A few fields read as their Go zero value, or stand elsewhere.
 fn absent(object: &Value, path: &str) -> String {
-    let source = || object.pointer("/source/component").or_else(|| object.pointer("/reportingComponent"));
+    let source =
+        || object.pointer("/source/component").or_else(|| object.pointer("/reportingComponent"));
     match path {
         "spec.hostNetwork" | "spec.unschedulable" => "false".to_owned(),
         "status.successful" => field(object, "status.succeeded").replace("", "").if_empty("0"),
@@ -120,8 +124,12 @@ impl Requirement {
             Test::NotIn(any) => value.is_none_or(|value| any.iter().all(|one| one != value)),
             Test::Exists => value.is_some(),
             Test::Missing => value.is_none(),
-            Test::More(than) => value.and_then(|value| value.parse().ok()).is_some_and(|n: i64| n > *than),
-            Test::Less(than) => value.and_then(|value| value.parse().ok()).is_some_and(|n: i64| n < *than),
+            Test::More(than) => {
+                value.and_then(|value| value.parse().ok()).is_some_and(|n: i64| n > *than)
+            }
+            Test::Less(than) => {
+                value.and_then(|value| value.parse().ok()).is_some_and(|n: i64| n < *than)
+            }
         }
     }
 }
@@ -179,7 +187,8 @@ fn tokens(text: &str) -> Vec<Token> {
             rest = &rest[sign.len()..];
             continue;
         }
-        let end = rest.find(|c: char| c.is_whitespace() || "=!,()><".contains(c)).unwrap_or(rest.len());
+        let end =
+            rest.find(|c: char| c.is_whitespace() || "=!,()><".contains(c)).unwrap_or(rest.len());
         found.push(Token::Word(rest[..end].to_owned()));
         rest = &rest[end..];
     }
@@ -244,12 +253,10 @@ impl Labels {
 
     fn key(&mut self) -> Result<String, String> {
         match self.take() {
-            Token::Word(word) => {
-                match meta::qualified_name_errors(&word).into_iter().next() {
-                    Some(wrong) => Err(format!("<nil>: Invalid value: \"{word}\": {wrong}")),
-                    None => Ok(word),
-                }
-            }
+            Token::Word(word) => match meta::qualified_name_errors(&word).into_iter().next() {
+                Some(wrong) => Err(format!("<nil>: Invalid value: \"{word}\": {wrong}")),
+                None => Ok(word),
+            },
             other => Err(format!("found '{}', expected: identifier", other.text())),
         }
     }
@@ -280,7 +287,9 @@ impl Labels {
                     match self.take() {
                         Token::Sign(",") => {}
                         Token::Sign(")") => return Ok(values),
-                        other => return Err(format!("found '{}', expected: ',' or ')'", other.text())),
+                        other => {
+                            return Err(format!("found '{}', expected: ',' or ')'", other.text()));
+                        }
                     }
                 }
                 Token::Sign(",") => values.push(String::new()),
@@ -288,7 +297,12 @@ impl Labels {
                     values.push(String::new());
                     return Ok(values);
                 }
-                other => return Err(format!("found '{}', expected: ',', ')' or identifier", other.text())),
+                other => {
+                    return Err(format!(
+                        "found '{}', expected: ',', ')' or identifier",
+                        other.text()
+                    ));
+                }
             }
         }
     }
@@ -323,12 +337,16 @@ fn parse_labels(text: &str) -> Result<Vec<Requirement>, String> {
             Token::Sign(",") => match parser.peek() {
                 Token::Word(_) | Token::Sign("!") => {}
                 other => {
-                    let text = format!("\u{0}found '{}', expected: identifier after ','", other.text());
+                    let text =
+                        format!("\u{0}found '{}', expected: identifier after ','", other.text());
                     return Err(text);
                 }
             },
             other => {
-                return Err(format!("\u{0}found '{}', expected: ',' or 'end of string'", other.text()));
+                return Err(format!(
+                    "\u{0}found '{}', expected: ',' or 'end of string'",
+                    other.text()
+                ));
             }
         }
     }

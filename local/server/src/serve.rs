@@ -59,9 +59,15 @@ impl Plane {
         let (acceptor, authority) = if options.insecure {
             (None, None)
         } else {
-            let names = vec!["localhost".to_owned(), address.ip().to_string(), "kubernetes".to_owned(), "kubernetes.default".to_owned()];
+            let names = vec![
+                "localhost".to_owned(),
+                address.ip().to_string(),
+                "kubernetes".to_owned(),
+                "kubernetes.default".to_owned(),
+            ];
             let made = rcgen::generate_simple_self_signed(names).map_err(other)?;
-            let key = rustls::pki_types::PrivateKeyDer::try_from(made.signing_key.serialize_der()).map_err(other)?;
+            let key = rustls::pki_types::PrivateKeyDer::try_from(made.signing_key.serialize_der())
+                .map_err(other)?;
             let provider = Arc::new(rustls::crypto::ring::default_provider());
             let mut config = rustls::ServerConfig::builder_with_provider(provider)
                 .with_safe_default_protocol_versions()
@@ -91,7 +97,9 @@ impl Plane {
                     let ended = match acceptor {
                         None => builder.serve_connection(TokioIo::new(stream), service).await,
                         Some(acceptor) => match acceptor.accept(stream).await {
-                            Ok(stream) => builder.serve_connection(TokioIo::new(stream), service).await,
+                            Ok(stream) => {
+                                builder.serve_connection(TokioIo::new(stream), service).await
+                            }
                             Err(_) => return,
                         },
                     };
@@ -108,7 +116,10 @@ impl Plane {
 fn kubeconfig(address: SocketAddr, authority: Option<&str>) -> String {
     let scheme = if authority.is_some() { "https" } else { "http" };
     let trust = authority.map_or(String::new(), |pem| {
-        format!("    certificate-authority-data: {}\n", base64::engine::general_purpose::STANDARD.encode(pem))
+        format!(
+            "    certificate-authority-data: {}\n",
+            base64::engine::general_purpose::STANDARD.encode(pem)
+        )
     });
     format!(
         "apiVersion: v1\nkind: Config\ncurrent-context: lateen\nclusters:\n- name: lateen\n  cluster:\n    server: {scheme}://{address}\n{trust}contexts:\n- name: lateen\n  context:\n    cluster: lateen\n    user: lateen\nusers:\n- name: lateen\n  user:\n    token: lateen\n"

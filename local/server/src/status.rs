@@ -116,7 +116,11 @@ impl FieldError {
 
     /// `Duplicate value: V`
     pub fn duplicate(field: impl Into<String>, value: &Value) -> FieldError {
-        FieldError::new(field, FieldErrorKind::Duplicate, format!("Duplicate value: {}", shown(value)))
+        FieldError::new(
+            field,
+            FieldErrorKind::Duplicate,
+            format!("Duplicate value: {}", shown(value)),
+        )
     }
 
     /// `Forbidden: detail`

@@ -76,7 +76,11 @@ impl Form {
         if media {
             return Err(ApiError::not_acceptable());
         }
-        Err(ApiError::new(406, "NotAcceptable", "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf"))
+        Err(ApiError::new(
+            406,
+            "NotAcceptable",
+            "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf",
+        ))
     }
 }
 
@@ -90,13 +94,19 @@ fn partial(object: &Value) -> Value {
 }
 
 /// One object in the form.
-pub fn render(resource: &Resource, object: Value, form: &Form, with_columns: bool) -> Result<(String, Value)> {
+pub fn render(
+    resource: &Resource,
+    object: Value,
+    form: &Form,
+    with_columns: bool,
+) -> Result<(String, Value)> {
     let value = match form.shape {
         Shape::Whole => object,
         Shape::Metadata => partial(&object),
         Shape::Table => {
             let version = object["metadata"]["resourceVersion"].clone();
-            let metadata = if version.is_null() { json!({}) } else { json!({"resourceVersion": version}) };
+            let metadata =
+                if version.is_null() { json!({}) } else { json!({"resourceVersion": version}) };
             table(resource, &[object], metadata, form, with_columns)
         }
     };
@@ -156,7 +166,13 @@ struct Column {
     priority: i64,
 }
 
-fn table(resource: &Resource, objects: &[Value], metadata: Value, form: &Form, with_columns: bool) -> Value {
+fn table(
+    resource: &Resource,
+    objects: &[Value],
+    metadata: Value,
+    form: &Form,
+    with_columns: bool,
+) -> Value {
     let columns = columns(resource);
     let rows: Vec<Value> = objects
         .iter()
@@ -204,34 +220,73 @@ fn table(resource: &Resource, objects: &[Value], metadata: Value, form: &Form, w
 const COLUMNS: &[(&str, &str, &str)] = &[
     ("", "pods", "Ready,Status,Restarts,Age,IP*,Node*,Nominated Node*,Readiness Gates*"),
     ("apps", "deployments", "Ready,Up-to-date,Available,Age,Containers*,Images*,Selector*"),
-    ("apps", "replicasets", "Desired:integer,Current:integer,Ready:integer,Age,Containers*,Images*,Selector*"),
-    ("", "replicationcontrollers", "Desired:integer,Current:integer,Ready:integer,Age,Containers*,Images*,Selector*"),
+    (
+        "apps",
+        "replicasets",
+        "Desired:integer,Current:integer,Ready:integer,Age,Containers*,Images*,Selector*",
+    ),
+    (
+        "",
+        "replicationcontrollers",
+        "Desired:integer,Current:integer,Ready:integer,Age,Containers*,Images*,Selector*",
+    ),
     ("apps", "statefulsets", "Ready,Age,Containers*,Images*"),
-    ("apps", "daemonsets", "Desired:integer,Current:integer,Ready:integer,Up-to-date:integer,Available:integer,Node Selector,Age,Containers*,Images*,Selector*"),
+    (
+        "apps",
+        "daemonsets",
+        "Desired:integer,Current:integer,Ready:integer,Up-to-date:integer,Available:integer,Node Selector,Age,Containers*,Images*,Selector*",
+    ),
     ("batch", "jobs", "Status,Completions,Duration,Age,Containers*,Images*,Selector*"),
-    ("batch", "cronjobs", "Schedule,Timezone,Suspend:boolean,Active:integer,Last Schedule,Age,Containers*,Images*,Selector*"),
+    (
+        "batch",
+        "cronjobs",
+        "Schedule,Timezone,Suspend:boolean,Active:integer,Last Schedule,Age,Containers*,Images*,Selector*",
+    ),
     ("", "services", "Type,Cluster-IP,External-IP,Port(s),Age,Selector*"),
     ("networking.k8s.io", "ingresses", "Class,Hosts,Address,Ports,Age"),
     ("", "configmaps", "Data,Age"),
     ("", "secrets", "Type,Data,Age"),
     ("", "namespaces", "Status,Age"),
     ("", "serviceaccounts", "Age"),
-    ("", "nodes", "Status,Roles,Age,Version,Internal-IP*,External-IP*,OS-Image*,Kernel-Version*,Container-Runtime*"),
+    (
+        "",
+        "nodes",
+        "Status,Roles,Age,Version,Internal-IP*,External-IP*,OS-Image*,Kernel-Version*,Container-Runtime*",
+    ),
     ("", "events", "Type,Reason,Object,Subobject*,Source*,Message,First Seen*,Count*,Name*"),
-    ("events.k8s.io", "events", "Type,Reason,Object,Subobject*,Source*,Message,First Seen*,Count*,Name*"),
-    ("", "persistentvolumeclaims", "Status,Volume,Capacity,Access Modes,StorageClass,VolumeAttributesClass,Age,VolumeMode*"),
+    (
+        "events.k8s.io",
+        "events",
+        "Type,Reason,Object,Subobject*,Source*,Message,First Seen*,Count*,Name*",
+    ),
+    (
+        "",
+        "persistentvolumeclaims",
+        "Status,Volume,Capacity,Access Modes,StorageClass,VolumeAttributesClass,Age,VolumeMode*",
+    ),
     ("autoscaling", "horizontalpodautoscalers", "Reference,Targets,MinPods,MaxPods,Replicas,Age"),
     ("coordination.k8s.io", "leases", "Holder,Age"),
-    ("policy", "poddisruptionbudgets", "Min Available,Max Unavailable,Allowed Disruptions:integer,Age"),
+    (
+        "policy",
+        "poddisruptionbudgets",
+        "Min Available,Max Unavailable,Allowed Disruptions:integer,Age",
+    ),
     ("networking.k8s.io", "networkpolicies", "Pod-Selector,Age"),
     ("rbac.authorization.k8s.io", "rolebindings", "Role,Age,Users*,Groups*,ServiceAccounts*"),
-    ("rbac.authorization.k8s.io", "clusterrolebindings", "Role,Age,Users*,Groups*,ServiceAccounts*"),
+    (
+        "rbac.authorization.k8s.io",
+        "clusterrolebindings",
+        "Role,Age,Users*,Groups*,ServiceAccounts*",
+    ),
     ("", "endpoints", "Endpoints,Age"),
 ];
 
 fn meta_description(field: &str) -> String {
     let schema = crate::published::schema("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta");
-    schema.and_then(|schema| schema["properties"][field]["description"].as_str()).unwrap_or_default().to_owned()
+    schema
+        .and_then(|schema| schema["properties"][field]["description"].as_str())
+        .unwrap_or_default()
+        .to_owned()
 }
 
 fn columns(resource: &Resource) -> Vec<Column> {
@@ -240,14 +295,21 @@ fn columns(resource: &Resource) -> Vec<Column> {
         name: if event { "Last Seen" } else { "Name" }.to_owned(),
         kind: "string",
         format: if event { "" } else { "name" }.to_owned(),
-        description: if event { "Time when this event was last observed".to_owned() } else { meta_description("name") },
+        description: if event {
+            "Time when this event was last observed".to_owned()
+        } else {
+            meta_description("name")
+        },
         priority: 0,
     }];
     if let Some(custom) = &resource.custom {
         if custom.columns.is_empty() {
             columns.push(Column {
-                name: "Age".to_owned(), kind: "date", format: String::new(),
-                description: meta_description("creationTimestamp"), priority: 0,
+                name: "Age".to_owned(),
+                kind: "date",
+                format: String::new(),
+                description: meta_description("creationTimestamp"),
+                priority: 0,
             });
         }
         for column in &custom.columns {
@@ -261,18 +323,32 @@ fn columns(resource: &Resource) -> Vec<Column> {
                 _ => "string",
             };
             columns.push(Column {
-                name: text("name"), kind, format: text("format"),
-                description: if described.is_empty() { format!("Custom resource definition column (in JSONPath format): {}", text("jsonPath")) } else { described },
+                name: text("name"),
+                kind,
+                format: text("format"),
+                description: if described.is_empty() {
+                    format!(
+                        "Custom resource definition column (in JSONPath format): {}",
+                        text("jsonPath")
+                    )
+                } else {
+                    described
+                },
                 priority: column["priority"].as_i64().unwrap_or(0),
             });
         }
         return columns;
     }
-    let known = COLUMNS.iter().find(|(group, plural, _)| *group == resource.group && *plural == resource.plural);
+    let known = COLUMNS
+        .iter()
+        .find(|(group, plural, _)| *group == resource.group && *plural == resource.plural);
     let Some((_, _, list)) = known else {
         columns.push(Column {
-            name: "Created At".to_owned(), kind: "date", format: String::new(),
-            description: meta_description("creationTimestamp"), priority: 0,
+            name: "Created At".to_owned(),
+            kind: "date",
+            format: String::new(),
+            description: meta_description("creationTimestamp"),
+            priority: 0,
         });
         return columns;
     };
@@ -285,9 +361,14 @@ fn columns(resource: &Resource) -> Vec<Column> {
             _ => "string",
         };
         columns.push(Column {
-            name: name.to_owned(), kind,
+            name: name.to_owned(),
+            kind,
             format: if event && name == "Name" { "name" } else { "" }.to_owned(),
-            description: if name == "Age" { meta_description("creationTimestamp") } else { String::new() },
+            description: if name == "Age" {
+                meta_description("creationTimestamp")
+            } else {
+                String::new()
+            },
             priority,
         });
     }
@@ -349,7 +430,8 @@ fn selector(selector: &Value) -> Value {
     }
     for one in selector["matchExpressions"].as_array().into_iter().flatten() {
         let key = one["key"].as_str().unwrap_or_default();
-        let values: Vec<&str> = one["values"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let values: Vec<&str> =
+            one["values"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         all.push(match one["operator"].as_str() {
             Some("In") => format!("{key} in ({})", values.join(",")),
             Some("NotIn") => format!("{key} notin ({})", values.join(",")),
@@ -395,30 +477,72 @@ fn cells(resource: &Resource, object: &Value) -> Vec<Value> {
     match (resource.group.as_str(), resource.plural.as_str()) {
         ("", "pods") => pod_cells(object, name, old),
         ("apps", "deployments") => vec![
-            name, json!(format!("{}/{}", count(&status["readyReplicas"]), count(&spec["replicas"]))),
-            json!(count(&status["updatedReplicas"])), json!(count(&status["availableReplicas"])), old,
-            joined(pod, "name"), joined(pod, "image"), selector(&spec["selector"]),
+            name,
+            json!(format!("{}/{}", count(&status["readyReplicas"]), count(&spec["replicas"]))),
+            json!(count(&status["updatedReplicas"])),
+            json!(count(&status["availableReplicas"])),
+            old,
+            joined(pod, "name"),
+            joined(pod, "image"),
+            selector(&spec["selector"]),
         ],
         ("apps", "replicasets") => vec![
-            name, json!(count(&spec["replicas"])), json!(count(&status["replicas"])), json!(count(&status["readyReplicas"])), old,
-            joined(pod, "name"), joined(pod, "image"), selector(&spec["selector"]),
+            name,
+            json!(count(&spec["replicas"])),
+            json!(count(&status["replicas"])),
+            json!(count(&status["readyReplicas"])),
+            old,
+            joined(pod, "name"),
+            joined(pod, "image"),
+            selector(&spec["selector"]),
         ],
         ("", "replicationcontrollers") => vec![
-            name, json!(count(&spec["replicas"])), json!(count(&status["replicas"])), json!(count(&status["readyReplicas"])), old,
-            joined(pod, "name"), joined(pod, "image"), pairs(&spec["selector"]),
+            name,
+            json!(count(&spec["replicas"])),
+            json!(count(&status["replicas"])),
+            json!(count(&status["readyReplicas"])),
+            old,
+            joined(pod, "name"),
+            joined(pod, "image"),
+            pairs(&spec["selector"]),
         ],
         ("apps", "statefulsets") => vec![
-            name, json!(format!("{}/{}", count(&status["readyReplicas"]), count(&spec["replicas"]))), old,
-            joined(pod, "name"), joined(pod, "image"),
+            name,
+            json!(format!("{}/{}", count(&status["readyReplicas"]), count(&spec["replicas"]))),
+            old,
+            joined(pod, "name"),
+            joined(pod, "image"),
         ],
         ("apps", "daemonsets") => vec![
-            name, json!(count(&status["desiredNumberScheduled"])), json!(count(&status["currentNumberScheduled"])),
-            json!(count(&status["numberReady"])), json!(count(&status["updatedNumberScheduled"])), json!(count(&status["numberAvailable"])),
-            pairs(&pod["nodeSelector"]), old, joined(pod, "name"), joined(pod, "image"), selector(&spec["selector"]),
+            name,
+            json!(count(&status["desiredNumberScheduled"])),
+            json!(count(&status["currentNumberScheduled"])),
+            json!(count(&status["numberReady"])),
+            json!(count(&status["updatedNumberScheduled"])),
+            json!(count(&status["numberAvailable"])),
+            pairs(&pod["nodeSelector"]),
+            old,
+            joined(pod, "name"),
+            joined(pod, "image"),
+            selector(&spec["selector"]),
         ],
         ("batch", "jobs") => {
             let holds = |kind: &str| crate::custom::is_true(status, kind);
-            let state = if holds("Complete") { "Complete" } else if holds("Failed") { "Failed" } else if !metadata["deletionTimestamp"].is_null() { "Terminating" } else if holds("Suspended") { "Suspended" } else if holds("FailureTarget") { "FailureTarget" } else if holds("SuccessCriteriaMet") { "SuccessCriteriaMet" } else { "Running" };
+            let state = if holds("Complete") {
+                "Complete"
+            } else if holds("Failed") {
+                "Failed"
+            } else if !metadata["deletionTimestamp"].is_null() {
+                "Terminating"
+            } else if holds("Suspended") {
+                "Suspended"
+            } else if holds("FailureTarget") {
+                "FailureTarget"
+            } else if holds("SuccessCriteriaMet") {
+                "SuccessCriteriaMet"
+            } else {
+                "Running"
+            };
             let done = count(&status["succeeded"]);
             let completions = match (&spec["completions"], count(&spec["parallelism"])) {
                 (Value::Null, many) if many > 1 => format!("{done}/1 of {many}"),
@@ -430,37 +554,83 @@ fn cells(resource: &Resource, object: &Value) -> Vec<Value> {
                 (Some(start), None) => duration((Utc::now() - start).num_seconds()),
                 _ => String::new(),
             };
-            vec![name, json!(state), json!(completions), json!(took), old, joined(pod, "name"), joined(pod, "image"), selector(&spec["selector"])]
+            vec![
+                name,
+                json!(state),
+                json!(completions),
+                json!(took),
+                old,
+                joined(pod, "name"),
+                joined(pod, "image"),
+                selector(&spec["selector"]),
+            ]
         }
         ("batch", "cronjobs") => {
             let pod = &spec["jobTemplate"]["spec"]["template"]["spec"];
             let last = time(&status["lastScheduleTime"]).map(|_| age(&status["lastScheduleTime"]));
             vec![
-                name, spec["schedule"].clone(), text(&spec["timeZone"], "<none>"), json!(spec["suspend"] == json!(true)),
-                json!(status["active"].as_array().map_or(0, Vec::len)), last.unwrap_or(json!("<none>")), old,
-                joined(pod, "name"), joined(pod, "image"), selector(&spec["jobTemplate"]["spec"]["selector"]),
+                name,
+                spec["schedule"].clone(),
+                text(&spec["timeZone"], "<none>"),
+                json!(spec["suspend"] == json!(true)),
+                json!(status["active"].as_array().map_or(0, Vec::len)),
+                last.unwrap_or(json!("<none>")),
+                old,
+                joined(pod, "name"),
+                joined(pod, "image"),
+                selector(&spec["jobTemplate"]["spec"]["selector"]),
             ]
         }
         ("", "services") => service_cells(object, name, old),
         ("networking.k8s.io", "ingresses") => {
-            let hosts: Vec<&str> = spec["rules"].as_array().into_iter().flatten().filter_map(|rule| rule["host"].as_str()).collect();
+            let hosts: Vec<&str> = spec["rules"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|rule| rule["host"].as_str())
+                .collect();
             let shown = match hosts.len() {
                 0 => "*".to_owned(),
                 1..=3 => hosts.join(","),
-                many => format!("{} + {} more...", hosts.get(..3).unwrap_or_default().join(","), many - 3),
+                many => format!(
+                    "{} + {} more...",
+                    hosts.get(..3).unwrap_or_default().join(","),
+                    many - 3
+                ),
             };
-            let ports = if spec["tls"].as_array().is_some_and(|tls| !tls.is_empty()) { "80, 443" } else { "80" };
-            vec![name, text(&spec["ingressClassName"], "<none>"), json!(shown), json!(addresses(status)), json!(ports), old]
+            let ports = if spec["tls"].as_array().is_some_and(|tls| !tls.is_empty()) {
+                "80, 443"
+            } else {
+                "80"
+            };
+            vec![
+                name,
+                text(&spec["ingressClassName"], "<none>"),
+                json!(shown),
+                json!(addresses(status)),
+                json!(ports),
+                old,
+            ]
         }
         ("", "configmaps") => {
-            let many = ["data", "binaryData"].map(|part| object[part].as_object().map_or(0, serde_json::Map::len));
+            let many = ["data", "binaryData"]
+                .map(|part| object[part].as_object().map_or(0, serde_json::Map::len));
             vec![name, json!(many.iter().sum::<usize>()), old]
         }
-        ("", "secrets") => vec![name, object["type"].clone(), json!(object["data"].as_object().map_or(0, serde_json::Map::len)), old],
+        ("", "secrets") => vec![
+            name,
+            object["type"].clone(),
+            json!(object["data"].as_object().map_or(0, serde_json::Map::len)),
+            old,
+        ],
         ("", "namespaces") => vec![name, status["phase"].clone(), old],
         ("", "serviceaccounts") => vec![name, old],
         ("", "nodes") => {
-            let ready = status["conditions"].as_array().into_iter().flatten().find(|one| one["type"] == json!("Ready"));
+            let ready = status["conditions"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .find(|one| one["type"] == json!("Ready"));
             let mut state = match ready.map(|one| one["status"] == json!("True")) {
                 Some(true) => "Ready",
                 Some(false) => "NotReady",
@@ -470,63 +640,135 @@ fn cells(resource: &Resource, object: &Value) -> Vec<Value> {
             if spec["unschedulable"] == json!(true) {
                 state.push_str(",SchedulingDisabled");
             }
-            let mut roles: Vec<&str> = metadata["labels"].as_object().into_iter().flatten().filter_map(|(key, _)| key.strip_prefix("node-role.kubernetes.io/")).collect();
+            let mut roles: Vec<&str> = metadata["labels"]
+                .as_object()
+                .into_iter()
+                .flatten()
+                .filter_map(|(key, _)| key.strip_prefix("node-role.kubernetes.io/"))
+                .collect();
             roles.sort_unstable();
             let address = |kind: &str| {
-                let found = status["addresses"].as_array().into_iter().flatten().find(|one| one["type"] == json!(kind));
+                let found = status["addresses"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .find(|one| one["type"] == json!(kind));
                 text(&found.map(|one| one["address"].clone()).unwrap_or_default(), "<none>")
             };
             let info = &status["nodeInfo"];
             vec![
-                name, json!(state), or_none(roles.join(",")), old, info["kubeletVersion"].as_str().unwrap_or_default().into(),
-                address("InternalIP"), address("ExternalIP"), text(&info["osImage"], "<unknown>"),
-                text(&info["kernelVersion"], "<unknown>"), text(&info["containerRuntimeVersion"], "<unknown>"),
+                name,
+                json!(state),
+                or_none(roles.join(",")),
+                old,
+                info["kubeletVersion"].as_str().unwrap_or_default().into(),
+                address("InternalIP"),
+                address("ExternalIP"),
+                text(&info["osImage"], "<unknown>"),
+                text(&info["kernelVersion"], "<unknown>"),
+                text(&info["containerRuntimeVersion"], "<unknown>"),
             ]
         }
         (_, "events") => event_cells(object),
         ("", "persistentvolumeclaims") => {
-            let phase = if metadata["deletionTimestamp"].is_null() { status["phase"].clone() } else { json!("Terminating") };
+            let phase = if metadata["deletionTimestamp"].is_null() {
+                status["phase"].clone()
+            } else {
+                json!("Terminating")
+            };
             let bound = spec["volumeName"].as_str().is_some_and(|name| !name.is_empty());
-            let modes: Vec<&str> = status["accessModes"].as_array().into_iter().flatten().filter_map(Value::as_str).map(|mode| match mode {
-                "ReadWriteOnce" => "RWO",
-                "ReadOnlyMany" => "ROX",
-                "ReadWriteMany" => "RWX",
-                _ => "RWOP",
-            }).collect();
+            let modes: Vec<&str> = status["accessModes"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .map(|mode| match mode {
+                    "ReadWriteOnce" => "RWO",
+                    "ReadOnlyMany" => "ROX",
+                    "ReadWriteMany" => "RWX",
+                    _ => "RWOP",
+                })
+                .collect();
             vec![
-                name, phase, text(&spec["volumeName"], ""),
+                name,
+                phase,
+                text(&spec["volumeName"], ""),
                 if bound { text(&status["capacity"]["storage"], "") } else { json!("") },
                 if bound { json!(modes.join(",")) } else { json!("") },
-                text(&spec["storageClassName"], ""), text(&spec["volumeAttributesClassName"], "<unset>"), old, text(&spec["volumeMode"], "<unset>"),
+                text(&spec["storageClassName"], ""),
+                text(&spec["volumeAttributesClassName"], "<unset>"),
+                old,
+                text(&spec["volumeMode"], "<unset>"),
             ]
         }
         ("autoscaling", _) => {
-            let reference = format!("{}/{}", spec["scaleTargetRef"]["kind"].as_str().unwrap_or_default(), spec["scaleTargetRef"]["name"].as_str().unwrap_or_default());
-            let metrics: Vec<String> = spec["metrics"].as_array().into_iter().flatten().map(|metric| {
-                let target = &metric["resource"]["target"];
-                let goal = target["averageUtilization"].as_i64().map_or(target["averageValue"].as_str().unwrap_or("<unknown>").to_owned(), |goal| format!("{goal}%"));
-                format!("{}: <unknown>/{goal}", metric["resource"]["name"].as_str().unwrap_or_default())
-            }).collect();
+            let reference = format!(
+                "{}/{}",
+                spec["scaleTargetRef"]["kind"].as_str().unwrap_or_default(),
+                spec["scaleTargetRef"]["name"].as_str().unwrap_or_default()
+            );
+            let metrics: Vec<String> = spec["metrics"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|metric| {
+                    let target = &metric["resource"]["target"];
+                    let goal = target["averageUtilization"].as_i64().map_or(
+                        target["averageValue"].as_str().unwrap_or("<unknown>").to_owned(),
+                        |goal| format!("{goal}%"),
+                    );
+                    format!(
+                        "{}: <unknown>/{goal}",
+                        metric["resource"]["name"].as_str().unwrap_or_default()
+                    )
+                })
+                .collect();
             let mut shown = metrics.get(..metrics.len().min(2)).unwrap_or_default().join(", ");
             if metrics.len() > 2 {
                 shown = format!("{shown} + {} more...", metrics.len() - 2);
             }
-            vec![name, json!(reference), or_none(shown), text(&spec["minReplicas"], "<unset>"), json!(count(&spec["maxReplicas"])), json!(count(&status["currentReplicas"])), old]
+            vec![
+                name,
+                json!(reference),
+                or_none(shown),
+                text(&spec["minReplicas"], "<unset>"),
+                json!(count(&spec["maxReplicas"])),
+                json!(count(&status["currentReplicas"])),
+                old,
+            ]
         }
         ("coordination.k8s.io", _) => vec![name, text(&spec["holderIdentity"], ""), old],
-        ("policy", _) => vec![name, text(&spec["minAvailable"], "N/A"), text(&spec["maxUnavailable"], "N/A"), json!(count(&status["disruptionsAllowed"])), old],
+        ("policy", _) => vec![
+            name,
+            text(&spec["minAvailable"], "N/A"),
+            text(&spec["maxUnavailable"], "N/A"),
+            json!(count(&status["disruptionsAllowed"])),
+            old,
+        ],
         ("networking.k8s.io", "networkpolicies") => vec![name, selector(&spec["podSelector"]), old],
         ("rbac.authorization.k8s.io", "rolebindings" | "clusterrolebindings") => {
-            let role = format!("{}/{}", object["roleRef"]["kind"].as_str().unwrap_or_default(), object["roleRef"]["name"].as_str().unwrap_or_default());
+            let role = format!(
+                "{}/{}",
+                object["roleRef"]["kind"].as_str().unwrap_or_default(),
+                object["roleRef"]["name"].as_str().unwrap_or_default()
+            );
             let of = |kind: &str| {
-                let all = object["subjects"].as_array().into_iter().flatten().filter(|one| one["kind"] == json!(kind));
-                let all: Vec<String> = all.map(|one| {
-                    let name = one["name"].as_str().unwrap_or_default();
-                    match one["namespace"].as_str() {
-                        Some(namespace) if kind == "ServiceAccount" => format!("{namespace}/{name}"),
-                        _ => name.to_owned(),
-                    }
-                }).collect();
+                let all = object["subjects"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .filter(|one| one["kind"] == json!(kind));
+                let all: Vec<String> = all
+                    .map(|one| {
+                        let name = one["name"].as_str().unwrap_or_default();
+                        match one["namespace"].as_str() {
+                            Some(namespace) if kind == "ServiceAccount" => {
+                                format!("{namespace}/{name}")
+                            }
+                            _ => name.to_owned(),
+                        }
+                    })
+                    .collect();
                 json!(all.join(", "))
             };
             vec![name, json!(role), old, of("User"), of("Group"), of("ServiceAccount")]
@@ -536,7 +778,11 @@ fn cells(resource: &Resource, object: &Value) -> Vec<Value> {
             for subset in object["subsets"].as_array().into_iter().flatten() {
                 for address in subset["addresses"].as_array().into_iter().flatten() {
                     for port in subset["ports"].as_array().into_iter().flatten() {
-                        all.push(format!("{}:{}", address["ip"].as_str().unwrap_or_default(), port["port"]));
+                        all.push(format!(
+                            "{}:{}",
+                            address["ip"].as_str().unwrap_or_default(),
+                            port["port"]
+                        ));
                     }
                 }
             }
@@ -548,7 +794,8 @@ fn cells(resource: &Resource, object: &Value) -> Vec<Value> {
 
 fn addresses(status: &Value) -> String {
     let all = status["loadBalancer"]["ingress"].as_array().into_iter().flatten();
-    let all: Vec<&str> = all.filter_map(|one| one["ip"].as_str().or(one["hostname"].as_str())).collect();
+    let all: Vec<&str> =
+        all.filter_map(|one| one["ip"].as_str().or(one["hostname"].as_str())).collect();
     all.join(",")
 }
 
@@ -559,26 +806,48 @@ fn service_cells(object: &Value, name: Value, old: Value) -> Vec<Value> {
     if kind == "LoadBalancer" && !addresses(status).is_empty() {
         external.push(addresses(status));
     }
-    external.extend(spec["externalIPs"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned));
+    external.extend(
+        spec["externalIPs"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .map(str::to_owned),
+    );
     let external = match (kind, external.is_empty()) {
         ("ExternalName", _) => spec["externalName"].clone(),
         ("LoadBalancer", true) => json!("<pending>"),
         (_, true) => json!("<none>"),
         _ => json!(external.join(",")),
     };
-    let ports: Vec<String> = spec["ports"].as_array().into_iter().flatten().map(|port| {
-        let protocol = port["protocol"].as_str().unwrap_or("TCP");
-        match port["nodePort"].as_i64().filter(|number| *number > 0) {
-            Some(node) => format!("{}:{node}/{protocol}", port["port"]),
-            None => format!("{}/{protocol}", port["port"]),
-        }
-    }).collect();
+    let ports: Vec<String> = spec["ports"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|port| {
+            let protocol = port["protocol"].as_str().unwrap_or("TCP");
+            match port["nodePort"].as_i64().filter(|number| *number > 0) {
+                Some(node) => format!("{}:{node}/{protocol}", port["port"]),
+                None => format!("{}/{protocol}", port["port"]),
+            }
+        })
+        .collect();
     let address = spec["clusterIPs"].get(0).cloned().unwrap_or_default();
-    vec![name, json!(kind), text(&address, "<none>"), external, or_none(ports.join(",")), old, pairs(&spec["selector"])]
+    vec![
+        name,
+        json!(kind),
+        text(&address, "<none>"),
+        external,
+        or_none(ports.join(",")),
+        old,
+        pairs(&spec["selector"]),
+    ]
 }
 
 fn event_cells(object: &Value) -> Vec<Value> {
-    let either = |left: &str, right: &str| if object[left].is_null() { object[right].clone() } else { object[left].clone() };
+    let either = |left: &str, right: &str| {
+        if object[left].is_null() { object[right].clone() } else { object[left].clone() }
+    };
     let about = either("involvedObject", "regarding");
     let source = either("source", "deprecatedSource");
     let first = either("firstTimestamp", "deprecatedFirstTimestamp");
@@ -591,22 +860,41 @@ fn event_cells(object: &Value) -> Vec<Value> {
     } else {
         last
     };
-    let what = format!("{}/{}", about["kind"].as_str().unwrap_or_default().to_lowercase(), about["name"].as_str().unwrap_or_default());
+    let what = format!(
+        "{}/{}",
+        about["kind"].as_str().unwrap_or_default().to_lowercase(),
+        about["name"].as_str().unwrap_or_default()
+    );
     let parts = [
-        source["component"].as_str().or(object["reportingComponent"].as_str()).or(object["reportingController"].as_str()),
+        source["component"]
+            .as_str()
+            .or(object["reportingComponent"].as_str())
+            .or(object["reportingController"].as_str()),
         source["host"].as_str().or(object["reportingInstance"].as_str()),
     ];
     let from: Vec<&str> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
-    let times = object["series"]["count"].as_i64().or(either("count", "deprecatedCount").as_i64()).unwrap_or(1);
+    let times = object["series"]["count"]
+        .as_i64()
+        .or(either("count", "deprecatedCount").as_i64())
+        .unwrap_or(1);
     vec![
-        age(&seen), object["type"].clone(), object["reason"].clone(), json!(what), text(&about["fieldPath"], ""),
-        json!(from.join(", ")), json!(either("message", "note").as_str().unwrap_or_default().trim()), age(&first), json!(times.max(1)), object["metadata"]["name"].clone(),
+        age(&seen),
+        object["type"].clone(),
+        object["reason"].clone(),
+        json!(what),
+        text(&about["fieldPath"], ""),
+        json!(from.join(", ")),
+        json!(either("message", "note").as_str().unwrap_or_default().trim()),
+        age(&first),
+        json!(times.max(1)),
+        object["metadata"]["name"].clone(),
     ]
 }
 
 fn pod_cells(object: &Value, name: Value, old: Value) -> Vec<Value> {
     let (spec, status) = (&object["spec"], &object["status"]);
-    let mut shown = status["reason"].as_str().or(status["phase"].as_str()).unwrap_or_default().to_owned();
+    let mut shown =
+        status["reason"].as_str().or(status["phase"].as_str()).unwrap_or_default().to_owned();
     let total = spec["containers"].as_array().map_or(0, Vec::len);
     let (mut ready, mut restarts) = (0, 0);
     let mut starting = false;
@@ -620,7 +908,8 @@ fn pod_cells(object: &Value, name: Value, old: Value) -> Vec<Value> {
             continue;
         }
         starting = true;
-        let waits = state["waiting"]["reason"].as_str().filter(|reason| *reason != "PodInitializing");
+        let waits =
+            state["waiting"]["reason"].as_str().filter(|reason| *reason != "PodInitializing");
         shown = match (ended.is_object(), waits) {
             (true, _) => match ended["reason"].as_str().filter(|reason| !reason.is_empty()) {
                 Some(reason) => format!("Init:{reason}"),
@@ -638,7 +927,9 @@ fn pod_cells(object: &Value, name: Value, old: Value) -> Vec<Value> {
         for one in status["containerStatuses"].as_array().into_iter().flatten().rev() {
             restarts += count(&one["restartCount"]);
             let state = &one["state"];
-            if let Some(reason) = state["waiting"]["reason"].as_str().filter(|reason| !reason.is_empty()) {
+            if let Some(reason) =
+                state["waiting"]["reason"].as_str().filter(|reason| !reason.is_empty())
+            {
                 shown = reason.to_owned();
             } else if state["terminated"].is_object() {
                 let ended = &state["terminated"];
@@ -653,18 +944,36 @@ fn pod_cells(object: &Value, name: Value, old: Value) -> Vec<Value> {
             }
         }
         if shown == "Completed" && running {
-            shown = if crate::custom::is_true(status, "Ready") { "Running" } else { "NotReady" }.to_owned();
+            shown = if crate::custom::is_true(status, "Ready") { "Running" } else { "NotReady" }
+                .to_owned();
         }
     }
-    if !object["metadata"]["deletionTimestamp"].is_null() && !["Succeeded", "Failed"].contains(&status["phase"].as_str().unwrap_or_default()) {
-        shown = if status["reason"] == json!("NodeLost") { "Unknown" } else { "Terminating" }.to_owned();
+    if !object["metadata"]["deletionTimestamp"].is_null()
+        && !["Succeeded", "Failed"].contains(&status["phase"].as_str().unwrap_or_default())
+    {
+        shown = if status["reason"] == json!("NodeLost") { "Unknown" } else { "Terminating" }
+            .to_owned();
     }
     let gates = spec["readinessGates"].as_array().map_or(0, Vec::len);
-    let met = spec["readinessGates"].as_array().into_iter().flatten().filter(|gate| crate::custom::is_true(status, gate["conditionType"].as_str().unwrap_or_default())).count();
+    let met = spec["readinessGates"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|gate| {
+            crate::custom::is_true(status, gate["conditionType"].as_str().unwrap_or_default())
+        })
+        .count();
     let gates = if gates == 0 { "<none>".to_owned() } else { format!("{met}/{gates}") };
     vec![
-        name, json!(format!("{ready}/{total}")), json!(shown), json!(restarts.to_string()), old,
-        text(&status["podIP"], "<none>"), text(&spec["nodeName"], "<none>"), text(&status["nominatedNodeName"], "<none>"), json!(gates),
+        name,
+        json!(format!("{ready}/{total}")),
+        json!(shown),
+        json!(restarts.to_string()),
+        old,
+        text(&status["podIP"], "<none>"),
+        text(&spec["nodeName"], "<none>"),
+        text(&status["nominatedNodeName"], "<none>"),
+        json!(gates),
     ]
 }
 
@@ -673,8 +982,20 @@ fn custom_cell(column: &Value, object: &Value) -> Value {
     let Some(found) = found else { return Value::Null };
     match column["type"].as_str() {
         Some("integer") => found.as_i64().map_or(Value::Null, |number| json!(number)),
-        Some("number") => if found.is_number() { found } else { Value::Null },
-        Some("boolean") => if found.is_boolean() { found } else { Value::Null },
+        Some("number") => {
+            if found.is_number() {
+                found
+            } else {
+                Value::Null
+            }
+        }
+        Some("boolean") => {
+            if found.is_boolean() {
+                found
+            } else {
+                Value::Null
+            }
+        }
         Some("date") => match (&found, time(&found)) {
             (_, Some(_)) => age(&found),
             (Value::Null, _) => Value::Null,
@@ -699,14 +1020,20 @@ fn json_path(object: &Value, path: &str) -> Option<Value> {
             rest = inner.get(end + 1..)?;
             found = if step == "*" {
                 found.into_iter().flat_map(|one| one.as_array().into_iter().flatten()).collect()
-            } else if let Some(test) = step.strip_prefix("?(@.").and_then(|test| test.strip_suffix(')')) {
+            } else if let Some(test) =
+                step.strip_prefix("?(@.").and_then(|test| test.strip_suffix(')'))
+            {
                 let (field, wanted, equal) = match test.split_once("==") {
                     Some((field, wanted)) => (field, wanted, true),
                     None => test.split_once("!=").map(|(field, wanted)| (field, wanted, false))?,
                 };
                 let wanted = wanted.trim().trim_matches(['"', '\'']);
                 let holds = |one: &&Value| (one[field.trim()].as_str() == Some(wanted)) == equal;
-                found.into_iter().flat_map(|one| one.as_array().into_iter().flatten()).filter(holds).collect()
+                found
+                    .into_iter()
+                    .flat_map(|one| one.as_array().into_iter().flatten())
+                    .filter(holds)
+                    .collect()
             } else if let Ok(index) = step.parse::<usize>() {
                 found.into_iter().filter_map(|one| one.get(index)).collect()
             } else {

@@ -46,7 +46,8 @@ fn check(node: Node<'_>, value: &Value, path: &str, found: &mut Vec<FieldError>)
             return;
         }
     } else if let Some(wanted) = text("type") {
-        let fits = type_of(value) == wanted || (wanted == "number" && type_of(value) == "integer")
+        let fits = type_of(value) == wanted
+            || (wanted == "number" && type_of(value) == "integer")
             || (wanted == "integer" && value.as_f64().is_some_and(|number| number.fract() == 0.0));
         if !fits {
             found.push(mistyped(path, wanted, value));
@@ -60,7 +61,9 @@ fn check(node: Node<'_>, value: &Value, path: &str, found: &mut Vec<FieldError>)
         }
     }
     match value {
-        Value::Number(number) => numbers(schema, value, number.as_f64().unwrap_or(0.0), path, found),
+        Value::Number(number) => {
+            numbers(schema, value, number.as_f64().unwrap_or(0.0), path, found)
+        }
         Value::String(content) => strings(schema, value, content, path, found),
         Value::Array(items) => {
             let limit = |key: &str| schema.get(key).and_then(Value::as_u64);
@@ -85,11 +88,14 @@ fn check(node: Node<'_>, value: &Value, path: &str, found: &mut Vec<FieldError>)
                 }
             }
             let limit = |key: &str| schema.get(key).and_then(Value::as_u64);
-            if let Some(least) = limit("minProperties").filter(|least| (fields.len() as u64) < *least) {
+            if let Some(least) =
+                limit("minProperties").filter(|least| (fields.len() as u64) < *least)
+            {
                 let why = format!("{path} in body should have at least {least} properties");
                 found.push(FieldError::invalid(path, &json!(fields.len()), &why));
             }
-            if let Some(most) = limit("maxProperties").filter(|most| (fields.len() as u64) > *most) {
+            if let Some(most) = limit("maxProperties").filter(|most| (fields.len() as u64) > *most)
+            {
                 found.push(FieldError::too_many(path, fields.len(), most));
             }
             for (name, child) in fields {
@@ -113,7 +119,9 @@ fn combined(schema: &Value, value: &Value, path: &str, found: &mut Vec<FieldErro
         kind: FieldErrorKind::Invalid,
         text: format!("Invalid value: \"\": {why}"),
     };
-    if let Some(all) = branches("anyOf").filter(|all| !either && all.iter().all(|one| !one.is_empty())) {
+    if let Some(all) =
+        branches("anyOf").filter(|all| !either && all.iter().all(|one| !one.is_empty()))
+    {
         found.push(say(format!("\"{path}\" must validate at least one schema (anyOf)")));
         found.extend(all.into_iter().min_by_key(Vec::len).unwrap_or_default());
     }
@@ -125,13 +133,17 @@ fn combined(schema: &Value, value: &Value, path: &str, found: &mut Vec<FieldErro
             } else {
                 format!("Found {valid} valid alternatives")
             };
-            found.push(say(format!("\"{path}\" must validate one and only one schema (oneOf). {count}")));
+            found.push(say(format!(
+                "\"{path}\" must validate one and only one schema (oneOf). {count}"
+            )));
             if valid == 0 {
                 found.extend(all.into_iter().min_by_key(Vec::len).unwrap_or_default());
             }
         }
     }
-    if let Some(all) = branches("allOf").filter(|all| !either && all.iter().any(|one| !one.is_empty())) {
+    if let Some(all) =
+        branches("allOf").filter(|all| !either && all.iter().any(|one| !one.is_empty()))
+    {
         found.push(say(format!("\"{path}\" must validate all the schemas (allOf)")));
         found.extend(all.into_iter().flatten());
     }
@@ -217,7 +229,10 @@ pub fn lists(node: Node<'_>, value: &Value, path: &str, found: &mut Vec<FieldErr
                 Some("map") => {
                     let keys = node.at["x-kubernetes-list-map-keys"].as_array();
                     let keys = keys.into_iter().flatten().filter_map(Value::as_str);
-                    Some(keys.filter_map(|key| Some((key.to_owned(), item.get(key)?.clone()))).collect())
+                    Some(
+                        keys.filter_map(|key| Some((key.to_owned(), item.get(key)?.clone())))
+                            .collect(),
+                    )
                 }
                 Some("set") => Some(item.clone()),
                 _ => None,

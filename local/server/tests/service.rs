@@ -21,13 +21,16 @@ const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 #[tokio::test]
 async fn life_of_an_object() {
     let plane = Plane::new(Options::default()).unwrap();
-    let (code, made) = ask(&plane, "POST", MAPS, JSON, json!({"metadata": {"name": "a"}, "data": {"k": "v"}})).await;
+    let (code, made) =
+        ask(&plane, "POST", MAPS, JSON, json!({"metadata": {"name": "a"}, "data": {"k": "v"}}))
+            .await;
     assert_eq!((code, &made["data"]["k"]), (201, &json!("v")));
     let one = format!("{MAPS}/a");
     let (code, again) = ask(&plane, "POST", MAPS, JSON, json!({"metadata": {"name": "a"}})).await;
     assert_eq!((code, &again["reason"]), (409, &json!("AlreadyExists")));
     let merge = "application/merge-patch+json";
-    let (code, patched) = ask(&plane, "PATCH", &one, merge, json!({"data": {"k": null, "l": "w"}})).await;
+    let (code, patched) =
+        ask(&plane, "PATCH", &one, merge, json!({"data": {"k": null, "l": "w"}})).await;
     assert_eq!((code, &patched["data"]), (200, &json!({"l": "w"})));
     let (code, same) = ask(&plane, "PATCH", &one, merge, json!({"data": {"l": "w"}})).await;
     assert_eq!(code, 200);
@@ -45,11 +48,15 @@ async fn applies_conflict() {
     let plane = Plane::new(Options::default()).unwrap();
     let apply = "application/apply-patch+yaml";
     let body = |value: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": value}});
-    let (code, _) = ask(&plane, "PATCH", &format!("{MAPS}/a?fieldManager=one"), apply, body("1")).await;
+    let (code, _) =
+        ask(&plane, "PATCH", &format!("{MAPS}/a?fieldManager=one"), apply, body("1")).await;
     assert_eq!(code, 201);
-    let (code, _) = ask(&plane, "PATCH", &format!("{MAPS}/a?fieldManager=two"), apply, body("2")).await;
+    let (code, _) =
+        ask(&plane, "PATCH", &format!("{MAPS}/a?fieldManager=two"), apply, body("2")).await;
     assert_eq!(code, 409);
-    let (code, _) = ask(&plane, "PATCH", &format!("{MAPS}/a?fieldManager=two&force=true"), apply, body("2")).await;
+    let (code, _) =
+        ask(&plane, "PATCH", &format!("{MAPS}/a?fieldManager=two&force=true"), apply, body("2"))
+            .await;
     assert_eq!(code, 200);
 }
 
@@ -76,7 +83,9 @@ async fn definitions_are_served_and_ended() {
     wrong["spec"] = json!({"size": "big"});
     let (code, refused) = ask(&plane, "POST", boats, JSON, wrong).await;
     assert_eq!((code, &refused["details"]["causes"][0]["field"]), (422, &json!("spec.size")));
-    let (code, _) = ask(&plane, "DELETE", &format!("{definitions}/boats.test.example"), JSON, Value::Null).await;
+    let (code, _) =
+        ask(&plane, "DELETE", &format!("{definitions}/boats.test.example"), JSON, Value::Null)
+            .await;
     assert_eq!(code, 200);
     let (code, _) = ask(&plane, "GET", boats, JSON, Value::Null).await;
     assert_eq!(code, 404);

@@ -77,11 +77,8 @@ impl History {
             }
             match &event.previous {
                 Some((revision, value)) => {
-                    let entry = Entry {
-                        key: event.key.clone(),
-                        revision: *revision,
-                        value: value.clone(),
-                    };
+                    let entry =
+                        Entry { key: event.key.clone(), revision: *revision, value: value.clone() };
                     state.insert(event.key.clone(), entry);
                 }
                 None => {

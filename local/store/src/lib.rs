@@ -188,12 +188,7 @@ impl Store {
     }
 
     /// Writes a value; `make` gets the revision it will have.
-    pub fn put(
-        &self,
-        key: &str,
-        expect: Expect,
-        make: impl FnOnce(u64) -> Value,
-    ) -> Result<Entry> {
+    pub fn put(&self, key: &str, expect: Expect, make: impl FnOnce(u64) -> Value) -> Result<Entry> {
         let mut state = self.lock();
         let previous = state.check(key, expect)?;
         let revision = state.revision + 1;
@@ -202,12 +197,7 @@ impl Store {
             file.put(key, revision, &value)?;
         }
         state.entries.insert(key.to_owned(), (revision, value.clone()));
-        state.record(Event {
-            revision,
-            key: key.to_owned(),
-            value: Some(value.clone()),
-            previous,
-        });
+        state.record(Event { revision, key: key.to_owned(), value: Some(value.clone()), previous });
         drop(state);
         self.latest.send_replace(revision);
         Ok(Entry { key: key.to_owned(), revision, value })
@@ -266,7 +256,11 @@ impl State {
             Expect::Absent => current.is_none(),
             Expect::Revision(wanted) => current == Some(wanted),
         };
-        if holds { Ok(found.cloned()) } else { Err(Error::Conflict { key: key.to_owned(), current }) }
+        if holds {
+            Ok(found.cloned())
+        } else {
+            Err(Error::Conflict { key: key.to_owned(), current })
+        }
     }
 
     fn record(&mut self, event: Event) {

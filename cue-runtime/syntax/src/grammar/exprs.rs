@@ -51,8 +51,18 @@ impl Grammar<'_> {
         let op = self.token.kind;
         let prefix = matches!(
             op,
-            T::Add | T::Sub | T::Not | T::Mul | T::Lss | T::Leq | T::Gtr | T::Geq | T::Neq | T::Mat
-                | T::NMat | T::Eql
+            T::Add
+                | T::Sub
+                | T::Not
+                | T::Mul
+                | T::Lss
+                | T::Leq
+                | T::Gtr
+                | T::Geq
+                | T::Neq
+                | T::Mat
+                | T::NMat
+                | T::Eql
         );
         let id = if prefix {
             self.open();

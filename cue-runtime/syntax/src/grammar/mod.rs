@@ -95,9 +95,7 @@ impl<'a> Grammar<'a> {
     }
 
     fn finish(mut self) -> (Tree, Vec<SyntaxError>) {
-        self.errors.sort_by(|a, b| {
-            (a.span.start, &a.message).cmp(&(b.span.start, &b.message))
-        });
+        self.errors.sort_by(|a, b| (a.span.start, &a.message).cmp(&(b.span.start, &b.message)));
         self.errors.dedup();
         (self.tree, self.errors)
     }
@@ -488,7 +486,9 @@ fn valid_import(literal: &str) -> bool {
     let path = text.rsplit_once(':').map_or(text.as_str(), |it| it.0);
     !path.is_empty()
         && path.chars().all(|c| {
-            !c.is_control() && !c.is_whitespace() && !"!\"#$%&'()*,:;<=>?[\\]^{|}`\u{fffd}".contains(c)
+            !c.is_control()
+                && !c.is_whitespace()
+                && !"!\"#$%&'()*,:;<=>?[\\]^{|}`\u{fffd}".contains(c)
         })
 }
 

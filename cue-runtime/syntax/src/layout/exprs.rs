@@ -68,10 +68,8 @@ impl Layout<'_> {
                 let binary = |it: &Option<NodeId>| {
                     it.is_some_and(|it| matches!(tree[it].kind, Kind::Binary { .. }))
                 };
-                let blanks = low.is_some()
-                    && high.is_some()
-                    && (binary(low) || binary(high))
-                    && depth <= 1;
+                let blanks =
+                    low.is_some() && high.is_some() && (binary(low) || binary(high)) && depth <= 1;
                 if let Some(low) = low {
                     self.expr(*low, depth + 1);
                 }

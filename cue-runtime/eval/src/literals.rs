@@ -1,0 +1,296 @@
+//! Struct and list literals, and plain data, become arcs.
+
+use crate::builtin::Datum;
+use crate::error::{Fault, Kind};
+use crate::evaluator::Evaluator;
+use crate::heap::{Conjunct, EnvId, EnvKind, Groups, Pattern, Source, VertexId};
+use crate::program::{At, Code, DeclLabel, Declaration, Label, LabelKind, ListElement, Presence};
+use crate::unify::{Pending, Work, conflict, data, scalar_embedded};
+
+impl Evaluator {
+    /// A list that a function or a slice made has elements and nothing else.
+    pub(crate) fn take_elements(&mut self, id: VertexId, list: VertexId) {
+        let at = self.heap.get(list).shape_at;
+        let elements: Vec<VertexId> = self.heap.get(list).arcs.iter().map(|it| it.vertex).collect();
+        let vertex = self.heap.get_mut(id);
+        vertex.is_list = true;
+        vertex.shape_at = at;
+        for (index, element) in elements.iter().enumerate() {
+            let label = self.labels.index(index);
+            let child = self.add_arc(id, label, Presence::Member, &Groups::new(), 0, at);
+            let element = self.follow(*element);
+            self.add_conjunct(
+                child,
+                Conjunct {
+                    source: Source::Vertex(element),
+                    groups: Groups::new(),
+                    close_as: None,
+                    by_reference: true,
+                },
+            );
+        }
+        match self.heap.get(id).closed_length {
+            Some((other, _)) if other != elements.len() => {
+                let message = format!("incompatible list lengths ({other} and {})", elements.len());
+                self.raise(id, Fault::new(Kind::Permanent, message, at));
+            }
+            _ => self.heap.get_mut(id).closed_length = Some((elements.len(), at)),
+        }
+    }
+
+    pub(crate) fn take_list(
+        &mut self,
+        id: VertexId,
+        elements: &[ListElement],
+        env: EnvId,
+        conjunct: &Conjunct,
+        at: At,
+    ) {
+        let vertex = self.heap.get_mut(id);
+        vertex.is_list = true;
+        vertex.shape_at = at;
+        let mut next = 0;
+        let mut open = false;
+        for element in elements {
+            match element {
+                ListElement::Value(expr) => {
+                    let label = self.labels.index(next);
+                    let groups = self.deep_groups(&conjunct.groups);
+                    let at = self.program.at(*expr);
+                    self.add_field(id, label, Presence::Member, *expr, env, groups, 0, at);
+                    next += 1;
+                }
+                ListElement::Comprehension(index) => match self.yields(*index, env) {
+                    Ok(yields) => {
+                        for (body, inner) in yields {
+                            let label = self.labels.index(next);
+                            let groups = self.deep_groups(&conjunct.groups);
+                            let at = self.program.at(body);
+                            self.add_field(id, label, Presence::Member, body, inner, groups, 0, at);
+                            next += 1;
+                        }
+                    }
+                    Err(fault) => {
+                        self.raise_id(id, fault);
+                        return;
+                    }
+                },
+                ListElement::Rest(value) => {
+                    open = true;
+                    self.heap.get_mut(id).rest.push((*value, env));
+                }
+            }
+        }
+        let vertex = self.heap.get_mut(id);
+        if open {
+            return;
+        }
+        match vertex.closed_length {
+            Some((length, other)) if length != next => {
+                let message = format!("incompatible list lengths ({length} and {next})");
+                self.raise(id, Fault::new(Kind::Permanent, message, at).and_at(other));
+            }
+            _ => vertex.closed_length = Some((next, at)),
+        }
+    }
+
+    /// `...T` holds for every element that others bring; closed lists bring no more.
+    pub(crate) fn list_rest(&mut self, id: VertexId) {
+        if !self.heap.get(id).is_list {
+            return;
+        }
+        let rest = self.heap.get(id).rest.clone();
+        let arcs: Vec<(Label, VertexId)> =
+            self.heap.get(id).arcs.iter().map(|it| (it.label, it.vertex)).collect();
+        if let Some((length, at)) = self.heap.get(id).closed_length {
+            if arcs.len() > length {
+                let message = format!("incompatible list lengths ({length} and {})", arcs.len());
+                self.raise(id, Fault::new(Kind::Permanent, message, at));
+            }
+        }
+        for (value, env) in rest {
+            let Some(value) = value else { continue };
+            for (_, vertex) in &arcs {
+                self.add_conjunct(
+                    *vertex,
+                    Conjunct {
+                        source: Source::Expr(value, env),
+                        groups: Groups::new(),
+                        close_as: None,
+                        by_reference: true,
+                    },
+                );
+            }
+        }
+    }
+
+    pub(crate) fn take_datum(&mut self, id: VertexId, datum: Datum, at: At, groups: &Groups) {
+        match &datum {
+            Datum::Struct(fields) => {
+                let vertex = self.heap.get_mut(id);
+                vertex.is_struct = true;
+                vertex.shape_at = at;
+                for (name, value) in fields.iter() {
+                    let label = self.labels.intern(LabelKind::Regular, name);
+                    let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
+                    self.add_conjunct(child, data(value, groups));
+                }
+            }
+            Datum::List(items) => {
+                let vertex = self.heap.get_mut(id);
+                vertex.is_list = true;
+                vertex.shape_at = at;
+                let length = items.len();
+                for (index, value) in items.iter().enumerate() {
+                    let label = self.labels.index(index);
+                    let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
+                    self.add_conjunct(child, data(value, groups));
+                }
+                match self.heap.get(id).closed_length {
+                    Some((other, _)) if other != length => {
+                        let message = format!("incompatible list lengths ({other} and {length})");
+                        self.raise(id, Fault::new(Kind::Permanent, message, at));
+                    }
+                    _ => self.heap.get_mut(id).closed_length = Some((length, at)),
+                }
+            }
+            _ => {
+                if let Some((old, old_at)) = &self.heap.get(id).scalar {
+                    if !crate::compare::same(old, &datum) {
+                        let message = conflict(&datum, old);
+                        let fault = Fault::new(Kind::Permanent, message, at).and_at(*old_at);
+                        self.raise(id, fault);
+                    }
+                    return;
+                }
+                self.heap.get_mut(id).scalar = Some((datum, at));
+            }
+        }
+    }
+
+    pub(crate) fn take_struct(
+        &mut self,
+        id: VertexId,
+        literal: u32,
+        env: EnvId,
+        conjunct: &Conjunct,
+        at: At,
+        work: &mut Work,
+    ) {
+        if conjunct.by_reference && self.contains_itself(id, literal) {
+            self.raise(id, Fault::new(Kind::StructuralCycle, "structural cycle", at));
+            return;
+        }
+        let program = self.program.clone();
+        let code = &program.structs[literal as usize];
+        self.heap.get_mut(id).literals.push(literal);
+        let lets = vec![None; code.lets.len()];
+        let inner = self.heap.env(Some(env), EnvKind::Struct(id, lets, literal));
+        let fields = code.declarations.iter().any(|it| {
+            matches!(
+                it,
+                Declaration::Field { .. } | Declaration::Pattern { .. } | Declaration::Open
+            )
+        });
+        let mut groups = conjunct.groups.clone();
+        let mut close_as = conjunct.close_as;
+        if code.has_embeds && close_as.is_none() {
+            let group = self.heap.new_group();
+            close_as = Some(group);
+            groups.push(group);
+        }
+        let scalar_only = !fields && code.has_embeds;
+        if !scalar_only {
+            let vertex = self.heap.get_mut(id);
+            if !vertex.is_struct && !scalar_embedded(code) {
+                vertex.is_struct = true;
+                vertex.shape_at = at;
+            }
+        }
+        let open = code.declarations.iter().any(|it| matches!(it, Declaration::Open));
+        for group in &groups {
+            // An embedding's group closes only if something closed is embedded.
+            self.note_closing(id, *group, open);
+        }
+        self.heap.get_mut(id).open |= open;
+        let mut embedded = Vec::new();
+        let last_field = code
+            .declarations
+            .iter()
+            .rposition(|it| matches!(it, Declaration::Field { .. }))
+            .unwrap_or(0);
+        for (place, declaration) in code.declarations.iter().enumerate() {
+            match declaration {
+                Declaration::Field { label, presence, value, notes, at } => match label {
+                    DeclLabel::Fixed(label) => {
+                        let groups = groups.clone();
+                        self.add_field(id, *label, *presence, *value, inner, groups, *notes, *at);
+                    }
+                    DeclLabel::Computed(expr) => work.computed.push((
+                        *expr,
+                        inner,
+                        *presence,
+                        *value,
+                        *notes,
+                        *at,
+                        groups.clone(),
+                    )),
+                },
+                Declaration::Pattern { label, value, alias } => {
+                    let pattern = Pattern {
+                        label: *label,
+                        value: *value,
+                        env: inner,
+                        alias: *alias,
+                        groups: groups.clone(),
+                    };
+                    self.add_pattern(id, pattern);
+                }
+                Declaration::Embed(expr) => embedded.push(Conjunct {
+                    source: Source::Expr(*expr, inner),
+                    groups: groups.clone(),
+                    close_as,
+                    by_reference: conjunct.by_reference,
+                }),
+                Declaration::Comprehension(index) => work.comprehensions.push(Pending {
+                    index: *index,
+                    env: inner,
+                    groups: groups.clone(),
+                    close_as,
+                    early: place < last_field,
+                }),
+                Declaration::Open => {}
+            }
+        }
+        if code.declarations.is_empty() {
+            let vertex = self.heap.get_mut(id);
+            vertex.is_struct = true;
+            vertex.shape_at = at;
+        }
+        work.conjuncts.extend(embedded.into_iter().rev());
+    }
+
+    /// Whether a parent was made from the same literal and nothing new came in between.
+    pub(crate) fn contains_itself(&self, id: VertexId, literal: u32) -> bool {
+        let fresh = self.heap.get(id).conjuncts.iter().any(|it| match &it.source {
+            Source::Data(_) => true,
+            Source::Expr(expr, _) => matches!(
+                self.program.code(*expr),
+                Code::Struct(own) if *own != literal
+            ),
+            Source::Vertex(_) => false,
+        });
+        if fresh {
+            return false;
+        }
+        let mut next = self.heap.get(id).parent;
+        while let Some(parent) = next {
+            let vertex = self.heap.get(parent);
+            if vertex.literals.contains(&literal) {
+                return true;
+            }
+            next = vertex.parent;
+        }
+        false
+    }
+}
