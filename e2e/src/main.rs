@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use lateen_e2e::score::Scores;
-use lateen_e2e::{kubeapi, live, vela};
+use lateen_e2e::{cue_syntax, kubeapi, live, vela};
 
 /// Conformance runners of Lateen.
 #[derive(Debug, Parser)]
@@ -49,6 +49,7 @@ type Runner = fn(&Path, &Path, Option<&str>) -> anyhow::Result<Scores>;
 /// Name, and what runs it: cases, work folder, scenario filter.
 const RUNNERS: &[(&str, Runner)] = &[
     ("kubeapi", |cases, work, _| kubeapi::run(&cases.join("kubeapi"), work, kubectl().as_deref())),
+    ("cue-syntax", |cases, _, _| cue_syntax::run(cases)),
     ("vela", |cases, _, _| vela::run(&cases.join("vela"))),
     ("live", |cases, work, only| {
         live::run(&live::Options { cases: &cases.join("live"), work, profile: None, only })
