@@ -2,7 +2,7 @@
 export RUSTUP_AUTO_INSTALL ?= 0
 CARGO ?= cargo
 CASES ?= ../shared/conformance
-KUBECTL_VERSION ?= 1.36.2
+KUBECTL_VERSION ?= 1.36.4
 .PHONY: demo test lint fmt conformance bench fuzz audit build target kubectl
 
 demo: build
@@ -12,7 +12,7 @@ build: target
 	@$(CARGO) build --release --locked -p lateen
 
 test: target kubectl
-	$(CARGO) test --release --locked
+	$(CARGO) test --release --locked --no-fail-fast
 
 lint: target
 	$(CARGO) fmt --all --check
