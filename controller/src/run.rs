@@ -33,6 +33,8 @@ pub struct Options {
     pub resync: Duration,
     /// Failures in a row before a step fails for good.
     pub retries: u32,
+    /// Longest waits between attempts of a step.
+    pub caps: lateen_engine::workflow::backoff::Caps,
     /// Revisions kept besides the current one.
     pub revision_limit: usize,
     /// Only Applications of this namespace; empty: all.
@@ -45,6 +47,7 @@ impl Default for Options {
             workers: 4,
             resync: Duration::from_secs(300),
             retries: lateen_engine::workflow::backoff::RETRIES,
+            caps: lateen_engine::workflow::backoff::Caps::default(),
             revision_limit: 2,
             namespace: String::new(),
         }
@@ -156,6 +159,7 @@ async fn one(shared: &Shared, key: &Key) -> Option<Duration> {
         render_packages: &shared.render_packages,
         step_packages: &shared.step_packages,
         retries: shared.options.retries,
+        caps: shared.options.caps,
         revision_limit: shared.options.revision_limit,
         cluster_version: shared.cluster_version.clone(),
     };

@@ -15,4 +15,5 @@ pub mod process; // the built binary and the players
 pub mod kubeapi; // Kubernetes API vectors
 pub mod cue_syntax; // CUE texts: parser and printer
 pub mod vela; // rendering, admission, definitions
+pub mod vela_backoff; // when a workflow is looked at again
 pub mod live; // scenarios recorded from the official controller

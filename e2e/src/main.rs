@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use lateen_e2e::score::Scores;
-use lateen_e2e::{cue_syntax, kubeapi, live, vela};
+use lateen_e2e::{cue_syntax, kubeapi, live, vela, vela_backoff};
 
 /// Conformance runners of Lateen.
 #[derive(Debug, Parser)]
@@ -50,7 +50,11 @@ type Runner = fn(&Path, &Path, Option<&str>) -> anyhow::Result<Scores>;
 const RUNNERS: &[(&str, Runner)] = &[
     ("kubeapi", |cases, work, _| kubeapi::run(&cases.join("kubeapi"), work, kubectl().as_deref())),
     ("cue-syntax", |cases, _, _| cue_syntax::run(cases)),
-    ("vela", |cases, _, _| vela::run(&cases.join("vela"))),
+    ("vela", |cases, _, _| {
+        let mut scores = vela::run(&cases.join("vela"))?;
+        scores.merge(vela_backoff::run(&cases.join("vela"))?);
+        Ok(scores)
+    }),
     ("live", |cases, work, only| {
         live::run(&live::Options { cases: &cases.join("live"), work, profile: None, only })
     }),

@@ -9,7 +9,7 @@ use clap::Args as ClapArgs;
 use lateen_controller::lease::{Candidate, Election};
 use lateen_controller::observe::{self, Metrics};
 use lateen_controller::run::{self, Options};
-use lateen_engine::workflow::backoff::parse_duration;
+use lateen_engine::workflow::backoff::{Caps, parse_duration};
 use tokio_util::sync::CancellationToken;
 
 use crate::Cli;
@@ -36,6 +36,12 @@ pub struct Args {
     /// Failures in a row before a step fails for good.
     #[arg(long, default_value_t = 10, value_name = "N")]
     max_workflow_step_error_retry_times: u32,
+    /// Longest wait, in seconds, before a waiting workflow is looked at again.
+    #[arg(long, default_value_t = 60, value_name = "SECONDS")]
+    max_workflow_wait_backoff_time: u32,
+    /// Longest wait, in seconds, before a workflow with a failed step is looked at again.
+    #[arg(long, default_value_t = 300, value_name = "SECONDS")]
+    max_workflow_failed_backoff_time: u32,
     /// Only one controller acts at a time.
     #[arg(long, visible_alias = "enable-leader-election", default_value_t = true,
         num_args = 0..=1, require_equals = true, default_missing_value = "true",
@@ -81,6 +87,10 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
         workers: args.concurrent_reconciles,
         resync,
         retries: args.max_workflow_step_error_retry_times,
+        caps: Caps {
+            wait: args.max_workflow_wait_backoff_time.into(),
+            failed: args.max_workflow_failed_backoff_time.into(),
+        },
         revision_limit: args.application_revision_limit,
         namespace: String::new(),
     };

@@ -38,6 +38,8 @@ pub struct Engine<'a> {
     pub step_packages: &'a [Package],
     /// Failures in a row before a step fails for good.
     pub retries: u32,
+    /// Longest waits between attempts of a step.
+    pub caps: backoff::Caps,
     /// Revisions kept besides the current one.
     pub revision_limit: usize,
     /// Version of the cluster, for templates.
@@ -203,6 +205,7 @@ async fn deliver(engine: &Engine<'_>, app: &mut Application, live: &Value) -> Re
         template: &template,
         context: &seen,
         retries: engine.retries,
+        caps: engine.caps,
     };
     let passed = round(&pass, &setting, &mut workflow, &mut variables).await;
     if variables.is_changed() {

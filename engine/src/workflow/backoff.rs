@@ -1,17 +1,42 @@
-//! How long to wait before a failed or waiting step is tried again (kubevela-observed.md 4).
+//! How long to wait before a failed or waiting step is tried again (W-53, kubevela-observed.md 4).
 
 use chrono::Duration;
-
-/// Seconds before the next attempt, by the attempts made so far; later ones wait for the last.
-const SECONDS: [i64; 12] = [1, 1, 1, 1, 1, 1, 3, 6, 12, 25, 51, 60];
 
 /// Attempts of a failing step before the run ends, unless configured otherwise.
 pub const RETRIES: u32 = 10;
 
-/// The wait after `attempts` attempts.
-pub fn delay(attempts: u32) -> Duration {
-    let index = usize::try_from(attempts.saturating_sub(1)).unwrap_or(usize::MAX);
-    Duration::seconds(SECONDS.get(index).copied().unwrap_or(60))
+/// Longest distances between two looks at a workflow, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caps {
+    /// While steps wait: `--max-workflow-wait-backoff-time`.
+    pub wait: i64,
+    /// While a step has failed: `--max-workflow-failed-backoff-time`.
+    pub failed: i64,
+}
+
+impl Default for Caps {
+    fn default() -> Self {
+        Self { wait: 60, failed: 300 }
+    }
+}
+
+impl Caps {
+    /// Seconds before the next look, by the counters of all steps and steps in groups. Counters that
+    /// count nothing yet do not matter.
+    pub fn seconds(self, counters: impl IntoIterator<Item = i64>, any_failed: bool) -> i64 {
+        let least = counters.into_iter().filter(|it| *it > 0).min().unwrap_or(0);
+        let cap = if any_failed { self.failed } else { self.wait };
+        // 0.05 x 2^counter, cut to whole seconds.
+        match (1_i64 << least.min(15)) / 20 {
+            0 => 1,
+            time => time.min(cap),
+        }
+    }
+
+    /// The wait after `attempts` attempts of one step.
+    pub fn delay(self, attempts: u32, failed: bool) -> Duration {
+        Duration::seconds(self.seconds([i64::from(attempts) - 1], failed).max(1))
+    }
 }
 
 /// Parses Go's form of durations: `1h5m`, `300ms`, `-5s`.
@@ -58,8 +83,24 @@ mod tests {
 
     #[test]
     fn the_recorded_schedule() {
-        let seconds: Vec<i64> = (1..=13).map(|it| delay(it).num_seconds()).collect();
-        assert_eq!(seconds, [1, 1, 1, 1, 1, 1, 3, 6, 12, 25, 51, 60, 60]);
+        let seconds = |failed| -> Vec<i64> {
+            (0..=17).map(|it| Caps::default().delay(it, failed).num_seconds()).collect()
+        };
+        assert_eq!(seconds(false), [1, 1, 1, 1, 1, 1, 1, 3, 6, 12, 25, 51, 60, 60, 60, 60, 60, 60]);
+        assert_eq!(
+            seconds(true),
+            [1, 1, 1, 1, 1, 1, 1, 3, 6, 12, 25, 51, 102, 204, 300, 300, 300, 300]
+        );
+    }
+
+    #[test]
+    fn the_most_impatient_step_decides() {
+        let caps = Caps { wait: 20, failed: 40 };
+        assert_eq!(caps.seconds([12, 8, 9], false), 12);
+        assert_eq!(caps.seconds([0, 9, -999], false), 20);
+        assert_eq!(caps.seconds([10], true), 40);
+        assert_eq!(caps.seconds([i64::MAX], true), 40);
+        assert_eq!(caps.seconds([], true), 1);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use chrono::{DateTime, Duration, SecondsFormat, Utc};
 use serde_json::{Map, Value, json};
 
 use super::actions::Host;
-use super::backoff::{delay, parse_duration};
+use super::backoff::{Caps, parse_duration};
 use super::condition;
 use super::step::{self, Outcome, Setting};
 use super::variables::{Variables, set_at};
@@ -22,6 +22,8 @@ pub struct Round<'a> {
     pub context: &'a Map<String, Value>,
     /// Failures in a row before a step fails for good.
     pub retries: u32,
+    /// Longest waits between attempts.
+    pub caps: Caps,
 }
 
 /// How the pass ended.
@@ -527,7 +529,7 @@ impl Pass<'_> {
                 let mark = variables.mark(&it.name);
                 mark.failures = 0;
                 mark.waits = if same { mark.waits + 1 } else { 1 };
-                let next = now + delay(mark.waits);
+                let next = now + self.round.caps.delay(mark.waits, false);
                 mark.next = Some(next);
                 self.wake_at(next);
             }
@@ -559,7 +561,8 @@ impl Pass<'_> {
                 let mark = variables.mark(&it.name);
                 mark.waits = 0;
                 mark.failures += 1;
-                let (failures, next) = (mark.failures, now + delay(mark.failures));
+                let failures = mark.failures;
+                let next = now + self.round.caps.delay(failures, true);
                 mark.next = Some(next);
                 let own = row_mut(status, group, it, &id);
                 own.message = message;
