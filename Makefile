@@ -26,7 +26,7 @@ conformance: target
 	target/release/lateen-e2e conformance --cases $(CASES) --scores e2e/scores.txt $(ARGS)
 
 bench: target
-	$(CARGO) bench --locked -p lateen-e2e
+	$(CARGO) bench -p lateen-e2e --bench render
 
 fuzz: target
 	FUZZ_ITERATIONS=100000 $(CARGO) test --release --locked fuzz

@@ -44,14 +44,21 @@ impl<'a> Templates<'a> {
         Self { runtime, packages, budget: Budget::DEFINITION }
     }
 
+    /// The packages a template imports, and perhaps a few it only mentions.
+    fn imports(&self, template: &str) -> impl Iterator<Item = &'a Package> {
+        let any = template.contains("import");
+        let named = move |it: &&Package| any && template.contains(&it.path);
+        self.packages.iter().filter(named)
+    }
+
+    /// Whether a template may hold a `#do`: its own, or that of a package.
+    fn has_actions(&self, template: &str) -> bool {
+        template.contains("#do") || self.imports(template).next().is_some()
+    }
+
     /// The program of a template, with `context` and `parameter` open.
     pub fn program(&self, name: &str, template: &str) -> Program {
-        let imports = template.contains("import");
-        let packages = if imports {
-            self.packages.iter().filter(|it| template.contains(&it.path)).cloned().collect()
-        } else {
-            Vec::new()
-        };
+        let packages = self.imports(template).cloned().collect();
         Program::new(ProgramSpec {
             sources: vec![
                 Source::new(format!("{name}.cue"), template),
@@ -164,7 +171,9 @@ impl<'a> Process<'a> {
     ) -> Result<(), Error> {
         let part = Part::Workload(name.to_owned());
         let mut session = self.templates.session(&part, template, parameter, &self.context)?;
-        act(&mut session, template, actor)?;
+        if self.templates.has_actions(template) {
+            act(&mut session, actor)?;
+        }
         check(&mut session, &part)?;
         let (base, incomplete) = read(&mut session, "output")?;
         self.product.base = base;
@@ -191,7 +200,9 @@ impl<'a> Process<'a> {
         let part = Part::Trait(r#type.to_owned());
         let mut session =
             self.templates.session(&part, template, parameter, &self.trait_context())?;
-        act(&mut session, template, actor)?;
+        if self.templates.has_actions(template) {
+            act(&mut session, actor)?;
+        }
         check(&mut session, &part)?;
         http(&mut session, actor)?;
         self.outputs(
@@ -413,11 +424,7 @@ fn check(session: &mut Session, part: &Part) -> Result<(), Error> {
 }
 
 /// Carries out every `#do`, in order, until none is left.
-fn act(session: &mut Session, template: &str, actor: &mut dyn Actor) -> Result<(), Error> {
-    // A `#do` comes from a package.
-    if !template.contains("import") && !template.contains("#do") {
-        return Ok(());
-    }
+fn act(session: &mut Session, actor: &mut dyn Actor) -> Result<(), Error> {
     let mut done = Vec::new();
     while let Some(action) = fault(session.next_action("", &done))?.flatten() {
         if done.len() >= ACTIONS {
