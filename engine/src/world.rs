@@ -100,6 +100,61 @@ pub struct HttpRequest {
     pub headers: Vec<(String, String)>,
     /// Body.
     pub body: String,
+    /// How long to wait for the answer; as long as the world is willing to if not said.
+    pub timeout: Option<std::time::Duration>,
+    /// Whom to trust and who we are.
+    pub tls: Option<Tls>,
+}
+
+/// Certificates for a request, as PEM; empty for the usual.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tls {
+    /// Authority that signed the server's certificate.
+    pub authority: String,
+    /// Our certificate.
+    pub certificate: String,
+    /// Its key.
+    pub key: String,
+}
+
+/// A mail of a workflow step.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mail {
+    /// Sender's address, also the account.
+    pub from: String,
+    /// Sender's name.
+    pub alias: String,
+    /// Of the account.
+    pub password: String,
+    /// Mail server.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+    /// Receivers.
+    pub to: Vec<String>,
+    /// Subject.
+    pub subject: String,
+    /// HTML or text.
+    pub body: String,
+}
+
+/// Which part of a pod's log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogPart {
+    /// Container, unless there is only one.
+    pub container: String,
+    /// Of the container before it was started again.
+    pub previous: bool,
+    /// Not older than this.
+    pub since_seconds: Option<i64>,
+    /// Not older than this, RFC 3339.
+    pub since_time: String,
+    /// With times.
+    pub timestamps: bool,
+    /// Lines at the end.
+    pub tail_lines: Option<i64>,
+    /// Bytes at most.
+    pub limit_bytes: Option<i64>,
 }
 
 /// The answer.
@@ -112,6 +167,22 @@ pub struct HttpResponse {
     /// Names and values.
     pub headers: Vec<(String, String)>,
 }
+
+/// Kinds without a namespace, for worlds that cannot tell.
+const CLUSTER_SCOPED: [&str; 12] = [
+    "Namespace",
+    "ClusterRole",
+    "ClusterRoleBinding",
+    "CustomResourceDefinition",
+    "PersistentVolume",
+    "StorageClass",
+    "Node",
+    "IngressClass",
+    "PriorityClass",
+    "ResourceTracker",
+    "MutatingWebhookConfiguration",
+    "ValidatingWebhookConfiguration",
+];
 
 /// Every effect of the engine.
 pub trait World: Send + Sync {
@@ -137,6 +208,22 @@ pub trait World: Send + Sync {
     ) -> Call<'a, ()>;
     /// A request to anywhere.
     fn http<'a>(&'a self, request: &'a HttpRequest) -> Call<'a, HttpResponse>;
+    /// Whether objects of the kind live in namespaces.
+    fn is_namespaced<'a>(&'a self, _api_version: &'a str, kind: &'a str) -> Call<'a, bool> {
+        Box::pin(async move { Ok(!CLUSTER_SCOPED.contains(&kind)) })
+    }
+    /// Sends a mail.
+    fn mail<'a>(&'a self, _mail: &'a Mail) -> Call<'a, ()> {
+        Box::pin(async { Err(Error::Unavailable("no mail can be sent from here".into())) })
+    }
+    /// What a pod wrote.
+    fn logs<'a>(&'a self, _pod: &'a ObjectRef, _part: &'a LogPart) -> Call<'a, String> {
+        Box::pin(async { Err(Error::Unavailable("no logs can be read from here".into())) })
+    }
+    /// Whether something named `key` may happen once more: not oftener than `limit` times in `period`.
+    fn admits(&self, _key: &str, _limit: u32, _period: std::time::Duration) -> bool {
+        true
+    }
     /// The time.
     fn now(&self) -> DateTime<Utc>;
     /// Ten random characters.

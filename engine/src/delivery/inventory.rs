@@ -80,6 +80,27 @@ impl Inventory {
         }
     }
 
+    /// The manifest that was recorded for an object.
+    pub fn manifest(&self, at: &ObjectRef) -> Option<&Value> {
+        let wanted = reference(at).key();
+        let found = self.tracker.spec.managed_resources.iter().find(|it| it.key() == wanted);
+        found.filter(|it| !it.deleted)?.raw.as_ref()
+    }
+
+    /// An object was deleted on purpose; true if that changed the inventory.
+    pub fn forget(&mut self, at: &ObjectRef) -> bool {
+        let wanted = reference(at).key();
+        let all = &mut self.tracker.spec.managed_resources;
+        match all.iter_mut().find(|it| it.key() == wanted && !it.deleted) {
+            Some(entry) => {
+                entry.deleted = true;
+                entry.raw = None;
+                true
+            }
+            None => false,
+        }
+    }
+
     /// Whether the inventory names this resource.
     pub fn names(&self, resource: &ManagedResource) -> bool {
         self.tracker.spec.managed_resources.iter().any(|it| it.key() == resource.key())
@@ -93,6 +114,17 @@ impl Inventory {
     /// What belongs to a component.
     pub fn of_component(&self, component: &str) -> Vec<&ManagedResource> {
         self.tracker.spec.managed_resources.iter().filter(|it| it.component == component).collect()
+    }
+}
+
+fn reference(at: &ObjectRef) -> ManagedResource {
+    ManagedResource {
+        cluster: at.cluster.clone(),
+        api_version: at.api_version.clone(),
+        kind: at.kind.clone(),
+        name: at.name.clone(),
+        namespace: at.namespace.clone(),
+        ..ManagedResource::default()
     }
 }
 

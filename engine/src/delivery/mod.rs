@@ -96,6 +96,24 @@ impl<'a> Delivery<'a> {
         Ok(rendered)
     }
 
+    /// A component as a step gives it, rendered for a place.
+    fn render_at(
+        &self,
+        component: &Value,
+        cluster: &str,
+        namespace: &str,
+    ) -> Result<(Component, Rendered), Error> {
+        let component: Component = serde_json::from_value(component.clone())
+            .map_err(|error| Error::Invalid(error.to_string()))?;
+        let place = Placed { cluster: cluster.to_owned(), namespace: namespace.to_owned() };
+        let mut rendered = self.render(&component, &place)?;
+        if namespace.is_empty() {
+            let home = Placed { cluster: cluster.to_owned(), namespace: String::new() };
+            rendered.place(&home, self.app.namespace());
+        }
+        Ok((component, rendered))
+    }
+
     /// Records and applies objects; live ones that are recorded as they are wanted are only read.
     async fn send(
         &self,
@@ -354,8 +372,29 @@ impl Host for Delivery<'_> {
         self.app.namespace()
     }
 
+    fn name(&self) -> &str {
+        &self.app.metadata.name
+    }
+
     fn dispatch<'a>(&'a self, objects: Vec<Value>, cluster: &'a str) -> Call<'a, Vec<Value>> {
         Box::pin(self.send(objects, cluster, "workflow"))
+    }
+
+    fn recorded(&self, at: &ObjectRef) -> Option<Value> {
+        self.state().inventory.manifest(at).cloned()
+    }
+
+    fn forget<'a>(&'a self, at: &'a ObjectRef) -> Call<'a, ()> {
+        Box::pin(async move {
+            let write = {
+                let inventory = &mut self.state().inventory;
+                inventory.forget(at).then(|| inventory.object())
+            };
+            if let Some(tracker) = write {
+                self.world.apply(&tracker, "", Apply { force: true }).await?;
+            }
+            Ok(())
+        })
     }
 
     fn apply_component<'a>(
@@ -365,16 +404,62 @@ impl Host for Delivery<'_> {
         namespace: &'a str,
     ) -> Call<'a, Applied> {
         Box::pin(async move {
-            let component: Component = serde_json::from_value(component.clone())
-                .map_err(|error| Error::Invalid(error.to_string()))?;
-            let place = Placed { cluster: cluster.to_owned(), namespace: namespace.to_owned() };
-            let mut rendered = self.render(&component, &place)?;
-            if namespace.is_empty() {
-                let home = Placed { cluster: cluster.to_owned(), namespace: String::new() };
-                rendered.place(&home, self.app.namespace());
-            }
+            let (component, rendered) = self.render_at(component, cluster, namespace)?;
             self.deliver(&component, &rendered, cluster).await
         })
+    }
+
+    fn apply_changed<'a>(
+        &'a self,
+        component: &'a Value,
+        cluster: &'a str,
+        namespace: &'a str,
+        change: &'a Value,
+    ) -> Call<'a, Applied> {
+        Box::pin(async move {
+            let (component, mut rendered) = self.render_at(component, cluster, namespace)?;
+            json_patch::merge(&mut rendered.workload, change);
+            self.deliver(&component, &rendered, cluster).await
+        })
+    }
+
+    fn render_component<'a>(
+        &'a self,
+        component: &'a Value,
+        cluster: &'a str,
+        namespace: &'a str,
+    ) -> Call<'a, Applied> {
+        Box::pin(async move {
+            let (_, rendered) = self.render_at(component, cluster, namespace)?;
+            let named = rendered.auxiliaries.iter().filter(|it| !it.resource.is_empty());
+            let outputs: Map<String, Value> =
+                named.map(|it| (it.resource.clone(), it.object.clone())).collect();
+            Ok(Applied { output: rendered.workload, outputs: outputs.into(), waiting: None })
+        })
+    }
+
+    fn placements(&self, policies: &[String]) -> Call<'_, Vec<(String, String)>> {
+        let policies = policies.to_vec();
+        Box::pin(async move {
+            let wrong = |error: crate::policy::Error| Error::Invalid(error.to_string());
+            let picked = placement::pick(&self.app.spec.policies, &policies, &[]).map_err(wrong)?;
+            let clusters =
+                [placement::Cluster { name: "local".into(), labels: Default::default() }];
+            let home = self.app.namespace();
+            let any = placement::Namespaces::Any;
+            let found = placement::placements(&picked, &clusters, home, any).map_err(wrong)?;
+            Ok(found.into_iter().map(|it| (it.cluster, it.namespace)).collect())
+        })
+    }
+
+    fn terraform_components(&self) -> Vec<String> {
+        let made = |it: &&Component| {
+            let (kind, namespace) = (DefinitionKind::Component, self.app.namespace());
+            let definition = self.definitions.get(kind, &it.r#type, namespace, false);
+            let all = definition.and_then(|it| serde_json::to_value(&it.spec).ok());
+            all.is_some_and(|it| it["schematic"]["terraform"].is_object())
+        };
+        self.app.spec.components.iter().filter(made).map(|it| it.name.clone()).collect()
     }
 
     fn deploy<'a>(&'a self, policies: Vec<String>, inline: Value) -> Call<'a, Option<String>> {

@@ -2,11 +2,12 @@
 
 use chrono::Duration;
 use cue_session::{
-    Budget, Filling, Input, Package, Profile, Program, ProgramSpec, Runtime, Session, Source,
+    Action, Budget, Filling, Input, Package, Profile, Program, ProgramSpec, Runtime, Session,
+    Source,
 };
 use serde_json::Value;
 
-use super::actions::{self, Done, Host};
+use super::actions::{self, Acting, Done, Host};
 use super::variables::Variables;
 use crate::api::workflow::OutputItem;
 use crate::world::World;
@@ -72,6 +73,7 @@ pub async fn run(
     };
     let mut done: Vec<String> = Vec::new();
     let mut said = String::new();
+    let mut pending = None;
     loop {
         let action = match session.next_action("", &done) {
             Ok(Some(action)) => action,
@@ -96,7 +98,15 @@ pub async fn run(
             let first = action.pending.first().map(ToString::to_string).unwrap_or_default();
             return Outcome::Troubled(format!("{}: {first}", action.path));
         }
-        match actions::act(&action, setting.world, setting.host, variables).await {
+        let mut acting = Acting {
+            world: setting.world,
+            host: setting.host,
+            runtime: setting.runtime,
+            session: &mut session,
+            variables,
+            step: name,
+        };
+        match actions::act(&action, &mut acting).await {
             Err(trouble) => return Outcome::Troubled(format!("run step({name}): {trouble}")),
             Ok(Done::Nothing) => {}
             Ok(Done::Message(message)) => said = message,
@@ -114,19 +124,33 @@ pub async fn run(
                 }
             }
             Ok(Done::Returns(value)) => {
-                let flat = action.provider == "op";
-                let at =
-                    if flat { action.path.clone() } else { format!("{}.$returns", action.path) };
-                if let Err(error) = session.fill(&at, Filling::Json(value.to_string())) {
+                if let Err(error) = fill(&mut session, &action, &value) {
                     return Outcome::Failed { reason: "Rendering", message: error.to_string() };
                 }
             }
+            Ok(Done::Pending(value, message)) => {
+                if let Err(error) = fill(&mut session, &action, &value) {
+                    return Outcome::Failed { reason: "Rendering", message: error.to_string() };
+                }
+                pending.get_or_insert(message);
+            }
         }
+    }
+    if let Some(message) = pending {
+        return Outcome::Waiting(message);
     }
     match export(&mut session, outputs, variables) {
         Ok(()) => Outcome::Succeeded(said),
         Err(message) => Outcome::Failed { reason: "Output", message },
     }
+}
+
+/// Results of the older form lie beside the parameters.
+fn fill(session: &mut Session, action: &Action, value: &Value) -> Result<(), cue_session::Error> {
+    let path = &action.path;
+    let flat = action.provider == "op" || action.provider.is_empty();
+    let at = if flat { path.clone() } else { format!("{path}.$returns") };
+    session.fill(&at, Filling::Json(value.to_string()))
 }
 
 fn start(

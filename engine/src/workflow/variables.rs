@@ -25,6 +25,8 @@ pub struct Mark {
     pub resumed: Vec<String>,
     /// The path that suspends.
     pub field: String,
+    /// When something began that must last: by a name of the action's.
+    pub timers: BTreeMap<String, DateTime<Utc>>,
 }
 
 /// Variables and marks of a run.
@@ -33,6 +35,8 @@ pub struct Variables {
     values: Map<String, Value>,
     /// By step name.
     pub marks: BTreeMap<String, Mark>,
+    /// Where the logs of steps are found, by step name.
+    logs: Map<String, Value>,
     changed: bool,
 }
 
@@ -50,6 +54,7 @@ impl Variables {
         Self {
             values: serde_json::from_str(&text("vars")).unwrap_or_default(),
             marks: serde_json::from_str(&text("marks")).unwrap_or_default(),
+            logs: serde_json::from_str(&text("logConfig")).unwrap_or_default(),
             changed: config_map.is_none(),
         }
     }
@@ -123,6 +128,31 @@ impl Variables {
     pub fn mark(&mut self, step: &str) -> &mut Mark {
         self.changed = true;
         self.marks.entry(step.to_owned()).or_default()
+    }
+
+    /// When something of a step began.
+    pub fn timer(&self, step: &str, name: &str) -> Option<DateTime<Utc>> {
+        self.marks.get(step)?.timers.get(name).copied()
+    }
+
+    /// Something of a step begins, or is over.
+    pub fn set_timer(&mut self, step: &str, name: &str, at: Option<DateTime<Utc>>) {
+        if self.timer(step, name) == at {
+            return;
+        }
+        let timers = &mut self.mark(step).timers;
+        match at {
+            Some(at) => timers.insert(name.to_owned(), at),
+            None => timers.remove(name),
+        };
+    }
+
+    /// Where a step's logs are found.
+    pub fn set_log(&mut self, step: &str, config: Value) {
+        if self.logs.get(step) != Some(&config) {
+            self.logs.insert(step.to_owned(), config);
+            self.changed = true;
+        }
     }
 
     /// Nothing is to be remembered of a step any more.

@@ -1,0 +1,192 @@
+//! Actions of workflow steps in both forms: `tests/cases/actions/*.yaml` say what a template does to a
+//! cluster, and every pair of provider and `#do` that the shipped packages name has an action.
+
+mod cluster;
+
+use std::path::{Path, PathBuf};
+
+use cue_session::{NativeRuntime, Package, Source};
+use futures::executor::block_on;
+use lateen_engine::api::workflow::OutputItem;
+use lateen_engine::workflow::actions;
+use lateen_engine::workflow::step::{self, Outcome, Setting};
+use lateen_engine::workflow::variables::Variables;
+use serde_json::{Value, json};
+
+use crate::cluster::{Cluster, Owner};
+
+fn folder(below: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(below)
+}
+
+fn files(dir: &Path, ending: &str) -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> = std::fs::read_dir(dir)
+        .expect("a folder")
+        .map(|it| it.expect("a file").path())
+        .filter(|it| it.extension().is_some_and(|it| it == ending))
+        .map(|it| {
+            let name = it.file_stem().expect("a name").to_string_lossy().into_owned();
+            (name, std::fs::read_to_string(&it).expect("a text"))
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+fn packages() -> Vec<Package> {
+    files(&folder("../definitions/op/vela"), "cue")
+        .into_iter()
+        .map(|(name, text)| Package {
+            path: format!("vela/{name}"),
+            sources: vec![Source::new(format!("{name}.cue"), text)],
+        })
+        .collect()
+}
+
+fn told(outcome: &Outcome) -> Value {
+    match outcome {
+        Outcome::Succeeded(message) => json!({"succeeded": message}),
+        Outcome::Broken(message) => json!({"broken": message}),
+        Outcome::Waiting(message) => json!({"waiting": message}),
+        Outcome::Suspended { after, message, field } => {
+            json!({"suspended": message, "field": field, "seconds": after.map(|it| it.num_seconds())})
+        }
+        Outcome::Failed { reason, message } => json!({"failed": message, "reason": reason}),
+        Outcome::Troubled(message) => json!({"troubled": message}),
+    }
+}
+
+/// Whether everything `wanted` says is so.
+fn holds(wanted: &Value, got: &Value) -> bool {
+    match (wanted, got) {
+        (Value::Object(wanted), Value::Object(got)) => wanted.iter().all(|(key, value)| {
+            if value.is_null() {
+                return got.get(key).is_none_or(Value::is_null);
+            }
+            got.get(key).is_some_and(|it| holds(value, it))
+        }),
+        (Value::Array(wanted), Value::Array(got)) => {
+            wanted.len() == got.len() && wanted.iter().zip(got).all(|(a, b)| holds(a, b))
+        }
+        (Value::Number(wanted), Value::Number(got)) => wanted.as_f64() == got.as_f64(),
+        _ => wanted == got,
+    }
+}
+
+/// Runs the rounds of one case; what does not fit.
+fn play(case: &Value, packages: &[Package]) -> Vec<String> {
+    let cluster = Cluster::new(case);
+    let owner = Owner::new(&cluster, case);
+    let runtime = NativeRuntime::default();
+    let setting = Setting { runtime: &runtime, packages, world: &cluster, host: &owner };
+    let mut variables = Variables::fresh();
+    for (name, value) in case["variables"].as_object().into_iter().flatten() {
+        variables.set(name, value.clone());
+    }
+    let template = case["template"].as_str().expect("a template");
+    let outputs: Vec<OutputItem> = case["outputs"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, from)| {
+            serde_json::from_value(json!({"name": name, "valueFrom": from})).expect("an output")
+        })
+        .collect();
+    let context = json!({"name": "app", "namespace": "home", "stepSessionID": "id1"});
+    let mut wrong = Vec::new();
+    for (round, want) in case["rounds"].as_array().into_iter().flatten().enumerate() {
+        cluster.pass(want["after"].as_i64().unwrap_or(0));
+        let outcome = block_on(step::run(
+            &setting,
+            "one",
+            template,
+            &case["parameter"],
+            &context,
+            &outputs,
+            &[],
+            &mut variables,
+        ));
+        let got = json!({
+            "outcome": told(&outcome),
+            "variables": variables.all(),
+            "requests": cluster.requests(),
+            "mails": cluster.mails(),
+        });
+        for part in ["outcome", "variables", "requests", "mails"] {
+            if !want[part].is_null() && !holds(&want[part], &got[part]) {
+                wrong.push(format!(
+                    "round {round}: {part}\n  want {}\n  got  {}",
+                    want[part], got[part]
+                ));
+            }
+        }
+        for object in want["objects"].as_array().into_iter().flatten() {
+            let live = cluster.find(object).unwrap_or_default();
+            if !holds(object, &live) {
+                wrong.push(format!("round {round}: object\n  want {object}\n  got  {live}"));
+            }
+        }
+        for object in want["gone"].as_array().into_iter().flatten() {
+            if cluster.find(object).is_some() {
+                wrong.push(format!("round {round}: still there: {object}"));
+            }
+        }
+    }
+    wrong
+}
+
+#[test]
+fn templates_do_what_the_cases_say() {
+    let packages = packages();
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for (file, text) in files(&folder("tests/cases/actions"), "yaml") {
+        let cases: serde_json::Map<String, Value> = serde_yaml::from_str(&text).expect("cases");
+        for (name, case) in cases {
+            count += 1;
+            assert!(case["rounds"].as_array().is_some_and(|it| !it.is_empty()), "{file}: {name}");
+            wrong.extend(
+                play(&case, &packages).into_iter().map(|it| format!("{file}: {name}: {it}")),
+            );
+        }
+    }
+    assert!(count > 0, "no cases");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// `#do` with its `#provider`, as they stand in CUE texts.
+fn pairs(text: &str) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    let mut verb = String::new();
+    for line in text.lines() {
+        let value = |key: &str| {
+            let rest = line.trim().strip_prefix(key)?;
+            rest.trim().strip_prefix('"')?.split('"').next().map(str::to_owned)
+        };
+        if let Some(found) = value("#do:") {
+            verb = found;
+        }
+        if let Some(provider) = value("#provider:") {
+            all.push((provider, std::mem::take(&mut verb)));
+        }
+    }
+    all
+}
+
+/// Charts need Helm's own template language, which is not here.
+const NOT_DONE: [(&str, &str); 1] = [("helm", "render")];
+
+#[test]
+fn every_shipped_pair_has_an_action() {
+    let mut all = Vec::new();
+    for dir in ["op/vela", "workflow-step"] {
+        for (name, text) in files(&folder("../definitions").join(dir), "cue") {
+            all.extend(pairs(&text).into_iter().map(|it| (name.clone(), it)));
+        }
+    }
+    assert!(all.len() >= 80, "only {} pairs", all.len());
+    let missing: Vec<_> =
+        all.iter().filter(|(_, (provider, verb))| !actions::is_known(provider, verb)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    assert!(NOT_DONE.iter().all(|(provider, verb)| actions::is_known(provider, verb)));
+}
