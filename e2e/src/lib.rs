@@ -14,6 +14,7 @@ pub mod score; // counting, the score file
 pub mod process; // the built binary and the players
 pub mod kubeapi; // Kubernetes API vectors
 pub mod cue_syntax; // CUE texts: parser and printer
+pub mod cue_eval; // CUE evaluations: nodes, texts, errors
 pub mod vela; // rendering, admission, definitions
 pub mod vela_backoff; // when a workflow is looked at again
 pub mod live; // scenarios recorded from the official controller

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use lateen_e2e::score::Scores;
-use lateen_e2e::{cue_syntax, kubeapi, live, vela, vela_backoff};
+use lateen_e2e::{cue_eval, cue_syntax, kubeapi, live, vela, vela_backoff};
 
 /// Conformance runners of Lateen.
 #[derive(Debug, Parser)]
@@ -50,6 +50,10 @@ type Runner = fn(&Path, &Path, Option<&str>) -> anyhow::Result<Scores>;
 const RUNNERS: &[(&str, Runner)] = &[
     ("kubeapi", |cases, work, _| kubeapi::run(&cases.join("kubeapi"), work, kubectl().as_deref())),
     ("cue-syntax", |cases, _, _| cue_syntax::run(cases)),
+    ("cue.eval", |cases, _, _| cue_eval::run(cases, "eval")),
+    ("cue.pkg", |cases, _, _| cue_eval::run(cases, "pkg")),
+    ("cue.idioms", |cases, _, _| cue_eval::run(cases, "idioms")),
+    ("cue.compat014", |cases, _, _| cue_eval::run_compat(cases)),
     ("vela", |cases, _, _| {
         let mut scores = vela::run(&cases.join("vela"))?;
         scores.merge(vela_backoff::run(&cases.join("vela"))?);

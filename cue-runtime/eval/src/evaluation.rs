@@ -52,7 +52,7 @@ pub enum Addition {
 
 /// An evaluation of a program with inputs; filling makes it anew.
 pub struct Evaluation {
-    evaluator: Evaluator,
+    pub(crate) evaluator: Evaluator,
 }
 
 /// Reads JSON text as data.
@@ -69,6 +69,11 @@ pub fn parse_json(text: &str) -> Result<Datum, String> {
 /// JSON text of data, compact.
 pub fn print_json(datum: &Datum) -> String {
     json::encode(datum, Layout::Compact)
+}
+
+/// JSON text of data as `cue export` prints it, without the last newline.
+pub fn print_json_indented(datum: &Datum) -> String {
+    json::encode(datum, Layout::Indented)
 }
 
 /// Labels of a path: `a.b`, `a."b c"`, `l[1].x`, `#D`.
@@ -215,7 +220,7 @@ impl Evaluation {
         Ok(Some(id))
     }
 
-    fn diagnostic(&mut self, fault: FaultId) -> Vec<Diagnostic> {
+    pub(crate) fn diagnostic(&mut self, fault: FaultId) -> Vec<Diagnostic> {
         let fault = self.evaluator.heap.faults[fault.0 as usize].clone();
         let path = fault.path.clone().unwrap_or_default();
         let mut all = vec![self.describe(&fault, &path)];
@@ -323,6 +328,13 @@ impl Evaluation {
     }
 
     fn collect(&mut self, id: VertexId, concrete: bool, found: &mut Vec<Diagnostic>, depth: u32) {
+        if let Err(spent) = self.evaluator.tick() {
+            if found.is_empty() {
+                let spent = self.evaluator.placed(spent, id);
+                found.extend(self.diagnostic(spent));
+            }
+            return;
+        }
         if found.len() >= 100 || depth > self.evaluator.budget.depth {
             return;
         }

@@ -54,6 +54,7 @@ impl Evaluator {
     }
 
     fn datum_at(&mut self, id: VertexId, depth: u32) -> Result<Datum, FaultId> {
+        self.tick()?;
         let place = id;
         let id = self.unify(id);
         if depth > self.budget.depth {
@@ -219,8 +220,9 @@ impl Evaluator {
             self.unify(id);
         }
         let id = self.follow(id);
+        let spent = self.tick().is_err();
         let vertex = self.heap.get(id);
-        if depth > 20 {
+        if depth > 20 || spent {
             out.push_str("...");
             return;
         }
@@ -405,7 +407,7 @@ impl Evaluator {
     fn write_value(&mut self, id: VertexId, style: Style, out: &mut String, depth: usize) {
         let place = id;
         let id = self.unify(id);
-        if depth > 200 {
+        if depth > 200 || self.tick().is_err() || out.len() > 64 << 20 {
             out.push_str("_ // too deep");
             return;
         }

@@ -30,6 +30,7 @@ mod compare; // plain data: equality and order
 pub mod error; // errors as values
 pub mod export; // values -> data, CUE text
 pub mod evaluation; // the face: paths in, answers out
+pub mod inspect; // one node as a whole
 pub mod number; // exact decimals, their arithmetic and text
 pub mod builtin; // strings, list, math, ...: one file per package
 pub mod encode; // JSON and YAML, both ways

@@ -354,6 +354,10 @@ impl Evaluator {
             self.take_elements(id, target);
         }
         for inner in conjuncts.into_iter().rev() {
+            if let Err(spent) = self.tick() {
+                self.heap.get_mut(id).fault = Some(spent);
+                return;
+            }
             let closed = inner.groups.iter().any(|it| self.closing.contains(it));
             let mut groups = conjunct.groups.clone();
             match conjunct.close_as {
@@ -657,6 +661,9 @@ impl Evaluator {
 
     pub(crate) fn permanent(&mut self, id: VertexId, depth: u32) -> Option<Fault> {
         let id = self.unify(id);
+        if let Err(spent) = self.tick() {
+            return Some(self.heap.faults[spent.0 as usize].clone());
+        }
         if let Some(fault) = self.heap.get(id).fault {
             let fault = &self.heap.faults[fault.0 as usize];
             if !fault.kind.is_incomplete() {

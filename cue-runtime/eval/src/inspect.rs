@@ -1,0 +1,122 @@
+//! One node of an evaluation as a whole: its class, kinds, value, default, members and errors.
+//! What the conformance runners and the introspection of values ask for.
+
+use crate::builtin::{Datum, Kinds};
+use crate::error::Kind;
+use crate::evaluation::{Diagnostic, Evaluation};
+use crate::export::Style;
+use crate::heap::VertexId;
+use crate::program::{LabelKind, Presence};
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Data all the way down, defaults taken.
+    Concrete,
+    /// A type, a bound, a choice, or a struct with one.
+    Open,
+    /// An error.
+    Error(Kind),
+}
+
+/// A node.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// What it is.
+    pub class: Class,
+    /// Kinds it has or may get; nothing for errors.
+    pub kinds: Kinds,
+    /// A scalar's value.
+    pub value: Option<Datum>,
+    /// The default of a choice.
+    pub default: Option<Box<Node>>,
+    /// Types, bounds and choices as CUE text.
+    pub syntax: Option<String>,
+    /// Elements of a list.
+    pub length: Option<usize>,
+    /// More elements may follow.
+    pub open_list: bool,
+    /// Members, in order: text with its marker, kind of label, presence, vertex.
+    pub members: Vec<(String, LabelKind, Presence, VertexId)>,
+    /// Whether the struct is closed.
+    pub closed: bool,
+    /// Whether the error is only one of a member.
+    pub child_error: bool,
+    /// The errors of the node itself.
+    pub errors: Vec<Diagnostic>,
+}
+
+impl Evaluation {
+    /// Everything about a node.
+    pub fn inspect(&mut self, id: VertexId) -> Node {
+        let it = &mut self.evaluator;
+        let real = it.unify(id);
+        let mut node = Node {
+            class: Class::Open,
+            kinds: Kinds::BOTTOM,
+            value: None,
+            default: None,
+            syntax: None,
+            length: None,
+            open_list: false,
+            members: Vec::new(),
+            closed: false,
+            child_error: false,
+            errors: Vec::new(),
+        };
+        let shown = it.default_of(real).unwrap_or(real);
+        let arcs = it.heap.get(shown).arcs.clone();
+        if it.heap.get(shown).is_list {
+            node.length = Some(arcs.len());
+            node.open_list = it.heap.get(shown).closed_length.is_none();
+        }
+        for arc in arcs {
+            let kind = it.labels.kind(arc.label);
+            let mut text = it.label_text(arc.label);
+            text.push_str(match arc.presence {
+                Presence::Optional => "?",
+                Presence::Required => "!",
+                Presence::Member => "",
+            });
+            node.members.push((text, kind, arc.presence, arc.vertex));
+        }
+        node.closed = it.is_closed_struct(shown);
+        let fault = it.heap.get(id).fault.or(it.heap.get(real).fault);
+        if let Some(fault) = fault {
+            node.class = Class::Error(it.heap.faults[fault.0 as usize].kind);
+            let fault = it.placed(fault, id);
+            node.errors = self.diagnostic(fault);
+            return node;
+        }
+        if let Some(fault) = it.permanent(real, 0) {
+            if it.heap.get(real).choice.is_none() {
+                node.class = Class::Error(fault.kind);
+                node.child_error = true;
+                return node;
+            }
+        }
+        node.kinds = it.kinds_of(real);
+        if it.heap.get(real).choice.is_some() {
+            node.closed = false;
+            if let Some(default) = it.default_of(real).filter(|default| *default != real) {
+                let mut default = self.inspect(default);
+                default.default = None;
+                node.default = Some(Box::new(default));
+            }
+            node.syntax = Some(self.syntax(real, Style::Definition).trim().to_owned());
+            return node;
+        }
+        if let Some((datum, _)) = &it.heap.get(real).scalar {
+            node.class = Class::Concrete;
+            node.value = Some(datum.clone());
+            return node;
+        }
+        if it.heap.get(real).is_struct || it.heap.get(real).is_list {
+            let concrete = self.validate(real, true).is_empty();
+            node.class = if concrete { Class::Concrete } else { Class::Open };
+            return node;
+        }
+        node.syntax = Some(self.syntax(real, Style::Definition).trim().to_owned());
+        node
+    }
+}
