@@ -19,6 +19,7 @@ pub mod lease; // at most one controller acts
 pub mod install; // CRDs and definitions
 pub mod control; // suspend, resume, terminate, restart
 pub mod report; // what an Application has become
+pub mod outside; // web and mail servers
 pub mod world; // the engine's World on a Kubernetes API
 pub mod run; // watches, workers
 pub mod observe; // health and metrics

@@ -172,6 +172,16 @@ pub async fn send(
     Ok(client.request::<Value>(request).await?)
 }
 
+/// GET of a text: logs.
+///
+/// # Errors
+/// As the request failed.
+pub async fn text(client: &Client, path: &str) -> Result<String, Error> {
+    let request = Request::get(path).body(Vec::new());
+    let request = request.map_err(|error| Error::Answer(error.to_string()))?;
+    Ok(client.request_text(request).await?)
+}
+
 /// GET; `None` if there is no such object.
 pub async fn get(client: &Client, path: &str, identity: &ActAs) -> Result<Option<Value>, Error> {
     match send(client, Method::GET, path, None, identity).await {

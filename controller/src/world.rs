@@ -1,24 +1,23 @@
 //! The engine's World on a Kubernetes API.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use http::Method;
 use kube::Client;
 use lateen_engine::world::{
-    Apply, Call, Error, HttpRequest, HttpResponse, ObjectRef, PatchKind, World,
+    Apply, Call, Error, HttpRequest, HttpResponse, LogPart, Mail, ObjectRef, PatchKind, World,
 };
 use serde_json::{Value, json};
 
 use crate::kinds::Kinds;
 use crate::observe::Metrics;
+use crate::outside::Outside;
 use crate::rest::{self, ActAs, Body};
 
 /// Field manager of everything the engine writes.
 pub const MANAGER: &str = "lateen";
-
-/// Longest wait for an HTTP request of a step.
-const HTTP_PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
 
 /// Effects on one cluster.
 #[derive(Clone)]
@@ -26,14 +25,13 @@ pub struct KubeWorld {
     client: Client,
     kinds: Arc<Kinds>,
     metrics: Arc<Metrics>,
-    http: reqwest::Client,
+    outside: Arc<Outside>,
 }
 
 impl KubeWorld {
     /// On the cluster of `client`.
     pub fn new(client: Client, metrics: Arc<Metrics>) -> Self {
-        let http = reqwest::Client::builder().timeout(HTTP_PATIENCE).build().unwrap_or_default();
-        Self { client, kinds: Arc::default(), metrics, http }
+        Self { client, kinds: Arc::default(), metrics, outside: Arc::default() }
     }
 
     async fn path(&self, at: &ObjectRef, name: Option<&str>) -> Result<String, Error> {
@@ -187,25 +185,45 @@ impl World for KubeWorld {
     }
 
     fn http<'a>(&'a self, request: &'a HttpRequest) -> Call<'a, HttpResponse> {
+        Box::pin(self.outside.http(request))
+    }
+
+    fn mail<'a>(&'a self, mail: &'a Mail) -> Call<'a, ()> {
+        Box::pin(self.outside.mail(mail))
+    }
+
+    fn is_namespaced<'a>(&'a self, api_version: &'a str, kind: &'a str) -> Call<'a, bool> {
         Box::pin(async move {
-            let failed = |error: reqwest::Error| Error::Unavailable(error.to_string());
-            let method = reqwest::Method::from_bytes(request.method.as_bytes())
-                .map_err(|error| Error::Invalid(error.to_string()))?;
-            let mut builder = self.http.request(method, &request.url);
-            for (name, value) in &request.headers {
-                builder = builder.header(name, value);
-            }
-            let response = builder.body(request.body.clone()).send().await.map_err(failed)?;
-            let status = response.status().as_u16();
-            let headers = response
-                .headers()
-                .iter()
-                .map(|(name, value)| {
-                    (name.to_string(), value.to_str().unwrap_or_default().to_owned())
-                })
-                .collect();
-            Ok(HttpResponse { status, headers, body: response.text().await.map_err(failed)? })
+            let found = self.kinds.resolve(&self.client, api_version, kind).await;
+            found.map(|it| it.namespaced).map_err(classify)
         })
+    }
+
+    fn logs<'a>(&'a self, pod: &'a ObjectRef, part: &'a LogPart) -> Call<'a, String> {
+        Box::pin(async move {
+            let mut path = format!("{}/log", self.path(pod, Some(&pod.name)).await?);
+            let number = |it: Option<i64>| it.map(|it| it.to_string()).unwrap_or_default();
+            let yes = |it: bool| if it { "true".to_owned() } else { String::new() };
+            for (name, value) in [
+                ("container", part.container.clone()),
+                ("previous", yes(part.previous)),
+                ("sinceSeconds", number(part.since_seconds)),
+                ("sinceTime", part.since_time.clone()),
+                ("timestamps", yes(part.timestamps)),
+                ("tailLines", number(part.tail_lines)),
+                ("limitBytes", number(part.limit_bytes)),
+            ] {
+                if !value.is_empty() {
+                    path = rest::with_query(path, name, &value);
+                }
+            }
+            self.metrics.requests.inc();
+            rest::text(&self.client, &path).await.map_err(classify)
+        })
+    }
+
+    fn admits(&self, key: &str, limit: u32, period: Duration) -> bool {
+        self.outside.admits(key, limit, period, Instant::now())
     }
 
     fn now(&self) -> DateTime<Utc> {

@@ -64,11 +64,9 @@ fn visit(
     let pending = match it.error(id) {
         Some(wrong) => diagnostics(vec![wrong]),
         None => {
-            let mut pending = Vec::new();
-            if let Some(parameters) = member(it, id, "$params") {
-                pending = diagnostics(it.validate(parameters, true));
-            }
-            pending
+            // The older form has its parameters beside `#do`.
+            let parameters = member(it, id, "$params").unwrap_or(id);
+            diagnostics(it.validate(parameters, true))
         }
     };
     Some(Action { path: path.to_owned(), verb, provider, json, pending })

@@ -19,7 +19,7 @@ pub use self::inventory::Inventory;
 use crate::api::application::{AppliedResource, ServiceStatus, TraitStatus};
 use crate::api::names::label;
 use crate::api::object;
-use crate::api::{Application, Component, DefinitionKind, Stage};
+use crate::api::{Application, Component, DefinitionKind, Stage, V1BETA1};
 use crate::policy::placement::{self, Placement};
 use crate::render::{self, Context, Definitions, NoActor, Placed, Rendered, Templates, health};
 use crate::workflow::actions::{Applied, Host};
@@ -378,6 +378,29 @@ impl Host for Delivery<'_> {
 
     fn dispatch<'a>(&'a self, objects: Vec<Value>, cluster: &'a str) -> Call<'a, Vec<Value>> {
         Box::pin(self.send(objects, cluster, "workflow"))
+    }
+
+    fn debug_object(&self, step_id: &str) -> Option<Value> {
+        if !self.app.spec.policies.iter().any(|it| it.r#type == "debug") {
+            return None;
+        }
+        let (name, uid) = (&self.app.metadata.name, &self.app.metadata.uid);
+        let tail = uid.get(uid.len().saturating_sub(5)..).unwrap_or_default();
+        Some(json!({
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {
+                "name": format!("{name}-{step_id}-debug-{tail}"),
+                "namespace": self.app.namespace(),
+                "ownerReferences": [{
+                    "apiVersion": V1BETA1,
+                    "kind": "Application",
+                    "name": name,
+                    "uid": uid,
+                    "controller": true,
+                }],
+            },
+        }))
     }
 
     fn recorded(&self, at: &ObjectRef) -> Option<Value> {

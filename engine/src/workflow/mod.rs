@@ -9,6 +9,7 @@
 
 pub mod backoff; // how long to wait before trying again
 pub mod condition; // `if` expressions and what they see
+pub mod literal; // values as CUE text
 pub mod variables; // inputs, outputs, the context ConfigMap
 pub mod actions; // provider and #do -> what is done
 pub mod step; // runs one template against a World

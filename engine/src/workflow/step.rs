@@ -3,9 +3,9 @@
 use chrono::Duration;
 use cue_session::{
     Action, Budget, Filling, Input, Package, Profile, Program, ProgramSpec, Runtime, Session,
-    Source,
+    Source, SyntaxStyle,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::actions::{self, Acting, Done, Host};
 use super::variables::Variables;
@@ -71,6 +71,35 @@ pub async fn run(
         Ok(session) => session,
         Err(error) => return Outcome::Failed { reason: "Rendering", message: error.to_string() },
     };
+    let outcome = walk(setting, name, &mut session, outputs, resumed, variables).await;
+    let id = context["stepSessionID"].as_str().unwrap_or_default();
+    if let Some(config_map) = setting.host.debug_object(id) {
+        debug(setting, &mut session, config_map).await;
+    }
+    outcome
+}
+
+/// Shows what the template has become, for `lateen debug` (E-135).
+async fn debug(setting: &Setting<'_>, session: &mut Session, mut config_map: Value) {
+    let text = match session.syntax("", SyntaxStyle::Eval) {
+        Ok(text) => text.unwrap_or_default(),
+        Err(error) => error.to_string(),
+    };
+    config_map["data"] = json!({"debug": text});
+    if let Err(error) = actions::apply_plain(setting.world, &config_map).await {
+        tracing::warn!(%error, "debug output not written");
+    }
+}
+
+/// Carries out the template's actions and evaluates the outputs.
+async fn walk(
+    setting: &Setting<'_>,
+    name: &str,
+    session: &mut Session,
+    outputs: &[OutputItem],
+    resumed: &[String],
+    variables: &mut Variables,
+) -> Outcome {
     let mut done: Vec<String> = Vec::new();
     let mut said = String::new();
     let mut pending = None;
@@ -102,8 +131,8 @@ pub async fn run(
             world: setting.world,
             host: setting.host,
             runtime: setting.runtime,
-            session: &mut session,
-            variables,
+            session: &mut *session,
+            variables: &mut *variables,
             step: name,
         };
         match actions::act(&action, &mut acting).await {
@@ -124,12 +153,12 @@ pub async fn run(
                 }
             }
             Ok(Done::Returns(value)) => {
-                if let Err(error) = fill(&mut session, &action, &value) {
+                if let Err(error) = fill(session, &action, &value) {
                     return Outcome::Failed { reason: "Rendering", message: error.to_string() };
                 }
             }
             Ok(Done::Pending(value, message)) => {
-                if let Err(error) = fill(&mut session, &action, &value) {
+                if let Err(error) = fill(session, &action, &value) {
                     return Outcome::Failed { reason: "Rendering", message: error.to_string() };
                 }
                 pending.get_or_insert(message);
@@ -139,7 +168,7 @@ pub async fn run(
     if let Some(message) = pending {
         return Outcome::Waiting(message);
     }
-    match export(&mut session, outputs, variables) {
+    match export(session, outputs, variables) {
         Ok(()) => Outcome::Succeeded(said),
         Err(message) => Outcome::Failed { reason: "Output", message },
     }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
+use super::literal;
 use crate::api::Application;
 
 /// What is remembered of one step between rounds.
@@ -52,7 +53,7 @@ impl Variables {
             config_map.and_then(|it| it["data"][key].as_str()).unwrap_or_default().to_owned()
         };
         Self {
-            values: serde_json::from_str(&text("vars")).unwrap_or_default(),
+            values: literal::read(&text("vars")),
             marks: serde_json::from_str(&text("marks")).unwrap_or_default(),
             logs: serde_json::from_str(&text("logConfig")).unwrap_or_default(),
             changed: config_map.is_none(),
@@ -69,29 +70,44 @@ impl Variables {
         self.changed
     }
 
-    /// The ConfigMap.
+    /// The ConfigMap of an Application's run.
     pub fn config_map(&mut self, app: &Application, start: &str) -> Value {
+        let owner = json!({
+            "apiVersion": "core.oam.dev/v1beta1",
+            "kind": "Application",
+            "name": app.metadata.name,
+            "uid": app.metadata.uid,
+            "controller": true,
+        });
+        self.config_map_of(&app.metadata.name, app.namespace(), owner, start)
+    }
+
+    /// The ConfigMap of a run of `name`, owned by `owner`.
+    pub fn config_map_of(
+        &mut self,
+        name: &str,
+        namespace: &str,
+        owner: Value,
+        start: &str,
+    ) -> Value {
         self.changed = false;
+        let mut data = json!({
+            "vars": literal::write(&self.values),
+            "marks": serde_json::to_string(&self.marks).unwrap_or_default(),
+        });
+        if !self.logs.is_empty() {
+            data["logConfig"] = serde_json::to_string(&self.logs).unwrap_or_default().into();
+        }
         json!({
             "apiVersion": "v1",
             "kind": "ConfigMap",
             "metadata": {
-                "name": Self::config_map_name(&app.metadata.name),
-                "namespace": app.namespace(),
+                "name": Self::config_map_name(name),
+                "namespace": namespace,
                 "annotations": {"vela.io/startTime": start},
-                "ownerReferences": [{
-                    "apiVersion": "core.oam.dev/v1beta1",
-                    "kind": "Application",
-                    "name": app.metadata.name,
-                    "uid": app.metadata.uid,
-                    "controller": true,
-                }],
+                "ownerReferences": [owner],
             },
-            "data": {
-                // JSON is CUE: what reads the shipped store reads this one.
-                "vars": serde_json::to_string_pretty(&self.values).unwrap_or_default(),
-                "marks": serde_json::to_string(&self.marks).unwrap_or_default(),
-            },
+            "data": data,
         })
     }
 
@@ -117,6 +133,11 @@ impl Variables {
             self.values.insert(path.to_owned(), value);
             self.changed = true;
         }
+    }
+
+    /// A variable is gone.
+    pub fn unset(&mut self, name: &str) {
+        self.changed |= self.values.remove(name).is_some();
     }
 
     /// All of them.

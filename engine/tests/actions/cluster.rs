@@ -237,6 +237,7 @@ pub(crate) struct Owner<'a> {
     components: Vec<(String, Value)>,
     policies: Vec<(String, Value)>,
     recorded: Mutex<BTreeMap<Key, Value>>,
+    debug: bool,
 }
 
 impl<'a> Owner<'a> {
@@ -250,6 +251,7 @@ impl<'a> Owner<'a> {
             components: named(&case["components"]),
             policies: named(&case["policies"]),
             recorded: Mutex::default(),
+            debug: case["debug"] == true,
         }
     }
 
@@ -287,6 +289,15 @@ impl Host for Owner<'_> {
                 live.push(self.cluster.apply(&object, cluster, Apply { force: true }).await?);
             }
             Ok(live)
+        })
+    }
+
+    fn debug_object(&self, step_id: &str) -> Option<Value> {
+        self.debug.then(|| {
+            json!({
+                "apiVersion": "v1", "kind": "ConfigMap",
+                "metadata": {"name": format!("app-{step_id}-debug"), "namespace": "home"},
+            })
         })
     }
 

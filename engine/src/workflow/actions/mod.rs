@@ -33,6 +33,11 @@ pub trait Host: Send + Sync {
     fn name(&self) -> &str {
         ""
     }
+    /// The ConfigMap, still without data, that shows what the template of the step of this id has
+    /// become; only for owners that are being debugged.
+    fn debug_object(&self, _step_id: &str) -> Option<Value> {
+        None
+    }
     /// Records and applies objects as the owner's.
     fn dispatch<'a>(&'a self, objects: Vec<Value>, cluster: &'a str) -> Call<'a, Vec<Value>>;
     /// The manifest that was recorded for an object, if it is the owner's.
