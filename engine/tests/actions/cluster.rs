@@ -62,6 +62,14 @@ impl Cluster {
         self.state().seconds += seconds;
     }
 
+    /// Somebody else changes objects, or makes them.
+    pub(crate) fn merge(&self, objects: &Value) {
+        for object in objects.as_array().into_iter().flatten() {
+            let at = ObjectRef::of(object, "");
+            self.change(&at, object).expect("no version is given");
+        }
+    }
+
     pub(crate) fn requests(&self) -> Value {
         self.state().requests.clone().into()
     }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use cue_session::{NativeRuntime, Package, Source};
 use futures::executor::block_on;
 use lateen_engine::api::workflow::OutputItem;
+use lateen_engine::authoring;
 use lateen_engine::workflow::actions;
 use lateen_engine::workflow::step::{self, Outcome, Setting};
 use lateen_engine::workflow::variables::Variables;
@@ -74,7 +75,7 @@ fn holds(wanted: &Value, got: &Value) -> bool {
 }
 
 /// Runs the rounds of one case; what does not fit.
-fn play(case: &Value, packages: &[Package]) -> Vec<String> {
+fn play(case: &Value, template: &str, packages: &[Package]) -> Vec<String> {
     let cluster = Cluster::new(case);
     let owner = Owner::new(&cluster, case);
     let runtime = NativeRuntime::default();
@@ -83,7 +84,6 @@ fn play(case: &Value, packages: &[Package]) -> Vec<String> {
     for (name, value) in case["variables"].as_object().into_iter().flatten() {
         variables.set(name, value.clone());
     }
-    let template = case["template"].as_str().expect("a template");
     let outputs: Vec<OutputItem> = case["outputs"]
         .as_object()
         .into_iter()
@@ -92,15 +92,22 @@ fn play(case: &Value, packages: &[Package]) -> Vec<String> {
             serde_json::from_value(json!({"name": name, "valueFrom": from})).expect("an output")
         })
         .collect();
-    let context = json!({"name": "app", "namespace": "home", "stepSessionID": "id1"});
+    let context = json!({
+        "name": "app", "namespace": "home", "stepName": "one", "stepSessionID": "id1",
+    });
+    let parameter = match &case["parameter"] {
+        Value::Null => json!({}),
+        given => given.clone(),
+    };
     let mut wrong = Vec::new();
     for (round, want) in case["rounds"].as_array().into_iter().flatten().enumerate() {
         cluster.pass(want["after"].as_i64().unwrap_or(0));
+        cluster.merge(&want["before"]);
         let outcome = block_on(step::run(
             &setting,
             "one",
             template,
-            &case["parameter"],
+            &parameter,
             &context,
             &outputs,
             &[],
@@ -135,23 +142,50 @@ fn play(case: &Value, packages: &[Package]) -> Vec<String> {
     wrong
 }
 
+/// The cases of a folder with their names.
+fn cases(below: &str) -> Vec<(String, Value)> {
+    let mut all = Vec::new();
+    for (_, text) in files(&folder(below), "yaml") {
+        let cases: serde_json::Map<String, Value> = serde_yaml::from_str(&text).expect("cases");
+        all.extend(cases);
+    }
+    let tried = |case: &Value| case["rounds"].as_array().is_some_and(|it| !it.is_empty());
+    assert!(!all.is_empty() && all.iter().all(|it| tried(&it.1)), "cases without rounds");
+    all
+}
+
+fn report(wrong: &[String]) {
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn templates_do_what_the_cases_say() {
     let packages = packages();
     let mut wrong = Vec::new();
-    let mut count = 0;
-    for (file, text) in files(&folder("tests/cases/actions"), "yaml") {
-        let cases: serde_json::Map<String, Value> = serde_yaml::from_str(&text).expect("cases");
-        for (name, case) in cases {
-            count += 1;
-            assert!(case["rounds"].as_array().is_some_and(|it| !it.is_empty()), "{file}: {name}");
-            wrong.extend(
-                play(&case, &packages).into_iter().map(|it| format!("{file}: {name}: {it}")),
-            );
-        }
+    for (name, case) in cases("tests/cases/actions") {
+        let template = case["template"].as_str().expect("a template");
+        let found = play(&case, template, &packages);
+        wrong.extend(found.into_iter().map(|it| format!("{name}: {it}")));
     }
-    assert!(count > 0, "no cases");
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    report(&wrong);
+}
+
+#[test]
+fn every_shipped_step_runs_to_its_end() {
+    let (runtime, packages) = (NativeRuntime::default(), packages());
+    let cases = cases("tests/cases/steps");
+    let mut wrong = Vec::new();
+    for (name, source) in files(&folder("../definitions/workflow-step"), "cue") {
+        let Some((_, case)) = cases.iter().find(|it| it.0 == name) else {
+            wrong.push(format!("{name}: no case"));
+            continue;
+        };
+        let definition = authoring::render(&runtime, &source).expect("a definition");
+        let template = definition["spec"]["schematic"]["cue"]["template"].as_str();
+        let found = play(case, template.expect("a template"), &packages);
+        wrong.extend(found.into_iter().map(|it| format!("{name}: {it}")));
+    }
+    report(&wrong);
 }
 
 /// `#do` with its `#provider`, as they stand in CUE texts.
