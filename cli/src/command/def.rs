@@ -1,4 +1,4 @@
-//! `lateen def`: check, render, apply, list and show definitions.
+//! `lateen def`: check, render, upgrade, apply, list and show definitions.
 
 use std::path::PathBuf;
 
@@ -43,6 +43,18 @@ enum Verb {
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
+    /// Rewrite definitions or templates written for older CUE.
+    Upgrade {
+        /// CUE files.
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// Write into the files instead of printing.
+        #[arg(short, long)]
+        write: bool,
+        /// Change nothing, fail if something has to change.
+        #[arg(long, conflicts_with = "write")]
+        validate: bool,
+    },
     /// Put definitions into the cluster.
     Apply {
         /// CUE or YAML files, or folders.
@@ -72,10 +84,36 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
             }
             Ok(Exit::Done)
         }
+        Verb::Upgrade { files, write, validate } => upgraded(&files, write, validate, cli),
         Verb::Apply { files } => apply(&files, cli).await,
         Verb::List => list(cli).await,
         Verb::Get { name, output } => get(&name, output, cli).await,
     }
+}
+
+/// Prints or writes what `authoring::upgrade` makes of each file.
+fn upgraded(files: &[PathBuf], write: bool, validate: bool, cli: &Cli) -> anyhow::Result<Exit> {
+    let mut exit = Exit::Done;
+    for file in files {
+        let wrong =
+            |error: &dyn std::fmt::Display| bad_input(format!("{}: {error}", file.display()));
+        let text = std::fs::read_to_string(file).map_err(|error| wrong(&error))?;
+        let upgraded =
+            lateen_engine::authoring::upgrade::upgrade(&text).map_err(|error| wrong(&error))?;
+        for reason in &upgraded.reasons {
+            cli.out.note(&format!("{}: {reason}", file.display()));
+        }
+        if validate {
+            if !upgraded.reasons.is_empty() {
+                exit = Exit::NotSo;
+            }
+        } else if !write {
+            cli.out.line(&upgraded.text)?;
+        } else if !upgraded.reasons.is_empty() {
+            std::fs::write(file, format!("{}\n", upgraded.text)).map_err(|error| wrong(&error))?;
+        }
+    }
+    Ok(exit)
 }
 
 fn vet(files: &[PathBuf], cli: &Cli) -> anyhow::Result<Exit> {

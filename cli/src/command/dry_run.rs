@@ -1,12 +1,13 @@
-//! `lateen dry-run`: render Applications without applying anything.
+//! `lateen dry-run`: render an Application without applying anything.
 
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use lateen_controller::rest::{self, ActAs};
-use lateen_engine::api::{Application, Definition, DefinitionKind};
+use lateen_engine::api::{Definition, DefinitionKind};
 use lateen_engine::delivery;
-use lateen_engine::render::{Context, Definitions, NoActor, Request, Templates, render};
+use lateen_engine::render::dry_run::Bundle;
+use lateen_engine::render::{Context, Definitions, NoActor, Templates};
 use serde_json::Value;
 
 use crate::Cli;
@@ -21,9 +22,12 @@ Examples:
   lateen dry-run --offline -f app.yaml
   lateen dry-run --offline -f app.yaml -d definitions/")]
 pub struct Args {
-    /// Applications, and policies and workflows they refer to.
-    #[arg(short, long, required = true, value_name = "FILE")]
+    /// The Application, and files of policies and a workflow for it.
+    #[arg(short, long, default_value = "app.yaml", value_name = "FILE")]
     file: Vec<PathBuf>,
+    /// Take policies and workflow from their files as if the Application named them.
+    #[arg(long)]
+    merge: bool,
     /// Definitions, in CUE or YAML: files or folders.
     #[arg(short, long, value_name = "FILE")]
     definitions: Vec<PathBuf>,
@@ -49,47 +53,30 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
         insert(&mut definitions, object)?;
     }
     let documents = manifest::read(&args.file)?;
-    let of_kind = |kind: &'static str| {
-        documents.iter().filter(move |it| it.object["kind"] == kind).map(|it| it.object.clone())
-    };
-    let policies: Vec<_> =
-        of_kind("Policy").filter_map(|it| serde_json::from_value(it).ok()).collect();
-    let workflows: Vec<_> =
-        of_kind("Workflow").filter_map(|it| serde_json::from_value(it).ok()).collect();
+    let mut bundle = Bundle::read(documents.iter().map(|it| (it.file.as_str(), &it.object)))
+        .map_err(|error| {
+            let files: Vec<String> = args.file.iter().map(|it| it.display().to_string()).collect();
+            bad_input(format!("read application files: [{}]: {error}", files.join(" ")))
+        })?;
+    if let Some(namespace) = &cli.target.namespace {
+        bundle.app.metadata.namespace.clone_from(namespace);
+    }
+    if args.merge {
+        bundle.merge();
+    }
     let packages =
         delivery::packages(lateen_definitions::render_packages().map(|it| (it.path, it.source)));
-    let mut exit = Exit::Done;
-    for document in documents.iter().filter(|it| it.object["kind"] == "Application") {
-        let app: Application =
-            serde_json::from_value(document.object.clone()).map_err(|error| {
-                bad_input(format!("{}: document {}: {error}", document.file, document.number))
-            })?;
-        let request = Request {
-            app: &app,
-            definitions: &definitions,
-            policies: &policies,
-            workflows: &workflows,
-            context: Context::of(&app, ""),
-        };
-        let (targets, error) = render(&request, Templates::new(&runtime, &packages), &mut NoActor);
-        for target in &targets {
-            for component in &target.components {
-                cli.out
-                    .line(&format!("---\n# {} -- Component({})", target.title, component.name))?;
-                for (_, object) in component.objects() {
-                    cli.out.line(&format!("---\n{}", serde_yaml::to_string(object)?.trim_end()))?;
-                }
-            }
-            for object in &target.policies {
-                cli.out.line(&format!("---\n{}", serde_yaml::to_string(object)?.trim_end()))?;
-            }
+    let context = Context { dry_run: true, ..Context::of(&bundle.app, "") };
+    match bundle.show(&definitions, context, Templates::new(&runtime, &packages), &mut NoActor) {
+        Ok(text) => {
+            cli.out.line(text.trim_end_matches('\n'))?;
+            Ok(Exit::Done)
         }
-        if let Some(error) = error {
-            cli.out.note(&format!("error: {}: {error}", document.file));
-            exit = Exit::NotSo;
+        Err(error) => {
+            cli.out.note(&format!("Error: {error}"));
+            Ok(Exit::NotSo)
         }
     }
-    Ok(exit)
 }
 
 fn insert(definitions: &mut Definitions, object: Value) -> anyhow::Result<()> {

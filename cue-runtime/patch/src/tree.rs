@@ -51,6 +51,18 @@ impl Field {
         Self { label: label.into(), marker: "", docs: Vec::new(), value }
     }
 
+    fn write(&self, out: &mut String, depth: usize) {
+        for line in &self.docs {
+            let _ = write!(out, "// {}", line.trim());
+            newline(out, depth);
+        }
+        let bare = self.label.starts_with(['#', '_']) || is_identifier(&self.label);
+        out.push_str(&if bare { self.label.clone() } else { quoted(&self.label) });
+        out.push_str(self.marker);
+        out.push_str(": ");
+        self.value.write(out, depth);
+    }
+
     /// Whether JSON has it.
     pub fn is_data(&self) -> bool {
         self.marker.is_empty() && !self.label.starts_with(['_', '#'])
@@ -175,6 +187,17 @@ impl Tree {
         })
     }
 
+    /// The fields of a struct as a CUE file has them; another value as an expression.
+    pub fn to_cue_fields(&self) -> String {
+        let Tree::Struct(fields) = self else { return self.to_cue() };
+        let mut out = String::new();
+        for field in fields {
+            field.write(&mut out, 0);
+            out.push('\n');
+        }
+        out
+    }
+
     /// As a CUE expression, comments included.
     pub fn to_cue(&self) -> String {
         let mut out = String::new();
@@ -189,19 +212,12 @@ impl Tree {
             Tree::Int(text) | Tree::Float(text) | Tree::Cue(text) => out.push_str(text),
             Tree::String(text) => out.push_str(&quoted(text)),
             Tree::Bottom(_) => out.push_str("_|_"),
+            Tree::Struct(fields) if fields.is_empty() => out.push_str("{}"),
             Tree::Struct(fields) => {
                 out.push('{');
                 for field in fields {
                     newline(out, depth + 1);
-                    for line in &field.docs {
-                        let _ = write!(out, "// {}", line.trim());
-                        newline(out, depth + 1);
-                    }
-                    let bare = field.label.starts_with(['#', '_']);
-                    out.push_str(&if bare { field.label.clone() } else { quoted(&field.label) });
-                    out.push_str(field.marker);
-                    out.push_str(": ");
-                    field.value.write(out, depth + 1);
+                    field.write(out, depth + 1);
                 }
                 newline(out, depth);
                 out.push('}');
@@ -253,6 +269,11 @@ impl Tree {
 fn newline(out: &mut String, depth: usize) {
     out.push('\n');
     out.extend(std::iter::repeat_n('\t', depth));
+}
+
+fn is_identifier(label: &str) -> bool {
+    label.starts_with(|it: char| it.is_alphabetic() || it == '$')
+        && label.chars().all(|it| it.is_alphanumeric() || it == '_' || it == '$')
 }
 
 /// A CUE string: JSON's escapes are CUE's.

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use crate::protocol::{
     Answer, Budget, Call, Concreteness, Diagnostic, Field, FieldSelection, Filling, Input, Kind,
-    Kinds, Position, Presence, Profile, ProgramKey, ProgramSpec, SyntaxStyle,
+    Kinds, PatchForm, PatchMode, Position, Presence, Profile, ProgramKey, ProgramSpec, SyntaxStyle,
 };
 use crate::session::Program as Named;
 use crate::{actions, schema};
@@ -100,7 +100,7 @@ impl Machine {
                 let found = it.validate(id, *how == Concreteness::Required);
                 if found.is_empty() { Ok(Answer::Done) } else { Err(diagnostics(found)) }
             }
-            Call::Patch { path, base } => self.patch(path, base),
+            Call::Patch { path, base, mode, form } => self.patch(path, base, *mode, *form),
             Call::Schema(path) => {
                 let it = self.evaluation()?;
                 let Some(id) = find(it, path)? else { return Ok(Answer::Text(None)) };
@@ -183,10 +183,23 @@ impl Machine {
         Ok(Answer::Done)
     }
 
-    fn patch(&mut self, path: &str, base: &str) -> Result<Answer, Vec<Diagnostic>> {
-        let base = serde_json::from_str(base)
-            .map(|value| Tree::from_json(&value))
-            .map_err(|error| vec![plain("cue/patch", &error.to_string(), path)])?;
+    fn patch(
+        &mut self,
+        path: &str,
+        base: &Filling,
+        mode: PatchMode,
+        form: PatchForm,
+    ) -> Result<Answer, Vec<Diagnostic>> {
+        let base = match base {
+            Filling::Json(text) => serde_json::from_str(text)
+                .map(|value| Tree::from_json(&value))
+                .map_err(|error| vec![plain("cue/patch", &error.to_string(), path)])?,
+            Filling::Cue(text) => {
+                let mut it = alone(text)?;
+                let Some(root) = find(&mut it, "")? else { return Ok(Answer::Text(None)) };
+                crate::tree::of(&mut it, root)
+            }
+        };
         let it = self.evaluation()?;
         let Some(id) = find(it, path)? else { return Ok(Answer::Text(None)) };
         let docs = match parent(path) {
@@ -204,7 +217,15 @@ impl Machine {
         };
         let patch = crate::tree::of(it, id);
         let failed = |error: cue_patch::Error| vec![plain("cue/patch", &error.to_string(), path)];
-        let result = cue_patch::patch(&base, &patch, Mode::of(&docs)).map_err(failed)?;
+        let mode = match mode {
+            PatchMode::Marked => Mode::of(&docs),
+            PatchMode::JsonPatch => Mode::JsonPatch,
+            PatchMode::JsonMergePatch => Mode::JsonMergePatch,
+        };
+        let result = cue_patch::patch(&base, &patch, mode).map_err(failed)?;
+        if form == PatchForm::Cue {
+            return Ok(Answer::Text(Some(result.to_cue_fields())));
+        }
         if let Ok(value) = result.to_json() {
             return Ok(Answer::Text(Some(value.to_string())));
         }
@@ -215,11 +236,16 @@ impl Machine {
 /// Nesting of evaluations: what the stack of a sandbox allows.
 const DEPTH: u32 = 400;
 
-/// Evaluates text on its own, to JSON.
-fn evaluate(text: &str) -> Result<String, Vec<Diagnostic>> {
+/// Text on its own.
+fn alone(text: &str) -> Result<Evaluation, Vec<Diagnostic>> {
     let program = evaluation::compile_text(text).map_err(load_errors)?;
     let budget = EvalBudget { ticks: 1_000_000, depth: DEPTH, vertices: 200_000 };
-    let mut it = Evaluation::start(Arc::new(program), &[], budget);
+    Ok(Evaluation::start(Arc::new(program), &[], budget))
+}
+
+/// Evaluates text on its own, to JSON.
+fn evaluate(text: &str) -> Result<String, Vec<Diagnostic>> {
+    let mut it = alone(text)?;
     let Some(root) = find(&mut it, "")? else { return Ok("null".into()) };
     let datum = it.datum(root).map_err(diagnostics)?;
     Ok(evaluation::print_json(&datum))

@@ -89,6 +89,28 @@ pub enum Filling {
     Cue(String),
 }
 
+/// How a patch is applied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PatchMode {
+    /// As the comments on it say.
+    #[default]
+    Marked,
+    /// RFC 6902.
+    JsonPatch,
+    /// RFC 7386.
+    JsonMergePatch,
+}
+
+/// What is told of a patched value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PatchForm {
+    /// Data.
+    #[default]
+    Json,
+    /// CUE text of its fields, with types and comments.
+    Cue,
+}
+
 /// Whether a value must be free of types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Concreteness {
@@ -277,12 +299,16 @@ pub enum Call {
     Syntax(String, SyntaxStyle),
     /// All errors at or below the path.
     Validate(String, Concreteness),
-    /// Apply the patch that stands at `path` to `base` (JSON), by the strategies in its comments.
+    /// Apply the patch that stands at `path` to `base`.
     Patch {
         /// Where the patch is.
         path: String,
-        /// What is patched, JSON.
-        base: String,
+        /// What is patched.
+        base: Filling,
+        /// How.
+        mode: PatchMode,
+        /// What is told of the result.
+        form: PatchForm,
     },
     /// OpenAPI v3 schema of the value, JSON.
     Schema(String),

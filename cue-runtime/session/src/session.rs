@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::protocol::{
     Action, Answer, Budget, Call, Concreteness, Diagnostic, Field, FieldSelection, Filling, Input,
-    Kinds, ProgramKey, ProgramSpec, SyntaxStyle,
+    Kinds, PatchForm, PatchMode, ProgramKey, ProgramSpec, SyntaxStyle,
 };
 
 /// The sandbox itself broke (trap, memory, lost module): never the user's doing.
@@ -233,8 +233,20 @@ impl Session {
     /// `base` patched by what stands at `path`, honouring `+patchKey`, `+patchStrategy` and so on;
     /// `None` if there is no patch.
     pub fn patch(&mut self, path: &str, base: &Value) -> Result<Option<Value>, Error> {
-        let call = Call::Patch { path: path.into(), base: base.to_string() };
-        parse(expect_answer!(self.instance.call(&call)?, Text)?)
+        let base = Filling::Json(base.to_string());
+        parse(self.patch_text(path, base, PatchMode::Marked, PatchForm::Json)?)
+    }
+
+    /// [`Session::patch`] of a base that may be CUE, in a mode of the caller's choice, as text.
+    pub fn patch_text(
+        &mut self,
+        path: &str,
+        base: Filling,
+        mode: PatchMode,
+        form: PatchForm,
+    ) -> Result<Option<String>, Error> {
+        let call = Call::Patch { path: path.into(), base, mode, form };
+        expect_answer!(self.instance.call(&call)?, Text)
     }
 
     /// OpenAPI v3 schema of the value at `path`.

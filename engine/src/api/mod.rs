@@ -13,6 +13,7 @@ pub mod policies; // built-in policies' properties; Policy
 pub mod revision; // ApplicationRevision
 pub mod tracker; // ResourceTracker
 pub mod workflow; // Workflow, steps, workflow status
+pub mod yaml; // objects as text
 
 pub use self::application::{
     AppPolicy, Application, ApplicationSpec, ApplicationStatus, AppliedResource, Component,

@@ -270,7 +270,7 @@ fn check_steps(request: &Request<'_>, steps: &[WorkflowStep]) -> Result<(), Erro
 }
 
 /// Policies a `deploy` step names.
-fn step_policies(step: &WorkflowStep) -> Vec<String> {
+pub(super) fn step_policies(step: &WorkflowStep) -> Vec<String> {
     let named =
         step.properties.as_ref().and_then(|it| it.get("policies")).and_then(Value::as_array);
     named.into_iter().flatten().filter_map(|it| it.as_str().map(str::to_owned)).collect()

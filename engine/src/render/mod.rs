@@ -8,6 +8,7 @@
 mod application; // a whole Application: targets of its deploy steps
 mod component; // one component or custom policy, stamped
 mod context; // what templates see as `context`
+pub mod dry_run; // files in, text out
 mod definitions; // which definition a type names
 mod error; // what is wrong, in KubeVela's words
 pub mod health; // isHealth, message, details

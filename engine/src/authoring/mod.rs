@@ -1,5 +1,7 @@
 //! A definition as its author writes it (`"name": {type, …}` and `template: {…}`) becomes the object of a cluster.
 
+pub mod upgrade; // templates for older CUE
+
 use cue_session::{Error as CueError, Profile, Program, ProgramSpec, Runtime, Source};
 use cue_syntax::ast::{Decl, Expr, ExprKind, Field, Label, Span};
 use cue_syntax::{Style, format_tree, parse_file, parse_tree};
