@@ -110,6 +110,14 @@ impl World for KubeWorld {
         })
     }
 
+    fn replace<'a>(&'a self, object: &'a Value, cluster: &'a str) -> Call<'a, Value> {
+        Box::pin(async move {
+            let at = ObjectRef::of(object, cluster);
+            let path = owned_by_manager(self.path(&at, Some(&at.name)).await?, false);
+            self.send(Method::PUT, &path, Some((Body::Json, object))).await
+        })
+    }
+
     fn patch<'a>(&'a self, at: &'a ObjectRef, kind: PatchKind, body: &'a Value) -> Call<'a, Value> {
         Box::pin(async move {
             let path = owned_by_manager(self.path(at, Some(&at.name)).await?, false);

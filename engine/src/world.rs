@@ -192,6 +192,8 @@ pub trait World: Send + Sync {
     fn list<'a>(&'a self, of: &'a ObjectRef, labels: &'a str) -> Call<'a, Vec<Value>>;
     /// Server-side apply; the object as it is afterwards.
     fn apply<'a>(&'a self, object: &'a Value, cluster: &'a str, how: Apply) -> Call<'a, Value>;
+    /// Puts an object in the place of the live one, whose `resourceVersion` it names.
+    fn replace<'a>(&'a self, object: &'a Value, cluster: &'a str) -> Call<'a, Value>;
     /// Changes an object.
     fn patch<'a>(&'a self, at: &'a ObjectRef, kind: PatchKind, body: &'a Value) -> Call<'a, Value>;
     /// Changes the status of an object by a merge patch.

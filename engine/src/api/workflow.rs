@@ -142,3 +142,15 @@ wire! {
         }
     }
 }
+
+impl WorkflowStep {
+    /// The step, then the steps of its group.
+    pub fn with_sub_steps(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.sub_steps)
+    }
+
+    /// Whether the engine itself knows what it does, without a definition.
+    pub fn is_built_in(&self) -> bool {
+        matches!(self.r#type.as_str(), "step-group" | "apply-component" | "builtin-apply-component")
+    }
+}

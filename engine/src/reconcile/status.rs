@@ -1,37 +1,55 @@
-//! Conditions and phases as KubeVela writes them.
+//! Conditions and phases as KubeVela writes them (E-4, E-9, E-11).
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use serde_json::json;
 
-use crate::api::Application;
+use crate::api::names::condition;
+use crate::api::{Application, Condition};
 use crate::workflow::round::State;
 
 /// Sets a condition; its time changes only when its status does.
 pub(super) fn set(app: &mut Application, kind: &str, result: Result<(), &str>, now: DateTime<Utc>) {
     let (status, reason, message) = match result {
+        Ok(()) if kind == condition::READY => ("True", "ReconcileSuccess", ""),
         Ok(()) => ("True", "Available", ""),
         Err(message) => ("False", "ReconcileError", message),
     };
-    let time = now.to_rfc3339_opts(SecondsFormat::Secs, true);
-    let mut value = json!({
-        "type": kind, "status": status, "reason": reason, "lastTransitionTime": time,
-    });
-    if !message.is_empty() {
-        value["message"] = message.into();
-    }
-    let Ok(new) = serde_json::from_value::<crate::api::Condition>(value) else { return };
+    put(app, kind, [status, reason, message], now);
+}
+
+/// Not ready: objects are still going.
+pub(super) fn deleting(app: &mut Application, message: &str, now: DateTime<Utc>) {
+    put(app, condition::READY, ["False", "Deleting", message], now);
+}
+
+fn put(
+    app: &mut Application,
+    kind: &str,
+    [status, reason, message]: [&str; 3],
+    now: DateTime<Utc>,
+) {
+    let new = Condition {
+        r#type: kind.to_owned(),
+        status: status.to_owned(),
+        reason: reason.to_owned(),
+        message: message.to_owned(),
+        last_transition_time: now.to_rfc3339_opts(SecondsFormat::Secs, true),
+        ..Condition::default()
+    };
     match app.status.conditions.iter_mut().find(|it| it.r#type == kind) {
-        Some(old) if old.status == new.status && old.message == new.message => {}
         Some(old) => {
-            let time = old.last_transition_time.clone();
-            let same = old.status == new.status;
+            let since = (old.status == new.status).then(|| old.last_transition_time.clone());
             *old = new;
-            if same {
-                old.last_transition_time = time;
+            if let Some(since) = since {
+                old.last_transition_time = since;
             }
         }
         None => app.status.conditions.push(new),
     }
+}
+
+/// A condition that is no longer about anything goes.
+pub(super) fn forget(app: &mut Application, kind: &str) {
+    app.status.conditions.retain(|it| it.r#type != kind);
 }
 
 /// `status.workflow.status`

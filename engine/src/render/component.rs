@@ -152,6 +152,9 @@ pub fn render_component(
     let revision =
         if context.app_revision.is_empty() { String::new() } else { component_hash(component) };
     let mut process = Process::new(templates, context.to_json(Some(component), &revision));
+    if let Some(status) = &context.live_status {
+        process = process.with_live_status(status.clone());
+    }
     process
         .workload(
             &component.name,

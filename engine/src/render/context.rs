@@ -52,6 +52,8 @@ pub struct Context {
     pub cluster_version: ClusterVersion,
     /// What application-scoped policies add.
     pub custom: Option<Value>,
+    /// Status of the live workload, for traits that are rendered once it is healthy.
+    pub live_status: Option<Value>,
     /// Nothing is applied; messages say where definitions came from.
     pub dry_run: bool,
 }

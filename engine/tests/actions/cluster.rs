@@ -135,6 +135,16 @@ impl World for Cluster {
         Box::pin(async move { self.change(&ObjectRef::of(object, cluster), object) })
     }
 
+    fn replace<'a>(&'a self, object: &'a Value, cluster: &'a str) -> Call<'a, Value> {
+        Box::pin(async move {
+            let at = ObjectRef::of(object, cluster);
+            self.state().objects.remove(&key(&at));
+            let mut object = object.clone();
+            object["metadata"]["resourceVersion"] = Value::Null;
+            self.change(&at, &object)
+        })
+    }
+
     fn patch<'a>(&'a self, at: &'a ObjectRef, kind: PatchKind, body: &'a Value) -> Call<'a, Value> {
         Box::pin(async move {
             assert_eq!(kind, PatchKind::Merge);

@@ -1,0 +1,370 @@
+//! One object on its way: may we, must we, how (E-48 to E-50).
+
+use futures::stream::{self, StreamExt};
+use serde_json::{Value, json};
+
+use super::Delivery;
+use super::rules::Moment;
+use super::trackers;
+use crate::api::names::{annotation, label};
+use crate::api::object;
+use crate::revision::object_hash;
+use crate::world::{Apply, Call, Error, ObjectRef, PatchKind};
+
+/// Objects applied at once.
+const PARALLEL: usize = 10;
+
+impl Delivery<'_> {
+    /// Records objects, then applies them; what is live as wanted already is only read.
+    pub(super) async fn send(
+        &self,
+        objects: Vec<Value>,
+        cluster: &str,
+        creator: &str,
+    ) -> Result<Vec<Value>, Error> {
+        let objects: Vec<Value> = objects.into_iter().map(|it| self.owned(it)).collect();
+        let known: Vec<bool> = {
+            let state = self.state();
+            objects.iter().map(|it| state.trackers.has(it, cluster)).collect()
+        };
+        let unwritten = {
+            let trackers = &mut self.state().trackers;
+            for object in &objects {
+                trackers.record(object, cluster, self.rules.lifetime(object));
+            }
+            trackers.unwritten()
+        };
+        self.write_trackers(unwritten).await?;
+        let mut calls: Vec<Call<'_, Value>> = Vec::with_capacity(objects.len());
+        for (object, known) in objects.iter().zip(known) {
+            calls.push(Box::pin(self.apply(object.clone(), cluster, known, Moment::Update)));
+        }
+        let results: Vec<_> = stream::iter(calls).buffered(PARALLEL).collect().await;
+        let rows = objects.iter().map(|it| trackers::applied(it, cluster, creator));
+        self.state().note_applied(rows);
+        joined(results)
+    }
+
+    /// Marks an object as this Application's and takes out what the API server says.
+    fn owned(&self, mut object: Value) -> Value {
+        object::set_label(&mut object, label::APP_NAME, &self.app.metadata.name);
+        object::set_label(&mut object, label::APP_NAMESPACE, self.app.namespace());
+        if let Some(meta) = object["metadata"].as_object_mut() {
+            for key in
+                ["resourceVersion", "uid", "creationTimestamp", "managedFields", "generation"]
+            {
+                meta.remove(key);
+            }
+        }
+        if let Some(map) = object.as_object_mut() {
+            map.remove("status");
+        }
+        object
+    }
+
+    /// Applies one object; `known` says that it is recorded exactly like this.
+    ///
+    /// # Errors
+    /// It is another's, or may not be touched; or a request failed.
+    pub(super) async fn apply(
+        &self,
+        mut object: Value,
+        cluster: &str,
+        known: bool,
+        moment: Moment,
+    ) -> Result<Value, Error> {
+        let at = ObjectRef::of(&object, cluster);
+        let live = self.world.get(&at).await?;
+        if self.rules.only_reads(&object) {
+            return live.ok_or_else(|| {
+                Error::Invalid(format!(
+                    "{} ({}) is marked as read-only but does not exist. You should check the existence of the resource or remove the read-only policy",
+                    at.kind, at.name
+                ))
+            });
+        }
+        let shares = self.rules.shares(&object);
+        let Some(live) = live else {
+            if shares {
+                object::set_annotation(&mut object, annotation::SHARED_BY, &self.key());
+            }
+            return self.write(&object, cluster).await;
+        };
+        if shares {
+            let sharers = sharers(&live, &self.key());
+            if let Some(other) = self.other_owner(&live) {
+                if object::annotation(&live, annotation::SHARED_BY).unwrap_or_default().is_empty() {
+                    return Err(Error::Conflict(format!(
+                        "application is controlled by {other} but is not sharable"
+                    )));
+                }
+                if object::annotation(&live, annotation::SHARED_BY) == Some(&sharers) {
+                    return Ok(live);
+                }
+                // Another one's: all we may do is say that we share it.
+                let body = json!({"metadata": {"annotations": {annotation::SHARED_BY: sharers}}});
+                return self.world.patch(&at, PatchKind::Merge, &body).await;
+            }
+            object::set_annotation(&mut object, annotation::SHARED_BY, &sharers);
+        }
+        self.check_owner(&object, &live, &at)?;
+        if let Some(paths) = self.rules.kept_paths(&object, moment) {
+            if !keep(&mut object, &live, &paths) {
+                return Ok(live);
+            }
+        }
+        // Being recorded says nothing of being applied: the process may have died between the two.
+        // What is live decides: its hash that we wrote it last, its fields that nobody did since.
+        let hash = object::label(&live, label::RENDER_HASH).unwrap_or_default();
+        if known && hash == object_hash(&object) && holds(&object, &live) {
+            return Ok(live);
+        }
+        match self.rules.update(&object) {
+            Some(how) if differs(&object, &live, &how.recreate_fields, &at)? => {
+                self.recreate(&object, &live, &at).await
+            }
+            Some(how) if how.op == "replace" => {
+                stamp_hash(&mut object);
+                let version = object::text(&live, "/metadata/resourceVersion");
+                object::map_mut(&mut object, &["metadata"])
+                    .insert("resourceVersion".into(), version.into());
+                self.world.replace(&object, cluster).await
+            }
+            _ => self.write(&object, cluster).await,
+        }
+    }
+
+    async fn write(&self, object: &Value, cluster: &str) -> Result<Value, Error> {
+        let mut object = object.clone();
+        stamp_hash(&mut object);
+        self.world.apply(&object, cluster, Apply { force: true }).await
+    }
+
+    /// Fields that cannot be changed: away with it, and anew.
+    async fn recreate(&self, object: &Value, live: &Value, at: &ObjectRef) -> Result<Value, Error> {
+        if object::text(live, "/metadata/deletionTimestamp").is_empty() {
+            self.world.delete(at).await?;
+        }
+        if self.world.get(at).await?.is_some() {
+            return Err(Error::Unavailable(format!(
+                "{} {}/{} is being deleted, to be created anew",
+                at.kind, at.namespace, at.name
+            )));
+        }
+        self.write(object, &at.cluster).await
+    }
+
+    /// `<namespace>/<name>` of this Application.
+    pub(super) fn key(&self) -> String {
+        format!("{}/{}", self.app.namespace(), self.app.metadata.name)
+    }
+
+    /// The Application that owns a live object, if it is another.
+    fn other_owner(&self, live: &Value) -> Option<String> {
+        let name = object::label(live, label::APP_NAME).unwrap_or_default();
+        let namespace = object::label(live, label::APP_NAMESPACE).unwrap_or_default();
+        let owner = format!("{namespace}/{name}");
+        (!name.is_empty() && owner != self.key()).then_some(owner)
+    }
+
+    fn check_owner(&self, object: &Value, live: &Value, at: &ObjectRef) -> Result<(), Error> {
+        if let Some(other) = self.other_owner(live) {
+            return Err(Error::Conflict(format!(
+                "existing object {} {}/{} is managed by other application {other}",
+                at.kind, at.namespace, at.name
+            )));
+        }
+        let unowned = object::label(live, label::APP_NAME).unwrap_or_default().is_empty();
+        if unowned && !self.rules.takes_over(object) {
+            return Err(Error::Conflict(format!(
+                "{} {}/{} exists but not managed by any application now",
+                at.kind, at.namespace, at.name
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// One error for several (E-48).
+pub(super) fn joined<T>(results: Vec<Result<T, Error>>) -> Result<Vec<T>, Error> {
+    let mut done = Vec::with_capacity(results.len());
+    let mut wrong = Vec::new();
+    for result in results {
+        match result {
+            Ok(it) => done.push(it),
+            Err(error) => wrong.push(error),
+        }
+    }
+    match wrong.len() {
+        0 => Ok(done),
+        1 => Err(wrong.remove(0)),
+        count => {
+            let texts: Vec<String> = wrong.iter().map(|it| format!("({it})")).collect();
+            let text = format!("Found {count} errors. [{}]", texts.join(", "));
+            let all_passing = wrong.iter().all(|it| matches!(it, Error::Unavailable(_)));
+            Err(if all_passing { Error::Unavailable(text) } else { Error::Invalid(text) })
+        }
+    }
+}
+
+/// The label that tells one render from another (E-26).
+fn stamp_hash(object: &mut Value) {
+    let hash = object_hash(object);
+    object::set_label(object, label::RENDER_HASH, &hash);
+}
+
+/// Who shares `live`, with `key` among them.
+fn sharers(live: &Value, key: &str) -> String {
+    let before = object::annotation(live, annotation::SHARED_BY).unwrap_or_default();
+    let mut all: Vec<&str> = before.split(',').map(str::trim).filter(|it| !it.is_empty()).collect();
+    if !all.contains(&key) {
+        all.push(key);
+    }
+    all.join(",")
+}
+
+/// Copies what stays from `live`; false if all of it does.
+fn keep(object: &mut Value, live: &Value, paths: &[&str]) -> bool {
+    for path in paths {
+        if *path == "*" {
+            return false;
+        }
+        let pointer = pointer(path);
+        if let Some(value) = live.pointer(&pointer) {
+            set_pointer(object, &pointer, value.clone());
+        }
+    }
+    true
+}
+
+/// `spec.containers[0].image` as a JSON pointer; `["a.b"]` is one key.
+fn pointer(path: &str) -> String {
+    let mut out = String::new();
+    let mut part = String::new();
+    let mut rest = path.chars().peekable();
+    let mut push = |part: &mut String| {
+        if !part.is_empty() {
+            out.push('/');
+            out.push_str(&part.replace('~', "~0").replace('/', "~1"));
+            part.clear();
+        }
+    };
+    while let Some(char) = rest.next() {
+        match char {
+            '.' => push(&mut part),
+            '[' => {
+                push(&mut part);
+                let quoted = rest.next_if_eq(&'"').is_some();
+                while let Some(inner) =
+                    rest.next_if(|it| if quoted { *it != '"' } else { *it != ']' })
+                {
+                    part.push(inner);
+                }
+                if quoted {
+                    rest.next();
+                }
+                rest.next();
+                push(&mut part);
+            }
+            other => part.push(other),
+        }
+    }
+    push(&mut part);
+    out
+}
+
+/// Sets a value; what is missing on the way is made, but no list grows.
+fn set_pointer(object: &mut Value, pointer: &str, value: Value) {
+    let mut at = object;
+    for part in pointer.split('/').skip(1) {
+        let part = part.replace("~1", "/").replace("~0", "~");
+        at = match at {
+            Value::Array(items) => {
+                let index = part.parse::<usize>().ok();
+                match index.and_then(|it| items.get_mut(it)) {
+                    Some(item) => item,
+                    None => return,
+                }
+            }
+            other => object::map_mut(other, &[]).entry(part).or_insert(Value::Null),
+        };
+    }
+    *at = value;
+}
+
+/// Whether a field that can only be changed by creating the object anew is to change.
+fn differs(object: &Value, live: &Value, paths: &[String], at: &ObjectRef) -> Result<bool, Error> {
+    for path in paths {
+        let pointer = pointer(path);
+        let (Some(new), Some(old)) = (object.pointer(&pointer), live.pointer(&pointer)) else {
+            return Err(Error::Invalid(format!(
+                "failed to evaluate recreateFields: unable to get path {path} from existing object: {} {}/{}",
+                at.kind, at.namespace, at.name
+            )));
+        };
+        if !holds(new, old) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether everything `wanted` says is so in `live`; what others added does not matter.
+pub(super) fn holds(wanted: &Value, live: &Value) -> bool {
+    match (wanted, live) {
+        (Value::Object(wanted), Value::Object(live)) => wanted.iter().all(|(key, value)| {
+            // Written once, shown never: the API server moves it into `data`.
+            key == "stringData"
+                || live.get(key).is_some_and(|it| holds(value, it))
+                || is_empty(value)
+        }),
+        (Value::Array(wanted), Value::Array(live)) => {
+            wanted.len() == live.len()
+                && wanted.iter().zip(live).all(|(wanted, live)| holds(wanted, live))
+        }
+        (Value::Number(wanted), Value::Number(live)) => wanted.as_f64() == live.as_f64(),
+        _ => wanted == live,
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_read_as_people_write_them() {
+        for (path, want) in [
+            ("spec.replicas", "/spec/replicas"),
+            ("spec.containers[0].image", "/spec/containers/0/image"),
+            (r#"data["a/b.c"].d"#, "/data/a~1b.c/d"),
+        ] {
+            assert_eq!(pointer(path), want);
+        }
+    }
+
+    #[test]
+    fn kept_fields_come_from_what_is_live() {
+        let mut object = json!({"spec": {"replicas": 1, "paused": false}});
+        let live = json!({"spec": {"replicas": 5, "paused": true}});
+        assert!(keep(&mut object, &live, &["spec.replicas", "spec.absent"]));
+        assert_eq!(object, json!({"spec": {"replicas": 5, "paused": false}}));
+        assert!(!keep(&mut object, &live, &["*"]));
+    }
+
+    #[test]
+    fn sharers_are_named_once() {
+        let live = json!({"metadata": {"annotations": {annotation::SHARED_BY: "a/x,b/y"}}});
+        assert_eq!(sharers(&live, "b/y"), "a/x,b/y");
+        assert_eq!(sharers(&live, "c/z"), "a/x,b/y,c/z");
+    }
+}

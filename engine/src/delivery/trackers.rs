@@ -1,0 +1,312 @@
+//! The ResourceTrackers of an Application: what it owns, written before it exists (E-46, E-47).
+
+use serde_json::{Value, json};
+
+use super::rules::Lifetime;
+use crate::api::application::AppliedResource;
+use crate::api::names::{annotation, finalizer, label};
+use crate::api::object;
+use crate::api::{Application, ManagedResource, ResourceTracker, TrackerKind, V1BETA1};
+use crate::world::{Error, ObjectRef, World};
+
+/// One tracker.
+#[derive(Clone, Debug)]
+pub struct Tracker {
+    pub(super) content: ResourceTracker,
+    /// Whether the cluster has it.
+    pub(super) exists: bool,
+    changed: bool,
+}
+
+/// All trackers of an Application.
+#[derive(Clone, Debug)]
+pub struct Trackers {
+    /// What stays as long as the Application.
+    pub(super) root: Tracker,
+    /// What this version asks for.
+    pub(super) current: Tracker,
+    /// What earlier versions asked for, oldest first.
+    pub(super) history: Vec<Tracker>,
+}
+
+impl Trackers {
+    /// As the cluster has them.
+    ///
+    /// # Errors
+    /// A read failed, a tracker belongs to another Application of this name, or a newer version
+    /// than the published one has been delivered already.
+    pub async fn load(world: &dyn World, app: &Application) -> Result<Self, Error> {
+        let of = ObjectRef::local(V1BETA1, "ResourceTracker", "", "");
+        let labels = format!(
+            "{}={},{}={}",
+            label::APP_NAME,
+            app.metadata.name,
+            label::APP_NAMESPACE,
+            app.namespace()
+        );
+        let found = world.list(&of, &labels).await?;
+        let found = found.into_iter().filter_map(|it| serde_json::from_value(it).ok());
+        Self::sort(app, found.collect())
+    }
+
+    /// None yet.
+    pub fn empty(app: &Application) -> Self {
+        let (root, current) =
+            (Tracker::new(app, TrackerKind::Root), Tracker::new(app, TrackerKind::Versioned));
+        Self { root, current, history: Vec::new() }
+    }
+
+    fn sort(app: &Application, found: Vec<ResourceTracker>) -> Result<Self, Error> {
+        let mut all = Self::empty(app);
+        for content in found {
+            let name = &content.metadata.name;
+            let owner = content.metadata.labels.get(label::APP_UID).map_or("", String::as_str);
+            if !owner.is_empty() && owner != app.metadata.uid {
+                return Err(Error::Conflict(format!(
+                    "resourcetracker {name} exists but controlled by another application (uid: {owner}), this could probably be cased by some mistakes while garbage collecting outdated resource. Please check this resourcetrakcer and delete it manually"
+                )));
+            }
+            if *name == all.root.content.metadata.name {
+                all.root.found(content);
+            } else if *name == all.current.content.metadata.name {
+                all.current.found(content);
+            } else if content.spec.r#type != TrackerKind::ComponentRevision.as_str() {
+                let mut past = Tracker::new(app, TrackerKind::Versioned);
+                past.content = content;
+                past.exists = true;
+                all.history.push(past);
+            }
+        }
+        all.history.sort_by_key(|it| it.content.spec.application_generation);
+        let newest = all.history.last().map_or(0, Tracker::generation);
+        if all.current.exists && all.current.generation() < newest {
+            return Err(Error::Conflict(format!(
+                "current publish version {}(gen-{}) is in-use and outdated, found newer gen-{newest}",
+                app.annotation(annotation::PUBLISH_VERSION),
+                all.current.generation(),
+            )));
+        }
+        Ok(all)
+    }
+
+    /// The revision that was delivered under this generation, if any was.
+    pub fn delivered(&self) -> Option<&str> {
+        self.current.content.metadata.labels.get(label::APP_REVISION).map(String::as_str)
+    }
+
+    /// A new generation of the same revision: what was recorded for the one before is still wanted.
+    pub fn go_on(&mut self, revision: &str) {
+        let same = |it: &mut Tracker| {
+            it.content.metadata.labels.get(label::APP_REVISION).is_some_and(|it| it == revision)
+        };
+        if !self.current.exists {
+            if let Some(latest) = self.history.pop_if(same) {
+                self.current = latest;
+            }
+        }
+    }
+
+    /// What is recorded from now on is recorded for this revision.
+    pub fn deliver_as(&mut self, revision: &str) {
+        for tracker in [&mut self.current, &mut self.root] {
+            let labels = &mut tracker.content.metadata.labels;
+            let before = labels.insert(label::APP_REVISION.into(), revision.into());
+            tracker.changed |= tracker.exists && before.as_deref() != Some(revision);
+        }
+    }
+
+    /// Records an object; where depends on how long it lives.
+    pub(super) fn record(&mut self, object: &Value, cluster: &str, lifetime: Lifetime) {
+        let mut entry = entry(object, cluster);
+        entry.skip_gc = lifetime == Lifetime::Forever;
+        let tracker = match lifetime {
+            Lifetime::Version => &mut self.current,
+            Lifetime::Application | Lifetime::Forever => &mut self.root,
+        };
+        tracker.record(entry);
+    }
+
+    /// Stops recording an object that is gone and stays gone.
+    pub(super) fn forget(&mut self, resource: &ManagedResource) {
+        for tracker in [&mut self.current, &mut self.root] {
+            let all = &mut tracker.content.spec.managed_resources;
+            let before = all.len();
+            all.retain(|it| it.key() != resource.key());
+            tracker.changed |= all.len() != before;
+        }
+    }
+
+    /// Trackers as they are to be written, if they differ from what the cluster has. The one of
+    /// this version is there from the first delivery on, empty or not.
+    pub(super) fn unwritten(&mut self) -> Vec<Value> {
+        let mut out = Vec::new();
+        if std::mem::take(&mut self.root.changed) {
+            self.root.exists = true;
+            out.push(self.root.object());
+        }
+        if std::mem::take(&mut self.current.changed) || !self.current.exists {
+            self.current.exists = true;
+            out.push(self.current.object());
+        }
+        out
+    }
+
+    /// The manifest that was recorded for an object.
+    pub(super) fn manifest(&self, at: &ObjectRef) -> Option<&Value> {
+        let key = reference(at).key();
+        self.wanted().find(|it| it.key() == key && !it.deleted)?.raw.as_ref()
+    }
+
+    /// An object was deleted on purpose; true if a tracker names it.
+    pub(super) fn deleted(&mut self, at: &ObjectRef) -> bool {
+        let key = reference(at).key();
+        let mut any = false;
+        for tracker in [&mut self.current, &mut self.root] {
+            let all = &mut tracker.content.spec.managed_resources;
+            if let Some(entry) = all.iter_mut().find(|it| it.key() == key && !it.deleted) {
+                // Only the reference stays (E-47).
+                *entry = ManagedResource { deleted: true, ..reference(at) };
+                tracker.changed = true;
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Whether exactly this object is recorded for this version.
+    pub(super) fn has(&self, object: &Value, cluster: &str) -> bool {
+        let wanted = entry(object, cluster).key();
+        self.wanted().any(|it| !it.deleted && it.raw.as_ref() == Some(object) && it.key() == wanted)
+    }
+
+    /// What this version asks for, and what stays with the Application; an object that is in both
+    /// is said once, as the latter has it.
+    pub fn wanted(&self) -> impl Iterator<Item = &ManagedResource> {
+        let root = &self.root.content.spec.managed_resources;
+        let current = self.current.content.spec.managed_resources.iter();
+        current.filter(|it| root.iter().all(|other| other.key() != it.key())).chain(root)
+    }
+
+    /// All trackers the cluster has, in the order in which the last one that names an object is
+    /// the one to collect it.
+    pub(super) fn existing(&self) -> impl Iterator<Item = &Tracker> {
+        let own = [&self.current, &self.root];
+        self.history.iter().chain(own).filter(|it| it.exists)
+    }
+}
+
+impl Tracker {
+    fn new(app: &Application, kind: TrackerKind) -> Self {
+        let mut content = ResourceTracker {
+            api_version: V1BETA1.into(),
+            kind: "ResourceTracker".into(),
+            ..ResourceTracker::default()
+        };
+        content.metadata.name = kind.tracker_name(app);
+        content.spec.r#type = kind.as_str().into();
+        let mut label = |key: &str, value: &str| {
+            content.metadata.labels.insert(key.to_owned(), value.to_owned());
+        };
+        label(label::APP_NAME, &app.metadata.name);
+        label(label::APP_NAMESPACE, app.namespace());
+        label(label::APP_UID, &app.metadata.uid);
+        let version = app.annotation(annotation::PUBLISH_VERSION);
+        if kind == TrackerKind::Versioned {
+            content.spec.application_generation = app.metadata.generation;
+            if !version.is_empty() {
+                let annotations = &mut content.metadata.annotations;
+                annotations.insert(annotation::PUBLISH_VERSION.into(), version.into());
+            }
+        }
+        Self { content, exists: false, changed: false }
+    }
+
+    /// The cluster has it, like this; labels are ours.
+    fn found(&mut self, found: ResourceTracker) {
+        let labels = std::mem::take(&mut self.content.metadata.labels);
+        self.content = found;
+        self.content.metadata.labels.extend(labels);
+        self.exists = true;
+    }
+
+    fn record(&mut self, entry: ManagedResource) {
+        let all = &mut self.content.spec.managed_resources;
+        match all.iter_mut().find(|it| it.key() == entry.key()) {
+            Some(old) if *old == entry => return,
+            Some(old) => *old = entry,
+            None => all.push(entry),
+        }
+        self.changed = true;
+    }
+
+    pub(super) fn generation(&self) -> i64 {
+        self.content.spec.application_generation
+    }
+
+    pub(super) fn is_going(&self) -> bool {
+        !self.content.metadata.deletion_timestamp.is_empty()
+    }
+
+    pub(super) fn place(&self) -> ObjectRef {
+        ObjectRef::local(V1BETA1, "ResourceTracker", "", &self.content.metadata.name)
+    }
+
+    fn object(&self) -> Value {
+        json!({
+            "apiVersion": V1BETA1,
+            "kind": "ResourceTracker",
+            "metadata": {
+                "name": self.content.metadata.name,
+                "labels": self.content.metadata.labels,
+                "annotations": self.content.metadata.annotations,
+                "finalizers": [finalizer::TRACKER],
+            },
+            "spec": self.content.spec,
+        })
+    }
+}
+
+fn reference(at: &ObjectRef) -> ManagedResource {
+    ManagedResource {
+        cluster: at.cluster.clone(),
+        api_version: at.api_version.clone(),
+        kind: at.kind.clone(),
+        name: at.name.clone(),
+        namespace: at.namespace.clone(),
+        ..ManagedResource::default()
+    }
+}
+
+fn entry(object: &Value, cluster: &str) -> ManagedResource {
+    ManagedResource {
+        component: object::label(object, label::APP_COMPONENT).unwrap_or_default().to_owned(),
+        r#trait: object::label(object, label::TRAIT_TYPE).unwrap_or_default().to_owned(),
+        raw: Some(object.clone()),
+        ..reference(&ObjectRef::of(object, cluster))
+    }
+}
+
+/// The row in `status.appliedResources`.
+pub(super) fn applied(object: &Value, cluster: &str, creator: &str) -> AppliedResource {
+    let at = ObjectRef::of(object, cluster);
+    AppliedResource {
+        cluster: at.cluster,
+        creator: creator.into(),
+        api_version: at.api_version,
+        kind: at.kind,
+        name: at.name,
+        namespace: at.namespace,
+        ..AppliedResource::default()
+    }
+}
+
+/// Where a recorded resource is.
+pub(super) fn place(resource: &ManagedResource) -> ObjectRef {
+    ObjectRef {
+        cluster: resource.cluster.clone(),
+        api_version: resource.api_version.clone(),
+        kind: resource.kind.clone(),
+        namespace: resource.namespace.clone(),
+        name: resource.name.clone(),
+    }
+}

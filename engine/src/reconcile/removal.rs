@@ -1,0 +1,71 @@
+//! The Application goes: its objects first, then its trackers, then its finalizer (E-16).
+
+use chrono::Duration;
+use serde_json::json;
+
+use super::{Engine, Next, after, place, status, write};
+use crate::api::names::{finalizer, phase};
+use crate::api::{Application, V1BETA1};
+use crate::delivery::{Collected, Collector, Extent, Rules, Trackers};
+use crate::world::{Error, ObjectRef, PatchKind};
+
+/// Before objects that are going are looked at again.
+const LOOK: Duration = Duration::milliseconds(500);
+
+/// Before objects that could not be removed are tried again.
+const RETRY: Duration = Duration::seconds(5);
+
+/// Removes what the Application owns; once nothing is left, the finalizer. What cannot be removed is
+/// told in the status, and keeps nothing else.
+pub(super) async fn remove(engine: &Engine<'_>, app: &Application) -> Result<Next, Error> {
+    if !app.metadata.finalizers.iter().any(|it| it == finalizer::APPLICATION) {
+        return Ok(Next::default());
+    }
+    let before = serde_json::to_value(&app.status).unwrap_or_default();
+    let mut app = app.clone();
+    app.status.phase = phase::DELETING.into();
+    // A policy that cannot be read must not keep the Application from going.
+    let rules = Rules::of(&app).unwrap_or_default();
+    let collected = match Trackers::load(engine.world, &app).await {
+        Ok(trackers) => {
+            Collector::new(engine.world, &app, &rules, &trackers).run(Extent::Everything).await
+        }
+        Err(error) => Err(error),
+    };
+    let now = engine.world.now();
+    let (text, wait) = match collected {
+        Ok(Collected::All) => return finish(engine, &app).await,
+        Ok(Collected::Waiting(text)) => (text, LOOK),
+        Err(error) => (error.to_string(), RETRY),
+    };
+    status::deleting(&mut app, &text, now);
+    match write(engine, &app, &before).await {
+        Ok(()) | Err(Error::Conflict(_)) => Ok(Next { wake: Some(after(now, wait)) }),
+        Err(error) => Err(error),
+    }
+}
+
+/// Revisions, then the finalizers.
+async fn finish(engine: &Engine<'_>, app: &Application) -> Result<Next, Error> {
+    let of = ObjectRef::local(V1BETA1, "ApplicationRevision", app.namespace(), "");
+    let labels = format!("{}={}", crate::api::names::label::APP_NAME, app.metadata.name);
+    for it in engine.world.list(&of, &labels).await? {
+        if it["metadata"]["deletionTimestamp"].is_null() {
+            engine.world.delete(&ObjectRef::of(&it, "")).await?;
+        }
+    }
+    let left: Vec<&String> = app
+        .metadata
+        .finalizers
+        .iter()
+        .filter(|it| *it != finalizer::APPLICATION && *it != finalizer::ORPHAN)
+        .collect();
+    let body = json!({"metadata": {
+        "finalizers": left, "resourceVersion": app.metadata.resource_version,
+    }});
+    match engine.world.patch(&place(app), PatchKind::Merge, &body).await {
+        Ok(_) | Err(Error::NotFound(_)) => Ok(Next::default()),
+        Err(Error::Conflict(_)) => Ok(Next { wake: Some(engine.world.now()) }),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,260 @@
+//! Which revision this is: the latest, an earlier one again, or a new one, recorded with what it
+//! renders to (E-12, E-33 to E-40).
+
+use serde_json::{Value, json};
+
+use super::Engine;
+use super::definitions::waits_for;
+use crate::api::names::{annotation, label};
+use crate::api::object::{self, RevisionName};
+use crate::api::revision::ApplicationRevisionSpec;
+use crate::api::{Application, ApplicationRevision, Stage, V1BETA1, WorkflowStep};
+use crate::delivery::Trackers;
+use crate::render::{Context, Definitions, NoActor, Templates, render_component};
+use crate::revision::resources::{self, Entry};
+use crate::revision::{Captured, build, next_name};
+use crate::world::{Apply, Error, ObjectRef};
+
+/// Bytes of rendered resources in one ConfigMap.
+const RESOURCES_LIMIT: usize = 800_000;
+
+/// What a pass works with.
+pub(super) struct Revised {
+    /// Name of the ApplicationRevision.
+    pub(super) name: String,
+    /// It became the latest in this pass.
+    pub(super) is_new: bool,
+}
+
+fn at(app: &Application, name: &str) -> ObjectRef {
+    ObjectRef::local(V1BETA1, "ApplicationRevision", app.namespace(), name)
+}
+
+/// A published version that was delivered before: all is made from what was recorded (E-12).
+pub(super) async fn published(
+    engine: &Engine<'_>,
+    app: &mut Application,
+) -> Result<Option<ApplicationRevisionSpec>, Error> {
+    let version = app.annotation(annotation::PUBLISH_VERSION);
+    let Some(latest) = app.status.latest_revision.as_ref().filter(|_| !version.is_empty()) else {
+        return Ok(None);
+    };
+    let Some(live) = engine.world.get(&at(app, &latest.name)).await? else { return Ok(None) };
+    if object::annotation(&live, annotation::PUBLISH_VERSION) != Some(version) {
+        return Ok(None);
+    }
+    let Some(recorded) = content(live) else { return Ok(None) };
+    app.spec = recorded.application.spec.clone();
+    Ok(Some(recorded))
+}
+
+fn content(live: Value) -> Option<ApplicationRevisionSpec> {
+    serde_json::from_value::<ApplicationRevision>(live).ok().map(|it| it.spec)
+}
+
+/// Finds or records the revision of what is asked for now.
+pub(super) async fn revise(
+    engine: &Engine<'_>,
+    app: &mut Application,
+    captured: Captured,
+    definitions: &Definitions,
+    steps: &[WorkflowStep],
+    trackers: &Trackers,
+) -> Result<Revised, Error> {
+    if is_latest(engine, app, &captured, trackers).await? {
+        let name = app.status.latest_revision.as_ref().map(|it| it.name.clone());
+        return Ok(Revised { name: name.unwrap_or_default(), is_new: false });
+    }
+    let (name, number) = next_name(app);
+    let revision = build(app, captured, &name);
+    let hash = revision.metadata.labels.get(label::APP_REVISION_HASH).cloned().unwrap_or_default();
+    if let Some(earlier) = earlier(engine, app, &hash).await? {
+        let name = earlier.name.clone();
+        app.status.latest_revision = Some(earlier);
+        return Ok(Revised { name, is_new: true });
+    }
+    record(engine, app, &revision, definitions, steps).await?;
+    app.status.latest_revision = Some(RevisionName {
+        name: name.clone(),
+        revision: number,
+        revision_hash: hash,
+        ..Default::default()
+    });
+    Ok(Revised { name, is_new: true })
+}
+
+/// Whether the latest revision says what the Application says now (E-33, 2 to 4). A change of a
+/// definition alone makes no revision, but under `autoUpdate` (E-36).
+async fn is_latest(
+    engine: &Engine<'_>,
+    app: &Application,
+    captured: &Captured,
+    trackers: &Trackers,
+) -> Result<bool, Error> {
+    let Some(latest) = &app.status.latest_revision else { return Ok(false) };
+    let auto = app.metadata.annotations.contains_key(annotation::AUTO_UPDATE);
+    if auto {
+        let revision = build(app, captured.clone(), &latest.name);
+        let hash = revision.metadata.labels.get(label::APP_REVISION_HASH);
+        return Ok(hash == Some(&latest.revision_hash));
+    }
+    // The tracker of this generation says which revision was delivered under it.
+    let external = captured.workflow.is_some() || !captured.external_policies.is_empty();
+    if !external && trackers.delivered() == Some(latest.name.as_str()) {
+        return Ok(true);
+    }
+    let Some(live) = engine.world.get(&at(app, &latest.name)).await? else { return Ok(false) };
+    let published = object::annotation(&live, annotation::PUBLISH_VERSION).unwrap_or_default();
+    if published != app.annotation(annotation::PUBLISH_VERSION) {
+        return Ok(false);
+    }
+    let Some(recorded) = content(live) else { return Ok(false) };
+    let policies = |all: &mut dyn Iterator<Item = (String, Option<Value>)>| {
+        let mut all: Vec<_> = all.map(|it| format!("{it:?}")).collect();
+        all.sort();
+        all
+    };
+    let before = policies(
+        &mut recorded.policies.values().map(|it| (it.r#type.clone(), it.properties.clone())),
+    );
+    let now = policies(
+        &mut captured.external_policies.iter().map(|it| (it.r#type.clone(), it.properties.clone())),
+    );
+    Ok(recorded.application.spec == app.spec
+        && before == now
+        && recorded.workflow.as_ref().map(|it| &it.steps)
+            == captured.workflow.as_ref().map(|it| &it.steps))
+}
+
+/// An older revision of the same content and version (E-33, 5).
+async fn earlier(
+    engine: &Engine<'_>,
+    app: &Application,
+    hash: &str,
+) -> Result<Option<RevisionName>, Error> {
+    if app.status.latest_revision.is_none() {
+        return Ok(None);
+    }
+    let labels =
+        format!("{}={},{}={hash}", label::APP_NAME, app.metadata.name, label::APP_REVISION_HASH);
+    let version = app.annotation(annotation::PUBLISH_VERSION);
+    let found = engine.world.list(&at(app, ""), &labels).await?;
+    let same = found.iter().find(|it| {
+        object::annotation(it, annotation::PUBLISH_VERSION).unwrap_or_default() == version
+    });
+    Ok(same.map(|it| RevisionName {
+        name: object::name(it).to_owned(),
+        revision: number(object::name(it)),
+        revision_hash: hash.to_owned(),
+        ..Default::default()
+    }))
+}
+
+/// The number at the end of a revision's name.
+fn number(name: &str) -> i64 {
+    name.rsplit_once("-v").and_then(|it| it.1.parse().ok()).unwrap_or(0)
+}
+
+/// Writes a revision and the ConfigMaps of what it renders to.
+async fn record(
+    engine: &Engine<'_>,
+    app: &Application,
+    revision: &ApplicationRevision,
+    definitions: &Definitions,
+    steps: &[WorkflowStep],
+) -> Result<(), Error> {
+    let name = &revision.metadata.name;
+    let mut context = Context::of(app, name);
+    context.cluster_version = engine.cluster_version.clone();
+    let templates = Templates::new(engine.runtime, engine.render_packages);
+    let mut entries = Vec::new();
+    for component in &app.spec.components {
+        let waits = waits_for(component, steps);
+        if !waits.is_empty() {
+            entries.push((component.name.clone(), Entry::Waiting(waits)));
+            continue;
+        }
+        // What is rendered from a live status cannot be known yet.
+        let skip = |stage| stage == Stage::PostDispatch;
+        let rendered =
+            render_component(templates, definitions, &context, component, &skip, &mut NoActor)
+                .map_err(|error| Error::Invalid(error.to_string()))?;
+        entries.push((component.name.clone(), Entry::Rendered(rendered)));
+    }
+    let app_name = &app.metadata.name;
+    let maps = resources::config_maps(app_name, app.namespace(), name, &entries, RESOURCES_LIMIT);
+    let mut object = serde_json::to_value(revision).unwrap_or_default();
+    if let Some(first) = maps.first() {
+        object["spec"]["resourcesConfigMap"] = json!({"name": first["metadata"]["name"]});
+    }
+    let owner = json!([{
+        "apiVersion": V1BETA1,
+        "kind": "Application",
+        "name": app_name,
+        "uid": app.metadata.uid,
+        "controller": true,
+    }]);
+    object["metadata"]["ownerReferences"] = owner.clone();
+    if let Some(map) = object.as_object_mut() {
+        map.remove("status");
+    }
+    engine.world.apply(&object, "", Apply { force: true }).await?;
+    for mut map in maps {
+        map["metadata"]["ownerReferences"] = owner.clone();
+        engine.world.apply(&map, "", Apply { force: true }).await?;
+    }
+    Ok(())
+}
+
+/// What became of the run, in its revision (E-10).
+pub(super) async fn conclude(
+    engine: &Engine<'_>,
+    app: &Application,
+    name: &str,
+    succeeded: bool,
+    variables: &serde_json::Map<String, Value>,
+) -> Result<(), Error> {
+    let texts: serde_json::Map<String, Value> =
+        variables.iter().map(|(key, value)| (key.clone(), value.to_string().into())).collect();
+    let body = json!({"status": {
+        "succeeded": succeeded,
+        "workflow": app.status.workflow,
+        "workflowContext": texts,
+    }});
+    match engine.world.patch_status(&at(app, name), &body).await {
+        Ok(_) | Err(Error::NotFound(_)) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Deletes the oldest revisions over the limit (E-58).
+pub(super) async fn limit(
+    engine: &Engine<'_>,
+    app: &Application,
+    current: &str,
+    limit: usize,
+) -> Result<(), Error> {
+    let newest = app.status.latest_revision.as_ref().map_or(0, |it| it.revision);
+    if usize::try_from(newest).unwrap_or(0) <= limit {
+        return Ok(());
+    }
+    let labels = format!("{}={}", label::APP_NAME, app.metadata.name);
+    let mut all: Vec<(i64, String)> = engine
+        .world
+        .list(&at(app, ""), &labels)
+        .await?
+        .iter()
+        .map(|it| object::name(it).to_owned())
+        .filter(|it| it != current)
+        .map(|it| (number(&it), it))
+        .collect();
+    all.sort_unstable();
+    let extra = all.len().saturating_sub(limit);
+    for (_, name) in all.into_iter().take(extra) {
+        engine.world.delete(&at(app, &name)).await?;
+        let map = format!("{name}-resources");
+        let place = ObjectRef::local("v1", "ConfigMap", app.namespace(), &map);
+        engine.world.delete(&place).await?;
+    }
+    Ok(())
+}

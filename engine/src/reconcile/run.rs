@@ -1,0 +1,445 @@
+//! One pass of an Application's workflow, and what follows from how it ended (E-3, E-8).
+
+use chrono::{DateTime, Duration, SecondsFormat, Utc};
+use serde_json::{Map, Value, json};
+
+use super::{Engine, Next, Stop, after, definitions, restart, revision, status, stop};
+use crate::api::names::{annotation, condition, phase};
+use crate::api::policies::BUILT_IN;
+use crate::api::revision::ApplicationRevisionSpec;
+use crate::api::workflow::WorkflowStatus;
+use crate::api::{AppPolicy, Application, Component, DefinitionKind, WorkflowStep};
+use crate::delivery::{Collected, Delivery, Extent, Rules, Trackers};
+use crate::policy::generator::{self, Steps};
+use crate::render::{Context, Definitions, NoActor, Templates, render_policy};
+use crate::revision::Captured;
+use crate::validate::structure;
+use crate::workflow::round::{Passed, State};
+use crate::workflow::step::Setting;
+use crate::workflow::variables::{Variables, set_at};
+use crate::workflow::{Round, round};
+use crate::world::{Apply, Error, ObjectRef};
+
+/// Before objects that are not healthy are looked at again.
+const UNHEALTHY: Duration = Duration::seconds(5);
+
+/// Before objects that are going are looked at again.
+const GOING: Duration = Duration::seconds(1);
+
+const SYNCED: &str = "Synced";
+
+/// Everything an Application was found to be.
+struct Found {
+    steps: Steps,
+    definitions: Definitions,
+    rules: Rules,
+    trackers: Trackers,
+    revision: String,
+    /// The revision became the latest in this pass.
+    is_new: bool,
+    /// What the run is known by: the published version, or the revision.
+    run: String,
+}
+
+/// Brings an Application closer to what it asks for; its status is changed in place.
+pub(super) async fn deliver(
+    engine: &Engine<'_>,
+    app: &mut Application,
+    live: &Value,
+) -> Result<Next, Stop> {
+    let world = engine.world;
+    let scheduled =
+        restart::schedule(engine, app).await.map_err(stop(SYNCED, phase::STARTING, "Failed"))?;
+    let mut found = find(engine, app).await?;
+    let now = world.now();
+    for kind in [condition::PARSED, condition::REVISION] {
+        status::set(app, kind, Ok(()), now);
+    }
+    let mut context = Context::of(app, &found.revision);
+    context.cluster_version = engine.cluster_version.clone();
+    let templates = Templates::new(engine.runtime, engine.render_packages);
+    let fresh = app.status.workflow.as_ref().is_none_or(|it| it.app_revision != found.run);
+    if fresh {
+        begin(app, &found, now);
+    }
+
+    let trackers = std::mem::replace(&mut found.trackers, Trackers::empty(app));
+    let rules = std::mem::take(&mut found.rules);
+    let snapshot = app.clone();
+    let delivery =
+        Delivery::new(world, &snapshot, &found.definitions, &context, templates, (rules, trackers));
+    if fresh {
+        let policy = stop(condition::POLICY, phase::GENERATING_POLICY, "FailedApply");
+        let objects = custom_policies(&snapshot, &found.definitions, &context, templates);
+        let objects = objects.map_err(policy)?;
+        if !objects.is_empty() {
+            delivery.dispatch_policies(objects).await.map_err(policy)?;
+        }
+    }
+    for kind in [condition::POLICY, condition::RENDER] {
+        status::set(app, kind, Ok(()), now);
+    }
+    if found.is_new {
+        announce(engine, live).await.map_err(stop(SYNCED, phase::RENDERING, "Failed"))?;
+    }
+
+    let running = stop(condition::WORKFLOW, phase::RUNNING_WORKFLOW, "FailedWorkflow");
+    let finished_before = app.status.workflow.as_ref().is_some_and(|it| it.finished);
+    let mut variables = variables(engine, app, fresh, finished_before).await.map_err(running)?;
+    let passed = pass(engine, app, &found, &delivery, &context, &mut variables).await;
+    if variables.is_changed() {
+        store(engine, app, &mut variables).await.map_err(running)?;
+    }
+    let just_finished =
+        !finished_before && app.status.workflow.as_ref().is_some_and(|it| it.finished);
+    let mut wake = passed.wake;
+    let mut wake_by = |by: Duration| {
+        let at = after(now, by);
+        wake = Some(wake.map_or(at, |it: DateTime<Utc>| it.min(at)));
+    };
+
+    let mut healthy = true;
+    if finished_before && passed.state == State::Succeeded {
+        keep(engine, app, &delivery, live, now).await.map_err(running)?;
+        let components = with_inputs(&snapshot.spec.components, &variables);
+        healthy = delivery.observe(&components).await.map_err(running)?;
+        if !healthy {
+            wake_by(UNHEALTHY);
+        }
+    } else if passed.state == State::Suspended && passed.wake.is_none() {
+        keep(engine, app, &delivery, live, now).await.map_err(running)?;
+    }
+    app.status.phase = match passed.state {
+        State::Executing => phase::RUNNING_WORKFLOW,
+        State::Suspended => phase::SUSPENDING,
+        State::Failed => phase::FAILED,
+        State::Terminated => phase::TERMINATED,
+        State::Succeeded if healthy => phase::RUNNING,
+        State::Succeeded => phase::UNHEALTHY,
+    }
+    .into();
+    conclude(app, passed.state, now);
+
+    let past = match passed.state {
+        State::Succeeded => true,
+        State::Failed => delivery.rules.continues_on_failure(),
+        _ => false,
+    };
+    let extent = if past { Extent::History } else { Extent::Marked };
+    match delivery.collect(extent).await {
+        Ok(Collected::All) => {}
+        Ok(Collected::Waiting(text)) => {
+            status::deleting(app, &text, now);
+            wake_by(GOING);
+        }
+        // Told, and tried again; what was delivered stands.
+        Err(error) => {
+            status::deleting(app, &error.to_string(), now);
+            wake_by(UNHEALTHY);
+        }
+    }
+    let limit = delivery.rules.revision_limit().unwrap_or(engine.revision_limit);
+    let (services, applied) = delivery.finish();
+    app.status.services = services;
+    app.status.applied_resources = applied;
+    if just_finished {
+        let succeeded = passed.state == State::Succeeded;
+        finish(engine, app, &found.revision, succeeded, &variables, live).await.map_err(running)?;
+        if succeeded {
+            revision::limit(engine, app, &found.revision, limit).await.map_err(running)?;
+        }
+    }
+    if let Some(at) = scheduled {
+        wake = Some(wake.map_or(at, |it| it.min(at)));
+    }
+    Ok(Next { wake })
+}
+
+/// Reads all that the Application refers to, and which revision it is.
+async fn find(engine: &Engine<'_>, app: &mut Application) -> Result<Found, Stop> {
+    let world = engine.world;
+    let parse = stop(condition::PARSED, phase::RENDERING, "FailedParse");
+    let revise = stop(condition::REVISION, phase::RENDERING, "FailedRevision");
+    let load = stop(SYNCED, phase::STARTING, "FailedParse");
+    let invalid = |text: String| Error::Invalid(text);
+
+    let rules = Rules::of(app).map_err(|error| parse(invalid(error.to_string())))?;
+    let mut trackers = Trackers::load(world, app).await.map_err(|error| {
+        let text =
+            format!("failed to create resourceKeeper: failed to load resourcetrackers: {error}");
+        load(match error {
+            Error::Unavailable(_) => Error::Unavailable(text),
+            _ => Error::Invalid(text),
+        })
+    })?;
+    status::forget(app, SYNCED);
+    let recorded = revision::published(engine, app).await.map_err(revise)?;
+    let workflow = match &recorded {
+        Some(recorded) => recorded.workflow.clone(),
+        None => definitions::workflow(engine, app).await.map_err(parse)?,
+    };
+    let workflows: Vec<_> = workflow.iter().cloned().collect();
+    let steps =
+        generator::steps(app, &workflows).map_err(|error| parse(invalid(error.to_string())))?;
+    structure(app, &steps.steps).map_err(|text| parse(invalid(text)))?;
+    let external = match &recorded {
+        Some(recorded) => recorded.policies.values().cloned().collect(),
+        None => definitions::policies(engine, app, &steps.steps).await.map_err(parse)?,
+    };
+    let (definitions, mut captured) = match recorded {
+        Some(recorded) => of_revision(recorded),
+        None => definitions::load(engine, app, &steps.steps).await.map_err(parse)?,
+    };
+    captured.external_policies.clone_from(&external);
+    captured.workflow = workflow;
+    let revised = revision::revise(engine, app, captured, &definitions, &steps.steps, &trackers)
+        .await
+        .map_err(revise)?;
+    if !revised.is_new {
+        trackers.go_on(&revised.name);
+    }
+    trackers.deliver_as(&revised.name);
+    app.spec.policies.extend(external.into_iter().map(|it| AppPolicy {
+        name: it.metadata.name,
+        r#type: it.r#type,
+        properties: it.properties,
+        ..AppPolicy::default()
+    }));
+    let version = app.annotation(annotation::PUBLISH_VERSION);
+    let run = if version.is_empty() { revised.name.clone() } else { version.to_owned() };
+    let (revision, is_new) = (revised.name, revised.is_new);
+    Ok(Found { steps, definitions, rules, trackers, revision, is_new, run })
+}
+
+/// Definitions as a revision recorded them.
+fn of_revision(recorded: ApplicationRevisionSpec) -> (Definitions, Captured) {
+    let captured = Captured {
+        components: recorded.component_definitions,
+        workloads: recorded.workload_definitions,
+        traits: recorded.trait_definitions,
+        policies: recorded.policy_definitions,
+        steps: recorded.workflow_step_definitions,
+        ..Captured::default()
+    };
+    let mut definitions = Definitions::default();
+    for (kind, map) in [
+        (DefinitionKind::Component, &captured.components),
+        (DefinitionKind::Workload, &captured.workloads),
+        (DefinitionKind::Trait, &captured.traits),
+        (DefinitionKind::Policy, &captured.policies),
+        (DefinitionKind::WorkflowStep, &captured.steps),
+    ] {
+        for (r#type, definition) in map {
+            definitions.capture(kind, r#type, definition.clone());
+        }
+    }
+    (definitions, captured)
+}
+
+/// A run starts.
+fn begin(app: &mut Application, found: &Found, now: DateTime<Utc>) {
+    app.status.workflow = Some(WorkflowStatus {
+        app_revision: found.run.clone(),
+        mode: format!("{}-{}", found.steps.mode.steps, found.steps.mode.sub_steps),
+        start_time: Some(now.to_rfc3339_opts(SecondsFormat::Secs, true)),
+        ..WorkflowStatus::default()
+    });
+    app.status.services.clear();
+    app.status.applied_resources.clear();
+    for kind in [condition::WORKFLOW, condition::READY, condition::STATE_KEEP] {
+        status::forget(app, kind);
+    }
+}
+
+/// Objects of the policies that are rendered from definitions (E-88).
+fn custom_policies(
+    app: &Application,
+    definitions: &Definitions,
+    context: &Context,
+    templates: Templates<'_>,
+) -> Result<Vec<Value>, Error> {
+    let custom = app.spec.policies.iter().filter(|it| !BUILT_IN.contains(&it.r#type.as_str()));
+    let mut objects = Vec::new();
+    for policy in custom {
+        let made = render_policy(templates, definitions, context, policy, &json!({}), &mut NoActor)
+            .map_err(|error| {
+                Error::Invalid(format!("ApplyPolices: failed to render policy manifests: {error}"))
+            })?;
+        objects.extend(made);
+    }
+    Ok(objects)
+}
+
+/// Tells once what upstream tells at every pass.
+async fn announce(engine: &Engine<'_>, live: &Value) -> Result<(), Error> {
+    for (reason, message) in [
+        ("Parsed", "Parsed successfully"),
+        ("Revisioned", "Revisioned successfully"),
+        ("PolicyGenerated", "Policy generated successfully"),
+        ("Rendered", "Rendered successfully"),
+    ] {
+        engine.world.event(live, false, reason, message).await?;
+    }
+    Ok(())
+}
+
+/// Variables of the run. A finished one needs them only for inputs of components.
+async fn variables(
+    engine: &Engine<'_>,
+    app: &Application,
+    fresh: bool,
+    finished: bool,
+) -> Result<Variables, Error> {
+    if fresh {
+        return Ok(Variables::fresh());
+    }
+    if finished && app.spec.components.iter().all(|it| it.inputs.is_empty()) {
+        return Ok(Variables::default());
+    }
+    let name = Variables::config_map_name(&app.metadata.name);
+    let place = ObjectRef::local("v1", "ConfigMap", app.namespace(), &name);
+    Ok(Variables::read(engine.world.get(&place).await?.as_ref()))
+}
+
+async fn store(
+    engine: &Engine<'_>,
+    app: &mut Application,
+    variables: &mut Variables,
+) -> Result<(), Error> {
+    let start = app.status.workflow.as_ref().and_then(|it| it.start_time.clone());
+    let object = variables.config_map(app, &start.unwrap_or_default());
+    engine.world.apply(&object, "", Apply { force: true }).await?;
+    let name = Variables::config_map_name(&app.metadata.name);
+    let reference = json!({
+        "apiVersion": "v1", "kind": "ConfigMap", "name": name, "namespace": app.namespace(),
+    });
+    if let Some(workflow) = &mut app.status.workflow {
+        workflow.context_backend = serde_json::from_value(reference).ok();
+    }
+    Ok(())
+}
+
+/// One round over the steps.
+async fn pass(
+    engine: &Engine<'_>,
+    app: &mut Application,
+    found: &Found,
+    delivery: &Delivery<'_>,
+    context: &Context,
+    variables: &mut Variables,
+) -> Passed {
+    let namespace = app.namespace().to_owned();
+    let template = |r#type: &str| {
+        found
+            .definitions
+            .get(DefinitionKind::WorkflowStep, r#type, &namespace, false)
+            .and_then(|it| it.template().map(str::to_owned))
+            .ok_or_else(|| format!("no step type {type}"))
+    };
+    let mut seen: Map<String, Value> = context.to_json(None, "");
+    seen.insert("name".into(), app.metadata.name.as_str().into());
+    let setting = Setting {
+        runtime: engine.runtime,
+        packages: engine.step_packages,
+        world: engine.world,
+        host: delivery,
+    };
+    let steps: &[WorkflowStep] = &found.steps.steps;
+    let wanted = Round {
+        steps,
+        mode: &found.steps.mode,
+        template: &template,
+        context: &seen,
+        retries: engine.retries,
+        caps: engine.caps,
+    };
+    let mut workflow = app.status.workflow.take().unwrap_or_default();
+    let passed = round(&wanted, &setting, &mut workflow, variables).await;
+    workflow.phase = status::workflow_phase(passed.state, workflow.suspend).into();
+    app.status.workflow = Some(workflow);
+    passed
+}
+
+/// Drift; that it could not be corrected is told and ends nothing.
+async fn keep(
+    engine: &Engine<'_>,
+    app: &mut Application,
+    delivery: &Delivery<'_>,
+    live: &Value,
+    now: DateTime<Utc>,
+) -> Result<(), Error> {
+    match delivery.keep_state().await {
+        Ok(()) => {
+            if app.status.conditions.iter().any(|it| it.r#type == condition::STATE_KEEP) {
+                status::set(app, condition::STATE_KEEP, Ok(()), now);
+            }
+            Ok(())
+        }
+        Err(error) => {
+            let text = error.to_string();
+            let known = app.status.conditions.iter().any(|it| {
+                it.r#type == condition::STATE_KEEP && it.status == "False" && it.message == text
+            });
+            status::set(app, condition::STATE_KEEP, Err(&text), now);
+            if known {
+                return Ok(());
+            }
+            engine.world.event(live, true, "FailedStateKeep", &text).await
+        }
+    }
+}
+
+/// Components as their steps got them: with inputs from the run's variables.
+fn with_inputs(components: &[Component], variables: &Variables) -> Vec<Component> {
+    let mut all = components.to_vec();
+    for component in &mut all {
+        for input in &component.inputs {
+            let Some(value) = variables.get(&input.from) else { continue };
+            let key = input.parameter_key.trim_start_matches("properties.");
+            if !key.is_empty() {
+                let properties = component.properties.get_or_insert_with(|| json!({}));
+                set_at(properties, key, value);
+            }
+        }
+    }
+    all
+}
+
+/// Conditions by how the run stands.
+fn conclude(app: &mut Application, state: State, now: DateTime<Utc>) {
+    match state {
+        State::Succeeded => {
+            status::set(app, condition::WORKFLOW, Ok(()), now);
+            status::set(app, condition::READY, Ok(()), now);
+        }
+        State::Failed => {
+            let rows = app.status.workflow.iter().flat_map(|it| &it.steps);
+            let failure = rows.flat_map(|it| std::iter::once(it).chain(&it.sub_steps));
+            let Some(step) = failure.filter(|it| it.phase == "failed").last() else { return };
+            let text = format!("step {} failed: {} {}", step.name, step.reason, step.message);
+            status::set(app, condition::WORKFLOW, Err(text.trim_end()), now);
+            status::set(app, condition::READY, Err(text.trim_end()), now);
+        }
+        State::Executing | State::Suspended | State::Terminated => {}
+    }
+}
+
+/// The run has ended: told, and kept in the revision (E-10).
+async fn finish(
+    engine: &Engine<'_>,
+    app: &Application,
+    revision: &str,
+    succeeded: bool,
+    variables: &Variables,
+    live: &Value,
+) -> Result<(), Error> {
+    let world = engine.world;
+    revision::conclude(engine, app, revision, succeeded, variables.all()).await?;
+    if succeeded {
+        world.event(live, false, "Applied", "Workflow finished").await?;
+        world.event(live, false, "Deployed", "Deployed successfully").await
+    } else {
+        let text = format!("workflow ended: {}", app.status.phase);
+        world.event(live, true, "WorkflowFailed", &text).await
+    }
+}
