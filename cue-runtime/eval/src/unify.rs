@@ -238,6 +238,10 @@ impl Evaluator {
             }
             Code::Struct(literal) => self.take_struct(id, literal, env, &conjunct, at, work),
             Code::List(elements) => self.take_list(id, &elements, env, &conjunct, at),
+            Code::Aliased(inner) => {
+                let env = self.heap.env(Some(env), EnvKind::Variables(smallvec::smallvec![id]));
+                work.conjuncts.push(Conjunct { source: Source::Expr(inner, env), ..conjunct });
+            }
             Code::Unify(left, right) => {
                 for side in [right, left] {
                     work.conjuncts
