@@ -59,8 +59,6 @@ pub(crate) struct Evaluator {
     pub(crate) imports: FxHashMap<u32, VertexId>,
     /// Values that builtin functions hold by number.
     pub(crate) handles: Vec<VertexId>,
-    /// Fields added now come from a comprehension before other fields.
-    pub(crate) early: bool,
     pub(crate) root: VertexId,
     pub(crate) root_env: EnvId,
 }
@@ -87,7 +85,6 @@ impl Evaluator {
             anonymous: FxHashMap::default(),
             imports: FxHashMap::default(),
             handles: Vec::new(),
-            early: false,
             root,
             root_env,
         };
@@ -536,7 +533,7 @@ impl Evaluator {
                 groups: Groups::new(),
                 notes: smallvec::SmallVec::new(),
                 at: At::default(),
-                early: false,
+                by: smallvec::SmallVec::new(),
             });
         }
         let vertex = self.heap.get_mut(id);
@@ -789,5 +786,12 @@ impl Evaluator {
 }
 
 pub(crate) fn conjunct(source: Source) -> Conjunct {
-    Conjunct { source, groups: Groups::new(), close_as: None, by_reference: false }
+    Conjunct {
+        source,
+        groups: Groups::new(),
+        close_as: None,
+        by_reference: false,
+        outer: None,
+        firing: 0,
+    }
 }
