@@ -9,9 +9,11 @@ use cue_session::{Package, Runtime};
 use futures::StreamExt;
 use http::Request;
 use kube::Client;
+use lateen_engine::api::V1BETA1;
 use lateen_engine::delivery;
 use lateen_engine::reconcile::{Engine, reconcile};
 use lateen_engine::render::ClusterVersion;
+use lateen_engine::world::ObjectRef;
 use serde_json::Value;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -74,6 +76,19 @@ const WATCHED: &[(&str, &str, &str)] = &[
     ("apps/v1", "StatefulSet", "statefulsets"),
     ("apps/v1", "DaemonSet", "daemonsets"),
     ("batch/v1", "Job", "jobs"),
+    ("batch/v1", "CronJob", "cronjobs"),
+    ("v1", "Service", "services"),
+    ("v1", "ConfigMap", "configmaps"),
+    ("networking.k8s.io/v1", "Ingress", "ingresses"),
+];
+
+/// Kinds that are only read, over and over: kind, plural, whether they are in namespaces.
+const READ: &[(&str, &str, bool)] = &[
+    ("ComponentDefinition", "componentdefinitions", true),
+    ("TraitDefinition", "traitdefinitions", true),
+    ("PolicyDefinition", "policydefinitions", true),
+    ("WorkflowStepDefinition", "workflowstepdefinitions", true),
+    ("ResourceTracker", "resourcetrackers", false),
 ];
 
 /// Label that names the Application of an object.
@@ -110,6 +125,10 @@ pub async fn run(
     for (api_version, kind, plural) in WATCHED {
         let resource = Resource::new(api_version, kind, plural, true);
         tasks.spawn(watch_owned(shared.clone(), resource));
+    }
+    for (kind, plural, namespaced) in READ {
+        let resource = Resource::new(V1BETA1, kind, plural, *namespaced);
+        tasks.spawn(watch_read(shared.clone(), resource));
     }
     let mut workers = JoinSet::new();
     for _ in 0..shared.options.workers.max(1) {
@@ -194,6 +213,10 @@ async fn watch_owned(shared: Arc<Shared>, resource: Resource) {
     .await;
 }
 
+async fn watch_read(shared: Arc<Shared>, resource: Resource) {
+    watch(&shared, &resource, "", |_| None).await;
+}
+
 /// Lists, then watches, for ever; every object seen enqueues its key. The status a reconcile
 /// writes comes back here too: an Application whose generation and control fields did not change
 /// is not enqueued again.
@@ -203,7 +226,12 @@ async fn watch(
     selector: &str,
     key: impl Fn(&Value) -> Option<Key>,
 ) {
-    let base = rest::path(resource, &shared.options.namespace, None);
+    // What an Application refers to may be in another namespace than those looked after.
+    let own = resource.api_version != V1BETA1 || resource.kind == "Application";
+    let namespace = if own { shared.options.namespace.as_str() } else { "" };
+    let base = rest::path(resource, namespace, None);
+    let complete = selector.is_empty() && namespace.is_empty();
+    let mirror = shared.world.mirror();
     let with = |path: String| {
         if selector.is_empty() { path } else { rest::with_query(path, "labelSelector", selector) }
     };
@@ -221,7 +249,9 @@ async fn watch(
                     continue;
                 }
             };
-        for item in list["items"].as_array().into_iter().flatten() {
+        let items = list["items"].as_array().map_or(&[][..], Vec::as_slice);
+        mirror.start(&resource.api_version, &resource.kind, items, complete);
+        for item in items {
             if let Some(key) = key(item) {
                 seen.insert(key.clone(), fingerprint(item));
                 shared.queue.add(key);
@@ -238,6 +268,7 @@ async fn watch(
             let stream = match shared.client.request_events::<Value>(request).await {
                 Ok(stream) => stream,
                 Err(error) => {
+                    mirror.stop(&resource.api_version, &resource.kind);
                     tracing::debug!(%error, kind = %resource.kind, "watching failed");
                     tokio::time::sleep(Duration::from_secs(1)).await;
                     break;
@@ -247,9 +278,14 @@ async fn watch(
             while let Some(event) = stream.next().await {
                 use kube::api::WatchEvent;
                 let object = match event {
-                    Ok(
-                        WatchEvent::Added(it) | WatchEvent::Modified(it) | WatchEvent::Deleted(it),
-                    ) => it,
+                    Ok(WatchEvent::Added(it) | WatchEvent::Modified(it)) => {
+                        mirror.saw(&it);
+                        it
+                    }
+                    Ok(WatchEvent::Deleted(it)) => {
+                        mirror.lost(&ObjectRef::of(&it, ""));
+                        it
+                    }
                     Ok(WatchEvent::Bookmark(mark)) => {
                         version.clone_from(&mark.metadata.resource_version);
                         continue;
