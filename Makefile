@@ -11,7 +11,7 @@ demo: build
 build: target
 	@$(CARGO) build --release --locked -p lateen
 
-test: target kubectl
+test: build kubectl
 	$(CARGO) test --release --locked --no-fail-fast
 
 lint: target

@@ -15,6 +15,7 @@ mod manifest; // reading YAML and JSON
 mod output; // answers and talk
 mod jsonpath; // kubectl's dialect
 mod exit; // exit codes
+mod follow; // an Application while it is delivered
 
 use std::process::ExitCode;
 
@@ -96,7 +97,8 @@ fn main() -> ExitCode {
 
 fn start_log(verbose: u8, command: &Command) {
     let default = match (verbose, command.is_service()) {
-        (0, false) => "error",
+        // What is told as the error of the command is not told twice.
+        (0, false) => "error,kube_client=off",
         (0, true) => "info",
         (1, _) => "info,lateen=debug,lateen_engine=debug,lateen_controller=debug",
         (_, _) => "debug",

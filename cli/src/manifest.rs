@@ -19,6 +19,12 @@ pub struct Document {
     pub object: Value,
 }
 
+impl std::fmt::Display for Document {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: document {}", self.file, self.number)
+    }
+}
+
 /// All documents of `files` (`-` is stdin, a folder its YAML and JSON files), empty ones left out.
 ///
 /// # Errors

@@ -1,15 +1,20 @@
 //! Which cluster a command means, and the runtime for CUE.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::Context;
 use clap::Args;
+use http::Method;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 
 use cue_host::{Options, SandboxRuntime};
 
 use lateen_controller::install::Bundle;
+use lateen_controller::observe::Metrics;
+use lateen_controller::rest::{self, ActAs};
+use lateen_controller::run;
 
 use crate::embedded::{self, Embedded};
 use crate::exit::{Exit, Refusal};
@@ -38,6 +43,20 @@ pub struct Cluster {
     pub embedded: Option<Embedded>,
 }
 
+impl Cluster {
+    /// Runs the controller beside a plane that is in this process; other clusters have their own.
+    pub fn drive(&self, runtime: SandboxRuntime) {
+        let Some(plane) = &self.embedded else { return };
+        tokio::spawn(run::run(
+            self.client.clone(),
+            Arc::new(runtime),
+            Arc::new(Metrics::default()),
+            run::Options::default(),
+            plane.stop.clone(),
+        ));
+    }
+}
+
 impl TargetArgs {
     /// Whether a real cluster was chosen, by a flag or by running inside one.
     pub fn is_chosen(&self) -> bool {
@@ -50,12 +69,12 @@ impl TargetArgs {
     /// runs, else its state opened in this process.
     pub async fn reach(&self) -> anyhow::Result<Cluster> {
         if self.is_chosen() {
-            return self.cluster().await;
+            return self.answering().await;
         }
         let kubeconfig = embedded::kubeconfig();
         if kubeconfig.exists() {
             let background = TargetArgs { kubeconfig: Some(kubeconfig), ..self.clone() };
-            return background.cluster().await;
+            return background.answering().await;
         }
         let plane = Embedded::open(&embedded::Options {
             state: Some(directories().data.join("plane.redb")),
@@ -66,6 +85,20 @@ impl TargetArgs {
         let namespace = self.namespace.clone().unwrap_or_else(|| "default".into());
         let client = plane.client(&namespace);
         Ok(Cluster { client, namespace, embedded: Some(plane) })
+    }
+
+    /// The chosen cluster, which must answer: the error names its address.
+    async fn answering(&self) -> anyhow::Result<Cluster> {
+        let url = self.config().await.map_err(unreachable)?.cluster_url;
+        let cluster = self.cluster().await?;
+        match rest::send(&cluster.client, Method::GET, "/version", None, &ActAs::default()).await {
+            Err(rest::Error::Unreachable(error)) => {
+                let text = format!("the Kubernetes API at {url} cannot be reached: {error}");
+                Err(Refusal { exit: Exit::NoAnswer, text }.into())
+            }
+            // What it does answer is for the command to judge.
+            Ok(_) | Err(_) => Ok(cluster),
+        }
     }
 
     /// The chosen cluster.

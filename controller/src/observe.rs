@@ -9,12 +9,42 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use axum::routing::get;
+use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 use tokio_util::sync::CancellationToken;
+
+/// What a request was for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct Request {
+    /// `GET`, `PATCH` …
+    pub verb: String,
+    /// `deployments`, `applications/status` …
+    pub resource: String,
+}
+
+impl Request {
+    /// Of a path as `rest::path` makes them.
+    pub fn of(verb: &str, path: &str) -> Self {
+        let path = path.split('?').next().unwrap_or(path);
+        let mut parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
+        // `api/v1` or `apis/group/version`, then perhaps `namespaces/name`.
+        parts.drain(..parts.len().min(if parts.first() == Some(&"apis") { 3 } else { 2 }));
+        if parts.len() > 2 && parts.first() == Some(&"namespaces") {
+            parts.drain(..2);
+        }
+        let resource = match parts.as_slice() {
+            [] => "discovery".to_owned(),
+            [plural] | [plural, _] => (*plural).to_owned(),
+            [plural, _, below, ..] => format!("{plural}/{below}"),
+        };
+        Self { verb: verb.to_owned(), resource }
+    }
+}
 
 /// Counters and marks of one controller.
 pub struct Metrics {
@@ -26,7 +56,7 @@ pub struct Metrics {
     /// Seconds a reconcile took.
     pub seconds: Histogram,
     /// Requests sent to API servers.
-    pub requests: Counter,
+    pub requests: Family<Request, Counter>,
     /// Keys that wait for a worker.
     pub ready_keys: Gauge<u64, AtomicU64>,
     /// Keys with a time to look again.
@@ -43,7 +73,7 @@ impl Default for Metrics {
         let reconciles = Counter::default();
         let failures = Counter::default();
         let seconds = Histogram::new(exponential_buckets(0.0005, 2.0, 16));
-        let requests = Counter::default();
+        let requests = Family::<Request, Counter>::default();
         let ready_keys = Gauge::<u64, AtomicU64>::default();
         let planned_keys = Gauge::<u64, AtomicU64>::default();
         registry.register("reconciles", "Reconciles done", reconciles.clone());
@@ -106,5 +136,23 @@ async fn text(State(metrics): State<Arc<Metrics>>) -> impl IntoResponse {
             [(header::CONTENT_TYPE, "text/plain")],
             error.to_string(),
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_counted_by_what_they_are_for() {
+        let of = |path: &str| Request::of("GET", path).resource;
+        assert_eq!(of("/apis/apps/v1/namespaces/shop/deployments/web?force=true"), "deployments");
+        assert_eq!(of("/apis/core.oam.dev/v1beta1/resourcetrackers"), "resourcetrackers");
+        assert_eq!(
+            of("/apis/core.oam.dev/v1beta1/namespaces/shop/applications/a/status"),
+            "applications/status"
+        );
+        assert_eq!(of("/api/v1/namespaces/shop"), "namespaces");
+        assert_eq!(of("/apis/apps/v1"), "discovery");
     }
 }

@@ -158,15 +158,20 @@ pub async fn list(client: &Client, namespace: &str) -> Result<Vec<Row>, Error> {
 pub fn report(app: &Value) -> Report {
     let status = &app["status"];
     let workflow = &status["workflow"];
-    let problems = items(&status["conditions"])
-        .filter(|it| it["status"] == "False")
-        .map(|it| format!("{}: {}", text(&it["type"]), text(&it["message"])));
+    let mut problems: Vec<(String, String)> = Vec::new();
+    for it in items(&status["conditions"]).filter(|it| it["status"] == "False") {
+        // Ready repeats what another condition says.
+        let message = text(&it["message"]);
+        if problems.iter().all(|(_, known)| *known != message) {
+            problems.push((text(&it["type"]), message));
+        }
+    }
     Report {
         namespace: text(&app["metadata"]["namespace"]),
         name: text(&app["metadata"]["name"]),
         phase: text(&status["status"]),
         revision: text(&status["latestRevision"]["name"]),
-        problems: problems.collect(),
+        problems: problems.iter().map(|(kind, it)| format!("{kind}: {it}")).collect(),
         workflow: (text(&workflow["mode"]), text(&workflow["message"])),
         steps: items(&workflow["steps"]).map(step).collect(),
         components: items(&status["services"]).map(component).collect(),

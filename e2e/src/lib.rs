@@ -10,6 +10,7 @@
 //! 1. A fresh run equals the committed file; scores that depend on timing are floors. (main.rs)
 #![forbid(unsafe_code)]
 
+pub mod bench; // what the end-to-end tests stand on
 pub mod score; // counting, the score file
 pub mod process; // the built binary and the players
 pub mod kubeapi; // Kubernetes API vectors

@@ -127,7 +127,7 @@ fn play(
         "--workers".into(),
         "8".into(),
         "--verbose".into(),
-        "20".into(),
+        "1000000".into(),
         "--report".into(),
         path(&report)?,
     ];

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use lateen_e2e::score::Scores;
-use lateen_e2e::{cue_eval, cue_syntax, kubeapi, live, vela, vela_backoff};
+use lateen_e2e::{bench, cue_eval, cue_syntax, kubeapi, live, vela, vela_backoff};
 
 /// Conformance runners of Lateen.
 #[derive(Debug, Parser)]
@@ -41,14 +41,25 @@ enum Command {
         /// Only live scenarios whose id matches.
         #[arg(long)]
         scenario: Option<String>,
+        /// Only this live profile.
+        #[arg(long)]
+        profile: Option<String>,
     },
 }
 
-type Runner = fn(&Path, &Path, Option<&str>) -> anyhow::Result<Scores>;
+/// Which live scenarios are played.
+struct Live<'a> {
+    profile: Option<&'a str>,
+    only: Option<&'a str>,
+}
 
-/// Name, and what runs it: cases, work folder, scenario filter.
+type Runner = fn(&Path, &Path, &Live<'_>) -> anyhow::Result<Scores>;
+
+/// Name, and what runs it: cases, work folder, filter.
 const RUNNERS: &[(&str, Runner)] = &[
-    ("kubeapi", |cases, work, _| kubeapi::run(&cases.join("kubeapi"), work, kubectl().as_deref())),
+    ("kubeapi", |cases, work, _| {
+        kubeapi::run(&cases.join("kubeapi"), work, bench::kubectl().as_deref())
+    }),
     ("cue-syntax", |cases, _, _| cue_syntax::run(cases)),
     ("cue.eval", |cases, _, _| cue_eval::run(cases, "eval")),
     ("cue.pkg", |cases, _, _| cue_eval::run(cases, "pkg")),
@@ -59,15 +70,17 @@ const RUNNERS: &[(&str, Runner)] = &[
         scores.merge(vela_backoff::run(&cases.join("vela"))?);
         Ok(scores)
     }),
-    ("live", |cases, work, only| {
-        live::run(&live::Options { cases: &cases.join("live"), work, profile: None, only })
+    ("live", |cases, work, live| {
+        let (profile, only) = (live.profile, live.only);
+        live::run(&live::Options { cases: &cases.join("live"), work, profile, only })
     }),
 ];
 
 fn main() -> anyhow::Result<ExitCode> {
-    let Command::Conformance { cases, only, scores, update, verbose, work, scenario } =
+    let Command::Conformance { cases, only, scores, update, verbose, work, scenario, profile } =
         Arguments::parse().command;
     std::fs::create_dir_all(&work).with_context(|| work.display().to_string())?;
+    let live = Live { profile: profile.as_deref(), only: scenario.as_deref() };
     let mut fresh = Scores::default();
     for (name, runner) in RUNNERS {
         let wanted =
@@ -76,7 +89,7 @@ fn main() -> anyhow::Result<ExitCode> {
             continue;
         }
         let started = std::time::Instant::now();
-        match runner(&cases, &work, scenario.as_deref()) {
+        match runner(&cases, &work, &live) {
             Ok(scores) => fresh.merge(scores),
             Err(error) => eprintln!("{name}: {error:#}"),
         }
@@ -99,11 +112,4 @@ fn main() -> anyhow::Result<ExitCode> {
         eprintln!("differs from {}: {line}", file.display());
     }
     Ok(if differences.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// The kubectl to play transcripts with: `$KUBECTL`, or the one the make target fetched.
-fn kubectl() -> Option<PathBuf> {
-    let given = std::env::var_os("KUBECTL").map(PathBuf::from);
-    let fetched = std::env::current_dir().ok()?.join("build/kubectl");
-    given.or(Some(fetched)).filter(|it| it.exists())
 }

@@ -1,6 +1,6 @@
 //! `lateen def`: check, render, upgrade, apply, list and show definitions.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, Subcommand};
 use http::Method;
@@ -122,6 +122,11 @@ fn vet(files: &[PathBuf], cli: &Cli) -> anyhow::Result<Exit> {
     for file in files {
         let text = std::fs::read_to_string(file)
             .map_err(|error| bad_input(format!("{}: {error}", file.display())))?;
+        if let Err(error) = check_syntax(file, &text) {
+            cli.out.note(&format!("{error}"));
+            exit = Exit::NotSo;
+            continue;
+        }
         match lateen_engine::authoring::vet(&runtime, &text) {
             Ok(()) => {
                 cli.out.line(&format!("{} {}", file.display(), cli.out.paint(Tone::Good, "ok")))?
@@ -203,6 +208,24 @@ async fn get(name: &str, output: Option<Format>, cli: &Cli) -> anyhow::Result<Ex
     };
     cli.out.value(&output.unwrap_or(Format::Yaml), found)?;
     Ok(Exit::Done)
+}
+
+/// Refuses a file that is no CUE: every error with its line and column.
+pub fn check_syntax(file: &Path, text: &str) -> anyhow::Result<()> {
+    let parsed = cue_syntax::parse_file(text);
+    if parsed.errors.is_empty() {
+        return Ok(());
+    }
+    let lines = cue_syntax::LineIndex::new(text);
+    let errors: Vec<String> = parsed
+        .errors
+        .iter()
+        .map(|it| {
+            let (line, column) = lines.at(it.span.start);
+            format!("{}:{line}:{column}: {}", file.display(), it.message)
+        })
+        .collect();
+    Err(bad_input(errors.join("\n")))
 }
 
 /// `; did you mean X?`, or nothing.

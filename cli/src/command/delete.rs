@@ -9,8 +9,10 @@ use lateen_controller::report;
 use lateen_controller::rest::{self, ActAs};
 
 use crate::Cli;
+use crate::command::def::nearest;
 use crate::exit::{Exit, bad_input};
 use crate::manifest;
+use crate::target::cue_runtime;
 
 /// `lateen delete`
 #[derive(Debug, ClapArgs)]
@@ -47,11 +49,18 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     if wanted.is_empty() {
         return Err(bad_input("name an Application, or a file with -f"));
     }
+    if cluster.embedded.is_some() {
+        cluster.drive(cue_runtime()?);
+    }
     let mut exit = Exit::Done;
     for (namespace, name) in &wanted {
         let path = rest::path(&report::applications(), namespace, Some(name));
         if rest::get(&cluster.client, &path, &ActAs::default()).await?.is_none() {
-            cli.out.note(&format!("there is no Application {name} in namespace {namespace}"));
+            let known = report::list(&cluster.client, namespace).await?;
+            cli.out.note(&format!(
+                "there is no Application {name} in namespace {namespace}{}",
+                nearest(name, known.iter().map(|it| it.name.as_str()))
+            ));
             exit = Exit::NotSo;
             continue;
         }

@@ -53,6 +53,9 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
         insert(&mut definitions, object)?;
     }
     let documents = manifest::read(&args.file)?;
+    if !documents.iter().any(|it| it.object["kind"] == "Application") {
+        return Err(bad_input(nothing(&documents)));
+    }
     let mut bundle = Bundle::read(documents.iter().map(|it| (it.file.as_str(), &it.object)))
         .map_err(|error| {
             let files: Vec<String> = args.file.iter().map(|it| it.display().to_string()).collect();
@@ -77,6 +80,14 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
             Ok(Exit::NotSo)
         }
     }
+}
+
+/// Why there is nothing to render.
+fn nothing(documents: &[manifest::Document]) -> String {
+    let Some(first) = documents.first() else { return "the files are empty".into() };
+    let kind = first.object["kind"].as_str().unwrap_or_default();
+    let hint = crate::command::def::nearest(kind, ["Application"].into_iter());
+    format!("{first} is no Application but {kind:?}{hint}; there is nothing to render")
 }
 
 fn insert(definitions: &mut Definitions, object: Value) -> anyhow::Result<()> {
@@ -110,6 +121,7 @@ pub fn given(runtime: &dyn cue_session::Runtime, paths: &[PathBuf]) -> anyhow::R
         for file in cue {
             let text = std::fs::read_to_string(&file)
                 .map_err(|error| bad_input(format!("{}: {error}", file.display())))?;
+            crate::command::def::check_syntax(&file, &text)?;
             let object = lateen_engine::authoring::render(runtime, &text)
                 .map_err(|error| bad_input(format!("{}: {error}", file.display())))?;
             objects.push(object);

@@ -50,7 +50,7 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
         cli.out.line("")?;
         print_tree(&report::tree(&cluster.client, &app).await?, &cli.out)?;
     }
-    Ok(if it.phase == "running" { Exit::Done } else { Exit::NotSo })
+    Ok(if it.phase == "running" && it.problems.is_empty() { Exit::Done } else { Exit::NotSo })
 }
 
 /// The report for people.

@@ -1,25 +1,23 @@
 //! `lateen up`: deliver Applications and watch them until they are done.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args as ClapArgs;
 use http::Method;
 use kube::Client;
-use lateen_controller::control::{self, Control};
+use lateen_controller::install;
 use lateen_controller::kinds::Kinds;
-use lateen_controller::observe::Metrics;
-use lateen_controller::report::{self, Report, Step};
+use lateen_controller::report;
 use lateen_controller::rest::{self, ActAs, Body};
-use lateen_controller::{install, run};
 use serde_json::Value;
 
 use crate::Cli;
-use crate::command::status;
+use crate::command::def::nearest;
+use crate::command::{status, types};
 use crate::embedded::{self, Embedded};
 use crate::exit::{Exit, bad_input};
+use crate::follow::Follow;
 use crate::manifest::{self, Document};
 use crate::target::{Cluster, bundle, cue_runtime, directories};
 
@@ -63,6 +61,7 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     let runtime = cue_runtime()?;
     let mut extra = Vec::new();
     for (file, text) in &sources {
+        crate::command::def::check_syntax(file, text)?;
         let mut object = lateen_engine::authoring::render(&runtime, text)
             .map_err(|error| bad_input(format!("{}: {error}", file.display())))?;
         object["metadata"]["namespace"] = lateen_engine::api::SYSTEM_NAMESPACE.into();
@@ -74,16 +73,14 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
         install::install(&client, &bundle(&runtime)?).await?;
     }
     install::install(&client, &install::Bundle { objects: extra, ..Default::default() }).await?;
-    if let Some(plane) = &cluster.embedded {
-        tokio::spawn(run::run(
-            client.clone(),
-            Arc::new(runtime),
-            Arc::new(Metrics::default()),
-            run::Options::default(),
-            plane.stop.clone(),
-        ));
-    }
-    for document in &documents {
+    cluster.drive(runtime);
+    let (later, first): (Vec<&Document>, Vec<&Document>) =
+        documents.iter().partition(|it| it.object["kind"] == "Application");
+    for (index, document) in first.iter().chain(&later).enumerate() {
+        if index == first.len() {
+            // Nothing of an Application is replaced by one that names what is not there.
+            types::check(&client, &cluster.namespace, &later).await?;
+        }
         apply(&client, &cluster.namespace, document).await?;
         let meta = &document.object["metadata"];
         cli.out.note(&format!(
@@ -108,7 +105,7 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
         status::print(&it, &cli.out)?;
         cli.out.line("")?;
         status::print_tree(&report::tree(&client, &object).await?, &cli.out)?;
-        if it.phase != "running" {
+        if it.phase != "running" || !it.problems.is_empty() {
             exit = Exit::NotSo;
         }
     }
@@ -147,7 +144,7 @@ fn read(args: &Args) -> anyhow::Result<(Vec<Document>, Vec<(PathBuf, String)>)> 
 }
 
 fn check(document: &Document) -> anyhow::Result<()> {
-    let place = format!("{}: document {}", document.file, document.number);
+    let place = document.to_string();
     for field in ["apiVersion", "kind"] {
         if document.object[field].as_str().unwrap_or_default().is_empty() {
             return Err(bad_input(format!("{place} has no {field}")));
@@ -183,10 +180,8 @@ async fn apply(client: &Client, namespace: &str, document: &Document) -> anyhow:
     let resource =
         kinds.resolve(client, &api_version, &kind).await.map_err(|error| match error {
             rest::Error::UnknownKind { .. } => bad_input(format!(
-                "{}: document {}: there is no kind {kind} in {api_version}{}",
-                document.file,
-                document.number,
-                crate::command::def::nearest(&kind, KNOWN_KINDS.iter().copied())
+                "{document}: there is no kind {kind} in {api_version}{}",
+                nearest(&kind, KNOWN_KINDS.iter().copied())
             )),
             other => other.into(),
         })?;
@@ -198,8 +193,18 @@ async fn apply(client: &Client, namespace: &str, document: &Document) -> anyhow:
     let path = rest::with_query(path, "fieldManager", "lateen-cli");
     let path = rest::with_query(path, "force", "true");
     let body = Some((Body::Apply, &object));
-    rest::send(client, Method::PATCH, &path, body, &ActAs::default()).await?;
-    Ok(())
+    match rest::send(client, Method::PATCH, &path, body, &ActAs::default()).await {
+        Ok(_) => Ok(()),
+        // What the schema refuses in an apply comes with the code of a fault of the server.
+        Err(rest::Error::Refused(it)) if matches!(it.code, 400 | 404 | 413 | 422 | 500) => {
+            Err(bad_input(format!(
+                "{document}: {kind} {}: {}",
+                text(&object["metadata"]["name"]),
+                it.message
+            )))
+        }
+        Err(other) => Err(other.into()),
+    }
 }
 
 /// Kinds people mean when they mistype one.
@@ -216,108 +221,3 @@ const KNOWN_KINDS: &[&str] = &[
     "ConfigMap",
     "Secret",
 ];
-
-/// How often the Application is looked at.
-const POLL: Duration = Duration::from_millis(60);
-
-struct Follow<'a> {
-    client: &'a Client,
-    namespace: String,
-    name: &'a str,
-    cli: &'a Cli,
-    /// Whether suspends are resumed by patching the status.
-    resume: bool,
-}
-
-impl Follow<'_> {
-    /// Shows each change until the workflow is over; the Application as it is then.
-    async fn to_end(&self, until: Instant) -> anyhow::Result<Value> {
-        let path = rest::path(&report::applications(), &self.namespace, Some(self.name));
-        let mut shown: HashMap<String, String> = HashMap::new();
-        let mut resumed = 0;
-        loop {
-            let app = rest::get(self.client, &path, &ActAs::default())
-                .await?
-                .ok_or_else(|| bad_input(format!("Application {} is gone", self.name)))?;
-            let it = report::report(&app);
-            self.show(&it, &mut shown);
-            let settled = match it.phase.as_str() {
-                "running" => it.components.iter().all(|it| it.healthy),
-                "workflowFailed" | "workflowTerminated" => true,
-                "workflowSuspending" if self.resume => {
-                    resumed += 1;
-                    self.cli.out.note(&format!(
-                        "  suspended: resuming by patching the status of {}",
-                        self.name
-                    ));
-                    if let Err(error) = control::control(
-                        self.client,
-                        &self.namespace,
-                        self.name,
-                        Control::Resume,
-                        None,
-                    )
-                    .await
-                    {
-                        // The controller may have moved on meanwhile.
-                        if resumed > 20 {
-                            return Err(bad_input(error.to_string()));
-                        }
-                    }
-                    false
-                }
-                "workflowSuspending" => {
-                    self.cli.out.note(&format!(
-                        "suspended; go on with `lateen workflow resume {}`",
-                        self.name
-                    ));
-                    true
-                }
-                "rendering" | "starting" | "" if !it.problems.is_empty() => true,
-                _ => {
-                    !it.problems.is_empty()
-                        && it.steps.is_empty()
-                        && !it.phase.starts_with("running")
-                }
-            };
-            let seen = app["status"]["observedGeneration"] == app["metadata"]["generation"]
-                || !it.problems.is_empty();
-            if settled && seen {
-                return Ok(app);
-            }
-            if Instant::now() > until {
-                self.cli.out.note(&format!("{} is not done in time", self.name));
-                return Ok(app);
-            }
-            tokio::time::sleep(POLL).await;
-        }
-    }
-
-    /// One line for each step and component that changed.
-    fn show(&self, it: &Report, shown: &mut HashMap<String, String>) {
-        let mut tell = |key: String, line: String| {
-            if shown.get(&key) != Some(&line) {
-                self.cli.out.note(&format!("  {line}"));
-                shown.insert(key, line);
-            }
-        };
-        fn steps(all: &[Step], out: &crate::output::Out, tell: &mut impl FnMut(String, String)) {
-            for step in all {
-                tell(
-                    format!("step {}", step.name),
-                    format!("step {}", status::step_line(step, out)),
-                );
-                steps(&step.steps, out, tell);
-            }
-        }
-        steps(&it.steps, &self.cli.out, &mut tell);
-        for one in &it.components {
-            let word = if one.healthy { "healthy" } else { "waiting" };
-            let line = format!("component {} {word} {}", one.name, one.message);
-            tell(format!("component {}", one.name), line.trim_end().to_owned());
-        }
-        for problem in &it.problems {
-            tell(format!("problem {problem}"), problem.clone());
-        }
-    }
-}

@@ -1,10 +1,14 @@
 //! `lateen workflow`: suspend, resume, terminate, restart.
 
+use std::time::{Duration, Instant};
+
 use clap::{Args as ClapArgs, Subcommand};
 use lateen_controller::control::{self, Control, Refused};
 
 use crate::Cli;
 use crate::exit::{Exit, bad_input};
+use crate::follow::Follow;
+use crate::target::cue_runtime;
 
 /// `lateen workflow …`
 #[derive(Debug, ClapArgs)]
@@ -46,6 +50,9 @@ struct Whole {
     name: String,
 }
 
+/// Longest time a workflow is watched after it goes on.
+const PATIENCE: Duration = Duration::from_secs(600);
+
 /// Runs the command.
 pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     let (verb, name, step, done) = match args.verb {
@@ -59,6 +66,13 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     {
         Ok(()) => {
             cli.out.line(&format!("workflow of {name} {done}"))?;
+            if cluster.embedded.is_some() && verb != Control::Suspend {
+                // Nobody else is there to go on with it.
+                cluster.drive(cue_runtime()?);
+                let (client, namespace) = (&cluster.client, cluster.namespace.clone());
+                let follow = Follow { client, namespace, name: &name, cli, resume: false };
+                follow.to_end(Instant::now() + PATIENCE).await?;
+            }
             Ok(Exit::Done)
         }
         Err(Refused::Api(error)) => Err(error.into()),

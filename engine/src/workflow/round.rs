@@ -99,7 +99,7 @@ fn held(
     let mut resumed = Vec::new();
     let mut visit = |row: &mut StepStatus| {
         let Some(mark) = marks.get(&row.name) else { return };
-        if mark.suspended.is_none() || is_done(Some(row)) {
+        if mark.suspended.is_none() {
             return;
         }
         let over = mark.until.is_some_and(|until| until <= now);
@@ -178,7 +178,7 @@ impl Pass<'_> {
                     continue;
                 }
                 if let Some(input) =
-                    it.inputs.iter().find(|input| variables.get(&input.from).is_none())
+                    it.inputs.iter().find(|input| self.input(variables, &input.from).is_none())
                 {
                     if self.skips(it, group, status, variables) {
                         continue;
@@ -202,6 +202,15 @@ impl Pass<'_> {
                     return;
                 }
             }
+        })
+    }
+
+    /// What an input is from: a variable, or else a path into the context (E-110).
+    fn input(&self, variables: &Variables, from: &str) -> Option<Value> {
+        variables.get(from).or_else(|| {
+            let mut path = from.strip_prefix("context.")?.split('.');
+            let first = self.round.context.get(path.next()?)?;
+            path.try_fold(first, |at, part| at.get(part)).cloned()
         })
     }
 
@@ -254,7 +263,10 @@ impl Pass<'_> {
             let seen = condition::statuses(status);
             let mut inputs = Map::new();
             for input in &it.inputs {
-                inputs.insert(input.from.clone(), variables.get(&input.from).unwrap_or_default());
+                inputs.insert(
+                    input.from.clone(),
+                    self.input(variables, &input.from).unwrap_or_default(),
+                );
             }
             let context = Value::Object(self.round.context.clone());
             let inputs = Value::Object(inputs);
@@ -406,7 +418,7 @@ impl Pass<'_> {
         let mut properties = it.properties.clone().unwrap_or_else(|| json!({}));
         let mut given = Vec::new();
         for input in &it.inputs {
-            let value = variables.get(&input.from).unwrap_or_default();
+            let value = self.input(variables, &input.from).unwrap_or_default();
             given.push((input.parameter_key.clone(), value));
         }
         if it.r#type == "apply-component" || it.r#type == "builtin-apply-component" {
@@ -462,7 +474,7 @@ impl Pass<'_> {
         for input in own_inputs {
             let from = input["from"].as_str().unwrap_or_default();
             let key = input["parameterKey"].as_str().unwrap_or_default().to_owned();
-            let Some(value) = variables.get(from) else {
+            let Some(value) = self.input(variables, from) else {
                 return Outcome::Waiting(format!("Pending on Input: {from}"));
             };
             set_at(&mut component["properties"], &key, value);
@@ -526,12 +538,6 @@ impl Pass<'_> {
                 own.phase = "running".into();
                 own.reason = "Wait".into();
                 own.message = message;
-                // A look before its time, because something changed, is no attempt.
-                let planned = variables.marks.get(&it.name).and_then(|it| it.next);
-                if let Some(next) = planned.filter(|next| same && *next > now) {
-                    self.wake_at(next);
-                    return;
-                }
                 let mark = variables.mark(&it.name);
                 mark.failures = 0;
                 mark.waits = if same { mark.waits + 1 } else { 1 };

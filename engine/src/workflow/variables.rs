@@ -176,10 +176,9 @@ impl Variables {
         }
     }
 
-    /// Nothing is to be remembered of a step that is done. That alone is not worth a write: nobody
-    /// looks at the mark of such a step.
+    /// Nothing is to be remembered of a step any more.
     pub fn forget(&mut self, step: &str) {
-        self.marks.remove(step);
+        self.changed |= self.marks.remove(step).is_some();
     }
 }
 

@@ -1,0 +1,212 @@
+//! What users get wrong: a clear error that names the thing and its place, and nothing is lost.
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used)]
+
+use lateen_e2e::bench::{Answer, Home, Plane};
+
+/// Name, the file, exit code, words of the message.
+struct Case(&'static str, String, i32, &'static [&'static str]);
+
+fn app(components: &str) -> String {
+    format!(
+        "apiVersion: core.oam.dev/v1beta1\nkind: Application\nmetadata: {{name: bad}}\nspec:\n  \
+         components:\n{components}"
+    )
+}
+
+/// Refused before anything reaches the cluster, or by it; the Application that was there stays.
+fn refused_by_up() -> Vec<Case> {
+    let web = "    - {name: web, type: webservice, properties: {image: nginx}";
+    vec![
+        Case(
+            "broken-yaml",
+            "kind: A\nmetadata:\n  name: x\n   bad: y\n".into(),
+            2,
+            &["broken-yaml.yaml:4:7: document 1 is no valid YAML"],
+        ),
+        Case(
+            "second-document",
+            "---\nkind: A\n---\n- x\n".into(),
+            2,
+            &["document 2 is no object but a list"],
+        ),
+        Case(
+            "no-kind",
+            "apiVersion: v1\nmetadata: {name: x}\n".into(),
+            2,
+            &["no-kind.yaml: document 1 has no kind"],
+        ),
+        Case(
+            "no-name",
+            "apiVersion: v1\nkind: ConfigMap\n".into(),
+            2,
+            &["no-name.yaml: document 1 has no metadata.name"],
+        ),
+        Case(
+            "kind",
+            "apiVersion: v1\nkind: Servise\nmetadata: {name: x}\n".into(),
+            2,
+            &["document 1: there is no kind Servise in v1; did you mean Service?"],
+        ),
+        Case(
+            "component-type",
+            app("    - {name: web, type: webservise}\n"),
+            2,
+            &[
+                "document 1: spec.components[0].type: there is no ComponentDefinition named webservise",
+                "did you mean webservice?",
+            ],
+        ),
+        Case(
+            "trait-type",
+            app(&format!("{web}, traits: [{{type: scalr}}]}}\n")),
+            2,
+            &[
+                "spec.components[0].traits[0].type: there is no TraitDefinition named scalr",
+                "did you mean scaler?",
+            ],
+        ),
+        Case(
+            "step-type",
+            app(&format!("{web}}}\n  workflow: {{steps: [{{name: a, type: supsend}}]}}\n")),
+            2,
+            &["spec.workflow.steps[0].type", "supsend", "did you mean suspend?"],
+        ),
+        Case(
+            "field",
+            app("    - {name: web, type: webservice, propertys: {image: nginx}}\n"),
+            2,
+            &["field.yaml: document 1: Application bad:", ".spec.components[0].propertys"],
+        ),
+    ]
+}
+
+/// Accepted by the cluster; the Application says what is wrong, what ran before goes on.
+fn reported_by_status() -> Vec<Case> {
+    vec![
+        Case(
+            "missing",
+            app("    - {name: web, type: webservice, properties: {}}\n"),
+            1,
+            &["component web", "parameter.image"],
+        ),
+        Case(
+            "wrong",
+            app("    - {name: web, type: webservice, properties: {image: nginx, cpu: 1}}\n"),
+            1,
+            &["web", "parameter.cpu", "conflicting values 1 and string"],
+        ),
+        Case(
+            "trait-conflict",
+            app("    - {name: web, type: webservice, properties: {image: nginx}, traits: [\
+                 {type: clash}]}\n"),
+            1,
+            &["clash", "conflicting values"],
+        ),
+    ]
+}
+
+/// A trait that wants another image than the component has.
+const CLASH: &str = "\
+clash: {
+	type: \"trait\"
+	attributes: appliesToWorkloads: [\"*\"]
+}
+template: {
+	patch: spec: template: spec: {
+		// +patchKey=name
+		containers: [{name: context.name, image: \"other\"}]
+	}
+	parameter: {}
+}
+";
+
+const GOOD: &str = "    - {name: web, type: webservice, properties: {image: 'nginx:1.27'}}\n";
+
+#[test]
+fn nothing_is_lost_to_bad_input() {
+    let plane = Plane::start().unwrap();
+    let clash = plane.home.file("clash.cue", CLASH);
+    plane.lateen(&["def", "apply", clash.to_str().unwrap()]).ok();
+    let good = plane.home.file("good.yaml", &app(GOOD));
+    let good = good.to_str().unwrap();
+    plane.lateen(&["up", "-f", good]).ok();
+    let up = |it: &Case| -> Answer {
+        let file = plane.home.file(&format!("{}.yaml", it.0), &it.1);
+        plane.lateen(&["up", "--timeout", "20", "-f", file.to_str().unwrap()])
+    };
+    for it in refused_by_up() {
+        up(&it).refused(it.2, it.3);
+        let generation = plane.lateen(&["status", "bad", "-o", "jsonpath={.metadata.generation}"]);
+        assert_eq!(generation.ok(), "1", "{} changed the Application", it.0);
+    }
+    for it in reported_by_status() {
+        up(&it).refused(it.2, it.3);
+        let tree = plane.lateen(&["status", "bad", "--tree"]);
+        assert!(tree.out.contains("Deployment/web healthy"), "{}: {tree:?}", it.0);
+        plane.lateen(&["up", "-f", good]).ok();
+    }
+    // Someone else's port.
+    let listen = format!("127.0.0.1:{}", plane.port);
+    let second = plane.home.lateen(&["local", "serve", "--ephemeral", "--listen", &listen]);
+    second.refused(2, &["cannot listen on", &listen]);
+}
+
+#[test]
+fn cue_is_told_with_its_place() {
+    let home = Home::new();
+    let broken = home.file("broken.cue", "a: {\n\tb: [1, 2\n}\n");
+    home.lateen(&["def", "vet", broken.to_str().unwrap()]).refused(1, &["broken.cue:3:1: "]);
+    home.lateen(&["def", "render", broken.to_str().unwrap()]).refused(2, &["broken.cue:3:1: "]);
+    let conflict = home.file("conflict.cue", "a: 1\na: 2\n");
+    let conflict = conflict.to_str().unwrap();
+    home.lateen(&["cue", "export", conflict])
+        .refused(1, &["a: conflicting values 2 and 1", "conflict.cue:1:4", "conflict.cue:2:4"]);
+}
+
+#[test]
+fn rendering_offline_tells_the_same() {
+    let home = Home::new();
+    let dry = |name: &str, text: &str| {
+        let file = home.file(name, text);
+        home.lateen(&["dry-run", "--offline", "-f", file.to_str().unwrap()])
+    };
+    for it in reported_by_status().iter().take(2) {
+        dry("a.yaml", &it.1).refused(it.2, it.3);
+    }
+    dry("b.yaml", &app("    - {name: web, type: webservise}\n")).refused(1, &["web", "webservise"]);
+    dry("c.yaml", "apiVersion: core.oam.dev/v1beta1\nkind: Aplication\n")
+        .refused(2, &["c.yaml: document 1", "\"Aplication\"", "did you mean Application?"]);
+    dry("d.yaml", "").refused(2, &["the files are empty"]);
+    home.lateen(&["dry-run", "--offline", "-f", "absent.yaml"])
+        .refused(2, &["absent.yaml: No such"]);
+}
+
+#[test]
+fn places_that_cannot_be_used_are_named() {
+    let home = Home::new();
+    // A file where the folder of the state should be: modes mean nothing to root.
+    let file = home.file("taken", "");
+    let state = file.join("plane.redb");
+    let state = state.to_str().unwrap();
+    let serve = ["local", "serve", "--listen", "127.0.0.1:0", "--state"];
+    home.lateen(&[&serve[..], &[state]].concat()).refused(2, &["taken", "exists"]);
+    let damaged = home.file("damaged.redb", "this is no database");
+    let damaged = damaged.to_str().unwrap();
+    home.lateen(&[&serve[..], &[damaged]].concat()).refused(2, &["damaged.redb"]);
+    assert_eq!(std::fs::read_to_string(damaged).unwrap(), "this is no database");
+    // Nobody listens there.
+    let nowhere = "apiVersion: v1\nkind: Config\nclusters: [{name: a, cluster: {server: \
+                   'http://127.0.0.1:9'}}]\ncontexts: [{name: a, context: {cluster: a, user: \
+                   a}}]\nusers: [{name: a, user: {}}]\ncurrent-context: a\n";
+    let nowhere = home.file("nowhere.yaml", nowhere);
+    let nowhere = nowhere.to_str().unwrap();
+    for command in [["ls"].as_slice(), &["status", "x"], &["install"], &["delete", "x"]] {
+        let answer = home.lateen(&[command, &["--kubeconfig", nowhere]].concat());
+        answer.refused(3, &["the Kubernetes API at http://127.0.0.1:9/ cannot be reached"]);
+    }
+    home.lateen(&["ls", "--kubeconfig", "absent.yaml"]).refused(3, &["absent.yaml"]);
+    home.lateen(&["ls", "--kubeconfig", nowhere, "--context", "b"]).refused(3, &["b"]);
+    home.lateen(&["controller", "--kubeconfig", nowhere, "--application-re-sync-period=soon"])
+        .refused(2, &["--application-re-sync-period", "\"soon\"", "5m"]);
+}
