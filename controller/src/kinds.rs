@@ -80,6 +80,7 @@ const BUILT_IN: &[(&str, &str, &str, bool)] = &[
     ("core.oam.dev/v1beta1", "ResourceTracker", "resourcetrackers", false),
     ("core.oam.dev/v1alpha1", "Policy", "policies", true),
     ("core.oam.dev/v1alpha1", "Workflow", "workflows", true),
+    ("core.oam.dev/v1alpha1", "WorkflowRun", "workflowruns", true),
 ];
 
 /// What is known of a cluster's kinds.

@@ -10,7 +10,7 @@ use cue_session::{Package, Runtime};
 use kube::Client;
 use lateen_engine::api::DefinitionKind;
 use lateen_engine::delivery;
-use lateen_engine::reconcile::{Engine, reconcile};
+use lateen_engine::reconcile::{Engine, reconcile, reconcile_run};
 use lateen_engine::render::ClusterVersion;
 use serde_json::Value;
 use tokio::task::JoinSet;
@@ -56,7 +56,14 @@ impl Default for Options {
     }
 }
 
-type Key = (String, String);
+/// What is reconciled, its namespace, its name.
+type Key = (Subject, String, String);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Subject {
+    Application,
+    Run,
+}
 
 struct Shared {
     client: Client,
@@ -83,6 +90,11 @@ const WATCHED: &[(&str, &str, &str)] = &[
 const APP_NAME: &str = "app.oam.dev/name";
 /// Label that names its namespace.
 const APP_NAMESPACE: &str = "app.oam.dev/namespace";
+
+/// Label that names the WorkflowRun of an object.
+const RUN_NAME: &str = "workflowrun.oam.dev/name";
+/// Label that names its namespace.
+const RUN_NAMESPACE: &str = "workflowrun.oam.dev/namespace";
 
 /// Runs until `stop`.
 pub async fn run(
@@ -111,10 +123,13 @@ pub async fn run(
         options,
     });
     let mut tasks = JoinSet::new();
-    tasks.spawn(watch_applications(shared.clone()));
+    tasks.spawn(watch_subjects(shared.clone(), report::applications(), Subject::Application));
+    let runs = Resource::new("core.oam.dev/v1alpha1", "WorkflowRun", "workflowruns", true);
+    tasks.spawn(watch_subjects(shared.clone(), runs, Subject::Run));
     for (api_version, kind, plural) in WATCHED {
         let resource = Resource::new(api_version, kind, plural, true);
-        tasks.spawn(watch_owned(shared.clone(), resource));
+        tasks.spawn(watch_owned(shared.clone(), resource.clone(), Subject::Application));
+        tasks.spawn(watch_owned(shared.clone(), resource, Subject::Run));
     }
     for kind in cache::KINDS {
         tasks.spawn(watch_definitions(shared.clone(), kind));
@@ -146,7 +161,8 @@ async fn version(client: &Client) -> ClusterVersion {
 async fn work(shared: Arc<Shared>) {
     while let Some(key) = shared.queue.next().await {
         let started = std::time::Instant::now();
-        let span = tracing::info_span!("reconcile", app = %format!("{}/{}", key.0, key.1));
+        let name = format!("{}/{}", key.1, key.2);
+        let span = tracing::info_span!("reconcile", subject = ?key.0, name = %name);
         let again = one(&shared, &key).instrument(span).await;
         shared.metrics.reconciles.inc();
         shared.metrics.seconds.observe(started.elapsed().as_secs_f64());
@@ -171,7 +187,11 @@ async fn one(shared: &Shared, key: &Key) -> Option<Duration> {
         revision_limit: shared.options.revision_limit,
         cluster_version: shared.cluster_version.clone(),
     };
-    match reconcile(&engine, &key.0, &key.1).await {
+    let result = match key.0 {
+        Subject::Application => reconcile(&engine, &key.1, &key.2).await,
+        Subject::Run => reconcile_run(&engine, &key.1, &key.2).await,
+    };
+    match result {
         Ok(next) => {
             tracing::debug!(wake = ?next.wake, "reconciled");
             let wake = next.wake.map(|it| (it - Utc::now()).to_std().unwrap_or(Duration::ZERO));
@@ -185,25 +205,26 @@ async fn one(shared: &Shared, key: &Key) -> Option<Duration> {
     }
 }
 
-async fn watch_applications(shared: Arc<Shared>) {
-    let of = Scope {
-        resource: report::applications(),
-        namespace: shared.options.namespace.clone(),
-        selector: String::new(),
-    };
+async fn watch_subjects(shared: Arc<Shared>, resource: Resource, subject: Subject) {
+    let namespace = shared.options.namespace.clone();
+    let of = Scope { resource, namespace, selector: String::new() };
     watch_keys(&shared, &of, |object| {
         let meta = &object["metadata"];
-        Some((meta["namespace"].as_str()?.to_owned(), meta["name"].as_str()?.to_owned()))
+        Some((subject, meta["namespace"].as_str()?.to_owned(), meta["name"].as_str()?.to_owned()))
     })
     .await;
 }
 
-async fn watch_owned(shared: Arc<Shared>, resource: Resource) {
+async fn watch_owned(shared: Arc<Shared>, resource: Resource, subject: Subject) {
+    let (name, home) = match subject {
+        Subject::Application => (APP_NAME, APP_NAMESPACE),
+        Subject::Run => (RUN_NAME, RUN_NAMESPACE),
+    };
     let namespace = shared.options.namespace.clone();
-    let of = Scope { resource, namespace, selector: APP_NAME.into() };
+    let of = Scope { resource, namespace, selector: name.into() };
     watch_keys(&shared, &of, |object| {
         let labels = &object["metadata"]["labels"];
-        Some((labels[APP_NAMESPACE].as_str()?.to_owned(), labels[APP_NAME].as_str()?.to_owned()))
+        Some((subject, labels[home].as_str()?.to_owned(), labels[name].as_str()?.to_owned()))
     })
     .await;
 }
@@ -242,10 +263,11 @@ async fn watch_keys(shared: &Shared, of: &Scope, key: impl Fn(&Value) -> Option<
 /// What of an object matters: everything of a workload; of an Application what users write.
 fn fingerprint(kind: &str, object: &Value) -> String {
     let meta = &object["metadata"];
-    if kind != "Application" {
-        return format!("{}{}", meta["name"], meta["resourceVersion"]);
-    }
-    let workflow = &object["status"]["workflow"];
+    let workflow = match kind {
+        "Application" => &object["status"]["workflow"],
+        "WorkflowRun" => &object["status"],
+        _ => return format!("{}{}", meta["name"], meta["resourceVersion"]),
+    };
     let phases: Vec<&Value> = workflow["steps"]
         .as_array()
         .into_iter()

@@ -1,5 +1,7 @@
 //! CustomResourceDefinitions of all kinds: a superset of the shipped ones, with nothing required that may be left out.
 
+mod run; // the schema of WorkflowRun
+
 use serde_json::{Map, Value, json};
 
 /// A property: name, schema, what it is for.
@@ -854,6 +856,13 @@ pub fn crds() -> Vec<Value> {
         crd(
             &oam("Workflow", "workflows", &[]),
             &[Version::new("v1alpha1", workflow()).without_status()],
+        ),
+        crd(
+            &oam("WorkflowRun", "workflowruns", &["wr"]),
+            &[Version::new("v1alpha1", run::schema()).columns(&[
+                ("PHASE", "string", ".status.status"),
+                ("AGE", "date", ".metadata.creationTimestamp"),
+            ])],
         ),
         crd(
             &Naming {

@@ -26,7 +26,8 @@ pub use self::policies::Policy;
 pub use self::revision::ApplicationRevision;
 pub use self::tracker::{ManagedResource, ResourceTracker, TrackerKind};
 pub use self::workflow::{
-    InputItem, OutputItem, StepStatus, Workflow, WorkflowSpec, WorkflowStatus, WorkflowStep,
+    InputItem, OutputItem, StepStatus, Workflow, WorkflowRun, WorkflowSpec, WorkflowStatus,
+    WorkflowStep,
 };
 
 /// Group and version of Application, its definitions, revisions and trackers.

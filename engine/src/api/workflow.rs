@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::object::{ObjectMeta, ObjectReference};
+use super::object::{Condition, ObjectMeta, ObjectReference};
 use super::wire::wire;
 
 wire! {
@@ -152,5 +152,61 @@ impl WorkflowStep {
     /// Whether the engine itself knows what it does, without a definition.
     pub fn is_built_in(&self) -> bool {
         matches!(self.r#type.as_str(), "step-group" | "apply-component" | "builtin-apply-component")
+    }
+}
+
+wire! {
+    /// A run of a workflow by itself.
+    WorkflowRun {
+        status: RunStatus,
+        @always {
+            api_version: String,
+            kind: String,
+            metadata: ObjectMeta,
+            spec: RunSpec,
+        }
+    }
+}
+
+wire! {
+    /// What is run.
+    RunSpec {
+        mode: Option<ExecuteMode>,
+        /// Steps, given here.
+        workflow_spec: Option<RunWorkflow>,
+        /// Name of a Workflow object.
+        workflow_ref: String,
+        /// What templates see in `context` besides name and namespace.
+        context: Option<Value>,
+    }
+}
+
+wire! {
+    /// Steps of a run.
+    RunWorkflow {
+        mode: Option<ExecuteMode>,
+        steps: Vec<WorkflowStep>,
+    }
+}
+
+wire! {
+    /// How far a run is.
+    RunStatus {
+        conditions: Vec<Condition>,
+        mode: Option<ExecuteMode>,
+        /// Run phase.
+        #[serde(rename = "status")]
+        phase: String,
+        message: String,
+        suspend_state: String,
+        context_backend: Option<ObjectReference>,
+        steps: Vec<StepStatus>,
+        start_time: Option<String>,
+        end_time: Option<String>,
+        @always {
+            suspend: bool,
+            terminated: bool,
+            finished: bool,
+        }
     }
 }

@@ -9,8 +9,8 @@ use crate::api::definition::StatusTemplates;
 use crate::api::names::{LOCAL_CLUSTER, RESOURCE_WORKLOAD, label};
 use crate::api::object;
 use crate::api::{Component, DefinitionKind, ManagedResource, Stage};
-use crate::render::{self, NoActor, Placed, Rendered, Versions, health, label_type};
-use crate::workflow::actions::Applied;
+use crate::render::{self, Placed, Rendered, Versions, health, label_type};
+use crate::workflow::actions::{Applied, rendering};
 use crate::world::{Error, ObjectRef};
 
 /// What a trait says that waits for its component.
@@ -34,11 +34,12 @@ impl Live {
 }
 
 impl Delivery<'_> {
-    /// Renders a component for a place, without traits of the stages that `skip` names.
+    /// Renders a component for a place, without what needs its live status until there is one; actions
+    /// of its templates are carried out.
     ///
     /// # Errors
     /// The renderer's words.
-    pub(super) fn render(
+    pub(super) async fn render(
         &self,
         component: &Component,
         at: &Placed,
@@ -48,15 +49,18 @@ impl Delivery<'_> {
         let mut context = self.context.clone();
         context.cluster = cluster_name(&at.cluster).to_owned();
         context.live_status.clone_from(&status);
-        let mut rendered = render::render_component(
-            self.templates,
-            self.definitions,
-            &context,
-            component,
-            &skip,
-            &mut NoActor,
-        )
-        .map_err(|error| Error::Invalid(error.to_string()))?;
+        let mut rendered = rendering::rendered(self.world, self.app.namespace(), |actor| {
+            render::render_component(
+                self.templates,
+                self.definitions,
+                &context,
+                component,
+                &skip,
+                actor,
+            )
+        })
+        .await
+        .map_err(Error::Invalid)?;
         rendered.place(at, self.app.namespace());
         Ok(rendered)
     }
@@ -69,7 +73,7 @@ impl Delivery<'_> {
         at: &Placed,
         change: Option<&Value>,
     ) -> Result<Applied, Error> {
-        let mut rendered = self.render(component, at, None)?;
+        let mut rendered = self.render(component, at, None).await?;
         if let Some(change) = change {
             json_patch::merge(&mut rendered.workload, change);
         }
@@ -94,7 +98,7 @@ impl Delivery<'_> {
         self.judge_workload(component, &mut row, &live)?;
         if row.workload_healthy && self.has_late_traits(component) {
             let status = live.workload.get("status").cloned().unwrap_or_else(|| json!({}));
-            let rendered = self.render(component, at, Some(status))?;
+            let rendered = self.render(component, at, Some(status)).await?;
             let late = stage(&rendered, Stage::PostDispatch);
             self.send_part(&rendered, late, &at.cluster, &mut live).await?;
         }

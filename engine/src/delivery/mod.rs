@@ -216,7 +216,8 @@ impl Host for Delivery<'_> {
         namespace: &'a str,
     ) -> Call<'a, Applied> {
         Box::pin(async move {
-            let rendered = self.render(&read(component)?, &placed(cluster, namespace), None)?;
+            let rendered =
+                self.render(&read(component)?, &placed(cluster, namespace), None).await?;
             let named = rendered.auxiliaries.iter().filter(|it| !it.resource.is_empty());
             let outputs: Map<String, Value> =
                 named.map(|it| (it.resource.clone(), it.object.clone())).collect();

@@ -12,7 +12,10 @@ mod removal; // the Application goes
 mod restart; // the workflow is to run again
 mod revision; // which revision this is
 mod run; // one pass of the workflow and what follows from it
+mod stand_alone; // a WorkflowRun, without an Application
 mod status; // conditions and phases
+
+pub use self::stand_alone::reconcile_run;
 
 use chrono::{DateTime, Duration, Utc};
 use cue_session::{Package, Runtime};

@@ -10,9 +10,10 @@ use crate::api::object::{self, RevisionName};
 use crate::api::revision::ApplicationRevisionSpec;
 use crate::api::{Application, ApplicationRevision, Stage, V1BETA1, WorkflowStep};
 use crate::delivery::Trackers;
-use crate::render::{Context, Definitions, NoActor, Templates, render_component};
+use crate::render::{Context, Definitions, Templates, render_component};
 use crate::revision::resources::{self, Entry};
 use crate::revision::{Captured, build, next_name};
+use crate::workflow::actions::rendering;
 use crate::world::{Apply, Error, ObjectRef};
 
 /// Bytes of rendered resources in one ConfigMap.
@@ -176,9 +177,11 @@ async fn record(
         }
         // What is rendered from a live status cannot be known yet.
         let skip = |stage| stage == Stage::PostDispatch;
-        let rendered =
-            render_component(templates, definitions, &context, component, &skip, &mut NoActor)
-                .map_err(|error| Error::Invalid(error.to_string()))?;
+        let rendered = rendering::rendered(engine.world, app.namespace(), |actor| {
+            render_component(templates, definitions, &context, component, &skip, actor)
+        })
+        .await
+        .map_err(Error::Invalid)?;
         entries.push((component.name.clone(), Entry::Rendered(rendered)));
     }
     let app_name = &app.metadata.name;

@@ -1,5 +1,7 @@
 //! One component's template, then its traits' in order, each seeing what came before.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use cue_session::{
     Action, Budget, Concreteness, Diagnostic, Error as CueError, FieldSelection, Filling, Input,
     Kind, Package, Profile, Program, ProgramSpec, Runtime, Session, Source,
@@ -430,11 +432,40 @@ fn act(session: &mut Session, actor: &mut dyn Actor) -> Result<(), Error> {
         if done.len() >= ACTIONS {
             return Err(Error::Action(format!("{}: more than {ACTIONS} actions", action.path)));
         }
-        let answer = actor.act(&action).map_err(Error::Action)?;
+        let answer = match pure(session, &action) {
+            Some(answer) => answer,
+            None => actor.act(&action),
+        };
+        let answer = answer.map_err(Error::Action)?;
         fault(session.fill(&action.path, Filling::Json(answer.to_string())))?;
         done.push(action.path);
     }
     Ok(())
+}
+
+/// Actions that touch nothing: base64, and patches as traits lay them.
+fn pure(session: &mut Session, action: &Action) -> Option<Result<Value, String>> {
+    let whole: Value = serde_json::from_str(&action.json).unwrap_or_default();
+    let params = &whole["$params"];
+    let text = params.as_str().unwrap_or_default();
+    let result = match (action.provider.as_str(), action.verb.as_str()) {
+        ("base64" | "cue", _) if !action.pending.is_empty() => {
+            Err(action.pending.first().map(ToString::to_string).unwrap_or_default())
+        }
+        ("base64", "encode") => Ok(STANDARD.encode(text).into()),
+        ("base64", "decode") => match STANDARD.decode(text) {
+            Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into()),
+            Err(error) => Err(error.to_string()),
+        },
+        ("cue", "strategyUnify") => {
+            let patch = format!("{}.$params.patch", action.path);
+            let patched = session.patch(&patch, &params["value"]);
+            patched.map(Option::unwrap_or_default).map_err(|error| error.to_string())
+        }
+        _ => return None,
+    };
+    let path = &action.path;
+    Some(result.map(|it| json!({"$returns": it})).map_err(|error| format!("{path}: {error}")))
 }
 
 /// Legacy `processing.http`: the answer's JSON body becomes `processing.output`.

@@ -14,11 +14,13 @@ pub fn write(values: &Map<String, Value>) -> String {
         value(&mut text, &values[name]);
         text.push('\n');
     }
+    if text.is_empty() { "\n".into() } else { formatted(text) }
+}
+
+/// As `cue fmt` writes it; as it is, if it is no CUE.
+pub fn formatted(text: String) -> String {
     let (tree, errors) = parse_tree(&text);
-    if text.is_empty() || !errors.is_empty() {
-        return if text.is_empty() { "\n".into() } else { text };
-    }
-    format_tree(&tree, Style::Plain)
+    if errors.is_empty() { format_tree(&tree, Style::Plain) } else { text }
 }
 
 fn label(out: &mut String, name: &str) {

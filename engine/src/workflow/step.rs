@@ -8,6 +8,7 @@ use cue_session::{
 use serde_json::{Value, json};
 
 use super::actions::{self, Acting, Done, Host};
+use super::literal;
 use super::variables::Variables;
 use crate::api::workflow::OutputItem;
 use crate::world::World;
@@ -82,7 +83,7 @@ pub async fn run(
 /// Shows what the template has become, for `lateen debug` (E-135).
 async fn debug(setting: &Setting<'_>, session: &mut Session, mut config_map: Value) {
     let text = match session.syntax("", SyntaxStyle::Eval) {
-        Ok(text) => text.unwrap_or_default(),
+        Ok(text) => literal::formatted(text.unwrap_or_default()),
         Err(error) => error.to_string(),
     };
     config_map["data"] = json!({"debug": text});

@@ -135,6 +135,14 @@ impl Variables {
         }
     }
 
+    /// Sets a variable, or, where dots lead into one, a part of it.
+    pub fn set_below(&mut self, path: &str, value: Value) {
+        let Some((name, rest)) = path.split_once('.') else { return self.set(path, value) };
+        let mut whole = self.values.get(name).cloned().unwrap_or_else(|| json!({}));
+        set_at(&mut whole, rest, value);
+        self.set(name, whole);
+    }
+
     /// A variable is gone.
     pub fn unset(&mut self, name: &str) {
         self.changed |= self.values.remove(name).is_some();

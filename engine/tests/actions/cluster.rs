@@ -27,6 +27,7 @@ struct State {
     admitted: BTreeMap<String, u32>,
     seconds: i64,
     version: u64,
+    ids: u64,
 }
 
 pub(crate) struct Cluster {
@@ -245,7 +246,9 @@ impl World for Cluster {
     }
 
     fn random_id(&self) -> String {
-        "0123456789".into()
+        let mut state = self.state();
+        state.ids += 1;
+        format!("id{}", state.ids)
     }
 }
 

@@ -2,6 +2,8 @@
 //! cluster, and every pair of provider and `#do` that the shipped packages name has an action.
 
 mod cluster;
+mod render;
+mod run;
 
 use std::path::{Path, PathBuf};
 
@@ -205,6 +207,18 @@ fn pairs(text: &str) -> Vec<(String, String)> {
         }
     }
     all
+}
+
+#[test]
+fn every_pair_of_components_and_traits_has_an_action() {
+    let mut count = 0;
+    for (name, text) in files(&folder("../definitions/op-render/vela"), "cue") {
+        for (provider, verb) in pairs(&text) {
+            count += 1;
+            assert!(actions::rendering::is_known(&provider, &verb), "{name}: {provider}.{verb}");
+        }
+    }
+    assert!(count >= 10, "only {count} pairs");
 }
 
 /// Charts need Helm's own template language, which is not here.

@@ -29,7 +29,7 @@ pub(super) fn suspend(asked: &Asked<'_>) -> Result<Done, Trouble> {
 pub(super) fn variable(asked: &Asked<'_>, variables: &mut Variables) -> Result<Done, Trouble> {
     let path = asked.text("path");
     if asked.text("method").eq_ignore_ascii_case("put") {
-        variables.set(path, asked.params["value"].clone());
+        variables.set_below(path, asked.params["value"].clone());
         return Ok(Done::Nothing);
     }
     match variables.get(path) {

@@ -16,6 +16,7 @@ mod object; // objects of a cluster
 mod patching; // laying patches over objects
 mod prometheus; // measurements and how long they held
 mod query; // questions about what an Application made
+pub mod rendering; // actions of components and traits
 mod web; // HTTP
 
 use cue_session::{Action, Runtime, Session};

@@ -222,7 +222,7 @@ pub(super) async fn delete(asked: &Asked<'_>, with: &mut Acting<'_>) -> Result<D
 }
 
 /// As the API server says it.
-fn not_found(at: &ObjectRef) -> String {
+pub(super) fn not_found(at: &ObjectRef) -> String {
     let group = at.api_version.split_once('/').map_or("", |it| it.0);
     let kind = at.kind.to_lowercase();
     let plural = if kind.ends_with("endpoints") {

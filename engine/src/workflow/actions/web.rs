@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Acting, Asked, Done, Trouble, explain};
 use crate::workflow::backoff::parse_duration;
-use crate::world::{HttpRequest, ObjectRef, Tls};
+use crate::world::{HttpRequest, HttpResponse, ObjectRef, Tls};
 
 /// How long an answer may take, unless said.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -32,6 +32,13 @@ pub(super) async fn request(asked: &Asked<'_>, with: &mut Acting<'_>) -> Result<
         let verb = verb[..1].to_uppercase() + &verb[1..];
         format!("{verb} {:?}: {error}", request.url)
     })?;
+    let answer = answer(response);
+    // The older form has its results in `response` (E-134).
+    Ok(Done::Returns(if asked.flat { json!({"response": answer}) } else { answer }))
+}
+
+/// What templates see of an answer.
+pub(super) fn answer(response: HttpResponse) -> Value {
     let mut headers: Map<String, Value> = Map::new();
     for (name, value) in response.headers {
         let all = headers.entry(canonical(&name)).or_insert_with(|| json!([]));
@@ -39,14 +46,12 @@ pub(super) async fn request(asked: &Asked<'_>, with: &mut Acting<'_>) -> Result<
             all.push(value.into());
         }
     }
-    let answer = json!({
+    json!({
         "body": response.body,
         "statusCode": response.status,
         "header": headers,
         "trailer": {},
-    });
-    // The older form has its results in `response` (E-134).
-    Ok(Done::Returns(if asked.flat { json!({"response": answer}) } else { answer }))
+    })
 }
 
 fn method(asked: &Asked<'_>) -> String {
@@ -61,7 +66,7 @@ fn method(asked: &Asked<'_>) -> String {
     }
 }
 
-fn body(given: &Value) -> String {
+pub(super) fn body(given: &Value) -> String {
     match given {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
@@ -69,7 +74,7 @@ fn body(given: &Value) -> String {
     }
 }
 
-fn headers(params: &Value) -> Vec<(String, String)> {
+pub(super) fn headers(params: &Value) -> Vec<(String, String)> {
     let mut all = Vec::new();
     for (name, value) in params["request"]["header"].as_object().into_iter().flatten() {
         let values = match value {
