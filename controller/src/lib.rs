@@ -8,6 +8,7 @@
 //! Invariants
 //! 1. No key is worked on twice at once. (queue tests)
 //! 2. Nothing here decides what the engine decides.
+//! 3. What a watch has shown is not asked for again. (mirror tests)
 //!
 //! Start at `run`, then `world`.
 #![forbid(unsafe_code)]
@@ -20,8 +21,7 @@ pub mod install; // CRDs and definitions
 pub mod control; // suspend, resume, terminate, restart
 pub mod report; // what an Application has become
 pub mod outside; // web and mail servers
-pub mod watch; // list, then watch, for ever
-pub mod cache; // definitions as last seen
+pub mod mirror; // what watches have shown
 pub mod world; // the engine's World on a Kubernetes API
 pub mod run; // watches, workers
 pub mod observe; // health and metrics

@@ -1,29 +1,29 @@
 //! The controller: watches Applications and what they created, reconciles what changed.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use chrono::Utc;
 use cue_session::{Package, Runtime};
+use futures::StreamExt;
+use http::Request;
 use kube::Client;
-use lateen_engine::api::DefinitionKind;
+use lateen_engine::api::V1BETA1;
 use lateen_engine::delivery;
 use lateen_engine::reconcile::{Engine, reconcile, reconcile_run};
 use lateen_engine::render::ClusterVersion;
+use lateen_engine::world::ObjectRef;
 use serde_json::Value;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::cache::{self, Cache};
 use crate::kinds::Resource;
 use crate::observe::Metrics;
 use crate::queue::Queue;
 use crate::report;
 use crate::rest::{self, ActAs};
-use crate::watch::{Scope, Seen, watch};
 use crate::world::KubeWorld;
 
 /// How the controller runs.
@@ -68,7 +68,6 @@ enum Subject {
 struct Shared {
     client: Client,
     world: KubeWorld,
-    cache: Arc<Cache>,
     runtime: Arc<dyn Runtime>,
     render_packages: Vec<Package>,
     step_packages: Vec<Package>,
@@ -84,6 +83,19 @@ const WATCHED: &[(&str, &str, &str)] = &[
     ("apps/v1", "StatefulSet", "statefulsets"),
     ("apps/v1", "DaemonSet", "daemonsets"),
     ("batch/v1", "Job", "jobs"),
+    ("batch/v1", "CronJob", "cronjobs"),
+    ("v1", "Service", "services"),
+    ("v1", "ConfigMap", "configmaps"),
+    ("networking.k8s.io/v1", "Ingress", "ingresses"),
+];
+
+/// Kinds that are only read, over and over: kind, plural, whether they are in namespaces.
+const READ: &[(&str, &str, bool)] = &[
+    ("ComponentDefinition", "componentdefinitions", true),
+    ("TraitDefinition", "traitdefinitions", true),
+    ("PolicyDefinition", "policydefinitions", true),
+    ("WorkflowStepDefinition", "workflowstepdefinitions", true),
+    ("ResourceTracker", "resourcetrackers", false),
 ];
 
 /// Label that names the Application of an object.
@@ -105,11 +117,9 @@ pub async fn run(
     stop: CancellationToken,
 ) {
     let cluster_version = version(&client).await;
-    let cache = Arc::new(Cache::default());
     let shared = Arc::new(Shared {
         cluster_version,
-        world: KubeWorld::new(client.clone(), metrics.clone(), cache.clone()),
-        cache,
+        world: KubeWorld::new(client.clone(), metrics.clone()),
         client,
         runtime,
         render_packages: delivery::packages(
@@ -131,8 +141,9 @@ pub async fn run(
         tasks.spawn(watch_owned(shared.clone(), resource.clone(), Subject::Application));
         tasks.spawn(watch_owned(shared.clone(), resource, Subject::Run));
     }
-    for kind in cache::KINDS {
-        tasks.spawn(watch_definitions(shared.clone(), kind));
+    for (kind, plural, namespaced) in READ {
+        let resource = Resource::new(V1BETA1, kind, plural, *namespaced);
+        tasks.spawn(watch_read(shared.clone(), resource));
     }
     let mut workers = JoinSet::new();
     for _ in 0..shared.options.workers.max(1) {
@@ -206,9 +217,7 @@ async fn one(shared: &Shared, key: &Key) -> Option<Duration> {
 }
 
 async fn watch_subjects(shared: Arc<Shared>, resource: Resource, subject: Subject) {
-    let namespace = shared.options.namespace.clone();
-    let of = Scope { resource, namespace, selector: String::new() };
-    watch_keys(&shared, &of, |object| {
+    watch(&shared, &resource, "", |object| {
         let meta = &object["metadata"];
         Some((subject, meta["namespace"].as_str()?.to_owned(), meta["name"].as_str()?.to_owned()))
     })
@@ -220,44 +229,114 @@ async fn watch_owned(shared: Arc<Shared>, resource: Resource, subject: Subject) 
         Subject::Application => (APP_NAME, APP_NAMESPACE),
         Subject::Run => (RUN_NAME, RUN_NAMESPACE),
     };
-    let namespace = shared.options.namespace.clone();
-    let of = Scope { resource, namespace, selector: name.into() };
-    watch_keys(&shared, &of, |object| {
+    watch(&shared, &resource, name, |object| {
         let labels = &object["metadata"]["labels"];
         Some((subject, labels[home].as_str()?.to_owned(), labels[name].as_str()?.to_owned()))
     })
     .await;
 }
 
-async fn watch_definitions(shared: Arc<Shared>, kind: DefinitionKind) {
-    let resource = cache::resource(kind);
-    let of = Scope { resource, namespace: String::new(), selector: String::new() };
-    watch(&shared.client, &of, |seen| shared.cache.note(kind, seen)).await;
+async fn watch_read(shared: Arc<Shared>, resource: Resource) {
+    watch(&shared, &resource, "", |_| None).await;
 }
 
-/// Every object seen enqueues its key. The status a reconcile writes comes back here too: an
-/// Application whose generation and control fields did not change is not enqueued again.
-async fn watch_keys(shared: &Shared, of: &Scope, key: impl Fn(&Value) -> Option<Key>) {
-    let mut known: HashMap<Key, String> = HashMap::new();
-    watch(&shared.client, of, |seen| match seen {
-        Seen::All(items) => {
-            for item in &items {
-                if let Some(key) = key(item) {
-                    known.insert(key.clone(), fingerprint(&of.resource.kind, item));
-                    shared.queue.add(key);
+/// Lists, then watches, for ever; every object seen enqueues its key. The status a reconcile
+/// writes comes back here too: an Application whose generation and control fields did not change
+/// is not enqueued again.
+async fn watch(
+    shared: &Shared,
+    resource: &Resource,
+    selector: &str,
+    key: impl Fn(&Value) -> Option<Key>,
+) {
+    // What an Application refers to may be in another namespace than those looked after.
+    let own = resource.api_version != V1BETA1 || resource.kind == "Application";
+    let namespace = if own { shared.options.namespace.as_str() } else { "" };
+    let base = rest::path(resource, namespace, None);
+    let complete = selector.is_empty() && namespace.is_empty();
+    // One watch of a kind feeds the mirror: two that begin anew at their own times would undo each
+    // other.
+    let mirror = (selector != RUN_NAME).then(|| shared.world.mirror());
+    let with = |path: String| {
+        if selector.is_empty() { path } else { rest::with_query(path, "labelSelector", selector) }
+    };
+    let mut seen: std::collections::HashMap<Key, String> = std::collections::HashMap::new();
+    loop {
+        let path = with(base.clone());
+        let list =
+            match rest::send(&shared.client, http::Method::GET, &path, None, &ActAs::default())
+                .await
+            {
+                Ok(list) => list,
+                Err(error) => {
+                    tracing::debug!(%error, kind = %resource.kind, "listing failed");
+                    tokio::time::sleep(Duration::from_secs(2)).await;
+                    continue;
                 }
-            }
-            shared.metrics.synced.store(true, Ordering::Relaxed);
+            };
+        let items = list["items"].as_array().map_or(&[][..], Vec::as_slice);
+        if let Some(mirror) = &mirror {
+            mirror.start(&resource.api_version, &resource.kind, items, complete);
         }
-        Seen::Changed(object) | Seen::Gone(object) => {
-            let Some(key) = key(&object) else { return };
-            let print = fingerprint(&of.resource.kind, &object);
-            if known.insert(key.clone(), print.clone()).as_ref() != Some(&print) {
+        for item in items {
+            if let Some(key) = key(item) {
+                seen.insert(key.clone(), fingerprint(&resource.kind, item));
                 shared.queue.add(key);
             }
         }
-    })
-    .await;
+        shared.metrics.synced.store(true, Ordering::Relaxed);
+        let mut version = list["metadata"]["resourceVersion"].as_str().unwrap_or("0").to_owned();
+        'watching: loop {
+            let path = rest::with_query(with(base.clone()), "watch", "true");
+            let path = rest::with_query(path, "allowWatchBookmarks", "true");
+            let path = rest::with_query(path, "timeoutSeconds", "290");
+            let path = rest::with_query(path, "resourceVersion", &version);
+            let Ok(request) = Request::get(path).body(Vec::new()) else { break };
+            let stream = match shared.client.request_events::<Value>(request).await {
+                Ok(stream) => stream,
+                Err(error) => {
+                    if let Some(mirror) = &mirror {
+                        mirror.stop(&resource.api_version, &resource.kind);
+                    }
+                    tracing::debug!(%error, kind = %resource.kind, "watching failed");
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                    break;
+                }
+            };
+            futures::pin_mut!(stream);
+            while let Some(event) = stream.next().await {
+                use kube::api::WatchEvent;
+                let object = match event {
+                    Ok(WatchEvent::Added(it) | WatchEvent::Modified(it)) => {
+                        if let Some(mirror) = &mirror {
+                            mirror.saw(&it);
+                        }
+                        it
+                    }
+                    Ok(WatchEvent::Deleted(it)) => {
+                        if let Some(mirror) = &mirror {
+                            mirror.lost(&ObjectRef::of(&it, ""));
+                        }
+                        it
+                    }
+                    Ok(WatchEvent::Bookmark(mark)) => {
+                        version.clone_from(&mark.metadata.resource_version);
+                        continue;
+                    }
+                    Ok(WatchEvent::Error(_)) | Err(_) => break 'watching,
+                };
+                if let Some(new) = object["metadata"]["resourceVersion"].as_str() {
+                    new.clone_into(&mut version);
+                }
+                if let Some(key) = key(&object) {
+                    let print = fingerprint(&resource.kind, &object);
+                    if seen.insert(key.clone(), print.clone()).as_ref() != Some(&print) {
+                        shared.queue.add(key);
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// What of an object matters: everything of a workload; of an Application what users write.

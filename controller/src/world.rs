@@ -11,8 +11,8 @@ use lateen_engine::world::{
 };
 use serde_json::{Value, json};
 
-use crate::cache::Cache;
 use crate::kinds::Kinds;
+use crate::mirror::Mirror;
 use crate::observe::{Metrics, Request};
 use crate::outside::Outside;
 use crate::rest::{self, ActAs, Body};
@@ -27,13 +27,19 @@ pub struct KubeWorld {
     kinds: Arc<Kinds>,
     metrics: Arc<Metrics>,
     outside: Arc<Outside>,
-    cache: Arc<Cache>,
+    mirror: Arc<Mirror>,
 }
 
 impl KubeWorld {
     /// On the cluster of `client`.
-    pub fn new(client: Client, metrics: Arc<Metrics>, cache: Arc<Cache>) -> Self {
-        Self { client, kinds: Arc::default(), metrics, outside: Arc::default(), cache }
+    pub fn new(client: Client, metrics: Arc<Metrics>) -> Self {
+        let (kinds, outside, mirror) = Default::default();
+        Self { client, kinds, metrics, outside, mirror }
+    }
+
+    /// What watches have shown; whoever watches fills it.
+    pub fn mirror(&self) -> &Mirror {
+        &self.mirror
     }
 
     async fn path(&self, at: &ObjectRef, name: Option<&str>) -> Result<String, Error> {
@@ -57,8 +63,20 @@ impl KubeWorld {
         body: Option<(Body, &Value)>,
     ) -> Result<Value, Error> {
         self.metrics.requests.get_or_create(&Request::of(method.as_str(), path)).inc();
-        rest::send(&self.client, method, path, body, &ActAs::default()).await.map_err(classify)
+        let writes = method != Method::GET && method != Method::DELETE;
+        let answer = rest::send(&self.client, method, path, body, &ActAs::default())
+            .await
+            .map_err(classify)?;
+        if writes {
+            self.mirror.saw(&answer);
+        }
+        Ok(answer)
     }
+}
+
+/// Whether an object is in the cluster the engine runs in.
+fn is_local(at: &ObjectRef) -> bool {
+    at.cluster.is_empty() || at.cluster == "local"
 }
 
 /// Sorts refusals into what the engine tells apart.
@@ -84,16 +102,13 @@ fn owned_by_manager(path: String, force: bool) -> String {
 impl World for KubeWorld {
     fn get<'a>(&'a self, at: &'a ObjectRef) -> Call<'a, Option<Value>> {
         Box::pin(async move {
-            if let Some(known) = self.cache.get(at) {
-                return Ok(known);
+            if let Some(known) = self.mirror.get(at).filter(|_| is_local(at)) {
+                return Ok(Some(known));
             }
             let path = self.path(at, Some(&at.name)).await?;
             match self.send(Method::GET, &path, None).await {
                 Ok(value) => Ok(Some(value)),
-                Err(Error::NotFound(_)) => {
-                    self.cache.note_absent(at);
-                    Ok(None)
-                }
+                Err(Error::NotFound(_)) => Ok(None),
                 Err(error) => Err(error),
             }
         })
@@ -101,6 +116,9 @@ impl World for KubeWorld {
 
     fn list<'a>(&'a self, of: &'a ObjectRef, labels: &'a str) -> Call<'a, Vec<Value>> {
         Box::pin(async move {
+            if let Some(known) = self.mirror.list(of, labels).filter(|_| is_local(of)) {
+                return Ok(known);
+            }
             let mut path = self.path(of, None).await?;
             if !labels.is_empty() {
                 path = rest::with_query(path, "labelSelector", labels);
@@ -150,6 +168,7 @@ impl World for KubeWorld {
         Box::pin(async move {
             let path = self.path(at, Some(&at.name)).await?;
             let path = rest::with_query(path, "propagationPolicy", "Background");
+            self.mirror.lost(at);
             match self.send(Method::DELETE, &path, None).await {
                 Ok(_) | Err(Error::NotFound(_)) => Ok(()),
                 Err(error) => Err(error),

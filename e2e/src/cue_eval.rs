@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use crate::score::Scores;
 
 /// What one case may use up.
-pub(crate) const BUDGET: Budget = Budget { ticks: 400_000, depth: 400, vertices: 400_000 };
+pub(crate) const BUDGET: Budget = Budget { ticks: 200_000, depth: 400, vertices: 60_000 };
 const STACK: usize = 512 << 20;
 
 type Checks = Vec<(String, bool, String)>;
@@ -394,7 +394,7 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 /// What the commands print.
-fn texts(program: &Arc<Program>) -> Map<String, Value> {
+pub(crate) fn texts(program: &Arc<Program>) -> Map<String, Value> {
     let mut out = Map::new();
     for form in ["export", "export_yaml", "eval_text", "def_text"] {
         let text = catch_unwind(AssertUnwindSafe(|| {

@@ -569,7 +569,7 @@ impl Evaluator {
                 groups: crate::heap::Groups::new(),
                 notes: smallvec::SmallVec::new(),
                 at,
-                early: false,
+                by: smallvec::SmallVec::new(),
             });
         }
         self.heap.get_mut(id).conjuncts.push(conjunct(Source::Vertex(comparator)));

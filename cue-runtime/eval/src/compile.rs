@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use cue_syntax::ast::{
-    Binary, Clause, Decl, Element, Expr, ExprKind, Field, File, Label as AstLabel, Marker, Part,
-    Span, Unary,
+    Binary, Clause, Decl, Element, Expr, ExprKind, Field, File, Ident, Label as AstLabel, Marker,
+    Part, Span, Unary,
 };
 use cue_syntax::{LineIndex, parse_file};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::builtin::{self, Constant, Item, Kinds};
 use crate::number::Number;
@@ -61,6 +61,8 @@ pub fn compile(
         errors: Vec::new(),
         scopes: Vec::new(),
         source: 0,
+        used: Vec::new(),
+        aliasv2: false,
     };
     let roots = compiler.package(sources);
     compiler.program.roots = roots;
@@ -90,6 +92,8 @@ pub fn extend(program: &mut Program, name: &str, text: &str) -> Result<ExprId, V
         errors: Vec::new(),
         scopes: Vec::new(),
         source: 0,
+        used: Vec::new(),
+        aliasv2: false,
     };
     let source = Source { name: name.into(), text: text.into() };
     let parsed = compiler.parse(&source);
@@ -117,6 +121,11 @@ fn empty() -> Program {
 #[derive(Clone)]
 enum Named {
     Field(Label),
+    /// The alias of a field whose label is computed.
+    Computed(ExprId),
+    /// `K` of `label~(K,V)`: the label as a string.
+    Key(Arc<str>),
+    ComputedKey(ExprId),
     Let(u32),
     Variable(u32),
     PatternName,
@@ -131,6 +140,8 @@ enum Imported {
 enum Scope {
     /// A struct, a comprehension's clause, or a pattern's value: one environment each.
     Names(FxHashMap<Arc<str>, Named>),
+    /// A struct's own names.
+    Struct(FxHashMap<Arc<str>, Named>),
     /// Imports of a file; no environment.
     Imports(FxHashMap<Arc<str>, Imported>),
 }
@@ -142,6 +153,10 @@ struct Compiler<'a> {
     errors: Vec<LoadError>,
     scopes: Vec<Scope>,
     source: u32,
+    /// Names that stand for a `let`, an alias or an import of the file, and were referred to.
+    used: Vec<FxHashSet<Arc<str>>>,
+    /// The file asks for the new aliases and `self`.
+    aliasv2: bool,
 }
 
 impl Compiler<'_> {
@@ -185,19 +200,26 @@ impl Compiler<'_> {
                 }
             }
         }
-        let scopes = std::mem::take(&mut self.scopes);
+        let outside = (std::mem::take(&mut self.scopes), std::mem::take(&mut self.used));
         let mut roots = Vec::new();
         for (source, file) in &files {
             self.source = *source;
             roots.push(self.file(file, &shared));
         }
-        self.scopes = scopes;
+        (self.scopes, self.used) = outside;
         roots
     }
 
     fn file(&mut self, file: &File, shared: &FxHashMap<Arc<str>, Label>) -> ExprId {
         let source = self.source;
         let mut imports = FxHashMap::default();
+        let mut places: FxHashMap<Arc<str>, Span> = FxHashMap::default();
+        let mut redeclared = Vec::new();
+        let text = self.program.sources[source as usize].text.clone();
+        self.aliasv2 = text
+            .lines()
+            .filter(|it| it.starts_with("@experiment("))
+            .any(|it| it.contains("aliasv2"));
         for import in &file.imports {
             let (path, explicit) = match import.path.rsplit_once(':') {
                 Some((path, name)) => (path.to_owned(), Some(name.to_owned())),
@@ -209,6 +231,12 @@ impl Compiler<'_> {
                 (None, Some(name)) => name.as_str().into(),
                 (None, None) => last.into(),
             };
+            let name_span = import.name.as_ref().map_or(import.span, |it| it.span);
+            if shared.contains_key(&name) || imports.contains_key(&name) {
+                let earlier = places.get(&name).copied();
+                redeclared.push((name.clone(), earlier, name_span));
+            }
+            places.entry(name.clone()).or_insert(name_span);
             match self.import(&path) {
                 Some(imported) => {
                     imports.insert(name, imported);
@@ -220,10 +248,49 @@ impl Compiler<'_> {
             }
             self.source = source;
         }
-        self.scopes.push(Scope::Imports(imports));
+        for (name, earlier, again) in redeclared {
+            // Against a field the field is the later one; of two imports the second.
+            let (span, previous) = match (shared.contains_key(&name), earlier) {
+                (true, _) => {
+                    let field = file.decls.iter().find_map(|it| match it {
+                        Decl::Field(field) if identifier(&field.label).as_ref() == Some(&name) => {
+                            Some(field.label_span)
+                        }
+                        _ => None,
+                    });
+                    (field.unwrap_or(again), again)
+                }
+                (false, earlier) => (again, earlier.unwrap_or(again)),
+            };
+            let it = &self.program.sources[source as usize];
+            let (line, column) = it.lines.at(previous.start);
+            let place = format!("./{}:{line}:{column}", it.name);
+            let message = format!(
+                "{name} redeclared as imported package name\n\tprevious declaration at {place}"
+            );
+            self.error(span, message);
+        }
+        self.enter(Scope::Imports(imports));
         let names = shared.iter().map(|(name, label)| (name.clone(), Named::Field(*label)));
         let root = self.literal(&file.decls, names.collect(), Span::default());
-        self.scopes.pop();
+        let used = self.leave();
+        if !self.program.lenient && self.errors.is_empty() {
+            for import in &file.imports {
+                let path = import.path.rsplit_once(':').map_or(&*import.path, |it| it.0);
+                let explicit = import.path.rsplit_once(':').map(|it| it.1);
+                let last = path.rsplit('/').next().unwrap_or(path);
+                let name = import.name.as_ref().map_or(explicit.unwrap_or(last), |it| &it.name);
+                if used.contains(name) {
+                    continue;
+                }
+                let suffix = match &import.name {
+                    Some(name) => format!(" as {}", name.name),
+                    None => String::new(),
+                };
+                let message = format!("imported and not used: {:?}{suffix}", import.path);
+                self.error(import.span, message);
+            }
+        }
         root
     }
 
@@ -242,6 +309,37 @@ impl Compiler<'_> {
         builtin::package(path).map(Imported::Builtin)
     }
 
+    fn enter(&mut self, scope: Scope) {
+        self.scopes.push(scope);
+        self.used.push(FxHashSet::default());
+    }
+
+    /// Leaves the innermost scope; the names of it that were referred to.
+    fn leave(&mut self) -> FxHashSet<Arc<str>> {
+        self.scopes.pop();
+        self.used.pop().unwrap_or_default()
+    }
+
+    /// Whether the nearest scope outside that has the name has it as a `let`; of fields `false`.
+    fn bound_to_let(&self, name: &Arc<str>) -> Option<bool> {
+        self.scopes.iter().rev().find_map(|scope| match scope {
+            Scope::Struct(names) => match names.get(name)? {
+                Named::Let(_) => Some(true),
+                Named::Field(_) => Some(false),
+                _ => None,
+            },
+            Scope::Names(_) | Scope::Imports(_) => None,
+        })
+    }
+
+    /// A `let` or alias that nothing refers to (cue-errors 1.14).
+    fn unreferenced(&mut self, name: &Ident, used: &FxHashSet<Arc<str>>) {
+        if !used.contains(&name.name) {
+            let message = format!("unreferenced alias or let clause {}", name.name);
+            self.error(name.span, message);
+        }
+    }
+
     fn push(&mut self, code: Code, span: Span) -> ExprId {
         let id = ExprId(self.program.codes.len() as u32);
         self.program.codes.push((code, At { source: self.source, span }));
@@ -255,12 +353,23 @@ impl Compiler<'_> {
         span: Span,
     ) -> ExprId {
         let mut lets = 0;
+        let mut clashes = Vec::new();
         for decl in decls {
             match decl {
                 Decl::Field(field) => {
                     if let Some(name) = identifier(&field.label) {
                         let label = self.program.labels.identifier(&name);
+                        let outer = match names.get(&name) {
+                            Some(it) => Some(matches!(it, Named::Let(_))),
+                            None => self.bound_to_let(&name),
+                        };
+                        if outer == Some(true) {
+                            clashes.push((name.clone(), field.label_span));
+                        }
                         names.insert(name, Named::Field(label));
+                    }
+                    if let (Some(key), Some((_, text))) = (&field.key_alias, fixed(&field.label)) {
+                        names.insert(key.name.clone(), Named::Key(text));
                     }
                     if let (Some(alias), Some(label)) = (&field.alias, fixed(&field.label)) {
                         let label = match label {
@@ -273,13 +382,46 @@ impl Compiler<'_> {
                     }
                 }
                 Decl::Let(name, _) => {
+                    let own = decls.iter().any(|it| match it {
+                        Decl::Field(field) => {
+                            identifier(&field.label).as_ref() == Some(&name.name)
+                                && field.label_span.start < name.span.start
+                        }
+                        _ => false,
+                    });
+                    if own || self.bound_to_let(&name.name) == Some(false) {
+                        clashes.push((name.name.clone(), name.span));
+                    }
                     names.insert(name.name.clone(), Named::Let(lets));
                     lets += 1;
                 }
                 Decl::Ellipsis(..) | Decl::Embed(_) | Decl::Attribute(_) => {}
             }
         }
-        self.scopes.push(Scope::Names(names));
+        for (name, span) in clashes {
+            let message =
+                format!("cannot have both alias and field with name \"{name}\" in same scope");
+            self.error(span, message);
+        }
+        self.enter(Scope::Struct(names));
+        for decl in decls {
+            let Decl::Field(field) = decl else { continue };
+            let (AstLabel::Dynamic(label) | AstLabel::Interpolated(label)) = &field.label else {
+                continue;
+            };
+            if field.alias.is_none() && field.key_alias.is_none() {
+                continue;
+            }
+            let label = self.expr(label);
+            if let Some(Scope::Struct(names)) = self.scopes.last_mut() {
+                if let Some(alias) = &field.alias {
+                    names.insert(alias.name.clone(), Named::Computed(label));
+                }
+                if let Some(key) = &field.key_alias {
+                    names.insert(key.name.clone(), Named::ComputedKey(label));
+                }
+            }
+        }
         let mut literal = StructLiteral::default();
         let mut attributes = Vec::new();
         for decl in decls {
@@ -306,7 +448,20 @@ impl Compiler<'_> {
                 Decl::Attribute(it) => attributes.push((it.name.clone(), it.body.clone())),
             }
         }
-        self.scopes.pop();
+        let used = self.leave();
+        if !self.program.lenient {
+            for decl in decls {
+                match decl {
+                    Decl::Let(name, _) => self.unreferenced(name, &used),
+                    Decl::Field(field) if !matches!(field.label, AstLabel::Pattern(..)) => {
+                        if let Some(alias) = &field.alias {
+                            self.unreferenced(alias, &used);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
         let index = self.program.structs.len() as u32;
         self.program.structs.push(literal);
         self.push(Code::Struct(index), span)
@@ -321,13 +476,14 @@ impl Compiler<'_> {
         if let AstLabel::Pattern(pattern, alias) = &field.label {
             let label = self.expr(pattern);
             let mut names = FxHashMap::default();
-            if let Some(alias) = alias {
-                names.insert(alias.name.clone(), Named::PatternName);
+            let key = alias.as_ref().or(field.key_alias.as_ref());
+            if let Some(key) = key {
+                names.insert(key.name.clone(), Named::PatternName);
             }
-            self.scopes.push(Scope::Names(names));
+            self.enter(Scope::Names(names));
             let value = self.value(field);
-            self.scopes.pop();
-            return Declaration::Pattern { label, value, alias: alias.is_some() };
+            self.leave();
+            return Declaration::Pattern { label, value, alias: key.is_some() };
         }
         let label = match (&field.label, fixed(&field.label)) {
             (AstLabel::String(..), Some((kind, name))) => {
@@ -353,7 +509,27 @@ impl Compiler<'_> {
     }
 
     fn value(&mut self, field: &Field) -> ExprId {
-        self.expr(&field.value)
+        let matched = match field.label {
+            AstLabel::Pattern(..) => field.alias.as_ref(),
+            _ => None,
+        };
+        let mut names = FxHashMap::default();
+        let aliases = [matched, field.value_alias.as_ref()];
+        for alias in aliases.into_iter().flatten() {
+            names.insert(alias.name.clone(), Named::Variable(0));
+        }
+        if names.is_empty() {
+            return self.expr(&field.value);
+        }
+        self.enter(Scope::Names(names));
+        let value = self.expr(&field.value);
+        let used = self.leave();
+        if !self.program.lenient {
+            for alias in aliases.into_iter().flatten() {
+                self.unreferenced(alias, &used);
+            }
+        }
+        self.push(Code::Aliased(value), field.value.span)
     }
 
     fn comprehension(&mut self, clauses: &[Clause], body: &Expr) -> u32 {
@@ -368,7 +544,7 @@ impl Compiler<'_> {
                     if let Some(key) = key {
                         names.insert(key.name.clone(), Named::Variable(1));
                     }
-                    self.scopes.push(Scope::Names(names));
+                    self.enter(Scope::Names(names));
                     pushed += 1;
                     codes.push(ClauseCode::For { keyed: key.is_some(), source });
                 }
@@ -377,7 +553,7 @@ impl Compiler<'_> {
                     let value = self.expr(value);
                     let mut names = FxHashMap::default();
                     names.insert(name.name.clone(), Named::Variable(0));
-                    self.scopes.push(Scope::Names(names));
+                    self.enter(Scope::Names(names));
                     pushed += 1;
                     codes.push(ClauseCode::Let(value));
                 }
@@ -385,7 +561,7 @@ impl Compiler<'_> {
         }
         let body = self.expr(body);
         for _ in 0..pushed {
-            self.scopes.pop();
+            self.leave();
         }
         self.program.comprehensions.push(ComprehensionCode { clauses: codes, body });
         self.program.comprehensions.len() as u32 - 1
@@ -557,9 +733,10 @@ impl Compiler<'_> {
             Constant::String(text) => Code::String((*text).into()),
             Constant::Cue(text) => match cue_syntax::parse_expr(text) {
                 Ok(expr) => {
-                    let scopes = std::mem::take(&mut self.scopes);
+                    let outside =
+                        (std::mem::take(&mut self.scopes), std::mem::take(&mut self.used));
                     let id = self.expr(&expr);
-                    self.scopes = scopes;
+                    (self.scopes, self.used) = outside;
                     return id;
                 }
                 Err(_) => Code::Bottom,
@@ -568,12 +745,17 @@ impl Compiler<'_> {
         self.push(code, span)
     }
 
-    fn imported(&self, name: &str) -> Option<Imported> {
-        for scope in self.scopes.iter().rev() {
+    fn imported(&mut self, name: &str) -> Option<Imported> {
+        for (scope, used) in self.scopes.iter().zip(&mut self.used).rev() {
             match scope {
-                Scope::Names(names) if names.contains_key(name) => return None,
-                Scope::Names(_) => {}
-                Scope::Imports(imports) => return imports.get(name).cloned(),
+                Scope::Names(names) | Scope::Struct(names) if names.contains_key(name) => {
+                    return None;
+                }
+                Scope::Names(_) | Scope::Struct(_) => {}
+                Scope::Imports(imports) => {
+                    used.insert(name.into());
+                    return imports.get(name).cloned();
+                }
             }
         }
         None
@@ -581,28 +763,48 @@ impl Compiler<'_> {
 
     fn identifier(&mut self, name: &Arc<str>, span: Span) -> ExprId {
         let mut up = 0;
-        for scope in self.scopes.iter().rev() {
+        let mut enclosing = None;
+        let mut found = None;
+        for (scope, used) in self.scopes.iter().zip(&mut self.used).rev() {
             match scope {
-                Scope::Names(names) => {
-                    let code = match names.get(name) {
-                        Some(Named::Field(label)) => Some(Code::Field { up, label: *label }),
-                        Some(Named::Let(index)) => Some(Code::Let { up, index: *index }),
-                        Some(Named::Variable(index)) => Some(Code::Variable { up, index: *index }),
-                        Some(Named::PatternName) => Some(Code::PatternName { up }),
-                        None => None,
-                    };
+                Scope::Names(names) | Scope::Struct(names) => {
+                    let code = names.get(name).map(|it| match it {
+                        Named::Field(label) => Code::Field { up, label: *label },
+                        Named::Computed(label) => Code::ComputedField { up, label: *label },
+                        Named::Key(text) => Code::String(text.clone()),
+                        Named::ComputedKey(expr) => Code::Outer { up, expr: *expr },
+                        Named::Let(index) => Code::Let { up, index: *index },
+                        Named::Variable(index) => Code::Variable { up, index: *index },
+                        Named::PatternName => Code::PatternName { up },
+                    });
                     if let Some(code) = code {
-                        return self.push(code, span);
+                        used.insert(name.clone());
+                        found = Some(code);
+                        break;
+                    }
+                    if matches!(scope, Scope::Struct(_)) {
+                        enclosing = enclosing.or(Some(up));
                     }
                     up += 1;
                 }
                 Scope::Imports(imports) => {
                     if let Some(Imported::Package(index)) = imports.get(name) {
-                        let code = Code::Import(*index);
-                        return self.push(code, span);
+                        used.insert(name.clone());
+                        found = Some(Code::Import(*index));
+                        break;
                     }
                 }
             }
+        }
+        if let Some(code) = found {
+            return self.push(code, span);
+        }
+        if let ("self", Some(up)) = (&**name, enclosing) {
+            if !self.aliasv2 {
+                let message = "predeclared identifier \"self\" requires @experiment(aliasv2)";
+                self.error(span, message);
+            }
+            return self.push(Code::Enclosing { up }, span);
         }
         let code = match predeclared(name) {
             Some(code) => code,
@@ -620,6 +822,7 @@ fn predeclared(name: &str) -> Option<Code> {
     let plain = |it| Some(Code::Function(Callee::Plain(it)));
     let name = name.strip_prefix("__").unwrap_or(name);
     match name {
+        "no_sharing" => Some(Code::Top),
         "string" => Some(Code::Type(Kinds::STRING, "string")),
         "bytes" => Some(Code::Type(Kinds::BYTES, "bytes")),
         "bool" => Some(Code::Type(Kinds::BOOL, "bool")),

@@ -285,7 +285,7 @@ impl Evaluation {
         if !vertex.is_struct && !vertex.is_list && vertex.arcs.is_empty() {
             return None;
         }
-        let arcs = vertex.arcs.clone();
+        let arcs = it.ordered(id);
         let mut members = Vec::with_capacity(arcs.len());
         for arc in arcs {
             let mut docs = Vec::new();

@@ -59,8 +59,6 @@ pub(crate) struct Evaluator {
     pub(crate) imports: FxHashMap<u32, VertexId>,
     /// Values that builtin functions hold by number.
     pub(crate) handles: Vec<VertexId>,
-    /// Fields added now come from a comprehension before other fields.
-    pub(crate) early: bool,
     pub(crate) root: VertexId,
     pub(crate) root_env: EnvId,
 }
@@ -87,7 +85,6 @@ impl Evaluator {
             anonymous: FxHashMap::default(),
             imports: FxHashMap::default(),
             handles: Vec::new(),
-            early: false,
             root,
             root_env,
         };
@@ -182,6 +179,7 @@ impl Evaluator {
             | Code::Bound(..)
             | Code::Unify(..)
             | Code::Disjoin(_)
+            | Code::Aliased(_)
             | Code::Function(_) => Value::Vertex(self.anonymous(expr, env)),
             Code::Interpolation(parts, bytes) => self.interpolate(parts, *bytes, env),
             Code::Not(operand) => match self.scalar(*operand, env) {
@@ -243,6 +241,31 @@ impl Evaluator {
                 match &self.heap.envs[env.0 as usize].kind {
                     EnvKind::PatternName(Some(name)) => Value::Datum(Datum::String(name.clone())),
                     _ => Value::Fault(self.fail(Kind::Incomplete, "label is not known yet", at)),
+                }
+            }
+            Code::ComputedField { up, label } => {
+                let outer = self.env_up(env, *up);
+                let name = match self.scalar(*label, outer) {
+                    Ok(Datum::String(name)) => self.labels.intern(LabelKind::Regular, &name),
+                    Ok(other) => {
+                        let message = format!("invalid label {}", other.cue_text());
+                        return Value::Fault(self.fail(Kind::Permanent, message, at));
+                    }
+                    Err(fault) => return Value::Fault(fault),
+                };
+                self.field(*up, name, env, at)
+            }
+            Code::Outer { up, expr } => {
+                let outer = self.env_up(env, *up);
+                self.eval(*expr, outer)
+            }
+            Code::Enclosing { up } => {
+                let outer = self.env_up(env, *up);
+                match self.heap.envs[outer.0 as usize].kind {
+                    EnvKind::Struct(vertex, ..) => Value::Vertex(vertex),
+                    EnvKind::Variables(_) | EnvKind::PatternName(_) => {
+                        Value::Fault(self.fail(Kind::Permanent, "self out of scope", at))
+                    }
                 }
             }
             Code::Import(index) => Value::Vertex(self.import(*index)),
@@ -510,7 +533,7 @@ impl Evaluator {
                 groups: Groups::new(),
                 notes: smallvec::SmallVec::new(),
                 at: At::default(),
-                early: false,
+                by: smallvec::SmallVec::new(),
             });
         }
         let vertex = self.heap.get_mut(id);
@@ -763,5 +786,12 @@ impl Evaluator {
 }
 
 pub(crate) fn conjunct(source: Source) -> Conjunct {
-    Conjunct { source, groups: Groups::new(), close_as: None, by_reference: false }
+    Conjunct {
+        source,
+        groups: Groups::new(),
+        close_as: None,
+        by_reference: false,
+        outer: None,
+        firing: 0,
+    }
 }

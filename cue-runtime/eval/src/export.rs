@@ -82,7 +82,7 @@ impl Evaluator {
         }
         if vertex.is_struct {
             let arcs: Vec<(Label, VertexId, Presence)> =
-                vertex.arcs.iter().map(|it| (it.label, it.vertex, it.presence)).collect();
+                self.ordered(id).iter().map(|it| (it.label, it.vertex, it.presence)).collect();
             let mut fields = Vec::with_capacity(arcs.len());
             for (label, arc, presence) in arcs {
                 if self.labels.kind(label) != LabelKind::Regular {
@@ -152,8 +152,8 @@ impl Evaluator {
         if !vertex.is_struct {
             return None;
         }
-        let arcs: Vec<(Label, VertexId)> = vertex
-            .arcs
+        let arcs: Vec<(Label, VertexId)> = self
+            .ordered(id)
             .iter()
             .filter(|it| it.presence == Presence::Member)
             .map(|it| (it.label, it.vertex))
@@ -347,11 +347,11 @@ impl Evaluator {
             self.write_value(id, style, &mut out, 0);
             out.push('\n');
         }
-        out
+        laid_out(out, style)
     }
 
     fn write_fields(&mut self, id: VertexId, style: Style, out: &mut String, depth: usize) {
-        let mut arcs: Vec<crate::heap::ArcEntry> = self.heap.get(id).arcs.clone();
+        let mut arcs = self.ordered(id);
         arcs.retain(|it| self.is_shown(it.label, it.presence, style));
         let indent = "\t".repeat(depth);
         let mut rows: Vec<(String, String, Vec<String>)> = Vec::new();
@@ -371,26 +371,11 @@ impl Evaluator {
             }
             rows.push((label, value, docs));
         }
-        // Values of neighbouring one-line fields are aligned, as cue fmt does.
-        let mut start = 0;
-        while start < rows.len() {
-            let mut end = start;
-            while end < rows.len()
-                && !rows[end].1.contains('\n')
-                && (end == start || rows[end].2.is_empty())
-            {
-                end += 1;
+        for (label, value, docs) in &rows {
+            for line in docs {
+                let _ = writeln!(out, "{indent}// {line}");
             }
-            let width = rows[start..end].iter().map(|it| it.0.chars().count()).max().unwrap_or(0);
-            let end = end.max(start + 1);
-            for (label, value, docs) in &rows[start..end] {
-                for line in docs {
-                    let _ = writeln!(out, "{indent}// {line}");
-                }
-                let pad = width.saturating_sub(label.chars().count());
-                let _ = writeln!(out, "{indent}{label}{} {value}", " ".repeat(pad));
-            }
-            start = end;
+            let _ = writeln!(out, "{indent}{label} {value}");
         }
     }
 
@@ -510,6 +495,29 @@ impl Evaluator {
         }
         (!texts.is_empty()).then(|| texts.join(" & "))
     }
+}
+
+/// The text as the formatter aligns it; `cue eval` indents by spaces.
+fn laid_out(text: String, style: Style) -> String {
+    let (tree, errors) = cue_syntax::parse_tree(&text);
+    if !errors.is_empty() {
+        return text;
+    }
+    let layout = match style {
+        Style::Definition => cue_syntax::Style::Simplified,
+        Style::Eval | Style::Final => cue_syntax::Style::Plain,
+    };
+    let text = cue_syntax::format_tree(&tree, layout);
+    if style != Style::Eval {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len() * 2);
+    for line in text.split_inclusive('\n') {
+        let rest = line.trim_start_matches('\t');
+        out.push_str(&"    ".repeat(line.len() - rest.len()));
+        out.push_str(rest);
+    }
+    out
 }
 
 fn marker(presence: Presence) -> &'static str {

@@ -44,6 +44,30 @@ pub(crate) struct Conjunct {
     pub(crate) close_as: Option<u32>,
     /// Came through a reference.
     pub(crate) by_reference: bool,
+    /// The reference followed first on the way in.
+    pub(crate) outer: Option<ExprId>,
+    /// The execution of a comprehension that made it; 0 for none.
+    pub(crate) firing: u32,
+}
+
+/// A struct literal among the conjuncts of a vertex.
+#[derive(Clone, Debug)]
+pub(crate) struct Placed {
+    pub(crate) literal: u32,
+    pub(crate) at: At,
+    /// How many further times it was added.
+    pub(crate) repeats: u32,
+    pub(crate) firing: u32,
+    /// Labels its dynamic fields gave.
+    pub(crate) produced: Vec<(ExprId, Label)>,
+}
+
+/// A declaration that contributes to a field.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contribution {
+    pub(crate) placed: u32,
+    pub(crate) at: At,
+    pub(crate) outer: Option<ExprId>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +86,7 @@ pub(crate) struct ArcEntry {
     pub(crate) groups: Groups,
     pub(crate) notes: SmallVec<[u32; 1]>,
     pub(crate) at: At,
-    /// Made by a comprehension that stands before other fields: it comes before them (O rules).
-    pub(crate) early: bool,
+    pub(crate) by: SmallVec<[Contribution; 1]>,
 }
 
 #[derive(Clone, Debug)]
@@ -134,7 +157,9 @@ pub(crate) struct Vertex {
     pub(crate) index: FxHashMap<Label, u32>,
     pub(crate) patterns: Vec<Pattern>,
     pub(crate) closing: Vec<Closing>,
-    pub(crate) literals: SmallVec<[u32; 2]>,
+    pub(crate) placed: SmallVec<[Placed; 1]>,
+    /// Labels in the order the literals name them, bodies of comprehensions where they stand (O-4).
+    pub(crate) named: Vec<Label>,
     pub(crate) open: bool,
     pub(crate) choice: Option<Choice>,
     /// Alternatives this vertex is tried with.
@@ -186,7 +211,8 @@ impl Heap {
             index: FxHashMap::default(),
             patterns: Vec::new(),
             closing: Vec::new(),
-            literals: SmallVec::new(),
+            placed: SmallVec::new(),
+            named: Vec::new(),
             open: false,
             choice: None,
             picks: SmallVec::new(),

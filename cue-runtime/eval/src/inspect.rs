@@ -65,7 +65,7 @@ impl Evaluation {
             errors: Vec::new(),
         };
         let shown = it.default_of(real).unwrap_or(real);
-        let arcs = it.heap.get(shown).arcs.clone();
+        let arcs = it.ordered(shown);
         if it.heap.get(shown).is_list {
             node.length = Some(arcs.len());
             node.open_list = it.heap.get(shown).closed_length.is_none();

@@ -28,6 +28,7 @@ mod operators; // arithmetic, comparison, comparison with bottom
 mod calls; // builtin functions as calls and validators
 mod compare; // plain data: equality and order
 pub mod error; // errors as values
+mod order; // fields in the order they are printed in
 pub mod export; // values -> data, CUE text
 pub mod evaluation; // the face: paths in, answers out
 pub mod inspect; // one node as a whole

@@ -3,9 +3,13 @@
 use crate::builtin::Datum;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{Conjunct, EnvId, EnvKind, Groups, Pattern, Source, VertexId};
-use crate::program::{At, Code, DeclLabel, Declaration, Label, LabelKind, ListElement, Presence};
-use crate::unify::{Pending, Work, conflict, data, scalar_embedded};
+use crate::heap::{
+    Conjunct, Contribution, EnvId, EnvKind, Groups, Pattern, Placed, Source, VertexId,
+};
+use crate::program::{
+    At, Code, DeclLabel, Declaration, Label, LabelKind, ListElement, Presence, StructLiteral,
+};
+use crate::unify::{Computed, Pending, Work, conflict, data, scalar_embedded};
 
 impl Evaluator {
     /// A list that a function or a slice made has elements and nothing else.
@@ -26,6 +30,8 @@ impl Evaluator {
                     groups: Groups::new(),
                     close_as: None,
                     by_reference: true,
+                    outer: None,
+                    firing: 0,
                 },
             );
         }
@@ -57,7 +63,7 @@ impl Evaluator {
                     let label = self.labels.index(next);
                     let groups = self.deep_groups(&conjunct.groups);
                     let at = self.program.at(*expr);
-                    self.add_field(id, label, Presence::Member, *expr, env, groups, 0, at);
+                    self.add_field(id, label, Presence::Member, *expr, env, groups, 0, at, None);
                     next += 1;
                 }
                 ListElement::Comprehension(index) => match self.yields(*index, env) {
@@ -66,7 +72,17 @@ impl Evaluator {
                             let label = self.labels.index(next);
                             let groups = self.deep_groups(&conjunct.groups);
                             let at = self.program.at(body);
-                            self.add_field(id, label, Presence::Member, body, inner, groups, 0, at);
+                            self.add_field(
+                                id,
+                                label,
+                                Presence::Member,
+                                body,
+                                inner,
+                                groups,
+                                0,
+                                at,
+                                None,
+                            );
                             next += 1;
                         }
                     }
@@ -118,6 +134,8 @@ impl Evaluator {
                         groups: Groups::new(),
                         close_as: None,
                         by_reference: true,
+                        outer: None,
+                        firing: 0,
                     },
                 );
             }
@@ -183,7 +201,30 @@ impl Evaluator {
         }
         let program = self.program.clone();
         let code = &program.structs[literal as usize];
-        self.heap.get_mut(id).literals.push(literal);
+        let vertex = self.heap.get_mut(id);
+        let placed = match vertex.placed.iter().position(|it| it.literal == literal) {
+            Some(known) => {
+                vertex.placed[known].repeats += 1;
+                known as u32
+            }
+            None => {
+                let firing = conjunct.firing;
+                let produced = Vec::new();
+                vertex.placed.push(Placed { literal, at, repeats: 0, firing, produced });
+                vertex.placed.len() as u32 - 1
+            }
+        };
+        let outer = conjunct.outer;
+        let comprehends = |it: &Declaration| matches!(it, Declaration::Comprehension(_));
+        if code.declarations.iter().any(comprehends) {
+            let mut named = Vec::new();
+            self.named_by(code, &mut named, 0);
+            if self.heap.get(id).named.is_empty() {
+                let before: Vec<Label> = self.heap.get(id).arcs.iter().map(|it| it.label).collect();
+                self.heap.get_mut(id).named = before;
+            }
+            self.heap.get_mut(id).named.extend(named);
+        }
         let lets = vec![None; code.lets.len()];
         let inner = self.heap.env(Some(env), EnvKind::Struct(id, lets, literal));
         let fields = code.declarations.iter().any(|it| {
@@ -214,27 +255,26 @@ impl Evaluator {
         }
         self.heap.get_mut(id).open |= open;
         let mut embedded = Vec::new();
-        let last_field = code
-            .declarations
-            .iter()
-            .rposition(|it| matches!(it, Declaration::Field { .. }))
-            .unwrap_or(0);
-        for (place, declaration) in code.declarations.iter().enumerate() {
+        for declaration in &code.declarations {
             match declaration {
                 Declaration::Field { label, presence, value, notes, at } => match label {
                     DeclLabel::Fixed(label) => {
                         let groups = groups.clone();
-                        self.add_field(id, *label, *presence, *value, inner, groups, *notes, *at);
+                        let by = Some(Contribution { placed, at: *at, outer });
+                        let (label, presence) = (*label, *presence);
+                        self.add_field(id, label, presence, *value, inner, groups, *notes, *at, by);
                     }
-                    DeclLabel::Computed(expr) => work.computed.push((
-                        *expr,
-                        inner,
-                        *presence,
-                        *value,
-                        *notes,
-                        *at,
-                        groups.clone(),
-                    )),
+                    DeclLabel::Computed(expr) => work.computed.push(Computed {
+                        label: *expr,
+                        env: inner,
+                        presence: *presence,
+                        value: *value,
+                        notes: *notes,
+                        at: *at,
+                        groups: groups.clone(),
+                        placed,
+                        outer,
+                    }),
                 },
                 Declaration::Pattern { label, value, alias } => {
                     let pattern = Pattern {
@@ -251,13 +291,15 @@ impl Evaluator {
                     groups: groups.clone(),
                     close_as,
                     by_reference: conjunct.by_reference,
+                    outer,
+                    firing: 0,
                 }),
                 Declaration::Comprehension(index) => work.comprehensions.push(Pending {
                     index: *index,
                     env: inner,
                     groups: groups.clone(),
                     close_as,
-                    early: place < last_field,
+                    outer,
                 }),
                 Declaration::Open => {}
             }
@@ -268,6 +310,22 @@ impl Evaluator {
             vertex.shape_at = at;
         }
         work.conjuncts.extend(embedded.into_iter().rev());
+    }
+
+    /// Labels a literal names, those of comprehension bodies where they stand.
+    fn named_by(&self, code: &StructLiteral, out: &mut Vec<Label>, depth: u32) {
+        for declaration in &code.declarations {
+            match declaration {
+                Declaration::Field { label: DeclLabel::Fixed(label), .. } => out.push(*label),
+                Declaration::Comprehension(index) if depth < 50 => {
+                    let body = self.program.comprehensions[*index as usize].body;
+                    if let Code::Struct(inner) = self.program.code(body) {
+                        self.named_by(&self.program.structs[*inner as usize], out, depth + 1);
+                    }
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Whether a parent was made from the same literal and nothing new came in between.
@@ -286,7 +344,7 @@ impl Evaluator {
         let mut next = self.heap.get(id).parent;
         while let Some(parent) = next {
             let vertex = self.heap.get(parent);
-            if vertex.literals.contains(&literal) {
+            if vertex.placed.iter().any(|it| it.literal == literal) {
                 return true;
             }
             next = vertex.parent;

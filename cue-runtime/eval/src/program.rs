@@ -246,6 +246,22 @@ pub(crate) enum Code {
     PatternName {
         up: u32,
     },
+    /// The field of the struct `up` environments out whose label that expression gives there.
+    ComputedField {
+        up: u32,
+        label: ExprId,
+    },
+    /// An expression as it is `up` environments out.
+    Outer {
+        up: u32,
+        expr: ExprId,
+    },
+    /// The struct `up` environments out: `self`.
+    Enclosing {
+        up: u32,
+    },
+    /// A value whose innermost environment holds the vertex it becomes: `a: X={…}`.
+    Aliased(ExprId),
     /// The root of an imported package.
     Import(u32),
     /// A builtin function as a value: a validator.

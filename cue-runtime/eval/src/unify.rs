@@ -6,8 +6,8 @@ use crate::builtin::{Datum, Kinds};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{
-    ArcEntry, Closing, Conjunct, Disjunction, EnvId, EnvKind, Groups, Pattern, Source, State, Test,
-    VertexId,
+    ArcEntry, Closing, Conjunct, Contribution, Disjunction, EnvId, EnvKind, Groups, Pattern,
+    Source, State, Test, VertexId,
 };
 use crate::program::{At, Code, Declaration, ExprId, Label, LabelKind, Presence};
 
@@ -17,8 +17,20 @@ pub(crate) struct Pending {
     pub(crate) env: EnvId,
     pub(crate) groups: Groups,
     pub(crate) close_as: Option<u32>,
-    /// Fields stand behind it.
-    pub(crate) early: bool,
+    pub(crate) outer: Option<ExprId>,
+}
+
+/// A field whose label is not known yet.
+pub(crate) struct Computed {
+    pub(crate) label: ExprId,
+    pub(crate) env: EnvId,
+    pub(crate) presence: Presence,
+    pub(crate) value: ExprId,
+    pub(crate) notes: u32,
+    pub(crate) at: At,
+    pub(crate) groups: Groups,
+    pub(crate) placed: u32,
+    pub(crate) outer: Option<ExprId>,
 }
 
 /// What is still to do for a vertex.
@@ -29,9 +41,9 @@ pub(crate) struct Work {
     pub(crate) seen_vertices: Vec<VertexId>,
     pub(crate) comprehensions: Vec<Pending>,
     pub(crate) disjunctions: Vec<Disjunction>,
-    /// Bodies of comprehensions that fields stand behind.
-    pub(crate) early: Vec<ExprId>,
-    pub(crate) computed: Vec<(ExprId, EnvId, Presence, ExprId, u32, At, Groups)>,
+    pub(crate) computed: Vec<Computed>,
+    /// Executions of comprehensions so far.
+    pub(crate) firings: u32,
 }
 
 impl Evaluator {
@@ -84,12 +96,7 @@ impl Evaluator {
                     self.heap.get_mut(id).fault = self.spent;
                     return;
                 }
-                let before = self.early;
-                if let Source::Expr(expr, _) = conjunct.source {
-                    self.early = work.early.contains(&expr);
-                }
                 self.take(id, conjunct, &mut work);
-                self.early = before;
             }
             if self.computed_fields(id, &mut work) {
                 continue;
@@ -107,18 +114,13 @@ impl Evaluator {
                 }
             }
         }
-        for (label, env, ..) in std::mem::take(&mut work.computed) {
-            if let Err(fault) = self.label_of(label, env) {
+        for field in std::mem::take(&mut work.computed) {
+            if let Err(fault) = self.label_of(field.label, field.env) {
                 self.raise_id(id, fault);
             }
         }
         self.list_rest(id);
-        if self.heap.get(id).arcs.iter().any(|it| it.early) && !self.heap.get(id).is_list {
-            let vertex = self.heap.get_mut(id);
-            vertex.arcs.sort_by_key(|it| !it.early);
-            vertex.index =
-                vertex.arcs.iter().enumerate().map(|(at, it)| (it.label, at as u32)).collect();
-        }
+        self.settle_order(id);
         if !work.disjunctions.is_empty() && self.heap.get(id).fault.is_none() {
             self.choose(id, &work.disjunctions);
             if self.heap.get(id).forward.is_some() {
@@ -135,6 +137,22 @@ impl Evaluator {
         }
         self.check_scalar(id);
         self.check_closed(id);
+    }
+
+    /// Fields of comprehension bodies count where the comprehension stands (O-4).
+    fn settle_order(&mut self, id: VertexId) {
+        let vertex = self.heap.get_mut(id);
+        if vertex.named.is_empty() {
+            return;
+        }
+        let named = std::mem::take(&mut vertex.named);
+        let mut rank: rustc_hash::FxHashMap<Label, usize> = rustc_hash::FxHashMap::default();
+        for (at, label) in named.into_iter().enumerate() {
+            rank.entry(label).or_insert(at);
+        }
+        vertex.arcs.sort_by_key(|it| rank.get(&it.label).copied().unwrap_or(usize::MAX));
+        vertex.index =
+            vertex.arcs.iter().enumerate().map(|(at, it)| (it.label, at as u32)).collect();
     }
 
     /// A vertex whose only conjunct is a reference shares its target.
@@ -238,6 +256,10 @@ impl Evaluator {
             }
             Code::Struct(literal) => self.take_struct(id, literal, env, &conjunct, at, work),
             Code::List(elements) => self.take_list(id, &elements, env, &conjunct, at),
+            Code::Aliased(inner) => {
+                let env = self.heap.env(Some(env), EnvKind::Variables(smallvec::smallvec![id]));
+                work.conjuncts.push(Conjunct { source: Source::Expr(inner, env), ..conjunct });
+            }
             Code::Unify(left, right) => {
                 for side in [right, left] {
                     work.conjuncts
@@ -279,6 +301,8 @@ impl Evaluator {
                     groups,
                     close_as: Some(group),
                     by_reference: conjunct.by_reference,
+                    outer: conjunct.outer,
+                    firing: 0,
                 });
             }
             Code::Call(crate::program::Callee::Plain(crate::program::Plain::And), arguments) => {
@@ -382,11 +406,17 @@ impl Evaluator {
             }
             groups.sort_unstable();
             groups.dedup();
+            let reference = match conjunct.source {
+                Source::Expr(expr, _) => Some(expr),
+                Source::Data(_) | Source::Vertex(_) => None,
+            };
             work.conjuncts.push(Conjunct {
                 source: inner.source,
                 groups,
                 close_as: conjunct.close_as.or(inner.close_as),
                 by_reference: true,
+                outer: conjunct.outer.or(reference).or(inner.outer),
+                firing: 0,
             });
         }
     }
@@ -432,14 +462,22 @@ impl Evaluator {
         groups: Groups,
         notes: u32,
         at: At,
+        by: Option<Contribution>,
     ) {
         let conjunct = Conjunct {
             source: Source::Expr(value, env),
             groups: self.deep_groups(&groups),
             close_as: None,
             by_reference: false,
+            outer: by.and_then(|it| it.outer),
+            firing: 0,
         };
         let vertex = self.add_arc(id, label, presence, &groups, notes, at);
+        if let Some(by) = by {
+            if let Some(index) = self.heap.get(id).index.get(&label).copied() {
+                self.heap.get_mut(id).arcs[index as usize].by.push(by);
+            }
+        }
         let conjunct = self.closed_by_definition(vertex, label, conjunct);
         self.add_conjunct(vertex, conjunct);
     }
@@ -502,7 +540,7 @@ impl Evaluator {
             groups: groups.clone(),
             notes: all,
             at,
-            early: self.early,
+            by: SmallVec::new(),
         });
         if self.labels.kind(label) == LabelKind::Regular {
             for index in 0..self.heap.get(id).patterns.len() {
@@ -546,6 +584,8 @@ impl Evaluator {
                 groups,
                 close_as: None,
                 by_reference: true,
+                outer: None,
+                firing: 0,
             },
         );
     }
@@ -567,6 +607,8 @@ impl Evaluator {
                 groups: Groups::new(),
                 close_as: None,
                 by_reference: false,
+                outer: None,
+                firing: 0,
             })
             .collect();
         let probe = self.unify(probe);
@@ -576,13 +618,30 @@ impl Evaluator {
     fn computed_fields(&mut self, id: VertexId, work: &mut Work) -> bool {
         let mut moved = false;
         let mut waiting = Vec::new();
-        for (label, env, presence, value, notes, at, groups) in std::mem::take(&mut work.computed) {
-            match self.label_of(label, env) {
+        for field in std::mem::take(&mut work.computed) {
+            match self.label_of(field.label, field.env) {
                 Ok(known) => {
                     moved = true;
-                    self.add_field(id, known, presence, value, env, groups, notes, at);
+                    let by =
+                        Contribution { placed: field.placed, at: field.at, outer: field.outer };
+                    if let Some(placed) =
+                        self.heap.get_mut(id).placed.get_mut(field.placed as usize)
+                    {
+                        placed.produced.push((field.label, known));
+                    }
+                    self.add_field(
+                        id,
+                        known,
+                        field.presence,
+                        field.value,
+                        field.env,
+                        field.groups,
+                        field.notes,
+                        field.at,
+                        Some(by),
+                    );
                 }
-                Err(_) => waiting.push((label, env, presence, value, notes, at, groups)),
+                Err(_) => waiting.push(field),
             }
         }
         work.computed = waiting;
@@ -613,15 +672,15 @@ impl Evaluator {
                     if yields.is_empty() {
                         self.emptied.insert(id);
                     }
+                    work.firings += 1;
                     for (body, env) in yields.into_iter().rev() {
-                        if pending.early {
-                            work.early.push(body);
-                        }
                         work.conjuncts.push(Conjunct {
                             source: Source::Expr(body, env),
                             groups: pending.groups.clone(),
                             close_as: pending.close_as,
                             by_reference: false,
+                            outer: pending.outer,
+                            firing: work.firings,
                         });
                     }
                 }
@@ -702,6 +761,8 @@ pub(crate) fn data(value: &Datum, groups: &Groups) -> Conjunct {
         groups: Groups::new(),
         close_as: None,
         by_reference: false,
+        outer: None,
+        firing: 0,
     }
 }
 

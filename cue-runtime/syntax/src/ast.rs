@@ -97,6 +97,8 @@ pub struct Field {
     pub label: Label,
     /// Marker.
     pub marker: Marker,
+    /// Name of the label in `label~(K,X):`.
+    pub key_alias: Option<Ident>,
     /// Alias of `label: X=value`.
     pub value_alias: Option<Ident>,
     /// Value.

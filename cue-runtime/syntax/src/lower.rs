@@ -122,7 +122,10 @@ impl Lower<'_> {
             return None;
         };
         docs.extend(self.docs(id));
-        let mut name = alias.as_ref().map(|it| self.ident(it.field));
+        let named = |it: &Ident| &*it.name != "_";
+        let mut name = alias.as_ref().map(|it| self.ident(it.field)).filter(named);
+        let key = alias.as_ref().and_then(|it| it.label.map(|(key, _)| key));
+        let key_alias = key.map(|it| self.ident(it)).filter(named);
         let label_span = self.span(*label);
         let mut label = *label;
         if let Kind::Alias { name: it, value, .. } = &tree[label].kind {
@@ -159,7 +162,18 @@ impl Lower<'_> {
         let attributes = attributes.collect();
         let span = self.span(id);
         let alias = name;
-        Some(Field { alias, label, marker, value_alias, value, attributes, docs, span, label_span })
+        Some(Field {
+            alias,
+            label,
+            marker,
+            key_alias,
+            value_alias,
+            value,
+            attributes,
+            docs,
+            span,
+            label_span,
+        })
     }
 
     fn label(&mut self, id: NodeId) -> Label {

@@ -99,7 +99,7 @@ fn held(
     let mut resumed = Vec::new();
     let mut visit = |row: &mut StepStatus| {
         let Some(mark) = marks.get(&row.name) else { return };
-        if mark.suspended.is_none() {
+        if mark.suspended.is_none() || is_done(Some(row)) {
             return;
         }
         let over = mark.until.is_some_and(|until| until <= now);
@@ -538,6 +538,12 @@ impl Pass<'_> {
                 own.phase = "running".into();
                 own.reason = "Wait".into();
                 own.message = message;
+                // A look before its time, because something changed, is no attempt.
+                let planned = variables.marks.get(&it.name).and_then(|it| it.next);
+                if let Some(next) = planned.filter(|next| same && *next > now) {
+                    self.wake_at(next);
+                    return;
+                }
                 let mark = variables.mark(&it.name);
                 mark.failures = 0;
                 mark.waits = if same { mark.waits + 1 } else { 1 };

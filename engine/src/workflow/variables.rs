@@ -184,9 +184,10 @@ impl Variables {
         }
     }
 
-    /// Nothing is to be remembered of a step any more.
+    /// Nothing is to be remembered of a step that is done. That alone is not worth a write: nobody
+    /// looks at the mark of such a step.
     pub fn forget(&mut self, step: &str) {
-        self.changed |= self.marks.remove(step).is_some();
+        self.marks.remove(step);
     }
 }
 

@@ -1,0 +1,341 @@
+//! The order of a struct's fields where it is printed (O-1 to O-16): a topological sort of the
+//! order inside each literal, by name where nothing decides. `for` iterates insertion order.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::evaluator::Evaluator;
+use crate::heap::{ArcEntry, Placed, Source, VertexId};
+use crate::program::{At, Code, DeclLabel, Declaration, ExprId, Label, LabelKind};
+
+/// A literal with its position and whether an operand of `&` brought it.
+struct Ranked {
+    placed: usize,
+    at: Option<At>,
+    explicit: bool,
+}
+
+impl Evaluator {
+    /// Members in the order they are printed in.
+    pub(crate) fn ordered(&self, id: VertexId) -> Vec<ArcEntry> {
+        let vertex = self.heap.get(id);
+        let single = vertex.placed.len() <= 1
+            && vertex.placed.iter().all(|it| it.produced.is_empty())
+            && vertex.arcs.iter().all(|it| it.by.is_empty() == vertex.placed.is_empty());
+        if vertex.is_list || vertex.arcs.len() < 2 || single {
+            return vertex.arcs.clone();
+        }
+        let mut ranked = self.positions(id);
+        self.mark_explicit(id, &mut ranked);
+        let order = self.sorted(id, &self.edges(id, ranked));
+        order.into_iter().map(|at| vertex.arcs[at].clone()).collect()
+    }
+
+    /// Step A: the last contribution decides where a literal counts; through references the
+    /// outermost one.
+    fn positions(&self, id: VertexId) -> Vec<Ranked> {
+        let vertex = self.heap.get(id);
+        let mut at: Vec<Option<At>> = vertex.placed.iter().map(|it| Some(it.at)).collect();
+        let mut owners: FxHashMap<ExprId, Vec<usize>> = FxHashMap::default();
+        for (index, placed) in vertex.placed.iter().enumerate() {
+            for declaration in &self.program.structs[placed.literal as usize].declarations {
+                if let Declaration::Embed(expr) = declaration {
+                    owners.entry(*expr).or_default().push(index);
+                }
+            }
+        }
+        for arc in &vertex.arcs {
+            for by in &arc.by {
+                let literal = by.placed as usize;
+                if let Some(slot) = at.get_mut(literal) {
+                    *slot = Some(by.at);
+                }
+                let Some(outer) = by.outer else { continue };
+                let own = owners.entry(outer).or_default();
+                if !own.contains(&literal) {
+                    own.push(literal);
+                }
+                for each in own.iter() {
+                    if let Some(slot) = at.get_mut(*each) {
+                        *slot = Some(self.program.at(outer));
+                    }
+                }
+            }
+        }
+        let ranked = at.into_iter().enumerate();
+        ranked.map(|(placed, at)| Ranked { placed, at, explicit: false }).collect()
+    }
+
+    /// Step B: literals that are operands of `&`, or come through a reference that is one.
+    fn mark_explicit(&self, id: VertexId, ranked: &mut [Ranked]) {
+        let vertex = self.heap.get(id);
+        let mut expressions: Vec<ExprId> = Vec::new();
+        for conjunct in &vertex.conjuncts {
+            if let Source::Expr(expr, _) = conjunct.source {
+                expressions.push(expr);
+            }
+        }
+        for placed in &vertex.placed {
+            for declaration in &self.program.structs[placed.literal as usize].declarations {
+                if let Declaration::Embed(expr) = declaration {
+                    expressions.push(*expr);
+                }
+            }
+        }
+        let mut operands: FxHashSet<ExprId> = FxHashSet::default();
+        while let Some(expr) = expressions.pop() {
+            if let Code::Unify(left, right) = self.program.code(expr) {
+                for side in [*left, *right] {
+                    operands.insert(side);
+                    expressions.push(side);
+                }
+            } else if let Code::Aliased(inner) = self.program.code(expr) {
+                expressions.push(*inner);
+            }
+        }
+        if operands.is_empty() {
+            return;
+        }
+        let mut literals: FxHashSet<u32> = FxHashSet::default();
+        for operand in &operands {
+            if let Code::Struct(literal) = self.program.code(*operand) {
+                literals.insert(*literal);
+            }
+        }
+        let through: FxHashSet<u32> = vertex
+            .arcs
+            .iter()
+            .flat_map(|it| &it.by)
+            .filter(|it| it.outer.is_some_and(|outer| operands.contains(&outer)))
+            .map(|it| it.placed)
+            .collect();
+        for each in ranked {
+            each.explicit |= literals.contains(&vertex.placed[each.placed].literal)
+                || through.contains(&(each.placed as u32));
+        }
+    }
+
+    /// Steps C to E: batches of literals in order of position, and the edges they give.
+    fn edges(&self, id: VertexId, mut ranked: Vec<Ranked>) -> Vec<Vec<usize>> {
+        let vertex = self.heap.get(id);
+        let file = |at: &At| {
+            self.program.sources.get(at.source as usize).map_or("", |it| it.name.as_str())
+        };
+        let dynamic = |it: &Ranked| !vertex.placed[it.placed].produced.is_empty();
+        ranked.sort_by(|left, right| {
+            let key = |it: &Ranked| match &it.at {
+                Some(at) => (false, file(at), at.span.start, dynamic(it)),
+                None => (true, "", 0, dynamic(it)),
+            };
+            key(left).cmp(&key(right))
+        });
+        // Bodies one execution made are visited round by round.
+        let mut visits: Vec<&Ranked> = Vec::new();
+        let mut next = 0;
+        while next < ranked.len() {
+            let placed = &vertex.placed[ranked[next].placed];
+            let mut end = next + 1;
+            while placed.firing != 0
+                && end < ranked.len()
+                && vertex.placed[ranked[end].placed].firing == placed.firing
+            {
+                end += 1;
+            }
+            for _ in 0..=placed.repeats {
+                visits.extend(&ranked[next..end]);
+            }
+            next = end;
+        }
+        let mut batches: Vec<(bool, Vec<&Ranked>)> = Vec::new();
+        let mut at = 0;
+        while at < visits.len() {
+            let mut end = at + 1;
+            while end < visits.len() && visits[end].at == visits[at].at && !dynamic(visits[end]) {
+                end += 1;
+            }
+            let explicit = end - at > 1 || visits[at].explicit;
+            let same_file =
+                |last: &Ranked| last.at.as_ref().map(file) == visits[at].at.as_ref().map(file);
+            match batches.last_mut() {
+                Some((true, last)) if explicit && last.last().is_some_and(|it| same_file(it)) => {
+                    last.extend(&visits[at..end]);
+                }
+                _ => batches.push((explicit, visits[at..end].to_vec())),
+            }
+            at = end;
+        }
+        let mut edges: Vec<Vec<usize>> = vec![Vec::new(); vertex.arcs.len()];
+        let mut owner: Vec<Option<usize>> = vec![None; vertex.arcs.len()];
+        let mut used: FxHashMap<(usize, u32), usize> = FxHashMap::default();
+        let mut frontier: Vec<usize> = Vec::new();
+        let mut previous: Option<&str> = None;
+        for (explicit, batch) in &batches {
+            let own = batch.first().and_then(|it| it.at.as_ref()).map(file);
+            if previous != own {
+                frontier.clear();
+                previous = own;
+            }
+            let mut next: Vec<usize> = Vec::new();
+            for ranked in batch {
+                let placed = &vertex.placed[ranked.placed];
+                let mut current = frontier.clone();
+                for label in self.declared(placed, ranked.placed, &mut used) {
+                    let Some(node) = vertex.index.get(&label).map(|it| *it as usize) else {
+                        continue;
+                    };
+                    if owner[node] == Some(ranked.placed) {
+                        continue;
+                    }
+                    if let (Some(other), false, Some(at)) = (owner[node], *explicit, &ranked.at) {
+                        let there = vertex.placed[other].at;
+                        if file(&there) == file(at) {
+                            continue;
+                        }
+                    }
+                    owner[node] = Some(ranked.placed);
+                    for before in &current {
+                        if *before != node && !edges[*before].contains(&node) {
+                            edges[*before].push(node);
+                        }
+                    }
+                    current = vec![node];
+                }
+                next.extend(current);
+            }
+            next.dedup();
+            frontier = next;
+        }
+        // Data without source stands last, in its own order.
+        let mut current = frontier;
+        for (node, arc) in vertex.arcs.iter().enumerate() {
+            if arc.by.is_empty() {
+                for before in &current {
+                    if *before != node {
+                        edges[*before].push(node);
+                    }
+                }
+                current = vec![node];
+            }
+        }
+        edges
+    }
+
+    /// Labels a visit of a literal places; a dynamic field gives its next one.
+    fn declared(
+        &self,
+        placed: &Placed,
+        which: usize,
+        used: &mut FxHashMap<(usize, u32), usize>,
+    ) -> Vec<Label> {
+        let mut labels = Vec::new();
+        for declaration in &self.program.structs[placed.literal as usize].declarations {
+            match declaration {
+                Declaration::Field { label: DeclLabel::Fixed(label), .. } => labels.push(*label),
+                Declaration::Field { label: DeclLabel::Computed(expr), .. } => {
+                    let turn = used.entry((which, expr.0)).or_default();
+                    let mut produced = placed.produced.iter().filter(|it| it.0 == *expr);
+                    labels.extend(produced.nth(*turn).map(|it| it.1));
+                    *turn += 1;
+                }
+                Declaration::Pattern { .. }
+                | Declaration::Embed(_)
+                | Declaration::Comprehension(_)
+                | Declaration::Open => {}
+            }
+        }
+        labels
+    }
+
+    /// Step F: components in topological order, the smallest name first.
+    fn sorted(&self, id: VertexId, edges: &[Vec<usize>]) -> Vec<usize> {
+        let arcs = &self.heap.get(id).arcs;
+        let name = |at: usize| {
+            let label = arcs[at].label;
+            let index = match self.labels.kind(label) {
+                LabelKind::Index => self.labels.name(label).parse::<u64>().unwrap_or(u64::MAX),
+                _ => u64::MAX,
+            };
+            (index, self.labels.name(label).clone())
+        };
+        let component = components(edges);
+        let count = component.iter().max().map_or(0, |it| it + 1);
+        let mut members: Vec<Vec<usize>> = vec![Vec::new(); count];
+        for (node, which) in component.iter().enumerate() {
+            members[*which].push(node);
+        }
+        for each in &mut members {
+            each.sort_by_key(|it| name(*it));
+        }
+        let mut waits = vec![0usize; count];
+        let mut follow: Vec<Vec<usize>> = vec![Vec::new(); count];
+        for (from, all) in edges.iter().enumerate() {
+            for to in all {
+                let (from, to) = (component[from], component[*to]);
+                if from != to {
+                    follow[from].push(to);
+                    waits[to] += 1;
+                }
+            }
+        }
+        let key = |which: usize| (name(members[which][0]), which);
+        let mut ready: std::collections::BTreeSet<_> =
+            (0..count).filter(|it| waits[*it] == 0).map(key).collect();
+        let mut out = Vec::with_capacity(arcs.len());
+        while let Some((_, which)) = ready.pop_first() {
+            out.extend(&members[which]);
+            for next in &follow[which] {
+                waits[*next] -= 1;
+                if waits[*next] == 0 {
+                    ready.insert(key(*next));
+                }
+            }
+        }
+        out
+    }
+}
+
+/// The strongly connected component of each node (Tarjan, with a stack of its own).
+fn components(edges: &[Vec<usize>]) -> Vec<usize> {
+    const NEW: usize = usize::MAX;
+    let count = edges.len();
+    let (mut index, mut low) = (vec![NEW; count], vec![0; count]);
+    let mut component = vec![NEW; count];
+    let (mut open, mut counter, mut found) = (Vec::new(), 0, 0);
+    for root in 0..count {
+        if index[root] != NEW {
+            continue;
+        }
+        let mut calls = vec![(root, 0usize)];
+        while let Some((node, edge)) = calls.pop() {
+            if edge == 0 {
+                (index[node], low[node]) = (counter, counter);
+                counter += 1;
+                open.push(node);
+            }
+            match edges[node].get(edge) {
+                Some(next) => {
+                    calls.push((node, edge + 1));
+                    if index[*next] == NEW {
+                        calls.push((*next, 0));
+                    } else if component[*next] == NEW {
+                        low[node] = low[node].min(index[*next]);
+                    }
+                }
+                None => {
+                    if low[node] == index[node] {
+                        while let Some(member) = open.pop() {
+                            component[member] = found;
+                            if member == node {
+                                break;
+                            }
+                        }
+                        found += 1;
+                    }
+                    if let Some((above, _)) = calls.last() {
+                        low[*above] = low[*above].min(low[node]);
+                    }
+                }
+            }
+        }
+    }
+    component
+}
