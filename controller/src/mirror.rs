@@ -79,6 +79,14 @@ impl Mirror {
         store.objects.get(&(at.namespace.clone(), at.name.clone())).cloned()
     }
 
+    /// Whether an object of a kind that is known as a whole is not there.
+    pub fn lacks(&self, at: &ObjectRef) -> bool {
+        let kinds = self.read();
+        let store = kinds.get(&(at.api_version.clone(), at.kind.clone()));
+        let key = (at.namespace.clone(), at.name.clone());
+        store.is_some_and(|it| it.complete && !it.objects.contains_key(&key))
+    }
+
     /// All objects of a kind, a namespace (all if empty) and labels (`a=b,c`), if all are here.
     pub fn list(&self, of: &ObjectRef, labels: &str) -> Option<Vec<Value>> {
         let kinds = self.read();
@@ -162,6 +170,7 @@ mod tests {
         mirror.start("v1", "ConfigMap", &[object("a", 1, "x"), object("b", 2, "y")], true);
         assert_eq!(mirror.list(&at(""), "app=y").unwrap().len(), 1);
         assert_eq!(mirror.list(&at(""), "app").unwrap().len(), 2);
+        assert!(mirror.lacks(&at("c")) && !mirror.lacks(&at("a")));
         mirror.stop("v1", "ConfigMap");
         assert_eq!(mirror.list(&at(""), ""), None);
     }

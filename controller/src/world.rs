@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, SecondsFormat, Utc};
 use http::Method;
 use kube::Client;
+use lateen_engine::api::SYSTEM_NAMESPACE;
 use lateen_engine::world::{
     Apply, Call, Error, HttpRequest, HttpResponse, LogPart, Mail, ObjectRef, PatchKind, World,
 };
@@ -63,6 +64,7 @@ impl KubeWorld {
         body: Option<(Body, &Value)>,
     ) -> Result<Value, Error> {
         self.metrics.requests.get_or_create(&Request::of(method.as_str(), path)).inc();
+        tracing::trace!(%method, path, "request");
         let writes = method != Method::GET && method != Method::DELETE;
         let answer = rest::send(&self.client, method, path, body, &ActAs::default())
             .await
@@ -104,6 +106,12 @@ impl World for KubeWorld {
         Box::pin(async move {
             if let Some(known) = self.mirror.get(at).filter(|_| is_local(at)) {
                 return Ok(Some(known));
+            }
+            // Definitions are looked for in the Application's namespace first, mostly in vain. Those
+            // of the system's are asked for: they may have been made a moment ago.
+            let elsewhere = at.kind.ends_with("Definition") && at.namespace != SYSTEM_NAMESPACE;
+            if elsewhere && self.mirror.lacks(at) {
+                return Ok(None);
             }
             let path = self.path(at, Some(&at.name)).await?;
             match self.send(Method::GET, &path, None).await {

@@ -540,7 +540,7 @@ impl Pass<'_> {
                 own.message = message;
                 // A look before its time, because something changed, is no attempt.
                 let planned = variables.marks.get(&it.name).and_then(|it| it.next);
-                if let Some(next) = planned.filter(|next| same && *next > now) {
+                if let Some(next) = planned.filter(|next| *next > now) {
                     self.wake_at(next);
                     return;
                 }
