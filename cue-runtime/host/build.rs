@@ -128,7 +128,7 @@ fn build(plan: &Plan, own_rustc: &Path, root: &Path, target_dir: &Path) {
     let home = env::var("CARGO_HOME").or_else(|_| env::var("HOME").map(|it| it + "/.cargo"));
     let sysroot = ask(&plan.rustc, &["--print", "sysroot"]).unwrap_or_default();
     let flags = [
-        "-Clink-arg=-zstack-size=16777216".to_owned(),
+        "-Clink-arg=-zstack-size=268435456".to_owned(),
         format!("--remap-path-prefix={}=lateen", root.display()),
         format!("--remap-path-prefix={}=cargo", home.unwrap_or_default()),
         format!("--remap-path-prefix={}=rust", sysroot.display()),

@@ -14,6 +14,9 @@ pub mod bench; // what the end-to-end tests stand on
 pub mod score; // counting, the score file
 pub mod process; // the built binary and the players
 pub mod kubeapi; // Kubernetes API vectors
+pub mod measure; // a command with limits
+pub mod canonical; // JSON in one form
+pub mod cuex; // CUE under stress: cliffs, permutations, hostile inputs
 pub mod cue_syntax; // CUE texts: parser and printer
 pub mod cue_eval; // CUE evaluations: nodes, texts, errors
 pub mod vela; // rendering, admission, definitions

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use lateen_e2e::score::Scores;
-use lateen_e2e::{bench, cue_eval, cue_syntax, kubeapi, live, vela, vela_backoff};
+use lateen_e2e::{bench, cue_eval, cue_syntax, cuex, kubeapi, live, vela, vela_backoff};
 
 /// Conformance runners of Lateen.
 #[derive(Debug, Parser)]
@@ -65,6 +65,7 @@ const RUNNERS: &[(&str, Runner)] = &[
     ("cue.pkg", |cases, _, _| cue_eval::run(cases, "pkg")),
     ("cue.idioms", |cases, _, _| cue_eval::run(cases, "idioms")),
     ("cue.compat014", |cases, _, _| cue_eval::run_compat(cases)),
+    ("cuex", |cases, work, only| cuex::run(&cases.join("cuex"), work, only)),
     ("vela", |cases, _, _| {
         let mut scores = vela::run(&cases.join("vela"))?;
         scores.merge(vela_backoff::run(&cases.join("vela"))?);

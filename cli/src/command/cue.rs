@@ -1,15 +1,16 @@
-//! `lateen cue`: evaluate, export and check CUE, with cue's own exit codes.
+//! `lateen cue`: evaluate, export, check, format and import CUE, with cue's flags and exit codes.
 
-use std::path::{Path, PathBuf};
+use std::io::Write as _;
+use std::path::Path;
 
-use clap::{Args as ClapArgs, Subcommand, ValueEnum};
-use cue_session::{
-    Budget, Concreteness, Diagnostic, Error, Package, Profile, ProgramSpec, Runtime, Session,
-    Source, SyntaxStyle,
-};
+use clap::{Args as ClapArgs, Subcommand};
+use cue_syntax::Style;
+use cue_tool::evaluate::{Concrete, Outcome};
+use cue_tool::format::Action;
+use cue_tool::{Encoding, Error, Load, Request, Verb, evaluate, format, import};
 
 use crate::Cli;
-use crate::exit::{Exit, bad_input};
+use crate::exit::Exit;
 use crate::target::cue_runtime;
 
 /// `lateen cue …`
@@ -17,207 +18,209 @@ use crate::target::cue_runtime;
 #[command(after_help = "\
 Examples:
   lateen cue export config.cue                 JSON
-  lateen cue export config.cue --out yaml -e deployments
+  lateen cue export . --out yaml -e deployments -t env=prod
   lateen cue eval schema.cue data.yaml
-  lateen cue vet schema.cue data.json -d '#Config'")]
+  lateen cue vet schema.cue data.json -d '#Config'
+  lateen cue fmt ./...
+  lateen cue import -l kind -l metadata.name -o - objects.yaml")]
 pub struct Args {
     #[command(subcommand)]
-    command: Verb,
+    command: Command,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
-    /// Print the value as JSON or YAML; everything must be concrete.
+enum Command {
+    /// Print the value as JSON or another form; everything must be concrete.
     Export(Input),
     /// Print the value as CUE, types and all.
     Eval(Input),
     /// Check data against CUE.
     Vet(Input),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Form {
-    Json,
-    Yaml,
-    Cue,
-    Text,
+    /// Print CUE that means the same as the files.
+    Def(Input),
+    /// Format files in place.
+    Fmt(Fmt),
+    /// Write data files as CUE files.
+    Import(Import),
 }
 
 #[derive(Debug, ClapArgs)]
 struct Input {
-    /// CUE files of one package, and JSON or YAML data; `-` is CUE on stdin.
-    #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
-    /// Evaluate this expression instead of the whole.
+    /// CUE files of one package or a folder, and JSON, YAML or TOML data; `-` is CUE on stdin.
+    #[arg(value_name = "FILE")]
+    files: Vec<String>,
+    /// Evaluate this expression instead of the whole; may be repeated.
     #[arg(short = 'e', long, value_name = "EXPR")]
-    expression: Option<String>,
-    /// Form of the output.
-    #[arg(long, value_enum, value_name = "FORM")]
-    out: Option<Form>,
-    /// Where data files are unified, a path.
-    #[arg(short = 'l', long = "path", value_name = "PATH")]
-    path: Option<String>,
-    /// Expression that data files must satisfy (vet).
+    expression: Vec<String>,
+    /// Form of the output: json, jsonl, yaml, toml, cue, text, binary.
+    #[arg(long, value_name = "FORM", value_parser = encoding)]
+    out: Option<Encoding>,
+    /// Write there instead of to stdout; the name's end gives the form.
+    #[arg(short = 'o', long, value_name = "FILE")]
+    outfile: Option<String>,
+    /// Overwrite an existing file.
+    #[arg(short = 'f', long)]
+    force: bool,
+    /// Where data goes: `label:` or an expression over the data; may be repeated.
+    #[arg(short = 'l', long = "path", value_name = "LABEL")]
+    path: Vec<String>,
+    /// Expression that data must satisfy.
     #[arg(short = 'd', long, value_name = "EXPR")]
     schema: Option<String>,
-    /// Everything must be concrete.
-    #[arg(short = 'c', long)]
-    concrete: bool,
+    /// Value of a tag, `key=value` or a shorthand; may be repeated.
+    #[arg(short = 't', long = "inject", value_name = "TAG")]
+    tag: Vec<String>,
+    /// Which package of the folder.
+    #[arg(short = 'p', long, value_name = "NAME")]
+    package: Option<String>,
+    /// Everything must be concrete; with `=false` nothing need be.
+    #[arg(short = 'c', long, visible_alias = "strict", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", value_name = "BOOL")]
+    concrete: Option<bool>,
 }
 
-/// Name of the field that holds what `-e` asks for.
-const EXPRESSION: &str = "_lateen_expression";
-/// Name of the field that holds checked data.
-const DATA: &str = "_lateen_data";
+#[derive(Debug, ClapArgs)]
+struct Fmt {
+    /// Files and folders, `DIR/...` for all below; `-` formats stdin.
+    #[arg(value_name = "FILE")]
+    files: Vec<String>,
+    /// Simplify too.
+    #[arg(short = 's', long)]
+    simplify: bool,
+    /// Name the files that are not formatted, write none; exit 1 if there are any.
+    #[arg(long)]
+    check: bool,
+    /// Print what would change, write nothing.
+    #[arg(short = 'd', long)]
+    diff: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+struct Import {
+    /// JSON, YAML, TOML or text files.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<String>,
+    /// Package clause.
+    #[arg(short = 'p', long, value_name = "NAME")]
+    package: Option<String>,
+    /// Label around each value: `label:` or an expression over it; may be repeated.
+    #[arg(short = 'l', long = "path", value_name = "LABEL")]
+    path: Vec<String>,
+    /// Several values as one list.
+    #[arg(long)]
+    list: bool,
+    /// Write there; `-` is stdout. Without it each file becomes FILE.cue.
+    #[arg(short = 'o', long, value_name = "FILE")]
+    outfile: Option<String>,
+    /// Overwrite existing files.
+    #[arg(short = 'f', long)]
+    force: bool,
+}
+
+fn encoding(name: &str) -> Result<Encoding, String> {
+    Encoding::of_name(name).ok_or_else(|| format!("unknown filetype {name}"))
+}
 
 /// Runs the command.
 pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
-    tokio::task::block_in_place(|| match &args.command {
-        Verb::Export(input) => export(input, cli),
-        Verb::Eval(input) => eval(input, cli),
-        Verb::Vet(input) => vet(input, cli),
-    })
+    let done = tokio::task::block_in_place(|| match args.command {
+        Command::Export(input) => values(Verb::Export, input, cli),
+        Command::Eval(input) => values(Verb::Eval, input, cli),
+        Command::Vet(input) => values(Verb::Vet, input, cli),
+        Command::Def(input) => values(Verb::Def, input, cli),
+        Command::Fmt(fmt) => formatted(&fmt, cli),
+        Command::Import(files) => imported(files),
+    });
+    // cue ends with 1 whatever was wrong.
+    match done {
+        Err(error) => {
+            cli.out.note(&format!("{error:#}"));
+            Ok(Exit::NotSo)
+        }
+        done => done,
+    }
 }
 
-fn export(input: &Input, cli: &Cli) -> anyhow::Result<Exit> {
-    let mut session = match open(input)? {
-        Ok(session) => session,
-        Err(all) => return refuse(&all, cli),
-    };
-    let path = asked(input);
-    let printed = match input.out.unwrap_or(Form::Json) {
-        Form::Json => session.json(path),
-        Form::Cue => session.syntax(path, SyntaxStyle::Final),
-        Form::Yaml => match session.value(path) {
-            Ok(Some(value)) => Ok(Some(serde_yaml::to_string(&value)?)),
-            Ok(None) => Ok(None),
-            Err(error) => Err(error),
+fn values(verb: Verb, input: Input, cli: &Cli) -> anyhow::Result<Exit> {
+    let target = input.outfile.as_deref().filter(|it| *it != "-");
+    let request = Request {
+        verb,
+        load: Load { arguments: input.files, package: input.package, tags: input.tag },
+        expressions: input.expression,
+        labels: input.path,
+        schema: input.schema,
+        out: input.out.or_else(|| target.and_then(Encoding::of_file)),
+        concrete: match input.concrete {
+            None => Concrete::Usual,
+            Some(true) => Concrete::Must,
+            Some(false) => Concrete::May,
         },
-        Form::Text => session
-            .value(path)
-            .map(|value| value.map(|it| it.as_str().map_or(it.to_string(), str::to_owned))),
     };
-    finish(printed, cli)
-}
-
-fn eval(input: &Input, cli: &Cli) -> anyhow::Result<Exit> {
-    let mut session = match open(input)? {
-        Ok(session) => session,
-        Err(all) => return refuse(&all, cli),
-    };
-    let path = asked(input);
-    let how = if input.concrete { Concreteness::Required } else { Concreteness::Optional };
-    let wrong = session.validate(path, how).map_err(fault)?;
-    if !wrong.is_empty() {
-        return refuse(&wrong, cli);
+    let Outcome { output, warning } = evaluate(&cue_runtime()?, &request)?;
+    if let Some(text) = warning {
+        cli.out.note(text);
     }
-    let printed = match input.out.unwrap_or(Form::Cue) {
-        Form::Cue | Form::Text => session.syntax(path, SyntaxStyle::Eval),
-        Form::Json | Form::Yaml => session.json(path),
-    };
-    finish(printed, cli)
+    put(target, input.force, &output)?;
+    Ok(Exit::Done)
 }
 
-fn vet(input: &Input, cli: &Cli) -> anyhow::Result<Exit> {
-    let mut session = match open(input)? {
-        Ok(session) => session,
-        Err(all) => return refuse(&all, cli),
-    };
-    let data = input.files.iter().any(|file| is_data(file));
-    let how = if input.concrete || data { Concreteness::Required } else { Concreteness::Optional };
-    let path = if data && input.schema.is_some() { DATA } else { "" };
-    let wrong = session.validate(path, how).map_err(fault)?;
-    if wrong.is_empty() { Ok(Exit::Done) } else { refuse(&wrong, cli) }
-}
-
-fn finish(printed: Result<Option<String>, Error>, cli: &Cli) -> anyhow::Result<Exit> {
-    match printed {
-        Ok(Some(text)) => {
-            cli.out.line(text.trim_end_matches('\n'))?;
-            Ok(Exit::Done)
-        }
-        Ok(None) => Err(bad_input("there is no such value")),
-        Err(Error::Diagnostics(all)) => refuse(&all, cli),
-        Err(error) => Err(fault(error)),
+fn formatted(fmt: &Fmt, cli: &Cli) -> anyhow::Result<Exit> {
+    let style = if fmt.simplify { Style::Simplified } else { Style::Plain };
+    if fmt.files == ["-"] {
+        let text = std::io::read_to_string(std::io::stdin())?;
+        put(None, false, format::text("-", &text, style)?.as_bytes())?;
+        return Ok(Exit::Done);
     }
-}
-
-fn fault(error: Error) -> anyhow::Error {
-    anyhow::anyhow!("{error}")
-}
-
-/// Errors as cue prints them: the message, then an indented line for each position.
-fn refuse(all: &[Diagnostic], cli: &Cli) -> anyhow::Result<Exit> {
-    for wrong in all {
-        let path = if wrong.path.is_empty() { String::new() } else { format!("{}: ", wrong.path) };
-        let colon = if wrong.positions.is_empty() { "" } else { ":" };
-        cli.out.note(&format!("{path}{}{colon}", wrong.message));
-        for at in &wrong.positions {
-            cli.out.note(&format!("    ./{}:{}:{}", at.file, at.line, at.column));
+    let action = match (fmt.check, fmt.diff) {
+        (_, true) => Action::Show,
+        (true, false) => Action::Check,
+        (false, false) => Action::Write,
+    };
+    let changed = format::files(&fmt.files, style, action)?;
+    for it in &changed {
+        match action {
+            Action::Write => {}
+            Action::Check => cli.out.line(&it.file)?,
+            Action::Show => cli.out.line(it.difference().trim_end())?,
         }
     }
-    Ok(Exit::NotSo)
+    let unwanted = action != Action::Write && !changed.is_empty();
+    Ok(if unwanted { Exit::NotSo } else { Exit::Done })
 }
 
-fn asked(input: &Input) -> &'static str {
-    if input.expression.is_some() { EXPRESSION } else { "" }
-}
-
-fn is_data(file: &Path) -> bool {
-    file.extension().is_some_and(|it| it == "json" || it == "yaml" || it == "yml")
-}
-
-fn open(input: &Input) -> anyhow::Result<Result<Session, Vec<Diagnostic>>> {
-    let mut sources = Vec::new();
-    let mut inputs = Vec::new();
-    let data_path = match (&input.path, &input.schema) {
-        (Some(path), _) => path.clone(),
-        (None, Some(_)) => DATA.to_owned(),
-        (None, None) => String::new(),
-    };
-    for file in &input.files {
-        if is_data(file) {
-            for document in crate::manifest::read(std::slice::from_ref(file))? {
-                inputs.push(cue_session::Input::new(&data_path, document.object.to_string()));
-            }
-        } else {
-            sources.push(read(file)?);
-        }
-    }
-    let clause = sources.iter().find_map(|it| package_clause(&it.text)).unwrap_or_default();
-    let mut synthetic = String::new();
-    if let Some(expression) = &input.expression {
-        synthetic.push_str(&format!("{EXPRESSION}: {expression}\n"));
-    }
-    if let Some(schema) = &input.schema {
-        synthetic.push_str(&format!("{DATA}: {schema}\n"));
-    }
-    if !synthetic.is_empty() {
-        sources.push(Source::new("command line", format!("{clause}\n{synthetic}")));
-    }
+fn imported(files: Import) -> anyhow::Result<Exit> {
     let runtime = cue_runtime()?;
-    let spec = ProgramSpec { sources, packages: Vec::<Package>::new(), profile: Profile::V017 };
-    let session = runtime
-        .compile(spec)
-        .and_then(|program| runtime.start(&program, inputs, Budget::DEFINITION));
-    match session {
-        Ok(session) => Ok(Ok(session)),
-        Err(Error::Diagnostics(all)) => Ok(Err(all)),
-        Err(error) => Err(fault(error)),
+    let options = import::Options { package: files.package, labels: files.path, list: files.list };
+    let mut together = Vec::new();
+    for file in &files.files {
+        let bytes =
+            std::fs::read(file).map_err(|source| Error::File { file: file.clone(), source })?;
+        let text = import::import(&runtime, file, &bytes, &options)?;
+        if files.outfile.is_some() {
+            together.extend(text.bytes());
+        } else {
+            let target = Path::new(file).with_extension("cue");
+            put(target.to_str(), files.force, text.as_bytes())?;
+        }
     }
+    if let Some(target) = &files.outfile {
+        put(Some(target.as_str()).filter(|it| *it != "-"), files.force, &together)?;
+    }
+    Ok(Exit::Done)
 }
 
-fn read(file: &Path) -> anyhow::Result<Source> {
-    let text = if file == Path::new("-") {
-        std::io::read_to_string(std::io::stdin())?
-    } else {
-        std::fs::read_to_string(file)
-            .map_err(|error| bad_input(format!("{}: {error}", file.display())))?
+/// To a file, which must not be there unless forced, or to stdout.
+fn put(file: Option<&str>, force: bool, bytes: &[u8]) -> anyhow::Result<()> {
+    let Some(file) = file else {
+        return Ok(std::io::stdout().lock().write_all(bytes)?);
     };
-    Ok(Source::new(file.display().to_string().trim_start_matches("./"), text))
-}
-
-/// The package clause of a file, so that a synthetic file can join its package.
-fn package_clause(text: &str) -> Option<String> {
-    text.lines().map(str::trim).find(|line| line.starts_with("package ")).map(str::to_owned)
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true).create_new(!force);
+    match options.open(file) {
+        Ok(mut open) => Ok(open.write_all(bytes)?),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            anyhow::bail!("error writing \"{file}\": file already exists")
+        }
+        Err(source) => Err(Error::File { file: file.to_owned(), source }.into()),
+    }
 }

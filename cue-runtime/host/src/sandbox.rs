@@ -3,8 +3,15 @@
 use cue_session::{Answer, Call, Fault};
 use wasmtime::{Memory, ResourceLimiter, Store, TypedFunc};
 
-/// Stack the sandbox may use on the host; a call makes sure it is there.
-pub(crate) const STACK: usize = 16 << 20;
+/// Stack the sandbox may use on the host; a call makes sure it is there. What is not used is never
+/// backed by memory.
+pub(crate) const STACK: usize = 512 << 20;
+
+/// The module's own stack, at the bottom of its memory: as build.rs links it.
+pub(crate) const OWN_STACK: usize = 256 << 20;
+
+/// How much of its own stack a kept instance may have touched.
+const SHALLOW: usize = 24 << 20;
 
 /// Epochs (of [`crate::pool::TICK`]) one call may take: a backstop, budgets come first.
 pub(crate) const EPOCHS: u64 = 3_000;
@@ -24,7 +31,7 @@ impl ResourceLimiter for Limits {
         desired: usize,
         _maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        if desired > self.memory {
+        if desired > self.memory + OWN_STACK {
             return Err(wasmtime::Error::msg(format!(
                 "memory limit of {} MiB exceeded",
                 self.memory >> 20
@@ -59,7 +66,14 @@ pub(crate) struct Sandbox {
 impl Sandbox {
     /// Whether it may serve another session.
     pub(crate) fn is_reusable(&self) -> bool {
-        !self.broken && self.memory.data_size(&self.store) <= WARM
+        !self.broken && self.memory.data_size(&self.store) <= WARM + OWN_STACK && self.is_shallow()
+    }
+
+    /// Whether recursion was never so deep that its pages are worth giving back.
+    fn is_shallow(&self) -> bool {
+        let from = OWN_STACK - SHALLOW;
+        let window = self.memory.data(&self.store).get(from..from + (128 << 10));
+        window.is_some_and(|it| it.iter().all(|byte| *byte == 0))
     }
 
     /// Carries out one call.

@@ -34,7 +34,7 @@ fn a_program_is_compiled_and_asked() {
 #[test]
 fn a_small_stack_is_enough_for_the_caller() {
     let runtime = runtime();
-    let text = format!("x: {}1{}", "(".repeat(300), ")".repeat(300));
+    let text = format!("x: {}1{}", "(".repeat(9_900), ")".repeat(9_900));
     let done = std::thread::Builder::new()
         .stack_size(256 << 10)
         .spawn(move || {

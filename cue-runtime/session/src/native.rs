@@ -7,7 +7,7 @@ use crate::protocol::{Answer, Call};
 use crate::session::{Fault, Instance, Runtime};
 
 /// Stack a call may use: the evaluator's depth limits are set for it.
-const STACK: usize = 64 << 20;
+const STACK: usize = 512 << 20;
 
 /// Keeps idle machines with their compiled programs.
 #[derive(Clone, Default)]
@@ -23,7 +23,9 @@ struct NativeInstance {
 impl Instance for NativeInstance {
     fn call(&mut self, call: &Call) -> Result<Answer, Fault> {
         match &mut self.machine {
-            Some(machine) => Ok(stacker::maybe_grow(STACK, 2 * STACK, || machine.call(call))),
+            Some(machine) => {
+                Ok(stacker::maybe_grow(STACK, STACK + (1 << 20), || machine.call(call)))
+            }
             None => Err(Fault("instance was given back".into())),
         }
     }

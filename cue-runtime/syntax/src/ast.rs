@@ -29,6 +29,17 @@ pub struct File {
     pub attributes: Vec<Attribute>,
     /// Everything else.
     pub decls: Vec<Decl>,
+    /// Of the text, which bounds how deeply the declarations nest.
+    pub length: usize,
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let decls = std::mem::take(&mut self.decls);
+        if !decls.is_empty() {
+            crate::stack::enough(self.length, || drop(decls));
+        }
+    }
 }
 
 /// `import name "path:package"`

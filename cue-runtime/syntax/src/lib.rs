@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 pub mod ast; // the tree that is evaluated
+mod stack; // room for recursion
 pub mod scan; // text -> tokens
 mod frames; // which node a comment belongs to
 mod grammar; // tokens -> concrete tree

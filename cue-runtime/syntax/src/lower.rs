@@ -43,7 +43,7 @@ impl Lower<'_> {
     }
 
     fn span(&self, id: NodeId) -> Span {
-        Span { start: self.tree.start(id).at, end: self.tree[id].end }
+        Span { start: self.tree.began(id).at, end: self.tree[id].end }
     }
 
     fn error(&mut self, id: NodeId, message: impl Into<String>) {

@@ -3,6 +3,7 @@
 use crate::ast::{Expr, File, Span};
 use crate::grammar;
 use crate::lower::Lower;
+use crate::stack;
 use crate::tree::Tree;
 
 /// What is wrong with a source text, and where.
@@ -25,18 +26,21 @@ pub struct Parsed {
 
 /// Parses a file.
 pub fn parse_file(text: &str) -> Parsed {
-    let (tree, mut errors) = parse_tree(text);
-    let mut lower = Lower { tree: &tree, errors: Vec::new() };
-    let file = lower.file();
-    if errors.is_empty() {
-        errors = lower.errors;
-    }
-    Parsed { file, errors }
+    stack::enough(text.len(), || {
+        let (tree, mut errors) = grammar::file(text);
+        let mut lower = Lower { tree: &tree, errors: Vec::new() };
+        let mut file = lower.file();
+        file.length = text.len();
+        if errors.is_empty() {
+            errors = lower.errors;
+        }
+        Parsed { file, errors }
+    })
 }
 
 /// Parses a file to the tree that keeps comments and layout, for the printer.
 pub fn parse_tree(text: &str) -> (Tree, Vec<SyntaxError>) {
-    grammar::file(text)
+    stack::enough(text.len(), || grammar::file(text))
 }
 
 /// Parses an expression.
@@ -44,12 +48,14 @@ pub fn parse_tree(text: &str) -> (Tree, Vec<SyntaxError>) {
 /// # Errors
 /// What is wrong with it.
 pub fn parse_expr(text: &str) -> Result<Expr, Vec<SyntaxError>> {
-    let (tree, errors) = grammar::expression(text);
-    if !errors.is_empty() {
-        return Err(errors);
-    }
-    let Some(root) = tree.root else { return Err(errors) };
-    let mut lower = Lower { tree: &tree, errors };
-    let expr = lower.expr(root);
-    if lower.errors.is_empty() { Ok(expr) } else { Err(lower.errors) }
+    stack::enough(text.len(), || {
+        let (tree, errors) = grammar::expression(text);
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let Some(root) = tree.root else { return Err(errors) };
+        let mut lower = Lower { tree: &tree, errors };
+        let expr = lower.expr(root);
+        if lower.errors.is_empty() { Ok(expr) } else { Err(lower.errors) }
+    })
 }

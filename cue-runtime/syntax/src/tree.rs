@@ -202,6 +202,20 @@ impl Tree {
         NodeId((self.nodes.len() - 1) as u32)
     }
 
+    /// Where a node began when it was parsed: [`Tree::start`] without walking down operands, of
+    /// which there may be many.
+    pub(crate) fn began(&self, id: NodeId) -> Mark {
+        match &self[id].kind {
+            Kind::Binary { .. }
+            | Kind::Selector(..)
+            | Kind::Index { .. }
+            | Kind::Slice { .. }
+            | Kind::Call { .. }
+            | Kind::Postfix(..) => self[id].mark,
+            _ => self.start(id),
+        }
+    }
+
     /// The first token of a node; that of the leftmost child if it has none of its own.
     pub fn start(&self, id: NodeId) -> Mark {
         let mut node = &self[id];

@@ -1,15 +1,23 @@
 //! No text makes scanner, parser or printer panic or hang; formatting keeps what it means.
 
+use std::path::Path;
+
 use cue_syntax::{Style, format_tree, parse_expr, parse_file, parse_tree};
 
-const SEEDS: &[&str] = &[
-    "package a // x\n\nimport \"strings\"\nimport (\n\tb \"c/d:e\" // f\n)\n\n#D: {\n\t// doc\n\ta?: int | *1 // one\n\tb!: >=1 & <=10\n\t...\n}\n",
-    "x: [for k, v in y if k != \"a\" let z = v {\"\\(k)-\\(z)\": v}, ...int]\nlet q = x[1:2]\nw: q.a.\"b-c\"[0](1, \"t\",)\n",
-    "s: \"\"\"\n\ta \\(b + \"c\\(d)\")\n\t\\n\n\t\"\"\"\nr: #\"raw \\#(e) \"#\nt: '\\x00\\101'\nu: #\"\"\"\n  \"\"\"\n  \"\"\"#\n",
-    "@experiment(aliasv2,try,explicitopen)\na~X: 1\nb~(K,V)?: X\nif a == 1 {c: 2} else {d: 3}\ne: #D... @tag(x, y=\"z\")\n",
-    "n: 1.5e-3 + 0xFF - 1Ki / .5 * -2 && !true || (a =~ \"x\")\nX=m: {Y=[string]: {v: Y}}\n(p): _|_\n\"i\\(j)\": null\n",
-    "a: b: c: 1\n\n\na: {b: {}\n// end\n}\nl: [\n\t1, // one\n\t{x: 2}, // two\n\n\t3\n]\n",
-];
+/// Texts that are mutated: `tests/corpus`, in order of their names.
+fn seeds() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+    files.sort();
+    files.iter().map(|it| std::fs::read_to_string(it).unwrap()).collect()
+}
+
+/// How many mutations: `FUZZ_ITERATIONS`, or a thousand.
+fn iterations() -> usize {
+    std::env::var("FUZZ_ITERATIONS").ok().and_then(|it| it.parse().ok()).unwrap_or(1_000)
+}
+
 const BITS: &[&str] = &[
     "\n",
     " ",
@@ -67,8 +75,8 @@ impl Dice {
     }
 }
 
-fn mutated(dice: &mut Dice) -> String {
-    let mut text: Vec<char> = SEEDS[dice.roll(SEEDS.len())].chars().collect();
+fn mutated(seeds: &[String], dice: &mut Dice) -> String {
+    let mut text: Vec<char> = seeds[dice.roll(seeds.len())].chars().collect();
     for _ in 0..=dice.roll(6) {
         let at = dice.roll(text.len() + 1);
         let to = (at + dice.roll(8)).min(text.len());
@@ -89,10 +97,11 @@ fn mutated(dice: &mut Dice) -> String {
 }
 
 #[test]
-fn mutations_never_panic() {
+fn fuzz_texts() {
+    let seeds = seeds();
     let mut dice = Dice(42);
-    for _ in 0..3_000 {
-        let text = mutated(&mut dice);
+    for _ in 0..iterations() {
+        let text = mutated(&seeds, &mut dice);
         let parsed = parse_file(&text);
         let (tree, errors) = parse_tree(&text);
         assert!(parsed.errors.len() >= errors.len(), "{text}");
@@ -109,8 +118,8 @@ fn mutations_never_panic() {
 
 #[test]
 fn seeds_are_kept_by_the_printer() {
-    for seed in SEEDS {
-        let (tree, errors) = parse_tree(seed);
+    for seed in seeds() {
+        let (tree, errors) = parse_tree(&seed);
         let plain = format_tree(&tree, Style::Plain);
         let (again, after) = parse_tree(&plain);
         assert_eq!(errors.len(), after.len(), "{plain}");
@@ -180,4 +189,41 @@ fn what_is_evaluated_can_be_printed() {
     assert_eq!(cue_syntax::format_file(&again.file), printed);
     let expr = parse_expr("{a: 1, b: f(x, 2)}").expect("an expression");
     assert_eq!(cue_syntax::format_expr(&expr), "{\n\ta: 1\n\tb: f(x, 2)\n}");
+}
+
+#[test]
+fn nesting_up_to_the_limit_is_fine_on_a_small_stack() {
+    let worst = "\"a\" | \"a\" & a || a && a == a + a * (";
+    let work = move || {
+        for (open, close) in [
+            ("(", ")"),
+            ("[", "]"),
+            ("{a: ", "}"),
+            ("-", ""),
+            ("f(", ")"),
+            (worst, ")"),
+            ("a: ", ""),
+        ] {
+            let text = format!("x: {}1{}", open.repeat(9_900), close.repeat(9_900));
+            let parsed = parse_file(&text);
+            assert_eq!(parsed.errors, [], "{open}");
+            let (tree, _) = parse_tree(&text);
+            assert!(!format_tree(&tree, Style::Plain).trim().is_empty());
+        }
+    };
+    std::thread::Builder::new().stack_size(128 << 10).spawn(work).unwrap().join().unwrap();
+}
+
+#[test]
+fn one_level_too_many_is_an_error() {
+    let text = format!("x: {}1{}", "(".repeat(10_000), ")".repeat(10_000));
+    let (_, errors) = parse_tree(&text);
+    assert_eq!(errors[0].message, "expression exceeds maximum nesting depth of 10000");
+}
+
+#[test]
+fn operators_in_a_row_do_not_nest() {
+    let text = format!("x: {}1", "1 + ".repeat(200_000));
+    let work = move || assert_eq!(parse_file(&text).errors, []);
+    std::thread::Builder::new().stack_size(128 << 10).spawn(work).unwrap().join().unwrap();
 }

@@ -291,7 +291,7 @@ impl Grammar<'_> {
         let mut attributes = Some(attributes);
         let outermost = chain.len();
         for (index, (label, alias, constraint, colon)) in chain.into_iter().enumerate().rev() {
-            let mark = self.tree.start(label);
+            let mark = self.tree.began(label);
             let attributes = attributes.take().unwrap_or_default();
             let end = self.end_of(attributes.last().copied().unwrap_or(value));
             let kind = Kind::Field { label, alias, constraint, colon, value, attributes };
@@ -428,7 +428,7 @@ impl Grammar<'_> {
             self.expected(self.token.start, "identifier for alias");
             return value;
         }
-        let (mark, end) = (self.tree.start(name), self.end_of(value));
+        let (mark, end) = (self.tree.began(name), self.end_of(value));
         self.tree.add(mark, end, Kind::Alias { name, equal, value })
     }
 }

@@ -4,6 +4,7 @@ use super::{DEEPEST, Grammar, precedence, too_deep};
 use crate::ast::Span;
 use crate::parser::SyntaxError;
 use crate::scan::T;
+use crate::stack::OPERATORS;
 use crate::tree::{Kind, NodeId};
 
 impl Grammar<'_> {
@@ -26,7 +27,13 @@ impl Grammar<'_> {
     }
 
     pub(super) fn binary_tail(&mut self, lowest: u8, mut left: NodeId) -> NodeId {
+        let mut operators = 0;
         loop {
+            operators += 1;
+            if operators > OPERATORS {
+                self.error(self.token.start, too_deep());
+                self.stop();
+            }
             let op = self.token.kind;
             let precedence = precedence(op);
             if precedence < lowest {
@@ -36,7 +43,7 @@ impl Grammar<'_> {
             self.frames.set_slot(frame, 1);
             let at = self.expect(op);
             let right = self.binary(precedence + 1);
-            let (mark, end) = (self.tree.start(left), self.end_of(right));
+            let (mark, end) = (self.tree.began(left), self.end_of(right));
             let id = self.tree.add(mark, end, Kind::Binary { left, op, at, right });
             left = self.close(id);
         }
@@ -87,7 +94,7 @@ impl Grammar<'_> {
                 self.error(self.token.start, too_deep());
                 self.stop();
             }
-            let mark = self.tree.start(x);
+            let mark = self.tree.began(x);
             x = match self.token.kind {
                 T::Period => {
                     let frame = self.open();
@@ -155,7 +162,7 @@ impl Grammar<'_> {
         self.frames.set_slot(frame, 1);
         let (at, end, op) = (self.mark(), self.token.end, self.token.kind);
         self.next();
-        let id = self.tree.add(self.tree.start(x), end, Kind::Postfix(x, op, at));
+        let id = self.tree.add(self.tree.began(x), end, Kind::Postfix(x, op, at));
         self.close(id)
     }
 
@@ -167,7 +174,7 @@ impl Grammar<'_> {
     pub(super) fn index(&mut self, base: NodeId) -> NodeId {
         let frame = self.open();
         self.frames.set_slot(frame, 1);
-        let mark = self.tree.start(base);
+        let mark = self.tree.began(base);
         let open = self.expect(T::LBrack);
         let low = (!self.is(T::Colon)).then(|| self.rhs());
         let mut colon = None;
@@ -237,13 +244,13 @@ impl Grammar<'_> {
 
     pub(super) fn structure(&mut self) -> NodeId {
         let open = self.expect(T::LBrace);
-        self.depth += 1;
-        if self.depth > DEEPEST {
+        self.structs += 1;
+        if self.structs > DEEPEST {
             self.error(open.at, too_deep());
             self.stop();
         }
         let decls = if self.is(T::RBrace) { Vec::new() } else { self.decls() };
-        self.depth -= 1;
+        self.structs -= 1;
         let (close, end) = self.expect_closing(T::RBrace, "struct literal");
         self.tree.add(open, end, Kind::Struct { braces: Some((open, close)), decls })
     }

@@ -6,13 +6,12 @@ use crate::names;
 use crate::parser::SyntaxError;
 use crate::position::LineIndex;
 use crate::scan::{Scanner, T, Token};
+use crate::stack::DEEPEST;
 use crate::tree::{Distance, Group, Kind, Mark, NodeId, Tree};
 
 mod decls; // fields, clauses, lets
 mod exprs; // operators, operands, literals
 
-/// Deepest nesting of expressions: what a small stack bears in a debug build. (cue: 10,000)
-const DEEPEST: u32 = 400;
 /// Parser errors after which parsing stops.
 const ERRORS: usize = 10;
 
@@ -32,6 +31,8 @@ pub(crate) struct Grammar<'a> {
     frames: Frames,
     pub(crate) errors: Vec<SyntaxError>,
     depth: u32,
+    /// Bodies of clauses nest without an expression between them.
+    structs: u32,
     stopped: bool,
     synced: (u32, u32),
     experiments: Experiments,
@@ -88,6 +89,7 @@ impl<'a> Grammar<'a> {
             frames: Frames::new(slot),
             errors: Vec::new(),
             depth: 0,
+            structs: 0,
             stopped: false,
             synced: (0, 0),
             experiments: Experiments::default(),

@@ -4,6 +4,7 @@ use crate::columns;
 use crate::machine::{CUT, FREEZE, GAP, IN, LINE, Machine, OUT, SEP, SPACE, STOP, TIGHT};
 use crate::scan::T;
 use crate::simplify;
+use crate::stack;
 use crate::tree::{Distance, Group, Kind, Mark, NodeId, Tree};
 use crate::unquote;
 
@@ -20,6 +21,11 @@ pub enum Style {
 
 /// The text of a tree.
 pub fn format_tree(tree: &Tree, style: Style) -> String {
+    let length = tree.nodes.len();
+    stack::enough(length, || printed(tree, style))
+}
+
+fn printed(tree: &Tree, style: Style) -> String {
     let simplified;
     let mut tree = tree;
     if style == Style::Simplified {

@@ -1,0 +1,311 @@
+//! eval, export, vet and def: sources and data to text, or to what is wrong.
+
+use cue_eval::builtin::Datum;
+use cue_eval::evaluation::{parse_json, print_json};
+use cue_session::{
+    Budget, Concreteness, Diagnostic, Input, Profile, ProgramSpec, Runtime, Session, Source,
+    SyntaxStyle,
+};
+
+use crate::data::{self, Encoding};
+use crate::load::{Load, Loaded};
+use crate::{Error, diagnostic};
+
+/// Which command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// Everything concrete, as data.
+    Export,
+    /// As CUE, types and all.
+    Eval,
+    /// Nothing but errors.
+    Vet,
+    /// As CUE that means the same.
+    Def,
+}
+
+/// Whether values must be concrete.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Concrete {
+    /// As the command has it.
+    #[default]
+    Usual,
+    /// `-c`
+    Must,
+    /// `-c=false`
+    May,
+}
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Which command.
+    pub verb: Verb,
+    /// Of what.
+    pub load: Load,
+    /// `-e`: these instead of the whole.
+    pub expressions: Vec<String>,
+    /// `-l`: where data goes.
+    pub labels: Vec<String>,
+    /// `-d`: what data must satisfy, or what is printed of it.
+    pub schema: Option<String>,
+    /// Form of the output, where it is not the command's own.
+    pub out: Option<Encoding>,
+    /// `-c`
+    pub concrete: Concrete,
+}
+
+/// What a command says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// For stdout or the file.
+    pub output: Vec<u8>,
+    /// For stderr, though nothing failed.
+    pub warning: Option<&'static str>,
+}
+
+/// Field that holds what `-e` asks for.
+const EXPRESSION: &str = "_lateen_expression";
+/// Field that holds data of `-d`.
+const DATA: &str = "_lateen_data";
+const INCOMPLETE: &str = "some instances are incomplete; use the -c flag to show errors or \
+                          -c=false to allow incomplete instances";
+
+/// What the command line gets: a hundred times a definition's work, the sandbox's memory.
+pub const BUDGET: Budget = Budget { ticks: 100_000_000, depth: 100_000, bytes: 1 << 30 };
+
+/// Carries out a request.
+///
+/// # Errors
+/// What is wrong with the files, the request or the values.
+pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Error> {
+    let mut loaded = request.load.load()?;
+    let rounds = rounds(&mut loaded, request.verb);
+    if request.verb == Verb::Vet && !loaded.data.is_empty() && loaded.sources.is_empty() {
+        return Err(Error::Request("data files specified without a schema".into()));
+    }
+    let mut outcome = Outcome::default();
+    for round in rounds {
+        let mut inputs = Vec::with_capacity(round.len());
+        for datum in &round {
+            let path = match (&request.schema, request.labels.as_slice()) {
+                (Some(_), []) => DATA.to_owned(),
+                (_, labels) => place(runtime, labels, datum)?,
+            };
+            inputs.push(Input::new(path, print_json(datum)));
+        }
+        let whole = [String::new()];
+        let asked = if request.expressions.is_empty() { &whole[..] } else { &request.expressions };
+        for expression in asked {
+            let mut session = open(runtime, &loaded, request, expression, inputs.clone())?;
+            let path = match (expression.as_str(), &request.schema) {
+                ("", Some(_)) if !round.is_empty() => DATA,
+                ("", _) => "",
+                _ => EXPRESSION,
+            };
+            answer(request, &loaded, &mut session, path, !round.is_empty(), &mut outcome)
+                .map_err(renamed)?;
+        }
+    }
+    Ok(outcome)
+}
+
+/// The data of each evaluation: all at once, but every document of a stream, and everything that
+/// is to be checked, on its own.
+fn rounds(loaded: &mut Loaded, verb: Verb) -> Vec<Vec<Datum>> {
+    let mut shared = Vec::new();
+    let mut single = Vec::new();
+    for (at, (file, datum)) in loaded.data.iter().enumerate() {
+        let same = |other: Option<&(String, Datum)>| other.is_some_and(|it| it.0 == *file);
+        let stream = same(loaded.data.get(at + 1)) || (at > 0 && same(loaded.data.get(at - 1)));
+        if stream || verb == Verb::Vet {
+            single.push(datum.clone());
+        } else {
+            shared.push(datum.clone());
+        }
+    }
+    if single.is_empty() {
+        return vec![shared];
+    }
+    let with_shared = |it| shared.iter().cloned().chain([it]).collect();
+    single.into_iter().map(with_shared).collect()
+}
+
+fn open(
+    runtime: &dyn Runtime,
+    loaded: &Loaded,
+    request: &Request,
+    expression: &str,
+    inputs: Vec<Input>,
+) -> Result<Session, Error> {
+    let mut sources = loaded.sources.clone();
+    let clause = loaded.package.as_ref().map(|it| format!("package {it}\n")).unwrap_or_default();
+    for (name, field, text) in [
+        ("--expression", EXPRESSION, Some(expression).filter(|it| !it.is_empty())),
+        ("--schema", DATA, request.schema.as_deref().filter(|_| !inputs.is_empty())),
+    ] {
+        let Some(text) = text else { continue };
+        if let Err(all) = cue_syntax::parse_expr(text) {
+            let message = all.first().map_or("not an expression", |it| it.message.as_str());
+            return Err(Error::Diagnostics(vec![diagnostic(message, Some((name, 1, 1)))]));
+        }
+        sources.push(Source::new(name, format!("{clause}{field}: {text}\n")));
+    }
+    let packages = loaded.packages.clone();
+    let program = runtime.compile(ProgramSpec { sources, packages, profile: Profile::V017 })?;
+    Ok(runtime.start(&program, inputs, BUDGET)?)
+}
+
+fn answer(
+    request: &Request,
+    loaded: &Loaded,
+    session: &mut Session,
+    path: &str,
+    with_data: bool,
+    outcome: &mut Outcome,
+) -> Result<(), Error> {
+    let encoding = request.out.unwrap_or(match request.verb {
+        Verb::Export => Encoding::Json,
+        Verb::Eval | Verb::Vet | Verb::Def => Encoding::Cue,
+    });
+    let strict = match request.concrete {
+        Concrete::Must => true,
+        Concrete::May => false,
+        Concrete::Usual => match request.verb {
+            Verb::Export => true,
+            Verb::Vet => with_data,
+            Verb::Eval | Verb::Def => encoding != Encoding::Cue,
+        },
+    };
+    let how = if strict { Concreteness::Required } else { Concreteness::Optional };
+    let data = encoding != Encoding::Cue && request.verb != Verb::Vet;
+    if !data {
+        // As data it is checked anyway, and in one walk.
+        let wrong = session.validate(path, how)?;
+        if !wrong.is_empty() {
+            return Err(Error::Diagnostics(wrong));
+        }
+    }
+    let style = match request.verb {
+        Verb::Vet => {
+            if !strict
+                && request.concrete == Concrete::Usual
+                && !session.validate(path, Concreteness::Required)?.is_empty()
+            {
+                outcome.warning = Some(INCOMPLETE);
+            }
+            return Ok(());
+        }
+        Verb::Export => SyntaxStyle::Final,
+        Verb::Eval => SyntaxStyle::Eval,
+        Verb::Def => SyntaxStyle::Definition,
+    };
+    let separator = if outcome.output.is_empty() { "" } else { separator(encoding) };
+    outcome.output.extend(separator.as_bytes());
+    if data {
+        let text = session.json(path).and_then(|text| {
+            text.ok_or_else(|| cue_session::Error::Diagnostics(vec![diagnostic("no value", None)]))
+        });
+        let text = match text {
+            Ok(text) => text,
+            Err(error) => return Err(all_of(session, path, error)),
+        };
+        let datum = parse_json(&text).map_err(Error::Runtime)?;
+        let text = data::write(encoding, &datum, path);
+        outcome.output.extend(text.map_err(|wrong| Error::Diagnostics(vec![wrong]))?);
+        return Ok(());
+    }
+    let text = session.syntax(path, style)?.unwrap_or_default();
+    if let (Verb::Def, Some(package), "") = (request.verb, &loaded.package, path) {
+        outcome.output.extend(format!("package {package}\n\n").bytes());
+    }
+    outcome.output.extend(text.trim_end_matches('\n').bytes());
+    outcome.output.push(b'\n');
+    Ok(())
+}
+
+/// Every error there is, where conversion to data stops at the first.
+fn all_of(session: &mut Session, path: &str, first: cue_session::Error) -> Error {
+    match session.validate(path, Concreteness::Required) {
+        Ok(all) if !all.is_empty() => Error::Diagnostics(all),
+        _ => first.into(),
+    }
+}
+
+fn separator(encoding: Encoding) -> &'static str {
+    match encoding {
+        Encoding::Yaml => "---\n",
+        Encoding::Cue => "// ---\n",
+        Encoding::Json
+        | Encoding::JsonLines
+        | Encoding::Toml
+        | Encoding::Text
+        | Encoding::Binary => "",
+    }
+}
+
+/// Errors without the names of our own fields.
+fn renamed(error: Error) -> Error {
+    let Error::Diagnostics(mut all) = error else { return error };
+    for wrong in &mut all {
+        for name in [EXPRESSION, DATA] {
+            if let Some(rest) = wrong.path.strip_prefix(name) {
+                wrong.path = rest.trim_start_matches('.').to_owned();
+            }
+        }
+    }
+    Error::Diagnostics(all)
+}
+
+/// The path that `-l` gives a value: `a:`, `"a"`, or an expression over the value.
+pub(crate) fn place(
+    runtime: &dyn Runtime,
+    labels: &[String],
+    datum: &Datum,
+) -> Result<String, Error> {
+    let mut path = Vec::new();
+    for label in labels {
+        let label = label.trim();
+        if label.contains(':') {
+            path.extend(
+                label.split(':').map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned),
+            );
+            continue;
+        }
+        let spec = ProgramSpec {
+            sources: vec![Source::new("--path", format!("{EXPRESSION}: {label}\n"))],
+            packages: Vec::new(),
+            profile: Profile::V017,
+        };
+        let value = match runtime.compile(spec) {
+            Ok(program) => {
+                let input = Input::new("", print_json(datum));
+                runtime.start(&program, vec![input], BUDGET)?.json(EXPRESSION)?
+            }
+            // A name of the data, which the program alone does not know.
+            Err(error) => match (datum, error) {
+                (Datum::Struct(fields), error) => {
+                    let found = fields.iter().find(|it| *it.0 == *label);
+                    match found {
+                        Some((_, value)) => Some(print_json(value)),
+                        None => return Err(error.into()),
+                    }
+                }
+                (_, error) => return Err(error.into()),
+            },
+        };
+        let name = match value.map(|it| parse_json(&it)) {
+            Some(Ok(Datum::String(name))) => name,
+            _ => return Err(Error::Request(format!("label {label} is not a string"))),
+        };
+        path.push(cue_syntax::unquote::quote(&name));
+    }
+    Ok(path.join("."))
+}
+
+/// For callers that have no positions.
+impl From<Diagnostic> for Error {
+    fn from(wrong: Diagnostic) -> Self {
+        Error::Diagnostics(vec![wrong])
+    }
+}

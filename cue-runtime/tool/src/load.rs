@@ -1,0 +1,248 @@
+//! Arguments to sources and data: files, a folder as a package, the packages of its module.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cue_eval::builtin::Datum;
+use cue_session::{Package, Source};
+
+use crate::data::{self, Encoding};
+use crate::{Error, diagnostic, tags};
+
+/// What to load.
+#[derive(Clone, Debug, Default)]
+pub struct Load {
+    /// Files and folders; `-` is CUE on standard input; none means the current folder.
+    pub arguments: Vec<String>,
+    /// Which package of a folder.
+    pub package: Option<String>,
+    /// `key=value` or a shorthand, for `@tag`.
+    pub tags: Vec<String>,
+}
+
+/// What was loaded.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// Files of one package.
+    pub sources: Vec<Source>,
+    /// What they import from their module.
+    pub packages: Vec<Package>,
+    /// Values of data files, with the file's name.
+    pub data: Vec<(String, Datum)>,
+    /// Name of the package.
+    pub package: Option<String>,
+    /// Whether all CUE was named file by file.
+    pub files: bool,
+}
+
+/// Largest file that is read.
+const LARGEST: u64 = 256 << 20;
+
+impl Load {
+    /// Reads everything.
+    ///
+    /// # Errors
+    /// What is missing, unreadable or not of its form.
+    pub fn load(&self) -> Result<Loaded, Error> {
+        let mut loaded = Loaded { files: true, ..Loaded::default() };
+        let here = [String::from(".")];
+        let arguments = if self.arguments.is_empty() { &here[..] } else { &self.arguments };
+        for argument in arguments {
+            let path = Path::new(argument);
+            if argument == "-" {
+                let text = std::io::read_to_string(std::io::stdin())
+                    .map_err(|source| Error::File { file: argument.clone(), source })?;
+                loaded.sources.push(Source::new("-", text));
+            } else if path.is_dir() {
+                loaded.files = false;
+                self.folder(path, &mut loaded)?;
+            } else {
+                match Encoding::of_file(argument) {
+                    Some(Encoding::Cue) => {
+                        loaded.sources.push(source(path)?);
+                    }
+                    Some(encoding) => {
+                        let bytes = bytes(path)?;
+                        let values = data::read(encoding, argument, &bytes)
+                            .map_err(|wrong| Error::Diagnostics(vec![wrong]))?;
+                        loaded.data.extend(values.into_iter().map(|it| (argument.clone(), it)));
+                    }
+                    None => {
+                        return Err(Error::Request(format!("unknown file extension {argument}")));
+                    }
+                }
+            }
+        }
+        if let Some(module) = module_of(arguments) {
+            module.imports(&mut loaded)?;
+        }
+        loaded.package = loaded.sources.iter().find_map(|it| package(&it.text));
+        let tagged = tags::source(&loaded.sources, &self.tags, loaded.package.as_deref())?;
+        loaded.sources.extend(tagged);
+        Ok(loaded)
+    }
+
+    /// The package in a folder: all files of the one package, or of the one that was asked for.
+    fn folder(&self, folder: &Path, loaded: &mut Loaded) -> Result<(), Error> {
+        let mut by_package: BTreeMap<String, Vec<Source>> = BTreeMap::new();
+        for file in cue_files(folder)? {
+            let source = source(&file)?;
+            by_package.entry(package(&source.text).unwrap_or_default()).or_default().push(source);
+        }
+        let chosen = match &self.package {
+            Some(name) => by_package.remove(name),
+            None => {
+                by_package.remove("");
+                let names: Vec<&str> = by_package.keys().map(String::as_str).collect();
+                if names.len() > 1 {
+                    let message = format!(
+                        "found packages {} in \"{}\"",
+                        names
+                            .iter()
+                            .map(|it| format!("\"{it}\""))
+                            .collect::<Vec<_>>()
+                            .join(" and "),
+                        folder.display()
+                    );
+                    return Err(Error::Request(message));
+                }
+                by_package.into_values().next()
+            }
+        };
+        match chosen {
+            Some(sources) => loaded.sources.extend(sources),
+            None => return Err(Error::Request("no CUE files in .".replace('.', &display(folder)))),
+        }
+        Ok(())
+    }
+}
+
+fn display(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
+    let failed = |source| Error::File { file: display(path), source };
+    let size = fs::metadata(path).map_err(failed)?.len();
+    if size > LARGEST {
+        return Err(Error::Request(format!("{}: larger than {LARGEST} bytes", display(path))));
+    }
+    fs::read(path).map_err(failed)
+}
+
+/// A CUE file; bytes that are not UTF-8 may stand in comments only.
+fn source(path: &Path) -> Result<Source, Error> {
+    let name = display(path);
+    let bytes = bytes(path)?;
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => {
+            let bytes = error.as_bytes();
+            let at = error.utf8_error().valid_up_to();
+            let (line, column) = cue_eval::encode::line_column(bytes, at);
+            let start = bytes[..at].iter().rposition(|it| *it == b'\n').map_or(0, |it| it + 1);
+            if !bytes[start..at].starts_with(b"//") {
+                let wrong = diagnostic("illegal UTF-8 encoding", Some((&name, line, column)));
+                return Err(Error::Diagnostics(vec![wrong]));
+            }
+            String::from_utf8_lossy(bytes).into_owned()
+        }
+    };
+    Ok(Source::new(name.trim_start_matches("./"), text))
+}
+
+fn cue_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let failed = |source| Error::File { file: display(folder), source };
+    let mut files: Vec<PathBuf> = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let name = path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+        let skipped = name.starts_with(['.', '_'])
+            || name.ends_with("_test.cue")
+            || name.ends_with("_tool.cue");
+        if name.ends_with(".cue") && !skipped && path.is_file() {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The name in a package clause.
+pub(crate) fn package(text: &str) -> Option<String> {
+    let mut lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
+    let first = lines.find(|it| !it.is_empty() && !it.starts_with("//") && !it.starts_with('@'))?;
+    let name = first.strip_prefix("package")?;
+    let name = name.split("//").next().unwrap_or_default().trim();
+    let named =
+        !name.is_empty() && name.chars().all(|it| it.is_alphanumeric() || "_#$".contains(it));
+    (named && name != "_").then(|| name.to_owned())
+}
+
+/// A module on disk: its folder and its path.
+struct Module {
+    root: PathBuf,
+    path: String,
+}
+
+fn module_of(arguments: &[String]) -> Option<Module> {
+    let first = arguments.iter().find(|it| *it != "-").map_or(".", String::as_str);
+    let start = fs::canonicalize(first).ok()?;
+    let root = start.ancestors().find(|it| it.join("cue.mod").is_dir())?.to_owned();
+    let text = fs::read_to_string(root.join("cue.mod/module.cue")).ok()?;
+    let line = text.lines().find_map(|it| it.trim().strip_prefix("module:"))?;
+    let path = line.trim().trim_matches('"');
+    // The major version is not part of import paths.
+    let path = path.split('@').next().unwrap_or(path).to_owned();
+    Some(Module { root, path })
+}
+
+impl Module {
+    /// Reads the packages of the module that `loaded` imports, and what those import.
+    fn imports(&self, loaded: &mut Loaded) -> Result<(), Error> {
+        let mut wanted = imported(&loaded.sources);
+        let mut seen: Vec<String> = Vec::new();
+        while let Some(import) = wanted.pop() {
+            if seen.contains(&import) {
+                continue;
+            }
+            seen.push(import.clone());
+            let (path, name) = import.rsplit_once(':').unwrap_or((&import, ""));
+            let Some(below) = path.strip_prefix(&self.path) else { continue };
+            if !(below.is_empty() || below.starts_with('/'))
+                || below.split('/').any(|it| it == "..")
+            {
+                continue;
+            }
+            let folder = self.root.join(below.trim_start_matches('/'));
+            if !folder.is_dir() {
+                continue;
+            }
+            let last = path.rsplit('/').next().unwrap_or_default();
+            let name = if name.is_empty() { last } else { name };
+            let mut sources = Vec::new();
+            for file in cue_files(&folder)? {
+                let source = source(&file)?;
+                if package(&source.text).as_deref() == Some(name) {
+                    sources.push(source);
+                }
+            }
+            wanted.extend(imported(&sources));
+            if !sources.is_empty() {
+                loaded.packages.push(Package { path: import, sources });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn imported(sources: &[Source]) -> Vec<String> {
+    let mut paths = Vec::new();
+    for source in sources {
+        paths.extend(
+            cue_syntax::parse_file(&source.text).file.imports.iter().map(|it| it.path.clone()),
+        );
+    }
+    paths
+}
