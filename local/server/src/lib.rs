@@ -20,6 +20,7 @@ mod decode; // pruning, typing, defaults
 mod validate; // schema errors of custom resources
 pub mod custom; // CustomResourceDefinitions
 mod kinds; // what single kinds have of their own
+mod builtin; // what is refused of built-in kinds
 mod admit; // admission plugins, allocators
 mod ownership; // managedFields
 pub mod selector; // label and field selectors

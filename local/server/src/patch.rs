@@ -27,8 +27,8 @@ pub enum PatchKind {
 pub(crate) fn refused(target: &Target, error: &Refused) -> ApiError {
     match error.code {
         409 => {
-            let causes: Vec<Value> = error.conflicts.iter().map(|(manager, field)| {
-                json!({"reason": "FieldManagerConflict", "message": format!("conflict with {manager}"), "field": field})
+            let causes: Vec<Value> = error.conflicts.iter().map(|(with, field)| {
+                json!({"reason": "FieldManagerConflict", "message": with, "field": field})
             }).collect();
             let mut answer = ApiError::new(409, "Conflict", error.message.clone());
             answer.details = Some(json!({"causes": causes}));

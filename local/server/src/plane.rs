@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::resource::{Registry, Resource};
 use crate::status::{ApiError, Result};
-use crate::{admit, custom, decode, kinds, meta, ownership};
+use crate::{admit, builtin, custom, decode, kinds, meta, ownership};
 
 /// What a plane is made of.
 #[derive(Debug)]
@@ -719,9 +719,7 @@ impl Plane {
             return Ok(());
         }
         let mut errors = meta::check(resource, object, old);
-        if errors.is_empty() || !kinds::own_errors(resource, object, old).is_empty() {
-            errors.extend(kinds::own_errors(resource, object, old));
-        }
+        errors.extend(builtin::errors(resource, object, old));
         if errors.is_empty() { Ok(()) } else { fail(&errors) }
     }
 

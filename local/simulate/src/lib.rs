@@ -118,7 +118,9 @@ pub async fn run(
 fn reconcile(cx: &mut Cx<'_>, id: &Id) {
     if id.name == "*" {
         for object in cx.cluster.list(&id.group, &id.plural, &id.namespace) {
-            cx.queue.push(id.beside(&id.group, &id.plural, object::name(&object)));
+            // An id without a namespace stands for those of all namespaces.
+            let namespace = object::text(&object, "/metadata/namespace");
+            cx.queue.push(Id::new(&id.group, &id.plural, namespace, object::name(&object)));
         }
         return;
     }
@@ -153,6 +155,9 @@ fn observe(event: Event, graph: &mut Graph, queue: &mut Queue) {
     }
     if id.group.is_empty() && id.plural == "pods" {
         queue.push(Id::new("", "services", &id.namespace, "*"));
+    }
+    if id.group.is_empty() && id.plural == "nodes" {
+        queue.push(Id::new("apps", "daemonsets", "", "*"));
     }
     if new.is_some() {
         queue.push(id);

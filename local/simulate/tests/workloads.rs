@@ -152,3 +152,19 @@ async fn stateful_sets_daemon_sets_and_namespaces() {
         wait(&plane, "v1", "namespaces", "", "shop", Value::is_null).await;
     }).await;
 }
+
+#[tokio::test]
+async fn a_daemon_set_follows_new_nodes() {
+    with_plane(|plane| async move {
+        let set = json!({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "d", "namespace": "default"},
+            "spec": {"selector": {"matchLabels": {"app": "web"}}, "template": template("i")}});
+        create(&plane, "apps/v1", "daemonsets", "default", set);
+        let scheduled =
+            |many: i64| move |it: &Value| it["status"]["desiredNumberScheduled"] == json!(many);
+        wait(&plane, "apps/v1", "daemonsets", "default", "d", scheduled(1)).await;
+        let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "late"}});
+        create(&plane, "v1", "nodes", "", node);
+        wait(&plane, "apps/v1", "daemonsets", "default", "d", scheduled(2)).await;
+    })
+    .await;
+}

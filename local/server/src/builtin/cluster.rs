@@ -1,0 +1,137 @@
+//! What is refused of the kinds around workloads.
+
+use serde_json::{Value, json};
+
+use super::{at_least, empty, one_of};
+use crate::resource::Resource;
+use crate::status::FieldError;
+
+/// HorizontalPodAutoscalers.
+pub(super) fn autoscaler(spec: &Value, found: &mut Vec<FieldError>) {
+    at_least(spec, "spec", "maxReplicas", 1, found);
+    let least = spec["minReplicas"].as_i64().unwrap_or(1);
+    if spec["maxReplicas"].as_i64().is_some_and(|it| it < least) {
+        let why = "must be greater than or equal to `minReplicas`";
+        found.push(FieldError::invalid("spec.maxReplicas", &spec["maxReplicas"], why));
+    }
+}
+
+/// PodDisruptionBudgets.
+pub(super) fn disruption_budget(spec: &Value, found: &mut Vec<FieldError>) {
+    if !spec["minAvailable"].is_null() && !spec["maxUnavailable"].is_null() {
+        let shown = json!({
+            "MinAvailable": spec["minAvailable"],
+            "Selector": spec["selector"],
+            "MaxUnavailable": spec["maxUnavailable"],
+            "UnhealthyPodEvictionPolicy": spec["unhealthyPodEvictionPolicy"],
+        });
+        let why = "minAvailable and maxUnavailable cannot be both set";
+        found.push(FieldError::invalid("spec", &shown, why));
+    }
+}
+
+/// Ingresses.
+pub(super) fn ingress(spec: &Value, found: &mut Vec<FieldError>) {
+    if empty(&spec["rules"]) && empty(&spec["defaultBackend"]) {
+        let why = "either `defaultBackend` or `rules` must be specified";
+        found.push(FieldError::invalid("spec", &Value::Null, why));
+    }
+    for (index, rule) in spec["rules"].as_array().into_iter().flatten().enumerate() {
+        for (nth, path) in rule["http"]["paths"].as_array().into_iter().flatten().enumerate() {
+            let at = format!("spec.rules[{index}].http.paths[{nth}]");
+            if path["pathType"].is_null() {
+                let at = format!("{at}.pathType");
+                found.push(FieldError::required(at, "pathType must be specified"));
+            }
+            let known = ["Exact", "ImplementationSpecific", "Prefix"];
+            one_of(path, &at, "pathType", &known, found);
+        }
+    }
+}
+
+/// Leases.
+pub(super) fn lease(spec: &Value, found: &mut Vec<FieldError>) {
+    at_least(spec, "spec", "leaseDurationSeconds", 1, found);
+    at_least(spec, "spec", "leaseTransitions", 0, found);
+}
+
+/// PriorityClasses.
+pub(super) fn priority_class(object: &Value, old: Option<&Value>, found: &mut Vec<FieldError>) {
+    const MOST: i64 = 1_000_000_000;
+    let name = object["metadata"]["name"].as_str().unwrap_or_default();
+    match old {
+        Some(old) if old["value"] != object["value"] => {
+            found.push(FieldError::forbidden("value", "may not be changed in an update."));
+        }
+        None if !name.starts_with("system-")
+            && object["value"].as_i64().is_some_and(|it| it > MOST) =>
+        {
+            let why = format!("maximum allowed value of a user defined priority is {MOST}");
+            found.push(FieldError::forbidden("value", &why));
+        }
+        Some(_) | None => {}
+    }
+}
+
+/// StorageClasses.
+pub(super) fn storage_class(object: &Value, old: Option<&Value>, found: &mut Vec<FieldError>) {
+    let Some(old) = old else { return };
+    if old["parameters"] != object["parameters"] {
+        let why = "updates to parameters are forbidden.";
+        found.push(FieldError::forbidden("parameters", why));
+    }
+    for field in ["provisioner", "reclaimPolicy", "volumeBindingMode"] {
+        if old[field] != object[field] {
+            found.push(FieldError::invalid(field, &object[field], "field is immutable"));
+        }
+    }
+}
+
+/// PersistentVolumeClaims.
+pub(super) fn claim(spec: &Value, found: &mut Vec<FieldError>) {
+    if empty(&spec["accessModes"]) {
+        let why = "at least 1 access mode is required";
+        found.push(FieldError::required("spec.accessModes", why));
+    }
+    if spec["resources"]["requests"]["storage"].is_null() {
+        found.push(FieldError::required("spec.resources[storage]", ""));
+    }
+}
+
+/// The taints of a Node.
+pub(super) fn taints(spec: &Value, found: &mut Vec<FieldError>) {
+    let known = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+    for (index, taint) in spec["taints"].as_array().into_iter().flatten().enumerate() {
+        one_of(taint, &format!("metadata.taints[{index}]"), "effect", &known, found);
+    }
+}
+
+/// Roles and ClusterRoles.
+pub(super) fn rules(resource: &Resource, object: &Value, found: &mut Vec<FieldError>) {
+    for (index, rule) in object["rules"].as_array().into_iter().flatten().enumerate() {
+        let at = format!("rules[{index}]");
+        if empty(&rule["verbs"]) {
+            let why = "verbs must contain at least one value";
+            found.push(FieldError::required(format!("{at}.verbs"), why));
+        }
+        let urls = &rule["nonResourceURLs"];
+        if resource.namespaced && !empty(urls) {
+            let why = "namespaced rules cannot apply to non-resource URLs";
+            found.push(FieldError::invalid(format!("{at}.nonResourceURLs"), urls, why));
+        }
+    }
+}
+
+/// RoleBindings and ClusterRoleBindings.
+pub(super) fn binding(object: &Value, old: Option<&Value>, found: &mut Vec<FieldError>) {
+    let role = &object["roleRef"];
+    one_of(role, "roleRef", "kind", &["Role", "ClusterRole"], found);
+    if empty(&role["name"]) {
+        found.push(FieldError::required("roleRef.name", ""));
+    }
+    if old.is_some_and(|old| old["roleRef"] != *role) {
+        let shown =
+            json!({"APIGroup": role["apiGroup"], "Kind": role["kind"], "Name": role["name"]});
+        found.push(FieldError::invalid("roleRef", &shown, "cannot change roleRef"));
+    }
+}

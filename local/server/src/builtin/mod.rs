@@ -1,0 +1,225 @@
+//! What the API server refuses of its own kinds, in its words.
+
+mod cluster; // autoscalers, budgets, ingresses, leases, classes, claims, nodes, RBAC
+mod workload; // what has pods
+
+use serde_json::{Map, Value, json};
+
+use crate::custom;
+use crate::resource::Resource;
+use crate::status::FieldError;
+
+/// What is wrong with an object of a built-in kind, as it is stored; `old` is what it replaces.
+#[must_use]
+pub fn errors(resource: &Resource, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
+    let mut found = Vec::new();
+    let spec = &object["spec"];
+    let key = (resource.group.as_str(), resource.plural.as_str());
+    match key {
+        ("apps", "deployments" | "replicasets" | "statefulsets" | "daemonsets") => {
+            workload::errors(resource, object, old, &mut found);
+        }
+        ("batch", "jobs") => workload::job(object, old, &mut found),
+        ("batch", "cronjobs") => workload::cron_job(spec, &mut found),
+        ("", "pods") => workload::containers(spec, "spec", &mut found),
+        ("autoscaling", "horizontalpodautoscalers") => cluster::autoscaler(spec, &mut found),
+        ("policy", "poddisruptionbudgets") => cluster::disruption_budget(spec, &mut found),
+        ("networking.k8s.io", "ingresses") => cluster::ingress(spec, &mut found),
+        ("coordination.k8s.io", "leases") => cluster::lease(spec, &mut found),
+        ("scheduling.k8s.io", "priorityclasses") => {
+            cluster::priority_class(object, old, &mut found);
+        }
+        ("storage.k8s.io", "storageclasses") => cluster::storage_class(object, old, &mut found),
+        ("", "persistentvolumeclaims") => cluster::claim(spec, &mut found),
+        ("", "nodes") => cluster::taints(spec, &mut found),
+        ("rbac.authorization.k8s.io", "roles" | "clusterroles") => {
+            cluster::rules(resource, object, &mut found);
+        }
+        ("", "configmaps") => {
+            for part in ["data", "binaryData"] {
+                for name in object[part].as_object().into_iter().flat_map(Map::keys) {
+                    let good = !name.is_empty()
+                        && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+                    if !good {
+                        found.push(FieldError::invalid(format!("{part}[{name}]"), &json!(name), "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"));
+                    }
+                    if part == "data" && object["binaryData"].get(name).is_some() {
+                        found.push(FieldError::invalid(
+                            format!("data[{name}]"),
+                            &json!(name),
+                            "duplicate of key present in binaryData",
+                        ));
+                    }
+                }
+            }
+            if let Some(old) = old.filter(|old| old["immutable"] == json!(true)) {
+                if object["immutable"] != json!(true) {
+                    found.push(FieldError::forbidden(
+                        "immutable",
+                        "field is immutable when `immutable` is set",
+                    ));
+                }
+                for part in ["data", "binaryData"] {
+                    if old[part] != object[part] {
+                        found.push(FieldError::forbidden(
+                            part,
+                            "field is immutable when `immutable` is set",
+                        ));
+                    }
+                }
+            }
+        }
+        ("", "secrets") => {
+            secret(object, &mut found);
+            if let Some(old) = old {
+                if old["type"] != object["type"] {
+                    found.push(FieldError::invalid("type", &object["type"], "field is immutable"));
+                }
+                if old["immutable"] == json!(true) && old["data"] != object["data"] {
+                    found.push(FieldError::forbidden(
+                        "data",
+                        "field is immutable when `immutable` is set",
+                    ));
+                }
+            }
+        }
+        ("", "services") => {
+            let many = spec["ports"].as_array().map_or(0, Vec::len);
+            if many == 0
+                && spec["type"] != json!("ExternalName")
+                && spec["clusterIP"] != json!("None")
+            {
+                found.push(FieldError::required("spec.ports", ""));
+            }
+            let address = |object: &Value| {
+                object["spec"]["clusterIP"].as_str().unwrap_or_default().to_owned()
+            };
+            if let Some(old) =
+                old.filter(|old| !address(old).is_empty() && spec["type"] != json!("ExternalName"))
+            {
+                if address(old) != address(object) {
+                    found.push(FieldError::invalid(
+                        "spec.clusterIPs[0]",
+                        &json!([address(object)]),
+                        "may not change once set",
+                    ));
+                }
+            }
+            service(spec, &mut found);
+            for (index, port) in spec["ports"].as_array().into_iter().flatten().enumerate() {
+                if many > 1 && port["name"].as_str().unwrap_or_default().is_empty() {
+                    found.push(FieldError::required(format!("spec.ports[{index}].name"), ""));
+                }
+            }
+        }
+        ("rbac.authorization.k8s.io", "rolebindings" | "clusterrolebindings") => {
+            cluster::binding(object, old, &mut found);
+        }
+        ("apiextensions.k8s.io", "customresourcedefinitions") => {
+            found.extend(custom::errors(object, old))
+        }
+        _ => {}
+    }
+    found
+}
+
+// A number that must not be below a bound; absent is fine.
+fn at_least(parent: &Value, path: &str, field: &str, least: i64, found: &mut Vec<FieldError>) {
+    let value = &parent[field];
+    if value.as_i64().is_some_and(|it| it < least) {
+        let why = match least {
+            1 => "must be greater than 0".to_owned(),
+            _ => format!("must be greater than or equal to {least}"),
+        };
+        found.push(FieldError::invalid(format!("{path}.{field}"), value, &why));
+    }
+}
+
+// One of a few words; absent is fine.
+fn one_of(parent: &Value, path: &str, field: &str, known: &[&str], found: &mut Vec<FieldError>) {
+    let value = &parent[field];
+    if value.as_str().is_some_and(|it| !known.contains(&it)) {
+        let at = if path.is_empty() { field.to_owned() } else { format!("{path}.{field}") };
+        let known: Vec<String> = known.iter().map(|it| format!("\"{it}\"")).collect();
+        found.push(FieldError::unsupported(at, value, &known));
+    }
+}
+
+fn empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(it) => it.is_empty(),
+        Value::Array(it) => it.is_empty(),
+        Value::Object(it) => it.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+// Keys that a type of Secret needs.
+fn secret(object: &Value, found: &mut Vec<FieldError>) {
+    let has = |key: &str| object["data"].get(key).is_some();
+    let wanted: &[&str] = match object["type"].as_str().unwrap_or_default() {
+        "kubernetes.io/dockerconfigjson" => &[".dockerconfigjson"],
+        "kubernetes.io/dockercfg" => &[".dockercfg"],
+        "kubernetes.io/ssh-auth" => &["ssh-privatekey"],
+        "kubernetes.io/tls" => &["tls.crt", "tls.key"],
+        "kubernetes.io/basic-auth" if !has("username") && !has("password") => {
+            &["username", "password"]
+        }
+        "kubernetes.io/service-account-token" => {
+            if empty(&object["metadata"]["annotations"]["kubernetes.io/service-account.name"]) {
+                let at = "metadata.annotations[kubernetes.io/service-account.name]";
+                found.push(FieldError::required(at, ""));
+            }
+            &[]
+        }
+        _ => &[],
+    };
+    for key in wanted.iter().filter(|key| !has(key)) {
+        found.push(FieldError::required(format!("data[{key}]"), ""));
+    }
+}
+
+fn service(spec: &Value, found: &mut Vec<FieldError>) {
+    const RANGE: &str = "must be between 1 and 65535, inclusive";
+    one_of(spec, "spec", "sessionAffinity", &["ClientIP", "None"], found);
+    one_of(spec, "spec", "type", &["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"], found);
+    let in_range = |value: &Value| value.as_i64().is_none_or(|it| (1..=65535).contains(&it));
+    for (index, port) in spec["ports"].as_array().into_iter().flatten().enumerate() {
+        let at = format!("spec.ports[{index}]");
+        if !in_range(&port["port"]) {
+            found.push(FieldError::invalid(format!("{at}.port"), &port["port"], RANGE));
+        }
+        one_of(port, &at, "protocol", &["SCTP", "TCP", "UDP"], found);
+        let target = &port["targetPort"];
+        let wrong = match target.as_str() {
+            Some(name) => port_name_errors(name),
+            None if in_range(target) => Vec::new(),
+            None => vec![RANGE],
+        };
+        for why in wrong {
+            found.push(FieldError::invalid(format!("{at}.targetPort"), target, why));
+        }
+    }
+}
+
+// The rules of IANA's service names.
+fn port_name_errors(name: &str) -> Vec<&'static str> {
+    let mut wrong = Vec::new();
+    if name.len() > 15 {
+        wrong.push("must be no more than 15 characters");
+    }
+    if !name.chars().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '-') {
+        wrong.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
+    }
+    if !name.chars().any(|it| it.is_ascii_lowercase()) {
+        wrong.push("must contain at least one letter (a-z)");
+    }
+    if name.contains("--") {
+        wrong.push("must not contain consecutive hyphens");
+    }
+    if name.starts_with('-') || name.ends_with('-') {
+        wrong.push("must not begin or end with a hyphen");
+    }
+    wrong
+}
