@@ -16,6 +16,10 @@ pub fn parameters(
     let mut session = templates.runtime.start(&program, Vec::new(), templates.budget)?;
     let Some(mut schema) = session.schema("parameter")? else { return Ok(None) };
     titles(&mut schema);
+    if schema.as_object().is_some_and(serde_json::Map::is_empty) {
+        // No parameters are declared: the open `parameter` is what is left.
+        return Ok(Some(serde_json::json!({ "type": "object" })));
+    }
     Ok(Some(schema))
 }
 
@@ -39,15 +43,8 @@ fn titles(schema: &mut Value) {
             property.insert("title".into(), name.as_str().into());
         }
     }
-    for key in ["items", "additionalProperties"] {
-        if let Some(below) = map.get_mut(key) {
-            titles(below);
-        }
-    }
-    for key in ["oneOf", "anyOf", "allOf"] {
-        if let Some(Value::Array(all)) = map.get_mut(key) {
-            all.iter_mut().for_each(titles);
-        }
+    if let Some(items) = map.get_mut("items") {
+        titles(items);
     }
 }
 

@@ -8,7 +8,7 @@ use crate::encode::json::{self, Layout, Values};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Budget, Evaluator, conjunct};
 use crate::export::Style;
-use crate::heap::{FaultId, Source, VertexId};
+use crate::heap::{FaultId, Source, Test, VertexId};
 use crate::program::{Label, LabelKind, Presence, Program};
 
 /// An error with everything a user needs.
@@ -407,6 +407,36 @@ impl Evaluation {
         let id = self.evaluator.unify(id);
         let id = self.evaluator.default_of(id).unwrap_or(id);
         self.evaluator.heap.get(id).closed_length.is_none()
+    }
+
+    /// Whether a struct says with `...` that it takes any field.
+    pub fn is_open_struct(&mut self, id: VertexId) -> bool {
+        let id = self.evaluator.unify(id);
+        let id = self.evaluator.default_of(id).unwrap_or(id);
+        self.evaluator.heap.get(id).open
+    }
+
+    /// What the first pattern (`[string]: T`) of a struct says of fields it fits.
+    pub fn pattern(&mut self, id: VertexId) -> Option<VertexId> {
+        let it = &mut self.evaluator;
+        let id = it.unify(id);
+        let id = it.default_of(id).unwrap_or(id);
+        let pattern = it.heap.get(id).patterns.first()?;
+        let (value, env) = (pattern.value, pattern.env);
+        Some(it.anonymous(value, env))
+    }
+
+    /// Bounds that a scalar must keep: operator and limit.
+    pub fn bounds(&mut self, id: VertexId) -> Vec<(&'static str, Datum)> {
+        let id = self.evaluator.unify(id);
+        let tests = &self.evaluator.heap.get(id).tests;
+        let bound = |it: &Test| match it {
+            Test::Bound(operator, limit) => {
+                Some((crate::compare::symbol(*operator), limit.clone()))
+            }
+            Test::Range(_) | Test::Call(..) | Test::Match(..) => None,
+        };
+        tests.iter().filter_map(|it| bound(&it.0)).collect()
     }
 
     /// What `...T` of a list says of its elements.

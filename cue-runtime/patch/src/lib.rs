@@ -13,6 +13,7 @@
 
 pub mod tree; // values with their comments
 mod strategy; // what the comments ask for
+mod order; // of the fields of both
 mod unify; // putting the two together
 mod operations; // JSON patch and JSON merge patch
 
@@ -85,9 +86,16 @@ pub fn patch(base: &Tree, patch: &Tree, mode: Mode) -> Result<Tree, Error> {
             let (mut base, mut patch) = (base.clone(), patch.clone());
             base.open_lists();
             strategy::align(&mut base, &mut patch);
+            patch.lower_docs();
             unify::unify(&patch, &base)
         }
-        Mode::JsonPatch => operations::json_patch(base, patch),
-        Mode::JsonMergePatch => operations::merge_patch(base, patch),
+        Mode::JsonPatch => operations::json_patch(base, patch).map(opened),
+        Mode::JsonMergePatch => operations::merge_patch(base, patch).map(opened),
     }
+}
+
+/// What has been patched takes further patches.
+fn opened(mut tree: Tree) -> Tree {
+    tree.open_lists();
+    tree
 }

@@ -24,6 +24,9 @@ pub(crate) fn json_patch(base: &Tree, patch: &Tree) -> Result<Tree, Error> {
             })?;
         json_patch::patch(&mut value, &[parsed])
             .map_err(|error| Error::Operation(explain(operation, &error)))?;
+        for key in ["path", "from"] {
+            sort_along(&mut value, operation[key].as_str().unwrap_or_default());
+        }
     }
     Ok(Tree::from_json(&value))
 }
@@ -35,18 +38,70 @@ fn explain(operation: &Value, error: &json_patch::PatchError) -> String {
     let op = operation["op"].as_str().unwrap_or_default();
     let path = operation["path"].as_str().unwrap_or_default();
     let last = path.rsplit('/').next().unwrap_or_default();
+    if matches!(error.kind, json_patch::PatchErrorKind::TestFailed) {
+        return format!("testing value {path} failed: test failed");
+    }
     if last.parse::<u64>().is_ok() {
         return format!(
             "error in {op} for path: '{path}': Unable to access invalid index: {last}: invalid index referenced"
+        );
+    }
+    if op == "remove" {
+        return format!(
+            "error in remove for path: '{path}': Unable to remove nonexistent key: {last}: missing value"
         );
     }
     format!("error in {op} for path: '{path}': {}", error.kind)
 }
 
 pub(crate) fn merge_patch(base: &Tree, patch: &Tree) -> Result<Tree, Error> {
-    let mut value = data(base)?;
-    json_patch::merge(&mut value, &data(patch)?);
+    let (mut value, patch) = (data(base)?, data(patch)?);
+    merge(&mut value, &patch);
     Ok(Tree::from_json(&value))
+}
+
+/// RFC 7386; structs that are touched are sorted by name, the others stay as they are.
+fn merge(target: &mut Value, patch: &Value) {
+    let Value::Object(changes) = patch else {
+        *target = sorted(patch);
+        return;
+    };
+    if !target.is_object() {
+        *target = Value::Object(serde_json::Map::new());
+    }
+    let Value::Object(map) = target else { return };
+    for (key, change) in changes {
+        if change.is_null() {
+            map.shift_remove(key);
+        } else {
+            merge(map.entry(key.clone()).or_insert(Value::Null), change);
+        }
+    }
+    map.sort_keys();
+}
+
+fn sorted(value: &Value) -> Value {
+    let mut value = value.clone();
+    value.sort_all_objects();
+    value
+}
+
+/// Structs on the way to what an operation touches are sorted by name.
+fn sort_along(value: &mut Value, pointer: &str) {
+    let mut at = value;
+    for part in pointer.split('/').skip(1) {
+        let part = part.replace("~1", "/").replace("~0", "~");
+        let next = match at {
+            Value::Object(map) => {
+                map.sort_keys();
+                map.get_mut(&part)
+            }
+            Value::Array(items) => part.parse::<usize>().ok().and_then(|it| items.get_mut(it)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+        };
+        let Some(next) = next else { return };
+        at = next;
+    }
 }
 
 fn data(tree: &Tree) -> Result<Value, Error> {

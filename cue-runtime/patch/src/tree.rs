@@ -151,6 +151,32 @@ impl Tree {
         }
     }
 
+    /// Comments on a struct of one field stand above that field, as CUE prints `a: b: c`.
+    pub(crate) fn lower_docs(&mut self) {
+        match self {
+            Tree::Struct(fields) => {
+                for field in fields {
+                    if let Tree::Struct(inner) = &mut field.value {
+                        if let [only] = inner.as_mut_slice() {
+                            let mut docs = std::mem::take(&mut field.docs);
+                            docs.append(&mut only.docs);
+                            only.docs = docs;
+                        }
+                    }
+                    field.value.lower_docs();
+                }
+            }
+            Tree::List { items, .. } => items.iter_mut().for_each(Tree::lower_docs),
+            Tree::Null
+            | Tree::Bool(_)
+            | Tree::Int(_)
+            | Tree::Float(_)
+            | Tree::String(_)
+            | Tree::Cue(_)
+            | Tree::Bottom(_) => {}
+        }
+    }
+
     /// What stands at labels and indices; `None` if there is nothing.
     pub(crate) fn at_mut(&mut self, path: &[String]) -> Option<&mut Tree> {
         let Some((label, rest)) = path.split_first() else { return Some(self) };
@@ -210,6 +236,7 @@ impl Tree {
             Tree::Null => out.push_str("null"),
             Tree::Bool(it) => out.push_str(if *it { "true" } else { "false" }),
             Tree::Int(text) | Tree::Float(text) | Tree::Cue(text) => out.push_str(text),
+            Tree::String(text) if text.contains('\n') => block(text, depth, out),
             Tree::String(text) => out.push_str(&quoted(text)),
             Tree::Bottom(_) => out.push_str("_|_"),
             Tree::Struct(fields) if fields.is_empty() => out.push_str("{}"),
@@ -269,6 +296,19 @@ impl Tree {
 fn newline(out: &mut String, depth: usize) {
     out.push('\n');
     out.extend(std::iter::repeat_n('\t', depth));
+}
+
+/// A string of several lines, indented like what follows it.
+fn block(text: &str, depth: usize, out: &mut String) {
+    out.push_str("\"\"\"");
+    for line in text.split('\n') {
+        newline(out, depth + 1);
+        let line = quoted(line);
+        // Quotes need no escape here, but three of them would end it.
+        out.push_str(&line[1..line.len() - 1]);
+    }
+    newline(out, depth + 1);
+    out.push_str("\"\"\"");
 }
 
 fn is_identifier(label: &str) -> bool {

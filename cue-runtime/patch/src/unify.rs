@@ -1,7 +1,7 @@
 //! Unifying a patch with a base, both already lined up.
 
 use crate::tree::{Field, Tree};
-use crate::{Conflict, Error};
+use crate::{Conflict, Error, order};
 
 /// Both hold, or where they do not. Fields of the patch come first: it is the left operand.
 pub(crate) fn unify(patch: &Tree, base: &Tree) -> Result<Tree, Error> {
@@ -43,7 +43,7 @@ fn both(patch: &Tree, base: &Tree, path: &mut Vec<String>, conflicts: &mut Vec<C
             }
             let rest = right.iter().filter(|it| !left.iter().any(|own| own.label == it.label));
             fields.extend(rest.cloned());
-            Tree::Struct(fields)
+            Tree::Struct(order::merged(fields, left, right))
         }
         (
             Tree::List { items: left, open: left_open },

@@ -224,6 +224,14 @@ impl Machine {
         };
         let result = cue_patch::patch(&base, &patch, mode).map_err(failed)?;
         if form == PatchForm::Cue {
+            let mut result = result;
+            if !result.is_ground() {
+                // Two texts that both must hold are one value once they are evaluated.
+                let mut it = alone(&result.to_cue())?;
+                if let Some(root) = find(&mut it, "")? {
+                    result = crate::tree::of(&mut it, root);
+                }
+            }
             return Ok(Answer::Text(Some(result.to_cue_fields())));
         }
         if let Ok(value) = result.to_json() {

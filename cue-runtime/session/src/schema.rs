@@ -39,17 +39,40 @@ fn schema(it: &mut Evaluation, id: VertexId, depth: u32) -> Value {
         return json!({"type": "array", "items": items});
     }
     let mut out = Map::new();
+    let nullable = kinds.meets(Kinds::NULL) && kinds != Kinds::NULL && kinds != Kinds::ANY;
+    let kinds = if nullable { kinds.without(Kinds::NULL) } else { kinds };
     if let Some(name) = type_name(kinds) {
         out.insert("type".into(), name.into());
+        if nullable {
+            out.insert("nullable".into(), true.into());
+        }
     }
     if concrete {
         if let Some(value) = data(it, id) {
             out.insert("enum".into(), json!([value]));
         }
     }
+    for (operator, limit) in it.bounds(id) {
+        let Ok(limit) = serde_json::from_str::<Value>(&evaluation::print_json(&limit)) else {
+            continue;
+        };
+        let (key, exclusive) = match operator {
+            ">=" => ("minimum", None),
+            ">" => ("minimum", Some("exclusiveMinimum")),
+            "<=" => ("maximum", None),
+            "<" => ("maximum", Some("exclusiveMaximum")),
+            "=~" => ("pattern", None),
+            _ => continue,
+        };
+        out.insert(key.into(), limit);
+        if let Some(exclusive) = exclusive {
+            out.insert(exclusive.into(), true.into());
+        }
+    }
     Value::Object(out)
 }
 
+/// Alternatives: literals are an enum, one type says it all, structs share their properties.
 fn choice(
     it: &mut Evaluation,
     id: VertexId,
@@ -57,36 +80,89 @@ fn choice(
     depth: u32,
 ) -> Value {
     let default = it.default(id).and_then(|it_default| data(it, it_default));
-    let mut values = Vec::new();
-    let mut open: Option<VertexId> = None;
-    for (alternative, _) in alternatives {
+    let mut literals = Vec::new();
+    let mut nullable = false;
+    let mut types: Vec<VertexId> = Vec::new();
+    let mut kinds_of_all = Vec::new();
+    for (alternative, preferred) in alternatives {
         let (kinds, concrete) = it.kinds(*alternative);
+        if kinds == Kinds::NULL {
+            nullable = true;
+            continue;
+        }
+        kinds_of_all.push(kinds);
         if concrete && kinds != Kinds::STRUCT && kinds != Kinds::LIST {
-            values.extend(data(it, *alternative));
-        } else {
-            open = Some(*alternative);
+            literals.extend(data(it, *alternative).map(|value| (value, *preferred)));
+        } else if !(*preferred && kinds == Kinds::LIST) {
+            types.push(*alternative);
         }
     }
-    let mut out = match (open, values.is_empty()) {
-        // `*1 | int`: the type says it all.
-        (Some(open), false) => schema(it, open, depth + 1),
-        (Some(_), true) => {
-            let all: Vec<Value> =
-                alternatives.iter().map(|one| schema(it, one.0, depth + 1)).collect();
-            json!({"oneOf": all})
-        }
-        (None, _) => {
-            let (kinds, _) = it.kinds(id);
+    let name =
+        kinds_of_all.iter().map(|it| type_name(*it)).reduce(|a, b| if a == b { a } else { None });
+    let name = name.flatten();
+    let marked = literals.iter().any(|it| it.1);
+    let mut out = match types.as_slice() {
+        [] => {
             let mut out = Map::new();
-            if let Some(name) = type_name(kinds) {
+            let name = type_name(it.kinds(id).0).or(name);
+            if let Some(name) = name {
                 out.insert("type".into(), name.into());
             }
-            out.insert("enum".into(), values.into());
-            Value::Object(out)
+            if !literals.is_empty() {
+                let values: Vec<Value> = literals.into_iter().map(|it| it.0).collect();
+                out.insert("enum".into(), values.into());
+            }
+            out
         }
+        [one] if literals.is_empty() || marked => {
+            schema(it, *one, depth + 1).as_object().cloned().unwrap_or_default()
+        }
+        _ => several(it, &types, &literals, name, depth),
     };
-    if let (Some(default), Some(map)) = (default, out.as_object_mut()) {
-        map.insert("default".into(), default);
+    if nullable && out.contains_key("type") {
+        out.insert("nullable".into(), true.into());
+    }
+    if let Some(default) = default.filter(|it| !it.is_array() && !it.is_null()) {
+        out.insert("default".into(), default);
+    }
+    Value::Object(out)
+}
+
+/// `oneOf`. What all alternatives are stands outside; structs differ in what they require.
+fn several(
+    it: &mut Evaluation,
+    types: &[VertexId],
+    literals: &[(Value, bool)],
+    name: Option<&'static str>,
+    depth: u32,
+) -> Map<String, Value> {
+    let mut all = Vec::new();
+    let mut shared = Map::new();
+    let unmarked: Vec<Value> = literals.iter().filter(|it| !it.1).map(|it| it.0.clone()).collect();
+    if !unmarked.is_empty() {
+        all.push(json!({ "enum": unmarked }));
+    }
+    for one in types {
+        let mut one = schema(it, *one, depth + 1);
+        if let Value::Object(map) = &mut one {
+            map.shift_remove("type");
+            if name == Some("object") {
+                if let Some(Value::Object(properties)) = map.shift_remove("properties") {
+                    for (label, property) in properties {
+                        shared.entry(label).or_insert(property);
+                    }
+                }
+            }
+        }
+        all.push(one);
+    }
+    let mut out = Map::new();
+    out.insert("oneOf".into(), all.into());
+    if !shared.is_empty() {
+        out.insert("properties".into(), Value::Object(shared));
+    }
+    if let Some(name) = name {
+        out.insert("type".into(), name.into());
     }
     out
 }
@@ -99,19 +175,11 @@ fn object(it: &mut Evaluation, id: VertexId, depth: u32) -> Value {
             continue;
         }
         let mut inner = schema(it, vertex, depth + 1);
-        let usage = member.docs.iter().map(|line| line.trim()).collect::<Vec<_>>().join("\n");
-        if let Some(map) = inner.as_object_mut() {
-            map.insert("title".into(), member.label.clone().into());
-            if !usage.is_empty() {
-                map.insert("description".into(), usage.into());
-            }
+        let docs = member.docs.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n");
+        if let Some(map) = inner.as_object_mut().filter(|_| !docs.is_empty()) {
+            map.insert("description".into(), docs.into());
         }
-        let given = inner.get("default").is_some();
-        if member.presence != Presence::Optional
-            && (member.presence == Presence::Required || !given)
-        {
-            required.push(Value::from(member.label.clone()));
-        } else if member.presence == Presence::Member {
+        if member.presence != Presence::Optional {
             required.push(Value::from(member.label.clone()));
         }
         properties.insert(member.label, inner);
@@ -123,6 +191,11 @@ fn object(it: &mut Evaluation, id: VertexId, depth: u32) -> Value {
     }
     if !properties.is_empty() {
         out.insert("properties".into(), Value::Object(properties));
+    }
+    if let Some(pattern) = it.pattern(id) {
+        out.insert("additionalProperties".into(), schema(it, pattern, depth + 1));
+    } else if it.is_open_struct(id) {
+        out.insert("additionalProperties".into(), json!({}));
     }
     Value::Object(out)
 }

@@ -94,6 +94,11 @@ impl Lower<'_> {
             .collect()
     }
 
+    fn is_pattern(&self, id: NodeId) -> bool {
+        let Kind::Field { label, .. } = &self.tree[id].kind else { return false };
+        matches!(self.tree[*label].kind, Kind::List { .. })
+    }
+
     fn decls(&mut self, ids: &[NodeId]) -> Vec<Decl> {
         ids.iter().filter_map(|id| self.decl(*id)).collect()
     }
@@ -149,7 +154,10 @@ impl Lower<'_> {
             Kind::Struct { braces: None, decls } => {
                 let span = self.span(value);
                 let inner = decls.first().copied();
-                let inner = inner.and_then(|it| self.field(it, std::mem::take(&mut docs)));
+                // A pattern is no field: what stands above it is about what has it.
+                let pattern = inner.is_some_and(|it| self.is_pattern(it));
+                let given = if pattern { Vec::new() } else { std::mem::take(&mut docs) };
+                let inner = inner.and_then(|it| self.field(it, given));
                 let decls = inner.into_iter().map(|it| Decl::Field(Box::new(it))).collect();
                 Expr { kind: ExprKind::Struct(decls), span }
             }

@@ -111,11 +111,7 @@ fn render_into(
     let Parsed { steps, policies } = resolve(request)?;
     let custom: Vec<&AppPolicy> =
         policies.iter().filter(|it| !BUILT_IN.contains(&it.r#type.as_str())).collect();
-    let deploys: Vec<&WorkflowStep> = steps
-        .iter()
-        .flat_map(|it| std::iter::once(it).chain(&it.sub_steps))
-        .filter(|it| it.r#type == "deploy")
-        .collect();
+    let deploys: Vec<&WorkflowStep> = steps.iter().filter(|it| it.r#type == "deploy").collect();
     if deploys.is_empty() {
         targets.push(target(
             request,

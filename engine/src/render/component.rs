@@ -149,8 +149,11 @@ pub fn render_component(
         }
     }
     let wrapper = "cannot generate manifests from components and traits";
-    let revision =
-        if context.app_revision.is_empty() { String::new() } else { component_hash(component) };
+    let revision = if context.dry_run || context.app_revision.is_empty() {
+        String::new()
+    } else {
+        component_hash(component)
+    };
     let mut process = Process::new(templates, context.to_json(Some(component), &revision));
     if let Some(status) = &context.live_status {
         process = process.with_live_status(status.clone());

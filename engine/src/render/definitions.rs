@@ -150,10 +150,18 @@ impl Definitions {
                     && (*revision == prefix
                         || revision.strip_prefix(&prefix).is_some_and(|it| it.starts_with('.')))
             })
-            .filter_map(|(_, it)| Some((it.spec.revision, it.definition(kind)?)))
-            .max_by_key(|(number, _)| *number)
-            .map(|(_, it)| it)
+            .filter_map(|((_, revision), it)| {
+                let numbers = numbers(revision.strip_prefix(&format!("{name}-v"))?);
+                Some((numbers, it.spec.revision, it.definition(kind)?))
+            })
+            .max_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)))
+            .map(|(_, _, it)| it)
     }
+}
+
+/// `1.10.0` comes after `1.2.3`.
+fn numbers(version: &str) -> Vec<u64> {
+    version.split('.').map(|it| it.parse().unwrap_or(0)).collect()
 }
 
 /// Whether a version is one a type may name: `v1`, `v1.2`, `v1.2.3`.
@@ -169,6 +177,23 @@ pub(crate) fn is_version(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_newest_version_of_a_prefix_is_found_by_number() {
+        let mut set = Definitions::default();
+        for (number, version) in [(1, "1.10.0"), (2, "1.2.3"), (3, "2.0.0")] {
+            let definition =
+                serde_json::json!({"kind": "TraitDefinition", "metadata": {"name": version}});
+            let mut it = DefinitionRevision::default();
+            it.metadata.name = format!("t-v{version}");
+            it.spec.revision = number;
+            it.spec.definition_type = "Trait".into();
+            it.spec.trait_definition = serde_json::from_value(definition).unwrap();
+            set.insert_revision(it);
+        }
+        let found = set.get(DefinitionKind::Trait, "t@v1", "default", Versions::Newest);
+        assert_eq!(found.map(|it| it.metadata.name.as_str()), Some("1.10.0"));
+    }
 
     #[test]
     fn the_applications_namespace_comes_before_the_systems() {

@@ -129,10 +129,47 @@ fn validation(part: &Part, user: &[String], diagnostics: &[Diagnostic]) -> Strin
     format!("validation failed for {} {}:{}", part.noun(), part.name(), sections(user, diagnostics))
 }
 
+/// Two literals that disagree inside a disjunction, in the order KubeVela's CUE names them: ours is the other way round.
+fn swapped(message: &str) -> Option<String> {
+    let rest = message.strip_prefix("conflicting values ")?;
+    let (values, kinds) = match rest.split_once(" (mismatched types ") {
+        Some((values, kinds)) => (values, kinds.strip_suffix(')')?.split_once(" and ")),
+        None => (rest, None),
+    };
+    let literal = |it: &str| {
+        it.starts_with(|it: char| it == '"' || it == '-' || it.is_ascii_digit())
+            || ["true", "false", "null"].contains(&it)
+    };
+    let (left, right) = values
+        .match_indices(" and ")
+        .map(|(at, and)| (&values[..at], &values[at + and.len()..]))
+        .find(|(left, right)| literal(left) && literal(right))?;
+    Some(match kinds {
+        Some((one, other)) => {
+            format!("conflicting values {right} and {left} (mismatched types {other} and {one})")
+        }
+        None => format!("conflicting values {right} and {left}"),
+    })
+}
+
 fn sections(user: &[String], diagnostics: &[Diagnostic]) -> String {
     let mut parameters = Vec::new();
     let mut templates = Vec::new();
-    for text in diagnostics.iter().map(line) {
+    let choices: Vec<&str> = diagnostics
+        .iter()
+        .filter(|it| it.message.ends_with(" errors in empty disjunction:"))
+        .map(|it| it.path.as_str())
+        .collect();
+    let shown = |it: &Diagnostic| {
+        let chosen = choices.iter().any(|path| {
+            it.path.strip_prefix(path).is_some_and(|it| it.is_empty() || it.starts_with('.'))
+        });
+        match swapped(&it.message).filter(|_| chosen) {
+            Some(message) => line(&Diagnostic { message, ..it.clone() }),
+            None => line(it),
+        }
+    };
+    for text in diagnostics.iter().map(shown) {
         let group = if text.starts_with("parameter.") { &mut parameters } else { &mut templates };
         if !group.contains(&text) {
             group.push(text);

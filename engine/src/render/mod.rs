@@ -13,6 +13,7 @@ mod definitions; // which definition a type names
 mod error; // what is wrong, in KubeVela's words
 pub mod health; // isHealth, message, details
 pub mod names; // generated names
+pub(crate) mod place; // which field a position belongs to
 mod process; // one component's template and its traits'
 mod stamp; // labels, annotations, namespaces
 

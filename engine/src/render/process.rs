@@ -9,6 +9,7 @@ use cue_session::{
 use serde_json::{Map, Value, json};
 
 use super::error::{Error, Part};
+use super::place;
 use crate::api::names::AUXILIARY_WORKLOAD;
 
 /// Actions of one template at most.
@@ -20,13 +21,33 @@ pub trait Actor {
     fn act(&mut self, action: &Action) -> Result<Value, String>;
 }
 
-/// Refuses every action: rendering stays pure.
+/// Refuses every action that has an effect: rendering stays pure.
 pub struct NoActor;
 
 impl Actor for NoActor {
     fn act(&mut self, action: &Action) -> Result<Value, String> {
+        if action.provider == "base64" {
+            return base64(action);
+        }
         Err(format!("{}: no provider for {}.{} here", action.path, action.provider, action.verb))
     }
+}
+
+/// `vela/base64`, which needs nothing but its parameter.
+fn base64(action: &Action) -> Result<Value, String> {
+    use base64::Engine as _;
+    let engine = base64::engine::general_purpose::STANDARD;
+    let given: Value = serde_json::from_str(&action.json).unwrap_or_default();
+    let text = given["$params"].as_str().ok_or("$params is not a string")?;
+    let returned = match action.verb.as_str() {
+        "encode" => engine.encode(text),
+        "decode" => {
+            let bytes = engine.decode(text).map_err(|error| error.to_string())?;
+            String::from_utf8(bytes).map_err(|error| error.to_string())?
+        }
+        verb => return Err(format!("{}: base64 has no {verb}", action.path)),
+    };
+    Ok(json!({ "$returns": returned }))
 }
 
 /// What templates are evaluated with.
@@ -82,12 +103,17 @@ impl<'a> Templates<'a> {
         let given = match (part, parameter) {
             (Part::Workload(_), None | Some(Value::Null)) => Some("{}".to_owned()),
             (Part::Trait(_), None | Some(Value::Null)) => None,
-            (_, Some(value)) => Some(value.to_string()),
+            (_, Some(value)) => {
+                // In a cluster, objects come back with their keys sorted; lists made from them follow.
+                let mut value = value.clone();
+                value.sort_all_objects();
+                Some(value.to_string())
+            }
         };
         inputs.extend(given.map(|json| Input::new("parameter", json)));
         let program = self.program(part.name(), template);
         self.runtime.start(&program, inputs, self.budget).map_err(|error| match error {
-            CueError::Diagnostics(diagnostics) => refused(part, diagnostics),
+            CueError::Diagnostics(diagnostics) => refused(part, template, diagnostics),
             CueError::Fault(fault) => Error::Fault(fault),
         })
     }
@@ -355,14 +381,31 @@ fn patch(session: &mut Session, path: &str, base: &Value, wrapper: &str) -> Resu
     }
 }
 
-/// Syntax errors end everything; a name that is nowhere is an error of the template.
-fn refused(part: &Part, diagnostics: Vec<Diagnostic>) -> Error {
-    let is_name = |it: &Diagnostic| {
-        it.message.starts_with("reference ") && it.message.ends_with(" not found")
-    };
-    let (names, others): (Vec<_>, Vec<_>) = diagnostics.into_iter().partition(is_name);
+/// Syntax errors end everything; a name or package that is nowhere is an error of the template.
+fn refused(part: &Part, template: &str, diagnostics: Vec<Diagnostic>) -> Error {
+    let mut found = Vec::new();
+    let mut others = Vec::new();
+    for mut it in diagnostics {
+        let package =
+            it.message.strip_prefix("cannot find package \"").and_then(|it| it.strip_suffix('"'));
+        if let Some(package) = package {
+            for message in [
+                format!("builtin package {package:?} undefined"),
+                format!("package {package:?} not found"),
+            ] {
+                found.push(Diagnostic { message, ..it.clone() });
+            }
+        } else if it.message.starts_with("reference ") && it.message.ends_with(" not found") {
+            if it.path.is_empty() {
+                it.path = place::path(template, it.positions.first());
+            }
+            found.push(it);
+        } else {
+            others.push(it);
+        }
+    }
     if others.is_empty() {
-        Error::Validation { part: part.clone(), user: Vec::new(), diagnostics: names }
+        Error::Validation { part: part.clone(), user: Vec::new(), diagnostics: found }
     } else {
         Error::Compile { part: part.clone(), diagnostics: others }
     }

@@ -6,7 +6,7 @@ use cue_session::{
 
 use crate::api::names::annotation;
 use crate::api::{Definition, DefinitionKind, DefinitionRevision};
-use crate::render::Templates;
+use crate::render::{Templates, place};
 use crate::revision::definition_hash;
 
 /// Why a definition is refused, if it is; `revisions` are those of its namespace.
@@ -128,9 +128,40 @@ fn first_error(template: &str, templates: Templates<'_>) -> Result<Option<String
         Err(CueError::Fault(fault)) => return Err(fault),
     };
     let text = |it: &Diagnostic| {
-        if it.path.is_empty() { it.message.clone() } else { format!("{}: {}", it.path, it.message) }
+        let unknown = it.message.strip_prefix("cannot find package ");
+        if let Some(package) = unknown {
+            return format!("builtin package {package} undefined");
+        }
+        let path = if it.path.is_empty() && it.message.starts_with("reference ") {
+            place::path(template, it.positions.first())
+        } else {
+            it.path.clone()
+        };
+        if path.is_empty() { it.message.clone() } else { format!("{path}: {}", it.message) }
     };
-    Ok(all.iter().find(|it| !it.incomplete).map(text))
+    match all.iter().find(|it| !it.incomplete) {
+        Some(first) => Ok(Some(text(first))),
+        None => Ok(unused_import(template)),
+    }
+}
+
+/// An import whose name stands nowhere: CUE refuses it, and so does a cluster.
+fn unused_import(template: &str) -> Option<String> {
+    let parsed = cue_syntax::parse_file(template);
+    let after = parsed.file.imports.iter().map(|it| it.span.end as usize).max()?;
+    let body = template.get(after..).unwrap_or_default();
+    parsed.file.imports.iter().find_map(|it| {
+        let last = it.path.rsplit('/').next().unwrap_or(&it.path);
+        let last = last.split_once(':').map_or(last, |(_, name)| name);
+        let name = it.name.as_ref().map_or(last, |it| &it.name);
+        let used = body.match_indices(name).any(|(at, _)| {
+            let before = body[..at].chars().next_back();
+            let behind = body[at + name.len()..].chars().next();
+            let word = |it: Option<char>| it.is_some_and(|it| it.is_alphanumeric() || it == '_');
+            !word(before) && before != Some('.') && !word(behind)
+        });
+        (!used).then(|| format!("imported and not used: {:?}", it.path))
+    })
 }
 
 fn version(
