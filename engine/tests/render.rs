@@ -115,3 +115,37 @@ fn admission_says_where() {
         "\n  1) \"components[1].name\": duplicated component name one."
     );
 }
+
+#[test]
+fn advice_names_what_nobody_declares_and_what_is_missing() {
+    let runtime = NativeRuntime::default();
+    let set = definitions(&runtime);
+    let mut app = app(json!(1), "red");
+    app.spec.components[0].properties = Some(json!({ "sise": 1 }));
+    app.spec.components[0].traits[0].properties = Some(json!({ "txt": "red" }));
+    let mut unknown = app.spec.components[0].clone();
+    unknown.r#type = "bix".into();
+    unknown.traits.clear();
+    app.spec.components.push(unknown);
+    let request = Request {
+        app: &app,
+        definitions: &set,
+        policies: &[],
+        workflows: &[],
+        context: Context::of(&app, ""),
+    };
+    let said: Vec<String> = validate::advice(&request, Templates::new(&runtime, &[]))
+        .expect("no fault")
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "spec.components[0].properties.sise: undeclared parameter; did you mean size?",
+            "spec.components[0].traits[0].properties.txt: undeclared parameter; did you mean text?",
+            "spec.components[0].traits[0].properties.text: missing required parameter of type string",
+            "spec.components[1].type: there is no ComponentDefinition bix; did you mean box?",
+        ]
+    );
+}

@@ -7,7 +7,8 @@ use lateen_controller::rest::{self, ActAs};
 use lateen_engine::api::{Definition, DefinitionKind};
 use lateen_engine::delivery;
 use lateen_engine::render::dry_run::Bundle;
-use lateen_engine::render::{Context, Definitions, NoActor, Templates};
+use lateen_engine::render::{Context, Definitions, NoActor, Request, Templates};
+use lateen_engine::validate;
 use serde_json::Value;
 
 use crate::Cli;
@@ -70,7 +71,18 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     let packages =
         delivery::packages(lateen_definitions::render_packages().map(|it| (it.path, it.source)));
     let context = Context { dry_run: true, ..Context::of(&bundle.app, "") };
-    match bundle.show(&definitions, context, Templates::new(&runtime, &packages), &mut NoActor) {
+    let templates = Templates::new(&runtime, &packages);
+    let request = Request {
+        app: &bundle.app,
+        definitions: &definitions,
+        policies: &[],
+        workflows: &[],
+        context: context.clone(),
+    };
+    for it in validate::advice(&request, templates)? {
+        cli.out.note(&format!("warning: {it}"));
+    }
+    match bundle.show(&definitions, context, templates, &mut NoActor) {
         Ok(text) => {
             cli.out.line(text.trim_end_matches('\n'))?;
             Ok(Exit::Done)

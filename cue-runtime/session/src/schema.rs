@@ -65,6 +65,9 @@ fn schema(it: &mut Evaluation, id: VertexId, depth: u32) -> Value {
             _ => continue,
         };
         out.insert(key.into(), limit);
+        if key == "pattern" {
+            out.entry("type").or_insert_with(|| "string".into());
+        }
         if let Some(exclusive) = exclusive {
             out.insert(exclusive.into(), true.into());
         }
@@ -122,7 +125,7 @@ fn choice(
     if nullable && out.contains_key("type") {
         out.insert("nullable".into(), true.into());
     }
-    if let Some(default) = default.filter(|it| !it.is_array() && !it.is_null()) {
+    if let Some(default) = default.filter(|it| *it != json!([]) && !it.is_null()) {
         out.insert("default".into(), default);
     }
     Value::Object(out)

@@ -38,7 +38,7 @@ pub(super) fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// The order of `required` and `enum` means nothing.
+/// `required` and `enum` are sets: order and repetition mean nothing.
 pub(super) fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(map) => map
@@ -48,6 +48,7 @@ pub(super) fn sorted(value: &Value) -> Value {
                 if let (Value::Array(all), true) = (&mut value, key == "required" || key == "enum")
                 {
                     all.sort_by_key(Value::to_string);
+                    all.dedup();
                 }
                 (key.clone(), value)
             })

@@ -8,6 +8,7 @@ use super::error::Error;
 use super::names;
 use super::process::{Actor, Process, Product, Templates, object_error};
 use super::stamp::{self, Placed};
+use super::terraform;
 use crate::api::names::{AUXILIARY_WORKLOAD, LOCAL_CLUSTER, annotation, label};
 use crate::api::object::{self, set_label, set_name, set_namespace};
 use crate::api::{AppPolicy, Component, Definition, DefinitionKind, Stage};
@@ -158,20 +159,24 @@ pub fn render_component(
     if let Some(status) = &context.live_status {
         process = process.with_live_status(status.clone());
     }
-    process
-        .workload(
-            &component.name,
-            found.template().unwrap_or_default(),
-            component.properties.as_ref(),
-            actor,
-        )
-        .map_err(|error| {
-            let place = format!(
-                "evaluate base template app={} in namespace={}",
-                context.app_name, context.namespace
-            );
-            of_app(error.within(place), wrapper)
-        })?;
+    if let Some(object) = terraform::configuration(found, component, &context.namespace) {
+        process.base(object);
+    } else {
+        process
+            .workload(
+                &component.name,
+                found.template().unwrap_or_default(),
+                component.properties.as_ref(),
+                actor,
+            )
+            .map_err(|error| {
+                let place = format!(
+                    "evaluate base template app={} in namespace={}",
+                    context.app_name, context.namespace
+                );
+                of_app(error.within(place), wrapper)
+            })?;
+    }
     process.set("componentType", component.r#type.as_str().into());
     for (it, definition) in &traits {
         process

@@ -103,6 +103,19 @@ impl Definitions {
         );
     }
 
+    /// Names of one kind, in order.
+    pub fn names(&self, kind: DefinitionKind) -> Vec<String> {
+        let mut names: Vec<String> = self
+            .definitions
+            .keys()
+            .filter(|it| it.0 == kind)
+            .map(|(_, _, name)| name.clone())
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
     /// Say what exactly `type` is, whatever else is here.
     pub fn capture(&mut self, kind: DefinitionKind, r#type: &str, definition: Definition) {
         self.captured.insert((kind, r#type.into()), definition);

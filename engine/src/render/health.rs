@@ -40,6 +40,7 @@ pub fn evaluate(
 ) -> Result<Health, cue_session::Fault> {
     let mut health = Health { details: Some(IndexMap::new()), ..Health::default() };
     let mut context = context.clone();
+    context.values_mut().for_each(whole_numbers);
     if let Some(Value::Object(given)) = context.get("status") {
         health.seen.clone_from(given);
     }
@@ -84,7 +85,7 @@ pub fn evaluate(
     context.insert("status".into(), Value::Object(health.seen.clone()));
     if !texts.custom_status.trim().is_empty() {
         match text(templates, "status.cue", &texts.custom_status, &context, parameter)
-            .and_then(|mut it| it.value("message"))
+            .and_then(|mut it| sound(&mut it).and_then(|()| it.value("message")))
         {
             Ok(Some(Value::String(it))) => health.message = it,
             Ok(_) => health.warnings.push("failed to get message: message is not a string".into()),
@@ -93,6 +94,31 @@ pub fn evaluate(
         }
     }
     Ok(health)
+}
+
+/// What is wrong with the whole text (a condition that cannot be decided, say) leaves no message at all.
+fn sound(session: &mut Session) -> Result<(), CueError> {
+    let all = session.validate("", Concreteness::Required)?;
+    let wrong: Vec<_> = all.into_iter().filter(|it| it.path.is_empty()).collect();
+    if wrong.is_empty() { Ok(()) } else { Err(CueError::Diagnostics(wrong)) }
+}
+
+/// `3.0` is `3`, as in everything that has been through a cluster's JSON.
+fn whole_numbers(value: &mut Value) {
+    match value {
+        Value::Number(number) => {
+            let whole = number.as_f64().filter(|it| {
+                number.is_f64() && it.fract() == 0.0 && it.abs() < 9_007_199_254_740_992.0
+            });
+            if let Some(whole) = whole {
+                // Within 53 bits, so nothing is cut off.
+                *value = Value::from(whole as i64);
+            }
+        }
+        Value::Array(all) => all.iter_mut().for_each(whole_numbers),
+        Value::Object(map) => map.values_mut().for_each(whole_numbers),
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
 }
 
 fn text(

@@ -15,6 +15,7 @@ pub mod health; // isHealth, message, details
 pub mod names; // generated names
 pub(crate) mod place; // which field a position belongs to
 mod process; // one component's template and its traits'
+mod terraform; // components of Terraform definitions
 mod stamp; // labels, annotations, namespaces
 
 pub use self::application::{Request, Target, check, render};

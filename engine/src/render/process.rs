@@ -184,6 +184,11 @@ impl<'a> Process<'a> {
         self.context.insert(key.into(), value);
     }
 
+    /// The component's object, made without a template.
+    pub fn base(&mut self, object: Value) {
+        self.product.base = Some(object);
+    }
+
     /// What was made.
     pub fn finish(self) -> Product {
         self.product

@@ -3,8 +3,12 @@
 mod application; // Applications: names, steps, definitions, parameters
 mod definition; // definitions: template, version
 mod immutable; // parameters that may not change
+mod advice; // types and parameters nobody declares
+mod suggestion; // the nearest known name
 mod structure; // names, dependencies, timeouts
 
+pub use self::advice::{Advice, advice};
 pub use self::application::{Refusal, application, message, name_steps};
 pub use self::definition::definition;
 pub use self::structure::structure;
+pub use self::suggestion::nearest;

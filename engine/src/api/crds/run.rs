@@ -2,10 +2,8 @@
 
 use serde_json::Value;
 
-use super::{
-    boolean, conditions, list, mode, object, open, reference, root, step_status_properties, steps,
-    string, time,
-};
+use super::application::{mode, step_status_properties, steps};
+use super::shape::{boolean, conditions, list, object, open, reference, root, string, time};
 
 pub(super) fn schema() -> Value {
     let workflow = object(vec![
