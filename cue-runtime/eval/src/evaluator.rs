@@ -793,5 +793,7 @@ pub(crate) fn conjunct(source: Source) -> Conjunct {
         by_reference: false,
         outer: None,
         firing: 0,
+        cycle: crate::heap::Cycle::None,
+        way: 0,
     }
 }

@@ -48,6 +48,32 @@ pub(crate) struct Conjunct {
     pub(crate) outer: Option<ExprId>,
     /// The execution of a comprehension that made it; 0 for none.
     pub(crate) firing: u32,
+    /// How it takes part in cycles; what it brings inherits this (S-62).
+    pub(crate) cycle: Cycle,
+    /// References followed to reach it: the last link, 0 for none.
+    pub(crate) way: u32,
+}
+
+/// How a conjunct takes part in cycles (S-62); it only rises.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Cycle {
+    #[default]
+    None,
+    /// Below an optional field, a pattern, `...T` or an alternative.
+    Optional,
+    /// Was optional and goes round once more.
+    Spared,
+    /// Repeats what encloses it.
+    Cyclic,
+}
+
+/// A reference that was followed on the way to a conjunct.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    pub(crate) before: u32,
+    pub(crate) reference: Option<ExprId>,
+    pub(crate) target: VertexId,
+    pub(crate) place: VertexId,
 }
 
 /// A struct literal among the conjuncts of a vertex.
@@ -96,6 +122,7 @@ pub(crate) struct Pattern {
     pub(crate) env: EnvId,
     pub(crate) alias: bool,
     pub(crate) groups: Groups,
+    pub(crate) from: (Cycle, u32),
 }
 
 /// A test that a scalar must pass.
@@ -141,6 +168,8 @@ pub(crate) struct Vertex {
     pub(crate) state: State,
     /// Shares the value of another vertex.
     pub(crate) forward: Option<VertexId>,
+    /// A conjunct that does not repeat what encloses it says something (S-62).
+    pub(crate) content: bool,
     pub(crate) kinds: Kinds,
     /// A conjunct said which kinds there may be.
     pub(crate) constrained: bool,
@@ -187,6 +216,8 @@ pub(crate) struct Heap {
     pub(crate) envs: Vec<Env>,
     pub(crate) faults: Vec<Fault>,
     pub(crate) groups: u32,
+    /// Link `n` is at `n - 1`.
+    pub(crate) ways: Vec<Way>,
 }
 
 impl Heap {
@@ -197,6 +228,7 @@ impl Heap {
             conjuncts: Vec::new(),
             state: State::New,
             forward: None,
+            content: false,
             kinds: Kinds::ANY,
             constrained: false,
             scalar: None,

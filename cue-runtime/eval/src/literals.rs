@@ -4,7 +4,7 @@ use crate::builtin::Datum;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{
-    Conjunct, Contribution, EnvId, EnvKind, Groups, Pattern, Placed, Source, VertexId,
+    Conjunct, Contribution, Cycle, EnvId, EnvKind, Groups, Pattern, Placed, Source, VertexId,
 };
 use crate::program::{
     At, Code, DeclLabel, Declaration, Label, LabelKind, ListElement, Presence, StructLiteral,
@@ -32,6 +32,8 @@ impl Evaluator {
                     by_reference: true,
                     outer: None,
                     firing: 0,
+                    cycle: Cycle::None,
+                    way: 0,
                 },
             );
         }
@@ -55,6 +57,7 @@ impl Evaluator {
         let vertex = self.heap.get_mut(id);
         vertex.is_list = true;
         vertex.shape_at = at;
+        let from = (conjunct.cycle, conjunct.way);
         let mut next = 0;
         let mut open = false;
         for element in elements {
@@ -63,7 +66,18 @@ impl Evaluator {
                     let label = self.labels.index(next);
                     let groups = self.deep_groups(&conjunct.groups);
                     let at = self.program.at(*expr);
-                    self.add_field(id, label, Presence::Member, *expr, env, groups, 0, at, None);
+                    self.add_field(
+                        id,
+                        label,
+                        Presence::Member,
+                        *expr,
+                        env,
+                        groups,
+                        0,
+                        at,
+                        None,
+                        from,
+                    );
                     next += 1;
                 }
                 ListElement::Comprehension(index) => match self.yields(*index, env) {
@@ -82,6 +96,7 @@ impl Evaluator {
                                 0,
                                 at,
                                 None,
+                                from,
                             );
                             next += 1;
                         }
@@ -136,6 +151,8 @@ impl Evaluator {
                         by_reference: true,
                         outer: None,
                         firing: 0,
+                        cycle: Cycle::Optional,
+                        way: 0,
                     },
                 );
             }
@@ -215,6 +232,7 @@ impl Evaluator {
             }
         };
         let outer = conjunct.outer;
+        let from = (conjunct.cycle, conjunct.way);
         let comprehends = |it: &Declaration| matches!(it, Declaration::Comprehension(_));
         if code.declarations.iter().any(comprehends) {
             let mut named = Vec::new();
@@ -262,7 +280,9 @@ impl Evaluator {
                         let groups = groups.clone();
                         let by = Some(Contribution { placed, at: *at, outer });
                         let (label, presence) = (*label, *presence);
-                        self.add_field(id, label, presence, *value, inner, groups, *notes, *at, by);
+                        self.add_field(
+                            id, label, presence, *value, inner, groups, *notes, *at, by, from,
+                        );
                     }
                     DeclLabel::Computed(expr) => work.computed.push(Computed {
                         label: *expr,
@@ -274,6 +294,7 @@ impl Evaluator {
                         groups: groups.clone(),
                         placed,
                         outer,
+                        from,
                     }),
                 },
                 Declaration::Pattern { label, value, alias } => {
@@ -283,6 +304,7 @@ impl Evaluator {
                         env: inner,
                         alias: *alias,
                         groups: groups.clone(),
+                        from,
                     };
                     self.add_pattern(id, pattern);
                 }
@@ -293,6 +315,8 @@ impl Evaluator {
                     by_reference: conjunct.by_reference,
                     outer,
                     firing: 0,
+                    cycle: conjunct.cycle,
+                    way: conjunct.way,
                 }),
                 Declaration::Comprehension(index) => work.comprehensions.push(Pending {
                     index: *index,
@@ -300,6 +324,7 @@ impl Evaluator {
                     groups: groups.clone(),
                     close_as,
                     outer,
+                    from,
                 }),
                 Declaration::Open => {}
             }
@@ -328,23 +353,14 @@ impl Evaluator {
         }
     }
 
-    /// Whether a parent was made from the same literal and nothing new came in between.
+    /// Whether a literal repeats itself further down again and again: what no way shows.
     pub(crate) fn contains_itself(&self, id: VertexId, literal: u32) -> bool {
-        let fresh = self.heap.get(id).conjuncts.iter().any(|it| match &it.source {
-            Source::Data(_) => true,
-            Source::Expr(expr, _) => matches!(
-                self.program.code(*expr),
-                Code::Struct(own) if *own != literal
-            ),
-            Source::Vertex(_) => false,
-        });
-        if fresh {
-            return false;
-        }
+        let mut laps = 0;
         let mut next = self.heap.get(id).parent;
         while let Some(parent) = next {
             let vertex = self.heap.get(parent);
-            if vertex.placed.iter().any(|it| it.literal == literal) {
+            laps += u32::from(vertex.placed.iter().any(|it| it.literal == literal));
+            if laps > 40 {
                 return true;
             }
             next = vertex.parent;

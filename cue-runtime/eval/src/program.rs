@@ -274,6 +274,27 @@ pub(crate) enum Code {
     BadCall,
 }
 
+impl Code {
+    /// Whether it is content by itself, not by what it refers to (S-62).
+    pub(crate) fn says_something(&self) -> bool {
+        matches!(
+            self,
+            Code::Null
+                | Code::Bool(_)
+                | Code::Number(_)
+                | Code::String(_)
+                | Code::Bytes(_)
+                | Code::Interpolation(..)
+                | Code::Top
+                | Code::Type(..)
+                | Code::Struct(_)
+                | Code::List(_)
+                | Code::Bound(..)
+                | Code::Function(_)
+        )
+    }
+}
+
 /// A source text with the means to find positions.
 #[derive(Clone, Debug)]
 pub struct SourceText {

@@ -6,8 +6,8 @@ use crate::builtin::{Datum, Kinds};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{
-    ArcEntry, Closing, Conjunct, Contribution, Disjunction, EnvId, EnvKind, Groups, Pattern,
-    Source, State, Test, VertexId,
+    ArcEntry, Closing, Conjunct, Contribution, Cycle, Disjunction, EnvId, EnvKind, Groups, Pattern,
+    Source, State, Test, VertexId, Way,
 };
 use crate::program::{At, Code, Declaration, ExprId, Label, LabelKind, Presence};
 
@@ -18,6 +18,7 @@ pub(crate) struct Pending {
     pub(crate) groups: Groups,
     pub(crate) close_as: Option<u32>,
     pub(crate) outer: Option<ExprId>,
+    pub(crate) from: (Cycle, u32),
 }
 
 /// A field whose label is not known yet.
@@ -31,6 +32,17 @@ pub(crate) struct Computed {
     pub(crate) groups: Groups,
     pub(crate) placed: u32,
     pub(crate) outer: Option<ExprId>,
+    pub(crate) from: (Cycle, u32),
+}
+
+/// A reference that leads round; it waits until the vertex has content of its own.
+pub(crate) struct Parked {
+    target: VertexId,
+    conjunct: Conjunct,
+    /// The target encloses the vertex.
+    encloses: bool,
+    /// The target was reached by another reference before.
+    other: bool,
 }
 
 /// What is still to do for a vertex.
@@ -42,6 +54,7 @@ pub(crate) struct Work {
     pub(crate) comprehensions: Vec<Pending>,
     pub(crate) disjunctions: Vec<Disjunction>,
     pub(crate) computed: Vec<Computed>,
+    pub(crate) parked: Vec<Parked>,
     /// Executions of comprehensions so far.
     pub(crate) firings: u32,
 }
@@ -98,6 +111,9 @@ impl Evaluator {
                 }
                 self.take(id, conjunct, &mut work);
             }
+            if self.unpark(id, &mut work) {
+                continue;
+            }
             if self.computed_fields(id, &mut work) {
                 continue;
             }
@@ -113,6 +129,11 @@ impl Evaluator {
                     break;
                 }
             }
+        }
+        if let Some(parked) = work.parked.first() {
+            let at = self.first_position(parked.target);
+            self.raise(id, Fault::new(Kind::StructuralCycle, "structural cycle", at));
+            return;
         }
         for field in std::mem::take(&mut work.computed) {
             if let Err(fault) = self.label_of(field.label, field.env) {
@@ -191,7 +212,9 @@ impl Evaluator {
             if id == above || self.follow(id) == above {
                 return true;
             }
-            next = self.heap.get(id).parent;
+            let vertex = self.heap.get(id);
+            // Lets and inline values stand outside the tree (S-64).
+            next = if vertex.label.is_some() { vertex.parent } else { None };
         }
         false
     }
@@ -216,7 +239,10 @@ impl Evaluator {
 
     fn take(&mut self, id: VertexId, conjunct: Conjunct, work: &mut Work) {
         match conjunct.source.clone() {
-            Source::Data(datum) => self.take_datum(id, datum, At::default(), &conjunct.groups),
+            Source::Data(datum) => {
+                self.heap.get_mut(id).content = true;
+                self.take_datum(id, datum, At::default(), &conjunct.groups);
+            }
             Source::Vertex(target) => self.take_vertex(id, target, &conjunct, work),
             Source::Expr(expr, env) => {
                 if work.seen.contains(&(expr, env)) {
@@ -237,6 +263,9 @@ impl Evaluator {
         work: &mut Work,
     ) {
         let at = self.program.at(expr);
+        if conjunct.cycle != Cycle::Cyclic && self.program.code(expr).says_something() {
+            self.heap.get_mut(id).content = true;
+        }
         match self.program.code(expr).clone() {
             Code::Top => {
                 for closing in &mut self.heap.get_mut(id).closing {
@@ -269,8 +298,11 @@ impl Evaluator {
             Code::Disjoin(alternatives) => {
                 if let Some(pick) = self.pick(id, expr) {
                     let (alternative, _) = alternatives[pick.min(alternatives.len() - 1)];
-                    work.conjuncts
-                        .push(Conjunct { source: Source::Expr(alternative, env), ..conjunct });
+                    work.conjuncts.push(Conjunct {
+                        source: Source::Expr(alternative, env),
+                        cycle: conjunct.cycle.max(Cycle::Optional),
+                        ..conjunct
+                    });
                     return;
                 }
                 let marks = alternatives.iter().map(|it| it.1).collect();
@@ -303,6 +335,8 @@ impl Evaluator {
                     by_reference: conjunct.by_reference,
                     outer: conjunct.outer,
                     firing: 0,
+                    cycle: conjunct.cycle,
+                    way: conjunct.way,
                 });
             }
             Code::Call(crate::program::Callee::Plain(crate::program::Plain::And), arguments) => {
@@ -343,7 +377,10 @@ impl Evaluator {
             }
             _ => match self.eval(expr, env) {
                 Value::Vertex(target) => self.take_vertex(id, target, &conjunct, work),
-                Value::Datum(datum) => self.take_datum(id, datum, at, &conjunct.groups),
+                Value::Datum(datum) => {
+                    self.heap.get_mut(id).content = true;
+                    self.take_datum(id, datum, at, &conjunct.groups);
+                }
                 Value::Fault(fault) => self.raise_id(id, fault),
             },
         }
@@ -367,11 +404,71 @@ impl Evaluator {
                 self.unify(parent);
             }
         }
-        if self.is_ancestor(target, id) {
-            let at = self.first_position(target);
-            self.raise(id, Fault::new(Kind::StructuralCycle, "structural cycle", at));
+        let reference = match conjunct.source {
+            Source::Expr(expr, _) => Some(expr),
+            Source::Data(_) | Source::Vertex(_) => None,
+        };
+        let mut conjunct = conjunct.clone();
+        let encloses = self.is_ancestor(target, id);
+        let met = self.on_way(conjunct.way, target);
+        if met.is_some_and(|it| it.place == id) {
             return;
         }
+        if encloses || met.is_some() {
+            let other = met.is_some_and(|it| it.reference != reference);
+            let parked = Parked { target, conjunct, encloses, other };
+            work.parked.push(parked);
+            return;
+        }
+        if conjunct.cycle != Cycle::Spared {
+            let way = Way { before: conjunct.way, reference, target, place: id };
+            self.heap.ways.push(way);
+            conjunct.way = self.heap.ways.len() as u32;
+        }
+        self.take_conjuncts(id, target, &conjunct, work);
+    }
+
+    /// The link of a way that leads to a vertex.
+    fn on_way(&self, mut way: u32, target: VertexId) -> Option<Way> {
+        while way != 0 {
+            let link = self.heap.ways[way as usize - 1];
+            if link.target == target {
+                return Some(link);
+            }
+            way = link.before;
+        }
+        None
+    }
+
+    /// Repetitions go on only where others say something (S-62); true if any does.
+    fn unpark(&mut self, id: VertexId, work: &mut Work) -> bool {
+        let parked = std::mem::take(&mut work.parked);
+        if parked.is_empty() {
+            return false;
+        }
+        if !self.heap.get(id).content {
+            work.parked = parked;
+            return false;
+        }
+        for Parked { target, mut conjunct, encloses, other } in parked {
+            if !encloses && conjunct.cycle == Cycle::Optional {
+                conjunct.cycle = Cycle::Spared;
+                conjunct.way = 0;
+            } else if (encloses || !other) && conjunct.cycle != Cycle::Spared {
+                conjunct.cycle = Cycle::Cyclic;
+            }
+            self.take_conjuncts(id, target, &conjunct, work);
+        }
+        true
+    }
+
+    fn take_conjuncts(
+        &mut self,
+        id: VertexId,
+        target: VertexId,
+        conjunct: &Conjunct,
+        work: &mut Work,
+    ) {
         let target = self.follow(target);
         let conjuncts = self.heap.get(target).conjuncts.clone();
         if conjuncts.is_empty() && self.heap.get(target).is_list {
@@ -417,6 +514,8 @@ impl Evaluator {
                 by_reference: true,
                 outer: conjunct.outer.or(reference).or(inner.outer),
                 firing: 0,
+                cycle: conjunct.cycle.max(inner.cycle),
+                way: if conjunct.way == 0 { inner.way } else { conjunct.way },
             });
         }
     }
@@ -463,7 +562,12 @@ impl Evaluator {
         notes: u32,
         at: At,
         by: Option<Contribution>,
+        from: (Cycle, u32),
     ) {
+        let from = match presence {
+            Presence::Optional => (from.0.max(Cycle::Optional), from.1),
+            Presence::Member | Presence::Required => from,
+        };
         let conjunct = Conjunct {
             source: Source::Expr(value, env),
             groups: self.deep_groups(&groups),
@@ -471,6 +575,8 @@ impl Evaluator {
             by_reference: false,
             outer: by.and_then(|it| it.outer),
             firing: 0,
+            cycle: from.0,
+            way: from.1,
         };
         let vertex = self.add_arc(id, label, presence, &groups, notes, at);
         if let Some(by) = by {
@@ -586,6 +692,8 @@ impl Evaluator {
                 by_reference: true,
                 outer: None,
                 firing: 0,
+                cycle: pattern.from.0.max(Cycle::Optional),
+                way: pattern.from.1,
             },
         );
     }
@@ -609,6 +717,8 @@ impl Evaluator {
                 by_reference: false,
                 outer: None,
                 firing: 0,
+                cycle: Cycle::None,
+                way: 0,
             })
             .collect();
         let probe = self.unify(probe);
@@ -639,6 +749,7 @@ impl Evaluator {
                         field.notes,
                         field.at,
                         Some(by),
+                        field.from,
                     );
                 }
                 Err(_) => waiting.push(field),
@@ -681,6 +792,8 @@ impl Evaluator {
                             by_reference: false,
                             outer: pending.outer,
                             firing: work.firings,
+                            cycle: pending.from.0,
+                            way: pending.from.1,
                         });
                     }
                 }
@@ -763,6 +876,8 @@ pub(crate) fn data(value: &Datum, groups: &Groups) -> Conjunct {
         by_reference: false,
         outer: None,
         firing: 0,
+        cycle: Cycle::None,
+        way: 0,
     }
 }
 
