@@ -632,14 +632,21 @@ impl Evaluator {
             }
             Plain::Div | Plain::Mod | Plain::Quo | Plain::Rem => {
                 let mut operands = Vec::new();
-                for argument in arguments {
+                let name = match plain {
+                    Plain::Div => "div",
+                    Plain::Mod => "mod",
+                    Plain::Quo => "quo",
+                    _ => "rem",
+                };
+                for (place, argument) in arguments.iter().enumerate() {
                     match self.scalar(*argument, env) {
                         Ok(Datum::Number(number)) if number.is_int() => operands.push(number),
                         Ok(other) => {
                             let message = format!(
-                                "cannot use {} (type {}) as int",
+                                "cannot use {} (type {}) as int in argument {} to {name}",
                                 other.cue_text(),
-                                other.kind_name()
+                                other.kind_name(),
+                                place + 1
                             );
                             return Value::Fault(self.fail(Kind::Permanent, message, at));
                         }

@@ -444,8 +444,7 @@ impl Evaluation {
         let it = &mut self.evaluator;
         let id = it.unify(id);
         let id = it.default_of(id).unwrap_or(id);
-        let (expr, env) =
-            it.heap.get(id).rest.iter().find_map(|(value, env)| Some(((*value)?, *env)))?;
+        let (expr, env) = it.heap.get(id).rest.iter().find_map(|it| Some((it.value?, it.env)))?;
         Some(it.anonymous(expr, env))
     }
 

@@ -567,10 +567,20 @@ impl Evaluator {
             return Ok(Concrete::Vertex(id));
         }
         if vertex.state == State::Running {
-            return Err(self.fail(Kind::Cycle, "cycle with field", at));
+            let text = self.source_at(at);
+            return Err(self.fail(Kind::Cycle, format!("cycle with field: {text}"), at));
         }
         let text = self.short(id);
         Err(self.fail(Kind::Incomplete, format!("non-concrete value {text}"), at))
+    }
+
+    /// The source text of an expression.
+    pub(crate) fn source_at(&self, at: At) -> String {
+        let source = self.program.sources.get(at.source as usize);
+        let text = source
+            .and_then(|it| it.text.get(at.span.start as usize..at.span.end as usize))
+            .unwrap_or_default();
+        text.to_owned()
     }
 
     /// A scalar, or what keeps the expression from being one.
@@ -609,7 +619,15 @@ impl Evaluator {
                         }
                         Err(fault) => {
                             let inner = self.heap.faults[fault.0 as usize].clone();
-                            let message = format!("invalid interpolation: {}", inner.message);
+                            let plain = inner.message.starts_with("non-concrete value ");
+                            let kinds = match inner.message.strip_prefix("non-concrete value ") {
+                                Some(text) if plain && !text.contains(' ') => {
+                                    format!(" (type {text})")
+                                }
+                                _ => String::new(),
+                            };
+                            let message =
+                                format!("invalid interpolation: {}{kinds}", inner.message);
                             let fault = Fault { message, ..inner };
                             return Value::Fault(self.heap.fault(fault));
                         }
@@ -681,6 +699,21 @@ impl Evaluator {
         Ok(out)
     }
 
+    /// The value of a condition; one that is not known is an incomplete bool.
+    fn condition(&mut self, expr: ExprId, env: EnvId) -> Result<Datum, FaultId> {
+        self.scalar(expr, env).map_err(|fault| {
+            let inner = &self.heap.faults[fault.0 as usize];
+            match inner.message.strip_prefix("non-concrete value ") {
+                Some(text) if !text.contains(" in operand to ") => {
+                    let message = format!("incomplete bool: {text}");
+                    let fault = Fault { message, ..inner.clone() };
+                    self.heap.fault(fault)
+                }
+                _ => fault,
+            }
+        })
+    }
+
     fn clauses(
         &mut self,
         clauses: &[ClauseCode],
@@ -694,7 +727,7 @@ impl Evaluator {
             return Ok(());
         };
         match first {
-            ClauseCode::If(condition) => match self.scalar(*condition, env)? {
+            ClauseCode::If(condition) => match self.condition(*condition, env)? {
                 Datum::Bool(true) => self.clauses(rest, body, env, out),
                 Datum::Bool(false) => Ok(()),
                 other => {

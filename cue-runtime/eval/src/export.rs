@@ -440,7 +440,7 @@ impl Evaluator {
         if vertex.is_list {
             let arcs: Vec<VertexId> = vertex.arcs.iter().map(|it| it.vertex).collect();
             let open = vertex.closed_length.is_none();
-            let rest = vertex.rest.first().copied();
+            let rest = vertex.rest.first().map(|it| (it.value, it.env));
             out.push('[');
             for (index, arc) in arcs.iter().enumerate() {
                 if index > 0 {

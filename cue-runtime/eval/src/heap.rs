@@ -137,6 +137,15 @@ pub(crate) enum Test {
     Match(ExprId, EnvId),
 }
 
+/// `...T`: from which element on it holds, and `T`.
+#[derive(Clone, Debug)]
+pub(crate) struct Rest {
+    pub(crate) first: usize,
+    pub(crate) value: Option<ExprId>,
+    pub(crate) env: EnvId,
+    pub(crate) groups: Groups,
+}
+
 /// What a closing group demands at a vertex.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Closing {
@@ -181,7 +190,7 @@ pub(crate) struct Vertex {
     pub(crate) shape_at: At,
     /// Length that a closed list literal demands.
     pub(crate) closed_length: Option<(usize, At)>,
-    pub(crate) rest: Vec<(Option<ExprId>, EnvId)>,
+    pub(crate) rest: Vec<Rest>,
     pub(crate) arcs: Vec<ArcEntry>,
     pub(crate) index: FxHashMap<Label, u32>,
     pub(crate) patterns: Vec<Pattern>,

@@ -4,7 +4,7 @@ use crate::builtin::Datum;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{
-    Conjunct, Contribution, Cycle, EnvId, EnvKind, Groups, Pattern, Placed, Source, VertexId,
+    Conjunct, Contribution, Cycle, EnvId, EnvKind, Groups, Pattern, Placed, Rest, Source, VertexId,
 };
 use crate::program::{
     At, Code, DeclLabel, Declaration, Label, LabelKind, ListElement, Presence, StructLiteral,
@@ -108,7 +108,9 @@ impl Evaluator {
                 },
                 ListElement::Rest(value) => {
                     open = true;
-                    self.heap.get_mut(id).rest.push((*value, env));
+                    let groups = self.deep_groups(&conjunct.groups);
+                    let rest = Rest { first: next, value: *value, env, groups };
+                    self.heap.get_mut(id).rest.push(rest);
                 }
             }
         }
@@ -139,14 +141,14 @@ impl Evaluator {
                 self.raise(id, Fault::new(Kind::Permanent, message, at));
             }
         }
-        for (value, env) in rest {
+        for Rest { first, value, env, groups } in rest {
             let Some(value) = value else { continue };
-            for (_, vertex) in &arcs {
+            for (_, vertex) in arcs.iter().skip(first) {
                 self.add_conjunct(
                     *vertex,
                     Conjunct {
                         source: Source::Expr(value, env),
-                        groups: Groups::new(),
+                        groups: groups.clone(),
                         close_as: None,
                         by_reference: true,
                         outer: None,
@@ -245,11 +247,16 @@ impl Evaluator {
         }
         let lets = vec![None; code.lets.len()];
         let inner = self.heap.env(Some(env), EnvKind::Struct(id, lets, literal));
-        let fields = code.declarations.iter().any(|it| {
-            matches!(
-                it,
-                Declaration::Field { .. } | Declaration::Pattern { .. } | Declaration::Open
-            )
+        // Definitions and hidden fields may stand beside an embedded scalar.
+        let fields = code.declarations.iter().any(|it| match it {
+            Declaration::Field { label: DeclLabel::Fixed(label), presence, .. } => {
+                *presence == Presence::Member && self.labels.kind(*label) == LabelKind::Regular
+            }
+            Declaration::Field { .. } => true,
+            Declaration::Pattern { .. }
+            | Declaration::Open
+            | Declaration::Embed(_)
+            | Declaration::Comprehension(_) => false,
         });
         let mut groups = conjunct.groups.clone();
         let mut close_as = conjunct.close_as;

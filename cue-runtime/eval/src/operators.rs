@@ -30,13 +30,14 @@ impl Evaluator {
                 Err(fault) => Value::Fault(fault),
             };
         }
+        let symbol = compare::symbol(operator);
         let left = match self.operand(left, env) {
             Ok(it) => it,
-            Err(fault) => return Value::Fault(fault),
+            Err(fault) => return Value::Fault(self.operand_fault(fault, symbol)),
         };
         let right = match self.operand(right, env) {
             Ok(it) => it,
-            Err(fault) => return Value::Fault(fault),
+            Err(fault) => return Value::Fault(self.operand_fault(fault, symbol)),
         };
         match compare::holds(operator, &left, &right) {
             Some(it) => Value::Datum(Datum::Bool(it)),
@@ -140,7 +141,10 @@ impl Evaluator {
                 };
                 match result {
                     Ok(number) => Value::Datum(Datum::Number(number)),
-                    Err(error) => Value::Fault(self.fail(Kind::Permanent, error.to_string(), at)),
+                    Err(error) => {
+                        let message = format!("failed arithmetic: {error}");
+                        Value::Fault(self.fail(Kind::Permanent, message, at))
+                    }
                 }
             }
             (Arithmetic::Add, Datum::String(left), Datum::String(right)) => {
@@ -169,7 +173,10 @@ impl Evaluator {
 
     fn operand_fault(&mut self, fault: FaultId, symbol: &str) -> FaultId {
         let inner = &self.heap.faults[fault.0 as usize];
-        if inner.kind == Kind::Incomplete && inner.message.starts_with("non-concrete value ") {
+        if inner.kind == Kind::Incomplete
+            && inner.message.starts_with("non-concrete value ")
+            && !inner.message.contains(" in operand to ")
+        {
             let message = format!("{} in operand to {symbol}", inner.message);
             let fault = Fault { message, ..inner.clone() };
             return self.heap.fault(fault);

@@ -148,7 +148,8 @@ impl Evaluator {
                 return;
             }
         }
-        if self.emptied.contains(&id) {
+        let beside = !self.heap.get(id).placed.is_empty() && !self.heap.get(id).constrained;
+        if self.emptied.contains(&id) || beside {
             let vertex = self.heap.get_mut(id);
             let bare = vertex.scalar.is_none()
                 && !vertex.is_list
