@@ -1,10 +1,16 @@
 //! Checks at the end of a vertex: shapes, kinds and tests of a value, fields a closed struct allows.
 
-use crate::builtin::Kinds;
+use std::cmp::Ordering;
+
+use cue_syntax::ast::Compare;
+
+use crate::builtin::{Datum, Kinds};
+use crate::compare;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{State, VertexId};
-use crate::program::{LabelKind, Presence};
+use crate::heap::{State, Test, VertexId};
+use crate::number::Number;
+use crate::program::{At, LabelKind, Presence};
 use crate::unify::kind_name;
 
 impl Evaluator {
@@ -72,7 +78,11 @@ impl Evaluator {
             return;
         }
         let concrete = vertex.scalar.is_some() || vertex.is_list || vertex.is_struct;
-        if !concrete || vertex.choice.is_some() {
+        let chosen = vertex.choice.is_some();
+        if !concrete {
+            self.check_bounds(id);
+        }
+        if !concrete || chosen {
             return;
         }
         for (test, at) in self.heap.get(id).tests.clone() {
@@ -81,6 +91,54 @@ impl Evaluator {
                 return;
             }
         }
+    }
+
+    /// Bounds that no number can meet.
+    fn check_bounds(&mut self, id: VertexId) {
+        let vertex = self.heap.get(id);
+        let mut low: Option<(Compare, Number, At)> = None;
+        let mut high: Option<(Compare, Number, At)> = None;
+        for (test, at) in &vertex.tests {
+            let Test::Bound(compare, Datum::Number(limit)) = test else { continue };
+            let (side, tighter, strict) = match compare {
+                Compare::Greater => (&mut low, Ordering::Greater, true),
+                Compare::GreaterEqual => (&mut low, Ordering::Greater, false),
+                Compare::Less => (&mut high, Ordering::Less, true),
+                Compare::LessEqual => (&mut high, Ordering::Less, false),
+                _ => continue,
+            };
+            let wins = side.as_ref().is_none_or(|(_, other, _)| {
+                let order = limit.compare(other);
+                order == tighter || (order == Ordering::Equal && strict)
+            });
+            if wins {
+                *side = Some((*compare, limit.clone(), *at));
+            }
+        }
+        let (Some((above, low, low_at)), Some((below, high, high_at))) = (low, high) else {
+            return;
+        };
+        let strict = above == Compare::Greater || below == Compare::Less;
+        let order = low.compare(&high);
+        let empty = order == Ordering::Greater || (order == Ordering::Equal && strict);
+        // Nothing lies between neighbouring integers.
+        let int = vertex.kinds == Kinds::INT;
+        let gap = int
+            && above == Compare::Greater
+            && below == Compare::Less
+            && low.is_int()
+            && low.add(&Number::int(1)).is_ok_and(|it| it.compare(&high) != Ordering::Less);
+        if !empty && !gap {
+            return;
+        }
+        let low_text = format!("{}{}", compare::symbol(above), low.cue_text());
+        let high_text = format!("{}{}", compare::symbol(below), high.cue_text());
+        let message = if int {
+            format!("incompatible integer bounds {low_text} and {high_text}")
+        } else {
+            format!("incompatible number bounds {high_text} and {low_text}")
+        };
+        self.raise(id, Fault::new(Kind::Permanent, message, high_at).and_at(low_at));
     }
 
     pub(crate) fn check_closed(&mut self, id: VertexId) {

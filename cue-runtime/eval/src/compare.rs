@@ -84,6 +84,11 @@ pub(crate) fn holds(compare: Compare, left: &Datum, right: &Datum) -> Option<boo
     }
 }
 
+/// Whether it compares by order.
+pub(crate) fn is_order(compare: Compare) -> bool {
+    matches!(compare, Compare::Less | Compare::LessEqual | Compare::Greater | Compare::GreaterEqual)
+}
+
 /// The operator as written.
 pub(crate) fn symbol(compare: Compare) -> &'static str {
     match compare {

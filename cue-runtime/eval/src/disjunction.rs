@@ -51,7 +51,10 @@ impl Evaluator {
                         self.add_alternative(&mut choice, *each, default);
                     }
                 }
-                None => self.add_alternative(&mut choice, candidate, default),
+                None => {
+                    let default = default && !self.heap.get(candidate).demoted;
+                    self.add_alternative(&mut choice, candidate, default);
+                }
             }
         }
         // What may never resolve gives way to what already holds: `*status.ready | false`.
@@ -59,6 +62,7 @@ impl Evaluator {
             choice.all.retain(|it| !unknown.contains(it));
             choice.defaults.retain(|it| !unknown.contains(it));
         }
+        let demoted = choice.defaults.is_empty() && !choice.all.is_empty();
         if choice.defaults.len() == choice.all.len() {
             choice.defaults.clear();
         }
@@ -77,6 +81,7 @@ impl Evaluator {
             }
             [only] => {
                 let only = *only;
+                self.heap.get_mut(only).demoted |= demoted;
                 if self.follow(only) != id {
                     self.heap.get_mut(id).forward = Some(only);
                 }

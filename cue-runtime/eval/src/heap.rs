@@ -200,6 +200,8 @@ pub(crate) struct Vertex {
     pub(crate) named: Vec<Label>,
     pub(crate) open: bool,
     pub(crate) choice: Option<Choice>,
+    /// What is left of a choice whose default cannot hold (D rules).
+    pub(crate) demoted: bool,
     /// Alternatives this vertex is tried with.
     pub(crate) picks: SmallVec<[(ExprId, u32); 2]>,
     pub(crate) fault: Option<FaultId>,
@@ -256,6 +258,7 @@ impl Heap {
             named: Vec::new(),
             open: false,
             choice: None,
+            demoted: false,
             picks: SmallVec::new(),
             fault: None,
         });

@@ -84,6 +84,7 @@ impl Evaluation {
         let fault = it.heap.get(id).fault.or(it.heap.get(real).fault);
         if let Some(fault) = fault {
             node.class = Class::Error(it.heap.faults[fault.0 as usize].kind);
+            (node.length, node.open_list) = (None, false);
             let fault = it.placed(fault, id);
             node.errors = self.diagnostic(fault);
             return node;
@@ -91,6 +92,7 @@ impl Evaluation {
         if let Some(fault) = it.permanent(real, 0) {
             if it.heap.get(real).choice.is_none() {
                 node.class = Class::Error(fault.kind);
+                (node.length, node.open_list) = (None, false);
                 node.child_error = true;
                 return node;
             }

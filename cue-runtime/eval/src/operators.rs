@@ -82,6 +82,15 @@ impl Evaluator {
             }
             return self.absent_by(fault);
         }
+        let running = vertex.state == State::Running;
+        if (vertex.is_struct || vertex.is_list) && vertex.choice.is_none() && !running {
+            // A permanent error anywhere inside makes the whole absent.
+            return match self.permanent(id, 0) {
+                Some(fault) if fault.kind == Kind::Budget => Ok(false),
+                fault => Ok(fault.is_some()),
+            };
+        }
+        let vertex = self.heap.get(id);
         if vertex.scalar.is_some() || vertex.is_struct || vertex.is_list || vertex.choice.is_some()
         {
             return Ok(false);

@@ -311,7 +311,14 @@ impl Evaluator {
             }
             Code::Bound(compare, operand) => match self.scalar(operand, env) {
                 Ok(datum) => {
-                    let kinds = bound_kinds(compare, &datum);
+                    if matches!(datum, Datum::Bool(_)) && crate::compare::is_order(compare) {
+                        let (text, symbol) = (datum.cue_text(), crate::compare::symbol(compare));
+                        let message =
+                            format!("invalid value {text} (type bool) for bound {symbol}");
+                        self.raise(id, Fault::new(Kind::Permanent, message, at));
+                        return;
+                    }
+                    let kinds = bound_kinds(compare, &datum, self.program.lenient);
                     self.restrict(id, kinds, at);
                     self.heap.get_mut(id).tests.push((Test::Bound(compare, datum), at));
                 }
@@ -894,12 +901,13 @@ pub(crate) fn scalar_embedded(code: &crate::program::StructLiteral) -> bool {
         })
 }
 
-fn bound_kinds(compare: cue_syntax::ast::Compare, datum: &Datum) -> Kinds {
+fn bound_kinds(compare: cue_syntax::ast::Compare, datum: &Datum, lenient: bool) -> Kinds {
     use cue_syntax::ast::Compare;
     match (compare, datum) {
         (Compare::NotEqual, Datum::Null) => Kinds::ANY.without(Kinds::NULL),
-        (Compare::NotEqual, _) => Kinds::ANY,
-        (Compare::Match | Compare::NotMatch, _) => Kinds::TEXT,
+        (Compare::NotEqual, _) if lenient => Kinds::ANY,
+        (Compare::Match | Compare::NotMatch, _) if lenient => Kinds::TEXT,
+        (Compare::Match | Compare::NotMatch, _) => Kinds::STRING,
         (_, Datum::Number(_)) => Kinds::NUMBER,
         (_, other) => crate::compare::kinds(other),
     }
