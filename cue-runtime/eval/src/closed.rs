@@ -53,7 +53,7 @@ impl Evaluator {
             return;
         }
         let own = if let Some((datum, _)) = &vertex.scalar {
-            crate::compare::kinds(datum)
+            compare::kinds(datum)
         } else if vertex.is_list {
             Kinds::LIST
         } else if vertex.is_struct {

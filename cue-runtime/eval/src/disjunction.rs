@@ -93,7 +93,7 @@ impl Evaluator {
     /// Whether the value itself is an incomplete error; a cycle may still close.
     pub(crate) fn is_unknown(&self, id: VertexId) -> bool {
         let fault = self.heap.get(id).fault.map(|it| self.heap.faults[it.0 as usize].kind);
-        fault == Some(crate::error::Kind::Incomplete)
+        fault == Some(Kind::Incomplete)
     }
 
     pub(crate) fn add_alternative(&mut self, choice: &mut Choice, vertex: VertexId, default: bool) {
