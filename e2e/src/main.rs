@@ -65,7 +65,7 @@ const RUNNERS: &[(&str, Runner)] = &[
     ("cue.pkg", |cases, _, _| cue_eval::run(cases, "pkg")),
     ("cue.idioms", |cases, _, _| cue_eval::run(cases, "idioms")),
     ("cue.compat014", |cases, _, _| cue_eval::run_compat(cases)),
-    ("cuex", |cases, work, only| cuex::run(&cases.join("cuex"), work, only)),
+    ("cuex", |cases, work, live| cuex::run(&cases.join("cuex"), work, live.only)),
     ("vela", |cases, _, _| {
         let mut scores = vela::run(&cases.join("vela"))?;
         scores.merge(vela_backoff::run(&cases.join("vela"))?);
