@@ -19,6 +19,7 @@
 pub mod program; // what compiling gives: expressions with every name resolved
 pub mod compile; // syntax tree -> Program
 pub mod heap; // the arrays and their ids
+mod arcs; // what a vertex gets: conjuncts, fields, patterns
 mod unify; // conjuncts -> arcs, scalars
 mod literals; // struct and list literals, data -> arcs
 mod disjunction; // alternatives and defaults

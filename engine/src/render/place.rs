@@ -75,7 +75,7 @@ mod tests {
         let text = "output: {\n\tspec: a: [1, {b: nowhere}]\n}\n";
         let at = |line, column| path(text, Some(&Position { file: "t.cue".into(), line, column }));
         assert_eq!(at(2, 20), "output.spec.a.1.b");
-        assert_eq!(at(2, 13), "output.spec.a.0");
+        assert_eq!(at(2, 12), "output.spec.a.0");
         assert_eq!(at(9, 1), "");
     }
 }

@@ -1,0 +1,205 @@
+//! What a vertex gets: conjuncts, fields, patterns, and which fields a pattern is about.
+
+use smallvec::SmallVec;
+
+use crate::builtin::{Datum, Kinds};
+use crate::evaluator::Evaluator;
+use crate::heap::{
+    ArcEntry, Conjunct, Contribution, Cycle, EnvId, EnvKind, Groups, Pattern, Source, State,
+    VertexId,
+};
+use crate::program::{At, Code, ExprId, Label, LabelKind, Presence};
+
+impl Evaluator {
+    pub(crate) fn add_conjunct(&mut self, id: VertexId, conjunct: Conjunct) {
+        let same = |it: &Conjunct| match (&it.source, &conjunct.source) {
+            (Source::Expr(left, left_env), Source::Expr(right, right_env)) => {
+                left == right && left_env == right_env
+            }
+            (Source::Vertex(left), Source::Vertex(right)) => left == right,
+            _ => false,
+        };
+        if self.heap.get(id).conjuncts.iter().any(same) {
+            return;
+        }
+        self.heap.get_mut(id).conjuncts.push(conjunct);
+        if self.heap.get(id).state == State::Done || self.heap.get(id).forward.is_some() {
+            self.heap.reset(id);
+        }
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "a declaration has that many parts")]
+    pub(crate) fn add_field(
+        &mut self,
+        id: VertexId,
+        label: Label,
+        presence: Presence,
+        value: ExprId,
+        env: EnvId,
+        groups: Groups,
+        notes: u32,
+        at: At,
+        by: Option<Contribution>,
+        from: (Cycle, u32),
+    ) {
+        let from = match presence {
+            Presence::Optional => (from.0.max(Cycle::Optional), from.1),
+            Presence::Member | Presence::Required => from,
+        };
+        let conjunct = Conjunct {
+            source: Source::Expr(value, env),
+            groups: self.deep_groups(&groups),
+            close_as: None,
+            by_reference: false,
+            outer: by.and_then(|it| it.outer),
+            firing: 0,
+            cycle: from.0,
+            way: from.1,
+        };
+        let vertex = self.add_arc(id, label, presence, &groups, notes, at);
+        if let Some(by) = by {
+            if let Some(index) = self.heap.get(id).index.get(&label).copied() {
+                self.heap.get_mut(id).arcs[index as usize].by.push(by);
+            }
+        }
+        let conjunct = self.closed_by_definition(vertex, label, conjunct);
+        self.add_conjunct(vertex, conjunct);
+    }
+
+    /// The value of a definition is closed (C rules): all its conjuncts share a group.
+    fn closed_by_definition(
+        &mut self,
+        vertex: VertexId,
+        label: Label,
+        mut conjunct: Conjunct,
+    ) -> Conjunct {
+        let kind = self.labels.kind(label);
+        if !matches!(kind, LabelKind::Definition | LabelKind::HiddenDefinition) {
+            return conjunct;
+        }
+        let group = match self.definitions.get(&vertex) {
+            Some(group) => *group,
+            None => {
+                let group = self.heap.new_group();
+                self.definitions.insert(vertex, group);
+                self.closing.insert(group);
+                group
+            }
+        };
+        if !conjunct.groups.contains(&group) {
+            conjunct.groups.push(group);
+        }
+        conjunct
+    }
+
+    pub(crate) fn add_arc(
+        &mut self,
+        id: VertexId,
+        label: Label,
+        presence: Presence,
+        groups: &Groups,
+        notes: u32,
+        at: At,
+    ) -> VertexId {
+        if let Some(index) = self.heap.get(id).index.get(&label).copied() {
+            let arc = &mut self.heap.get_mut(id).arcs[index as usize];
+            arc.presence = arc.presence.max(presence);
+            arc.groups.extend(groups.iter().copied());
+            if notes != 0 && !arc.notes.contains(&notes) {
+                arc.notes.push(notes);
+            }
+            return arc.vertex;
+        }
+        let child = self.heap.vertex(Some(id), Some(label));
+        let vertex = self.heap.get_mut(id);
+        vertex.index.insert(label, vertex.arcs.len() as u32);
+        let mut all = SmallVec::new();
+        if notes != 0 {
+            all.push(notes);
+        }
+        vertex.arcs.push(ArcEntry {
+            label,
+            vertex: child,
+            presence,
+            groups: groups.clone(),
+            notes: all,
+            at,
+            by: SmallVec::new(),
+        });
+        if self.labels.kind(label) == LabelKind::Regular {
+            for index in 0..self.heap.get(id).patterns.len() {
+                let pattern = self.heap.get(id).patterns[index].clone();
+                self.apply_pattern(&pattern, label, child);
+            }
+        }
+        child
+    }
+
+    pub(crate) fn add_pattern(&mut self, id: VertexId, pattern: Pattern) {
+        let arcs: Vec<(Label, VertexId)> =
+            self.heap.get(id).arcs.iter().map(|it| (it.label, it.vertex)).collect();
+        self.heap.get_mut(id).patterns.push(pattern.clone());
+        for (label, vertex) in arcs {
+            if self.labels.kind(label) == LabelKind::Regular {
+                self.apply_pattern(&pattern, label, vertex);
+            }
+        }
+    }
+
+    pub(crate) fn apply_pattern(&mut self, pattern: &Pattern, label: Label, child: VertexId) {
+        if !self.pattern_matches(pattern, label) {
+            return;
+        }
+        let name = pattern.alias.then(|| self.labels.name(label).clone());
+        let key = (pattern.value, pattern.env, label);
+        let env = match self.pattern_envs.get(&key) {
+            Some(env) => *env,
+            None => {
+                let env = self.heap.env(Some(pattern.env), EnvKind::PatternName(name));
+                self.pattern_envs.insert(key, env);
+                env
+            }
+        };
+        let groups = self.deep_groups(&pattern.groups);
+        self.add_conjunct(
+            child,
+            Conjunct {
+                source: Source::Expr(pattern.value, env),
+                groups,
+                close_as: None,
+                by_reference: true,
+                outer: None,
+                firing: 0,
+                cycle: pattern.from.0.max(Cycle::Optional),
+                way: pattern.from.1,
+            },
+        );
+    }
+
+    pub(crate) fn pattern_matches(&mut self, pattern: &Pattern, label: Label) -> bool {
+        if let Code::Type(kinds, _) = self.program.code(pattern.label) {
+            return kinds.meets(Kinds::STRING);
+        }
+        if let Code::Top = self.program.code(pattern.label) {
+            return true;
+        }
+        let name = Datum::String(self.labels.name(label).clone());
+        let probe = self.heap.vertex(None, None);
+        let conjuncts = [Source::Expr(pattern.label, pattern.env), Source::Data(name)];
+        self.heap.get_mut(probe).conjuncts = conjuncts
+            .into_iter()
+            .map(|source| Conjunct {
+                source,
+                groups: Groups::new(),
+                close_as: None,
+                by_reference: false,
+                outer: None,
+                firing: 0,
+                cycle: Cycle::None,
+                way: 0,
+            })
+            .collect();
+        let probe = self.unify(probe);
+        self.heap.get(probe).fault.is_none()
+    }
+}
