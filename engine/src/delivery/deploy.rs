@@ -14,9 +14,6 @@ use crate::workflow::actions::Applied;
 use crate::workflow::variables::set_at;
 use crate::world::{Call, Error, ObjectRef};
 
-/// Components delivered at once.
-const PARALLEL: usize = 5;
-
 /// A component on its way to a place.
 struct Task<'c> {
     component: &'c Component,
@@ -43,8 +40,13 @@ impl Delivery<'_> {
         &self,
         names: Vec<String>,
         inline: Value,
+        parallelism: usize,
     ) -> Result<Option<String>, Error> {
-        let inline: Vec<AppPolicy> = serde_json::from_value(inline).unwrap_or_default();
+        let inline: Vec<AppPolicy> = match inline {
+            Value::Null => Vec::new(),
+            given => serde_json::from_value(given)
+                .map_err(|error| Error::Invalid(format!("inlinePolicies: {error}")))?,
+        };
         let picked = placement::pick(&self.app.spec.policies, &names, &inline).map_err(refused)?;
         let clusters = self.clusters(&picked).await?;
         let wanted = placement::deployment(
@@ -61,7 +63,7 @@ impl Delivery<'_> {
             .flat_map(|component| wanted.placements.iter().map(move |place| (component, place)))
             .map(|(component, place)| Task { component, place })
             .collect();
-        self.run(&tasks).await
+        self.run(&tasks, parallelism.max(1)).await
     }
 
     /// Clusters and namespaces that policies name.
@@ -78,10 +80,13 @@ impl Delivery<'_> {
     }
 
     /// Rounds: what became ready by those before it, until nothing new does.
-    async fn run(&self, tasks: &[Task<'_>]) -> Result<Option<String>, Error> {
+    async fn run(&self, tasks: &[Task<'_>], parallelism: usize) -> Result<Option<String>, Error> {
         let mut outputs: HashMap<String, Value> = HashMap::new();
         let mut state: BTreeMap<usize, bool> = BTreeMap::new();
         let mut wrong = Vec::new();
+        // A cluster that does not answer now may do so later: it is waited for, not given up, and
+        // holds up only what goes there.
+        let mut silent = Vec::new();
         loop {
             let ready: Vec<(usize, Component)> = tasks
                 .iter()
@@ -98,7 +103,7 @@ impl Delivery<'_> {
                 let at = Placed { cluster: cluster.clone(), namespace: namespace.clone() };
                 calls.push(Box::pin(async move { self.deliver(component, &at, None).await }));
             }
-            let results: Vec<_> = stream::iter(calls).buffered(PARALLEL).collect().await;
+            let results: Vec<_> = stream::iter(calls).buffered(parallelism).collect().await;
             for ((index, _), result) in ready.iter().zip(results) {
                 let index = *index;
                 let task = &tasks[index];
@@ -112,10 +117,17 @@ impl Delivery<'_> {
                     }
                     Err(error) => {
                         state.insert(index, false);
-                        wrong.push(match task.place.cluster.as_str() {
-                            "" | LOCAL_CLUSTER => error.to_string(),
-                            cluster => format!("error encountered in cluster {cluster}: {error}"),
-                        });
+                        match task.place.cluster.as_str() {
+                            "" | LOCAL_CLUSTER => wrong.push(error.to_string()),
+                            cluster => {
+                                let text =
+                                    format!("error encountered in cluster {cluster}: {error}");
+                                match error {
+                                    Error::Unavailable(_) => silent.push(text),
+                                    _ => wrong.push(text),
+                                }
+                            }
+                        }
                     }
                 }
             }
@@ -129,15 +141,13 @@ impl Delivery<'_> {
                 return Err(Error::Invalid(text));
             }
         }
-        let waiting: Vec<String> = tasks
-            .iter()
-            .enumerate()
-            .filter_map(|(index, task)| match state.get(&index) {
+        let waiting =
+            tasks.iter().enumerate().filter_map(|(index, task)| match state.get(&index) {
                 Some(true) => None,
                 Some(false) => Some(format!("{} is not healthy", task.key())),
                 None => Some(format!("{} is waiting dependents", task.key())),
-            })
-            .collect();
+            });
+        let waiting: Vec<String> = waiting.chain(silent).collect();
         Ok((!waiting.is_empty()).then(|| waiting.join(",")))
     }
 

@@ -239,8 +239,13 @@ impl Host for Delivery<'_> {
         self.app.spec.components.iter().filter(made).map(|it| it.name.clone()).collect()
     }
 
-    fn deploy<'a>(&'a self, policies: Vec<String>, inline: Value) -> Call<'a, Option<String>> {
-        Box::pin(self.deploy_by(policies, inline))
+    fn deploy<'a>(
+        &'a self,
+        policies: Vec<String>,
+        inline: Value,
+        parallelism: usize,
+    ) -> Call<'a, Option<String>> {
+        Box::pin(self.deploy_by(policies, inline, parallelism))
     }
 
     fn components(&self) -> Vec<(String, Value)> {

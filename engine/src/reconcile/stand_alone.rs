@@ -276,7 +276,12 @@ impl Host for Owner<'_> {
         Box::pin(async { no_components() })
     }
 
-    fn deploy<'a>(&'a self, _policies: Vec<String>, _inline: Value) -> Call<'a, Option<String>> {
+    fn deploy<'a>(
+        &'a self,
+        _policies: Vec<String>,
+        _inline: Value,
+        _parallelism: usize,
+    ) -> Call<'a, Option<String>> {
         Box::pin(async { no_components() })
     }
 

@@ -368,7 +368,12 @@ impl Host for Owner<'_> {
         })
     }
 
-    fn deploy<'a>(&'a self, policies: Vec<String>, _inline: Value) -> Call<'a, Option<String>> {
+    fn deploy<'a>(
+        &'a self,
+        policies: Vec<String>,
+        _inline: Value,
+        _parallelism: usize,
+    ) -> Call<'a, Option<String>> {
         Box::pin(async move { Ok(policies.first().map(|it| format!("{it} is not healthy"))) })
     }
 

@@ -28,6 +28,12 @@ fn answer(applied: &Applied) -> Value {
     json!({"output": applied.output, "outputs": applied.outputs})
 }
 
+/// Components that `deploy` delivers at once, unless it says otherwise (E-124).
+const PARALLEL: usize = 5;
+
+/// More are never delivered at once.
+const MOST: usize = 64;
+
 pub(super) async fn apply(asked: &Asked<'_>, with: &mut Acting<'_>) -> Result<Done, Trouble> {
     let component = component(asked, with)?;
     let (cluster, namespace) = (asked.text("cluster"), asked.text("namespace"));
@@ -132,11 +138,16 @@ pub(super) async fn load_policies(
 }
 
 pub(super) async fn deploy(asked: &Asked<'_>, with: &mut Acting<'_>) -> Result<Done, Trouble> {
-    if asked.params["parallelism"].as_i64().is_some_and(|it| it < 1) {
+    let parallelism = match &asked.params["parallelism"] {
+        Value::Null => PARALLEL,
+        given => given.as_u64().and_then(|it| usize::try_from(it).ok()).unwrap_or(0),
+    };
+    if parallelism < 1 {
         return Err("parallelism cannot be smaller than 1".into());
     }
     let inline = asked.params["inlinePolicies"].clone();
-    match with.host.deploy(asked.names("policies"), inline).await.map_err(explain)? {
+    let deployed = with.host.deploy(asked.names("policies"), inline, parallelism.min(MOST)).await;
+    match deployed.map_err(explain)? {
         Some(message) => Ok(Done::Pending(json!({}), message)),
         None => Ok(Done::Nothing),
     }

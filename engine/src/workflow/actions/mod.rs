@@ -75,8 +75,13 @@ pub trait Host: Send + Sync {
     ) -> Call<'a, Applied> {
         Box::pin(async { Err(Error::Invalid("components cannot be rendered here".into())) })
     }
-    /// Delivers components as policies say.
-    fn deploy<'a>(&'a self, policies: Vec<String>, inline: Value) -> Call<'a, Option<String>>;
+    /// Delivers components as policies say, so many at once; what it waits for.
+    fn deploy<'a>(
+        &'a self,
+        policies: Vec<String>,
+        inline: Value,
+        parallelism: usize,
+    ) -> Call<'a, Option<String>>;
     /// Cluster and namespace of every place that topology policies select.
     fn placements(&self, _policies: &[String]) -> Call<'_, Vec<(String, String)>> {
         Box::pin(async { Err(Error::Invalid("there are no policies here".into())) })

@@ -1,0 +1,315 @@
+//! Reconciling whole Applications: `tests/cases/reconcile/*.yaml` say what users do, one step after the
+//! other has settled, and what is there then. Every case is also played with the process dying before and
+//! after every single call; it must come to the same end.
+
+mod plane;
+
+use std::path::{Path, PathBuf};
+
+use cue_session::{NativeRuntime, Package, Source};
+use lateen_engine::authoring;
+use lateen_engine::reconcile::{Engine, reconcile};
+use lateen_engine::workflow::backoff;
+use lateen_engine::world::{ObjectRef, World};
+use serde_json::{Value, json};
+
+use crate::plane::{Death, Plane};
+
+const APPLICATION: &str = "core.oam.dev/v1beta1";
+
+/// A component without much to render: many runs are made of it.
+const BOX: &str = r#"
+box: {type: "component", attributes: workload: definition: {apiVersion: "v1", kind: "ConfigMap"}, annotations: {}, labels: {}, description: ""}
+template: {
+	output: {apiVersion: "v1", kind: "ConfigMap", data: size: "\(parameter.size)"}
+	if parameter.lid {
+		outputs: lid: {apiVersion: "v1", kind: "ConfigMap", metadata: name: context.name + "-lid", data: of: context.name}
+	}
+	parameter: {
+		size: *1 | int | string
+		lid: *false | bool
+	}
+}
+"#;
+
+/// Traits before and after the workload.
+const STAGED: [&str; 2] = [
+    r#"
+early: {type: "trait", attributes: {stage: "PreDispatch", status: healthPolicy: "isHealth: context.outputs.early.data.ready == \"yes\""}, annotations: {}, labels: {}, description: ""}
+template: outputs: early: {apiVersion: "v1", kind: "ConfigMap", metadata: name: context.name + "-early", data: is: "early"}
+"#,
+    r#"
+late: {type: "trait", attributes: stage: "PostDispatch", annotations: {}, labels: {}, description: ""}
+template: outputs: late: {apiVersion: "v1", kind: "ConfigMap", metadata: name: context.name + "-late", data: of: context.name}
+"#,
+];
+
+fn folder(below: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(below)
+}
+
+fn text(below: &str) -> String {
+    std::fs::read_to_string(folder(below)).unwrap_or_else(|error| panic!("{below}: {error}"))
+}
+
+struct Shop {
+    runtime: NativeRuntime,
+    definitions: Vec<Value>,
+    packages: Vec<Package>,
+}
+
+impl Shop {
+    fn open() -> Self {
+        let runtime = NativeRuntime::default();
+        let mut sources = vec![BOX.to_owned()];
+        sources.extend(STAGED.map(str::to_owned));
+        for name in [
+            "component/webservice",
+            "component/k8s-objects",
+            "trait/scaler",
+            "trait/labels",
+            "workflow-step/suspend",
+            "workflow-step/apply-object",
+            "workflow-step/deploy",
+        ] {
+            sources.push(text(&format!("../definitions/{name}.cue")));
+        }
+        let definitions = sources
+            .iter()
+            .map(|source| {
+                let mut object = authoring::render(&runtime, source)
+                    .unwrap_or_else(|error| panic!("{error}: {source}"));
+                object["metadata"]["namespace"] = "vela-system".into();
+                object
+            })
+            .collect();
+        let mut packages = Vec::new();
+        for file in std::fs::read_dir(folder("../definitions/op/vela")).expect("a folder") {
+            let path = file.expect("a file").path();
+            let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+            let source = std::fs::read_to_string(&path).expect("a text");
+            packages.push(Package {
+                path: format!("vela/{name}"),
+                sources: vec![Source::new(format!("{name}.cue"), source)],
+            });
+        }
+        Self { runtime, definitions, packages }
+    }
+
+    fn engine<'a>(&'a self, plane: &'a Plane) -> Engine<'a> {
+        Engine {
+            world: plane,
+            runtime: &self.runtime,
+            render_packages: &[],
+            step_packages: &self.packages,
+            retries: 3,
+            caps: backoff::Caps::default(),
+            revision_limit: 2,
+            cluster_version: Default::default(),
+        }
+    }
+}
+
+fn application(name: &str) -> ObjectRef {
+    ObjectRef::local(APPLICATION, "Application", "shop", name)
+}
+
+/// Reconciles until nothing more comes of it.
+fn settle(shop: &Shop, plane: &Plane, names: &[String]) {
+    for name in names {
+        let mut quiet = 0;
+        for round in 0.. {
+            assert!(
+                round < 300,
+                "does not come to an end: {:#}",
+                plane.snapshot()[format!("|Application|shop|{name}")]
+            );
+            let before = plane.snapshot();
+            let engine = shop.engine(plane);
+            let Some(result) = plane.run(reconcile(&engine, "shop", name)) else { continue };
+            let wake = match result {
+                Ok(next) => next.wake,
+                Err(_) => Some(plane.now() + chrono::Duration::seconds(2)),
+            };
+            let Some(wake) = wake else { break };
+            plane.pass_until(wake);
+            // More than there are retries.
+            quiet = if plane.snapshot() == before { quiet + 1 } else { 0 };
+            if quiet > 5 {
+                break;
+            }
+        }
+    }
+}
+
+/// Whether everything `wanted` says is so; `null` says absent.
+fn holds(wanted: &Value, got: &Value) -> bool {
+    match (wanted, got) {
+        (Value::Object(wanted), Value::Object(got)) => wanted.iter().all(|(key, value)| {
+            if value.is_null() {
+                return got.get(key).is_none_or(Value::is_null);
+            }
+            got.get(key).is_some_and(|it| holds(value, it))
+        }),
+        (Value::Array(wanted), Value::Array(got)) => {
+            wanted.len() == got.len() && wanted.iter().zip(got).all(|(a, b)| holds(a, b))
+        }
+        _ => wanted == got,
+    }
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn word(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// Plays a case; everything there was after each step, and what does not fit.
+fn play(shop: &Shop, case: &Value, death: Option<Death>) -> (Vec<Value>, Vec<String>, usize) {
+    let plane = Plane::default();
+    shop.definitions.iter().for_each(|it| plane.put(it, ""));
+    for object in list(&case["objects"]) {
+        let mut object = object.clone();
+        let cluster = object.as_object_mut().and_then(|it| it.remove("cluster"));
+        plane.put(&object, cluster.as_ref().map_or("", word));
+    }
+    if let Some(death) = death {
+        plane.die(death);
+    }
+    let mut names: Vec<String> = Vec::new();
+    let (mut seen, mut wrong) = (Vec::new(), Vec::new());
+    for (index, step) in list(&case["steps"]).enumerate() {
+        for (verb, value) in step.as_object().into_iter().flatten() {
+            match verb.as_str() {
+                "apply" => {
+                    let mut app = json!({
+                        "apiVersion": APPLICATION, "kind": "Application",
+                        "metadata": {"namespace": "shop"},
+                    });
+                    json_patch::merge(&mut app, value);
+                    let name = word(&app["metadata"]["name"]).to_owned();
+                    if !names.contains(&name) {
+                        names.push(name);
+                    }
+                    plane.put(&app, "");
+                }
+                "put" => list(value).for_each(|it| {
+                    let mut object = it.clone();
+                    let cluster = object.as_object_mut().and_then(|it| it.remove("cluster"));
+                    plane.put(&object, cluster.as_ref().map_or("", word));
+                }),
+                "resume" => {
+                    let app = plane.find(&application(word(value))).expect("is there");
+                    let mut app = app;
+                    app["status"]["workflow"]["suspend"] = false.into();
+                    plane.put(&app, "");
+                }
+                "delete" => plane.delete_now(&application(word(value))),
+                "remove" => plane.delete_now(&ObjectRef::of(value, word(&value["cluster"]))),
+                "refuse" => {
+                    list(value).for_each(|it| plane.refuse(word(&it["verb"]), word(&it["name"])))
+                }
+                "cut" => plane.cut(word(value)),
+                "heal" => plane.heal(),
+                "want" | "writes" => {}
+                other => panic!("no such step: {other}"),
+            }
+        }
+        let before = plane.writes().len();
+        settle(shop, &plane, &names);
+        let snapshot = plane.snapshot();
+        for (at, wanted) in step["want"].as_object().into_iter().flatten() {
+            let got = &snapshot[at];
+            let fits = if wanted.is_null() { got.is_null() } else { holds(wanted, got) };
+            if !fits {
+                let there: Vec<&String> =
+                    snapshot.as_object().into_iter().flatten().map(|it| it.0).collect();
+                wrong.push(format!(
+                    "step {index}: {at}: wanted {wanted}\n  got {got}\n  of {there:?}"
+                ));
+            }
+        }
+        if step["writes"].is_array() {
+            let skip = ["Application", "ResourceTracker", "ApplicationRevision"];
+            let got: Vec<String> = plane.writes()[before..]
+                .iter()
+                .filter(|it| !skip.iter().any(|kind| it.split(' ').nth(1) == Some(*kind)))
+                .filter(|it| !it.ends_with("-context") && !it.ends_with("-resources"))
+                .cloned()
+                .collect();
+            if json!(got) != step["writes"] {
+                wrong.push(format!("step {index}: writes {got:?}"));
+            }
+        }
+        seen.push(snapshot);
+    }
+    (seen, wrong, plane.calls())
+}
+
+fn cases() -> Vec<(String, Value)> {
+    let mut all = Vec::new();
+    for file in std::fs::read_dir(folder("tests/cases/reconcile")).expect("a folder") {
+        let path = file.expect("a file").path();
+        let text = std::fs::read_to_string(&path).expect("a text");
+        let many: Vec<Value> =
+            serde_yaml::from_str(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+        all.extend(many.into_iter().map(|it| (word(&it["name"]).to_owned(), it)));
+    }
+    all.sort_by(|a, b| a.0.cmp(&b.0));
+    assert!(all.len() > 3, "only {} cases", all.len());
+    let only = std::env::var("ONLY").unwrap_or_default();
+    all.retain(|it| it.0.contains(&only));
+    all
+}
+
+#[test]
+fn every_step_comes_to_what_the_case_wants() {
+    let shop = Shop::open();
+    let mut failures = Vec::new();
+    for (name, case) in cases() {
+        let (_, wrong, _) = play(&shop, &case, None);
+        failures.extend(wrong.into_iter().map(|it| format!("{name}: {it}")));
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+fn difference(a: &Value, b: &Value, at: &str, into: &mut Vec<String>) {
+    match (a, b) {
+        (Value::Object(one), Value::Object(other)) => {
+            for key in one.keys().chain(other.keys().filter(|it| !one.contains_key(*it))) {
+                difference(&a[key], &b[key], &format!("{at}.{key}"), into);
+            }
+        }
+        _ if a == b => {}
+        _ => into.push(format!("{at}: {a} became {b}")),
+    }
+}
+
+/// A crash is a call that was sent and not answered, or not even sent; then everything starts anew.
+#[test]
+fn dying_at_any_call_leads_to_the_same_end() {
+    let shop = Shop::open();
+    let mut failures = Vec::new();
+    for (name, case) in cases().into_iter().filter(|it| it.1["crash"] != false) {
+        let (calm, _, calls) = play(&shop, &case, None);
+        assert!(calls > 10, "{name}: {calls} calls");
+        for at in 1..=calls {
+            for death in [Death::Before(at), Death::After(at)] {
+                let (seen, _, _) = play(&shop, &case, Some(death));
+                let mut all = Vec::new();
+                for (step, (calm, seen)) in calm.iter().zip(&seen).enumerate() {
+                    difference(calm, seen, &format!("step {step}"), &mut all);
+                }
+                if !all.is_empty() {
+                    all.truncate(4);
+                    failures.push(format!("{name}: {death:?}: {}", all.join("\n  ")));
+                }
+            }
+        }
+    }
+    let count = failures.len();
+    failures.truncate(8);
+    assert!(failures.is_empty(), "{count} deaths end otherwise\n{}", failures.join("\n"));
+}

@@ -1,0 +1,421 @@
+//! A Kubernetes API in memory: versions, generations, fields that are applied and no longer applied,
+//! finalizers, owners, several clusters, a clock that is set, and a process that dies at a chosen call.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::pin::pin;
+use std::sync::{Mutex, MutexGuard};
+use std::task::{Context, Poll, Waker};
+
+use chrono::{DateTime, Utc};
+use lateen_engine::world::{
+    Apply, Call, Error, HttpRequest, HttpResponse, ObjectRef, PatchKind, World,
+};
+use serde_json::{Map, Value, json};
+
+/// Cluster, group, kind, namespace, name.
+type Key = (String, String, String, String, String);
+
+fn key(at: &ObjectRef) -> Key {
+    let cluster = if at.cluster == "local" { "" } else { &at.cluster };
+    let group = at.api_version.split_once('/').map_or("", |it| it.0);
+    (cluster.into(), group.into(), at.kind.clone(), at.namespace.clone(), at.name.clone())
+}
+
+/// When the process dies, seen from the call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Death {
+    Before(usize),
+    After(usize),
+}
+
+#[derive(Default)]
+struct State {
+    objects: BTreeMap<Key, Value>,
+    /// What was applied last, by object: fields that are left out next time go.
+    applied: BTreeMap<Key, Value>,
+    unreachable: BTreeSet<String>,
+    /// Verb and name that are refused.
+    refused: BTreeSet<(String, String)>,
+    writes: Vec<String>,
+    seconds: i64,
+    version: u64,
+    ids: u64,
+    calls: usize,
+    death: Option<Death>,
+    dead: bool,
+}
+
+#[derive(Default)]
+pub(crate) struct Plane {
+    state: Mutex<State>,
+}
+
+impl Plane {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("no test panics with it")
+    }
+
+    pub(crate) fn die(&self, at: Death) {
+        self.state().death = Some(at);
+    }
+
+    pub(crate) fn calls(&self) -> usize {
+        self.state().calls
+    }
+
+    /// `get Box web`, `apply`, `patch`, `delete`, in order.
+    pub(crate) fn writes(&self) -> Vec<String> {
+        self.state().writes.clone()
+    }
+
+    pub(crate) fn refuse(&self, verb: &str, name: &str) {
+        self.state().refused.insert((verb.into(), name.into()));
+    }
+
+    pub(crate) fn cut(&self, cluster: &str) {
+        self.state().unreachable.insert(cluster.into());
+    }
+
+    /// Everything answers again.
+    pub(crate) fn heal(&self) {
+        let mut state = self.state();
+        state.refused.clear();
+        state.unreachable.clear();
+    }
+
+    /// As a user does it: no call of the engine.
+    pub(crate) fn put(&self, object: &Value, cluster: &str) {
+        let at = ObjectRef::of(object, cluster);
+        self.state().change(&at, |live| json_patch::merge(live, object));
+    }
+
+    /// As a user does it.
+    pub(crate) fn delete_now(&self, at: &ObjectRef) {
+        self.state().delete(&key(at));
+    }
+
+    pub(crate) fn find(&self, at: &ObjectRef) -> Option<Value> {
+        self.state().objects.get(&key(at)).cloned()
+    }
+
+    /// Later; workloads became ready meanwhile.
+    pub(crate) fn pass_until(&self, time: DateTime<Utc>) {
+        let mut state = self.state();
+        state.seconds = state.seconds.max(time.timestamp() + 1 - EPOCH);
+        let workloads: Vec<Key> =
+            state.objects.keys().filter(|it| it.2 == "Deployment").cloned().collect();
+        for at in workloads {
+            let Some(live) = state.objects.get_mut(&at) else { continue };
+            let replicas = live["spec"]["replicas"].as_i64().unwrap_or(1);
+            live["status"] = json!({
+                "observedGeneration": live["metadata"]["generation"],
+                "replicas": replicas, "updatedReplicas": replicas,
+                "readyReplicas": replicas, "availableReplicas": replicas,
+            });
+        }
+    }
+
+    /// Everything there is, without what differs from run to run.
+    pub(crate) fn snapshot(&self) -> Value {
+        let times = regex::Regex::new(r"\d{4}-\d\d-\d\dT[0-9:.]+(Z|\+00:00)").expect("a pattern");
+        let mut all = Map::new();
+        for (at, object) in &self.state().objects {
+            // Definitions never change here; what is remembered of attempts always does.
+            if at.2.ends_with("Definition") {
+                continue;
+            }
+            let mut object = object.clone();
+            if at.4.ends_with("-context") {
+                object["data"]["marks"] = Value::Null;
+                object["metadata"]["generation"] = Value::Null;
+            }
+            object["metadata"]["resourceVersion"] = Value::Null;
+            same_ids(&mut object);
+            let text = times.replace_all(&object.to_string(), "TIME").into_owned();
+            let object = serde_json::from_str(&text).expect("JSON");
+            let (cluster, _, kind, namespace, name) = at;
+            all.insert(format!("{cluster}|{kind}|{namespace}|{name}"), object);
+        }
+        Value::Object(all)
+    }
+
+    /// Runs until it is ready, or the process dies and is started again.
+    pub(crate) fn run<T>(&self, future: impl Future<Output = T>) -> Option<T> {
+        let mut future = pin!(future);
+        let mut context = Context::from_waker(Waker::noop());
+        let polled = future.as_mut().poll(&mut context);
+        let mut state = self.state();
+        match polled {
+            Poll::Ready(value) => Some(value),
+            Poll::Pending => {
+                assert!(state.dead, "nothing here ever waits");
+                state.dead = false;
+                state.death = None;
+                None
+            }
+        }
+    }
+
+    fn call<'a, T: Send + 'a>(
+        &'a self,
+        verb: &'static str,
+        at: ObjectRef,
+        effect: impl FnOnce(&mut State, &ObjectRef) -> Result<T, Error> + Send + 'a,
+    ) -> Call<'a, T> {
+        Box::pin(async move {
+            let result = self.state().serve(verb, &at, effect);
+            match result {
+                Some(result) => result,
+                None => std::future::pending().await,
+            }
+        })
+    }
+}
+
+/// Ids of steps are drawn.
+fn same_ids(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                if key == "id" { *value = "ID".into() } else { same_ids(value) }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(same_ids),
+        _ => {}
+    }
+}
+
+const EPOCH: i64 = 1_700_000_000;
+
+impl State {
+    fn serve<T>(
+        &mut self,
+        verb: &str,
+        at: &ObjectRef,
+        effect: impl FnOnce(&mut Self, &ObjectRef) -> Result<T, Error>,
+    ) -> Option<Result<T, Error>> {
+        if self.dead {
+            return None;
+        }
+        self.calls += 1;
+        if self.death == Some(Death::Before(self.calls)) {
+            self.dead = true;
+            return None;
+        }
+        if self.unreachable.contains(&at.cluster) {
+            return Some(Err(Error::Unavailable(format!("cluster {} is gone", at.cluster))));
+        }
+        if self.refused.contains(&(verb.to_owned(), at.name.clone())) {
+            return Some(Err(Error::Forbidden(format!("{verb} {} is refused", at.name))));
+        }
+        if !matches!(verb, "get" | "list" | "event") {
+            self.writes.push(format!("{verb} {} {}", at.kind, at.name));
+        }
+        let result = effect(self, at);
+        if self.death == Some(Death::After(self.calls)) {
+            self.dead = true;
+            return None;
+        }
+        Some(result)
+    }
+
+    fn change(&mut self, at: &ObjectRef, change: impl FnOnce(&mut Value)) -> Value {
+        let at = key(at);
+        let old = self.objects.get(&at).cloned();
+        let mut new = old.clone().unwrap_or_else(|| json!({"metadata": {}}));
+        change(&mut new);
+        if at.2 == "Deployment" && new["spec"]["replicas"].is_null() {
+            new["spec"]["replicas"] = 1.into();
+        }
+        if old.as_ref() == Some(&new) {
+            return new;
+        }
+        self.version += 1;
+        let same = old.as_ref().is_some_and(|old| content(old) == content(&new));
+        let generation =
+            old.as_ref().map_or(0, |it| it["metadata"]["generation"].as_i64().unwrap_or(0));
+        let meta = &mut new["metadata"];
+        meta["generation"] = (if same { generation } else { generation + 1 }).into();
+        meta["resourceVersion"] = self.version.to_string().into();
+        meta["uid"] = format!("uid-{}-{}-{}", at.2, at.3, at.4).into();
+        meta["creationTimestamp"] = "2023-11-14T22:13:20Z".into();
+        let finalizers = meta["finalizers"].as_array().is_some_and(|it| !it.is_empty());
+        self.objects.insert(at.clone(), new.clone());
+        if new["metadata"]["deletionTimestamp"].is_string() && !finalizers {
+            self.remove(&at);
+        }
+        new
+    }
+
+    fn delete(&mut self, at: &Key) {
+        let Some(live) = self.objects.get_mut(at) else { return };
+        if live["metadata"]["finalizers"].as_array().is_some_and(|it| !it.is_empty()) {
+            self.version += 1;
+            live["metadata"]["resourceVersion"] = self.version.to_string().into();
+            live["metadata"]["deletionTimestamp"] = "2023-11-14T22:13:20Z".into();
+        } else {
+            self.remove(at);
+        }
+    }
+
+    /// With everything it owns.
+    fn remove(&mut self, at: &Key) {
+        self.version += 1;
+        self.applied.remove(at);
+        let Some(gone) = self.objects.remove(at) else { return };
+        let owned: Vec<Key> = self
+            .objects
+            .iter()
+            .filter(|(_, it)| {
+                let owners = it["metadata"]["ownerReferences"].as_array();
+                owners.is_some_and(|it| it.iter().any(|it| it["uid"] == gone["metadata"]["uid"]))
+            })
+            .map(|it| it.0.clone())
+            .collect();
+        owned.iter().for_each(|it| self.remove(it));
+    }
+}
+
+fn content(object: &Value) -> Value {
+    let mut content = object.clone();
+    if let Some(map) = content.as_object_mut() {
+        map.remove("metadata");
+        map.remove("status");
+    }
+    content
+}
+
+/// Takes away what was applied and is not any more.
+fn prune(live: &mut Value, last: &Value, new: &Value) {
+    let (Some(live), Some(last)) = (live.as_object_mut(), last.as_object()) else { return };
+    for (key, old) in last {
+        match (new.get(key), live.get_mut(key)) {
+            (Some(new), Some(live)) => prune(live, old, new),
+            (None, Some(below)) if old.is_object() && below.is_object() => {
+                prune(below, old, &json!({}));
+                if below.as_object().is_some_and(Map::is_empty) {
+                    live.remove(key);
+                }
+            }
+            (None, Some(_)) => {
+                live.remove(key);
+            }
+            (_, None) => {}
+        }
+    }
+}
+
+impl World for Plane {
+    fn get<'a>(&'a self, at: &'a ObjectRef) -> Call<'a, Option<Value>> {
+        self.call("get", at.clone(), |state, at| Ok(state.objects.get(&key(at)).cloned()))
+    }
+
+    fn list<'a>(&'a self, of: &'a ObjectRef, labels: &'a str) -> Call<'a, Vec<Value>> {
+        self.call("list", of.clone(), move |state, of| {
+            let wanted = key(of);
+            let fits = |object: &Value| {
+                labels.split(',').filter(|it| !it.is_empty()).all(|pair| {
+                    match pair.split_once('=') {
+                        Some((name, value)) => object["metadata"]["labels"][name] == value,
+                        None => object["metadata"]["labels"].get(pair).is_some(),
+                    }
+                })
+            };
+            let all = state.objects.iter().filter(|(at, object)| {
+                (&at.0, &at.1, &at.2) == (&wanted.0, &wanted.1, &wanted.2)
+                    && (wanted.3.is_empty() || at.3 == wanted.3)
+                    && fits(object)
+            });
+            Ok(all.map(|it| it.1.clone()).collect())
+        })
+    }
+
+    fn apply<'a>(&'a self, object: &'a Value, cluster: &'a str, _how: Apply) -> Call<'a, Value> {
+        let mut object = object.clone();
+        object.as_object_mut().expect("an object").remove("status");
+        self.call("apply", ObjectRef::of(&object, cluster), move |state, at| {
+            let last = state.applied.insert(key(at), object.clone());
+            Ok(state.change(at, |live| {
+                if let Some(last) = &last {
+                    prune(live, last, &object);
+                }
+                json_patch::merge(live, &object);
+            }))
+        })
+    }
+
+    fn replace<'a>(&'a self, object: &'a Value, cluster: &'a str) -> Call<'a, Value> {
+        self.call("replace", ObjectRef::of(object, cluster), move |state, at| {
+            let Some(live) = state.objects.get(&key(at)) else {
+                return Err(Error::NotFound(format!("{} {} not found", at.kind, at.name)));
+            };
+            if live["metadata"]["resourceVersion"] != object["metadata"]["resourceVersion"] {
+                return Err(Error::Conflict("the object has been modified".into()));
+            }
+            let meta = live["metadata"].clone();
+            Ok(state.change(at, |live| {
+                let status = live["status"].take();
+                *live = object.clone();
+                for key in ["generation", "uid", "creationTimestamp"] {
+                    live["metadata"][key] = meta[key].clone();
+                }
+                if !status.is_null() {
+                    live["status"] = status;
+                }
+            }))
+        })
+    }
+
+    fn patch<'a>(&'a self, at: &'a ObjectRef, kind: PatchKind, body: &'a Value) -> Call<'a, Value> {
+        assert_eq!(kind, PatchKind::Merge);
+        self.call("patch", at.clone(), move |state, at| match state.objects.get(&key(at)) {
+            None => Err(Error::NotFound(format!("{} {} not found", at.kind, at.name))),
+            Some(_) => Ok(state.change(at, |live| json_patch::merge(live, body))),
+        })
+    }
+
+    fn patch_status<'a>(&'a self, at: &'a ObjectRef, body: &'a Value) -> Call<'a, Value> {
+        self.call("status", at.clone(), move |state, at| {
+            let Some(live) = state.objects.get(&key(at)) else {
+                return Err(Error::NotFound(format!("{} {} not found", at.kind, at.name)));
+            };
+            let wanted = &body["metadata"]["resourceVersion"];
+            if wanted.is_string() && live["metadata"]["resourceVersion"] != *wanted {
+                return Err(Error::Conflict("the object has been modified".into()));
+            }
+            let status = json!({"status": body["status"]});
+            Ok(state.change(at, |live| json_patch::merge(live, &status)))
+        })
+    }
+
+    fn delete<'a>(&'a self, at: &'a ObjectRef) -> Call<'a, ()> {
+        self.call("delete", at.clone(), |state, at| {
+            state.delete(&key(at));
+            Ok(())
+        })
+    }
+
+    fn event<'a>(
+        &'a self,
+        about: &'a Value,
+        _warning: bool,
+        _reason: &'a str,
+        _message: &'a str,
+    ) -> Call<'a, ()> {
+        self.call("event", ObjectRef::of(about, ""), |_, _| Ok(()))
+    }
+
+    fn http<'a>(&'a self, request: &'a HttpRequest) -> Call<'a, HttpResponse> {
+        Box::pin(async move { Err(Error::Unavailable(format!("no web here: {}", request.url))) })
+    }
+
+    fn now(&self) -> DateTime<Utc> {
+        DateTime::from_timestamp(EPOCH + self.state().seconds, 0).expect("a time")
+    }
+
+    fn random_id(&self) -> String {
+        let mut state = self.state();
+        state.ids += 1;
+        format!("id{:08}", state.ids)
+    }
+}
