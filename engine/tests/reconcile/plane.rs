@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{LazyLock, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
 use chrono::{DateTime, Utc};
@@ -21,13 +21,6 @@ fn key(at: &ObjectRef) -> Key {
     (cluster.into(), group.into(), at.kind.clone(), at.namespace.clone(), at.name.clone())
 }
 
-/// When the process dies, seen from the call.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Death {
-    Before(usize),
-    After(usize),
-}
-
 #[derive(Default)]
 struct State {
     objects: BTreeMap<Key, Value>,
@@ -41,7 +34,10 @@ struct State {
     version: u64,
     ids: u64,
     calls: usize,
-    death: Option<Death>,
+    /// The call after which the process dies.
+    death: Option<usize>,
+    /// Calls that changed something.
+    effects: Vec<usize>,
     dead: bool,
 }
 
@@ -55,12 +51,15 @@ impl Plane {
         self.state.lock().expect("no test panics with it")
     }
 
-    pub(crate) fn die(&self, at: Death) {
-        self.state().death = Some(at);
+    /// The process dies once this call was carried out, and does not see the answer.
+    pub(crate) fn die_after(&self, call: usize) {
+        self.state().death = Some(call);
     }
 
-    pub(crate) fn calls(&self) -> usize {
-        self.state().calls
+    /// The calls that changed something, by number. To die at any call is to die after one of these:
+    /// what the process knew is lost, and the others leave no trace.
+    pub(crate) fn effects(&self) -> Vec<usize> {
+        self.state().effects.clone()
     }
 
     /// `get Box web`, `apply`, `patch`, `delete`, in order.
@@ -117,7 +116,6 @@ impl Plane {
 
     /// Everything there is, without what differs from run to run.
     pub(crate) fn snapshot(&self) -> Value {
-        let times = regex::Regex::new(r"\d{4}-\d\d-\d\dT[0-9:.]+(Z|\+00:00)").expect("a pattern");
         let mut all = Map::new();
         for (at, object) in &self.state().objects {
             // Definitions never change here; what is remembered of attempts always does.
@@ -131,7 +129,7 @@ impl Plane {
             }
             object["metadata"]["resourceVersion"] = Value::Null;
             same_ids(&mut object);
-            let text = times.replace_all(&object.to_string(), "TIME").into_owned();
+            let text = TIMES.replace_all(&object.to_string(), "TIME").into_owned();
             let object = serde_json::from_str(&text).expect("JSON");
             let (cluster, _, kind, namespace, name) = at;
             all.insert(format!("{cluster}|{kind}|{namespace}|{name}"), object);
@@ -185,6 +183,9 @@ fn same_ids(value: &mut Value) {
     }
 }
 
+static TIMES: LazyLock<regex::Regex> =
+    LazyLock::new(|| regex::Regex::new(r"\d{4}-\d\d-\d\dT[0-9:.]+(Z|\+00:00)").expect("a pattern"));
+
 const EPOCH: i64 = 1_700_000_000;
 
 impl State {
@@ -198,10 +199,6 @@ impl State {
             return None;
         }
         self.calls += 1;
-        if self.death == Some(Death::Before(self.calls)) {
-            self.dead = true;
-            return None;
-        }
         if self.unreachable.contains(&at.cluster) {
             return Some(Err(Error::Unavailable(format!("cluster {} is gone", at.cluster))));
         }
@@ -211,8 +208,12 @@ impl State {
         if !matches!(verb, "get" | "list" | "event") {
             self.writes.push(format!("{verb} {} {}", at.kind, at.name));
         }
+        let before = self.version;
         let result = effect(self, at);
-        if self.death == Some(Death::After(self.calls)) {
+        if self.version != before {
+            self.effects.push(self.calls);
+        }
+        if self.death == Some(self.calls) {
             self.dead = true;
             return None;
         }
