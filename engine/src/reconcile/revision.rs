@@ -201,12 +201,16 @@ async fn record(
     if let Some(map) = object.as_object_mut() {
         map.remove("status");
     }
-    engine.world.apply(&object, "", Apply { force: true }).await?;
+    // The version that was read says nothing about what is recorded.
+    if let Some(meta) = object["spec"]["application"]["metadata"].as_object_mut() {
+        meta.remove("resourceVersion");
+    }
+    // What it renders to comes first: a revision that is there is complete.
     for mut map in maps {
         map["metadata"]["ownerReferences"] = owner.clone();
         engine.world.apply(&map, "", Apply { force: true }).await?;
     }
-    Ok(())
+    engine.world.apply(&object, "", Apply { force: true }).await.map(drop)
 }
 
 /// What became of the run, in its revision (E-10).

@@ -184,10 +184,15 @@ impl Variables {
         }
     }
 
-    /// Nothing is to be remembered of a step that is done. That alone is not worth a write: nobody
-    /// looks at the mark of such a step.
+    /// Nothing is to be remembered of a step that is done, but which of its suspends were resumed:
+    /// that it is done may not be written yet, and a resume must not be lost. That alone is not
+    /// worth a write: nobody looks at the mark of such a step.
     pub fn forget(&mut self, step: &str) {
-        self.marks.remove(step);
+        let Some(mark) = self.marks.remove(step) else { return };
+        if !mark.resumed.is_empty() {
+            let kept = Mark { resumed: mark.resumed, ..Mark::default() };
+            self.marks.insert(step.to_owned(), kept);
+        }
     }
 }
 
