@@ -84,6 +84,20 @@ impl Rules {
         Ok(rules)
     }
 
+    /// Those of an Application that goes: a policy that cannot be read must not keep it, nor may it
+    /// take the others' protection away.
+    pub fn readable(app: &Application) -> Self {
+        let mut app = app.clone();
+        let policies = std::mem::take(&mut app.spec.policies);
+        for policy in policies {
+            app.spec.policies.push(policy);
+            if Self::of(&app).is_err() {
+                app.spec.policies.pop();
+            }
+        }
+        Self::of(&app).unwrap_or_default()
+    }
+
     /// When `object` goes, once it is no longer asked for.
     pub fn lifetime(&self, object: &Value) -> Lifetime {
         let rule = self.collect.rules.iter().find(|it| selects(&it.selector, object));
@@ -223,6 +237,22 @@ mod tests {
         let kept = some.kept_paths(&deployment(), Moment::StateKeep);
         assert_eq!(kept, Some(vec!["spec.replicas"]));
         assert_eq!(some.kept_paths(&deployment(), Moment::Update), None);
+    }
+
+    #[test]
+    fn an_unreadable_policy_takes_no_others_protection_away() {
+        let app = json!({
+            "apiVersion": "core.oam.dev/v1beta1", "kind": "Application",
+            "metadata": {"name": "a"}, "spec": {"components": [], "policies": [
+                {"type": "garbage-collect", "properties": {"rules": "none"}},
+                {"type": "read-only", "properties": {"rules": [
+                    {"selector": {"resourceTypes": ["Deployment"]}},
+                ]}},
+            ]},
+        });
+        let app = serde_json::from_value(app).unwrap();
+        assert!(Rules::of(&app).is_err());
+        assert!(Rules::readable(&app).only_reads(&deployment()));
     }
 
     #[test]

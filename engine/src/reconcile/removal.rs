@@ -24,8 +24,7 @@ pub(super) async fn remove(engine: &Engine<'_>, app: &Application) -> Result<Nex
     let before = serde_json::to_value(&app.status).unwrap_or_default();
     let mut app = app.clone();
     app.status.phase = phase::DELETING.into();
-    // A policy that cannot be read must not keep the Application from going.
-    let rules = Rules::of(&app).unwrap_or_default();
+    let rules = Rules::readable(&app);
     let collected = match Trackers::load(engine.world, &app).await {
         Ok(trackers) => {
             Collector::new(engine.world, &app, &rules, &trackers).run(Extent::Everything).await
