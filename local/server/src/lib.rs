@@ -15,6 +15,7 @@
 pub mod status; // errors as Status objects
 pub mod resource; // which resources there are, their schemas
 pub mod published; // the packed OpenAPI documents
+mod go; // how Go says it
 mod meta; // rules of names, labels, finalizers
 mod decode; // pruning, typing, defaults
 mod validate; // schema errors of custom resources

@@ -712,7 +712,7 @@ impl Plane {
             |errors: &[_]| Err(ApiError::invalid(&resource.group, &resource.kind, name, errors));
         if let Some(custom) = &resource.custom {
             let mut errors = meta::check(resource, object, old);
-            errors.extend(custom.check(object, old));
+            custom.check(object, old, &mut errors);
             if !errors.is_empty() {
                 return fail(&errors);
             }

@@ -33,6 +33,21 @@ fn mistyped(path: &str, wanted: &str, value: &Value) -> FieldError {
     FieldError::mistyped(path, &json!(found), &detail)
 }
 
+// The reference looks at numbers a second time.
+fn unchecked(schema: &Value, path: &str) -> FieldError {
+    let format = match schema.get("format").and_then(Value::as_str) {
+        Some(format) if !format.is_empty() => format!("with format {format}"),
+        _ => "(default format)".to_owned(),
+    };
+    FieldError {
+        field: String::new(),
+        kind: FieldErrorKind::Invalid,
+        text: format!(
+            "Invalid value: \"\": Checked value must be of type integer {format} in {path}"
+        ),
+    }
+}
+
 fn check(node: Node<'_>, value: &Value, path: &str, found: &mut Vec<FieldError>) {
     let schema = node.at;
     let text = |key: &str| schema.get(key).and_then(Value::as_str);
@@ -51,6 +66,9 @@ fn check(node: Node<'_>, value: &Value, path: &str, found: &mut Vec<FieldError>)
             || (wanted == "integer" && value.as_f64().is_some_and(|number| number.fract() == 0.0));
         if !fits {
             found.push(mistyped(path, wanted, value));
+            if let (Value::Number(_), "integer") = (value, wanted) {
+                found.push(unchecked(schema, path));
+            }
             return;
         }
     }
@@ -175,8 +193,13 @@ fn numbers(schema: &Value, value: &Value, number: f64, path: &str, found: &mut V
         }
     }
     if let Some(step) = limit("multipleOf") {
-        let quotient = number / step.as_f64().unwrap_or(1.0);
-        if (quotient - quotient.round()).abs() > 1e-9 {
+        let factor = step.as_f64().unwrap_or(1.0);
+        // Of integers the reference divides by the whole part of the factor.
+        let whole = value.is_i64().then_some(factor.trunc());
+        let quotient = number / whole.unwrap_or(factor);
+        if let Some(whole) = whole.filter(|whole| *whole <= 0.0) {
+            say(format!("factor MultipleOf declared for {path} must be positive: {whole}"));
+        } else if (quotient - quotient.round()).abs() > 1e-9 {
             say(format!("{path} in body should be a multiple of {step}"));
         }
     }
@@ -215,7 +238,7 @@ fn strings(schema: &Value, value: &Value, content: &str, path: &str, found: &mut
         };
         if !fits {
             let why = format!("{path} in body must be of type {format}: {value}");
-            found.push(FieldError::invalid(path, value, &why));
+            found.push(FieldError::mistyped(path, value, &why));
         }
     }
 }

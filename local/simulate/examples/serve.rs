@@ -1,6 +1,8 @@
-//! Serves an empty plane: `cargo run -p local-server --example serve -- --listen 127.0.0.1:8080 --insecure`.
+//! Serves an empty plane, with its controllers if asked:
+//! `cargo run -p local-simulate --example serve -- --listen 127.0.0.1:8080 --insecure [--controllers on] [--pods on]`.
 
 use local_server::{Options, Plane, Serve};
+use tokio_util::sync::CancellationToken;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -15,6 +17,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         options.store = local_store::Store::open(path.as_ref())?;
     }
     let plane = Plane::new(options)?;
+    if after("--controllers").as_deref() == Some("on") {
+        let pods = after("--pods").as_deref() == Some("on");
+        let simulated = local_simulate::Options { pods, ..local_simulate::Options::default() };
+        let on = plane.clone();
+        tokio::spawn(async move {
+            local_simulate::plane::run(&on, simulated, CancellationToken::new()).await;
+        });
+    }
     let insecure = arguments.iter().any(|one| one == "--insecure");
     let kubeconfig = after("--kubeconfig").map(Into::into);
     let serving = plane.serve(&Serve { listen: listen.parse()?, insecure, kubeconfig }).await?;
