@@ -365,7 +365,8 @@ pub(crate) fn kind_names(kinds: Kinds) -> Value {
     json!(names)
 }
 
-fn scalar_text(value: &Datum) -> String {
+/// A scalar as the records have it.
+pub(crate) fn scalar_text(value: &Datum) -> String {
     match value {
         Datum::String(text) => text.to_string(),
         Datum::Bytes(bytes) => base64(bytes),

@@ -68,22 +68,18 @@ fn program(work: &Path) -> anyhow::Result<PathBuf> {
     Ok(program)
 }
 
-/// Scores the folder `cuex` of the cases; `only` names a part (cliffs, confluence, robust) or,
-/// behind a slash, one case of it.
+/// Scores a part (cliffs, confluence, robust) of the folder `cuex` of the cases; `only` names one
+/// case of it.
 ///
 /// # Errors
 /// A folder or file cannot be read, or `lateen` was not built.
-pub fn run(cases: &Path, work: &Path, only: Option<&str>) -> anyhow::Result<Scores> {
+pub fn run(cases: &Path, work: &Path, part: &str, only: Option<&str>) -> anyhow::Result<Scores> {
     let mut scores = Scores::default();
-    let (part, case) = match only {
-        Some(only) => only.split_once('/').unwrap_or((only, "")),
-        None => ("", ""),
-    };
     let parts: [(&str, Part); 3] =
         [("confluence", confluence), ("robust", robust), ("cliffs", cliffs)];
     for (name, play) in parts {
-        if part.is_empty() || part == name {
-            play(&cases.join(name), work, case, &mut scores)?;
+        if part == name {
+            play(&cases.join(name), work, only.unwrap_or_default(), &mut scores)?;
         }
     }
     Ok(scores)

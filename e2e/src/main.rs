@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use lateen_e2e::score::Scores;
-use lateen_e2e::{bench, cue_eval, cue_syntax, cuex, kubeapi, live, vela, vela_backoff};
+use lateen_e2e::{bench, cue_api, cue_eval, cue_syntax, cuex, kubeapi, live, vela, vela_backoff};
 
 /// Conformance runners of Lateen.
 #[derive(Debug, Parser)]
@@ -24,6 +24,7 @@ enum Command {
         #[arg(long)]
         cases: PathBuf,
         /// Only runners of this name: cue, cuex, vela, kubeapi, live, or a prefix of a score.
+        /// `cuex.cliffs` plays only when it is named.
         #[arg(long)]
         only: Option<String>,
         /// The committed scores; a difference is a failure.
@@ -38,7 +39,7 @@ enum Command {
         /// Folder for logs and reports.
         #[arg(long, default_value = "build/conformance")]
         work: PathBuf,
-        /// Only live scenarios whose id matches.
+        /// Only live scenarios whose id matches, or the case of `cuex` with this id.
         #[arg(long)]
         scenario: Option<String>,
         /// Only this live profile.
@@ -55,17 +56,26 @@ struct Live<'a> {
 
 type Runner = fn(&Path, &Path, &Live<'_>) -> anyhow::Result<Scores>;
 
+/// What runs only when it is named: half an hour of growing inputs.
+const APART: &[&str] = &["cuex.cliffs"];
+
 /// Name, and what runs it: cases, work folder, filter.
 const RUNNERS: &[(&str, Runner)] = &[
     ("kubeapi", |cases, work, _| {
         kubeapi::run(&cases.join("kubeapi"), work, bench::kubectl().as_deref())
     }),
-    ("cue-syntax", |cases, _, _| cue_syntax::run(cases)),
+    ("cue.parse", |cases, _, _| cue_syntax::parsed(cases)),
+    ("cue.fmt", |cases, _, _| cue_syntax::formatted(cases)),
     ("cue.eval", |cases, _, _| cue_eval::run(cases, "eval")),
     ("cue.pkg", |cases, _, _| cue_eval::run(cases, "pkg")),
     ("cue.idioms", |cases, _, _| cue_eval::run(cases, "idioms")),
+    ("cue.api", |cases, _, _| cue_api::run(cases)),
     ("cue.compat014", |cases, _, _| cue_eval::run_compat(cases)),
-    ("cuex", |cases, work, live| cuex::run(&cases.join("cuex"), work, live.only)),
+    ("cuex.confluence", |cases, work, live| {
+        cuex::run(&cases.join("cuex"), work, "confluence", live.only)
+    }),
+    ("cuex.robust", |cases, work, live| cuex::run(&cases.join("cuex"), work, "robust", live.only)),
+    ("cuex.cliffs", |cases, work, live| cuex::run(&cases.join("cuex"), work, "cliffs", live.only)),
     ("vela", |cases, _, _| {
         let mut scores = vela::run(&cases.join("vela"))?;
         scores.merge(vela_backoff::run(&cases.join("vela"))?);
@@ -77,6 +87,18 @@ const RUNNERS: &[(&str, Runner)] = &[
     }),
 ];
 
+/// Whether a runner plays: all but those apart, one by the name of a score of it, or those of a
+/// family (`cue`).
+fn is_wanted(name: &str, only: Option<&str>) -> bool {
+    let below = |long: &str, short: &str| {
+        long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    match only {
+        None => !APART.contains(&name),
+        Some(only) => below(only, name) || below(name, only) && !APART.contains(&name),
+    }
+}
+
 fn main() -> anyhow::Result<ExitCode> {
     let Command::Conformance { cases, only, scores, update, verbose, work, scenario, profile } =
         Arguments::parse().command;
@@ -84,9 +106,7 @@ fn main() -> anyhow::Result<ExitCode> {
     let live = Live { profile: profile.as_deref(), only: scenario.as_deref() };
     let mut fresh = Scores::default();
     for (name, runner) in RUNNERS {
-        let wanted =
-            only.as_deref().is_none_or(|it| it == *name || it.starts_with(&format!("{name}.")));
-        if !wanted {
+        if !is_wanted(name, only.as_deref()) {
             continue;
         }
         let started = std::time::Instant::now();
@@ -113,4 +133,18 @@ fn main() -> anyhow::Result<ExitCode> {
         eprintln!("differs from {}: {line}", file.display());
     }
     Ok(if differences.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_wanted;
+
+    #[test]
+    fn runners_by_name() {
+        assert!(is_wanted("cue.eval", None) && is_wanted("cue.eval", Some("cue")));
+        assert!(is_wanted("cue.eval", Some("cue.eval.order")));
+        assert!(!is_wanted("cuex.robust", Some("cue")) && !is_wanted("cue.eval", Some("cue.pkg")));
+        assert!(!is_wanted("cuex.cliffs", None) && !is_wanted("cuex.cliffs", Some("cuex")));
+        assert!(is_wanted("cuex.cliffs", Some("cuex.cliffs")));
+    }
 }

@@ -13,7 +13,7 @@ use crate::builtin::{self, Constant, Item, Kinds};
 use crate::number::Number;
 use crate::program::{
     Arithmetic, At, Callee, ClauseCode, Code, ComprehensionCode, DeclLabel, Declaration, ExprId,
-    Label, LabelKind, Labels, ListElement, Notes, PartCode, Plain, Presence, Program, SourceText,
+    Label, LabelKind, ListElement, Notes, PartCode, Plain, Presence, Program, SourceText,
     StructLiteral,
 };
 
@@ -44,82 +44,14 @@ pub fn compile(
     packages: &[(String, Vec<Source>)],
     lenient: bool,
 ) -> Result<Program, Vec<LoadError>> {
-    let mut compiler = Compiler {
-        program: Program {
-            codes: Vec::new(),
-            structs: Vec::new(),
-            comprehensions: Vec::new(),
-            notes: vec![Notes::default()],
-            labels: Labels::default(),
-            roots: Vec::new(),
-            packages: Vec::new(),
-            sources: Vec::new(),
-            lenient,
-        },
-        available: packages,
-        loaded: FxHashMap::default(),
-        errors: Vec::new(),
-        scopes: Vec::new(),
-        source: 0,
-        used: Vec::new(),
-        aliasv2: false,
-    };
+    let mut compiler = Compiler::new(Program { lenient, ..Program::empty() }, packages);
     let roots = compiler.package(sources);
     compiler.program.roots = roots;
     if compiler.errors.is_empty() { Ok(compiler.program) } else { Err(compiler.errors) }
 }
 
-/// Compiles one more file against the root of `program`, as a fill with an expression needs.
-///
-/// # Errors
-/// As [`compile`].
-pub fn extend(program: &mut Program, name: &str, text: &str) -> Result<ExprId, Vec<LoadError>> {
-    let mut fields = Vec::new();
-    for root in program.roots.clone() {
-        if let Code::Struct(index) = program.code(root) {
-            for declaration in &program.structs[*index as usize].declarations {
-                if let Declaration::Field { label: DeclLabel::Fixed(label), .. } = declaration {
-                    fields.push(*label);
-                }
-            }
-        }
-    }
-    let taken = std::mem::replace(program, empty());
-    let mut compiler = Compiler {
-        program: taken,
-        available: &[],
-        loaded: FxHashMap::default(),
-        errors: Vec::new(),
-        scopes: Vec::new(),
-        source: 0,
-        used: Vec::new(),
-        aliasv2: false,
-    };
-    let source = Source { name: name.into(), text: text.into() };
-    let parsed = compiler.parse(&source);
-    let shared = fields.into_iter().map(|it| (compiler.program.labels.name(it).clone(), it));
-    let shared: FxHashMap<Arc<str>, Label> = shared.collect();
-    let root = compiler.file(&parsed, &shared);
-    *program = compiler.program;
-    if compiler.errors.is_empty() { Ok(root) } else { Err(compiler.errors) }
-}
-
-fn empty() -> Program {
-    Program {
-        codes: Vec::new(),
-        structs: Vec::new(),
-        comprehensions: Vec::new(),
-        notes: Vec::new(),
-        labels: Labels::default(),
-        roots: Vec::new(),
-        packages: Vec::new(),
-        sources: Vec::new(),
-        lenient: false,
-    }
-}
-
 #[derive(Clone)]
-enum Named {
+pub(crate) enum Named {
     Field(Label),
     /// The alias of a field whose label is computed.
     Computed(ExprId),
@@ -132,12 +64,12 @@ enum Named {
 }
 
 #[derive(Clone)]
-enum Imported {
+pub(crate) enum Imported {
     Builtin(&'static builtin::Package),
     Package(u32),
 }
 
-enum Scope {
+pub(crate) enum Scope {
     /// A struct, a comprehension's clause, or a pattern's value: one environment each.
     Names(FxHashMap<Arc<str>, Named>),
     /// A struct's own names.
@@ -146,17 +78,32 @@ enum Scope {
     Imports(FxHashMap<Arc<str>, Imported>),
 }
 
-struct Compiler<'a> {
-    program: Program,
+pub(crate) struct Compiler<'a> {
+    pub(crate) program: Program,
     available: &'a [(String, Vec<Source>)],
     loaded: FxHashMap<String, Option<u32>>,
-    errors: Vec<LoadError>,
+    pub(crate) errors: Vec<LoadError>,
     scopes: Vec<Scope>,
     source: u32,
     /// Names that stand for a `let`, an alias or an import of the file, and were referred to.
     used: Vec<FxHashSet<Arc<str>>>,
     /// The file asks for the new aliases and `self`.
     aliasv2: bool,
+}
+
+impl<'a> Compiler<'a> {
+    pub(crate) fn new(program: Program, available: &'a [(String, Vec<Source>)]) -> Self {
+        Compiler {
+            program,
+            available,
+            loaded: FxHashMap::default(),
+            errors: Vec::new(),
+            scopes: Vec::new(),
+            source: 0,
+            used: Vec::new(),
+            aliasv2: false,
+        }
+    }
 }
 
 impl Compiler<'_> {
@@ -169,7 +116,7 @@ impl Compiler<'_> {
         });
     }
 
-    fn parse(&mut self, source: &Source) -> File {
+    pub(crate) fn parse(&mut self, source: &Source) -> File {
         self.source = self.program.sources.len() as u32;
         self.program.sources.push(SourceText {
             name: source.name.clone(),
@@ -210,7 +157,7 @@ impl Compiler<'_> {
         roots
     }
 
-    fn file(&mut self, file: &File, shared: &FxHashMap<Arc<str>, Label>) -> ExprId {
+    pub(crate) fn file(&mut self, file: &File, shared: &FxHashMap<Arc<str>, Label>) -> ExprId {
         let source = self.source;
         let mut imports = FxHashMap::default();
         let mut places: FxHashMap<Arc<str>, Span> = FxHashMap::default();

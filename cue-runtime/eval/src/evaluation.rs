@@ -9,7 +9,7 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::{Budget, Evaluator, conjunct};
 use crate::export::Style;
 use crate::heap::{FaultId, Source, Test, VertexId};
-use crate::program::{Label, LabelKind, Presence, Program};
+use crate::program::{At, Label, LabelKind, Presence, Program};
 
 /// An error with everything a user needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,7 +153,7 @@ pub fn compile_addition(
         file.push_str(": ");
     }
     file.push_str(text);
-    compile::extend(program, "fill", &file).map(Addition::File)
+    crate::attach::extend(program, "fill", &file).map(Addition::File)
 }
 
 /// A program out of one text, for tests and tools.
@@ -231,25 +231,24 @@ impl Evaluation {
         all
     }
 
-    fn describe(&self, fault: &Fault, path: &str) -> Diagnostic {
-        let positions = fault
-            .positions
-            .iter()
-            .filter_map(|at| {
-                let source = self.evaluator.program.sources.get(at.source as usize)?;
-                if at.span.end == 0 {
-                    return None;
-                }
-                let (line, column) = source.lines.at(at.span.start);
-                Some((source.name.clone(), line, column))
-            })
-            .collect();
+    pub(crate) fn describe(&self, fault: &Fault, path: &str) -> Diagnostic {
+        let positions = fault.positions.iter().filter_map(|at| self.place(*at)).collect();
         Diagnostic {
             kind: fault.kind,
             message: fault.message.clone(),
             path: path.to_owned(),
             positions,
         }
+    }
+
+    /// Source, line and column of a position, if it is one.
+    pub(crate) fn place(&self, at: At) -> Option<(String, u32, u32)> {
+        let source = self.evaluator.program.sources.get(at.source as usize)?;
+        if at.span.end == 0 {
+            return None;
+        }
+        let (line, column) = source.lines.at(at.span.start);
+        Some((source.name.clone(), line, column))
     }
 
     /// The value as data.

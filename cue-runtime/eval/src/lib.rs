@@ -18,6 +18,7 @@
 
 pub mod program; // what compiling gives: expressions with every name resolved
 pub mod compile; // syntax tree -> Program
+mod attach; // one more file for a program
 pub mod heap; // the arrays and their ids
 mod arcs; // what a vertex gets: conjuncts, fields, patterns
 mod unify; // conjuncts -> arcs, scalars
@@ -33,6 +34,7 @@ mod order; // fields in the order they are printed in
 pub mod export; // values -> data, CUE text
 pub mod evaluation; // the face: paths in, answers out
 pub mod inspect; // one node as a whole
+pub mod value; // versions, paths, and what can be asked of a place
 pub mod number; // exact decimals, their arithmetic and text
 pub mod builtin; // strings, list, math, ...: one file per package
 pub mod encode; // JSON and YAML, both ways

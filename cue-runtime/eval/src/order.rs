@@ -3,6 +3,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::attach::NOWHERE;
 use crate::evaluator::Evaluator;
 use crate::heap::{ArcEntry, Placed, Source, VertexId};
 use crate::program::{At, Code, DeclLabel, Declaration, ExprId, Label, LabelKind};
@@ -34,7 +35,7 @@ impl Evaluator {
     /// outermost one.
     fn positions(&self, id: VertexId) -> Vec<Ranked> {
         let vertex = self.heap.get(id);
-        let mut at: Vec<Option<At>> = vertex.placed.iter().map(|it| Some(it.at)).collect();
+        let mut at: Vec<Option<At>> = vertex.placed.iter().map(|it| valid(it.at)).collect();
         let mut owners: FxHashMap<ExprId, Vec<usize>> = FxHashMap::default();
         for (index, placed) in vertex.placed.iter().enumerate() {
             for declaration in &self.program.structs[placed.literal as usize].declarations {
@@ -47,7 +48,7 @@ impl Evaluator {
             for by in &arc.by {
                 let literal = by.placed as usize;
                 if let Some(slot) = at.get_mut(literal) {
-                    *slot = Some(by.at);
+                    *slot = valid(by.at);
                 }
                 let Some(outer) = by.outer else { continue };
                 let own = owners.entry(outer).or_default();
@@ -56,7 +57,7 @@ impl Evaluator {
                 }
                 for each in own.iter() {
                     if let Some(slot) = at.get_mut(*each) {
-                        *slot = Some(self.program.at(outer));
+                        *slot = valid(self.program.at(outer));
                     }
                 }
             }
@@ -242,6 +243,10 @@ impl Evaluator {
                 | Declaration::Open => {}
             }
         }
+        // The path of a fill declares one field; the others only give names.
+        if placed.at.span == NOWHERE {
+            labels.truncate(1);
+        }
         labels
     }
 
@@ -291,6 +296,11 @@ impl Evaluator {
         }
         out
     }
+}
+
+/// The position, unless it is that of a declaration without source (a fill's path).
+fn valid(at: At) -> Option<At> {
+    (at.span != NOWHERE).then_some(at)
 }
 
 /// The strongly connected component of each node (Tarjan, with a stack of its own).

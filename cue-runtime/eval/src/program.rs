@@ -324,6 +324,21 @@ pub struct Program {
 }
 
 impl Program {
+    pub(crate) fn empty() -> Self {
+        Program {
+            codes: Vec::new(),
+            structs: Vec::new(),
+            comprehensions: Vec::new(),
+            // The first is that of declarations without any.
+            notes: vec![Notes::default()],
+            labels: Labels::default(),
+            roots: Vec::new(),
+            packages: Vec::new(),
+            sources: Vec::new(),
+            lenient: false,
+        }
+    }
+
     pub(crate) fn code(&self, id: ExprId) -> &Code {
         &self.codes[id.0 as usize].0
     }

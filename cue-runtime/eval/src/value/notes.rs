@@ -1,0 +1,43 @@
+//! Comments and attributes of the declarations that make a field.
+
+use crate::evaluation::Evaluation;
+use crate::heap::VertexId;
+
+impl Evaluation {
+    fn notes(&self, id: VertexId) -> Vec<u32> {
+        let vertex = self.evaluator.heap.get(id);
+        let (Some(parent), Some(label)) = (vertex.parent, vertex.label) else { return Vec::new() };
+        let parent = self.evaluator.follow(parent);
+        let arc = self.evaluator.heap.arc(parent, label);
+        arc.map_or_else(Vec::new, |it| it.notes.to_vec())
+    }
+
+    /// The comments above a field, one text for each declaration that has one.
+    pub fn docs(&self, id: VertexId) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        for notes in self.notes(id) {
+            let lines = &self.evaluator.program.notes[notes as usize].docs;
+            if lines.is_empty() {
+                continue;
+            }
+            let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+            if !all.contains(&text) {
+                all.push(text);
+            }
+        }
+        all
+    }
+
+    /// The attributes of a field, name and body.
+    pub fn attributes(&self, id: VertexId) -> Vec<(String, String)> {
+        let mut all: Vec<(String, String)> = Vec::new();
+        for notes in self.notes(id) {
+            for attribute in &self.evaluator.program.notes[notes as usize].attributes {
+                if !all.contains(attribute) {
+                    all.push(attribute.clone());
+                }
+            }
+        }
+        all
+    }
+}

@@ -1,0 +1,131 @@
+//! Values by version and path: fills, questions about a place, comparison.
+
+use cue_eval::evaluation::print_json;
+use cue_eval::heap::VertexId;
+use cue_eval::value::path::parse_selectors;
+use cue_eval::value::{Accessor, Filling, Version};
+use cue_eval::{Budget, Evaluation, Kind};
+
+const BUDGET: Budget = Budget { ticks: 100_000, depth: 100, vertices: 50_000 };
+
+fn version(text: &str) -> Version {
+    Version::compile("in.cue", text, BUDGET).unwrap()
+}
+
+fn at(it: &mut Evaluation, path: &str) -> VertexId {
+    it.lookup(&parse_selectors(path).unwrap()).unwrap()
+}
+
+fn filled(version: &Version, path: &str, text: &str) -> Version {
+    let filling = Filling::Alone { name: "fill.json", text };
+    version.fill(&parse_selectors(path).unwrap(), filling).unwrap()
+}
+
+#[track_caller]
+fn json(version: &Version, path: &str) -> String {
+    let mut it = version.evaluate();
+    let id = at(&mut it, path);
+    match it.datum(id) {
+        Ok(datum) => print_json(&datum),
+        Err(all) => all[0].message.clone(),
+    }
+}
+
+#[test]
+fn a_fill_makes_a_version_and_the_old_one_stays() {
+    let old = version("a: int\nb: a + 1\nl: [int, ...]");
+    let new = filled(&filled(&old, "a", "5"), "l[1]", "7");
+    assert_eq!(json(&new, "b"), "6");
+    assert_eq!(json(&filled(&new, "l[0]", "1"), "l"), "[1,7]");
+    assert_eq!(json(&old, "b"), "non-concrete value int in operand to +");
+}
+
+#[test]
+fn every_kind_of_selector_can_be_filled_and_looked_up() {
+    let old = version("_h: int\n#D: x?: int\no: {}\nm: [string]: int\na: {h: _h, d: #D}");
+    let new = filled(&filled(&old, "_h", "1"), "#D.x", "2");
+    assert_eq!(json(&new, "a"), r#"{"h":1,"d":{"x":2}}"#);
+    assert_eq!(json(&filled(&new, "o.\"k-v\"", "3"), "o"), r#"{"k-v":3}"#);
+    let patterned = filled(&filled(&new, "o.[string]", "4"), "o.z?", "_");
+    assert_eq!(json(&filled(&patterned, "o.z", "_"), "o"), r#"{"z":4}"#);
+    let mut it = old.evaluate();
+    for path in ["#D.x?", "m.[string]", "m.any?"] {
+        assert_eq!(it.lookup(&parse_selectors(path).unwrap()).map(|_| ()), Ok(()), "{path}");
+    }
+    for (path, kind) in
+        [("#D.x", Kind::Permanent), ("m.any", Kind::Incomplete), ("_h.deep", Kind::Permanent)]
+    {
+        let missing = it.lookup(&parse_selectors(path).unwrap()).unwrap_err();
+        assert!(missing.message.starts_with("field not found"), "{path}: {missing:?}");
+        assert_eq!(missing.kind, kind, "{path}");
+    }
+}
+
+#[test]
+fn an_expression_sees_the_fields_around_it() {
+    let old = version("s: {x: 3}\nx: 9\ny: 1");
+    let path = parse_selectors("s.y").unwrap();
+    let new = old.fill(&path, Filling::Within { name: "e.cue", text: "x + y" });
+    assert_eq!(json(&new.unwrap(), "s"), r#"{"x":3,"y":4}"#);
+    let new = old.fill(&path, Filling::Within { name: "e.cue", text: "x + 1" }).unwrap();
+    assert_eq!(json(&new, "s"), r#"{"x":3,"y":4}"#);
+    let wrong = old.fill(&path, Filling::Alone { name: "e.cue", text: "x + 1" });
+    assert_eq!(wrong.err().unwrap()[0].message, "reference \"x\" not found");
+}
+
+#[test]
+fn the_errors_of_a_fill_name_its_text() {
+    let mut it = filled(&version("a: 1"), "a", "2").evaluate();
+    let root = at(&mut it, "");
+    let wrong = it.validate(root, false);
+    assert_eq!(wrong[0].message, "conflicting values 2 and 1");
+    let places = [("fill.json".to_owned(), 1, 1), ("in.cue".to_owned(), 1, 4)];
+    assert_eq!(wrong[0].positions, places);
+}
+
+#[test]
+fn scalars_by_what_is_wanted() {
+    let mut it = version("s: *\"x\" | string\ni: 3\nbig: 1e3 * 10\nt: string").evaluate();
+    let mut shown = |path: &str, wanted| {
+        let id = at(&mut it, path);
+        it.scalar(id, wanted).map_or_else(|it| it.message, |it| it.cue_text())
+    };
+    assert_eq!(shown("s", Accessor::String), "\"x\"");
+    assert_eq!(shown("i", Accessor::Float), "3");
+    assert_eq!(shown("i", Accessor::String), "cannot use value 3 (type int) as string");
+    assert_eq!(shown("t", Accessor::String), "non-concrete value string");
+}
+
+#[test]
+fn instances_and_what_keeps_others_from_being_one() {
+    let text = "g: {a: int & >2, b?: string, c: [...int]}\nclosed: close({a: _})\n\
+        yes: {a: 3, c: [1, 2], d: 1}\nless: {a: >5 & int, c: []}\n\
+        small: {a: 1, c: []}\nnone: {c: []}\nbad: {a: 3, b: 1, c: []}";
+    let mut it = version(text).evaluate();
+    let mut holds = |general: &str, special: &str| {
+        let (general, special) = (at(&mut it, general), at(&mut it, special));
+        it.subsumes(general, special).is_empty()
+    };
+    assert!(holds("g", "yes") && holds("g", "less") && holds("closed.a", "g"));
+    for special in ["small", "none", "bad"] {
+        assert!(!holds("g", special), "{special}");
+    }
+    assert!(!holds("closed", "yes") && !holds("yes", "g"));
+}
+
+#[test]
+fn comments_attributes_and_expressions() {
+    let text = "// first\na: 1 @x(y)\n// second\na: int\nb: a | 2\nc: b + 1";
+    let mut it = version(text).evaluate();
+    let (a, c) = (at(&mut it, "a"), at(&mut it, "c"));
+    assert_eq!(it.docs(a), ["first\n", "second\n"]);
+    assert_eq!(it.attributes(a), [("x".to_owned(), "y".to_owned())]);
+    let made = it.expression(c);
+    assert_eq!((made.operator, made.operands.len()), ("+", 2));
+    let closed = version("c: close({a?: int})\no: {}");
+    let mut it = closed.evaluate();
+    let (c, o) = (at(&mut it, "c"), at(&mut it, "o"));
+    let allows = |it: &mut Evaluation, id, name| it.allows(id, &parse_selectors(name).unwrap()[0]);
+    assert!(allows(&mut it, c, "a") && !allows(&mut it, c, "b") && allows(&mut it, c, "#b"));
+    assert!(allows(&mut it, o, "b"));
+}
