@@ -8,8 +8,8 @@ use cue_session::{NativeRuntime, Package, Runtime, Source};
 use lateen_engine::api::{Application, Component, DefinitionKind};
 use lateen_engine::render::{Context, Definitions, NoActor, Templates, render_component};
 
-/// What the threads of the binary have, so that no call needs a stack of its own.
-const STACK: usize = 160 << 20;
+/// Enough for the native runtime, so that no call maps a stack of its own.
+const STACK: usize = 520 << 20;
 
 fn main() {
     let benches = std::thread::Builder::new().stack_size(STACK).spawn(divan::main);

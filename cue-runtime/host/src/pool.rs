@@ -8,7 +8,7 @@ use cue_session::{Answer, Call, Fault, Instance, Runtime};
 use wasmtime::{Config, Engine, InstancePre, Linker, Store};
 
 use crate::module::{self, Error};
-use crate::sandbox::{EPOCHS, Limits, STACK, Sandbox};
+use crate::sandbox::{EPOCHS, Limits, STACK, Sandbox, stack};
 
 /// Length of an epoch.
 pub(crate) const TICK: Duration = Duration::from_millis(10);
@@ -87,6 +87,7 @@ impl Shared {
             panicked: instance.get_typed_func(&mut store, "panicked")?,
             panic_text: instance.get_typed_func(&mut store, "panic_text")?,
             store,
+            stack: Some(stack()?),
             broken: false,
         })
     }

@@ -1,10 +1,11 @@
 //! One instance of the interpreter: how bytes get in and out, and what limits it.
 
+use corosensei::stack::DefaultStack;
 use cue_session::{Answer, Call, Fault};
 use wasmtime::{Memory, ResourceLimiter, Store, TypedFunc};
 
-/// Stack the sandbox may use on the host; a call makes sure it is there. What is not used is never
-/// backed by memory.
+/// Stack the sandbox may use on the host: each instance brings its own, so that calls may come from
+/// any thread and map nothing. What is not used is never backed by memory.
 pub(crate) const STACK: usize = 512 << 20;
 
 /// The module's own stack, at the bottom of its memory: as build.rs links it.
@@ -59,8 +60,18 @@ pub(crate) struct Sandbox {
     pub(crate) output: TypedFunc<(), u32>,
     pub(crate) panicked: TypedFunc<(), u32>,
     pub(crate) panic_text: TypedFunc<(), u32>,
+    /// Where calls run; absent only while one does.
+    pub(crate) stack: Option<DefaultStack>,
     /// After a trap nothing in here can be trusted.
     pub(crate) broken: bool,
+}
+
+/// A stack for one instance.
+///
+/// # Errors
+/// When the system has no address space left for it.
+pub(crate) fn stack() -> std::io::Result<DefaultStack> {
+    DefaultStack::new(STACK + (4 << 20))
 }
 
 impl Sandbox {
@@ -83,7 +94,12 @@ impl Sandbox {
         }
         let bytes = postcard::to_allocvec(call).map_err(|error| Fault(error.to_string()))?;
         self.store.set_epoch_deadline(EPOCHS);
-        match stacker::maybe_grow(STACK + (1 << 20), STACK + (4 << 20), || self.exchange(&bytes)) {
+        let Some(mut stack) = self.stack.take() else {
+            return Err(Fault("the instance is in a call".into()));
+        };
+        let answer = corosensei::on_stack(&mut stack, || self.exchange(&bytes));
+        self.stack = Some(stack);
+        match answer {
             Ok(answer) => Ok(answer),
             Err(error) => {
                 self.broken = true;
