@@ -58,8 +58,8 @@ impl Evaluator {
         };
         let vertex = self.add_arc(id, label, presence, &groups, notes, at);
         if let Some(by) = by {
-            if let Some(index) = self.heap.get(id).index.get(&label).copied() {
-                self.heap.get_mut(id).arcs[index as usize].by.push(by);
+            if let Some(index) = self.heap.get(id).arcs.place(label) {
+                self.heap.get_mut(id).arcs[index].by.push(by);
             }
         }
         let conjunct = self.closed_by_definition(vertex, label, conjunct);
@@ -101,8 +101,8 @@ impl Evaluator {
         notes: u32,
         at: At,
     ) -> VertexId {
-        if let Some(index) = self.heap.get(id).index.get(&label).copied() {
-            let arc = &mut self.heap.get_mut(id).arcs[index as usize];
+        if let Some(index) = self.heap.get(id).arcs.place(label) {
+            let arc = &mut self.heap.get_mut(id).arcs[index];
             arc.presence = arc.presence.max(presence);
             arc.groups.extend(groups.iter().copied());
             if notes != 0 && !arc.notes.contains(&notes) {
@@ -112,7 +112,6 @@ impl Evaluator {
         }
         let child = self.heap.vertex(Some(id), Some(label));
         let vertex = self.heap.get_mut(id);
-        vertex.index.insert(label, vertex.arcs.len() as u32);
         let mut all = SmallVec::new();
         if notes != 0 {
             all.push(notes);

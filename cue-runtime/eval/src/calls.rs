@@ -561,7 +561,6 @@ impl Evaluator {
             let child = self.heap.vertex(Some(operands), Some(label));
             self.heap.get_mut(child).conjuncts.push(conjunct(Source::Vertex(side)));
             let vertex = self.heap.get_mut(operands);
-            vertex.index.insert(label, vertex.arcs.len() as u32);
             vertex.arcs.push(crate::heap::ArcEntry {
                 label,
                 vertex: child,

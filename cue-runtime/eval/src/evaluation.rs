@@ -337,6 +337,9 @@ impl Evaluation {
         if found.len() >= 100 || depth > self.evaluator.budget.depth {
             return;
         }
+        if self.evaluator.is_sound_data(id) {
+            return;
+        }
         let real = self.evaluator.unify(id);
         let fault = self.evaluator.heap.get(id).fault.or(self.evaluator.heap.get(real).fault);
         if let Some(fault) = fault {

@@ -525,7 +525,6 @@ impl Evaluator {
             let child = self.heap.vertex(Some(id), Some(label));
             self.heap.get_mut(child).forward = Some(*element);
             let vertex = self.heap.get_mut(id);
-            vertex.index.insert(label, index as u32);
             vertex.arcs.push(crate::heap::ArcEntry {
                 label,
                 vertex: child,

@@ -4,11 +4,11 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use cue_syntax::ast::Compare;
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::builtin::{Datum, Function, Kinds};
 use crate::error::Fault;
+use crate::members::Arcs;
 use crate::program::{At, ExprId, Label, Presence};
 
 /// A place in the output tree.
@@ -191,8 +191,7 @@ pub(crate) struct Vertex {
     /// Length that a closed list literal demands.
     pub(crate) closed_length: Option<(usize, At)>,
     pub(crate) rest: Vec<Rest>,
-    pub(crate) arcs: Vec<ArcEntry>,
-    pub(crate) index: FxHashMap<Label, u32>,
+    pub(crate) arcs: Arcs,
     pub(crate) patterns: Vec<Pattern>,
     pub(crate) closing: Vec<Closing>,
     pub(crate) placed: SmallVec<[Placed; 1]>,
@@ -250,8 +249,7 @@ impl Heap {
             shape_at: At::default(),
             closed_length: None,
             rest: Vec::new(),
-            arcs: Vec::new(),
-            index: FxHashMap::default(),
+            arcs: Arcs::default(),
             patterns: Vec::new(),
             closing: Vec::new(),
             placed: SmallVec::new(),
@@ -294,8 +292,7 @@ impl Heap {
     }
 
     pub(crate) fn arc(&self, id: VertexId, label: Label) -> Option<&ArcEntry> {
-        let vertex = self.get(id);
-        vertex.index.get(&label).map(|at| &vertex.arcs[*at as usize])
+        self.get(id).arcs.named(label)
     }
 
     /// Forgets what evaluation found, so that it is done again with more conjuncts.

@@ -23,6 +23,8 @@ pub mod heap; // the arrays and their ids
 mod arcs; // what a vertex gets: conjuncts, fields, patterns
 mod unify; // conjuncts -> arcs, scalars
 mod literals; // struct and list literals, data -> arcs
+mod members; // the arcs of one vertex: in order, and by label
+mod plain; // vertices that are data and nothing else
 mod disjunction; // alternatives and defaults
 mod closed; // shapes, tests, closedness
 pub mod evaluator; // expressions in environments

@@ -167,6 +167,7 @@ impl Evaluator {
                 let vertex = self.heap.get_mut(id);
                 vertex.is_struct = true;
                 vertex.shape_at = at;
+                vertex.arcs.reserve(fields.len());
                 for (name, value) in fields.iter() {
                     let label = self.labels.intern(LabelKind::Regular, name);
                     let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
@@ -178,6 +179,7 @@ impl Evaluator {
                 vertex.is_list = true;
                 vertex.shape_at = at;
                 let length = items.len();
+                vertex.arcs.reserve(length);
                 for (index, value) in items.iter().enumerate() {
                     let label = self.labels.index(index);
                     let child = self.add_arc(id, label, Presence::Member, groups, 0, at);

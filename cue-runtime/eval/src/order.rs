@@ -23,7 +23,7 @@ impl Evaluator {
             && vertex.placed.iter().all(|it| it.produced.is_empty())
             && vertex.arcs.iter().all(|it| it.by.is_empty() == vertex.placed.is_empty());
         if vertex.is_list || vertex.arcs.len() < 2 || single {
-            return vertex.arcs.clone();
+            return vertex.arcs.to_vec();
         }
         let mut ranked = self.positions(id);
         self.mark_explicit(id, &mut ranked);
@@ -180,7 +180,7 @@ impl Evaluator {
                 let placed = &vertex.placed[ranked.placed];
                 let mut current = frontier.clone();
                 for label in self.declared(placed, ranked.placed, &mut used) {
-                    let Some(node) = vertex.index.get(&label).map(|it| *it as usize) else {
+                    let Some(node) = vertex.arcs.place(label) else {
                         continue;
                     };
                     if owner[node] == Some(ranked.placed) {

@@ -96,6 +96,11 @@ impl Evaluator {
     }
 
     fn run(&mut self, id: VertexId) {
+        if let Some(datum) = self.lone_data(id) {
+            self.heap.get_mut(id).content = true;
+            self.take_datum(id, datum, At::default(), &Groups::new());
+            return;
+        }
         let mut work = Work { conjuncts: self.heap.get(id).conjuncts.clone(), ..Work::default() };
         work.conjuncts.reverse();
         if self.share(id, &work) {
@@ -170,9 +175,7 @@ impl Evaluator {
         for (at, label) in named.into_iter().enumerate() {
             rank.entry(label).or_insert(at);
         }
-        vertex.arcs.sort_by_key(|it| rank.get(&it.label).copied().unwrap_or(usize::MAX));
-        vertex.index =
-            vertex.arcs.iter().enumerate().map(|(at, it)| (it.label, at as u32)).collect();
+        vertex.arcs.order_by(|it| rank.get(&it.label).copied().unwrap_or(usize::MAX));
     }
 
     /// A vertex whose only conjunct is a reference shares its target.

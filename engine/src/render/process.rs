@@ -6,6 +6,8 @@ use cue_session::{
     Action, Budget, Concreteness, Diagnostic, Error as CueError, FieldSelection, Filling, Input,
     Kind, Package, Profile, Program, ProgramSpec, Runtime, Session, Source,
 };
+use indexmap::IndexMap;
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::error::{Error, Part};
@@ -97,9 +99,11 @@ impl<'a> Templates<'a> {
         part: &Part,
         template: &str,
         parameter: Option<&Value>,
-        context: &Map<String, Value>,
+        context: &Seen<'_>,
     ) -> Result<Session, Error> {
-        let mut inputs = vec![Input::new("context", Value::Object(context.clone()).to_string())];
+        let context = serde_json::to_string(context)
+            .map_err(|error| Error::Definition(format!("context: {error}")))?;
+        let mut inputs = vec![Input::new("context", context)];
         let given = match (part, parameter) {
             (Part::Workload(_), None | Some(Value::Null)) => Some("{}".to_owned()),
             (Part::Trait(_), None | Some(Value::Null)) => None,
@@ -141,6 +145,47 @@ pub struct Product {
     pub base_incomplete: Vec<Diagnostic>,
     /// `outputs` of the component and its traits, in order.
     pub outputs: Vec<Output>,
+}
+
+/// `context` as one template sees it, written out without a copy.
+struct Seen<'a> {
+    context: &'a Map<String, Value>,
+    output: Option<&'a Value>,
+    outputs: &'a [Output],
+}
+
+impl Serialize for Seen<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (key, value) in self.context {
+            let replaced = match key.as_str() {
+                "output" => self.output.is_some(),
+                "outputs" => !self.outputs.is_empty(),
+                _ => false,
+            };
+            if !replaced {
+                map.serialize_entry(key, value)?;
+            }
+        }
+        if let Some(output) = self.output {
+            map.serialize_entry("output", output)?;
+        }
+        if !self.outputs.is_empty() {
+            map.serialize_entry("outputs", &Named(self.outputs))?;
+        }
+        map.end()
+    }
+}
+
+/// Objects by name; of two with one name the later one counts.
+struct Named<'a>(&'a [Output]);
+
+impl Serialize for Named<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut last: IndexMap<&str, &Value> = IndexMap::new();
+        last.extend(self.0.iter().map(|it| (it.name.as_str(), &it.object)));
+        serializer.collect_map(last)
+    }
 }
 
 /// Renders one component, template by template.
@@ -203,7 +248,8 @@ impl<'a> Process<'a> {
         actor: &mut dyn Actor,
     ) -> Result<(), Error> {
         let part = Part::Workload(name.to_owned());
-        let mut session = self.templates.session(&part, template, parameter, &self.context)?;
+        let seen = Seen { context: &self.context, output: None, outputs: &[] };
+        let mut session = self.templates.session(&part, template, parameter, &seen)?;
         if self.templates.has_actions(template) {
             act(&mut session, actor)?;
         }
@@ -231,8 +277,12 @@ impl<'a> Process<'a> {
         actor: &mut dyn Actor,
     ) -> Result<(), Error> {
         let part = Part::Trait(r#type.to_owned());
-        let mut session =
-            self.templates.session(&part, template, parameter, &self.trait_context())?;
+        let mut session = {
+            let with_status = self.output_with_status();
+            let output = with_status.as_ref().or(self.product.base.as_ref());
+            let seen = Seen { context: &self.context, output, outputs: &self.product.outputs };
+            self.templates.session(&part, template, parameter, &seen)?
+        };
         if self.templates.has_actions(template) {
             act(&mut session, actor)?;
         }
@@ -277,25 +327,12 @@ impl<'a> Process<'a> {
         Ok(())
     }
 
-    fn trait_context(&self) -> Map<String, Value> {
-        let mut context = self.context.clone();
-        if let Some(base) = &self.product.base {
-            let mut output = base.clone();
-            if let (Value::Object(map), Some(status)) = (&mut output, &self.live_status) {
-                map.insert("status".into(), status.clone());
-            }
-            context.insert("output".into(), output);
-        }
-        if !self.product.outputs.is_empty() {
-            let outputs: Map<String, Value> = self
-                .product
-                .outputs
-                .iter()
-                .map(|it| (it.name.clone(), it.object.clone()))
-                .collect();
-            context.insert("outputs".into(), Value::Object(outputs));
-        }
-        context
+    /// The workload with what is known of its live status, if anything is.
+    fn output_with_status(&self) -> Option<Value> {
+        let status = self.live_status.as_ref()?;
+        let mut output = self.product.base.clone()?;
+        output.as_object_mut()?.insert("status".into(), status.clone());
+        Some(output)
     }
 
     fn outputs(&mut self, session: &mut Session, r#type: &str, wrapper: &str) -> Result<(), Error> {

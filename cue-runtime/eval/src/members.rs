@@ -1,0 +1,92 @@
+//! The arcs of one vertex: in order, and found by label.
+
+use std::ops::{Deref, DerefMut};
+
+use rustc_hash::FxHashMap;
+
+use crate::heap::ArcEntry;
+use crate::program::Label;
+
+/// As many are found fastest by looking at each.
+const FEW: usize = 8;
+
+/// Arcs in order; labels are unique.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Arcs {
+    entries: Vec<ArcEntry>,
+    /// Positions by label, once there are more than [`FEW`].
+    places: FxHashMap<Label, u32>,
+}
+
+impl Arcs {
+    /// Where the arc of a label is.
+    pub(crate) fn place(&self, label: Label) -> Option<usize> {
+        if self.entries.len() > FEW {
+            return self.places.get(&label).map(|at| *at as usize);
+        }
+        self.entries.iter().position(|it| it.label == label)
+    }
+
+    /// The arc of a label.
+    pub(crate) fn named(&self, label: Label) -> Option<&ArcEntry> {
+        self.place(label).and_then(|at| self.entries.get(at))
+    }
+
+    /// One more, of a label that is not there yet.
+    pub(crate) fn push(&mut self, entry: ArcEntry) {
+        let label = entry.label;
+        self.entries.push(entry);
+        match self.entries.len() {
+            few if few <= FEW => {}
+            few if few == FEW + 1 => self.find_places(),
+            many => {
+                self.places.insert(label, many as u32 - 1);
+            }
+        }
+    }
+
+    /// Room for some more.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.entries.reserve(more);
+        let all = self.entries.len() + more;
+        if all > FEW {
+            self.places.reserve(all);
+        }
+    }
+
+    /// Reorders them; equals keep their order.
+    pub(crate) fn order_by<K: Ord>(&mut self, key: impl FnMut(&ArcEntry) -> K) {
+        self.entries.sort_by_key(key);
+        if self.entries.len() > FEW {
+            self.find_places();
+        }
+    }
+
+    fn find_places(&mut self) {
+        let places = self.entries.iter().enumerate().map(|(at, it)| (it.label, at as u32));
+        self.places = places.collect();
+    }
+}
+
+impl Deref for Arcs {
+    type Target = [ArcEntry];
+
+    fn deref(&self) -> &[ArcEntry] {
+        &self.entries
+    }
+}
+
+impl DerefMut for Arcs {
+    fn deref_mut(&mut self) -> &mut [ArcEntry] {
+        &mut self.entries
+    }
+}
+
+impl<'a> IntoIterator for &'a Arcs {
+    type Item = &'a ArcEntry;
+    type IntoIter = std::slice::Iter<'a, ArcEntry>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.iter()
+    }
+}

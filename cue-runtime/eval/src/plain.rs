@@ -1,0 +1,124 @@
+//! Vertices that are data and nothing else: they cannot be wrong, so they are read, not evaluated.
+
+use crate::builtin::Datum;
+use crate::evaluator::Evaluator;
+use crate::heap::{Conjunct, Source, State, VertexId};
+use crate::program::Code;
+
+/// Deeper data goes the usual way, which has the budget.
+const DEEP: u32 = 64;
+
+/// Structs with more fields go the usual way: looking for labels that repeat costs as much.
+const WIDE: usize = 64;
+
+impl Evaluator {
+    /// The data of a vertex that nobody has evaluated and that holds nothing else.
+    fn untouched_data(&self, id: VertexId) -> Option<&Datum> {
+        let vertex = self.heap.get(id);
+        if vertex.state != State::New
+            || vertex.forward.is_some()
+            || !vertex.patterns.is_empty()
+            || !vertex.closing.is_empty()
+        {
+            return None;
+        }
+        let mut found = None;
+        for conjunct in &vertex.conjuncts {
+            match &conjunct.source {
+                Source::Data(datum) if found.is_none() && is_free(conjunct) => found = Some(datum),
+                Source::Expr(expr, _) if matches!(self.program.code(*expr), Code::Top) => {}
+                _ => return None,
+            }
+        }
+        found
+    }
+
+    /// The data of a vertex that is about to be evaluated and has no other conjunct.
+    pub(crate) fn lone_data(&self, id: VertexId) -> Option<Datum> {
+        let vertex = self.heap.get(id);
+        match vertex.conjuncts.as_slice() {
+            [conjunct] if is_free(conjunct) => match &conjunct.source {
+                Source::Data(datum)
+                    if vertex.patterns.is_empty()
+                        && vertex.closing.is_empty()
+                        && !vertex.constrained =>
+                {
+                    Some(datum.clone())
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether a vertex is data that cannot have an error in it.
+    pub(crate) fn is_sound_data(&self, id: VertexId) -> bool {
+        self.untouched_data(id).is_some_and(|datum| is_sound(datum, 0))
+    }
+}
+
+/// Whether nothing closed, and no cycle, comes with it.
+fn is_free(conjunct: &Conjunct) -> bool {
+    conjunct.groups.is_empty() && conjunct.close_as.is_none()
+}
+
+/// No label twice, nothing of the evaluator, not deep.
+fn is_sound(datum: &Datum, depth: u32) -> bool {
+    if depth > DEEP {
+        return false;
+    }
+    match datum {
+        Datum::Struct(fields) => {
+            fields.len() <= WIDE
+                && fields.iter().enumerate().all(|(at, (label, value))| {
+                    is_sound(value, depth + 1)
+                        && fields.iter().take(at).all(|(before, _)| before != label)
+                })
+        }
+        Datum::List(items) => items.iter().all(|it| is_sound(it, depth + 1)),
+        Datum::Live(_) => false,
+        Datum::Null | Datum::Bool(_) | Datum::Number(_) | Datum::String(_) | Datum::Bytes(_) => {
+            true
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::evaluation::{Addition, Evaluation, compile_text, parse_json};
+    use crate::evaluator::Budget;
+
+    /// What is wrong with `data` at `context` beside `text`.
+    fn wrong(text: &str, data: &str) -> Vec<String> {
+        let program = Arc::new(compile_text(text).unwrap());
+        let additions = [("context".to_owned(), Addition::Data(parse_json(data).unwrap()))];
+        let budget = Budget { ticks: 100_000, depth: 100, vertices: 100_000 };
+        let mut it = Evaluation::start(program, &additions, budget);
+        let root = it.find("").unwrap().unwrap();
+        it.validate(root, true)
+            .into_iter()
+            .map(|it| format!("{}: {}", it.path, it.message))
+            .collect()
+    }
+
+    #[test]
+    fn sound_data_has_no_errors() {
+        assert!(wrong("context: _", r#"{"a": [1, {"b": null}]}"#).is_empty());
+    }
+
+    #[test]
+    fn a_label_given_twice_must_agree() {
+        let all = wrong("context: _", r#"{"in": [{"a": 1, "a": 2}]}"#);
+        assert_eq!(all, ["context.in.0.a: conflicting values 2 and 1"]);
+    }
+
+    #[test]
+    fn what_else_is_said_of_data_is_looked_at() {
+        let all = wrong("context: {a: string, [string]: _}", r#"{"a": 1}"#);
+        assert_eq!(all.len(), 1, "{all:?}");
+        let all = wrong("context: [string]: {b: >2}", r#"{"a": {"b": 1}}"#);
+        assert_eq!(all.len(), 1, "{all:?}");
+    }
+}
