@@ -417,7 +417,11 @@ fn typed_check(cx: &Writer<'_>, schema: &Schema, patch: &Value) -> Result<(), Re
             "failed to create typed patch object ({}/{}; {}, Kind={}): {text}",
             meta("/metadata/namespace"),
             meta("/metadata/name"),
-            cx.api_version,
+            if cx.api_version.contains('/') {
+                cx.api_version.to_owned()
+            } else {
+                format!("/{}", cx.api_version)
+            },
             cx.kind
         ),
     ))

@@ -158,7 +158,7 @@ fn violations_are_named() {
     assert_eq!(refused.code, 500);
     assert_eq!(
         refused.message,
-        "failed to create typed patch object (/a; v1, Kind=Widget): errors:\n  .unknown: field not declared in schema\n  \
+        "failed to create typed patch object (/a; /v1, Kind=Widget): errors:\n  .unknown: field not declared in schema\n  \
          .data.k: expected string, got &value.valueUnstructured{Value:5}"
     );
     let refused = apply("alpha", None, json!({"spec": {"items": [{"name": "d"}, {"name": "d"}]}}))

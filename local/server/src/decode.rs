@@ -4,8 +4,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::published;
 use crate::resource::Node;
+use crate::{go, published, quantity};
 
 /// Drops what a custom resource's schema does not declare; paths of dropped fields go to `unknown`.
 pub fn prune(node: Node<'_>, value: &mut Value, root: bool, path: &str, unknown: &mut Vec<String>) {
@@ -112,6 +112,12 @@ pub fn typed(
             go_type(node)
         )
     };
+    if quantity(node) && matches!(value, Value::String(_) | Value::Number(_)) {
+        let text = value.as_str().map_or(value.to_string(), str::to_owned);
+        let text = quantity::canonical(&text).ok_or("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")?;
+        *value = json!(text);
+        return Ok(());
+    }
     match value {
         Value::Object(fields) => {
             if wanted != "object" && !wanted.is_empty() {
@@ -120,7 +126,26 @@ pub fn typed(
             let open = node.open();
             let names: Vec<String> = fields.keys().cloned().collect();
             for name in names {
+                let inner = node.property(&name);
+                let declared =
+                    node.at.get("properties").is_some_and(|all| all.get(&name).is_some());
                 if fields.get(&name) == Some(&Value::Null) {
+                    let text = |inner: &Node<'_>| inner.at["type"] == json!("string");
+                    match inner.filter(|inner| !declared && text(inner)) {
+                        // A map of texts has no null.
+                        Some(_) => fields.insert(name.clone(), json!("")),
+                        None => fields.shift_remove(&name),
+                    };
+                    continue;
+                }
+                // Optional lists and maps that are empty are not written.
+                let needed =
+                    node.at["required"].as_array().is_some_and(|all| all.contains(&json!(name)));
+                if declared
+                    && !needed
+                    && name != "managedFields"
+                    && is_empty_collection(inner, fields.get(&name))
+                {
                     fields.shift_remove(&name);
                     continue;
                 }
@@ -190,7 +215,6 @@ pub fn typed(
             "integer" if number.is_i64() || number.is_u64() => {}
             "number" | "" => {}
             "string" if format == "int-or-string" => {}
-            "string" if quantity(node) => *value = json!(number.to_string()),
             _ => return Err(refused(value)),
         },
         Value::Bool(_) => {
@@ -202,14 +226,76 @@ pub fn typed(
     Ok(())
 }
 
+fn is_empty_collection(node: Option<Node<'_>>, value: Option<&Value>) -> bool {
+    match (node, value) {
+        (Some(node), Some(Value::Array(items))) => {
+            items.is_empty() && node.at["type"] == json!("array")
+        }
+        (Some(node), Some(Value::Object(fields))) => {
+            fields.is_empty() && node.at.get("additionalProperties").is_some_and(Value::is_object)
+        }
+        _ => false,
+    }
+}
+
+/// What Go says when it cannot put a plain value into the struct of a schema.
+#[must_use]
+pub fn unrestorable(node: Node<'_>, value: &Value) -> Option<String> {
+    let wanted = node.at.get("type").and_then(Value::as_str).unwrap_or_default();
+    let special =
+        node.at.get("format").is_some_and(|format| *format != json!("byte")) && wanted == "string";
+    if value.is_null() || wanted.is_empty() || special || quantity(node) {
+        return None;
+    }
+    match (wanted, value) {
+        ("object", Value::Object(fields)) => {
+            fields.iter().find_map(|(name, child)| unrestorable(node.property(name)?, child))
+        }
+        ("array", Value::Array(items)) => {
+            let inner = node.items()?;
+            items.iter().find_map(|item| unrestorable(inner, item))
+        }
+        ("object", _) if node.at.get("additionalProperties").is_some() => {
+            Some(format!("cannot restore map from {}", go::kind(value)))
+        }
+        ("object", _) if node.at.get("properties").is_some() => {
+            Some(format!("cannot restore struct from: {}", go::kind(value)))
+        }
+        ("array", _) => Some(format!("cannot restore slice from {}", go::kind(value))),
+        ("string", Value::String(_))
+        | ("boolean", Value::Bool(_))
+        | ("integer" | "number", Value::Number(_))
+        | ("object", _) => None,
+        _ => Some(format!("unrecognized type: {}", go_type(node))),
+    }
+}
+
+/// A name in it may be empty and is then not written.
+const LOCAL_REFERENCE: &str = "io.k8s.api.core.v1.LocalObjectReference";
+
+/// Times that Go writes as null when they are not set.
+const WRITTEN_TIMES: [&str; 9] = [
+    "lastTransitionTime",
+    "lastUpdateTime",
+    "lastProbeTime",
+    "lastHeartbeatTime",
+    "eventTime",
+    "firstTimestamp",
+    "lastTimestamp",
+    "deprecatedFirstTimestamp",
+    "deprecatedLastTimestamp",
+];
+
+fn is(node: Node<'_>, name: &str) -> bool {
+    published::schema(name).is_some_and(|schema| std::ptr::eq(schema, node.at))
+}
+
 fn micro(node: Node<'_>) -> bool {
-    published::schema("io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime")
-        .is_some_and(|schema| std::ptr::eq(schema, node.at))
+    is(node, "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime")
 }
 
 fn quantity(node: Node<'_>) -> bool {
-    published::schema("io.k8s.apimachinery.pkg.api.resource.Quantity")
-        .is_some_and(|schema| std::ptr::eq(schema, node.at))
+    is(node, "io.k8s.apimachinery.pkg.api.resource.Quantity")
 }
 
 fn reference(schema: &Value) -> Option<&str> {
@@ -257,22 +343,26 @@ fn go_name(schema: &str) -> String {
     format!("{version}.{kind}")
 }
 
-/// Sets the defaults that the published schemas tell: scalars that are not the zero value.
+/// Sets the defaults that the published schemas tell, and what Go writes of an empty struct.
 pub fn set_published_defaults(node: Node<'_>, value: &mut Value) {
     match value {
         Value::Object(fields) => {
             for (name, schema) in
                 node.at.get("properties").and_then(Value::as_object).into_iter().flatten()
             {
-                let default = schema.get("default");
-                let told = match default {
-                    Some(Value::String(text)) => !text.is_empty(),
-                    Some(Value::Number(number)) => number.as_f64() != Some(0.0),
-                    Some(Value::Bool(set)) => *set,
-                    _ => false,
-                };
-                if told && !fields.contains_key(name) {
-                    fields.insert(name.clone(), default.cloned().unwrap_or_default());
+                if fields.contains_key(name) {
+                    continue;
+                }
+                match schema.get("default") {
+                    Some(_) if name == "metadata" && fields.contains_key("apiVersion") => {}
+                    Some(_) if name == "name" && is(node, LOCAL_REFERENCE) => {}
+                    Some(default) => {
+                        fields.insert(name.clone(), default.clone());
+                    }
+                    None if WRITTEN_TIMES.contains(&name.as_str()) => {
+                        fields.insert(name.clone(), Value::Null);
+                    }
+                    None => {}
                 }
             }
             for (name, child) in fields.iter_mut() {

@@ -457,8 +457,34 @@ fn change(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
         return Err(ApiError::options("PatchOptions", &errors));
     }
     let yaml = matches!(kind, PatchKind::Apply { .. });
-    let (value, findings) = parse(&asked.body, yaml)
-        .map_err(|text| ApiError::bad_request(format!("error decoding patch: {text}")))?;
+    let before = match kind {
+        PatchKind::Apply { .. } => "error decoding YAML: ",
+        PatchKind::Strategic => "",
+        PatchKind::Json | PatchKind::Merge => "error decoding patch: ",
+    };
+    let refuse = |text: String| ApiError::bad_request(format!("{before}{text}"));
+    let (mut value, findings) = parse(&asked.body, yaml).map_err(refuse)?;
+    if yaml && value.is_null() {
+        value = json!({});
+    }
+    let wanted = if matches!(kind, PatchKind::Json) { value.is_array() } else { value.is_object() };
+    if !wanted {
+        let context = if yaml { "error unmarshaling JSON: while decoding JSON: " } else { "" };
+        let found = match &value {
+            Value::Array(_) => "array",
+            Value::Object(_) => "object",
+            Value::String(_) => "string",
+            Value::Number(_) => "number",
+            Value::Bool(_) | Value::Null => "bool",
+        };
+        let go = match kind {
+            PatchKind::Json => "jsonpatch.Patch",
+            _ => "map[string]interface {}",
+        };
+        return Err(refuse(format!(
+            "{context}json: cannot unmarshal {found} into Go value of type {go}"
+        )));
+    }
     options.findings = findings;
     let created = plane.store().get(&target.key()).is_none();
     let object = patch::patch(plane, target, kind, &value, &mut options)?;

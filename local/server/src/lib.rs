@@ -18,6 +18,7 @@ pub mod published; // the packed OpenAPI documents
 mod go; // how Go says it
 mod meta; // rules of names, labels, finalizers
 mod decode; // pruning, typing, defaults
+mod quantity; // amounts, canonically
 mod validate; // schema errors of custom resources
 pub mod custom; // CustomResourceDefinitions
 mod kinds; // what single kinds have of their own

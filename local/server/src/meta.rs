@@ -143,8 +143,11 @@ pub fn check(resource: &Resource, object: &Value, old: Option<&Value>) -> Vec<Fi
         }
     }
     owners(metadata, &mut errors);
+    managers(metadata, old.is_some(), &mut errors);
     finalizers(resource, metadata, &mut errors);
     if let Some(old) = old {
+        // The reference looks before and within what the kind refuses.
+        immutable(metadata, &old["metadata"], &mut errors);
         immutable(metadata, &old["metadata"], &mut errors);
     }
     for (key, value) in metadata["labels"].as_object().into_iter().flatten() {
@@ -211,6 +214,18 @@ fn owners(metadata: &Value, errors: &mut Vec<FieldError>) {
             &metadata["ownerReferences"],
             &why,
         ));
+    }
+}
+
+// On an update the reference looks four times.
+fn managers(metadata: &Value, update: bool, errors: &mut Vec<FieldError>) {
+    let entries = metadata["managedFields"].as_array().into_iter().flatten();
+    for (index, entry) in entries.enumerate() {
+        if entry["manager"].as_str().is_some_and(|name| name.len() > 128) {
+            let error =
+                FieldError::too_long(format!("metadata.managedFields[{index}].manager"), 128);
+            errors.extend(std::iter::repeat_n(error, if update { 4 } else { 1 }));
+        }
     }
 }
 

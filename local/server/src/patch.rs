@@ -3,10 +3,9 @@
 use local_merge::{Refused, json as plain, strategic};
 use serde_json::{Value, json};
 
-use crate::ownership;
 use crate::plane::{Plane, Target, WriteOptions};
-use crate::scale;
-use crate::status::{ApiError, Result};
+use crate::status::{ApiError, FieldError, Result};
+use crate::{decode, go, kinds, ownership, scale};
 
 /// The kind of a patch.
 #[derive(Clone, Copy, Debug)]
@@ -68,23 +67,84 @@ pub fn patch(
         return apply(plane, target, patch, force, options);
     }
     let schema = ownership::schema(&target.resource);
-    plane.modify(target, options, |current, _| {
+    plane.modify(target, options, |current, options| {
         let next = match kind {
             PatchKind::Json => plain::json_patch(current, patch),
             PatchKind::Merge => plain::merge_patch(current, patch),
             _ => strategic::patch(&schema, current, patch),
         };
-        let next = next.map_err(|error| refused(target, &error))?;
-        for (key, want) in [("name", &target.name), ("namespace", &target.namespace)] {
-            let given = next["metadata"][key].as_str().unwrap_or_default();
-            if given != want {
-                return Err(ApiError::bad_request(format!(
-                    "the {key} of the object ({given}) does not match the {key} on the URL ({want})"
-                )));
+        let mut next = next.map_err(|error| refused(target, &error))?;
+        if target.resource.custom.is_none() {
+            if matches!(kind, PatchKind::Strategic) {
+                for key in ["apiVersion", "kind"] {
+                    next[key] = current[key].clone();
+                }
+                let text = go::printed(patch).0;
+                if let Some(node) = target.resource.schema() {
+                    if let Some(why) = decode::unrestorable(node, &next) {
+                        return Err(undecodable(&text, &why));
+                    }
+                }
+                options.patched = Some(text);
+            } else {
+                let text = go::patched_text(&next);
+                still_known(plane, target, &next).map_err(|why| undecodable(&text, &why))?;
+                options.patched = Some(text);
             }
         }
+        named(target, &mut next)?;
         Ok(next)
     })
+}
+
+/// 422 for a result of a patch that cannot be read as the kind.
+pub(crate) fn undecodable(text: &str, why: &str) -> ApiError {
+    ApiError::invalid("", "", "", &[FieldError::invalid("patch", &json!(text), why)])
+}
+
+// A patch may name another kind; the result is then read as that.
+fn still_known(plane: &Plane, target: &Target, next: &Value) -> Result<(), String> {
+    let text = |key: &str| next[key].as_str().unwrap_or_default();
+    let (api, kind) = (text("apiVersion"), text("kind"));
+    let own = &target.resource;
+    if api.is_empty() || kind.is_empty() || (api == own.api_version() && kind == own.kind) {
+        return Ok(());
+    }
+    let registry = plane.registry();
+    let other = registry.iter().find(|one| one.api_version() == api && one.kind == kind);
+    let Some(other) = other else {
+        return Err(format!(
+            "no kind \"{kind}\" is registered for version \"{api}\" in scheme \"pkg/api/legacyscheme/scheme.go:30\""
+        ));
+    };
+    kinds::complete(other, &mut next.clone(), &mut Vec::new())
+}
+
+// The result must still be the object of the URL.
+fn named(target: &Target, next: &mut Value) -> Result<()> {
+    let given = next["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    if given.is_empty() || next["apiVersion"].is_null() {
+        return Err(ApiError::bad_request(format!(
+            "the name of the object ({} based on URL) was undeterminable: name must be provided",
+            target.name
+        )));
+    }
+    let namespace = next["metadata"]["namespace"].as_str().unwrap_or_default();
+    if !namespace.is_empty() && namespace != target.namespace {
+        return Err(ApiError::bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ));
+    }
+    if given != target.name {
+        return Err(ApiError::bad_request(format!(
+            "the name of the object ({given}) does not match the name on the URL ({})",
+            target.name
+        )));
+    }
+    if target.resource.namespaced {
+        next["metadata"]["namespace"] = json!(target.namespace);
+    }
+    Ok(())
 }
 
 fn apply(
@@ -95,38 +155,23 @@ fn apply(
     options: &mut WriteOptions,
 ) -> Result<Value> {
     let resource = &target.resource;
-    let mut patch = patch.clone();
-    if !patch.is_object() {
-        return Err(ApiError::bad_request("the patch is no object"));
-    }
-    let api = resource.api_version();
-    let given = patch["apiVersion"].as_str().unwrap_or_default().to_owned();
-    if given.is_empty() || patch["kind"].as_str().unwrap_or_default().is_empty() {
-        return Err(ApiError::bad_request("couldn't get version/kind; Object 'Kind' is missing"));
-    }
-    if given != api {
+    let text = |key: &str| patch[key].as_str().unwrap_or_default();
+    let (api, kind) = (text("apiVersion"), text("kind"));
+    if api != resource.api_version() || kind != resource.kind {
         return Err(ApiError::bad_request(format!(
-            "Incorrect version specified in apply patch. Specified patch version: {given}, expected: {api}"
+            "invalid object type: {}, Kind={kind}",
+            if api.contains('/') { api.to_owned() } else { format!("/{api}") }
         )));
     }
-    if patch["metadata"]["managedFields"].as_array().is_some_and(|all| !all.is_empty()) {
+    if !patch["metadata"]["managedFields"].is_null() {
         return Err(ApiError::bad_request("metadata.managedFields must be nil"));
     }
-    let name = patch["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-    if !name.is_empty() && name != target.name {
-        return Err(ApiError::bad_request(format!(
-            "the name of the object ({name}) does not match the name on the URL ({})",
-            target.name
-        )));
-    }
-    patch["metadata"]["name"] = json!(target.name);
-    if resource.namespaced {
-        patch["metadata"]["namespace"] = json!(target.namespace);
-    }
+    let patch = patch.clone();
     if plane.store().get(&target.key()).is_none() {
         if !target.subresource.is_empty() {
             return Err(target.not_found());
         }
+        named(target, &mut patch.clone())?;
         if patch["metadata"]["uid"].as_str().is_some_and(|uid| !uid.is_empty()) {
             let why = format!(
                 "uid mismatch: the provided object specified uid {}, and no existing object was found",
@@ -141,6 +186,9 @@ fn apply(
         }
         let mut object = ownership::apply(resource, "", None, &patch, &options.manager, force)
             .map_err(|error| refused(target, &error))?;
+        if let Some(metadata) = object["metadata"].as_object_mut() {
+            metadata.shift_remove("resourceVersion");
+        }
         ownership::mark_applied(&mut object);
         match plane.create(target, object, options) {
             Err(error) if error.reason == "AlreadyExists" => {}
@@ -157,6 +205,7 @@ fn apply(
             force,
         )
         .map_err(|error| refused(target, &error))?;
+        named(target, &mut next)?;
         ownership::mark_applied(&mut next);
         Ok(next)
     })

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::resource::{Registry, Resource};
 use crate::status::{ApiError, Result};
-use crate::{admit, builtin, custom, decode, kinds, meta, ownership};
+use crate::{admit, builtin, custom, decode, go, kinds, meta, ownership};
 
 /// What a plane is made of.
 #[derive(Debug)]
@@ -63,6 +63,8 @@ pub struct WriteOptions {
     pub findings: Vec<String>,
     /// Warnings for the client are gathered here.
     pub warnings: Vec<String>,
+    /// What a patch made, as messages show it; errors of reading it are said of the patch.
+    pub patched: Option<String>,
 }
 
 impl WriteOptions {
@@ -453,7 +455,7 @@ impl Plane {
         let applied = ownership::take_applied(&mut next);
         let mut findings = Vec::new();
         kinds::complete(resource, &mut next, &mut findings)
-            .map_err(|text| mistyped(resource, &text))?;
+            .map_err(|text| unreadable(resource, &text, options))?;
         report(resource, findings, options)?;
         ownership::one_reference_each(&mut next, &mut options.warnings);
         match target.subresource.as_str() {
@@ -836,13 +838,18 @@ fn report(resource: &Resource, findings: Vec<String>, options: &mut WriteOptions
             }
         }
         FieldValidation::Strict => {
-            return Err(mistyped(
-                resource,
-                &format!("strict decoding error: {}", findings.join(", ")),
-            ));
+            let text = format!("strict decoding error: {}", findings.join(", "));
+            return Err(unreadable(resource, &text, options));
         }
     }
     Ok(())
+}
+
+fn unreadable(resource: &Resource, text: &str, options: &WriteOptions) -> ApiError {
+    match &options.patched {
+        Some(patched) => crate::patch::undecodable(patched, text),
+        None => mistyped(resource, text),
+    }
 }
 
 fn mistyped(resource: &Resource, text: &str) -> ApiError {
@@ -863,11 +870,23 @@ pub(crate) fn versioned(mut object: Value, revision: u64) -> Value {
 /// Reads a JSON or YAML body, with the duplicate keys of JSON as strict findings.
 pub fn parse(bytes: &[u8], yaml: bool) -> Result<(Value, Vec<String>), String> {
     if yaml {
-        let value: Value = serde_yaml::from_slice(bytes)
-            .map_err(|error| format!("error converting YAML to JSON: yaml: {error}"))?;
+        let value: Value = serde_yaml::from_slice(bytes).map_err(|error| {
+            format!("error converting YAML to JSON: yaml: {}", yaml_error(&error))
+        })?;
         return Ok((value, Vec::new()));
     }
-    let value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    let value = serde_json::from_slice(bytes)
+        .map_err(|error| go::json_error(bytes).unwrap_or_else(|| error.to_string()))?;
     let twice = decode::duplicates(bytes).unwrap_or_default();
     Ok((value, twice.iter().map(|path| format!("duplicate field \"{path}\"")).collect()))
+}
+
+// Go's reader names the line only, counted from the one before.
+fn yaml_error(error: &serde_yaml::Error) -> String {
+    let text = error.to_string();
+    let said = text.split(" at line ").next().unwrap_or_default();
+    match error.location().map(|at| at.line()) {
+        Some(line) if line > 1 => format!("line {}: {said}", line - 1),
+        _ => said.to_owned(),
+    }
 }

@@ -1,0 +1,392 @@
+//! The defaults of built-in kinds, beyond those the published schemas tell.
+
+use serde_json::{Map, Value, json};
+
+use crate::custom;
+use crate::resource::Resource;
+
+pub(super) fn default(object: &mut Value, key: &str, value: Value) {
+    if let Some(fields) = object.as_object_mut() {
+        let entry = fields.entry(key).or_insert(Value::Null);
+        if entry.is_null() {
+            *entry = value;
+        }
+    }
+}
+
+fn each<'v>(value: &'v mut Value, key: &str) -> impl Iterator<Item = &'v mut Value> {
+    value.get_mut(key).and_then(Value::as_array_mut).into_iter().flatten()
+}
+
+/// Sets the defaults of a kind.
+pub(super) fn set_defaults(resource: &Resource, object: &mut Value) {
+    let key = (resource.group.as_str(), resource.plural.as_str());
+    if let Some(spec) = object.get_mut("spec").filter(|spec| spec.is_object()) {
+        match key {
+            ("", "pods") => {
+                default(spec, "enableServiceLinks", json!(true));
+                pod(spec, true);
+            }
+            ("apps", "deployments") => {
+                default(spec, "replicas", json!(1));
+                default(spec, "strategy", json!({}));
+                default(&mut spec["strategy"], "type", json!("RollingUpdate"));
+                if spec["strategy"]["type"] == json!("RollingUpdate") {
+                    default(&mut spec["strategy"], "rollingUpdate", json!({}));
+                    let rolling = &mut spec["strategy"]["rollingUpdate"];
+                    default(rolling, "maxUnavailable", json!("25%"));
+                    default(rolling, "maxSurge", json!("25%"));
+                }
+                default(spec, "revisionHistoryLimit", json!(10));
+                default(spec, "progressDeadlineSeconds", json!(600));
+                template(spec);
+            }
+            ("apps", "replicasets") => {
+                default(spec, "replicas", json!(1));
+                template(spec);
+            }
+            ("apps", "statefulsets") => {
+                default(spec, "replicas", json!(1));
+                default(spec, "podManagementPolicy", json!("OrderedReady"));
+                default(spec, "updateStrategy", json!({}));
+                if spec["updateStrategy"]["type"].is_null() {
+                    spec["updateStrategy"]["type"] = json!("RollingUpdate");
+                    default(&mut spec["updateStrategy"], "rollingUpdate", json!({}));
+                }
+                if spec["updateStrategy"]["rollingUpdate"].is_object() {
+                    default(&mut spec["updateStrategy"]["rollingUpdate"], "partition", json!(0));
+                }
+                default(spec, "revisionHistoryLimit", json!(10));
+                default(spec, "persistentVolumeClaimRetentionPolicy", json!({}));
+                let policy = &mut spec["persistentVolumeClaimRetentionPolicy"];
+                default(policy, "whenDeleted", json!("Retain"));
+                default(policy, "whenScaled", json!("Retain"));
+                for claim in each(spec, "volumeClaimTemplates") {
+                    default(claim, "apiVersion", json!("v1"));
+                    default(claim, "kind", json!("PersistentVolumeClaim"));
+                    default(&mut claim["spec"], "volumeMode", json!("Filesystem"));
+                    default(claim, "status", json!({}));
+                    default(&mut claim["status"], "phase", json!("Pending"));
+                }
+                template(spec);
+            }
+            ("apps", "daemonsets") => {
+                default(spec, "updateStrategy", json!({}));
+                default(&mut spec["updateStrategy"], "type", json!("RollingUpdate"));
+                if spec["updateStrategy"]["type"] == json!("RollingUpdate") {
+                    default(&mut spec["updateStrategy"], "rollingUpdate", json!({}));
+                    let rolling = &mut spec["updateStrategy"]["rollingUpdate"];
+                    default(rolling, "maxUnavailable", json!(1));
+                    default(rolling, "maxSurge", json!(0));
+                }
+                default(spec, "revisionHistoryLimit", json!(10));
+                template(spec);
+            }
+            ("batch", "jobs") => {
+                job(spec, true);
+                let labels = spec["template"]["metadata"]["labels"].clone();
+                inherit(&mut object["metadata"], "labels", &labels);
+            }
+            ("batch", "cronjobs") => {
+                default(spec, "concurrencyPolicy", json!("Allow"));
+                default(spec, "suspend", json!(false));
+                default(spec, "successfulJobsHistoryLimit", json!(3));
+                default(spec, "failedJobsHistoryLimit", json!(1));
+                if spec["jobTemplate"]["spec"].is_object() {
+                    default(&mut spec["jobTemplate"], "metadata", json!({}));
+                    template(&mut spec["jobTemplate"]["spec"]);
+                }
+            }
+            ("", "replicationcontrollers") => {
+                default(spec, "replicas", json!(1));
+                template(spec);
+                let labels = spec["template"]["metadata"]["labels"].clone();
+                inherit(spec, "selector", &labels);
+                inherit(&mut object["metadata"], "labels", &labels);
+            }
+            ("", "services") => service(spec),
+            ("", "namespaces") => {}
+            ("", "persistentvolumeclaims") => default(spec, "volumeMode", json!("Filesystem")),
+            ("", "persistentvolumes") => {
+                if spec["hostPath"].is_object() {
+                    default(&mut spec["hostPath"], "type", json!(""));
+                }
+                default(spec, "persistentVolumeReclaimPolicy", json!("Retain"));
+                default(spec, "volumeMode", json!("Filesystem"));
+            }
+            ("networking.k8s.io", "networkpolicies") => {
+                for side in ["ingress", "egress"] {
+                    for rule in each(spec, side) {
+                        each(rule, "ports")
+                            .for_each(|port| default(port, "protocol", json!("TCP")));
+                    }
+                }
+                let mut types = vec!["Ingress"];
+                if spec["egress"].as_array().is_some_and(|rules| !rules.is_empty()) {
+                    types.push("Egress");
+                }
+                default(spec, "policyTypes", json!(types));
+            }
+            ("autoscaling", _) => {
+                default(spec, "minReplicas", json!(1));
+                if resource.version == "v2" {
+                    default(
+                        spec,
+                        "metrics",
+                        json!([{"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}]),
+                    );
+                } else {
+                    default(spec, "targetCPUUtilizationPercentage", json!(80));
+                }
+            }
+            _ => {}
+        }
+    }
+    match key {
+        ("", "secrets") => {
+            default(object, "type", json!("Opaque"));
+            fold_strings(object);
+        }
+        ("", "serviceaccounts" | "configmaps") => {}
+        ("storage.k8s.io", "storageclasses") => {
+            default(object, "reclaimPolicy", json!("Delete"));
+            default(object, "volumeBindingMode", json!("Immediate"));
+        }
+        ("", "endpoints") => {
+            for subset in each(object, "subsets") {
+                each(subset, "ports").for_each(|port| default(port, "protocol", json!("TCP")));
+            }
+        }
+        ("rbac.authorization.k8s.io", "roles" | "clusterroles") => {
+            if let Some(fields) = object.as_object_mut() {
+                fields.entry("rules").or_insert(Value::Null);
+            }
+        }
+        ("discovery.k8s.io", "endpointslices") => {
+            for port in each(object, "ports") {
+                default(port, "name", json!(""));
+                default(port, "protocol", json!("TCP"));
+            }
+        }
+        ("rbac.authorization.k8s.io", "rolebindings" | "clusterrolebindings") => {
+            if object["roleRef"].is_object() {
+                default(&mut object["roleRef"], "apiGroup", json!("rbac.authorization.k8s.io"));
+            }
+            for subject in each(object, "subjects") {
+                if subject["kind"] != json!("ServiceAccount") {
+                    default(subject, "apiGroup", json!("rbac.authorization.k8s.io"));
+                }
+            }
+        }
+        ("apiextensions.k8s.io", "customresourcedefinitions") => {
+            custom::set_defaults(object);
+            custom::set_stored_versions(object);
+        }
+        ("scheduling.k8s.io", "priorityclasses") => {
+            default(object, "preemptionPolicy", json!("PreemptLowerPriority"));
+        }
+        ("", "nodes") => {
+            let capacity = object["status"]["capacity"].clone();
+            if capacity.is_object() {
+                default(&mut object["status"], "allocatable", capacity);
+            }
+        }
+        _ => {}
+    }
+}
+
+// Labels that are not given are those of the template.
+fn inherit(parent: &mut Value, key: &str, labels: &Value) {
+    let none = |labels: &Value| labels.as_object().is_none_or(Map::is_empty);
+    if !none(labels) && none(&parent[key]) {
+        parent[key] = labels.clone();
+    }
+}
+
+fn fold_strings(object: &mut Value) {
+    use base64::Engine;
+    let Some(fields) = object.as_object_mut() else { return };
+    let Some(Value::Object(plain)) = fields.shift_remove("stringData") else { return };
+    let data = fields.entry("data").or_insert_with(|| json!({}));
+    if let Some(data) = data.as_object_mut() {
+        for (key, value) in plain {
+            let text = value.as_str().unwrap_or_default();
+            let coded = base64::engine::general_purpose::STANDARD.encode(text);
+            data.insert(key, json!(coded));
+        }
+    }
+}
+
+fn job(spec: &mut Value, whole: bool) {
+    if spec["completions"].is_null() && spec["parallelism"].is_null() {
+        spec["completions"] = json!(1);
+    }
+    if spec["completions"].is_null() {
+        if let Some(fields) = spec.as_object_mut() {
+            fields.shift_remove("completions");
+        }
+    }
+    default(spec, "parallelism", json!(1));
+    let limit = if spec["backoffLimitPerIndex"].is_null() { 6 } else { i64::from(i32::MAX) };
+    default(spec, "backoffLimit", json!(limit));
+    if let Some(fields) = spec.as_object_mut() {
+        fields.retain(|key, value| !(value.is_null() && key == "backoffLimitPerIndex"));
+    }
+    default(spec, "completionMode", json!("NonIndexed"));
+    default(spec, "suspend", json!(false));
+    let replace =
+        if spec["podFailurePolicy"].is_object() { "Failed" } else { "TerminatingOrFailed" };
+    default(spec, "podReplacementPolicy", json!(replace));
+    if let Some(fields) = spec.as_object_mut() {
+        fields.retain(|key, value| !(value.is_null() && key == "podFailurePolicy"));
+    }
+    if whole {
+        default(spec, "manualSelector", json!(false));
+    }
+    template(spec);
+}
+
+fn service(spec: &mut Value) {
+    default(spec, "type", json!("ClusterIP"));
+    default(spec, "sessionAffinity", json!("None"));
+    let kind = spec["type"].as_str().unwrap_or_default().to_owned();
+    if spec["sessionAffinity"] == json!("ClientIP") {
+        default(spec, "sessionAffinityConfig", json!({"clientIP": {"timeoutSeconds": 10800}}));
+    }
+    for port in each(spec, "ports") {
+        default(port, "protocol", json!("TCP"));
+        let number = port["port"].clone();
+        if port["targetPort"].is_null()
+            || port["targetPort"] == json!(0)
+            || port["targetPort"] == json!("")
+        {
+            port["targetPort"] = number;
+        }
+    }
+    if kind != "ExternalName" {
+        default(spec, "internalTrafficPolicy", json!("Cluster"));
+    }
+    if kind == "NodePort" || kind == "LoadBalancer" {
+        default(spec, "externalTrafficPolicy", json!("Cluster"));
+    }
+    if kind == "LoadBalancer" {
+        default(spec, "allocateLoadBalancerNodePorts", json!(true));
+    }
+}
+
+fn template(spec: &mut Value) {
+    let Some(template) = spec.get_mut("template").filter(|template| template.is_object()) else {
+        return;
+    };
+    default(template, "metadata", json!({}));
+    if let Some(inner) = template.get_mut("spec").filter(|inner| inner.is_object()) {
+        pod(inner, false);
+    }
+}
+
+fn pod(spec: &mut Value, own: bool) {
+    default(spec, "restartPolicy", json!("Always"));
+    default(spec, "dnsPolicy", json!("ClusterFirst"));
+    default(spec, "schedulerName", json!("default-scheduler"));
+    default(spec, "securityContext", json!({}));
+    default(spec, "terminationGracePeriodSeconds", json!(30));
+    let account =
+        spec["serviceAccountName"].as_str().filter(|name| !name.is_empty()).map(str::to_owned);
+    let older = spec["serviceAccount"].as_str().filter(|name| !name.is_empty()).map(str::to_owned);
+    match (account, older) {
+        (Some(name), _) => spec["serviceAccount"] = json!(name),
+        (None, Some(name)) => spec["serviceAccountName"] = json!(name),
+        _ => {
+            if let Some(fields) = spec.as_object_mut() {
+                fields.retain(|key, value| !(value.is_null() && key.starts_with("serviceAccount")));
+            }
+        }
+    }
+    if spec["hostNetwork"] == json!(true) {
+        for list in ["containers", "initContainers"] {
+            for container in each(spec, list) {
+                for port in each(container, "ports") {
+                    let number = port["containerPort"].clone();
+                    default(port, "hostPort", number);
+                }
+            }
+        }
+    }
+    for list in ["containers", "initContainers", "ephemeralContainers"] {
+        for container in each(spec, list) {
+            container_defaults(container, own);
+        }
+    }
+    for volume in each(spec, "volumes") {
+        let sources = volume.as_object().map_or(0, Map::len);
+        if sources == 1 && volume.get("name").is_some() {
+            volume["emptyDir"] = json!({});
+        }
+        for source in ["configMap", "secret", "projected", "downwardAPI"] {
+            if volume[source].is_object() {
+                default(&mut volume[source], "defaultMode", json!(420));
+            }
+        }
+        if volume["hostPath"].is_object() {
+            default(&mut volume["hostPath"], "type", json!(""));
+        }
+        for source in each(&mut volume["projected"], "sources") {
+            if source["serviceAccountToken"].is_object() {
+                default(&mut source["serviceAccountToken"], "expirationSeconds", json!(3600));
+            }
+        }
+        if let Some(fields) = volume.as_object_mut() {
+            fields.retain(|_, value| !value.is_null());
+        }
+    }
+}
+
+fn container_defaults(container: &mut Value, own: bool) {
+    let image = container["image"].as_str().unwrap_or_default().to_owned();
+    let last = image.rsplit('/').next().unwrap_or_default();
+    let tag = last.split_once(':').map(|(_, tag)| tag);
+    let always = !image.contains('@') && tag.is_none_or(|tag| tag == "latest");
+    default(container, "imagePullPolicy", json!(if always { "Always" } else { "IfNotPresent" }));
+    default(container, "terminationMessagePath", json!("/dev/termination-log"));
+    default(container, "terminationMessagePolicy", json!("File"));
+    default(container, "resources", json!({}));
+    if own {
+        let limits = container["resources"]["limits"].clone();
+        for (name, amount) in limits.as_object().into_iter().flatten() {
+            default(&mut container["resources"], "requests", json!({}));
+            default(&mut container["resources"]["requests"], name, amount.clone());
+        }
+        if let Some(fields) = container["resources"].as_object_mut() {
+            fields.retain(|_, value| !value.is_null());
+        }
+    }
+    if let Some(fields) = container.as_object_mut() {
+        fields.retain(|key, value| !(value.is_null() && key == "image"));
+    }
+    for port in each(container, "ports") {
+        default(port, "protocol", json!("TCP"));
+    }
+    for probe in ["livenessProbe", "readinessProbe", "startupProbe"] {
+        let Some(probe) = container.get_mut(probe).filter(|probe| probe.is_object()) else {
+            continue;
+        };
+        for (key, value) in [
+            ("timeoutSeconds", 1),
+            ("periodSeconds", 10),
+            ("successThreshold", 1),
+            ("failureThreshold", 3),
+        ] {
+            default(probe, key, json!(value));
+        }
+        if let Some(get) = probe.get_mut("httpGet").filter(|get| get.is_object()) {
+            default(get, "path", json!("/"));
+            default(get, "scheme", json!("HTTP"));
+        }
+    }
+    for variable in each(container, "env") {
+        let field = variable.get_mut("valueFrom").and_then(|from| from.get_mut("fieldRef"));
+        if let Some(field) = field.filter(|field| field.is_object()) {
+            default(field, "apiVersion", json!("v1"));
+        }
+    }
+}

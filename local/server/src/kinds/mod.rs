@@ -1,0 +1,162 @@
+//! What single kinds have of their own: defaults, generation, how they end, conversions between versions.
+
+mod creation; // what a new object gets
+mod defaults; // defaults
+mod deletion; // how objects end
+mod versions; // as stored, as shown
+
+use serde_json::{Value, json};
+
+use crate::resource::Resource;
+use crate::{custom, decode};
+
+use defaults::{default, set_defaults};
+
+pub use creation::prepare_create;
+pub use deletion::{begin_deletion, deletion_shows_object, may_go};
+pub use versions::{present, to_stored};
+
+/// The finalizer of definitions whose instances still are to be deleted.
+pub const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
+
+/// Types, unknown fields and defaults: what decoding does.
+pub fn complete(
+    resource: &Resource,
+    object: &mut Value,
+    findings: &mut Vec<String>,
+) -> Result<(), String> {
+    let Some(node) = resource.schema() else { return Ok(()) };
+    let mut unknown = Vec::new();
+    if resource.custom.is_some() {
+        decode::prune(node, object, true, "", &mut unknown);
+        decode::set_defaults(node, object);
+    } else {
+        decode::typed(node, &resource.kind, object, "", &mut unknown)?;
+        decode::set_published_defaults(node, object);
+        set_defaults(resource, object);
+    }
+    findings.extend(unknown.iter().map(|path| format!("unknown field \"{path}\"")));
+    Ok(())
+}
+
+/// Whether the kind counts changes in metadata.generation.
+#[must_use]
+pub fn has_generation(resource: &Resource) -> bool {
+    resource.custom.is_some()
+        || matches!(
+            (resource.group.as_str(), resource.plural.as_str()),
+            ("", "pods" | "replicationcontrollers")
+                | ("apps", "deployments" | "replicasets" | "statefulsets" | "daemonsets")
+                | ("batch", _)
+                | ("networking.k8s.io", "ingresses" | "ingressclasses" | "networkpolicies")
+                | ("policy", _)
+                | ("discovery.k8s.io", _)
+                | ("apiextensions.k8s.io", _)
+                | ("admissionregistration.k8s.io", _)
+        )
+}
+
+/// Whether a change is one that generation counts.
+#[must_use]
+pub fn content_differs(resource: &Resource, old: &Value, new: &Value) -> bool {
+    if let Some(custom) = &resource.custom {
+        let without = |object: &Value| {
+            let mut object = object.clone();
+            if let Some(fields) = object.as_object_mut() {
+                fields.shift_remove("metadata");
+                if custom.status {
+                    fields.shift_remove("status");
+                }
+            }
+            object
+        };
+        return without(old) != without(new);
+    }
+    match resource.plural.as_str() {
+        "deployments" => {
+            old["spec"] != new["spec"]
+                || old["metadata"]["annotations"] != new["metadata"]["annotations"]
+        }
+        "endpointslices" => {
+            ["endpoints", "ports", "addressType"].into_iter().any(|key| old[key] != new[key])
+                || old["metadata"]["labels"] != new["metadata"]["labels"]
+        }
+        "mutatingwebhookconfigurations" | "validatingwebhookconfigurations" => {
+            old["webhooks"] != new["webhooks"]
+        }
+        _ => old["spec"] != new["spec"],
+    }
+}
+
+/// The main resource does not write the status where there is a subresource for it.
+pub fn keep_status(resource: &Resource, old: &Value, new: &mut Value) {
+    if !resource.has("status") {
+        return;
+    }
+    if let Some(fields) = new.as_object_mut() {
+        match old.get("status") {
+            Some(status) => {
+                fields.insert("status".to_owned(), status.clone());
+            }
+            None => {
+                fields.shift_remove("status");
+            }
+        }
+    }
+    if resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
+        custom::set_stored_versions(new);
+    }
+    if resource.is("", "namespaces") {
+        new["spec"]["finalizers"] = old["spec"]["finalizers"].clone();
+        if new["spec"]["finalizers"].is_null() {
+            if let Some(fields) = new["spec"].as_object_mut() {
+                fields.shift_remove("finalizers");
+            }
+        }
+    }
+    if resource.is("apps", "daemonsets") && old["spec"]["template"] != new["spec"]["template"] {
+        let key = "deprecated.daemonset.template.generation";
+        let count = old["metadata"]["annotations"][key]
+            .as_str()
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(0_i64);
+        default(&mut new["metadata"], "annotations", json!({}));
+        new["metadata"]["annotations"][key] = json!((count + 1).to_string());
+    }
+}
+
+/// Whether PUT may create the kind.
+#[must_use]
+pub fn created_by_update(resource: &Resource) -> bool {
+    resource.custom.is_none()
+        && matches!(
+            resource.plural.as_str(),
+            "services"
+                | "endpoints"
+                | "events"
+                | "limitranges"
+                | "roles"
+                | "clusterroles"
+                | "rolebindings"
+                | "clusterrolebindings"
+                | "leases"
+                | "runtimeclasses"
+        )
+}
+
+/// Whether PUT must name the version it replaces.
+#[must_use]
+pub fn needs_version(resource: &Resource) -> bool {
+    resource.custom.is_some()
+        || matches!(
+            resource.plural.as_str(),
+            "poddisruptionbudgets"
+                | "leases"
+                | "customresourcedefinitions"
+                | "runtimeclasses"
+                | "mutatingwebhookconfigurations"
+                | "validatingwebhookconfigurations"
+                | "csidrivers"
+                | "csinodes"
+        )
+}

@@ -1,0 +1,110 @@
+//! One object in several versions: as it is stored, as it is shown.
+
+use serde_json::{Value, json};
+
+use crate::decode;
+use crate::resource::Resource;
+
+/// A stored object in the version of the resource.
+#[must_use]
+pub fn present(resource: &Resource, stored: &Value) -> Value {
+    let mut object = stored.clone();
+    let api = resource.api_version();
+    let same = object["apiVersion"] == json!(api);
+    if resource.custom.is_some() {
+        object["apiVersion"] = json!(api);
+        if let Some(node) = resource.schema() {
+            if !same {
+                decode::prune(node, &mut object, true, "", &mut Vec::new());
+            }
+            decode::set_defaults(node, &mut object);
+        }
+        return object;
+    }
+    if !same {
+        if resource.is("events.k8s.io", "events") {
+            rename(&mut object, &EVENT_FIELDS, false);
+        }
+        if resource.group == "autoscaling" && resource.version == "v1" {
+            autoscaler_to_v1(&mut object);
+        }
+        object["apiVersion"] = json!(api);
+    }
+    object
+}
+
+/// Fields of an event in core/v1 and in events.k8s.io/v1.
+const EVENT_FIELDS: [(&str, &str); 6] = [
+    ("involvedObject", "regarding"),
+    ("message", "note"),
+    ("source", "deprecatedSource"),
+    ("firstTimestamp", "deprecatedFirstTimestamp"),
+    ("lastTimestamp", "deprecatedLastTimestamp"),
+    ("count", "deprecatedCount"),
+];
+
+fn rename(object: &mut Value, names: &[(&str, &str)], back: bool) {
+    let Some(fields) = object.as_object_mut() else { return };
+    for (left, right) in names {
+        let (from, to) = if back { (right, left) } else { (left, right) };
+        if let Some(value) = fields.shift_remove(*from) {
+            fields.insert((*to).to_owned(), value);
+        }
+    }
+    let (from, to) = if back {
+        ("reportingController", "reportingComponent")
+    } else {
+        ("reportingComponent", "reportingController")
+    };
+    if let Some(value) = fields.shift_remove(from) {
+        fields.insert(to.to_owned(), value);
+    }
+}
+
+/// An object as it is stored.
+#[must_use]
+pub fn to_stored(resource: &Resource, mut object: Value) -> Value {
+    if resource.is("events.k8s.io", "events") {
+        rename(&mut object, &EVENT_FIELDS, true);
+    }
+    if resource.group == "autoscaling" && resource.version == "v1" {
+        autoscaler_from_v1(&mut object);
+    }
+    object["apiVersion"] = json!(resource.stored);
+    object
+}
+
+// autoscaling/v1 knows one metric: the utilisation of the processor.
+fn autoscaler_to_v1(object: &mut Value) {
+    let metrics = object["spec"]["metrics"].as_array().cloned().unwrap_or_default();
+    let usage = metrics.iter().map(|metric| &metric["resource"]).find(|resource| {
+        resource["name"] == json!("cpu") && resource["target"]["type"] == json!("Utilization")
+    });
+    let percent = usage.map(|resource| resource["target"]["averageUtilization"].clone());
+    if let Some(spec) = object["spec"].as_object_mut() {
+        spec.shift_remove("metrics");
+        spec.shift_remove("behavior");
+        if let Some(percent) = percent {
+            spec.insert("targetCPUUtilizationPercentage".to_owned(), percent);
+        }
+    }
+    if let Some(status) = object["status"].as_object_mut() {
+        status.shift_remove("currentMetrics");
+        status.shift_remove("conditions");
+        status.entry("currentReplicas").or_insert(json!(0));
+    }
+}
+
+fn autoscaler_from_v1(object: &mut Value) {
+    if let Some(spec) = object["spec"].as_object_mut() {
+        if let Some(percent) = spec.shift_remove("targetCPUUtilizationPercentage") {
+            let target = json!({"type": "Utilization", "averageUtilization": percent});
+            let metric = json!({"type": "Resource", "resource": {"name": "cpu", "target": target}});
+            spec.insert("metrics".to_owned(), json!([metric]));
+        }
+    }
+    if let Some(status) = object["status"].as_object_mut() {
+        status.shift_remove("currentCPUUtilizationPercentage");
+        status.entry("currentMetrics").or_insert(Value::Null);
+    }
+}

@@ -1,0 +1,252 @@
+//! The forms of an answer: the object, its metadata alone, or a Table as kubectl prints it.
+
+mod cells; // what built-in kinds show
+mod columns; // which columns a kind has
+mod custom; // what custom resources show
+mod format; // ages, lists, labels
+mod pod; // the status of a Pod in one word
+
+use serde_json::{Value, json};
+
+use cells::cells;
+use columns::columns;
+
+use crate::list::Page;
+use crate::resource::Resource;
+use crate::status::{ApiError, Result};
+
+/// The form a client asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Form {
+    shape: Shape,
+    include: Include,
+    /// YAML instead of JSON.
+    pub yaml: bool,
+    /// meta.k8s.io/v1beta1 instead of v1.
+    older: bool,
+    /// A form that the answer cannot have: a list's for one object, or the other way round.
+    refused: Option<String>,
+}
+
+impl Form {
+    fn meta_version(&self) -> &'static str {
+        if self.older { "meta.k8s.io/v1beta1" } else { "meta.k8s.io/v1" }
+    }
+
+    // Only when there is an answer is it known whether the form fits.
+    fn check(&self, resource: &Resource, list: bool) -> Result<()> {
+        let Some(asked) = &self.refused else { return Ok(()) };
+        let (what, kind) =
+            if list { ("a list", &resource.list_kind) } else { ("not a list", &resource.kind) };
+        let package = match (&resource.custom, resource.group.as_str()) {
+            (Some(_), _) => "unstructured",
+            (None, "") => "core",
+            (None, group) => group.split('.').next().unwrap_or_default(),
+        };
+        let text = format!(
+            "you requested {asked}, but the requested object is {what} (*{package}.{kind})"
+        );
+        Err(ApiError::new(406, "NotAcceptable", text))
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Shape {
+    #[default]
+    Whole,
+    Table,
+    Metadata,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Include {
+    None,
+    #[default]
+    Metadata,
+    Object,
+}
+
+impl Form {
+    /// The first form of an Accept header that is known.
+    pub fn accepted(accept: &str, list: bool, include: &str) -> Result<Form> {
+        let include = match include {
+            "None" => Include::None,
+            "Object" => Include::Object,
+            _ => Include::Metadata,
+        };
+        if accept.trim().is_empty() {
+            return Ok(Form { include, ..Form::default() });
+        }
+        let mut media = false;
+        let mut refused = None;
+        for one in accept.split(',') {
+            let mut pieces = one.split(';').map(str::trim);
+            let kind = pieces.next().unwrap_or_default();
+            let yaml = kind == "application/yaml";
+            if !yaml && !["application/json", "*/*"].contains(&kind) {
+                media |= kind == "application/vnd.kubernetes.protobuf";
+                continue;
+            }
+            media = true;
+            let (mut shape, mut group, mut version) = ("", "", "");
+            for piece in pieces {
+                match piece.split_once('=') {
+                    Some(("as", value)) => shape = value,
+                    Some(("g", value)) => group = value,
+                    Some(("v", value)) => version = value,
+                    _ => {}
+                }
+            }
+            let known = group == "meta.k8s.io" && (version == "v1" || version == "v1beta1");
+            let shape = match shape {
+                "" => Shape::Whole,
+                "Table" if known => Shape::Table,
+                "PartialObjectMetadata" | "PartialObjectMetadataList" if known => {
+                    if list != (shape == "PartialObjectMetadataList") {
+                        refused = Some(shape.to_owned());
+                    }
+                    Shape::Metadata
+                }
+                _ => continue,
+            };
+            let older = version == "v1beta1";
+            return Ok(Form { shape, include, yaml, older, refused });
+        }
+        if media {
+            return Err(ApiError::not_acceptable());
+        }
+        Err(ApiError::new(
+            406,
+            "NotAcceptable",
+            "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf",
+        ))
+    }
+}
+
+fn content_type(form: &Form) -> String {
+    let _ = form;
+    "application/json".to_owned()
+}
+
+fn partial(object: &Value, version: &str) -> Value {
+    json!({"kind": "PartialObjectMetadata", "apiVersion": version, "metadata": object["metadata"]})
+}
+
+/// One object in the form.
+pub fn render(
+    resource: &Resource,
+    object: Value,
+    form: &Form,
+    with_columns: bool,
+) -> Result<(String, Value)> {
+    form.check(resource, false)?;
+    let value = match form.shape {
+        Shape::Whole => object,
+        Shape::Metadata => partial(&object, form.meta_version()),
+        Shape::Table => {
+            let version = object["metadata"]["resourceVersion"].clone();
+            let metadata =
+                if version.is_null() { json!({}) } else { json!({"resourceVersion": version}) };
+            table(resource, &[object], metadata, form, with_columns)
+        }
+    };
+    Ok((content_type(form), value))
+}
+
+/// A bookmark in the form.
+pub fn render_bookmark(object: Value, form: &Form, first: &mut bool) -> Value {
+    match form.shape {
+        Shape::Whole => object,
+        Shape::Metadata => partial(&object, form.meta_version()),
+        Shape::Table => {
+            let _ = first;
+            json!({"kind": "Table", "apiVersion": form.meta_version(), "metadata": object["metadata"], "columnDefinitions": null, "rows": []})
+        }
+    }
+}
+
+/// A page of a list in the form.
+pub fn render_list(resource: &Resource, page: Page, form: &Form) -> Result<(String, Value)> {
+    form.check(resource, true)?;
+    let mut metadata = json!({"resourceVersion": page.version.to_string()});
+    if !page.next.is_empty() {
+        metadata["continue"] = json!(page.next);
+    } else if resource.custom.is_some() && form.shape == Shape::Whole {
+        metadata["continue"] = json!("");
+    }
+    if let Some(remaining) = page.remaining {
+        metadata["remainingItemCount"] = json!(remaining);
+    }
+    let value = match form.shape {
+        Shape::Table => table(resource, &page.items, metadata, form, !page.continued),
+        Shape::Metadata => {
+            let items: Vec<Value> =
+                page.items.iter().map(|one| partial(one, form.meta_version())).collect();
+            json!({"kind": "PartialObjectMetadataList", "apiVersion": form.meta_version(), "metadata": metadata, "items": items})
+        }
+        Shape::Whole => {
+            let mut items = page.items;
+            if resource.custom.is_none() {
+                for item in &mut items {
+                    if let Some(fields) = item.as_object_mut() {
+                        fields.shift_remove("kind");
+                        fields.shift_remove("apiVersion");
+                    }
+                }
+            }
+            json!({"kind": resource.list_kind, "apiVersion": resource.api_version(), "metadata": metadata, "items": items})
+        }
+    };
+    Ok((content_type(form), value))
+}
+
+fn table(
+    resource: &Resource,
+    objects: &[Value],
+    metadata: Value,
+    form: &Form,
+    with_columns: bool,
+) -> Value {
+    let columns = columns(resource);
+    let rows: Vec<Value> = objects
+        .iter()
+        .map(|object| {
+            let mut row = json!({"cells": cells(resource, object)});
+            if resource.is("", "pods") {
+                match object["status"]["phase"].as_str() {
+                    Some("Succeeded") => row["conditions"] = json!([{"type": "Completed", "status": "True", "reason": "Succeeded", "message": "The pod has completed successfully."}]),
+                    Some("Failed") => row["conditions"] = json!([{"type": "Completed", "status": "True", "reason": "Failed", "message": "The pod failed."}]),
+                    _ => {}
+                }
+            }
+            row["object"] = match form.include {
+                Include::None => Value::Null,
+                Include::Metadata => partial(object, form.meta_version()),
+                Include::Object => object.clone(),
+            };
+            row
+        })
+        .collect();
+    let mut value =
+        json!({"kind": "Table", "apiVersion": form.meta_version(), "metadata": metadata});
+    value["columnDefinitions"] = if with_columns {
+        columns
+            .iter()
+            .map(|column| {
+                json!({
+                    "name": column.name, "type": column.kind, "format": column.format,
+                    "description": column.description, "priority": column.priority,
+                })
+            })
+            .collect()
+    } else {
+        Value::Null
+    };
+    if !with_columns {
+        if let Some(fields) = value.as_object_mut() {
+            fields.insert("columnDefinitions".to_owned(), Value::Null);
+        }
+    }
+    value["rows"] = json!(rows);
+    value
+}
