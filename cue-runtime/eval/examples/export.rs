@@ -45,7 +45,7 @@ fn main() {
                         let mut evaluation = Evaluation::start(
                             std::sync::Arc::new(program),
                             &[],
-                            Budget { ticks: 2_000_000, depth: 400, vertices: 2_000_000 },
+                            Budget { ticks: 2_000_000, depth: 400, bytes: 2 << 30 },
                         );
                         let root = evaluation.find("").unwrap().unwrap();
                         let wrong = evaluation.validate(root, true);

@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::builtin::{Datum, Kinds};
+use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{
     ArcEntry, Conjunct, Contribution, Cycle, EnvId, EnvKind, Groups, Pattern, Source, State,
@@ -111,6 +112,18 @@ impl Evaluator {
             return arc.vertex;
         }
         let child = self.heap.vertex(Some(id), Some(label));
+        let vertex = self.heap.get(id);
+        if vertex.frozen
+            && presence == Presence::Member
+            && self.labels.kind(label) == LabelKind::Regular
+            && !vertex.named.contains(&label)
+        {
+            let name = self.label_text(label);
+            let message =
+                format!("adding field {name} not allowed as field set was already referenced");
+            self.raise(id, Fault::new(Kind::Permanent, message, at));
+            return child;
+        }
         let vertex = self.heap.get_mut(id);
         let mut all = SmallVec::new();
         if notes != 0 {

@@ -13,6 +13,17 @@ use crate::program::{At, Callee, Code, ExprId, LabelKind, Plain, Presence};
 /// Bytes one call may produce.
 const CALL_BYTES: u64 = 64 << 20;
 
+/// Bytes that data takes, roughly.
+fn weight(datum: &Datum) -> usize {
+    match datum {
+        Datum::String(text) => text.len(),
+        Datum::Bytes(bytes) => bytes.len(),
+        Datum::List(items) => items.iter().map(|it| 64 + weight(it)).sum(),
+        Datum::Struct(fields) => fields.iter().map(|it| 96 + weight(&it.1)).sum(),
+        _ => 0,
+    }
+}
+
 impl Evaluator {
     pub(crate) fn call(
         &mut self,
@@ -293,7 +304,10 @@ impl Evaluator {
             Run::Evaluator(special) => self.special(special, function, &all, at)?,
         };
         match result {
-            Ok(datum) => Ok(Value::Datum(datum)),
+            Ok(datum) => {
+                self.charge(weight(&datum))?;
+                Ok(Value::Datum(datum))
+            }
             Err(error) if error.code == CallCode::Unsatisfied => {
                 Ok(Value::Datum(Datum::Bool(false)))
             }

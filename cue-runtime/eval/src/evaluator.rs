@@ -18,8 +18,8 @@ pub struct Budget {
     pub ticks: u64,
     /// Nesting of evaluations.
     pub depth: u32,
-    /// Vertices.
-    pub vertices: usize,
+    /// Bytes of memory, as counted.
+    pub bytes: u64,
 }
 
 /// What an expression gives.
@@ -42,6 +42,10 @@ pub(crate) struct Evaluator {
     pub(crate) heap: Heap,
     pub(crate) budget: Budget,
     pub(crate) ticks: u64,
+    /// Memory outside of the heap.
+    pub(crate) bytes: u64,
+    /// The vertex being evaluated.
+    pub(crate) current: VertexId,
     pub(crate) depth: u32,
     /// The budget's error, once it is used up.
     pub(crate) spent: Option<FaultId>,
@@ -74,6 +78,8 @@ impl Evaluator {
             heap,
             budget,
             ticks: 0,
+            bytes: 0,
+            current: root,
             depth: 0,
             spent: None,
             frozen: None,
@@ -100,14 +106,49 @@ impl Evaluator {
         if let Some(spent) = self.spent {
             return Err(spent);
         }
-        if self.ticks > self.budget.ticks || self.heap.len() > self.budget.vertices {
-            let what = if self.ticks > self.budget.ticks { "steps" } else { "memory" };
-            let message = format!("evaluation exceeds its budget of {what}");
-            let fault = self.heap.fault(Fault::new(Kind::Budget, message, At::default()));
-            self.spent = Some(fault);
-            return Err(fault);
+        if self.ticks > self.budget.ticks {
+            return Err(self.exhausted("steps"));
+        }
+        if self.heap.bytes() + self.bytes > self.budget.bytes {
+            return Err(self.exhausted("memory"));
         }
         Ok(())
+    }
+
+    /// Counts memory outside of the heap before it is taken.
+    pub(crate) fn charge(&mut self, bytes: usize) -> Result<(), FaultId> {
+        self.bytes = self.bytes.saturating_add(bytes as u64);
+        if let Some(spent) = self.spent {
+            return Err(spent);
+        }
+        if self.bytes > self.budget.bytes {
+            return Err(self.exhausted("memory"));
+        }
+        Ok(())
+    }
+
+    /// Tells which value spent the budget: the one that is being evaluated.
+    fn exhausted(&mut self, what: &str) -> FaultId {
+        let limit = match what {
+            "steps" => self.budget.ticks.to_string(),
+            _ => format!("{} MiB", self.budget.bytes >> 20),
+        };
+        let mut next = Some(self.current);
+        let mut named = self.root;
+        while let Some(id) = next {
+            // Values without a place count for the field that asks for them.
+            if self.heap.get(id).label.is_some() {
+                named = id;
+                break;
+            }
+            next = self.heap.get(id).parent;
+        }
+        let message = format!("evaluation exceeds its budget of {what} ({limit})");
+        let mut fault = Fault::new(Kind::Budget, message, self.first_position(named));
+        fault.path = Some(self.path(named));
+        let fault = self.heap.fault(fault);
+        self.spent = Some(fault);
+        fault
     }
 
     pub(crate) fn fail(&mut self, kind: Kind, message: impl Into<String>, at: At) -> FaultId {
@@ -652,6 +693,9 @@ impl Evaluator {
                 }
             }
         }
+        if let Err(spent) = self.charge(out.len()) {
+            return Value::Fault(spent);
+        }
         if bytes {
             return Value::Datum(Datum::Bytes(out.into()));
         }
@@ -769,6 +813,7 @@ impl Evaluator {
                         return Err(self.fail(Kind::Permanent, message, at));
                     }
                 };
+                self.range_over(id, at)?;
                 let list = self.heap.get(id).is_list;
                 let arcs: Vec<(Label, VertexId)> = self
                     .heap
@@ -797,6 +842,26 @@ impl Evaluator {
                 Ok(())
             }
         }
+    }
+
+    /// Whoever reads the fields of a vertex that is not finished sees the last of them: none may
+    /// be added later (S-31); a list has no length before (S-32).
+    pub(crate) fn range_over(&mut self, id: VertexId, at: At) -> Result<(), FaultId> {
+        let vertex = self.heap.get(id);
+        if vertex.state != State::Running {
+            return Ok(());
+        }
+        if vertex.is_list {
+            let text = self.source_at(at);
+            let message = format!("cannot range over {text} (incomplete type list)");
+            return Err(self.fail(Kind::Incomplete, message, at));
+        }
+        // Its own comprehensions go first, if they can without this answer.
+        if self.current == id && self.frozen != Some(id) {
+            return Err(self.fail(Kind::Incomplete, "field set is not known yet", at));
+        }
+        self.heap.get_mut(id).frozen = true;
+        Ok(())
     }
 
     /// Vertices of the elements of a list argument.

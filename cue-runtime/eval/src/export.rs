@@ -55,6 +55,7 @@ impl Evaluator {
 
     fn datum_at(&mut self, id: VertexId, depth: u32) -> Result<Datum, FaultId> {
         self.tick()?;
+        self.charge(64)?;
         let place = id;
         let id = self.unify(id);
         if depth > self.budget.depth {
@@ -127,6 +128,7 @@ impl Evaluator {
 
     /// What of the value is concrete, as data; `None` if nothing is.
     pub(crate) fn lenient(&mut self, id: VertexId, depth: u32) -> Option<Datum> {
+        self.tick().and_then(|()| self.charge(64)).ok()?;
         let place = id;
         let id = self.unify(id);
         let id = self.default_of(id)?;

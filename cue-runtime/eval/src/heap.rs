@@ -74,6 +74,8 @@ pub(crate) struct Way {
     pub(crate) reference: Option<ExprId>,
     pub(crate) target: VertexId,
     pub(crate) place: VertexId,
+    /// How many links lead here.
+    pub(crate) length: u32,
 }
 
 /// A struct literal among the conjuncts of a vertex.
@@ -197,6 +199,8 @@ pub(crate) struct Vertex {
     pub(crate) placed: SmallVec<[Placed; 1]>,
     /// Labels in the order the literals name them, bodies of comprehensions where they stand (O-4).
     pub(crate) named: Vec<Label>,
+    /// Its fields were listed before it was finished: there may be no more (S-31).
+    pub(crate) frozen: bool,
     pub(crate) open: bool,
     pub(crate) choice: Option<Choice>,
     /// What is left of a choice whose default cannot hold (D rules).
@@ -254,6 +258,7 @@ impl Heap {
             closing: Vec::new(),
             placed: SmallVec::new(),
             named: Vec::new(),
+            frozen: false,
             open: false,
             choice: None,
             demoted: false,
@@ -272,8 +277,9 @@ impl Heap {
         &mut self.vertices[id.0.get() as usize - 1]
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.vertices.len()
+    /// Memory, roughly: a vertex counts with its conjuncts and fields.
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.vertices.len() * 1024 + self.envs.len() * 64 + self.faults.len() * 192) as u64
     }
 
     pub(crate) fn env(&mut self, parent: Option<EnvId>, kind: EnvKind) -> EnvId {

@@ -157,10 +157,16 @@ impl Evaluator {
                 }
             }
             (Arithmetic::Add, Datum::String(left), Datum::String(right)) => {
-                Value::Datum(Datum::text(format!("{left}{right}")))
+                match self.charge(left.len() + right.len()) {
+                    Ok(()) => Value::Datum(Datum::text(format!("{left}{right}"))),
+                    Err(spent) => Value::Fault(spent),
+                }
             }
             (Arithmetic::Add, Datum::Bytes(left), Datum::Bytes(right)) => {
-                Value::Datum(Datum::bytes([&**left, &**right].concat()))
+                match self.charge(left.len() + right.len()) {
+                    Ok(()) => Value::Datum(Datum::bytes([&**left, &**right].concat())),
+                    Err(spent) => Value::Fault(spent),
+                }
             }
             (Arithmetic::Multiply, Datum::String(text), Datum::Number(count))
             | (Arithmetic::Multiply, Datum::Number(count), Datum::String(text)) => {
@@ -200,6 +206,7 @@ impl Evaluator {
         if count.saturating_mul(text.len()) > 64 << 20 {
             return Err(self.fail(Kind::Budget, "result too large", at));
         }
+        self.charge(count * text.len())?;
         Ok(text.repeat(count))
     }
 

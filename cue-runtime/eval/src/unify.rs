@@ -9,6 +9,9 @@ use crate::heap::{
 };
 use crate::program::{At, Code, Declaration, ExprId, Label, LabelKind, Presence};
 
+/// References one conjunct may come through; more is recursion without end (S-64).
+const MOST_LINKS: u32 = 400;
+
 /// A comprehension that has not yielded yet.
 pub(crate) struct Pending {
     pub(crate) index: u32,
@@ -79,6 +82,7 @@ impl Evaluator {
             return id;
         }
         self.depth += 1;
+        let before = std::mem::replace(&mut self.current, id);
         self.heap.get_mut(id).state = State::Running;
         if self.depth > self.budget.depth {
             let at = self.first_position(id);
@@ -92,6 +96,7 @@ impl Evaluator {
             vertex.state = State::Done;
         }
         self.depth -= 1;
+        self.current = before;
         id
     }
 
@@ -430,7 +435,16 @@ impl Evaluator {
             return;
         }
         if conjunct.cycle != Cycle::Spared {
-            let way = Way { before: conjunct.way, reference, target, place: id };
+            let length = match conjunct.way {
+                0 => 1,
+                before => self.heap.ways[before as usize - 1].length + 1,
+            };
+            if length > MOST_LINKS {
+                let at = reference.map_or_else(At::default, |it| self.program.at(it));
+                self.raise(id, Fault::new(Kind::StructuralCycle, "structural cycle", at));
+                return;
+            }
+            let way = Way { before: conjunct.way, reference, target, place: id, length };
             self.heap.ways.push(way);
             conjunct.way = self.heap.ways.len() as u32;
         }

@@ -165,7 +165,7 @@ fn mutated(seeds: &[String], dice: &mut Dice) -> String {
     text.concat()
 }
 
-const BUDGET: Budget = Budget { ticks: 200_000, depth: 400, vertices: 100_000 };
+const BUDGET: Budget = Budget { ticks: 200_000, depth: 400, bytes: 100 << 20 };
 
 /// Everything one can ask of a text; how often it compiled and how often it had a value.
 fn play(text: &str) -> (bool, bool) {

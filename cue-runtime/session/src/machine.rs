@@ -154,8 +154,7 @@ impl Machine {
             let budget = EvalBudget {
                 ticks: state.budget.ticks,
                 depth: state.budget.depth.min(DEPTH),
-                // A vertex is about half a kilobyte with what belongs to it.
-                vertices: usize::try_from(state.budget.bytes / 512).unwrap_or(usize::MAX),
+                bytes: state.budget.bytes,
             };
             Evaluation::start(state.program.clone(), &state.additions, budget)
         }))
@@ -247,7 +246,7 @@ const DEPTH: u32 = 400;
 /// Text on its own.
 fn alone(text: &str) -> Result<Evaluation, Vec<Diagnostic>> {
     let program = evaluation::compile_text(text).map_err(load_errors)?;
-    let budget = EvalBudget { ticks: 1_000_000, depth: DEPTH, vertices: 200_000 };
+    let budget = EvalBudget { ticks: 1_000_000, depth: DEPTH, bytes: 200 << 20 };
     Ok(Evaluation::start(Arc::new(program), &[], budget))
 }
 
