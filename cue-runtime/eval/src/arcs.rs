@@ -9,7 +9,7 @@ use crate::heap::{
     ArcEntry, Conjunct, Contribution, Cycle, EnvId, EnvKind, Groups, Pattern, Source, State,
     VertexId,
 };
-use crate::program::{At, Code, ExprId, Label, LabelKind, Presence};
+use crate::program::{At, Callee, Code, ExprId, Label, LabelKind, Plain, Presence};
 
 impl Evaluator {
     pub(crate) fn add_conjunct(&mut self, id: VertexId, conjunct: Conjunct) {
@@ -78,6 +78,12 @@ impl Evaluator {
         if !matches!(kind, LabelKind::Definition | LabelKind::HiddenDefinition) {
             return conjunct;
         }
+        // A body that is a call to `close` closes one level (C-7).
+        if let Source::Expr(value, _) = conjunct.source {
+            if self.is_close(value) {
+                return conjunct;
+            }
+        }
         let group = match self.definitions.get(&vertex) {
             Some(group) => *group,
             None => {
@@ -91,6 +97,41 @@ impl Evaluator {
             conjunct.groups.push(group);
         }
         conjunct
+    }
+
+    fn is_close(&self, expr: ExprId) -> bool {
+        match self.program.code(expr) {
+            Code::Call(Callee::Plain(Plain::Close), _) => true,
+            Code::Unify(left, right) => self.is_close(*left) || self.is_close(*right),
+            _ => false,
+        }
+    }
+
+    /// Whether the text of a reference names a definition: then it closes (C-1). What is no path
+    /// brings what its value has.
+    pub(crate) fn names_definition(&self, expr: ExprId) -> bool {
+        let definition = |label: &Label| {
+            matches!(self.labels.kind(*label), LabelKind::Definition | LabelKind::HiddenDefinition)
+        };
+        match self.program.code(expr) {
+            Code::Field { label, .. } => definition(label),
+            Code::Select(operand, label) => definition(label) || self.path_names(*operand),
+            Code::Index(operand, _) => self.path_names(*operand),
+            Code::Outer { expr, .. } => self.names_definition(*expr),
+            Code::Let { .. } | Code::Variable { .. } | Code::ComputedField { .. } => false,
+            Code::Enclosing { .. } | Code::Import(_) => false,
+            _ => true,
+        }
+    }
+
+    /// The same for what is selected from; a value that is no path names nothing.
+    fn path_names(&self, expr: ExprId) -> bool {
+        match self.program.code(expr) {
+            Code::Field { .. } | Code::Select(..) | Code::Index(..) | Code::Outer { .. } => {
+                self.names_definition(expr)
+            }
+            _ => false,
+        }
     }
 
     pub(crate) fn add_arc(

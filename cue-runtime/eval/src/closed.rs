@@ -150,7 +150,7 @@ impl Evaluator {
             .get(id)
             .closing
             .iter()
-            .filter(|it| !it.open && self.closes(it.group))
+            .filter(|it| it.holds() && self.closes(it.group))
             .map(|it| it.group)
             .collect();
         if closing.is_empty() {
@@ -188,7 +188,7 @@ impl Evaluator {
     /// Whether a struct refuses fields it does not name.
     pub(crate) fn is_closed_struct(&self, id: VertexId) -> bool {
         let vertex = self.heap.get(id);
-        !vertex.is_list && vertex.closing.iter().any(|it| !it.open && self.closes(it.group))
+        !vertex.is_list && vertex.closing.iter().any(|it| it.holds() && self.closes(it.group))
     }
 
     /// Whether a group closes: one of an embedding does only if something closed was embedded.

@@ -54,6 +54,8 @@ pub(crate) struct Evaluator {
     pub(crate) definitions: FxHashMap<VertexId, u32>,
     /// Groups that close only the vertex itself: `close`.
     pub(crate) shallow: FxHashSet<u32>,
+    /// Groups of calls to `close`: one level, whatever is in it (C-7).
+    pub(crate) close_calls: FxHashSet<u32>,
     /// Groups that close.
     pub(crate) closing: FxHashSet<u32>,
     /// Structs whose comprehensions yielded nothing.
@@ -85,6 +87,7 @@ impl Evaluator {
             frozen: None,
             definitions: FxHashMap::default(),
             shallow: FxHashSet::default(),
+            close_calls: FxHashSet::default(),
             closing: FxHashSet::default(),
             emptied: FxHashSet::default(),
             pattern_envs: FxHashMap::default(),
@@ -454,7 +457,7 @@ impl Evaluator {
                 return Value::Fault(self.fail(Kind::Permanent, message, at));
             }
         }
-        let closed = vertex.closing.iter().any(|it| !it.open && self.closing.contains(&it.group));
+        let closed = vertex.closing.iter().any(|it| it.holds() && self.closing.contains(&it.group));
         let kind = if closed { Kind::Permanent } else { Kind::Incomplete };
         Value::Fault(self.fail(kind, format!("undefined field: {name}"), at))
     }

@@ -153,6 +153,17 @@ pub(crate) struct Rest {
 pub(crate) struct Closing {
     pub(crate) group: u32,
     pub(crate) open: bool,
+    /// It says bare `_` or the like.
+    pub(crate) top: bool,
+    /// It says something of fields.
+    pub(crate) shape: bool,
+}
+
+impl Closing {
+    /// Neither `...` nor a bare top (C-10) nor an open validator (C-11) lifts it.
+    pub(crate) fn holds(&self) -> bool {
+        !self.open && (self.shape || !self.top)
+    }
 }
 
 /// Alternatives that are left.

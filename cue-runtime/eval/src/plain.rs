@@ -94,7 +94,7 @@ mod tests {
     fn wrong(text: &str, data: &str) -> Vec<String> {
         let program = Arc::new(compile_text(text).unwrap());
         let additions = [("context".to_owned(), Addition::Data(parse_json(data).unwrap()))];
-        let budget = Budget { ticks: 100_000, depth: 100, vertices: 100_000 };
+        let budget = Budget { ticks: 100_000, depth: 100, bytes: 100 << 20 };
         let mut it = Evaluation::start(program, &additions, budget);
         let root = it.find("").unwrap().unwrap();
         it.validate(root, true)

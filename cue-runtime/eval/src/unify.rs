@@ -7,7 +7,7 @@ use crate::heap::{
     Closing, Conjunct, Contribution, Cycle, Disjunction, EnvId, EnvKind, Groups, Source, State,
     Test, VertexId, Way,
 };
-use crate::program::{At, Code, Declaration, ExprId, Label, LabelKind, Presence};
+use crate::program::{At, Callee, Code, Declaration, ExprId, Label, LabelKind, Plain, Presence};
 
 /// References one conjunct may come through; more is recursion without end (S-64).
 const MOST_LINKS: u32 = 400;
@@ -40,6 +40,7 @@ pub(crate) struct Computed {
 pub(crate) struct Parked {
     target: VertexId,
     conjunct: Conjunct,
+    transparent: bool,
     /// The target encloses the vertex.
     encloses: bool,
     /// The target was reached by another reference before.
@@ -275,12 +276,7 @@ impl Evaluator {
         }
         match self.program.code(expr).clone() {
             Code::Top => {
-                for closing in &mut self.heap.get_mut(id).closing {
-                    closing.open |= conjunct.groups.contains(&closing.group);
-                }
-                for group in &conjunct.groups {
-                    self.note_closing(id, *group, true);
-                }
+                self.note_top(id, &conjunct.groups);
             }
             Code::Type(kinds, name) => {
                 self.restrict(id, kinds, at);
@@ -324,17 +320,26 @@ impl Evaluator {
                         self.raise(id, Fault::new(Kind::Permanent, message, at));
                         return;
                     }
+                    if compare == cue_syntax::ast::Compare::NotEqual {
+                        for group in &conjunct.groups {
+                            self.note_closing(id, *group, true);
+                        }
+                    }
                     let kinds = bound_kinds(compare, &datum, self.program.lenient);
                     self.restrict(id, kinds, at);
                     self.heap.get_mut(id).tests.push((Test::Bound(compare, datum), at));
                 }
                 Err(fault) => self.raise_id(id, fault),
             },
-            Code::Call(crate::program::Callee::Plain(crate::program::Plain::Close), arguments) => {
+            Code::Call(Callee::Plain(Plain::Close), arguments) => {
                 let Some(argument) = arguments.first() else { return };
                 let group = match conjunct.close_as {
                     Some(group) => group,
-                    None => self.heap.new_group(),
+                    None => {
+                        let group = self.heap.new_group();
+                        self.close_calls.insert(group);
+                        group
+                    }
                 };
                 let mut groups = conjunct.groups.clone();
                 if !groups.contains(&group) {
@@ -353,7 +358,7 @@ impl Evaluator {
                     way: conjunct.way,
                 });
             }
-            Code::Call(crate::program::Callee::Plain(crate::program::Plain::And), arguments) => {
+            Code::Call(Callee::Plain(Plain::And), arguments) => {
                 match self.elements_of(&arguments, env) {
                     Ok(elements) => {
                         for element in elements.into_iter().rev() {
@@ -366,7 +371,7 @@ impl Evaluator {
                     Err(fault) => self.raise_id(id, fault),
                 }
             }
-            Code::Call(crate::program::Callee::Plain(crate::program::Plain::Or), arguments) => {
+            Code::Call(Callee::Plain(Plain::Or), arguments) => {
                 match self.elements_of(&arguments, env) {
                     Ok(elements) if elements.is_empty() => {
                         let fault = Fault::new(Kind::Permanent, "empty list in call to or", at);
@@ -385,8 +390,19 @@ impl Evaluator {
                     Err(fault) => self.raise_id(id, fault),
                 }
             }
-            Code::Function(_) => self.take_validator(id, expr, env, &[]),
+            Code::Function(_) => {
+                self.note_top(id, &conjunct.groups);
+                self.take_validator(id, expr, env, &[]);
+            }
             Code::Call(callee, arguments) if self.is_partial(callee, &arguments) => {
+                if matches!(callee, Callee::Plain(_)) {
+                    // matchN and matchIf check the fields themselves (C-11).
+                    for group in &conjunct.groups {
+                        self.note_closing(id, *group, true);
+                    }
+                } else {
+                    self.note_top(id, &conjunct.groups);
+                }
                 self.take_validator(id, expr, env, &arguments);
             }
             _ => match self.eval(expr, env) {
@@ -408,6 +424,7 @@ impl Evaluator {
         work: &mut Work,
     ) {
         let target = self.follow(target);
+        let (target, transparent) = self.behind(target);
         if target == id || work.seen_vertices.contains(&target) {
             return;
         }
@@ -430,7 +447,7 @@ impl Evaluator {
         }
         if encloses || met.is_some() {
             let other = met.is_some_and(|it| it.reference != reference);
-            let parked = Parked { target, conjunct, encloses, other };
+            let parked = Parked { target, conjunct, transparent, encloses, other };
             work.parked.push(parked);
             return;
         }
@@ -448,7 +465,25 @@ impl Evaluator {
             self.heap.ways.push(way);
             conjunct.way = self.heap.ways.len() as u32;
         }
-        self.take_conjuncts(id, target, &conjunct, work);
+        self.take_conjuncts(id, target, &conjunct, transparent, work);
+    }
+
+    /// The vertex that one stands for which is nothing but a path into a definition: closed is
+    /// then only who names the definition (C-3).
+    fn behind(&mut self, mut target: VertexId) -> (VertexId, bool) {
+        for laps in 0..20 {
+            let vertex = self.heap.get(target);
+            let [conjunct] = vertex.conjuncts.as_slice() else { return (target, laps > 0) };
+            let Source::Expr(expr, env) = conjunct.source else { return (target, laps > 0) };
+            let bare = conjunct.groups.is_empty() && conjunct.close_as.is_none();
+            let path = matches!(self.program.code(expr), Code::Select(..) | Code::Index(..));
+            if !bare || !path || !self.names_definition(expr) {
+                return (target, laps > 0);
+            }
+            let Value::Vertex(next) = self.eval(expr, env) else { return (target, laps > 0) };
+            target = self.follow(next);
+        }
+        (target, true)
     }
 
     /// The link of a way that leads to a vertex.
@@ -473,14 +508,14 @@ impl Evaluator {
             work.parked = parked;
             return false;
         }
-        for Parked { target, mut conjunct, encloses, other } in parked {
+        for Parked { target, mut conjunct, transparent, encloses, other } in parked {
             if !encloses && conjunct.cycle == Cycle::Optional {
                 conjunct.cycle = Cycle::Spared;
                 conjunct.way = 0;
             } else if (encloses || !other) && conjunct.cycle != Cycle::Spared {
                 conjunct.cycle = Cycle::Cyclic;
             }
-            self.take_conjuncts(id, target, &conjunct, work);
+            self.take_conjuncts(id, target, &conjunct, transparent, work);
         }
         true
     }
@@ -490,14 +525,24 @@ impl Evaluator {
         id: VertexId,
         target: VertexId,
         conjunct: &Conjunct,
+        transparent: bool,
         work: &mut Work,
     ) {
         let target = self.follow(target);
+        let inherits = match conjunct.source {
+            Source::Expr(expr, _) => !transparent && self.names_definition(expr),
+            Source::Data(_) | Source::Vertex(_) => true,
+        };
+        let own = self.definitions.get(&target).copied();
         let conjuncts = self.heap.get(target).conjuncts.clone();
         if conjuncts.is_empty() && self.heap.get(target).is_list {
             self.take_elements(id, target);
         }
-        for inner in conjuncts.into_iter().rev() {
+        for mut inner in conjuncts.into_iter().rev() {
+            if !inherits {
+                // What encloses the target closes it only for those who come through it (C-3).
+                inner.groups.retain(|it| Some(*it) == own);
+            }
             if let Err(spent) = self.tick() {
                 self.heap.get_mut(id).fault = Some(spent);
                 return;
@@ -513,7 +558,8 @@ impl Evaluator {
                     let deep = inner
                         .groups
                         .iter()
-                        .any(|it| self.closing.contains(it) && !self.shallow.contains(it));
+                        .any(|it| self.closing.contains(it) && !self.shallow.contains(it))
+                        && !self.close_calls.contains(&group);
                     if self.closing.insert(group) && !deep {
                         self.shallow.insert(group);
                     }
@@ -546,8 +592,25 @@ impl Evaluator {
     pub(crate) fn note_closing(&mut self, id: VertexId, group: u32, open: bool) {
         let vertex = self.heap.get_mut(id);
         match vertex.closing.iter_mut().find(|it| it.group == group) {
-            Some(closing) => closing.open |= open,
-            None => vertex.closing.push(Closing { group, open }),
+            Some(closing) => {
+                closing.open |= open;
+                closing.shape = true;
+            }
+            None => vertex.closing.push(Closing { group, open, top: false, shape: true }),
+        }
+    }
+
+    /// A bare top lifts what it belongs to, if nothing else of that says more (C-10).
+    fn note_top(&mut self, id: VertexId, groups: &Groups) {
+        let vertex = self.heap.get_mut(id);
+        for group in groups {
+            match vertex.closing.iter_mut().find(|it| it.group == *group) {
+                Some(closing) => closing.top = true,
+                None => {
+                    let closing = Closing { group: *group, open: false, top: true, shape: false };
+                    vertex.closing.push(closing);
+                }
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use cue_eval::value::path::parse_selectors;
 use cue_eval::value::{Accessor, Filling, Version};
 use cue_eval::{Budget, Evaluation, Kind};
 
-const BUDGET: Budget = Budget { ticks: 100_000, depth: 100, vertices: 50_000 };
+const BUDGET: Budget = Budget { ticks: 100_000, depth: 100, bytes: 50 << 20 };
 
 fn version(text: &str) -> Version {
     Version::compile("in.cue", text, BUDGET).unwrap()
