@@ -39,7 +39,7 @@ fn judge(step: &Value, mut got: Value, checks: &mut Vec<(String, bool, String)>)
         }
         format!("{call}: want {want} got {got}")
     };
-    let mut take = |it: &mut Value| it.as_object_mut().and_then(|it| it.remove("error"));
+    let take = |it: &mut Value| it.as_object_mut().and_then(|it| it.remove("error"));
     let (want_error, got_error) = (take(&mut want), take(&mut got));
     for it in [&mut want, &mut got] {
         if it["incomplete_kind"].is_null() {

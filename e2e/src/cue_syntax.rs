@@ -90,11 +90,13 @@ fn tokens(source: &str, most: usize) -> Vec<Value> {
                 | T::Illegal
         );
         let text = if token.inserted {
-            "\n"
-        } else if named || token.kind.is_keyword() {
-            source.get(token.start as usize..token.end as usize).unwrap_or_default()
+            "\n".to_owned()
+        } else if named || token.kind.is_keyword() || token.kind == T::Comma {
+            let text = source.get(token.start as usize..token.end as usize);
+            // Carriage returns are no part of a token.
+            text.unwrap_or_default().replace('\r', "")
         } else {
-            ""
+            String::new()
         };
         all.push(json!([token.kind.text(), text, token.start.to_string()]));
     }
