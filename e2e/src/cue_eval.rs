@@ -434,7 +434,7 @@ fn printed(evaluation: &mut Evaluation, form: &str) -> Result<String, String> {
             Ok(cue_eval::encode::yaml::encode(&datum))
         }
         "eval_text" => Ok(evaluation.syntax(root, cue_eval::Style::Eval)),
-        _ => Ok(evaluation.syntax(root, cue_eval::Style::Definition)),
+        _ => Ok(evaluation.definition()),
     }
 }
 

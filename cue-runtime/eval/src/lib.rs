@@ -33,6 +33,7 @@ mod calls; // builtin functions as calls and validators
 mod compare; // plain data: equality and order
 pub mod error; // errors as values
 mod order; // fields in the order they are printed in
+mod definition; // a package as text, not evaluated
 pub mod export; // values -> data, CUE text
 pub mod evaluation; // the face: paths in, answers out
 pub mod inspect; // one node as a whole

@@ -1,0 +1,137 @@
+//! Values that refer to nothing: evaluated, and printed as the value they are.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use cue_syntax::ast::{Binary, Expr, ExprKind, Span, Unary};
+
+use crate::definition::out::{Out, PRIMARY};
+use crate::definition::scope::Scope;
+use crate::evaluation::{Evaluation, compile_text};
+use crate::evaluator::Budget;
+use crate::export::Style;
+
+/// What the values of one field may cost.
+const BUDGET: Budget = Budget { ticks: 50_000, depth: 50, vertices: 5_000 };
+
+/// Whether an expression is a value or made of values only; calls, lists, structs and choices are
+/// not.
+pub(super) fn is_constant(expr: &Expr, scope: &Rc<Scope>) -> bool {
+    match &expr.kind {
+        ExprKind::Null
+        | ExprKind::Bool(_)
+        | ExprKind::Number(_)
+        | ExprKind::String(_)
+        | ExprKind::Bytes(_)
+        | ExprKind::Bottom
+        | ExprKind::Top => true,
+        ExprKind::Ident(name) => is_type(name) && scope.find(name).is_none(),
+        ExprKind::Paren(inner) | ExprKind::Unary(Unary::Default, inner) => is_constant(inner, scope),
+        ExprKind::Unary(_, inner) => is_constant(inner, scope),
+        ExprKind::Binary(Binary::Disjoin, ..) => false,
+        ExprKind::Binary(_, left, right) => is_constant(left, scope) && is_constant(right, scope),
+        _ => false,
+    }
+}
+
+/// Names of types.
+pub(super) fn is_type(name: &str) -> bool {
+    let name = name.strip_prefix("__").unwrap_or(name);
+    matches!(
+        name,
+        "string"
+            | "bytes"
+            | "bool"
+            | "int"
+            | "float"
+            | "number"
+            | "uint"
+            | "uint8"
+            | "uint16"
+            | "uint32"
+            | "uint64"
+            | "uint128"
+            | "int8"
+            | "int16"
+            | "int32"
+            | "int64"
+            | "int128"
+            | "rune"
+            | "float32"
+            | "float64"
+    )
+}
+
+/// The source of a span.
+pub(super) fn slice(text: &str, span: Span) -> &str {
+    text.get(span.start as usize..span.end as usize).unwrap_or_default()
+}
+
+/// All of them together, as one value; a literal that is the value keeps its spelling.
+pub(super) fn together(values: &[(&Expr, &Arc<str>)]) -> Out {
+    let said: Vec<&(&Expr, &Arc<str>)> =
+        values.iter().filter(|(it, _)| !matches!(strip(it).kind, ExprKind::Top)).collect();
+    match said.as_slice() {
+        [] => return Out::primary("_"),
+        [(only, source)] => {
+            if let Some(text) = literal(strip(only), source) {
+                return text;
+            }
+        }
+        _ => {}
+    }
+    let parts: Vec<String> =
+        said.iter().map(|(it, source)| format!("({})", slice(source, it.span))).collect();
+    let evaluated = evaluate(&parts.join(" & "));
+    // The literal whose value it is.
+    for (each, source) in &said {
+        if let Some(text) = literal(strip(each), source) {
+            let concrete = !matches!(strip(each).kind, ExprKind::Ident(_) | ExprKind::Top);
+            if concrete && evaluate(&text.text()).text() == evaluated.text() {
+                return text;
+            }
+        }
+    }
+    evaluated
+}
+
+fn evaluate(text: &str) -> Out {
+    let Ok(program) = compile_text(&format!("x: {text}")) else {
+        return Out::primary(text);
+    };
+    let mut it = Evaluation::start(Arc::new(program), &[], BUDGET);
+    let Ok(Some(id)) = it.find("x") else { return Out::primary(text) };
+    if let Some(error) = it.error(id) {
+        if text.trim_matches(['(', ')']) == "_|_" {
+            return Out::bottom();
+        }
+        return Out::primary(format!("_|_ // {}", error.message));
+    }
+    let text = it.syntax(id, Style::Definition).trim_end().to_owned();
+    let strength = if text.contains(" & ") { 2 } else { PRIMARY };
+    Out::Text(text, strength)
+}
+
+/// Without parentheses around it.
+pub(super) fn strip(expr: &Expr) -> &Expr {
+    let mut expr = expr;
+    while let ExprKind::Paren(inner) = &expr.kind {
+        expr = inner;
+    }
+    expr
+}
+
+/// A literal as it is written.
+pub(super) fn literal(expr: &Expr, source: &Arc<str>) -> Option<Out> {
+    match &expr.kind {
+        ExprKind::Bottom => Some(Out::bottom()),
+        ExprKind::Null
+        | ExprKind::Bool(_)
+        | ExprKind::Number(_)
+        | ExprKind::String(_)
+        | ExprKind::Bytes(_)
+        | ExprKind::Ident(_)
+        | ExprKind::Top => Some(Out::primary(slice(source, expr.span))),
+        _ => None,
+    }
+}

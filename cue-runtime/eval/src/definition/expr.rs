@@ -1,0 +1,335 @@
+//! One expression as it stands: structs in it are merged ones of their own, literals have their
+//! canonical spelling (O-71), names of `let`s those of the result.
+
+use std::rc::Rc;
+
+use cue_syntax::ast::{
+    Binary, Clause, Compare, Decl, Element, Expr, ExprKind, Field, Ident, Label as AstLabel,
+    Marker, Part, Unary,
+};
+use rustc_hash::FxHashMap;
+
+use crate::builtin::Datum;
+use crate::definition::constant::{slice, strip};
+use crate::definition::merge::Conjunct;
+use crate::definition::out::{Item, Out, PRIMARY};
+use crate::definition::scope::{Bound, Scope};
+use crate::definition::{DEPTH, Printer};
+use crate::export::is_identifier;
+use crate::number::Number;
+
+impl<'a> Printer<'a> {
+    /// An expression that is not merged with others.
+    pub(super) fn expr(&mut self, expr: &'a Expr, scope: &Rc<Scope>, file: usize) -> Out {
+        if self.depth > DEPTH {
+            return Out::primary("_");
+        }
+        self.depth += 1;
+        let out = self.expr_inner(expr, scope, file);
+        self.depth -= 1;
+        out
+    }
+
+    fn expr_inner(&mut self, expr: &'a Expr, scope: &Rc<Scope>, file: usize) -> Out {
+        let source = &self.files[file].1;
+        let again = |it: &mut Self, expr| it.expr(expr, scope, file);
+        match &expr.kind {
+            ExprKind::Paren(inner) => again(self, inner),
+            ExprKind::Ident(name) => Out::primary(self.name(name, scope)),
+            ExprKind::Null => Out::primary("null"),
+            ExprKind::Bool(it) => Out::primary(it.to_string()),
+            ExprKind::Top => Out::primary("_"),
+            ExprKind::Bottom | ExprKind::Bad => Out::bottom(),
+            ExprKind::Number(text) => Out::primary(match Number::parse_literal(text) {
+                Ok(number) => Datum::Number(number).cue_text(),
+                Err(_) => text.to_string(),
+            }),
+            ExprKind::String(text) => Out::primary(match slice(source, expr.span) {
+                written if written.contains('\n') => written.to_owned(),
+                _ => Datum::String(text.clone()).cue_text(),
+            }),
+            ExprKind::Bytes(_) => Out::primary(slice(source, expr.span)),
+            ExprKind::Interpolation { parts, .. } => {
+                Out::primary(self.interpolation(expr, parts, scope, file))
+            }
+            ExprKind::Struct(_) => {
+                let scope = scope.clone();
+                self.merge(vec![Conjunct::Expr { expr, scope, file }])
+            }
+            ExprKind::List(elements) => {
+                let mut texts = Vec::new();
+                for element in elements {
+                    texts.push(match element {
+                        Element::Expr(inner) => match &inner.kind {
+                            ExprKind::Comprehension(clauses, body) => {
+                                let (clauses, body) = self.clauses(clauses, body, scope, file);
+                                format!("{clauses} {}", body.text())
+                            }
+                            _ => again(self, inner).text(),
+                        },
+                        Element::Ellipsis(None) => "...".into(),
+                        Element::Ellipsis(Some(inner)) => match again(self, inner) {
+                            top if top.is_top() => "...".into(),
+                            inner => format!("...{}", inner.text()),
+                        },
+                    });
+                }
+                Out::primary(format!("[{}]", texts.join(", ")))
+            }
+            ExprKind::Unary(operator, inner) => {
+                let inner = again(self, inner).operand(8);
+                let operator = match operator {
+                    Unary::Plus => "+",
+                    Unary::Minus => "-",
+                    Unary::Not => "!",
+                    Unary::Default => "*",
+                    Unary::Bound(compare) => crate::compare::symbol(*compare),
+                };
+                let strength = if operator == "*" { 1 } else { 8 };
+                Out::Text(format!("{operator}{inner}"), strength)
+            }
+            ExprKind::Binary(operator, left, right) => {
+                let (left, right) = (again(self, left), again(self, right));
+                let (operator, strength) = operator_text(*operator);
+                Out::joined(&[left, right], operator, strength)
+            }
+            ExprKind::Select(base, name, span) => {
+                self.note_import(base, scope);
+                let base = again(self, base).operand(PRIMARY);
+                let quoted = slice(source, *span).starts_with('"');
+                let name = match quoted && !is_identifier(name) {
+                    true => Datum::String(name.clone()).cue_text(),
+                    false => name.to_string(),
+                };
+                Out::primary(format!("{base}.{name}"))
+            }
+            ExprKind::Index(base, index) => {
+                let base = again(self, base).operand(PRIMARY);
+                Out::primary(format!("{base}[{}]", again(self, index).text()))
+            }
+            ExprKind::Slice(base, low, high) => {
+                let base = again(self, base).operand(PRIMARY);
+                let low = low.as_ref().map(|it| again(self, it).text()).unwrap_or_default();
+                let high = high.as_ref().map(|it| again(self, it).text()).unwrap_or_default();
+                Out::primary(format!("{base}[{low}:{high}]"))
+            }
+            ExprKind::Call(callee, arguments) => {
+                let callee = again(self, callee).operand(PRIMARY);
+                let arguments: Vec<String> =
+                    arguments.iter().map(|it| again(self, it).text()).collect();
+                Out::primary(format!("{callee}({})", arguments.join(", ")))
+            }
+            ExprKind::Comprehension(clauses, body) => {
+                let (clauses, body) = self.clauses(clauses, body, scope, file);
+                Out::Struct(vec![Item::Comprehension { clauses, body, inline: false }])
+            }
+        }
+    }
+
+    /// A name as it is in the result.
+    fn name(&mut self, name: &str, scope: &Rc<Scope>) -> String {
+        match scope.find(name) {
+            Some((there, Bound::Let(index))) => match there.lets.get(*index) {
+                Some((renamed, used)) => {
+                    used.set(true);
+                    renamed.clone()
+                }
+                None => name.to_owned(),
+            },
+            Some((_, Bound::Import(path, alias))) => {
+                let import = (path.clone(), alias.clone());
+                if !self.imports.contains(&import) {
+                    self.imports.push(import);
+                }
+                name.to_owned()
+            }
+            Some((_, Bound::Field)) | None => name.to_owned(),
+        }
+    }
+
+    fn note_import(&mut self, base: &Expr, scope: &Rc<Scope>) {
+        if let ExprKind::Ident(name) = &base.kind {
+            self.name(name, scope);
+        }
+    }
+
+    fn interpolation(
+        &mut self,
+        whole: &'a Expr,
+        parts: &'a [Part],
+        scope: &Rc<Scope>,
+        file: usize,
+    ) -> String {
+        let source = self.files[file].1.clone();
+        let mut out = String::new();
+        let mut at = whole.span.start as usize;
+        for part in parts {
+            let Part::Expr(inner) = part else { continue };
+            let start = inner.span.start as usize;
+            let text = self.expr(inner, scope, file).text();
+            // A value in parentheses of its own begins before what is in them.
+            out.push_str(source.get(at..start).unwrap_or_default());
+            out.push_str(&text);
+            at = inner.span.end as usize;
+        }
+        out.push_str(source.get(at..whole.span.end as usize).unwrap_or_default());
+        out
+    }
+
+    /// The clauses of a comprehension, and its body.
+    pub(super) fn clauses(
+        &mut self,
+        clauses: &'a [Clause],
+        body: &'a Expr,
+        scope: &Rc<Scope>,
+        file: usize,
+    ) -> (String, Out) {
+        let mut scope = scope.clone();
+        let mut texts = Vec::new();
+        let inner = |scope: &Rc<Scope>, names: &[&Ident]| {
+            let names = names.iter().map(|it| (it.name.clone(), Bound::Field));
+            Scope::new(Some(scope.clone()), names.collect::<FxHashMap<_, _>>())
+        };
+        for clause in clauses {
+            texts.push(match clause {
+                Clause::For { key, value, source } => {
+                    let source = self.expr(source, &scope, file).text();
+                    let names: Vec<&Ident> = key.iter().chain([value]).collect();
+                    let shown: Vec<&str> = names.iter().map(|it| &*it.name).collect();
+                    scope = inner(&scope, &names);
+                    format!("for {} in {source}", shown.join(", "))
+                }
+                Clause::If(condition) => {
+                    format!("if {}", self.expr(condition, &scope, file).text())
+                }
+                Clause::Let(name, value) => {
+                    let value = self.expr(value, &scope, file).text();
+                    scope = inner(&scope, &[name]);
+                    format!("let {} = {value}", name.name)
+                }
+            });
+        }
+        let body = match self.expr(body, &scope, file) {
+            Out::Struct(items) => Out::Struct(items),
+            other => Out::Struct(vec![Item::Embed(other)]),
+        };
+        (texts.join(" "), body)
+    }
+
+    /// A struct whose declarations are not merged (O-76).
+    pub(super) fn as_written(&mut self, decls: &'a [Decl], scope: &Rc<Scope>, file: usize) -> Out {
+        let (scope, lets) = self.struct_scope(decls, scope, file);
+        let mut items = Vec::new();
+        let mut last = None;
+        let mut open = false;
+        for decl in decls {
+            match decl {
+                Decl::Attribute(it) => {
+                    items.insert(0, Item::Attribute(format!("@{}({})", it.name, it.body)));
+                }
+                Decl::Let(..) => {}
+                Decl::Ellipsis(None, _) => open = true,
+                Decl::Ellipsis(Some(inner), _) => {
+                    items.push(Item::Ellipsis(Some(self.expr(inner, &scope, file))));
+                }
+                Decl::Field(field) => {
+                    if let AstLabel::Pattern(label, _) = &field.label {
+                        let any = matches!(&label.kind, ExprKind::Ident(it) if &**it == "string");
+                        if any && matches!(strip(&field.value).kind, ExprKind::Top) {
+                            open = true;
+                            continue;
+                        }
+                    }
+                    items.push(self.field_as_written(field, &scope, file));
+                    last = Some(field.span.end);
+                }
+                Decl::Embed(value) => {
+                    if let ExprKind::Comprehension(clauses, body) = &value.kind {
+                        let source = self.files[file].1.clone();
+                        let between = last.and_then(|it| {
+                            source.get(it as usize..value.span.start as usize)
+                        });
+                        let inline = between.is_some_and(|it| !it.contains('\n'));
+                        let (clauses, body) = self.clauses(clauses, body, &scope, file);
+                        items.push(Item::Comprehension { clauses, body, inline });
+                    } else {
+                        items.push(Item::Embed(self.expr(value, &scope, file)));
+                    }
+                    last = Some(value.span.end);
+                }
+            }
+        }
+        if open {
+            items.push(Item::Ellipsis(None));
+        }
+        self.add_lets(&lets, &scope, &mut items);
+        Out::Struct(items)
+    }
+
+    fn field_as_written(&mut self, field: &'a Field, scope: &Rc<Scope>, file: usize) -> Item {
+        let mut names = FxHashMap::default();
+        let label = match &field.label {
+            AstLabel::Pattern(label, alias) => {
+                let alias = alias.as_ref().or(field.key_alias.as_ref());
+                let label = self.expr(label, scope, file).text();
+                match alias {
+                    Some(alias) => {
+                        names.insert(alias.name.clone(), Bound::Field);
+                        format!("[{}={label}]", alias.name)
+                    }
+                    None => format!("[{label}]"),
+                }
+            }
+            AstLabel::Dynamic(label) => match &strip(label).kind {
+                ExprKind::String(text) => label_text(text),
+                _ => format!("({})", self.expr(label, scope, file).text()),
+            },
+            AstLabel::Interpolated(label) => self.expr(label, scope, file).text(),
+            AstLabel::Ident(name) => name.name.to_string(),
+            AstLabel::String(text, _) => label_text(text),
+        };
+        let alias = match (&field.alias, &field.label) {
+            (Some(alias), AstLabel::Pattern(..)) => {
+                names.insert(alias.name.clone(), Bound::Field);
+                String::new()
+            }
+            (Some(alias), _) => format!("{}=", alias.name),
+            (None, _) => String::new(),
+        };
+        let scope = Scope::new(Some(scope.clone()), names);
+        let value = self.merge(vec![Conjunct::Expr { expr: &field.value, scope, file }]);
+        let docs = if field.docs.is_empty() { Vec::new() } else { vec![field.docs.clone()] };
+        let attributes =
+            field.attributes.iter().map(|it| format!("@{}({})", it.name, it.body)).collect();
+        let label = format!("{alias}{label}{}", marker(field.marker));
+        Item::Field { docs, label, value, attributes }
+    }
+}
+
+pub(super) fn marker(marker: Marker) -> &'static str {
+    match marker {
+        Marker::None => "",
+        Marker::Optional => "?",
+        Marker::Required => "!",
+    }
+}
+
+/// A regular label.
+pub(super) fn label_text(name: &str) -> String {
+    if is_identifier(name) { name.to_owned() } else { Datum::text(name).cue_text() }
+}
+
+fn operator_text(operator: Binary) -> (&'static str, u8) {
+    match operator {
+        Binary::Disjoin => ("|", 1),
+        Binary::Unify => ("&", 2),
+        Binary::Or => ("||", 3),
+        Binary::And => ("&&", 4),
+        Binary::Compare(compare @ Compare::Equal) => (crate::compare::symbol(compare), 5),
+        Binary::Compare(compare) => (crate::compare::symbol(compare), 5),
+        Binary::Add => ("+", 6),
+        Binary::Subtract => ("-", 6),
+        Binary::Multiply => ("*", 7),
+        Binary::Divide => ("/", 7),
+    }
+}

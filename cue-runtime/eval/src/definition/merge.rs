@@ -1,0 +1,392 @@
+//! The conjuncts of one place as one value (O-73, O-74): literals merged by label, what refers to
+//! something as operands of `&`, plain values evaluated together.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use cue_syntax::ast::{Binary, Decl, Expr, ExprKind, Field, File, Label as AstLabel, Marker};
+use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
+
+use crate::definition::Printer;
+use crate::definition::constant::{is_constant, strip, together};
+use crate::definition::expr::{label_text, marker};
+use crate::definition::out::{Item, Out};
+use crate::definition::scope::{Bound, LetValue, Scope};
+
+/// What holds at a place.
+#[derive(Clone)]
+pub(super) enum Conjunct<'a> {
+    File { file: &'a File, index: usize, scope: Rc<Scope> },
+    Expr { expr: &'a Expr, scope: Rc<Scope>, file: usize },
+}
+
+/// The declarations of one label.
+struct Merged<'a> {
+    marker: Marker,
+    conjuncts: Vec<Conjunct<'a>>,
+    docs: Vec<Vec<String>>,
+    attributes: Vec<String>,
+}
+
+/// What the conjuncts of one place come to.
+#[derive(Default)]
+struct Parts<'a> {
+    values: Vec<(&'a Expr, usize)>,
+    embedded: Vec<Out>,
+    operands: Vec<Out>,
+    /// The fixed labels of each merged literal, for the order.
+    literals: Vec<Vec<String>>,
+    fields: IndexMap<String, Merged<'a>>,
+    attributes: Vec<String>,
+    lets: Vec<(LetValue<'a>, usize)>,
+    scopes: Vec<Rc<Scope>>,
+    open: bool,
+    has_struct: bool,
+}
+
+impl<'a> Printer<'a> {
+    /// The value of a place.
+    pub(super) fn merge(&mut self, conjuncts: Vec<Conjunct<'a>>) -> Out {
+        if self.depth > crate::definition::DEPTH {
+            return Out::primary("_");
+        }
+        self.depth += 1;
+        let out = self.merge_inner(conjuncts);
+        self.depth -= 1;
+        out
+    }
+
+    fn merge_inner(&mut self, conjuncts: Vec<Conjunct<'a>>) -> Out {
+        let mut parts = Parts::default();
+        for conjunct in conjuncts {
+            match conjunct {
+                Conjunct::File { file, index, scope } => {
+                    self.add_struct(&file.decls, &scope, index, &mut parts);
+                }
+                Conjunct::Expr { expr, scope, file } => {
+                    self.add(expr, &scope, file, &mut parts, false);
+                }
+            }
+        }
+        if !parts.values.is_empty() {
+            let values: Vec<(&Expr, &Arc<str>)> =
+                parts.values.iter().map(|(it, file)| (*it, &self.files[*file].1)).collect();
+            let value = together(&values);
+            let alone = parts.operands.is_empty() && parts.embedded.is_empty() && !parts.has_struct;
+            if !value.is_top() || alone {
+                parts.embedded.push(value);
+            }
+        }
+        let plain = parts.fields.is_empty() && !parts.open && parts.attributes.is_empty();
+        if plain && parts.lets.is_empty() {
+            match (parts.embedded.as_slice(), parts.operands.as_slice(), parts.has_struct) {
+                ([], [], true) => return Out::Struct(Vec::new()),
+                ([], [], false) => return Out::primary("_"),
+                ([only], [], _) => return only.clone(),
+                ([], [only], false) => return only.clone(),
+                _ => {}
+            }
+        }
+        let mut items: Vec<Item> = parts.attributes.drain(..).map(Item::Attribute).collect();
+        let embedded = std::mem::take(&mut parts.embedded);
+        items.extend(embedded.into_iter().map(Item::Embed));
+        let order = field_order(&parts.literals);
+        parts.fields.sort_by_key(|label, _| order.get(label).copied().unwrap_or(usize::MAX));
+        for (label, merged) in std::mem::take(&mut parts.fields) {
+            let Merged { marker: mark, conjuncts, docs, attributes } = merged;
+            let value = self.merge(conjuncts);
+            let label = format!("{label}{}", marker(mark));
+            items.push(Item::Field { docs, label, value, attributes });
+        }
+        if parts.open {
+            items.push(Item::Ellipsis(None));
+        }
+        let lets = std::mem::take(&mut parts.lets);
+        self.emit_lets(&lets, &parts.scopes, &mut items);
+        let mut operands = parts.operands;
+        if operands.is_empty() {
+            return Out::Struct(items);
+        }
+        if parts.has_struct || !items.is_empty() {
+            operands.push(Out::Struct(items));
+        }
+        match <[Out; 1]>::try_from(operands) {
+            Ok([only]) => only,
+            Err(operands) => Out::joined(&operands, "&", 2),
+        }
+    }
+
+    fn add(
+        &mut self,
+        expr: &'a Expr,
+        scope: &Rc<Scope>,
+        file: usize,
+        parts: &mut Parts<'a>,
+        embedded: bool,
+    ) {
+        match &expr.kind {
+            ExprKind::Paren(inner) => self.add(inner, scope, file, parts, embedded),
+            ExprKind::Struct(decls) => self.add_struct(decls, scope, file, parts),
+            ExprKind::Binary(Binary::Unify, left, right) if !embedded => {
+                self.add(left, scope, file, parts, false);
+                self.add(right, scope, file, parts, false);
+            }
+            _ if is_constant(expr, scope) => parts.values.push((expr, file)),
+            _ => {
+                let out = self.expr(expr, scope, file);
+                if embedded { parts.embedded.push(out) } else { parts.operands.push(out) }
+            }
+        }
+    }
+
+    fn add_struct(
+        &mut self,
+        decls: &'a [Decl],
+        scope: &Rc<Scope>,
+        file: usize,
+        parts: &mut Parts<'a>,
+    ) {
+        if is_complex(decls) {
+            let out = self.as_written(decls, scope, file);
+            parts.embedded.push(out);
+            return;
+        }
+        parts.has_struct = true;
+        let (inner, lets) = self.struct_scope(decls, scope, file);
+        let at = parts.scopes.len();
+        parts.scopes.push(inner.clone());
+        parts.lets.extend(lets.into_iter().map(|it| (it, at)));
+        let mut labels = Vec::new();
+        for decl in decls {
+            match decl {
+                Decl::Attribute(it) => {
+                    let text = format!("@{}({})", it.name, it.body);
+                    if !parts.attributes.contains(&text) {
+                        parts.attributes.push(text);
+                    }
+                }
+                Decl::Let(..) => {}
+                Decl::Ellipsis(..) => parts.open = true,
+                Decl::Embed(value) => self.add(value, &inner, file, parts, true),
+                Decl::Field(field) => {
+                    let label = match &field.label {
+                        AstLabel::Ident(name) => name.name.to_string(),
+                        AstLabel::String(text, _) => label_text(text),
+                        AstLabel::Dynamic(_)
+                        | AstLabel::Interpolated(_)
+                        | AstLabel::Pattern(..) => continue,
+                    };
+                    labels.push(label.clone());
+                    self.add_field(field, label, &inner, file, parts);
+                }
+            }
+        }
+        parts.literals.push(labels);
+    }
+
+    fn add_field(
+        &mut self,
+        field: &'a Field,
+        label: String,
+        scope: &Rc<Scope>,
+        file: usize,
+        parts: &mut Parts<'a>,
+    ) {
+        let merged = parts.fields.entry(label).or_insert_with(|| Merged {
+            marker: field.marker,
+            conjuncts: Vec::new(),
+            docs: Vec::new(),
+            attributes: Vec::new(),
+        });
+        merged.marker = firmer(merged.marker, field.marker);
+        // The comment above `a: b: 1` belongs to `b`.
+        let shorthand = matches!(&field.value.kind, ExprKind::Struct(_))
+            && !self.files[file].1[field.value.span.start as usize..].starts_with('{');
+        if !field.docs.is_empty() && !shorthand && !merged.docs.contains(&field.docs) {
+            merged.docs.push(field.docs.clone());
+        }
+        for attribute in &field.attributes {
+            let text = format!("@{}({})", attribute.name, attribute.body);
+            if !merged.attributes.contains(&text) {
+                merged.attributes.push(text);
+            }
+        }
+        let mut names = FxHashMap::default();
+        if let Some(alias) = &field.value_alias {
+            names.insert(alias.name.clone(), Bound::Field);
+        }
+        let scope = Scope::new(Some(scope.clone()), names);
+        merged.conjuncts.push(Conjunct::Expr { expr: &field.value, scope, file });
+    }
+
+    /// The scope inside a struct, and its lets under the names they get.
+    pub(super) fn struct_scope(
+        &mut self,
+        decls: &'a [Decl],
+        scope: &Rc<Scope>,
+        file: usize,
+    ) -> (Rc<Scope>, Vec<LetValue<'a>>) {
+        let mut names = FxHashMap::default();
+        let mut lets = Vec::new();
+        for decl in decls {
+            match decl {
+                Decl::Field(field) => {
+                    if let AstLabel::Ident(name) = &field.label {
+                        names.insert(name.name.clone(), Bound::Field);
+                    }
+                    for alias in [&field.alias, &field.key_alias].into_iter().flatten() {
+                        names.insert(alias.name.clone(), Bound::Field);
+                    }
+                }
+                Decl::Let(name, value) => {
+                    names.insert(name.name.clone(), Bound::Let(lets.len()));
+                    lets.push((self.unique(&name.name), &**value));
+                }
+                Decl::Ellipsis(..) | Decl::Embed(_) | Decl::Attribute(_) => {}
+            }
+        }
+        let shown = lets.iter().map(|it| it.0.clone()).collect();
+        let inner = Scope::with_lets(Some(scope.clone()), names, shown);
+        let lets = lets.into_iter().map(|(name, value)| {
+            LetValue { name, value, scope: inner.clone(), file }
+        });
+        let lets = lets.collect();
+        (inner, lets)
+    }
+
+    fn unique(&mut self, name: &str) -> String {
+        let mut chosen = name.to_owned();
+        let mut count = 0;
+        while self.lets.contains(&chosen) {
+            count += 1;
+            chosen = format!("{name}_{count}");
+        }
+        self.lets.push(chosen.clone());
+        chosen
+    }
+
+    /// Lets of a struct printed as written, before its declarations.
+    pub(super) fn add_lets(
+        &mut self,
+        lets: &[LetValue<'a>],
+        scope: &Rc<Scope>,
+        items: &mut Vec<Item>,
+    ) {
+        let mut printed: Vec<Option<Item>> = lets.iter().map(|_| None).collect();
+        // One let may be used by another only.
+        let mut more = true;
+        while more {
+            more = false;
+            for (index, it) in lets.iter().enumerate() {
+                let used = scope.lets.get(index).is_some_and(|it| it.1.get());
+                if used && printed[index].is_none() {
+                    let value = self.expr(it.value, &it.scope, it.file);
+                    printed[index] = Some(Item::Let(it.name.clone(), value));
+                    more = true;
+                }
+            }
+        }
+        let printed: Vec<Item> = printed.into_iter().flatten().collect();
+        items.splice(0..0, printed);
+    }
+
+    fn emit_lets(
+        &mut self,
+        lets: &[(LetValue<'a>, usize)],
+        scopes: &[Rc<Scope>],
+        items: &mut Vec<Item>,
+    ) {
+        let mut printed: Vec<Option<Item>> = lets.iter().map(|_| None).collect();
+        let mut more = true;
+        while more {
+            more = false;
+            let mut number: FxHashMap<usize, usize> = FxHashMap::default();
+            for (index, (it, scope)) in lets.iter().enumerate() {
+                let within = number.entry(*scope).or_default();
+                let used = scopes[*scope].lets.get(*within).is_some_and(|it| it.1.get());
+                *within += 1;
+                if used && printed[index].is_none() {
+                    let value = self.expr(it.value, &it.scope, it.file);
+                    printed[index] = Some(Item::Let(it.name.clone(), value));
+                    more = true;
+                }
+            }
+        }
+        let printed: Vec<Item> = printed.into_iter().flatten().collect();
+        items.splice(0..0, printed);
+    }
+}
+
+fn firmer(left: Marker, right: Marker) -> Marker {
+    match (left, right) {
+        (Marker::None, _) | (_, Marker::None) => Marker::None,
+        (Marker::Required, _) | (_, Marker::Required) => Marker::Required,
+        (Marker::Optional, Marker::Optional) => Marker::Optional,
+    }
+}
+
+/// Whether a struct is printed as it is written (O-76).
+fn is_complex(decls: &[Decl]) -> bool {
+    decls.iter().any(|decl| match decl {
+        Decl::Field(field) => match &field.label {
+            AstLabel::Pattern(..) | AstLabel::Dynamic(_) | AstLabel::Interpolated(_) => true,
+            AstLabel::Ident(_) | AstLabel::String(..) => field.alias.is_some(),
+        },
+        Decl::Ellipsis(Some(value), _) => !matches!(strip(value).kind, ExprKind::Top),
+        Decl::Embed(value) => matches!(value.kind, ExprKind::Comprehension(..)),
+        Decl::Ellipsis(None, _) | Decl::Let(..) | Decl::Attribute(_) => false,
+    })
+}
+
+/// Where each label stands (O-73).
+fn field_order(literals: &[Vec<String>]) -> FxHashMap<String, usize> {
+    let mut lists: Vec<Vec<&String>> = Vec::new();
+    for labels in literals {
+        let mut once: Vec<&String> = Vec::new();
+        for label in labels {
+            if !once.contains(&label) {
+                once.push(label);
+            }
+        }
+        if !once.is_empty() {
+            lists.push(once);
+        }
+    }
+    let mut need: FxHashMap<&String, i64> = FxHashMap::default();
+    for list in &lists {
+        for (index, label) in list.iter().enumerate() {
+            *need.entry(label).or_default() += i64::from(index > 0);
+        }
+    }
+    let mut order: FxHashMap<String, usize> = FxHashMap::default();
+    let mut heads = vec![0; lists.len()];
+    loop {
+        let head = |list: usize, heads: &[usize]| lists[list].get(heads[list]).copied();
+        let free = (0..lists.len()).find(|list| {
+            head(*list, &heads).is_some_and(|it| need.get(it).is_none_or(|need| *need <= 0))
+        });
+        if let Some(list) = free {
+            if let Some(label) = head(list, &heads) {
+                let next = order.len();
+                if !order.contains_key(label) {
+                    order.insert(label.clone(), next);
+                    need.insert(label, -1);
+                }
+            }
+            heads[list] += 1;
+            if lists[list].len() - heads[list] > 1 {
+                if let Some(count) =
+                    head(list, &heads).and_then(|it| need.get_mut(it)).filter(|it| **it > 0)
+                {
+                    *count -= 1;
+                }
+            }
+            continue;
+        }
+        let Some(label) = (0..lists.len()).find_map(|list| head(list, &heads)) else {
+            return order;
+        };
+        need.insert(label, 0);
+    }
+}

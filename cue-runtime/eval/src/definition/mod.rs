@@ -1,0 +1,132 @@
+//! What a package says, as text: its declarations merged by label but not evaluated, as `cue def`
+//! prints them (O-73 to O-86).
+//!
+//! ~~~text
+//! sources ─parse─▶ conjuncts of the root ─merge─▶ Out ─text─▶ formatter
+//! ~~~
+//! Works on the syntax trees of the sources; only what refers to nothing is evaluated.
+
+mod scope; // what a name in an expression stands for
+mod merge; // conjuncts of one place -> one value
+mod expr; // one expression as it stands
+mod constant; // values that refer to nothing, evaluated
+mod out; // what is printed: structs and texts
+
+use std::rc::Rc;
+
+use cue_syntax::ast::{File, Label as AstLabel};
+use rustc_hash::FxHashMap;
+
+use crate::definition::merge::Conjunct;
+use crate::definition::out::{Item, Out};
+use crate::definition::scope::{Bound, Scope};
+use crate::program::Program;
+
+/// Files parsed again, and what printing them has found out so far.
+struct Printer<'a> {
+    files: &'a [(File, std::sync::Arc<str>)],
+    /// Builtin packages that the result names: path and name, if that is not the last part.
+    imports: Vec<(String, Option<String>)>,
+    /// Names that `let`s have in the result.
+    lets: Vec<String>,
+    /// Structs being printed; deep nesting ends.
+    depth: u32,
+}
+
+/// How deeply values may nest.
+const DEPTH: u32 = 300;
+
+/// The files of the main package as one text.
+pub(crate) fn package(program: &Program) -> String {
+    let mut files = Vec::new();
+    for root in &program.roots {
+        let source = program.at(*root).source as usize;
+        let Some(source) = program.sources.get(source) else { continue };
+        files.push((cue_syntax::parse_file(&source.text).file, source.text.clone()));
+    }
+    let mut printer =
+        Printer { files: &files, imports: Vec::new(), lets: Vec::new(), depth: 0 };
+    let scopes = printer.file_scopes();
+    let conjuncts = files
+        .iter()
+        .zip(scopes)
+        .enumerate()
+        .map(|(index, ((file, _), scope))| Conjunct::File { file, index, scope })
+        .collect();
+    let body = printer.merge(conjuncts);
+    printer.file(body)
+}
+
+impl Printer<'_> {
+    /// The outermost scope of each file: its imports, then the fields of the package.
+    fn file_scopes(&self) -> Vec<Rc<Scope>> {
+        let mut shared = FxHashMap::default();
+        for (file, _) in self.files {
+            for decl in &file.decls {
+                if let cue_syntax::ast::Decl::Field(field) = decl {
+                    if let AstLabel::Ident(name) = &field.label {
+                        shared.insert(name.name.clone(), Bound::Field);
+                    }
+                }
+            }
+        }
+        let mut scopes = Vec::new();
+        for (file, _) in self.files {
+            let mut imports = FxHashMap::default();
+            for import in &file.imports {
+                let (path, explicit) = match import.path.rsplit_once(':') {
+                    Some((path, name)) => (path, Some(name)),
+                    None => (&*import.path, None),
+                };
+                let last = path.rsplit('/').next().unwrap_or(path);
+                let name = match &import.name {
+                    Some(name) => &*name.name,
+                    None => explicit.unwrap_or(last),
+                };
+                let alias = import.name.as_ref().map(|it| it.name.to_string());
+                imports.insert(name.into(), Bound::Import(import.path.clone(), alias));
+            }
+            let imports = Scope::new(None, imports);
+            scopes.push(Scope::new(Some(imports), shared.clone()));
+        }
+        scopes
+    }
+
+    /// The body with what stands above it.
+    fn file(&self, body: Out) -> String {
+        let mut text = String::new();
+        let package = self.files.iter().find_map(|(file, _)| file.package.as_ref());
+        if let Some(package) = package {
+            text.push_str(&format!("package {}\n\n", package.name));
+        }
+        for (file, _) in self.files {
+            for attribute in &file.attributes {
+                text.push_str(&format!("@{}({})\n", attribute.name, attribute.body));
+            }
+        }
+        match self.imports.as_slice() {
+            [] => {}
+            [only] => text.push_str(&format!("import {}\n\n", import_text(only))),
+            all => {
+                text.push_str("import (\n");
+                for import in all {
+                    text.push_str(&format!("\t{}\n", import_text(import)));
+                }
+                text.push_str(")\n\n");
+            }
+        }
+        let blank = match &body {
+            Out::Struct(items) => items.len() > 1 && matches!(items[0], Item::Embed(_) | Item::Let(..)),
+            Out::Text(..) => false,
+        };
+        text.push_str(&body.fields());
+        out::laid_out(&text, blank && text.starts_with(|it| it != 'p' || package.is_none()))
+    }
+}
+
+fn import_text((path, alias): &(String, Option<String>)) -> String {
+    match alias {
+        Some(alias) => format!("{alias} {path:?}"),
+        None => format!("{path:?}"),
+    }
+}

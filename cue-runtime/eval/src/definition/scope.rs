@@ -1,0 +1,61 @@
+//! What a name in an expression stands for.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use cue_syntax::ast::Expr;
+use rustc_hash::FxHashMap;
+
+/// What a name stands for.
+#[derive(Clone)]
+pub(super) enum Bound {
+    /// A field, an alias, a variable: printed as it is.
+    Field,
+    Let(usize),
+    /// A package: path and name given to it.
+    Import(String, Option<String>),
+}
+
+/// A `let` of a struct that is being merged.
+pub(super) struct LetValue<'a> {
+    pub(super) name: String,
+    pub(super) value: &'a Expr,
+    pub(super) scope: Rc<Scope>,
+    pub(super) file: usize,
+}
+
+/// Names, and the scope around them.
+pub(super) struct Scope {
+    parent: Option<Rc<Scope>>,
+    names: FxHashMap<Arc<str>, Bound>,
+    /// Lets of this scope that were referred to, by number.
+    pub(super) lets: Vec<(String, Cell<bool>)>,
+}
+
+impl Scope {
+    pub(super) fn new(parent: Option<Rc<Scope>>, names: FxHashMap<Arc<str>, Bound>) -> Rc<Self> {
+        Self::with_lets(parent, names, Vec::new())
+    }
+
+    pub(super) fn with_lets(
+        parent: Option<Rc<Scope>>,
+        names: FxHashMap<Arc<str>, Bound>,
+        lets: Vec<String>,
+    ) -> Rc<Self> {
+        let lets = lets.into_iter().map(|it| (it, Cell::new(false))).collect();
+        Rc::new(Self { parent, names, lets })
+    }
+
+    /// The scope that has a name, and what it is there.
+    pub(super) fn find(&self, name: &str) -> Option<(&Scope, &Bound)> {
+        let mut next = Some(self);
+        while let Some(scope) = next {
+            if let Some(bound) = scope.names.get(name) {
+                return Some((scope, bound));
+            }
+            next = scope.parent.as_deref();
+        }
+        None
+    }
+}
