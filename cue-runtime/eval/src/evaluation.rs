@@ -392,11 +392,6 @@ impl Evaluation {
         self.evaluator.syntax(id, style)
     }
 
-    /// The package as `cue def` prints it: merged, not evaluated.
-    pub fn definition(&self) -> String {
-        crate::definition::package(&self.evaluator.program)
-    }
-
     /// In few words.
     pub fn short(&mut self, id: VertexId) -> String {
         self.evaluator.short(id)

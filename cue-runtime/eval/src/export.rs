@@ -285,7 +285,7 @@ impl Evaluator {
     }
 
     /// A value that is no more than types and tests.
-    fn constraint(&mut self, id: VertexId) -> String {
+    pub(crate) fn constraint(&mut self, id: VertexId) -> String {
         let vertex = self.heap.get(id);
         let mut parts: Vec<String> = Vec::new();
         let mut ranged = None;
@@ -477,7 +477,7 @@ impl Evaluator {
             }
             return;
         }
-        let text = self.constraint(id);
+        let text = self.bounded(id);
         out.push_str(&text);
     }
 
@@ -542,7 +542,7 @@ pub(crate) fn is_identifier(name: &str) -> bool {
         || matches!(name, "for" | "in" | "if" | "let")
 }
 
-fn multiline(text: &str, depth: usize) -> String {
+pub(crate) fn multiline(text: &str, depth: usize) -> String {
     let indent = "\t".repeat(depth + 1);
     let mut out = String::from("\"\"\"\n");
     for line in text.split('\n') {

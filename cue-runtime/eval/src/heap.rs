@@ -293,6 +293,11 @@ impl Heap {
         (self.vertices.len() * 1024 + self.envs.len() * 64 + self.faults.len() * 192) as u64
     }
 
+    /// Every vertex.
+    pub(crate) fn vertices(&self) -> &[Vertex] {
+        &self.vertices
+    }
+
     pub(crate) fn env(&mut self, parent: Option<EnvId>, kind: EnvKind) -> EnvId {
         self.envs.push(Env { parent, kind });
         EnvId(self.envs.len() as u32 - 1)

@@ -34,6 +34,7 @@ mod compare; // plain data: equality and order
 pub mod error; // errors as values
 mod order; // fields in the order they are printed in
 mod definition; // a package as text, not evaluated
+mod bounds; // types and bounds, simplified for printing
 pub mod export; // values -> data, CUE text
 pub mod evaluation; // the face: paths in, answers out
 pub mod inspect; // one node as a whole

@@ -327,7 +327,7 @@ impl Evaluator {
 }
 
 /// Least and greatest number of a sized type.
-fn range(name: &str) -> Option<(Number, Number)> {
+pub(crate) fn range(name: &str) -> Option<(Number, Number)> {
     let number = |text: &str| Number::parse_signed(text).ok();
     let (low, high) = match name {
         "uint" => return Some((Number::int(0), number("1e400")?)),

@@ -90,6 +90,9 @@ impl Machine {
                 let style = match style {
                     SyntaxStyle::Eval => Style::Eval,
                     SyntaxStyle::Final => Style::Final,
+                    SyntaxStyle::Definition if path.is_empty() => {
+                        return Ok(Answer::Text(Some(it.definition())));
+                    }
                     SyntaxStyle::Definition => Style::Definition,
                 };
                 Ok(Answer::Text(Some(it.syntax(id, style))))

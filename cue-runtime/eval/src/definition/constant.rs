@@ -12,7 +12,7 @@ use crate::evaluator::Budget;
 use crate::export::Style;
 
 /// What the values of one field may cost.
-const BUDGET: Budget = Budget { ticks: 50_000, depth: 50, vertices: 5_000 };
+const BUDGET: Budget = Budget { ticks: 50_000, depth: 50, bytes: 5 << 20 };
 
 /// Whether an expression is a value or made of values only; calls, lists, structs and choices are
 /// not.
@@ -26,7 +26,9 @@ pub(super) fn is_constant(expr: &Expr, scope: &Rc<Scope>) -> bool {
         | ExprKind::Bottom
         | ExprKind::Top => true,
         ExprKind::Ident(name) => is_type(name) && scope.find(name).is_none(),
-        ExprKind::Paren(inner) | ExprKind::Unary(Unary::Default, inner) => is_constant(inner, scope),
+        ExprKind::Paren(inner) | ExprKind::Unary(Unary::Default, inner) => {
+            is_constant(inner, scope)
+        }
         ExprKind::Unary(_, inner) => is_constant(inner, scope),
         ExprKind::Binary(Binary::Disjoin, ..) => false,
         ExprKind::Binary(_, left, right) => is_constant(left, scope) && is_constant(right, scope),
@@ -74,8 +76,14 @@ pub(super) fn together(values: &[(&Expr, &Arc<str>)]) -> Out {
     match said.as_slice() {
         [] => return Out::primary("_"),
         [(only, source)] => {
-            if let Some(text) = literal(strip(only), source) {
+            let only = strip(only);
+            if let Some(text) = literal(only, source) {
                 return text;
+            }
+            // A bound is printed as it is, without the types it implies.
+            if let ExprKind::Unary(Unary::Bound(compare), limit) = &only.kind {
+                let limit = evaluate(slice(source, limit.span)).text();
+                return Out::Text(format!("{}{limit}", crate::compare::symbol(*compare)), 8);
             }
         }
         _ => {}
@@ -130,8 +138,10 @@ pub(super) fn literal(expr: &Expr, source: &Arc<str>) -> Option<Out> {
         | ExprKind::Number(_)
         | ExprKind::String(_)
         | ExprKind::Bytes(_)
-        | ExprKind::Ident(_)
         | ExprKind::Top => Some(Out::primary(slice(source, expr.span))),
+        ExprKind::Ident(name) => {
+            Some(Out::primary(name.strip_prefix("__").unwrap_or(name).to_owned()))
+        }
         _ => None,
     }
 }

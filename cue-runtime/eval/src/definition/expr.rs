@@ -10,9 +10,9 @@ use cue_syntax::ast::{
 use rustc_hash::FxHashMap;
 
 use crate::builtin::Datum;
-use crate::definition::constant::{slice, strip};
-use crate::definition::merge::Conjunct;
-use crate::definition::out::{Item, Out, PRIMARY};
+use crate::definition::constant::{is_type, slice, strip};
+use crate::definition::merge::{Conjunct, has_old_alias, unique};
+use crate::definition::out::{Declared, Item, Out, PRIMARY};
 use crate::definition::scope::{Bound, Scope};
 use crate::definition::{DEPTH, Printer};
 use crate::export::is_identifier;
@@ -45,7 +45,7 @@ impl<'a> Printer<'a> {
                 Err(_) => text.to_string(),
             }),
             ExprKind::String(text) => Out::primary(match slice(source, expr.span) {
-                written if written.contains('\n') => written.to_owned(),
+                _ if text.contains('\n') => crate::export::multiline(text, 0),
                 _ => Datum::String(text.clone()).cue_text(),
             }),
             ExprKind::Bytes(_) => Out::primary(slice(source, expr.span)),
@@ -57,13 +57,17 @@ impl<'a> Printer<'a> {
                 self.merge(vec![Conjunct::Expr { expr, scope, file }])
             }
             ExprKind::List(elements) => {
-                let mut texts = Vec::new();
-                for element in elements {
-                    texts.push(match element {
+                let mut text = String::from("[");
+                let mut last = expr.span.start as usize + 1;
+                for (index, element) in elements.iter().enumerate() {
+                    let shown = match element {
                         Element::Expr(inner) => match &inner.kind {
                             ExprKind::Comprehension(clauses, body) => {
+                                let start = inner.span.start as usize;
+                                let between = source.get(last..start).unwrap_or_default();
+                                let line = if between.contains('\n') { "\n" } else { "" };
                                 let (clauses, body) = self.clauses(clauses, body, scope, file);
-                                format!("{clauses} {}", body.text())
+                                format!("{line}{clauses} {}", body.text())
                             }
                             _ => again(self, inner).text(),
                         },
@@ -72,9 +76,16 @@ impl<'a> Printer<'a> {
                             top if top.is_top() => "...".into(),
                             inner => format!("...{}", inner.text()),
                         },
-                    });
+                    };
+                    if let Element::Expr(inner) = element {
+                        last = inner.span.end as usize;
+                    }
+                    if index > 0 {
+                        text.push_str(if shown.starts_with('\n') { "," } else { ", " });
+                    }
+                    text.push_str(&shown);
                 }
-                Out::primary(format!("[{}]", texts.join(", ")))
+                Out::primary(text + "]")
             }
             ExprKind::Unary(operator, inner) => {
                 let inner = again(self, inner).operand(8);
@@ -85,8 +96,15 @@ impl<'a> Printer<'a> {
                     Unary::Default => "*",
                     Unary::Bound(compare) => crate::compare::symbol(*compare),
                 };
-                let strength = if operator == "*" { 1 } else { 8 };
-                Out::Text(format!("{operator}{inner}"), strength)
+                Out::Text(format!("{operator}{inner}"), 8)
+            }
+            ExprKind::Binary(Binary::Unify, ..) => {
+                let mut operands = Vec::new();
+                unified(expr, &mut operands);
+                // In the order of O-70.
+                operands.sort_by_key(|it| class(it, scope));
+                let all: Vec<Out> = operands.into_iter().map(|it| again(self, it)).collect();
+                Out::joined(&all, "&", 2)
             }
             ExprKind::Binary(operator, left, right) => {
                 let (left, right) = (again(self, left), again(self, right));
@@ -143,7 +161,9 @@ impl<'a> Printer<'a> {
                 }
                 name.to_owned()
             }
-            Some((_, Bound::Field)) | None => name.to_owned(),
+            Some((_, Bound::Renamed(renamed))) => renamed.clone(),
+            Some((_, Bound::Field)) => name.to_owned(),
+            None => name.strip_prefix("__").unwrap_or(name).to_owned(),
         }
     }
 
@@ -162,6 +182,22 @@ impl<'a> Printer<'a> {
     ) -> String {
         let source = self.files[file].1.clone();
         let mut out = String::new();
+        if slice(&source, whole.span).starts_with("#\"") {
+            out.push('"');
+            for part in parts {
+                match part {
+                    Part::Text(text) => {
+                        let quoted = Datum::text(&*String::from_utf8_lossy(text)).cue_text();
+                        out.push_str(quoted.trim_matches('"'));
+                    }
+                    Part::Expr(inner) => {
+                        let text = self.expr(inner, scope, file).text();
+                        out.push_str(&format!("\\({text})"));
+                    }
+                }
+            }
+            return out + "\"";
+        }
         let mut at = whole.span.start as usize;
         for part in parts {
             let Part::Expr(inner) = part else { continue };
@@ -185,7 +221,7 @@ impl<'a> Printer<'a> {
         file: usize,
     ) -> (String, Out) {
         let mut scope = scope.clone();
-        let mut texts = Vec::new();
+        let mut texts: Vec<String> = Vec::new();
         let inner = |scope: &Rc<Scope>, names: &[&Ident]| {
             let names = names.iter().map(|it| (it.name.clone(), Bound::Field));
             Scope::new(Some(scope.clone()), names.collect::<FxHashMap<_, _>>())
@@ -246,9 +282,8 @@ impl<'a> Printer<'a> {
                 Decl::Embed(value) => {
                     if let ExprKind::Comprehension(clauses, body) = &value.kind {
                         let source = self.files[file].1.clone();
-                        let between = last.and_then(|it| {
-                            source.get(it as usize..value.span.start as usize)
-                        });
+                        let between =
+                            last.and_then(|it| source.get(it as usize..value.span.start as usize));
                         let inline = between.is_some_and(|it| !it.contains('\n'));
                         let (clauses, body) = self.clauses(clauses, body, &scope, file);
                         items.push(Item::Comprehension { clauses, body, inline });
@@ -266,6 +301,14 @@ impl<'a> Printer<'a> {
         Out::Struct(items)
     }
 
+    /// The label that a computed field got, if it is one for all its evaluations.
+    fn computed(&self, label: &Expr, file: usize) -> Option<String> {
+        let name = self.names.get(file)?;
+        let known = &self.found.labels;
+        let key = ((*name).clone(), label.span.start, label.span.end);
+        known.get(&key).map(|it| label_text(it))
+    }
+
     fn field_as_written(&mut self, field: &'a Field, scope: &Rc<Scope>, file: usize) -> Item {
         let mut names = FxHashMap::default();
         let label = match &field.label {
@@ -274,17 +317,26 @@ impl<'a> Printer<'a> {
                 let label = self.expr(label, scope, file).text();
                 match alias {
                     Some(alias) => {
-                        names.insert(alias.name.clone(), Bound::Field);
-                        format!("[{}={label}]", alias.name)
+                        let name = unique(&mut self.lets, &alias.name);
+                        names.insert(alias.name.clone(), Bound::Renamed(name.clone()));
+                        format!("[{name}={label}]")
                     }
                     None => format!("[{label}]"),
                 }
             }
-            AstLabel::Dynamic(label) => match &strip(label).kind {
-                ExprKind::String(text) => label_text(text),
-                _ => format!("({})", self.expr(label, scope, file).text()),
+            AstLabel::Dynamic(label) => match (&strip(label).kind, self.computed(label, file)) {
+                (ExprKind::String(text), _) => label_text(text),
+                // What is only a reference stays one.
+                (ExprKind::Ident(_) | ExprKind::Select(..) | ExprKind::Index(..), _)
+                | (_, None) => {
+                    format!("({})", self.expr(label, scope, file).text())
+                }
+                (_, Some(known)) => known,
             },
-            AstLabel::Interpolated(label) => self.expr(label, scope, file).text(),
+            AstLabel::Interpolated(label) => match self.computed(label, file) {
+                Some(known) => known,
+                None => self.expr(label, scope, file).text(),
+            },
             AstLabel::Ident(name) => name.name.to_string(),
             AstLabel::String(text, _) => label_text(text),
         };
@@ -293,17 +345,65 @@ impl<'a> Printer<'a> {
                 names.insert(alias.name.clone(), Bound::Field);
                 String::new()
             }
+            (Some(_), AstLabel::Ident(_)) if !has_old_alias(field) => String::new(),
             (Some(alias), _) => format!("{}=", alias.name),
             (None, _) => String::new(),
         };
+        let value_alias = field.value_alias.as_ref().map(|it| {
+            let name = unique(&mut self.lets, &format!("{}_1", it.name));
+            names.insert(it.name.clone(), Bound::Renamed(name.clone()));
+            name
+        });
         let scope = Scope::new(Some(scope.clone()), names);
-        let value = self.merge(vec![Conjunct::Expr { expr: &field.value, scope, file }]);
+        let value = self.expr(&field.value, &scope, file);
         let docs = if field.docs.is_empty() { Vec::new() } else { vec![field.docs.clone()] };
         let attributes =
             field.attributes.iter().map(|it| format!("@{}({})", it.name, it.body)).collect();
         let label = format!("{alias}{label}{}", marker(field.marker));
-        Item::Field { docs, label, value, attributes }
+        let apart = is_apart(&self.files[file].1, field);
+        Item::Field(Declared { docs, apart, label, alias: value_alias, value, attributes })
     }
+}
+
+/// The operands of `&`.
+fn unified<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
+    match &expr.kind {
+        ExprKind::Binary(Binary::Unify, left, right) => {
+            unified(left, out);
+            unified(right, out);
+        }
+        ExprKind::Paren(inner) if matches!(inner.kind, ExprKind::Binary(Binary::Unify, ..)) => {
+            unified(inner, out);
+        }
+        _ => out.push(expr),
+    }
+}
+
+/// Where an operand of `&` stands: types, references, scalars, bounds, other expressions, literals.
+fn class(expr: &Expr, scope: &Rc<Scope>) -> u8 {
+    match &strip(expr).kind {
+        ExprKind::Ident(name) if is_type(name) && scope.find(name).is_none() => 0,
+        ExprKind::Ident(_) => 1,
+        ExprKind::Null
+        | ExprKind::Bool(_)
+        | ExprKind::Number(_)
+        | ExprKind::String(_)
+        | ExprKind::Bytes(_) => 2,
+        ExprKind::Unary(Unary::Bound(_), _) => 3,
+        ExprKind::Struct(_) | ExprKind::List(_) => 5,
+        _ => 4,
+    }
+}
+
+/// Whether an empty line stands above the comment of a field.
+pub(super) fn is_apart(source: &str, field: &Field) -> bool {
+    let before = source.get(..field.span.start as usize).unwrap_or_default();
+    let mut lines = before.lines().rev();
+    if !before.ends_with('\n') {
+        lines.next();
+    }
+    let above = lines.find(|it| !it.trim_start().starts_with("//"));
+    above.is_some_and(|it| it.trim().is_empty())
 }
 
 pub(super) fn marker(marker: Marker) -> &'static str {
@@ -316,7 +416,8 @@ pub(super) fn marker(marker: Marker) -> &'static str {
 
 /// A regular label.
 pub(super) fn label_text(name: &str) -> String {
-    if is_identifier(name) { name.to_owned() } else { Datum::text(name).cue_text() }
+    let keyword = matches!(name, "true" | "false" | "null" | "package" | "import");
+    if is_identifier(name) || keyword { name.to_owned() } else { Datum::text(name).cue_text() }
 }
 
 fn operator_text(operator: Binary) -> (&'static str, u8) {

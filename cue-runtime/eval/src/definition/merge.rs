@@ -10,8 +10,8 @@ use rustc_hash::FxHashMap;
 
 use crate::definition::Printer;
 use crate::definition::constant::{is_constant, strip, together};
-use crate::definition::expr::{label_text, marker};
-use crate::definition::out::{Item, Out};
+use crate::definition::expr::{is_apart, label_text, marker};
+use crate::definition::out::{Declared, Item, Out};
 use crate::definition::scope::{Bound, LetValue, Scope};
 
 /// What holds at a place.
@@ -21,11 +21,27 @@ pub(super) enum Conjunct<'a> {
     Expr { expr: &'a Expr, scope: Rc<Scope>, file: usize },
 }
 
+/// Whether an expression is an operand of `&`, or stands in a struct.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Operand,
+    Embedded,
+}
+
+/// Whether a struct has braces, or is the rest of `a: b: 1`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Braces {
+    Written,
+    None,
+}
+
 /// The declarations of one label.
 struct Merged<'a> {
     marker: Marker,
     conjuncts: Vec<Conjunct<'a>>,
     docs: Vec<Vec<String>>,
+    apart: bool,
+    alias: Option<String>,
     attributes: Vec<String>,
 }
 
@@ -62,10 +78,10 @@ impl<'a> Printer<'a> {
         for conjunct in conjuncts {
             match conjunct {
                 Conjunct::File { file, index, scope } => {
-                    self.add_struct(&file.decls, &scope, index, &mut parts);
+                    self.add_struct(&file.decls, &scope, index, &mut parts, Braces::Written);
                 }
                 Conjunct::Expr { expr, scope, file } => {
-                    self.add(expr, &scope, file, &mut parts, false);
+                    self.add(expr, &scope, file, &mut parts, Place::Operand);
                 }
             }
         }
@@ -94,10 +110,12 @@ impl<'a> Printer<'a> {
         let order = field_order(&parts.literals);
         parts.fields.sort_by_key(|label, _| order.get(label).copied().unwrap_or(usize::MAX));
         for (label, merged) in std::mem::take(&mut parts.fields) {
-            let Merged { marker: mark, conjuncts, docs, attributes } = merged;
+            self.path.push(label.clone());
+            let Merged { marker: mark, conjuncts, docs, apart, alias, attributes } = merged;
             let value = self.merge(conjuncts);
+            self.path.pop();
             let label = format!("{label}{}", marker(mark));
-            items.push(Item::Field { docs, label, value, attributes });
+            items.push(Item::Field(Declared { docs, apart, label, alias, value, attributes }));
         }
         if parts.open {
             items.push(Item::Ellipsis(None));
@@ -108,8 +126,13 @@ impl<'a> Printer<'a> {
         if operands.is_empty() {
             return Out::Struct(items);
         }
-        if parts.has_struct || !items.is_empty() {
-            operands.push(Out::Struct(items));
+        if !items.is_empty() {
+            let own = Out::Struct(items);
+            let closed = self.found.closed.contains(&self.path.join("."));
+            operands.push(match closed {
+                true => Out::primary(format!("close({})", own.text())),
+                false => own,
+            });
         }
         match <[Out; 1]>::try_from(operands) {
             Ok([only]) => only,
@@ -123,19 +146,27 @@ impl<'a> Printer<'a> {
         scope: &Rc<Scope>,
         file: usize,
         parts: &mut Parts<'a>,
-        embedded: bool,
+        place: Place,
     ) {
         match &expr.kind {
-            ExprKind::Paren(inner) => self.add(inner, scope, file, parts, embedded),
-            ExprKind::Struct(decls) => self.add_struct(decls, scope, file, parts),
-            ExprKind::Binary(Binary::Unify, left, right) if !embedded => {
-                self.add(left, scope, file, parts, false);
-                self.add(right, scope, file, parts, false);
+            ExprKind::Paren(inner) => self.add(inner, scope, file, parts, place),
+            ExprKind::Struct(decls) => {
+                let text = super::constant::slice(&self.files[file].1, expr.span);
+                let braces = if text.starts_with('{') { Braces::Written } else { Braces::None };
+                self.add_struct(decls, scope, file, parts, braces);
             }
+            ExprKind::Binary(Binary::Unify, left, right) if place == Place::Operand => {
+                self.add(left, scope, file, parts, place);
+                self.add(right, scope, file, parts, place);
+            }
+            ExprKind::Top if place == Place::Embedded => parts.embedded.push(Out::primary("_")),
             _ if is_constant(expr, scope) => parts.values.push((expr, file)),
             _ => {
                 let out = self.expr(expr, scope, file);
-                if embedded { parts.embedded.push(out) } else { parts.operands.push(out) }
+                match place {
+                    Place::Embedded => parts.embedded.push(out),
+                    Place::Operand => parts.operands.push(out),
+                }
             }
         }
     }
@@ -146,6 +177,7 @@ impl<'a> Printer<'a> {
         scope: &Rc<Scope>,
         file: usize,
         parts: &mut Parts<'a>,
+        braces: Braces,
     ) {
         if is_complex(decls) {
             let out = self.as_written(decls, scope, file);
@@ -157,7 +189,10 @@ impl<'a> Printer<'a> {
         let at = parts.scopes.len();
         parts.scopes.push(inner.clone());
         parts.lets.extend(lets.into_iter().map(|it| (it, at)));
+        // The literal comes before those embedded in it.
         let mut labels = Vec::new();
+        let place = parts.literals.len();
+        parts.literals.push(Vec::new());
         for decl in decls {
             match decl {
                 Decl::Attribute(it) => {
@@ -168,7 +203,7 @@ impl<'a> Printer<'a> {
                 }
                 Decl::Let(..) => {}
                 Decl::Ellipsis(..) => parts.open = true,
-                Decl::Embed(value) => self.add(value, &inner, file, parts, true),
+                Decl::Embed(value) => self.add(value, &inner, file, parts, Place::Embedded),
                 Decl::Field(field) => {
                     let label = match &field.label {
                         AstLabel::Ident(name) => name.name.to_string(),
@@ -178,11 +213,11 @@ impl<'a> Printer<'a> {
                         | AstLabel::Pattern(..) => continue,
                     };
                     labels.push(label.clone());
-                    self.add_field(field, label, &inner, file, parts);
+                    self.add_field(field, label, &inner, file, parts, braces);
                 }
             }
         }
-        parts.literals.push(labels);
+        parts.literals[place] = labels;
     }
 
     fn add_field(
@@ -192,18 +227,21 @@ impl<'a> Printer<'a> {
         scope: &Rc<Scope>,
         file: usize,
         parts: &mut Parts<'a>,
+        braces: Braces,
     ) {
         let merged = parts.fields.entry(label).or_insert_with(|| Merged {
             marker: field.marker,
             conjuncts: Vec::new(),
             docs: Vec::new(),
+            apart: false,
+            alias: None,
             attributes: Vec::new(),
         });
         merged.marker = firmer(merged.marker, field.marker);
-        // The comment above `a: b: 1` belongs to `b`.
-        let shorthand = matches!(&field.value.kind, ExprKind::Struct(_))
-            && !self.files[file].1[field.value.span.start as usize..].starts_with('{');
-        if !field.docs.is_empty() && !shorthand && !merged.docs.contains(&field.docs) {
+        // The comment above `a: b: 1` belongs to `b`, and is lost where they are merged (O-82).
+        let kept = braces == Braces::Written && !merged.docs.contains(&field.docs);
+        if !field.docs.is_empty() && kept {
+            merged.apart |= merged.docs.is_empty() && is_apart(&self.files[file].1, field);
             merged.docs.push(field.docs.clone());
         }
         for attribute in &field.attributes {
@@ -214,7 +252,11 @@ impl<'a> Printer<'a> {
         }
         let mut names = FxHashMap::default();
         if let Some(alias) = &field.value_alias {
-            names.insert(alias.name.clone(), Bound::Field);
+            if merged.alias.is_none() {
+                merged.alias = Some(unique(&mut self.lets, &format!("{}_1", alias.name)));
+            }
+            let renamed = merged.alias.clone().unwrap_or_default();
+            names.insert(alias.name.clone(), Bound::Renamed(renamed));
         }
         let scope = Scope::new(Some(scope.clone()), names);
         merged.conjuncts.push(Conjunct::Expr { expr: &field.value, scope, file });
@@ -232,38 +274,35 @@ impl<'a> Printer<'a> {
         for decl in decls {
             match decl {
                 Decl::Field(field) => {
-                    if let AstLabel::Ident(name) = &field.label {
-                        names.insert(name.name.clone(), Bound::Field);
-                    }
                     for alias in [&field.alias, &field.key_alias].into_iter().flatten() {
                         names.insert(alias.name.clone(), Bound::Field);
+                    }
+                    if let AstLabel::Ident(name) = &field.label {
+                        names.insert(name.name.clone(), Bound::Field);
+                        if let Some(alias) = field.alias.as_ref().filter(|_| !has_old_alias(field))
+                        {
+                            let renamed = Bound::Renamed(name.name.to_string());
+                            names.insert(alias.name.clone(), renamed);
+                        }
                     }
                 }
                 Decl::Let(name, value) => {
                     names.insert(name.name.clone(), Bound::Let(lets.len()));
-                    lets.push((self.unique(&name.name), &**value));
+                    lets.push((unique(&mut self.lets, &name.name), &**value));
                 }
                 Decl::Ellipsis(..) | Decl::Embed(_) | Decl::Attribute(_) => {}
             }
         }
         let shown = lets.iter().map(|it| it.0.clone()).collect();
         let inner = Scope::with_lets(Some(scope.clone()), names, shown);
-        let lets = lets.into_iter().map(|(name, value)| {
-            LetValue { name, value, scope: inner.clone(), file }
+        let lets = lets.into_iter().map(|(name, value)| LetValue {
+            name,
+            value,
+            scope: inner.clone(),
+            file,
         });
         let lets = lets.collect();
         (inner, lets)
-    }
-
-    fn unique(&mut self, name: &str) -> String {
-        let mut chosen = name.to_owned();
-        let mut count = 0;
-        while self.lets.contains(&chosen) {
-            count += 1;
-            chosen = format!("{name}_{count}");
-        }
-        self.lets.push(chosen.clone());
-        chosen
     }
 
     /// Lets of a struct printed as written, before its declarations.
@@ -318,6 +357,18 @@ impl<'a> Printer<'a> {
     }
 }
 
+/// A name that no other `let` or alias of the result has.
+pub(super) fn unique(taken: &mut Vec<String>, name: &str) -> String {
+    let mut chosen = name.to_owned();
+    let mut count = 0;
+    while taken.contains(&chosen) {
+        count += 1;
+        chosen = format!("{name}_{count}");
+    }
+    taken.push(chosen.clone());
+    chosen
+}
+
 fn firmer(left: Marker, right: Marker) -> Marker {
     match (left, right) {
         (Marker::None, _) | (_, Marker::None) => Marker::None,
@@ -326,12 +377,19 @@ fn firmer(left: Marker, right: Marker) -> Marker {
     }
 }
 
+/// Whether a field has an alias before its label: `X=a:`. One behind it, `a~X:`, is not printed
+/// where the label itself is a name.
+pub(super) fn has_old_alias(field: &Field) -> bool {
+    field.alias.as_ref().is_some_and(|it| it.span.start <= field.label_span.start)
+}
+
 /// Whether a struct is printed as it is written (O-76).
 fn is_complex(decls: &[Decl]) -> bool {
     decls.iter().any(|decl| match decl {
         Decl::Field(field) => match &field.label {
             AstLabel::Pattern(..) | AstLabel::Dynamic(_) | AstLabel::Interpolated(_) => true,
-            AstLabel::Ident(_) | AstLabel::String(..) => field.alias.is_some(),
+            AstLabel::Ident(_) => has_old_alias(field),
+            AstLabel::String(..) => field.alias.is_some(),
         },
         Decl::Ellipsis(Some(value), _) => !matches!(strip(value).kind, ExprKind::Top),
         Decl::Embed(value) => matches!(value.kind, ExprKind::Comprehension(..)),

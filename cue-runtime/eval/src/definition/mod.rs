@@ -11,41 +11,103 @@ mod merge; // conjuncts of one place -> one value
 mod expr; // one expression as it stands
 mod constant; // values that refer to nothing, evaluated
 mod out; // what is printed: structs and texts
+mod remark; // bottom literals and the comment behind them
 
 use std::rc::Rc;
 
 use cue_syntax::ast::{File, Label as AstLabel};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::definition::merge::Conjunct;
 use crate::definition::out::{Item, Out};
 use crate::definition::scope::{Bound, Scope};
+use crate::evaluation::Evaluation;
 use crate::program::Program;
 
 /// Files parsed again, and what printing them has found out so far.
 struct Printer<'a> {
     files: &'a [(File, std::sync::Arc<str>)],
+    names: Vec<&'a String>,
     /// Builtin packages that the result names: path and name, if that is not the last part.
     imports: Vec<(String, Option<String>)>,
     /// Names that `let`s have in the result.
     lets: Vec<String>,
     /// Structs being printed; deep nesting ends.
     depth: u32,
+    /// Labels of the place being merged.
+    path: Vec<String>,
+    found: &'a Found,
+}
+
+/// What only an evaluation tells.
+#[derive(Default)]
+struct Found {
+    /// Labels that computed fields got: file, first and last byte of the label.
+    labels: FxHashMap<(String, u32, u32), String>,
+    /// Places that `close` closed.
+    closed: FxHashSet<String>,
+}
+
+impl Evaluation {
+    /// The package as `cue def` prints it: merged, not evaluated.
+    pub fn definition(&mut self) -> String {
+        let mut found = Found::default();
+        let it = &self.evaluator;
+        let mut ambiguous = FxHashSet::default();
+        for vertex in it.heap.vertices() {
+            for (expr, label) in vertex.placed.iter().flat_map(|it| &it.produced) {
+                let at = it.program.at(*expr);
+                let Some(source) = it.program.sources.get(at.source as usize) else { continue };
+                let key = (source.name.clone(), at.span.start, at.span.end);
+                let name = it.labels.name(*label).to_string();
+                if found.labels.get(&key).is_some_and(|other| *other != name) {
+                    ambiguous.insert(key.clone());
+                }
+                found.labels.insert(key, name);
+            }
+        }
+        found.labels.retain(|key, _| !ambiguous.contains(key));
+        let mut places = vec![(it.root, String::new())];
+        while let Some((id, path)) = places.pop() {
+            let vertex = it.heap.get(id);
+            if vertex.closing.iter().any(|closing| it.shallow.contains(&closing.group)) {
+                found.closed.insert(path.clone());
+            }
+            for arc in &vertex.arcs {
+                if arc.vertex != id && it.heap.get(arc.vertex).parent == Some(id) {
+                    let label = it.label_text(arc.label);
+                    let dot = if path.is_empty() { "" } else { "." };
+                    places.push((arc.vertex, format!("{path}{dot}{label}")));
+                }
+            }
+        }
+        package(&it.program, &found)
+    }
 }
 
 /// How deeply values may nest.
 const DEPTH: u32 = 300;
 
 /// The files of the main package as one text.
-pub(crate) fn package(program: &Program) -> String {
+fn package(program: &Program, found: &Found) -> String {
     let mut files = Vec::new();
     for root in &program.roots {
         let source = program.at(*root).source as usize;
         let Some(source) = program.sources.get(source) else { continue };
-        files.push((cue_syntax::parse_file(&source.text).file, source.text.clone()));
+        files.push((&source.name, cue_syntax::parse_file(&source.text).file, source.text.clone()));
     }
-    let mut printer =
-        Printer { files: &files, imports: Vec::new(), lets: Vec::new(), depth: 0 };
+    files.sort_by(|left, right| left.0.cmp(right.0));
+    let names: Vec<&String> = files.iter().map(|it| it.0).collect();
+    let files: Vec<_> = files.iter().map(|(_, file, text)| (file.clone(), text.clone())).collect();
+    let mut printer = Printer {
+        files: &files,
+        names,
+        imports: Vec::new(),
+        lets: Vec::new(),
+        depth: 0,
+        path: Vec::new(),
+        found,
+    };
     let scopes = printer.file_scopes();
     let conjuncts = files
         .iter()
@@ -99,9 +161,10 @@ impl Printer<'_> {
         if let Some(package) = package {
             text.push_str(&format!("package {}\n\n", package.name));
         }
+        let mut attributes = String::new();
         for (file, _) in self.files {
             for attribute in &file.attributes {
-                text.push_str(&format!("@{}({})\n", attribute.name, attribute.body));
+                attributes.push_str(&format!("@{}({})\n", attribute.name, attribute.body));
             }
         }
         match self.imports.as_slice() {
@@ -116,11 +179,19 @@ impl Printer<'_> {
             }
         }
         let blank = match &body {
-            Out::Struct(items) => items.len() > 1 && matches!(items[0], Item::Embed(_) | Item::Let(..)),
+            Out::Struct(items) => match items.first() {
+                Some(Item::Embed(_) | Item::Let(..)) => items.len() > 1,
+                Some(Item::Comprehension { .. }) => {
+                    self.files.first().is_some_and(|it| it.1.starts_with('\n'))
+                }
+                _ => false,
+            },
             Out::Text(..) => false,
         };
+        let blank = blank && text.is_empty();
         text.push_str(&body.fields());
-        out::laid_out(&text, blank && text.starts_with(|it| it != 'p' || package.is_none()))
+        let text = remark::laid_out(&text);
+        if blank { format!("\n{text}") } else { attributes + &text }
     }
 }
 

@@ -17,10 +17,40 @@ pub(super) enum Item {
     Attribute(String),
     Embed(Out),
     Let(String, Out),
-    Field { docs: Vec<Vec<String>>, label: String, value: Out, attributes: Vec<String> },
+    Field(Declared),
     Ellipsis(Option<Out>),
     /// Clauses, body, and whether it stands on the line of what is before it.
-    Comprehension { clauses: String, body: Out, inline: bool },
+    Comprehension {
+        clauses: String,
+        body: Out,
+        inline: bool,
+    },
+}
+
+/// A field.
+#[derive(Clone, Debug)]
+pub(super) struct Declared {
+    pub(super) docs: Vec<Vec<String>>,
+    /// An empty line stands above the comment.
+    pub(super) apart: bool,
+    /// With its marker.
+    pub(super) label: String,
+    /// The name that the value has for what is in it.
+    pub(super) alias: Option<String>,
+    pub(super) value: Out,
+    pub(super) attributes: Vec<String>,
+}
+
+impl Declared {
+    /// Whether its value is one field, which can be printed behind its label (O-85).
+    fn shortened(&self) -> Option<&Declared> {
+        let Out::Struct(items) = &self.value else { return None };
+        let [Item::Field(inner)] = items.as_slice() else { return None };
+        let regular = !self.label.starts_with(['#', '_']);
+        let plain =
+            self.attributes.is_empty() && inner.attributes.is_empty() && self.alias.is_none();
+        (regular && plain && inner.docs.is_empty()).then_some(inner)
+    }
 }
 
 /// Binding strength of what needs no parentheses anywhere.
@@ -28,8 +58,7 @@ pub(super) const PRIMARY: u8 = 9;
 
 /// Stands for a bottom literal until the text is laid out: the comment behind it would end the
 /// line.
-const BOTTOM: &str = "__bottom_literal__";
-const REMARK: &str = "// explicit error (_|_ literal) in source";
+pub(super) const BOTTOM: &str = "__bottom_literal__";
 
 impl Out {
     pub(super) fn primary(text: impl Into<String>) -> Self {
@@ -96,9 +125,9 @@ impl Item {
             Item::Let(name, it) => {
                 let _ = writeln!(text, "let {name} = {}", it.text());
             }
-            Item::Field { docs, label, value, attributes } => {
-                for (index, group) in docs.iter().enumerate() {
-                    if index > 0 {
+            Item::Field(field) => {
+                for (index, group) in field.docs.iter().enumerate() {
+                    if index > 0 || field.apart && !text.is_empty() {
                         text.push('\n');
                     }
                     for line in group {
@@ -106,8 +135,17 @@ impl Item {
                         let _ = writeln!(text, "//{gap}{line}");
                     }
                 }
-                let _ = write!(text, "{label}: {}", value.text());
-                for attribute in attributes {
+                let mut field = field;
+                let _ = write!(text, "{}: ", field.label);
+                while let Some(inner) = field.shortened() {
+                    let _ = write!(text, "{}: ", inner.label);
+                    field = inner;
+                }
+                if let Some(alias) = &field.alias {
+                    let _ = write!(text, "{alias}=");
+                }
+                text.push_str(&field.value.text());
+                for attribute in &field.attributes {
                     let _ = write!(text, " {attribute}");
                 }
                 text.push('\n');
@@ -125,39 +163,4 @@ impl Item {
             }
         }
     }
-}
-
-/// The text as the formatter aligns it, then with what it would not take.
-pub(super) fn laid_out(text: &str, blank: bool) -> String {
-    let (tree, errors) = cue_syntax::parse_tree(text);
-    if !errors.is_empty() {
-        return text.replace(BOTTOM, "_|_");
-    }
-    let text = cue_syntax::format_tree(&tree, cue_syntax::Style::Simplified);
-    let text = if text.contains(BOTTOM) { with_remarks(&text) } else { text };
-    if blank { format!("\n{text}") } else { text }
-}
-
-/// Bottom literals with their remark; what follows one goes to the next line.
-fn with_remarks(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for line in text.split_inclusive('\n') {
-        let line = line.trim_end_matches('\n');
-        let indent: String = line.chars().take_while(|it| *it == '\t').collect();
-        let mut rest = line;
-        while let Some((before, after)) = rest.split_once(BOTTOM) {
-            let _ = write!(out, "{before}_|_ {REMARK}");
-            let after = after.trim_start();
-            if after.is_empty() {
-                rest = "";
-                break;
-            }
-            let block = after.starts_with('{');
-            let _ = write!(out, "\n{indent}{}", if block { "" } else { "\t" });
-            rest = after;
-        }
-        out.push_str(rest);
-        out.push('\n');
-    }
-    out
 }

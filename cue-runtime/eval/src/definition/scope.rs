@@ -12,6 +12,8 @@ use rustc_hash::FxHashMap;
 pub(super) enum Bound {
     /// A field, an alias, a variable: printed as it is.
     Field,
+    /// What has another name in the result.
+    Renamed(String),
     Let(usize),
     /// A package: path and name given to it.
     Import(String, Option<String>),

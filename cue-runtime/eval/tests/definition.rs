@@ -1,0 +1,89 @@
+//! Packages as `cue def` prints them: a text in, a text out.
+
+use std::sync::Arc;
+
+use cue_eval::evaluation::compile_text;
+use cue_eval::{Budget, Evaluation};
+
+#[track_caller]
+fn check(text: &str, want: &str) {
+    let budget = Budget { ticks: 100_000, depth: 100, bytes: 50 << 20 };
+    let program = compile_text(text).unwrap();
+    let mut it = Evaluation::start(Arc::new(program), &[], budget);
+    let root = it.find("").unwrap().unwrap();
+    it.validate(root, false);
+    assert_eq!(it.definition(), want);
+}
+
+#[test]
+fn declarations_of_a_label_are_merged_not_evaluated() {
+    check("a: {x: 1}\na: {y: b.c + 1}\nb: c: 2\n", "a: {\n\tx: 1\n\ty: b.c + 1\n}\nb: c: 2\n");
+    check("a: b & {x: 1}\na: int\nb: _\n", "a: b & {\n\tint\n\tx: 1\n}\nb: _\n");
+}
+
+#[test]
+fn plain_values_become_one_and_keep_their_spelling() {
+    check("a: 0x10\na: int\nb: 1 + 2\nc: _\n", "a: 0x10\nb: 3\nc: _\n");
+    check("l: [0x10, 1 + 2]\n", "l: [16, 1 + 2]\n");
+    check("a: \"x\" | \"y\"\na: \"y\"\n", "a: (\"x\" | \"y\") & {\n\t\"y\"\n}\n");
+}
+
+#[test]
+fn bounds_are_simplified() {
+    check("a: >1 & >3\nb: int & >=1 & <=10\n", "a: >3\nb: uint & >=1 & <=10\n");
+    check("a: int & >=0 & <=255\nb: >=0 & int\n", "a: uint8\nb: int & >=0\n");
+}
+
+#[test]
+fn only_regular_fields_are_shortened() {
+    check("#D: {a: {b: int}}\nx: {y: {z: 1}}\n", "#D: {\n\ta: b: int\n}\nx: y: z: 1\n");
+}
+
+#[test]
+fn what_is_not_merged_is_printed_as_written() {
+    check(
+        "m: {[string]: int}\nm: {x: 1}\ns: {a: true, if a {b: 1}}\n",
+        "m: {\n\t{\n\t\t[string]: int\n\t}\n\tx: 1\n}\ns: {\n\ta: true, if a {\n\t\tb: 1\n\t}\n}\n",
+    );
+    check("k: \"n\"\nx: {(k): 1, \"\\(k)2\": 2}\n", "k: \"n\"\nx: {\n\t(k): 1\n\tn2:  2\n}\n");
+}
+
+#[test]
+fn lets_come_first_and_once() {
+    check(
+        "a: {\n\tlet y = 4\n\tb: y\n}\nc: {\n\tlet y = 5\n\td: y\n}\n",
+        "a: {\n\tlet y = 4\n\tb: y\n}\nc: {\n\tlet y_1 = 5\n\td: y_1\n}\n",
+    );
+    check("let x = 3\na: x\n", "\nlet x = 3\na: x\n");
+}
+
+#[test]
+fn bottom_literals_carry_a_remark() {
+    check(
+        "x: {}\nif x.f != _|_ {y: 1}\neq: x.f == _|_\n",
+        "x: {}\nif x.f != _|_ // explicit error (_|_ literal) in source\n{\n\ty: 1\n}\n\
+         eq: x.f == _|_ // explicit error (_|_ literal) in source\n",
+    );
+}
+
+#[test]
+fn comments_imports_and_attributes_stay() {
+    check(
+        "package p\n\nimport \"strings\"\n\n// doc\na: strings.ToUpper(\"x\") @tag(y)\n",
+        "package p\n\nimport \"strings\"\n\n// doc\na: strings.ToUpper(\"x\") @tag(y)\n",
+    );
+}
+
+#[test]
+fn fields_of_two_literals_are_woven() {
+    check("c: 1\n{z: 2, y: 3}\na: 4\n", "c: 1\nz: 2\na: 4\ny: 3\n");
+    check("a: {z: 1, y: 2} & {x: 3, w: 4}\n", "a: {\n\tz: 1\n\tx: 3\n\ty: 2\n\tw: 4\n}\n");
+}
+
+#[test]
+fn deep_nesting_ends() {
+    let deep = format!("a: {}1{}\n", "[".repeat(2000), "]".repeat(2000));
+    let budget = Budget { ticks: 100_000, depth: 100, bytes: 50 << 20 };
+    let mut it = Evaluation::start(Arc::new(compile_text(&deep).unwrap()), &[], budget);
+    assert!(it.definition().starts_with("a: [[["));
+}
