@@ -10,6 +10,11 @@ use std::cell::RefCell;
 
 use cue_session::{Answer, Call, Diagnostic, Machine};
 
+/// Most of an evaluation is small values that come and go together.
+#[cfg(target_family = "wasm")]
+#[global_allocator]
+static MEMORY: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
+
 thread_local! {
     static MACHINE: RefCell<Machine> = RefCell::default();
     static INPUT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
