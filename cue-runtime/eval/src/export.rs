@@ -82,8 +82,7 @@ impl Evaluator {
             return Ok(Datum::list(items));
         }
         if vertex.is_struct {
-            let arcs: Vec<(Label, VertexId, Presence)> =
-                self.ordered(id).iter().map(|it| (it.label, it.vertex, it.presence)).collect();
+            let arcs = self.ordered_members(id);
             let mut fields = Vec::with_capacity(arcs.len());
             for (label, arc, presence) in arcs {
                 if self.labels.kind(label) != LabelKind::Regular {
@@ -155,10 +154,10 @@ impl Evaluator {
             return None;
         }
         let arcs: Vec<(Label, VertexId)> = self
-            .ordered(id)
-            .iter()
-            .filter(|it| it.presence == Presence::Member)
-            .map(|it| (it.label, it.vertex))
+            .ordered_members(id)
+            .into_iter()
+            .filter(|it| it.2 == Presence::Member)
+            .map(|it| (it.0, it.1))
             .collect();
         let mut fields = Vec::new();
         for (label, arc) in arcs {

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::attach::NOWHERE;
 use crate::evaluator::Evaluator;
 use crate::heap::{ArcEntry, Placed, Source, VertexId};
-use crate::program::{At, Code, DeclLabel, Declaration, ExprId, Label, LabelKind};
+use crate::program::{At, Code, DeclLabel, Declaration, ExprId, Label, LabelKind, Presence};
 
 /// A literal with its position and whether an operand of `&` brought it.
 struct Ranked {
@@ -18,17 +18,35 @@ struct Ranked {
 impl Evaluator {
     /// Members in the order they are printed in.
     pub(crate) fn ordered(&self, id: VertexId) -> Vec<ArcEntry> {
+        let arcs = &self.heap.get(id).arcs;
+        match self.order_of(id) {
+            Some(order) => order.into_iter().map(|at| arcs[at].clone()).collect(),
+            None => arcs.to_vec(),
+        }
+    }
+
+    /// Labels, vertices and presence of members in the order they are printed in.
+    pub(crate) fn ordered_members(&self, id: VertexId) -> Vec<(Label, VertexId, Presence)> {
+        let arcs = &self.heap.get(id).arcs;
+        let member = |it: &ArcEntry| (it.label, it.vertex, it.presence);
+        match self.order_of(id) {
+            Some(order) => order.into_iter().map(|at| member(&arcs[at])).collect(),
+            None => arcs.iter().map(member).collect(),
+        }
+    }
+
+    /// Places of arcs in the order they are printed in; `None` if they stand in it already.
+    fn order_of(&self, id: VertexId) -> Option<Vec<usize>> {
         let vertex = self.heap.get(id);
         let single = vertex.placed.len() <= 1
             && vertex.placed.iter().all(|it| it.produced.is_empty())
             && vertex.arcs.iter().all(|it| it.by.is_empty() == vertex.placed.is_empty());
         if vertex.is_list || vertex.arcs.len() < 2 || single {
-            return vertex.arcs.to_vec();
+            return None;
         }
         let mut ranked = self.positions(id);
         self.mark_explicit(id, &mut ranked);
-        let order = self.sorted(id, &self.edges(id, ranked));
-        order.into_iter().map(|at| vertex.arcs[at].clone()).collect()
+        Some(self.sorted(id, &self.edges(id, ranked)))
     }
 
     /// Step A: the last contribution decides where a literal counts; through references the

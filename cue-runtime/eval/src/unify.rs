@@ -107,7 +107,7 @@ impl Evaluator {
             self.take_datum(id, datum, At::default(), &Groups::new());
             return;
         }
-        let mut work = Work { conjuncts: self.heap.get(id).conjuncts.clone(), ..Work::default() };
+        let mut work = Work { conjuncts: self.heap.get(id).conjuncts.to_vec(), ..Work::default() };
         work.conjuncts.reverse();
         if self.share(id, &work) {
             return;
