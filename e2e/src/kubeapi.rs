@@ -11,6 +11,9 @@ use serde_json::Value;
 use crate::process::{self, Running};
 use crate::score::Scores;
 
+/// The users of the recorded server.
+const TOKENS: &str =
+    "admintoken,admin,admin-uid,\"system:masters\"\nlimitedtoken,alice,alice-uid,\"dev\"\n";
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Plays both sets of `cases` (the folder `kubeapi`); logs go to `work`.
@@ -35,7 +38,10 @@ fn play(
     let port = process::free_port()?;
     let mut command = Command::new(process::lateen()?);
     command.args(["local", "serve", "--ephemeral", "--simulate-pods", "off"]);
-    command.args(["--insecure", "--listen", &format!("127.0.0.1:{port}")]);
+    // kubectl sends tokens over TLS only.
+    let tokens = work.join("kubeapi-tokens.csv");
+    std::fs::write(&tokens, TOKENS)?;
+    command.args(["--listen", &format!("127.0.0.1:{port}")]).arg("--tokens").arg(&tokens);
     command.args(["--controllers", controllers]);
     let log = work.join(format!("kubeapi-{controllers}-server.log"));
     let _server = Running::start("lateen local serve", &mut command, &log)?;
@@ -43,12 +49,14 @@ fn play(
         .with_context(|| format!("the server says:\n{}", process::tail(&log, 20)))?;
     let report = work.join(format!("kubeapi-{controllers}.json"));
     let player = cases.join("vectors.py");
-    let server = format!("http://127.0.0.1:{port}");
+    let server = format!("https://127.0.0.1:{port}");
     let mut arguments = vec![
         player.to_str().context("paths are UTF-8")?,
         "replay",
         "--server",
         &server,
+        "--token",
+        "admintoken",
         "--controllers",
         controllers,
         "-v",

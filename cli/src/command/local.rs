@@ -1,12 +1,13 @@
 //! `lateen local`: the embedded control plane.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::{Args as ClapArgs, Subcommand};
+use local_server::Tokens;
 use lateen_controller::{install, observe::Metrics, run};
 
 use crate::Cli;
@@ -67,9 +68,12 @@ struct Serve {
     /// Write a kubeconfig there.
     #[arg(long, value_name = "FILE")]
     write_kubeconfig: Option<PathBuf>,
-    /// Plain HTTP without authentication, on loopback only.
+    /// Plain HTTP, on loopback only.
     #[arg(long)]
     insecure: bool,
+    /// Ask for tokens and heed RBAC: lines `token,user,uid,"group,group"`.
+    #[arg(long, value_name = "FILE")]
+    tokens: Option<PathBuf>,
     /// Install definitions and run Lateen's controller too.
     #[arg(long, hide = true)]
     with_lateen: bool,
@@ -121,12 +125,14 @@ async fn serve(args: Serve, cli: &Cli) -> anyhow::Result<Exit> {
         pods: args.simulate_pods == Switch::On,
         address: args.listen,
     })?;
+    let tokens = args.tokens.as_deref().map(read_tokens).transpose()?;
     let listening = plane
         .plane
         .serve(&local_server::Serve {
             listen: args.listen,
             insecure: args.insecure,
             kubeconfig: args.write_kubeconfig.clone(),
+            tokens,
         })
         .await
         .map_err(|error| bad_input(format!("cannot listen on {}: {error}", args.listen)))?;
@@ -148,6 +154,13 @@ async fn serve(args: Serve, cli: &Cli) -> anyhow::Result<Exit> {
     interrupted().await;
     plane.stop.cancel();
     Ok(Exit::Done)
+}
+
+fn read_tokens(file: &Path) -> anyhow::Result<Tokens> {
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| bad_input(format!("{}: {error}", file.display())))?;
+    Tokens::parse(&text)
+        .map_err(|line| bad_input(format!("{}:{line}: expected token,user,uid", file.display())))
 }
 
 fn pid_file() -> PathBuf {

@@ -191,6 +191,18 @@ fn zero(cx: &Writer<'_>, schema: &Schema) -> Value {
     if let Some(zero) = zero.as_object_mut() {
         zero.insert("apiVersion".to_owned(), json!(cx.api_version));
         zero.insert("kind".to_owned(), json!(cx.kind));
+        // Times that are written when they are not set.
+        if cx.kind == "Event" {
+            let times: &[&str] = match cx.api_version {
+                "v1" => &["eventTime", "firstTimestamp", "lastTimestamp"],
+                _ => &["eventTime", "deprecatedFirstTimestamp", "deprecatedLastTimestamp"],
+            };
+            zero.extend(times.iter().map(|time| ((*time).to_owned(), Value::Null)));
+        }
+        // Their rules are written also when there are none.
+        if cx.api_version.starts_with("rbac.authorization.k8s.io/") && cx.kind.ends_with("Role") {
+            zero.insert("rules".to_owned(), Value::Null);
+        }
     }
     zero
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -13,6 +14,7 @@ use http::{HeaderMap, Method, Request};
 use http_body_util::{BodyExt, Limited};
 use serde_json::{Value, json};
 
+use crate::auth::{self, Action, Tokens, User};
 use crate::kinds;
 use crate::list::{Change, ListOptions};
 use crate::patch::{self, PatchKind};
@@ -30,10 +32,20 @@ impl Plane {
     /// The API as a service, for `kube::Client::new` or a listener.
     #[must_use]
     pub fn service(&self) -> axum::Router {
+        self.service_for(None)
+    }
+
+    /// The API as a service that asks everybody for a token and looks at what they may do.
+    #[must_use]
+    pub fn guarded(&self, tokens: Tokens) -> axum::Router {
+        self.service_for(Some(Arc::new(tokens)))
+    }
+
+    fn service_for(&self, tokens: Option<Arc<Tokens>>) -> axum::Router {
         let plane = self.clone();
         axum::Router::new().fallback(move |request: Request<Body>| {
-            let plane = plane.clone();
-            async move { answer(plane, request).await }
+            let (plane, tokens) = (plane.clone(), tokens.clone());
+            async move { answer(plane, tokens, request).await }
         })
     }
 }
@@ -44,6 +56,8 @@ struct Asked {
     query: Query,
     headers: HeaderMap,
     body: Bytes,
+    tokens: Option<Arc<Tokens>>,
+    user: User,
 }
 
 impl Asked {
@@ -61,8 +75,12 @@ impl Asked {
     }
 }
 
-async fn answer(plane: Plane, request: Request<Body>) -> Response {
+async fn answer(plane: Plane, tokens: Option<Arc<Tokens>>, request: Request<Body>) -> Response {
     let (parts, body) = request.into_parts();
+    let user = match auth::sender(&plane, tokens.as_deref(), &parts.headers) {
+        Ok(user) => user,
+        Err(error) => return failed(&error),
+    };
     let gzip = parts
         .headers
         .get(ACCEPT_ENCODING)
@@ -85,7 +103,15 @@ async fn answer(plane: Plane, request: Request<Body>) -> Response {
     for (key, value) in pairs {
         all.entry(key).or_insert(value);
     }
-    let asked = Asked { method: parts.method, path, query: all, headers: parts.headers, body };
+    let asked = Asked {
+        method: parts.method,
+        path,
+        query: all,
+        headers: parts.headers,
+        body,
+        tokens,
+        user,
+    };
     let response = match respond(&plane, &asked).await {
         Ok(response) => response,
         Err(error) => failed(&error),
@@ -172,6 +198,9 @@ fn warn(response: &mut Response, warnings: &[String]) {
 }
 
 async fn respond(plane: &Plane, asked: &Asked) -> Result<Response> {
+    let named = asked.get("fieldSelector").strip_prefix("metadata.name=").unwrap_or_default();
+    let action = Action::of_request(asked.method.as_str(), &asked.path, asked.flag("watch"), named);
+    auth::check(plane, &asked.user, &action)?;
     if let Some(response) = discovery::respond(
         plane,
         &asked.method,
@@ -189,6 +218,9 @@ async fn respond(plane: &Plane, asked: &Asked) -> Result<Response> {
     };
     let registry = plane.registry();
     if !registry.serves(group, version) {
+        if group.is_empty() || registry.groups().iter().any(|(known, _)| known == group) {
+            return Err(ApiError::no_route());
+        }
         return Ok(reply(404, "text/plain; charset=utf-8", b"404 page not found\n".to_vec()));
     }
     let (legacy, rest) = match rest {
@@ -215,6 +247,10 @@ async fn respond(plane: &Plane, asked: &Asked) -> Result<Response> {
         return Err(ApiError::no_route());
     }
     if !subresource.is_empty() && !resource.has(subresource) {
+        // A definition may bring status and scale later.
+        if resource.custom.is_some() && ["status", "scale"].contains(&subresource) {
+            return Err(ApiError::not_found(group, plural, name));
+        }
         return Err(ApiError::no_route());
     }
     let target = Target {
@@ -223,28 +259,52 @@ async fn respond(plane: &Plane, asked: &Asked) -> Result<Response> {
         name: name.to_owned(),
         subresource: subresource.to_owned(),
     };
+    let mut response = serve(plane, asked, &target, legacy).await?;
+    if let Some(warning) = standing_warnings(&target) {
+        warn(&mut response, &[warning.to_owned()]);
+    }
+    Ok(response)
+}
+
+// Said of every answer about a kind.
+fn standing_warnings(target: &Target) -> Option<&'static str> {
+    if target.resource.custom.is_some() || !target.resource.group.is_empty() {
+        return None;
+    }
+    match target.resource.plural.as_str() {
+        "endpoints" => {
+            Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice")
+        }
+        "componentstatuses" => Some("v1 ComponentStatus is deprecated in v1.19+"),
+        _ => None,
+    }
+}
+
+async fn serve(plane: &Plane, asked: &Asked, target: &Target, legacy: bool) -> Result<Response> {
+    let Target { namespace, name, subresource, .. } = target;
+    let subresource = subresource.as_str();
     let can = |verb: &str| target.resource.verbs.iter().any(|one| one == verb);
     if legacy {
-        return watch(plane, asked, &target, true);
+        return watch(plane, asked, target, true);
     }
     match (asked.method.as_str(), name.is_empty(), subresource.is_empty()) {
         ("GET", true, _) if can("list") => {
             if asked.flag("watch") {
-                watch(plane, asked, &target, false)
+                watch(plane, asked, target, false)
             } else {
-                list(plane, asked, &target).await
+                list(plane, asked, target).await
             }
         }
         ("POST", true, _)
             if can("create") && (!target.resource.namespaced || !namespace.is_empty()) =>
         {
-            create(plane, asked, &target)
+            create(plane, asked, target)
         }
         ("DELETE", true, _)
             if can("deletecollection")
                 && (!target.resource.namespaced || !namespace.is_empty()) =>
         {
-            delete_all(plane, asked, &target).await
+            delete_all(plane, asked, target).await
         }
         ("GET", false, _) if can("get") => {
             let form = form(asked, false)?;
@@ -254,21 +314,33 @@ async fn respond(plane: &Plane, asked: &Asked) -> Result<Response> {
                 let wanted: u64 = version.parse().map_err(|_| ApiError::plain(format!("resourceVersion: Invalid value: \"{version}\": strconv.ParseUint: parsing \"{version}\": invalid syntax")))?;
                 plane.reached(wanted).await?;
             }
-            let object = plane.get(&target)?;
+            let object = plane.get(target)?;
             match subresource {
-                "scale" => show(&target, 200, scale::scale_of(&target, &object)?, &form, &[]),
+                "scale" => show(target, 200, scale::scale_of(target, &object)?, &form, &[]),
                 "" | "status" | "ephemeralcontainers" | "resize" | "approval" => {
-                    show(&target, 200, object, &form, &[])
+                    show(target, 200, object, &form, &[])
                 }
                 _ => Err(ApiError::no_method()),
             }
         }
-        ("PUT", false, _) if can("update") => update(plane, asked, &target),
-        ("PATCH", false, _) if can("patch") => change(plane, asked, &target),
-        ("DELETE", false, true) if can("delete") => delete(plane, asked, &target),
+        ("PUT" | "PATCH", false, false)
+            if ["binding", "eviction", "token"].contains(&subresource) =>
+        {
+            Err(ApiError::no_method())
+        }
+        ("POST", true, _)
+            if target.resource.custom.is_some()
+                && target.resource.namespaced
+                && namespace.is_empty() =>
+        {
+            Ok(reply(404, "text/plain; charset=utf-8", b"404 page not found\n".to_vec()))
+        }
+        ("PUT", false, _) if can("update") => update(plane, asked, target),
+        ("PATCH", false, _) if can("patch") => change(plane, asked, target),
+        ("DELETE", false, true) if can("delete") => delete(plane, asked, target),
         ("POST", false, false) => {
-            let (body, mut options) = body(asked, &target, "create")?;
-            let (code, value) = scale::post(plane, &target, body, &mut options)?;
+            let (body, mut options) = body(asked, target, "create")?;
+            let (code, value) = scale::post(plane, target, body, &mut options)?;
             Ok(json_reply(code, &value))
         }
         _ => Err(ApiError::no_method()),
@@ -333,7 +405,7 @@ fn write_options(asked: &Asked, verb: &str) -> Result<WriteOptions> {
 
 fn dry_run_errors(asked: &Asked, errors: &mut Vec<FieldError>) {
     let dry = asked.get("dryRun");
-    if !dry.is_empty() && dry != "All" {
+    if asked.query.contains_key("dryRun") && dry != "All" {
         errors.push(FieldError::unsupported("dryRun", &json!([dry]), &["\"All\"".to_owned()]));
     }
 }
@@ -379,12 +451,34 @@ fn show(
 
 fn encode(code: u16, content_type: &str, value: &Value, form: &Form) -> Response {
     if form.yaml {
-        let text = serde_yaml::to_string(value).unwrap_or_default();
-        return reply(code, "application/yaml", text.into_bytes());
+        return reply(code, "application/yaml", yaml_text(value).into_bytes());
     }
     let mut body = serde_json::to_vec(value).unwrap_or_default();
     body.push(b'\n');
     reply(code, content_type, body)
+}
+
+// Keys sorted, times quoted: as Go writes YAML.
+fn yaml_text(value: &Value) -> String {
+    fn sorted(value: &Value) -> Value {
+        match value {
+            Value::Object(fields) => {
+                let mut fields: Vec<(&String, &Value)> = fields.iter().collect();
+                fields.sort_by_key(|(key, _)| *key);
+                fields.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect()
+            }
+            Value::Array(items) => items.iter().map(sorted).collect(),
+            other => other.clone(),
+        }
+    }
+    let text = serde_yaml::to_string(&sorted(value)).unwrap_or_default();
+    let lines = text.lines().map(|line| match line.split_once(": ") {
+        Some((key, time)) if chrono::DateTime::parse_from_rfc3339(time).is_ok() => {
+            format!("{key}: \"{time}\"\n")
+        }
+        _ => format!("{line}\n"),
+    });
+    lines.collect()
 }
 
 fn create(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
@@ -403,7 +497,9 @@ fn create(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
             let (code, value) = scale::post(plane, &pod, body, &mut options)?;
             return Ok(json_reply(code, &value));
         }
-        return show(target, 201, scale::review(target, body), &form, &[]);
+        let by = (asked.tokens.as_deref(), &asked.user);
+        let answer = auth::review(plane, by, target, body, &mut options)?;
+        return show(target, 201, answer, &form, &options.warnings);
     }
     let object = plane.create(target, body, &mut options)?;
     show(target, 201, object, &form, &options.warnings)
@@ -413,6 +509,7 @@ fn update(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
     let form = form(asked, false)?;
     let (body, mut options) = body(asked, target, "update")?;
     if target.subresource == "scale" {
+        scale::check_scale(target, &body)?;
         let scale = scale::write_scale(plane, target, &mut options, |_| Ok(body.clone()))?;
         return show(target, 200, scale, &form, &options.warnings);
     }
@@ -526,7 +623,7 @@ async fn list(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response>
 }
 
 fn watch(plane: &Plane, asked: &Asked, target: &Target, legacy: bool) -> Result<Response> {
-    let form = form(asked, true)?;
+    let form = form(asked, false)?;
     let mut options = list_options(asked)?;
     if legacy && !target.name.is_empty() {
         options.fields = format!("metadata.name={}", target.name);

@@ -26,6 +26,7 @@ mod builtin; // what is refused of built-in kinds
 mod admit; // admission plugins, allocators
 mod ownership; // managedFields
 pub mod selector; // label and field selectors
+pub mod auth; // who asks, and whether they may
 pub mod plane; // the verbs
 pub mod list; // lists and watches
 mod patch; // the four patch types
@@ -37,6 +38,7 @@ mod http; // routes, negotiation, answers
 pub mod handle; // the same in the process, without HTTP
 pub mod serve; // sockets, TLS, kubeconfig
 
+pub use crate::auth::Tokens;
 pub use crate::handle::Handle;
 pub use crate::plane::{Options, Plane};
 pub use crate::serve::{Listening, Serve};

@@ -171,6 +171,31 @@ pub fn check(resource: &Resource, object: &Value, old: Option<&Value>) -> Vec<Fi
     errors
 }
 
+/// What is allowed but not recommended.
+#[must_use]
+pub fn warnings(resource: &Resource, object: &Value) -> Vec<String> {
+    let mut said = Vec::new();
+    let metadata = &object["metadata"];
+    if resource.custom.is_some() {
+        let finalizers = metadata["finalizers"].as_array().into_iter().flatten();
+        for one in finalizers.filter_map(Value::as_str).filter(|one| !one.contains('/')) {
+            said.push(format!("metadata.finalizers: \"{one}\": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers"));
+        }
+        return said;
+    }
+    if resource.is("", "pods") {
+        let name = metadata["name"].as_str().unwrap_or_default();
+        if name.contains('.') {
+            said.push("metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]".to_owned());
+        }
+        let spread = object["spec"]["topologySpreadConstraints"].as_array().into_iter().flatten();
+        for (index, _) in spread.enumerate().filter(|(_, one)| one["labelSelector"].is_null()) {
+            said.push(format!("spec.topologySpreadConstraints[{index}].labelSelector: a null labelSelector results in matching no pod"));
+        }
+    }
+    said
+}
+
 fn owners(metadata: &Value, errors: &mut Vec<FieldError>) {
     let mut controllers = Vec::new();
     for owner in metadata["ownerReferences"].as_array().into_iter().flatten() {

@@ -49,8 +49,13 @@ pub fn schema(resource: &Resource) -> Schema {
 fn reset(resource: &Resource, subresource: &str) -> Vec<&'static str> {
     match subresource {
         "" if resource.has("status") => vec!["status"],
-        "status" if resource.custom.is_some() => vec!["spec"],
+        "status" if resource.custom.is_some() => vec!["metadata", "spec"],
+        "status" if resource.is("apps", "deployments") => vec!["spec", "metadata.labels"],
+        "status" if resource.is("", "pods") => {
+            vec!["spec", "metadata.deletionTimestamp", "metadata.ownerReferences"]
+        }
         "status" => vec!["spec"],
+        "finalize" => vec!["status"],
         _ => Vec::new(),
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::resource::{Registry, Resource};
 use crate::status::{ApiError, Result};
-use crate::{admit, builtin, custom, decode, go, kinds, meta, ownership};
+use crate::{admit, auth, builtin, custom, decode, go, kinds, meta, ownership};
 
 /// What a plane is made of.
 #[derive(Debug)]
@@ -160,6 +160,9 @@ impl Plane {
             let body = json!({"metadata": {"name": name}});
             plane.bootstrap("", "namespaces", "", body)?;
         }
+        for (plural, body) in auth::bootstrap_objects() {
+            plane.bootstrap("rbac.authorization.k8s.io", plural, "", body)?;
+        }
         for (name, value, what) in [
             (
                 "system-cluster-critical",
@@ -264,7 +267,6 @@ impl Plane {
                 "uid",
                 "deletionTimestamp",
                 "deletionGracePeriodSeconds",
-                "generation",
             ] {
                 metadata.shift_remove(key);
             }
@@ -278,6 +280,7 @@ impl Plane {
         let generate = body["metadata"]["generateName"].as_str().unwrap_or_default().to_owned();
         let given = body["metadata"]["name"].as_str().unwrap_or_default().to_owned();
         ownership::one_reference_each(&mut body, &mut options.warnings);
+        options.warnings.extend(meta::warnings(resource, &body));
         // What the server adds from here on belongs to nobody.
         if !applied {
             ownership::on_update(resource, "", &Value::Null, &mut body, &options.manager)?;
@@ -458,28 +461,10 @@ impl Plane {
             .map_err(|text| unreadable(resource, &text, options))?;
         report(resource, findings, options)?;
         ownership::one_reference_each(&mut next, &mut options.warnings);
+        options.warnings.extend(meta::warnings(resource, &next));
         match target.subresource.as_str() {
             "" => kinds::keep_status(resource, current, &mut next),
-            "status" => {
-                let mut whole = current.clone();
-                whole["status"] = next["status"].clone();
-                if next.get("status").is_none() {
-                    if let Some(fields) = whole.as_object_mut() {
-                        fields.shift_remove("status");
-                    }
-                }
-                if let Some(fields) = whole["metadata"].as_object_mut() {
-                    match next["metadata"].get("managedFields") {
-                        Some(managed) => {
-                            fields.insert("managedFields".to_owned(), managed.clone());
-                        }
-                        None => {
-                            fields.shift_remove("managedFields");
-                        }
-                    }
-                }
-                next = whole;
-            }
+            "status" => kinds::keep_all_but_status(resource, current, &mut next),
             _ => {}
         }
         let had = &current["metadata"];
@@ -503,13 +488,13 @@ impl Plane {
             }
         }
         if kinds::has_generation(resource)
-            && target.subresource != "status"
+            && !["status", "binding"].contains(&target.subresource.as_str())
             && kinds::content_differs(resource, current, &next)
         {
             let generation = had["generation"].as_i64().unwrap_or(0) + 1;
             next["metadata"]["generation"] = json!(generation);
         }
-        if !applied {
+        if !applied && target.subresource != "binding" {
             ownership::on_update(
                 resource,
                 &target.subresource,
@@ -593,7 +578,7 @@ impl Plane {
     }
 
     // Checks apiVersion and kind, finds unknown fields, sets defaults.
-    fn read_body(
+    pub(crate) fn read_body(
         &self,
         resource: &Resource,
         body: &mut Value,
@@ -710,8 +695,9 @@ impl Plane {
 
     fn validate(&self, resource: &Resource, object: &Value, old: Option<&Value>) -> Result<()> {
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
-        let fail =
-            |errors: &[_]| Err(ApiError::invalid(&resource.group, &resource.kind, name, errors));
+        // Events are one kind in two groups.
+        let group = if resource.is("events.k8s.io", "events") { "" } else { &resource.group };
+        let fail = |errors: &[_]| Err(ApiError::invalid(group, &resource.kind, name, errors));
         if let Some(custom) = &resource.custom {
             let mut errors = meta::check(resource, object, old);
             custom.check(object, old, &mut errors);

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::plane::{DeleteOptions, Deleted, Plane, Target, WriteOptions, now};
 use crate::status::{ApiError, FieldError, Result};
+use crate::{auth, patch};
 
 fn read<'v>(object: &'v Value, path: &str) -> Option<&'v Value> {
     let mut at = object;
@@ -115,6 +116,21 @@ pub fn write_scale(
     let paths = paths(target);
     let written = plane.modify(target, options, |current, _| {
         let scale = change(&scale_of(target, current)?)?;
+        let number = &scale["spec"]["replicas"];
+        if !number.is_null() && !number.is_i64() {
+            let why = format!(
+                "json: cannot unmarshal {} into Go struct field ScaleSpec.spec.replicas of type int32",
+                match number {
+                    Value::String(_) => "string".to_owned(),
+                    Value::Bool(_) => "bool".to_owned(),
+                    Value::Array(_) => "array".to_owned(),
+                    Value::Object(_) => "object".to_owned(),
+                    Value::Number(number) => format!("number {number}"),
+                    Value::Null => "null".to_owned(),
+                }
+            );
+            return Err(patch::undecodable(&scale.to_string(), &why));
+        }
         let given = scale["metadata"]["resourceVersion"].as_str().unwrap_or_default();
         if !given.is_empty() && json!(given) != current["metadata"]["resourceVersion"] {
             return Err(ApiError::conflict(
@@ -133,10 +149,40 @@ pub fn write_scale(
             return Err(ApiError::invalid("autoscaling", "Scale", &target.name, &[error]));
         }
         let mut next = current.clone();
-        write(&mut next, &paths.spec, json!(replicas));
+        if read(current, &paths.spec).and_then(Value::as_i64) != Some(replicas) {
+            write(&mut next, &paths.spec, json!(replicas));
+        }
         Ok(next)
     })?;
     scale_of(target, &written)
+}
+
+/// Refuses a body of a PUT that is no Scale of this object.
+pub fn check_scale(target: &Target, body: &Value) -> Result<()> {
+    let text = |key: &str| body[key].as_str().unwrap_or_default();
+    let (api, kind) = (text("apiVersion"), text("kind"));
+    let version = api.rsplit('/').next().unwrap_or_default();
+    if kind == "Scale"
+        && !["autoscaling/v1", "extensions/v1beta1", "apps/v1beta1", "apps/v1beta2", ""]
+            .contains(&api)
+    {
+        return Err(ApiError::bad_request(format!(
+            "Scale in version \"{version}\" cannot be handled as a Scale: no kind \"Scale\" is registered for version \"{api}\" in scheme \"pkg/api/legacyscheme/scheme.go:30\""
+        )));
+    }
+    if !kind.is_empty() && kind != "Scale" {
+        return Err(ApiError::bad_request(format!(
+            "{kind} in version \"{version}\" cannot be handled as a Scale: converting ({version}.{kind}) to (autoscaling.Scale): unknown conversion"
+        )));
+    }
+    let given = body["metadata"]["name"].as_str().unwrap_or_default();
+    if given != target.name {
+        return Err(ApiError::bad_request(format!(
+            "the name of the object ({given}) does not match the name on the URL ({})",
+            target.name
+        )));
+    }
+    Ok(())
 }
 
 /// POST to a subresource.
@@ -150,13 +196,43 @@ pub fn post(
     let whole = Target { subresource: String::new(), ..target.clone() };
     match (target.resource.plural.as_str(), target.subresource.as_str()) {
         ("pods", "binding") => {
-            let node = body["target"]["name"].as_str().unwrap_or_default().to_owned();
-            if node.is_empty() {
-                let error = FieldError::required("target.name", "");
-                return Err(ApiError::invalid("", "Binding", name, &[error]));
+            let given = body["metadata"]["name"].as_str().unwrap_or_default();
+            if !given.is_empty() && given != name {
+                return Err(ApiError::bad_request(
+                    "name in URL does not match name in Binding object",
+                ));
             }
+            let node = body["target"]["name"].as_str().unwrap_or_default().to_owned();
+            let mut wrong = Vec::new();
+            match body["target"]["kind"].as_str() {
+                None | Some("" | "Node") => {}
+                Some(kind) => wrong.push(format!(
+                    "target.kind: Unsupported value: \"{kind}\": supported values: \"Node\", \"<empty>\""
+                )),
+            }
+            if node.is_empty() {
+                wrong.push("target.name: Required value".to_owned());
+            }
+            match wrong.as_slice() {
+                [] => {}
+                [one] => return Err(ApiError::plain(one.clone())),
+                many => return Err(ApiError::plain(format!("[{}]", many.join(", ")))),
+            }
+            let annotations = body["metadata"]["annotations"].clone();
+            let uid = body["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
             let bound = Target { subresource: "binding".to_owned(), ..target.clone() };
             plane.modify(&bound, options, |current, _| {
+                let have = current["metadata"]["uid"].as_str().unwrap_or_default();
+                if !uid.is_empty() && uid != have {
+                    let why = format!("StorageError: invalid object, Code: 4, Key: /registry/pods/{}/{name}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {have}", target.namespace);
+                    return Err(ApiError::conflict_because("", "pods", name, &why));
+                }
+                if !current["metadata"]["deletionTimestamp"].is_null() {
+                    let why = format!("pod {name} is being deleted, cannot be assigned to a host");
+                    let mut error = ApiError::conflict_because("", "pods/binding", name, &why);
+                    error.details = Some(json!({"name": name, "kind": "pods/binding"}));
+                    return Err(error);
+                }
                 if let Some(taken) =
                     current["spec"]["nodeName"].as_str().filter(|taken| !taken.is_empty())
                 {
@@ -167,6 +243,9 @@ pub fn post(
                 }
                 let mut next = current.clone();
                 next["spec"]["nodeName"] = json!(node);
+                for (key, value) in annotations.as_object().into_iter().flatten() {
+                    next["metadata"]["annotations"][key] = value.clone();
+                }
                 if !next["status"].is_object() {
                     next["status"] = json!({});
                 }
@@ -200,41 +279,29 @@ pub fn post(
             let account = plane.get(&whole)?;
             let seconds = body["spec"]["expirationSeconds"].as_i64().unwrap_or(3600);
             let ends = chrono::Utc::now() + chrono::Duration::seconds(seconds);
-            let token = format!("local.{}", uuid::Uuid::new_v4());
+            let audiences: Vec<String> = body["spec"]["audiences"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|one| one.as_str().map(str::to_owned))
+                .collect();
+            let audiences = if audiences.is_empty() {
+                vec!["https://kubernetes.default.svc".to_owned()]
+            } else {
+                audiences
+            };
+            let bound = body["spec"]["boundObjectRef"].clone();
+            let token = auth::issue(plane, &account, &audiences, seconds, &bound);
             Ok((
                 201,
                 json!({
                     "kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1",
                     "metadata": {"name": name, "namespace": target.namespace, "creationTimestamp": now(), "uid": account["metadata"]["uid"]},
-                    "spec": {"audiences": ["https://kubernetes.default.svc"], "expirationSeconds": seconds, "boundObjectRef": null},
+                    "spec": {"audiences": audiences, "expirationSeconds": seconds, "boundObjectRef": bound},
                     "status": {"token": token, "expirationTimestamp": ends.format("%Y-%m-%dT%H:%M:%SZ").to_string()},
                 }),
             ))
         }
         _ => Err(ApiError::no_method()),
     }
-}
-
-/// Kinds that are only asked: access reviews and the like. One user may do everything.
-pub fn review(target: &Target, mut body: Value) -> Value {
-    let api = target.resource.api_version();
-    body["kind"] = json!(target.resource.kind);
-    body["apiVersion"] = json!(api);
-    if !body["metadata"].is_object() {
-        body["metadata"] = json!({});
-    }
-    body["status"] = match target.resource.kind.as_str() {
-        "SelfSubjectReview" => {
-            json!({"userInfo": {"username": "admin", "uid": "admin-uid", "groups": ["system:masters", "system:authenticated"]}})
-        }
-        "TokenReview" => {
-            json!({"authenticated": true, "user": {"username": "admin", "groups": ["system:masters"]}})
-        }
-        "SelfSubjectRulesReview" => json!({
-            "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
-            "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}], "incomplete": false,
-        }),
-        _ => json!({"allowed": true}),
-    };
-    body
 }

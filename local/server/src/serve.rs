@@ -11,6 +11,7 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
+use crate::auth::Tokens;
 use crate::plane::Plane;
 
 /// How to serve.
@@ -22,6 +23,8 @@ pub struct Serve {
     pub insecure: bool,
     /// Where to write a kubeconfig, if anywhere.
     pub kubeconfig: Option<PathBuf>,
+    /// Whose tokens are accepted; without, everybody is the admin.
+    pub tokens: Option<Tokens>,
 }
 
 /// A plane that is being served; serving ends when this is dropped.
@@ -78,11 +81,13 @@ impl Plane {
             config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
             (Some(TlsAcceptor::from(Arc::new(config))), Some(made.cert.pem()))
         };
-        let kubeconfig = kubeconfig(address, authority.as_deref());
+        let mut tokens = options.tokens.clone();
+        let token = tokens.as_mut().map_or("lateen".to_owned(), Tokens::add_admin);
+        let kubeconfig = kubeconfig(address, authority.as_deref(), &token);
         if let Some(path) = &options.kubeconfig {
             tokio::fs::write(path, &kubeconfig).await?;
         }
-        let service = self.service();
+        let service = tokens.map_or_else(|| self.service(), |tokens| self.guarded(tokens));
         let task = tokio::spawn(async move {
             loop {
                 let Ok((stream, _)) = listener.accept().await else {
@@ -113,7 +118,7 @@ impl Plane {
     }
 }
 
-fn kubeconfig(address: SocketAddr, authority: Option<&str>) -> String {
+fn kubeconfig(address: SocketAddr, authority: Option<&str>, token: &str) -> String {
     let scheme = if authority.is_some() { "https" } else { "http" };
     let trust = authority.map_or(String::new(), |pem| {
         format!(
@@ -122,6 +127,6 @@ fn kubeconfig(address: SocketAddr, authority: Option<&str>) -> String {
         )
     });
     format!(
-        "apiVersion: v1\nkind: Config\ncurrent-context: lateen\nclusters:\n- name: lateen\n  cluster:\n    server: {scheme}://{address}\n{trust}contexts:\n- name: lateen\n  context:\n    cluster: lateen\n    user: lateen\nusers:\n- name: lateen\n  user:\n    token: lateen\n"
+        "apiVersion: v1\nkind: Config\ncurrent-context: lateen\nclusters:\n- name: lateen\n  cluster:\n    server: {scheme}://{address}\n{trust}contexts:\n- name: lateen\n  context:\n    cluster: lateen\n    user: lateen\nusers:\n- name: lateen\n  user:\n    token: {token}\n"
     )
 }

@@ -1,7 +1,7 @@
 //! Serves an empty plane, with its controllers if asked:
-//! `cargo run -p local-simulate --example serve -- --listen 127.0.0.1:8080 --insecure [--controllers on] [--pods on]`.
+//! `cargo run -p local-simulate --example serve -- --listen 127.0.0.1:8080 --insecure [--controllers on] [--pods on] [--tokens FILE]`.
 
-use local_server::{Options, Plane, Serve};
+use local_server::{Options, Plane, Serve, Tokens};
 use tokio_util::sync::CancellationToken;
 
 #[tokio::main]
@@ -27,7 +27,15 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let insecure = arguments.iter().any(|one| one == "--insecure");
     let kubeconfig = after("--kubeconfig").map(Into::into);
-    let serving = plane.serve(&Serve { listen: listen.parse()?, insecure, kubeconfig }).await?;
+    let tokens = match after("--tokens") {
+        Some(file) => {
+            let text = std::fs::read_to_string(&file)?;
+            Some(Tokens::parse(&text).map_err(|line| format!("{file}: line {line} is no token"))?)
+        }
+        None => None,
+    };
+    let options = Serve { listen: listen.parse()?, insecure, kubeconfig, tokens };
+    let serving = plane.serve(&options).await?;
     eprintln!("listening on {}", serving.address);
     serving.wait().await;
     Ok(())

@@ -135,3 +135,106 @@ pub(super) fn binding(object: &Value, old: Option<&Value>, found: &mut Vec<Field
         found.push(FieldError::invalid("roleRef", &shown, "cannot change roleRef"));
     }
 }
+
+/// Events in events.k8s.io; messages name fields as core/v1 does where something may not change.
+pub(super) fn event(object: &Value, old: Option<&Value>, found: &mut Vec<FieldError>) {
+    if let Some(old) = old {
+        for (field, core) in [
+            ("regarding", "involvedObject"),
+            ("reason", "reason"),
+            ("note", "message"),
+            ("deprecatedSource", "source"),
+            ("deprecatedFirstTimestamp", "firstTimestamp"),
+            ("deprecatedLastTimestamp", "lastTimestamp"),
+            ("deprecatedCount", "count"),
+            ("type", "type"),
+            ("eventTime", "eventTime"),
+            ("action", "action"),
+            ("related", "related"),
+            ("reportingController", "reportingController"),
+            ("reportingInstance", "reportingInstance"),
+        ] {
+            if old[field] != object[field] {
+                found.push(FieldError::invalid(core, &object[field], "field is immutable"));
+            }
+        }
+        return;
+    }
+    let text = |field: &str| object[field].as_str().unwrap_or_default();
+    if text("eventTime").is_empty() {
+        found.push(FieldError::required("eventTime", ""));
+    }
+    let controller = text("reportingController");
+    if controller.is_empty() {
+        found.push(FieldError::required("reportingController", ""));
+    }
+    for wrong in crate::meta::qualified_name_errors(controller) {
+        found.push(FieldError::invalid("reportingController", &json!(controller), &wrong));
+    }
+    for (field, most) in [("reportingInstance", 128), ("action", 128), ("reason", 128)] {
+        if text(field).is_empty() {
+            found.push(FieldError::required(field, ""));
+        } else if text(field).len() > most {
+            let why = format!("can have at most {most} characters");
+            found.push(FieldError::invalid(field, &json!(""), &why));
+        }
+    }
+    if text("note").len() > 1024 {
+        found.push(FieldError::invalid("message", &json!(""), "can have at most 1024 characters"));
+    }
+    if !["Normal", "Warning"].contains(&text("type")) {
+        let why = format!("has invalid value: {}", text("type"));
+        found.push(FieldError::invalid("type", &json!(""), &why));
+    }
+}
+
+/// Events in core/v1.
+pub(super) fn core_event(object: &Value, old: Option<&Value>, found: &mut Vec<FieldError>) {
+    if old.is_some() {
+        return;
+    }
+    let at = object["involvedObject"]["namespace"].as_str().unwrap_or_default();
+    let own = object["metadata"]["namespace"].as_str().unwrap_or_default();
+    let fits = if at.is_empty() { own == "default" } else { own == at };
+    if !fits {
+        let why = "does not match event.namespace";
+        found.push(FieldError::invalid("involvedObject.namespace", &json!(at), why));
+    }
+}
+
+/// PersistentVolumes.
+pub(super) fn volume(spec: &Value, found: &mut Vec<FieldError>) {
+    if empty(&spec["accessModes"]) {
+        found.push(FieldError::required("spec.accessModes", ""));
+    }
+    if empty(&spec["capacity"]) {
+        found.push(FieldError::required("spec.capacity", ""));
+    }
+    let known: Vec<&String> =
+        spec["capacity"].as_object().into_iter().flatten().map(|(name, _)| name).collect();
+    if known.len() != 1 || known.first().is_some_and(|name| *name != "storage") {
+        let known = ["\"storage\"".to_owned()];
+        found.push(FieldError::unsupported("spec.capacity", &spec["capacity"], &known));
+    }
+    let plain = [
+        "accessModes",
+        "capacity",
+        "claimRef",
+        "mountOptions",
+        "nodeAffinity",
+        "persistentVolumeReclaimPolicy",
+        "storageClassName",
+        "volumeAttributesClassName",
+        "volumeMode",
+    ];
+    let fields = spec.as_object().into_iter().flatten();
+    let sources: Vec<&String> =
+        fields.map(|(name, _)| name).filter(|name| !plain.contains(&name.as_str())).collect();
+    if sources.is_empty() {
+        found.push(FieldError::required("spec", "must specify a volume type"));
+    }
+    for source in sources.iter().skip(1) {
+        let why = "may not specify more than 1 volume type";
+        found.push(FieldError::forbidden(format!("spec.{source}"), why));
+    }
+}

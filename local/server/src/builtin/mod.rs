@@ -31,6 +31,9 @@ pub fn errors(resource: &Resource, object: &Value, old: Option<&Value>) -> Vec<F
         }
         ("storage.k8s.io", "storageclasses") => cluster::storage_class(object, old, &mut found),
         ("", "persistentvolumeclaims") => cluster::claim(spec, &mut found),
+        ("events.k8s.io", "events") => cluster::event(object, old, &mut found),
+        ("", "events") => cluster::core_event(object, old, &mut found),
+        ("", "persistentvolumes") => cluster::volume(spec, &mut found),
         ("", "nodes") => cluster::taints(spec, &mut found),
         ("rbac.authorization.k8s.io", "roles" | "clusterroles") => {
             cluster::rules(resource, object, &mut found);
@@ -90,6 +93,15 @@ pub fn errors(resource: &Resource, object: &Value, old: Option<&Value>) -> Vec<F
                 && spec["clusterIP"] != json!("None")
             {
                 found.push(FieldError::required("spec.ports", ""));
+            }
+            service_ports(spec, &mut found);
+            if let Some(selector) = spec["selector"].as_object() {
+                for value in selector.values() {
+                    for wrong in crate::meta::label_value_errors(value.as_str().unwrap_or_default())
+                    {
+                        found.push(FieldError::invalid("spec.selector", value, &wrong));
+                    }
+                }
             }
             let address = |object: &Value| {
                 object["spec"]["clusterIP"].as_str().unwrap_or_default().to_owned()
@@ -200,6 +212,30 @@ fn service(spec: &Value, found: &mut Vec<FieldError>) {
         for why in wrong {
             found.push(FieldError::invalid(format!("{at}.targetPort"), target, why));
         }
+    }
+}
+
+// Two ports may not be the same.
+fn service_ports(spec: &Value, found: &mut Vec<FieldError>) {
+    let all: Vec<&Value> = spec["ports"].as_array().into_iter().flatten().collect();
+    for (index, port) in all.iter().enumerate() {
+        let same = |other: &&&Value| {
+            other["port"] == port["port"] && other["protocol"] == port["protocol"]
+        };
+        if all.iter().take(index).find(same).is_some() {
+            let shown = json!({
+                "Name": "", "Protocol": port["protocol"], "AppProtocol": null,
+                "Port": port["port"], "TargetPort": 0, "NodePort": 0,
+            });
+            found.push(FieldError::duplicate(format!("spec.ports[{index}]"), &shown));
+        }
+        let name = |port: &Value| port["name"].as_str().unwrap_or_default().to_owned();
+        if !name(port).is_empty() && all.iter().take(index).any(|one| name(one) == name(port)) {
+            found.push(FieldError::duplicate(format!("spec.ports[{index}].name"), &port["name"]));
+        }
+    }
+    if spec["type"] == json!("ExternalName") && empty(&spec["externalName"]) {
+        found.push(FieldError::required("spec.externalName", ""));
     }
 }
 

@@ -8,7 +8,8 @@ use crate::resource::Resource;
 pub(super) fn default(object: &mut Value, key: &str, value: Value) {
     if let Some(fields) = object.as_object_mut() {
         let entry = fields.entry(key).or_insert(Value::Null);
-        if entry.is_null() {
+        // An empty text may be what Go writes of none.
+        if entry.is_null() || (*entry == json!("") && value != json!("")) {
             *entry = value;
         }
     }

@@ -125,6 +125,48 @@ pub fn keep_status(resource: &Resource, old: &Value, new: &mut Value) {
     }
 }
 
+/// The status subresource writes the status; of built-in kinds also most of the metadata.
+pub fn keep_all_but_status(resource: &Resource, old: &Value, new: &mut Value) {
+    let mut whole = if resource.custom.is_some() { old.clone() } else { new.clone() };
+    let from: &[(&str, &Value)] =
+        if resource.custom.is_some() { &[("status", new)] } else { &[("spec", old)] };
+    for (key, source) in from {
+        put(&mut whole, key, source.get(*key));
+    }
+    if resource.custom.is_some() {
+        put(&mut whole["metadata"], "managedFields", new["metadata"].get("managedFields"));
+    }
+    let kept: &[&str] = match (resource.group.as_str(), resource.plural.as_str()) {
+        ("apps", "deployments") if resource.custom.is_none() => &["labels"],
+        ("", "pods") => &["ownerReferences", "deletionTimestamp"],
+        _ => &[],
+    };
+    for key in kept {
+        put(&mut whole["metadata"], key, old["metadata"].get(*key));
+    }
+    // What is neither spec nor status nor metadata is not the status's business.
+    if resource.custom.is_none() {
+        for (key, value) in old.as_object().into_iter().flatten() {
+            if !["metadata", "spec", "status"].contains(&key.as_str()) {
+                put(&mut whole, key, Some(value));
+            }
+        }
+    }
+    *new = whole;
+}
+
+fn put(object: &mut Value, key: &str, value: Option<&Value>) {
+    let Some(fields) = object.as_object_mut() else { return };
+    match value {
+        Some(value) => {
+            fields.insert(key.to_owned(), value.clone());
+        }
+        None => {
+            fields.shift_remove(key);
+        }
+    }
+}
+
 /// Whether PUT may create the kind.
 #[must_use]
 pub fn created_by_update(resource: &Resource) -> bool {

@@ -1,9 +1,10 @@
 //! What the admission plugins and allocators of a cluster do to objects.
 
+mod service; // cluster addresses, node ports
+
 use serde_json::{Value, json};
 
 use crate::plane::{Plane, Target};
-use crate::resource::Resource;
 use crate::status::{ApiError, Result};
 
 /// Before an object is created.
@@ -14,10 +15,7 @@ pub fn on_create(plane: &Plane, target: &Target, object: &mut Value) -> Result<(
     }
     match (resource.group.as_str(), resource.plural.as_str()) {
         ("", "pods") => pod(plane, target, object),
-        ("", "services") => {
-            service(plane, resource, &Value::Null, object);
-            Ok(())
-        }
+        ("", "services") => service::allocate(plane, target, &Value::Null, object),
         ("", "persistentvolumeclaims") => {
             finalizer(object, "kubernetes.io/pvc-protection");
             Ok(())
@@ -45,7 +43,8 @@ pub fn on_create(plane: &Plane, target: &Target, object: &mut Value) -> Result<(
 /// Before a change is stored.
 pub fn on_update(plane: &Plane, target: &Target, old: &Value, object: &mut Value) -> Result<()> {
     if target.resource.is("", "services") && target.subresource.is_empty() {
-        service(plane, &target.resource, old, object);
+        service::release(old, object);
+        service::allocate(plane, target, old, object)?;
     }
     Ok(())
 }
@@ -108,62 +107,4 @@ fn pod(plane: &Plane, target: &Target, object: &mut Value) -> Result<()> {
     }
     spec["tolerations"] = Value::Array(tolerations);
     Ok(())
-}
-
-/// Cluster addresses and node ports.
-fn service(plane: &Plane, resource: &Resource, old: &Value, object: &mut Value) {
-    let spec = &mut object["spec"];
-    if spec["type"] == json!("ExternalName") || !spec.is_object() {
-        return;
-    }
-    let taken = plane.store().list(&resource.prefix).1;
-    let address = spec["clusterIP"].as_str().unwrap_or_default().to_owned();
-    let before = old["spec"]["clusterIP"].as_str().unwrap_or_default().to_owned();
-    let address = match (address.is_empty(), before.is_empty()) {
-        (false, _) => address,
-        (true, false) => before,
-        (true, true) => {
-            let used: Vec<&str> =
-                taken.iter().filter_map(|one| one.value["spec"]["clusterIP"].as_str()).collect();
-            let free = (2..255).map(|last| format!("10.0.0.{last}"));
-            let mut free = free.chain(
-                (1..255).flat_map(|third| (0..255).map(move |last| format!("10.0.{third}.{last}"))),
-            );
-            free.find(|one| !used.contains(&one.as_str())).unwrap_or_default()
-        }
-    };
-    spec["clusterIP"] = json!(address);
-    if spec["clusterIPs"].as_array().is_none_or(Vec::is_empty) {
-        spec["clusterIPs"] = json!([address]);
-    }
-    for (key, value) in [("ipFamilies", json!(["IPv4"])), ("ipFamilyPolicy", json!("SingleStack"))]
-    {
-        if spec[key].is_null() {
-            spec[key] = value;
-        }
-    }
-    let kind = spec["type"].as_str().unwrap_or_default();
-    if kind != "NodePort"
-        && !(kind == "LoadBalancer" && spec["allocateLoadBalancerNodePorts"] != json!(false))
-    {
-        return;
-    }
-    let ports =
-        taken.iter().flat_map(|one| one.value["spec"]["ports"].as_array().into_iter().flatten());
-    let mut used: Vec<u64> = ports.filter_map(|port| port["nodePort"].as_u64()).collect();
-    let before = old["spec"]["ports"].as_array().cloned().unwrap_or_default();
-    for port in spec["ports"].as_array_mut().into_iter().flatten() {
-        if port["nodePort"].as_u64().unwrap_or(0) != 0 {
-            continue;
-        }
-        let same = before
-            .iter()
-            .find(|one| one["port"] == port["port"] && one["protocol"] == port["protocol"]);
-        let kept = same.and_then(|one| one["nodePort"].as_u64()).filter(|number| *number != 0);
-        let number = kept.or_else(|| (30_000..32_768).find(|number| !used.contains(number)));
-        if let Some(number) = number {
-            used.push(number);
-            port["nodePort"] = json!(number);
-        }
-    }
 }
