@@ -19,6 +19,7 @@ mod go; // how Go says it
 mod meta; // rules of names, labels, finalizers
 mod decode; // pruning, typing, defaults
 mod quantity; // amounts, canonically
+pub mod quota; // what is used, and whether one more is too many
 mod validate; // schema errors of custom resources
 pub mod custom; // CustomResourceDefinitions
 mod kinds; // what single kinds have of their own

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::resource::{Registry, Resource};
 use crate::status::{ApiError, Result};
-use crate::{admit, auth, builtin, custom, decode, go, kinds, meta, ownership};
+use crate::{admit, auth, builtin, custom, decode, go, kinds, meta, ownership, quota};
 
 /// What a plane is made of.
 #[derive(Debug)]
@@ -304,6 +304,7 @@ impl Plane {
                 let dying = !old.value["metadata"]["deletionTimestamp"].is_null();
                 return Err(ApiError::exists(&resource.group, &resource.plural, &name, dying));
             }
+            quota::admit(self, target, &object)?;
             let object = kinds::to_stored(resource, object);
             if options.dry_run {
                 return Ok(kinds::present(resource, &object));
@@ -511,11 +512,12 @@ impl Plane {
     /// Deletes an object, or begins to.
     pub fn delete(&self, target: &Target, options: &DeleteOptions) -> Result<Deleted> {
         let resource = &target.resource;
+        let mut marked = false;
         for _ in 0..64 {
             let entry = self.store().get(&target.key()).ok_or_else(|| target.not_found())?;
             let current = &entry.value;
             let have = |key: &str| current["metadata"][key].as_str().unwrap_or_default().to_owned();
-            if let Some(uid) = options.uid.as_ref().filter(|uid| **uid != have("uid")) {
+            if let Some(uid) = options.uid.as_ref().filter(|uid| !marked && **uid != have("uid")) {
                 let why = format!(
                     "the UID in the precondition ({uid}) does not match the UID in record ({}). The object might have been deleted and then recreated",
                     have("uid")
@@ -527,8 +529,10 @@ impl Plane {
                     &why,
                 ));
             }
-            if let Some(version) =
-                options.version.as_ref().filter(|version| **version != have("resourceVersion"))
+            if let Some(version) = options
+                .version
+                .as_ref()
+                .filter(|version| !marked && **version != have("resourceVersion"))
             {
                 let why = format!(
                     "the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record ({}). The object might have been modified",
@@ -547,6 +551,20 @@ impl Plane {
             if gone {
                 if options.dry_run {
                     return Ok(Deleted::Gone(kinds::present(resource, current)));
+                }
+                // A pod without grace is marked first, so that watchers see it end.
+                if resource.is("", "pods") && current["metadata"]["deletionTimestamp"].is_null() {
+                    kinds::mark_deleted(&mut next);
+                    let expect = Expect::Revision(entry.revision);
+                    match self.store().put(&entry.key, expect, |revision| versioned(next, revision))
+                    {
+                        Ok(_) => {
+                            marked = true;
+                            continue;
+                        }
+                        Err(local_store::Error::Conflict { .. }) => continue,
+                        Err(other) => return Err(other.into()),
+                    }
                 }
                 match self.store().delete(&entry.key, entry.revision) {
                     Ok(revision) => {

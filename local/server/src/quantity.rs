@@ -7,6 +7,37 @@ const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
 /// Nanos: every amount is a whole number of these.
 const SCALE: i128 = 1_000_000_000;
+/// One, in nanos.
+pub const ONE: i128 = SCALE;
+
+/// The amount in nanos.
+#[must_use]
+pub fn nanos(text: &str) -> Option<i128> {
+    let canonical = canonical(text)?;
+    let digits = canonical.find(|c: char| !(c.is_ascii_digit() || "+-.".contains(c)));
+    let (number, suffix) = canonical.split_at(digits.unwrap_or(canonical.len()));
+    let whole = decimal(number)?;
+    if let Some(power) = BINARY.iter().position(|one| *one == suffix) {
+        return whole.checked_mul(1_i128.checked_shl(u32::try_from(power).ok()? * 10)?);
+    }
+    if let Some(power) = DECIMAL.iter().position(|one| *one == suffix) {
+        return match power {
+            0..3 => Some(whole / 1000_i128.pow(u32::try_from(3 - power).ok()?)),
+            _ => whole.checked_mul(1000_i128.pow(u32::try_from(power - 3).ok()?)),
+        };
+    }
+    let exponent: u32 = suffix.strip_prefix('e')?.parse().ok()?;
+    whole.checked_mul(10_i128.checked_pow(exponent)?)
+}
+
+/// An amount in nanos as a text.
+#[must_use]
+pub fn text(nanos: i128) -> String {
+    match nanos % SCALE {
+        0 if (nanos / SCALE).abs() >= 1024 && (nanos / SCALE) % 1024 == 0 => binary(nanos / SCALE),
+        _ => thousands(nanos),
+    }
+}
 
 /// The canonical text of an amount, rounded up to a thousandth; `None` if it is none.
 #[must_use]

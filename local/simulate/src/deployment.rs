@@ -145,7 +145,8 @@ fn annotations(object: &Value, plan: &Plan) -> Map<String, Value> {
 
 fn mark(cx: &Cx<'_>, id: &Id, object: &Value, revision: &str) {
     if object["metadata"]["annotations"][REVISION] != json!(revision) {
-        let _gone = cx.cluster.modify(id, Part::Main, &mut |it| {
+        // Through the status, which leaves the generation alone.
+        let _gone = cx.cluster.modify(id, Part::Status, &mut |it| {
             set(it, &["metadata", "annotations", REVISION], json!(revision));
         });
     }
@@ -328,6 +329,13 @@ fn status(
         count(&mut status, "readyReplicas", as_count(ready));
         count(&mut status, "availableReplicas", as_count(available));
         count(&mut status, "unavailableReplicas", as_count(asked - available));
+        let leaving: i64 = sets.iter().map(|set| number(set, "/status/terminatingReplicas")).sum();
+        set(&mut status, &["terminatingReplicas"], json!(leaving));
+        let paused_now = paused && deadline != NO_DEADLINE;
+        if paused_now {
+            let text = "Deployment is paused";
+            put_condition(&mut status, "Progressing", "Unknown", "DeploymentPaused", text, true);
+        }
         if available >= plan.wanted - plan.unavailable {
             put_condition(
                 &mut status,
@@ -360,15 +368,8 @@ fn status(
             || number(&before, "/replicas") - number(&before, "/updatedReplicas")
                 > replicas - updated;
         if deadline != NO_DEADLINE {
-            if paused {
-                put_condition(
-                    &mut status,
-                    "Progressing",
-                    "Unknown",
-                    "DeploymentPaused",
-                    "Deployment is paused",
-                    true,
-                );
+            if paused_now {
+                // Said above: it comes before what is available.
             } else if reason == "DeploymentPaused" {
                 put_condition(
                     &mut status,

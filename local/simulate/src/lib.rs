@@ -22,7 +22,9 @@ mod network; // EndpointSlices, load balancers
 mod object; // reading objects, making children
 pub mod plane; // the controllers on a plane in this process
 mod queue; // what to look at next, now or later
+mod quota; // ResourceQuotas
 mod replicaset; // ReplicaSets
+mod role; // ClusterRoles made of others
 mod statefulset; // StatefulSets
 mod volume; // claims
 
@@ -139,6 +141,8 @@ fn reconcile(cx: &mut Cx<'_>, id: &Id) {
         ("", "services") => network::service(cx, id, &object),
         ("networking.k8s.io", "ingresses") => network::ingress(cx, id, &object),
         ("", "persistentvolumeclaims") => volume::bind(cx, id, &object),
+        ("", "resourcequotas") => quota::reconcile(cx, id, &object),
+        ("rbac.authorization.k8s.io", "clusterroles") => role::aggregate(cx, id, &object),
         ("", "pods") if cx.options.pods => kubelet::reconcile(cx, id, &object),
         _ => {}
     }
@@ -155,6 +159,14 @@ fn observe(event: Event, graph: &mut Graph, queue: &mut Queue) {
     }
     if id.group.is_empty() && id.plural == "pods" {
         queue.push(Id::new("", "services", &id.namespace, "*"));
+    }
+    // What is counted changes with what is there, and with pods that end.
+    let counted = old.is_none() || new.is_none() || id.plural == "pods";
+    if counted && !id.namespace.is_empty() {
+        queue.push(Id::new("", "resourcequotas", &id.namespace, "*"));
+    }
+    if id.plural == "clusterroles" {
+        queue.push(Id::new("rbac.authorization.k8s.io", "clusterroles", "", "*"));
     }
     if id.group.is_empty() && id.plural == "nodes" {
         queue.push(Id::new("apps", "daemonsets", "", "*"));

@@ -20,14 +20,6 @@ fn furnish(cx: &Cx<'_>, namespace: &str) {
         let body = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": namespace}});
         let _exists = cx.cluster.create(&account, body);
     }
-    let root = Id::new("", "configmaps", namespace, "kube-root-ca.crt");
-    if cx.cluster.get(&root).is_none() {
-        let body = json!({"apiVersion": "v1", "kind": "ConfigMap",
-            "metadata": {"name": "kube-root-ca.crt", "namespace": namespace,
-                "annotations": {"kubernetes.io/description": "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters."}},
-            "data": {"ca.crt": ""}});
-        let _exists = cx.cluster.create(&root, body);
-    }
 }
 
 fn empty(cx: &Cx<'_>, id: &Id, object: &Value) {

@@ -110,6 +110,10 @@ fn legacy(cx: &Cx<'_>, id: &Id, object: &Value, pods: &[Value], ports: &[Value],
     };
     let (yes, no): (Vec<&Value>, Vec<&Value>) =
         pods.iter().partition(|pod| early || (ready(pod) && !deleting(pod)));
+    let mut ports = ports.to_vec();
+    for port in ports.iter_mut().filter(|port| text(port, "/name").is_empty()) {
+        crate::object::unset(port, "", "name");
+    }
     let mut subset = json!({"ports": ports});
     for (key, list) in [("addresses", yes), ("notReadyAddresses", no)] {
         if !list.is_empty() {
@@ -132,6 +136,9 @@ fn legacy(cx: &Cx<'_>, id: &Id, object: &Value, pods: &[Value], ports: &[Value],
     }
     let mut labels = object["metadata"]["labels"].as_object().cloned().unwrap_or_default();
     labels.insert("endpoints.kubernetes.io/managed-by".to_owned(), json!("endpoint-controller"));
+    if text(object, "/spec/clusterIP") == "None" {
+        labels.insert("service.kubernetes.io/headless".to_owned(), json!(""));
+    }
     // Endpoints go with their Service.
     let mut owner = reference("v1", "Service", object);
     if let Some(fields) = owner.as_object_mut() {

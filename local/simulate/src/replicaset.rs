@@ -14,6 +14,7 @@ use crate::object::{
 pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, object: &Value) {
     adopt(cx, id, object);
     let mut pods = pods_of(cx.cluster, id, object);
+    let leaving = pods.iter().filter(|pod| deleting(pod)).count();
     pods.retain(active);
     let wanted =
         usize::try_from(object.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1))
@@ -68,6 +69,7 @@ pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, object: &Value) {
         count(&mut status, "fullyLabeledReplicas", labeled);
         count(&mut status, "readyReplicas", are_ready);
         count(&mut status, "availableReplicas", are_available);
+        set(&mut status, &["terminatingReplicas"], json!(leaving));
         set(&mut status, &["observedGeneration"], object["metadata"]["generation"].clone());
         match &failure {
             Some(message) => {

@@ -83,6 +83,15 @@ pub fn begin_deletion(resource: &Resource, object: &mut Value, options: &DeleteO
     may_go(resource, object)
 }
 
+/// Marks an object as deleting without grace.
+pub fn mark_deleted(object: &mut Value) {
+    object["metadata"]["deletionTimestamp"] = json!(now());
+    object["metadata"]["deletionGracePeriodSeconds"] = json!(0);
+    if let Some(generation) = object["metadata"]["generation"].as_i64() {
+        object["metadata"]["generation"] = json!(generation + 1);
+    }
+}
+
 /// Kinds whose DELETE answers with the object.
 #[must_use]
 pub fn deletion_shows_object(resource: &Resource) -> bool {

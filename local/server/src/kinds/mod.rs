@@ -13,7 +13,7 @@ use crate::{custom, decode};
 use defaults::{default, set_defaults};
 
 pub use creation::prepare_create;
-pub use deletion::{begin_deletion, deletion_shows_object, may_go};
+pub use deletion::{begin_deletion, deletion_shows_object, mark_deleted, may_go};
 pub use versions::{present, to_stored};
 
 /// The finalizer of definitions whose instances still are to be deleted.
