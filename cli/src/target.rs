@@ -1,6 +1,7 @@
 //! Which cluster a command means, and the runtime for CUE.
 
 use std::path::PathBuf;
+use std::process::Stdio;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -128,14 +129,32 @@ fn unreachable(error: anyhow::Error) -> anyhow::Error {
     Refusal { exit: Exit::NoAnswer, text: format!("no cluster to use: {error:#}") }.into()
 }
 
+/// The hidden command that compiles the interpreter.
+pub const COMPILE: &str = "compile-interpreter";
+
 /// Bytes one CUE sandbox may grow to.
 const SANDBOX_MEMORY: usize = 512 << 20;
 
 /// The sandboxed CUE runtime, its compiled module cached for this user.
 pub fn cue_runtime() -> anyhow::Result<SandboxRuntime> {
     let warm = std::thread::available_parallelism().map_or(2, usize::from);
-    let options = Options { cache: Some(directories().cache), warm, memory: SANDBOX_MEMORY };
+    let cache = directories().cache;
+    if !cue_host::is_compiled(&cache) {
+        compile_apart();
+    }
+    let options = Options { cache: Some(cache), warm, memory: SANDBOX_MEMORY };
     Ok(SandboxRuntime::new(options)?)
+}
+
+/// Compiles the interpreter in a process of its own: it takes twice the memory of all else, once.
+/// Where that cannot be, this process compiles it when it needs it.
+fn compile_apart() {
+    let Ok(program) = std::env::current_exe() else { return };
+    let mut child = std::process::Command::new(program);
+    child.arg(COMPILE).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if let Err(error) = child.status() {
+        tracing::debug!(%error, "the interpreter is compiled in this process");
+    }
 }
 
 /// Where lateen keeps things of this user.

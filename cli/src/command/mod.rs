@@ -52,6 +52,9 @@ pub enum Command {
     Version(version::Args),
     /// Print a completion script.
     Completion(completion::Args),
+    /// Compile the CUE interpreter into the cache of this user.
+    #[command(name = crate::target::COMPILE, hide = true)]
+    CompileInterpreter,
 }
 
 impl Command {
@@ -71,7 +74,8 @@ impl Command {
             | Command::Install(_)
             | Command::Cue(_)
             | Command::Version(_)
-            | Command::Completion(_) => false,
+            | Command::Completion(_)
+            | Command::CompileInterpreter => false,
         }
     }
 }
@@ -93,5 +97,9 @@ pub async fn run(command: Command, cli: &Cli) -> anyhow::Result<Exit> {
         Command::Cue(args) => cue::run(args, cli).await,
         Command::Version(args) => version::run(&args, cli),
         Command::Completion(args) => Ok(completion::run(&args)),
+        Command::CompileInterpreter => {
+            cue_host::compile(&crate::target::directories().cache)?;
+            Ok(Exit::Done)
+        }
     }
 }

@@ -41,6 +41,11 @@ pub(crate) fn load(engine: &Engine, cache: Option<&Path>) -> Result<Module, Erro
     Ok(module)
 }
 
+/// Whether a file for this engine is there that may be used.
+pub(crate) fn is_cached(engine: &Engine, cache: &Path) -> bool {
+    ours(&cache.join(file_name(engine)))
+}
+
 fn compile(engine: &Engine) -> Result<Module, Error> {
     Module::new(engine, GUEST).map_err(|error| Error::Setup(error.to_string()))
 }

@@ -1,6 +1,6 @@
 //! Warm instances: compiled once, given out, taken back.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -43,16 +43,33 @@ impl SandboxRuntime {
     /// # Errors
     /// When wasmtime refuses, or the binary was built without the interpreter.
     pub fn new(options: Options) -> Result<Self, Error> {
+        let engine = engine()?;
         let setup = |error: wasmtime::Error| Error::Setup(format!("{error:#}"));
-        let mut config = Config::new();
-        config.epoch_interruption(true).max_wasm_stack(STACK).async_stack_size(2 * STACK);
-        let engine = Engine::new(&config).map_err(setup)?;
         let module = module::load(&engine, options.cache.as_deref())?;
         let pre = Linker::new(&engine).instantiate_pre(&module).map_err(setup)?;
         let shared = Arc::new(Shared { engine, pre, idle: Mutex::new(Vec::new()), options });
         tick(Arc::downgrade(&shared));
         Ok(Self { shared })
     }
+}
+
+fn engine() -> Result<Engine, Error> {
+    let mut config = Config::new();
+    config.epoch_interruption(true).max_wasm_stack(STACK).async_stack_size(2 * STACK);
+    Engine::new(&config).map_err(|error| Error::Setup(format!("{error:#}")))
+}
+
+/// Whether `cache` holds this binary's interpreter, compiled.
+pub fn is_compiled(cache: &Path) -> bool {
+    engine().is_ok_and(|engine| module::is_cached(&engine, cache))
+}
+
+/// Compiles the interpreter into `cache`: for a process of its own, whose memory goes with it.
+///
+/// # Errors
+/// When wasmtime refuses, or the binary was built without the interpreter.
+pub fn compile(cache: &Path) -> Result<(), Error> {
+    module::load(&engine()?, Some(cache)).map(drop)
 }
 
 /// Advances the epoch as long as the runtime lives.
