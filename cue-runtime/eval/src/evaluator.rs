@@ -679,7 +679,7 @@ impl Evaluator {
                         Datum::String(text) => out.extend_from_slice(text.as_bytes()),
                         Datum::Bytes(text) => out.extend_from_slice(&text),
                         Datum::Number(number) => {
-                            out.extend_from_slice(number.cue_text().as_bytes());
+                            out.extend_from_slice(number.to_string().as_bytes());
                         }
                         Datum::Bool(it) => {
                             out.extend_from_slice(if it { b"true" } else { b"false" });

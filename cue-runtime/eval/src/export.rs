@@ -1,13 +1,11 @@
-//! Values out: plain data, CUE text, short texts for messages, paths.
-
-use std::fmt::Write as _;
+//! Values out: plain data, short texts for messages, paths.
 
 use crate::builtin::{Datum, Kinds};
 use crate::compare;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{FaultId, Source, State, Test, VertexId};
-use crate::program::{Code, Label, LabelKind, Presence};
+use crate::heap::{FaultId, State, Test, VertexId};
+use crate::program::{Label, LabelKind, Presence};
 
 /// How CUE text is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -331,197 +329,9 @@ impl Evaluator {
         parts.extend(tests);
         parts.join(" & ")
     }
-
-    /// The value as CUE text; fields of the root without braces.
-    pub(crate) fn syntax(&mut self, id: VertexId, style: Style) -> String {
-        let mut out = String::new();
-        let real = self.unify(id);
-        let real = if style == Style::Final { self.default_of(real).unwrap_or(real) } else { real };
-        let vertex = self.heap.get(real);
-        let plain = vertex.is_struct
-            && vertex.choice.is_none()
-            && vertex.scalar.is_none()
-            && vertex.fault.is_none();
-        if plain {
-            self.write_fields(real, style, &mut out, 0);
-        } else {
-            self.write_value(id, style, &mut out, 0);
-            out.push('\n');
-        }
-        laid_out(out, style)
-    }
-
-    fn write_fields(&mut self, id: VertexId, style: Style, out: &mut String, depth: usize) {
-        let mut arcs = self.ordered(id);
-        arcs.retain(|it| self.is_shown(it.label, it.presence, style));
-        let indent = "\t".repeat(depth);
-        let mut rows: Vec<(String, String, Vec<String>)> = Vec::new();
-        for arc in &arcs {
-            let label = format!("{}{}:", self.label_text(arc.label), marker(arc.presence));
-            let mut value = String::new();
-            self.write_value(arc.vertex, style, &mut value, depth);
-            let mut docs = Vec::new();
-            if style == Style::Definition {
-                for notes in &arc.notes {
-                    let notes = &self.program.notes[*notes as usize];
-                    docs.extend(notes.docs.iter().cloned());
-                    for (name, body) in &notes.attributes {
-                        let _ = write!(value, " @{name}({body})");
-                    }
-                }
-            }
-            rows.push((label, value, docs));
-        }
-        for (label, value, docs) in &rows {
-            for line in docs {
-                let _ = writeln!(out, "{indent}// {line}");
-            }
-            let _ = writeln!(out, "{indent}{label} {value}");
-        }
-    }
-
-    fn is_shown(&self, label: Label, presence: Presence, style: Style) -> bool {
-        match (self.labels.kind(label), style) {
-            (LabelKind::Regular, Style::Final) => presence == Presence::Member,
-            (LabelKind::Regular, Style::Eval) => presence != Presence::Optional,
-            (LabelKind::Definition, Style::Eval) => presence == Presence::Member,
-            (LabelKind::Regular | LabelKind::Definition, Style::Definition) => true,
-            (_, Style::Final | Style::Eval | Style::Definition) => false,
-        }
-    }
-
-    fn write_value(&mut self, id: VertexId, style: Style, out: &mut String, depth: usize) {
-        let place = id;
-        let id = self.unify(id);
-        if depth > 200 || self.tick().is_err() || out.len() > 64 << 20 {
-            out.push_str("_ // too deep");
-            return;
-        }
-        if let Some(fault) = self.heap.get(place).fault.or(self.heap.get(id).fault) {
-            let fault = self.heap.faults[fault.0 as usize].clone();
-            if fault.kind.is_incomplete() {
-                let source = self.source_text(id);
-                out.push_str(source.as_deref().unwrap_or("_|_"));
-            } else {
-                let _ = write!(out, "_|_ // {}", fault.message);
-            }
-            return;
-        }
-        if let Some(choice) = self.heap.get(id).choice.clone() {
-            let only = match choice.defaults.as_slice() {
-                [only] => Some(*only),
-                _ => None,
-            };
-            if let (Some(only), Style::Final | Style::Eval) = (only, style) {
-                if style == Style::Final || self.is_concrete(only) {
-                    self.write_value(only, style, out, depth);
-                    return;
-                }
-            }
-            for (index, each) in choice.all.iter().enumerate() {
-                if index > 0 {
-                    out.push_str(" | ");
-                }
-                if choice.defaults.contains(each) {
-                    out.push('*');
-                }
-                self.write_value(*each, style, out, depth);
-            }
-            return;
-        }
-        let vertex = self.heap.get(id);
-        if let Some((datum, _)) = &vertex.scalar {
-            let text = match datum {
-                Datum::String(text) if text.contains('\n') => multiline(text, depth),
-                other => other.cue_text(),
-            };
-            out.push_str(&text);
-            return;
-        }
-        if vertex.is_list {
-            let arcs: Vec<VertexId> = vertex.arcs.iter().map(|it| it.vertex).collect();
-            let open = vertex.closed_length.is_none();
-            let rest = vertex.rest.first().map(|it| (it.value, it.env));
-            out.push('[');
-            for (index, arc) in arcs.iter().enumerate() {
-                if index > 0 {
-                    out.push_str(", ");
-                }
-                self.write_value(*arc, style, out, depth);
-            }
-            if open && style != Style::Final {
-                if !arcs.is_empty() {
-                    out.push_str(", ");
-                }
-                out.push_str("...");
-                if let Some((Some(expr), env)) = rest {
-                    let value = self.anonymous(expr, env);
-                    let real = self.unify(value);
-                    let vertex = self.heap.get(real);
-                    if vertex.kinds != Kinds::ANY || vertex.is_struct || vertex.scalar.is_some() {
-                        self.write_value(value, style, out, depth);
-                    }
-                }
-            }
-            out.push(']');
-            return;
-        }
-        if vertex.is_struct {
-            let mut inner = String::new();
-            self.write_fields(id, style, &mut inner, depth + 1);
-            if inner.is_empty() {
-                out.push_str("{}");
-            } else {
-                let _ = write!(out, "{{\n{inner}{}}}", "\t".repeat(depth));
-            }
-            return;
-        }
-        let text = self.bounded(id);
-        out.push_str(&text);
-    }
-
-    /// The source of a value whose evaluation waits for more.
-    pub(crate) fn source_text(&self, id: VertexId) -> Option<String> {
-        let mut texts = Vec::new();
-        for conjunct in &self.heap.get(id).conjuncts {
-            if let Source::Expr(expr, _) = conjunct.source {
-                if matches!(self.program.code(expr), Code::Struct(_)) {
-                    continue;
-                }
-                let at = self.program.at(expr);
-                let source = self.program.sources.get(at.source as usize)?;
-                let text = source.text.get(at.span.start as usize..at.span.end as usize)?;
-                texts.push(text.to_owned());
-            }
-        }
-        (!texts.is_empty()).then(|| texts.join(" & "))
-    }
 }
 
-/// The text as the formatter aligns it; `cue eval` indents by spaces.
-fn laid_out(text: String, style: Style) -> String {
-    let (tree, errors) = cue_syntax::parse_tree(&text);
-    if !errors.is_empty() {
-        return text;
-    }
-    let layout = match style {
-        Style::Definition => cue_syntax::Style::Simplified,
-        Style::Eval | Style::Final => cue_syntax::Style::Plain,
-    };
-    let text = cue_syntax::format_tree(&tree, layout);
-    if style != Style::Eval {
-        return text;
-    }
-    let mut out = String::with_capacity(text.len() * 2);
-    for line in text.split_inclusive('\n') {
-        let rest = line.trim_start_matches('\t');
-        out.push_str(&"    ".repeat(line.len() - rest.len()));
-        out.push_str(rest);
-    }
-    out
-}
-
-fn marker(presence: Presence) -> &'static str {
+pub(crate) fn marker(presence: Presence) -> &'static str {
     match presence {
         Presence::Member => "",
         Presence::Optional => "?",
@@ -539,20 +349,4 @@ pub(crate) fn is_identifier(name: &str) -> bool {
             "true" | "false" | "null" | "for" | "in" | "if" | "let" | "package" | "import"
         )
         || matches!(name, "for" | "in" | "if" | "let")
-}
-
-pub(crate) fn multiline(text: &str, depth: usize) -> String {
-    let indent = "\t".repeat(depth + 1);
-    let mut out = String::from("\"\"\"\n");
-    for line in text.split('\n') {
-        let quoted = Datum::text(line).cue_text();
-        let inner = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
-        if inner.is_empty() {
-            out.push('\n');
-        } else {
-            let _ = writeln!(out, "{indent}{}", inner.replace("\\\"", "\""));
-        }
-    }
-    let _ = write!(out, "{indent}\"\"\"");
-    out
 }

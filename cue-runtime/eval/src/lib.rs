@@ -35,7 +35,8 @@ pub mod error; // errors as values
 mod order; // fields in the order they are printed in
 mod definition; // a package as text, not evaluated
 mod bounds; // types and bounds, simplified for printing
-pub mod export; // values -> data, CUE text
+mod printed; // values as CUE text
+pub mod export; // values -> data, short texts
 pub mod evaluation; // the face: paths in, answers out
 pub mod inspect; // one node as a whole
 pub mod value; // versions, paths, and what can be asked of a place

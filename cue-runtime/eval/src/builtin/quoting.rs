@@ -115,7 +115,7 @@ pub(crate) fn cue_bytes(bytes: &[u8]) -> String {
         for c in chunk.valid().chars() {
             let rune = c as u32;
             let short = matches!(c, '\u{7}'..='\r');
-            if (rune < 0x20 && !short) || rune == 0x7f {
+            if rune < 0x20 && !short {
                 let _ = write!(out, "\\x{rune:02x}");
             } else {
                 cue_escape(&mut out, c, '\'');

@@ -45,7 +45,7 @@ impl<'a> Printer<'a> {
                 Err(_) => text.to_string(),
             }),
             ExprKind::String(text) => Out::primary(match slice(source, expr.span) {
-                _ if text.contains('\n') => crate::export::multiline(text, 0),
+                _ if text.contains('\n') => crate::printed::multiline(text, 0),
                 _ => Datum::String(text.clone()).cue_text(),
             }),
             ExprKind::Bytes(_) => Out::primary(slice(source, expr.span)),
@@ -148,9 +148,8 @@ impl<'a> Printer<'a> {
     fn name(&mut self, name: &str, scope: &Rc<Scope>) -> String {
         match scope.find(name) {
             Some((there, Bound::Let(index))) => match there.lets.get(*index) {
-                Some((renamed, used)) => {
-                    used.set(true);
-                    renamed.clone()
+                Some((base, known)) => {
+                    known.borrow_mut().get_or_insert_with(|| unique(&mut self.lets, base)).clone()
                 }
                 None => name.to_owned(),
             },
@@ -297,7 +296,7 @@ impl<'a> Printer<'a> {
         if open {
             items.push(Item::Ellipsis(None));
         }
-        self.add_lets(&lets, &scope, &mut items);
+        self.add_lets(&lets, &mut items);
         Out::Struct(items)
     }
 
@@ -380,7 +379,7 @@ fn unified<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
 }
 
 /// Where an operand of `&` stands: types, references, scalars, bounds, other expressions, literals.
-fn class(expr: &Expr, scope: &Rc<Scope>) -> u8 {
+pub(super) fn class(expr: &Expr, scope: &Rc<Scope>) -> u8 {
     match &strip(expr).kind {
         ExprKind::Ident(name) if is_type(name) && scope.find(name).is_none() => 0,
         ExprKind::Ident(_) => 1,
@@ -414,10 +413,18 @@ pub(super) fn marker(marker: Marker) -> &'static str {
     }
 }
 
+/// Names that labels need no quotes for, though expressions do.
+pub(crate) fn is_keyword(name: &str) -> bool {
+    matches!(name, "true" | "false" | "null" | "package" | "import")
+}
+
 /// A regular label.
 pub(super) fn label_text(name: &str) -> String {
-    let keyword = matches!(name, "true" | "false" | "null" | "package" | "import");
-    if is_identifier(name) || keyword { name.to_owned() } else { Datum::text(name).cue_text() }
+    if is_identifier(name) || is_keyword(name) {
+        name.to_owned()
+    } else {
+        Datum::text(name).cue_text()
+    }
 }
 
 fn operator_text(operator: Binary) -> (&'static str, u8) {

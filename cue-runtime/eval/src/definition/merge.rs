@@ -55,8 +55,7 @@ struct Parts<'a> {
     literals: Vec<Vec<String>>,
     fields: IndexMap<String, Merged<'a>>,
     attributes: Vec<String>,
-    lets: Vec<(LetValue<'a>, usize)>,
-    scopes: Vec<Rc<Scope>>,
+    lets: Vec<LetValue<'a>>,
     open: bool,
     has_struct: bool,
 }
@@ -121,7 +120,7 @@ impl<'a> Printer<'a> {
             items.push(Item::Ellipsis(None));
         }
         let lets = std::mem::take(&mut parts.lets);
-        self.emit_lets(&lets, &parts.scopes, &mut items);
+        self.add_lets(&lets, &mut items);
         let mut operands = parts.operands;
         if operands.is_empty() {
             return Out::Struct(items);
@@ -186,9 +185,7 @@ impl<'a> Printer<'a> {
         }
         parts.has_struct = true;
         let (inner, lets) = self.struct_scope(decls, scope, file);
-        let at = parts.scopes.len();
-        parts.scopes.push(inner.clone());
-        parts.lets.extend(lets.into_iter().map(|it| (it, at)));
+        parts.lets.extend(lets);
         // The literal comes before those embedded in it.
         let mut labels = Vec::new();
         let place = parts.literals.len();
@@ -269,6 +266,10 @@ impl<'a> Printer<'a> {
         scope: &Rc<Scope>,
         file: usize,
     ) -> (Rc<Scope>, Vec<LetValue<'a>>) {
+        let key = (file, decls.as_ptr() as usize);
+        if let Some((scope, lets)) = self.scopes.get(&key) {
+            return (scope.clone(), lets.clone());
+        }
         let mut names = FxHashMap::default();
         let mut lets = Vec::new();
         for decl in decls {
@@ -288,72 +289,41 @@ impl<'a> Printer<'a> {
                 }
                 Decl::Let(name, value) => {
                     names.insert(name.name.clone(), Bound::Let(lets.len()));
-                    lets.push((unique(&mut self.lets, &name.name), &**value));
+                    lets.push((name.name.clone(), &**value));
                 }
                 Decl::Ellipsis(..) | Decl::Embed(_) | Decl::Attribute(_) => {}
             }
         }
         let shown = lets.iter().map(|it| it.0.clone()).collect();
         let inner = Scope::with_lets(Some(scope.clone()), names, shown);
-        let lets = lets.into_iter().map(|(name, value)| LetValue {
-            name,
-            value,
-            scope: inner.clone(),
-            file,
-        });
-        let lets = lets.collect();
+        let lets: Vec<LetValue<'a>> = lets
+            .into_iter()
+            .enumerate()
+            .map(|(index, (_, value))| LetValue { index, value, scope: inner.clone(), file })
+            .collect();
+        if !decls.is_empty() {
+            self.scopes.insert(key, (inner.clone(), lets.clone()));
+        }
         (inner, lets)
     }
 
-    /// Lets of a struct printed as written, before its declarations.
-    pub(super) fn add_lets(
-        &mut self,
-        lets: &[LetValue<'a>],
-        scope: &Rc<Scope>,
-        items: &mut Vec<Item>,
-    ) {
+    /// Lets of a struct that are referred to, before its declarations.
+    pub(super) fn add_lets(&mut self, lets: &[LetValue<'a>], items: &mut Vec<Item>) {
         let mut printed: Vec<Option<Item>> = lets.iter().map(|_| None).collect();
         // One let may be used by another only.
         let mut more = true;
         while more {
             more = false;
             for (index, it) in lets.iter().enumerate() {
-                let used = scope.lets.get(index).is_some_and(|it| it.1.get());
-                if used && printed[index].is_none() {
+                let Some(name) = it.scope.let_name(it.index) else { continue };
+                if printed[index].is_none() {
                     let value = self.expr(it.value, &it.scope, it.file);
-                    printed[index] = Some(Item::Let(it.name.clone(), value));
+                    printed[index] = Some(Item::Let(name, value));
                     more = true;
                 }
             }
         }
-        let printed: Vec<Item> = printed.into_iter().flatten().collect();
-        items.splice(0..0, printed);
-    }
-
-    fn emit_lets(
-        &mut self,
-        lets: &[(LetValue<'a>, usize)],
-        scopes: &[Rc<Scope>],
-        items: &mut Vec<Item>,
-    ) {
-        let mut printed: Vec<Option<Item>> = lets.iter().map(|_| None).collect();
-        let mut more = true;
-        while more {
-            more = false;
-            let mut number: FxHashMap<usize, usize> = FxHashMap::default();
-            for (index, (it, scope)) in lets.iter().enumerate() {
-                let within = number.entry(*scope).or_default();
-                let used = scopes[*scope].lets.get(*within).is_some_and(|it| it.1.get());
-                *within += 1;
-                if used && printed[index].is_none() {
-                    let value = self.expr(it.value, &it.scope, it.file);
-                    printed[index] = Some(Item::Let(it.name.clone(), value));
-                    more = true;
-                }
-            }
-        }
-        let printed: Vec<Item> = printed.into_iter().flatten().collect();
-        items.splice(0..0, printed);
+        items.splice(0..0, printed.into_iter().flatten());
     }
 }
 

@@ -11,22 +11,28 @@ mod merge; // conjuncts of one place -> one value
 mod expr; // one expression as it stands
 mod constant; // values that refer to nothing, evaluated
 mod out; // what is printed: structs and texts
+mod sourced; // sources of values that wait for more
 mod remark; // bottom literals and the comment behind them
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use cue_syntax::ast::{File, Label as AstLabel};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::definition::merge::Conjunct;
 use crate::definition::out::{Item, Out};
-use crate::definition::scope::{Bound, Scope};
+use crate::definition::scope::{Bound, LetValue, Scope};
 use crate::evaluation::Evaluation;
 use crate::program::Program;
 
+pub(crate) use crate::definition::expr::is_keyword;
+pub(crate) use crate::definition::remark::laid_out;
+pub(crate) use crate::definition::sourced::{Wanted, sources};
+
 /// Files parsed again, and what printing them has found out so far.
 struct Printer<'a> {
-    files: &'a [(File, std::sync::Arc<str>)],
+    files: &'a [(File, Arc<str>)],
     names: Vec<&'a String>,
     /// Builtin packages that the result names: path and name, if that is not the last part.
     imports: Vec<(String, Option<String>)>,
@@ -36,6 +42,8 @@ struct Printer<'a> {
     depth: u32,
     /// Labels of the place being merged.
     path: Vec<String>,
+    /// Scopes of structs that were entered, by file and address of their declarations.
+    scopes: FxHashMap<(usize, usize), (Rc<Scope>, Vec<LetValue<'a>>)>,
     found: &'a Found,
 }
 
@@ -99,15 +107,7 @@ fn package(program: &Program, found: &Found) -> String {
     files.sort_by(|left, right| left.0.cmp(right.0));
     let names: Vec<&String> = files.iter().map(|it| it.0).collect();
     let files: Vec<_> = files.iter().map(|(_, file, text)| (file.clone(), text.clone())).collect();
-    let mut printer = Printer {
-        files: &files,
-        names,
-        imports: Vec::new(),
-        lets: Vec::new(),
-        depth: 0,
-        path: Vec::new(),
-        found,
-    };
+    let mut printer = Printer::new(&files, names, found);
     let scopes = printer.file_scopes();
     let conjuncts = files
         .iter()
@@ -119,7 +119,20 @@ fn package(program: &Program, found: &Found) -> String {
     printer.file(body)
 }
 
-impl Printer<'_> {
+impl<'a> Printer<'a> {
+    fn new(files: &'a [(File, Arc<str>)], names: Vec<&'a String>, found: &'a Found) -> Self {
+        Printer {
+            files,
+            names,
+            imports: Vec::new(),
+            lets: Vec::new(),
+            depth: 0,
+            path: Vec::new(),
+            scopes: FxHashMap::default(),
+            found,
+        }
+    }
+
     /// The outermost scope of each file: its imports, then the fields of the package.
     fn file_scopes(&self) -> Vec<Rc<Scope>> {
         let mut shared = FxHashMap::default();
@@ -190,7 +203,7 @@ impl Printer<'_> {
         };
         let blank = blank && text.is_empty();
         text.push_str(&body.fields());
-        let text = remark::laid_out(&text);
+        let text = laid_out(&text, cue_syntax::Style::Plain);
         if blank { format!("\n{text}") } else { attributes + &text }
     }
 }

@@ -10,12 +10,12 @@ const REMARK: &str = "// explicit error (_|_ literal) in source";
 const TAB: usize = 8;
 
 /// The text as the formatter aligns it, then with what it would not take.
-pub(super) fn laid_out(text: &str) -> String {
+pub(crate) fn laid_out(text: &str, style: cue_syntax::Style) -> String {
     let (tree, errors) = cue_syntax::parse_tree(text);
     if !errors.is_empty() {
         return text.replace(BOTTOM, "_|_");
     }
-    let text = cue_syntax::format_tree(&tree, cue_syntax::Style::Plain);
+    let text = cue_syntax::format_tree(&tree, style);
     if text.contains(BOTTOM) { with_remarks(&text) } else { text }
 }
 

@@ -1,6 +1,6 @@
 //! What a name in an expression stands for.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -20,8 +20,10 @@ pub(super) enum Bound {
 }
 
 /// A `let` of a struct that is being merged.
+#[derive(Clone)]
 pub(super) struct LetValue<'a> {
-    pub(super) name: String,
+    /// Number among the lets of its scope.
+    pub(super) index: usize,
     pub(super) value: &'a Expr,
     pub(super) scope: Rc<Scope>,
     pub(super) file: usize,
@@ -31,8 +33,8 @@ pub(super) struct LetValue<'a> {
 pub(super) struct Scope {
     parent: Option<Rc<Scope>>,
     names: FxHashMap<Arc<str>, Bound>,
-    /// Lets of this scope that were referred to, by number.
-    pub(super) lets: Vec<(String, Cell<bool>)>,
+    /// Lets of this scope by number: name as written, and in the result once it is referred to.
+    pub(super) lets: Vec<(Arc<str>, RefCell<Option<String>>)>,
 }
 
 impl Scope {
@@ -43,10 +45,15 @@ impl Scope {
     pub(super) fn with_lets(
         parent: Option<Rc<Scope>>,
         names: FxHashMap<Arc<str>, Bound>,
-        lets: Vec<String>,
+        lets: Vec<Arc<str>>,
     ) -> Rc<Self> {
-        let lets = lets.into_iter().map(|it| (it, Cell::new(false))).collect();
+        let lets = lets.into_iter().map(|it| (it, RefCell::new(None))).collect();
         Rc::new(Self { parent, names, lets })
+    }
+
+    /// The name of a let in the result, if it was referred to.
+    pub(super) fn let_name(&self, index: usize) -> Option<String> {
+        self.lets.get(index)?.1.borrow().clone()
     }
 
     /// The scope that has a name, and what it is there.

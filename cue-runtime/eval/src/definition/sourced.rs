@@ -1,0 +1,242 @@
+//! Sources of values that wait for more, as the value printer shows them (O-68).
+
+use std::rc::Rc;
+
+use cue_syntax::ast::{Clause, Decl, Element, Expr, ExprKind, Ident, Label as AstLabel, Part};
+use rustc_hash::FxHashMap;
+
+use crate::definition::expr::class;
+use crate::definition::merge::Conjunct;
+use crate::definition::out::Out;
+use crate::definition::scope::{Bound, LetValue, Scope};
+use crate::definition::{Found, Printer};
+use crate::program::{At, ExprId, Program};
+
+/// The expressions of one value.
+pub(crate) struct Wanted {
+    pub(crate) exprs: Vec<ExprId>,
+}
+
+/// What was found.
+pub(crate) struct Sources {
+    /// A text for each that was wanted.
+    pub(crate) texts: Vec<String>,
+    /// Lines of the `let`s of each struct that the texts refer to.
+    pub(crate) lets: Vec<String>,
+    /// Packages that the texts name.
+    pub(crate) imports: Vec<String>,
+}
+
+/// File, first byte, end.
+type Key = (usize, u32, u32);
+
+/// Every expression of the files by its place.
+#[derive(Default)]
+struct Index<'a> {
+    exprs: FxHashMap<Key, (&'a Expr, Rc<Scope>)>,
+    lets: FxHashMap<Key, Vec<LetValue<'a>>>,
+}
+
+/// The texts of expressions, and what they need.
+pub(crate) fn sources(program: &Program, wanted: &[Wanted], structs: &[Vec<At>]) -> Sources {
+    let files: Vec<_> = program
+        .sources
+        .iter()
+        .map(|it| (cue_syntax::parse_file(&it.text).file, it.text.clone()))
+        .collect();
+    let names = program.sources.iter().map(|it| &it.name).collect();
+    let found = Found::default();
+    let mut printer = Printer::new(&files, names, &found);
+    let mut index = Index::default();
+    let scopes = printer.file_scopes();
+    for (number, ((file, _), scope)) in files.iter().zip(&scopes).enumerate() {
+        printer.index_decls(&file.decls, scope, number, (number, 0, 0), &mut index);
+    }
+    let key = |at: At| (at.source as usize, at.span.start, at.span.end);
+    let mut texts = Vec::new();
+    for each in wanted {
+        // The root: its files.
+        let whole: Vec<Conjunct<'_>> = each
+            .exprs
+            .iter()
+            .filter_map(|expr| {
+                let at = program.at(*expr);
+                let number = at.source as usize;
+                let (file, _) = files.get(number).filter(|_| at.span.end == 0)?;
+                Some(Conjunct::File { file, index: number, scope: scopes.get(number)?.clone() })
+            })
+            .collect();
+        if !whole.is_empty() {
+            texts.push(printer.merge(whole).fields());
+            continue;
+        }
+        let mut parts: Vec<(u8, Key, &Expr, Rc<Scope>)> = Vec::new();
+        for expr in &each.exprs {
+            let key = key(program.at(*expr));
+            if let Some((expr, scope)) = index.exprs.get(&key) {
+                parts.push((class(expr, scope), key, expr, scope.clone()));
+            }
+        }
+        // In the order of O-70.
+        parts.sort_by_key(|it| (it.0, it.1));
+        let all: Vec<Out> = if parts.iter().any(|it| it.0 == STRUCT) {
+            let conjuncts = parts.into_iter().map(|(_, key, expr, scope)| Conjunct::Expr {
+                expr,
+                scope,
+                file: key.0,
+            });
+            vec![printer.merge(conjuncts.collect())]
+        } else {
+            let texts =
+                parts.into_iter().map(|(_, key, expr, scope)| printer.expr(expr, &scope, key.0));
+            texts.collect()
+        };
+        texts.push(match all.as_slice() {
+            [] => "_".to_owned(),
+            [only] => only.text(),
+            all => Out::joined(all, "&", 2).text(),
+        });
+    }
+    let mut lets = vec![String::new(); structs.len()];
+    // A let may be used by another only, further out.
+    for _ in 0..4 {
+        for (place, literals) in structs.iter().enumerate() {
+            let mut items = Vec::new();
+            for literal in literals {
+                let key = key(*literal);
+                let of_file = (key.0, 0, 0);
+                let known = index.lets.get(&key).or_else(|| {
+                    if literal.span.end == 0 { index.lets.get(&of_file) } else { None }
+                });
+                if let Some(known) = known {
+                    printer.add_lets(known, &mut items);
+                }
+            }
+            if !items.is_empty() {
+                lets[place] = Out::Struct(items).fields();
+            }
+        }
+    }
+    let imports = printer.imports.into_iter().map(|it| it.0).collect();
+    Sources { texts, lets, imports }
+}
+
+const STRUCT: u8 = 5;
+
+impl<'a> Printer<'a> {
+    fn index_decls(
+        &mut self,
+        decls: &'a [Decl],
+        scope: &Rc<Scope>,
+        file: usize,
+        key: Key,
+        index: &mut Index<'a>,
+    ) {
+        let (scope, lets) = self.struct_scope(decls, scope, file);
+        if !lets.is_empty() {
+            index.lets.insert(key, lets);
+        }
+        for decl in decls {
+            match decl {
+                Decl::Field(field) => {
+                    match &field.label {
+                        AstLabel::Pattern(it, _)
+                        | AstLabel::Dynamic(it)
+                        | AstLabel::Interpolated(it) => {
+                            self.index(it, &scope, file, index);
+                        }
+                        AstLabel::Ident(_) | AstLabel::String(..) => {}
+                    }
+                    let mut names = FxHashMap::default();
+                    if let AstLabel::Pattern(_, Some(alias)) = &field.label {
+                        names.insert(alias.name.clone(), Bound::Field);
+                    }
+                    let aliases = [&field.alias, &field.key_alias, &field.value_alias];
+                    for alias in aliases.into_iter().flatten() {
+                        names.insert(alias.name.clone(), Bound::Field);
+                    }
+                    let scope = Scope::new(Some(scope.clone()), names);
+                    self.index(&field.value, &scope, file, index);
+                }
+                Decl::Let(_, value) | Decl::Embed(value) | Decl::Ellipsis(Some(value), _) => {
+                    self.index(value, &scope, file, index);
+                }
+                Decl::Ellipsis(None, _) | Decl::Attribute(_) => {}
+            }
+        }
+    }
+
+    fn index(&mut self, expr: &'a Expr, scope: &Rc<Scope>, file: usize, index: &mut Index<'a>) {
+        let key = (file, expr.span.start, expr.span.end);
+        index.exprs.entry(key).or_insert_with(|| (expr, scope.clone()));
+        match &expr.kind {
+            ExprKind::Struct(decls) => self.index_decls(decls, scope, file, key, index),
+            ExprKind::List(elements) => {
+                for element in elements {
+                    match element {
+                        Element::Expr(it) => self.index(it, scope, file, index),
+                        Element::Ellipsis(Some(it)) => self.index(it, scope, file, index),
+                        Element::Ellipsis(None) => {}
+                    }
+                }
+            }
+            ExprKind::Interpolation { parts, .. } => {
+                for part in parts {
+                    if let Part::Expr(it) = part {
+                        self.index(it, scope, file, index);
+                    }
+                }
+            }
+            ExprKind::Unary(_, it) | ExprKind::Paren(it) | ExprKind::Select(it, ..) => {
+                self.index(it, scope, file, index);
+            }
+            ExprKind::Binary(_, left, right) | ExprKind::Index(left, right) => {
+                self.index(left, scope, file, index);
+                self.index(right, scope, file, index);
+            }
+            ExprKind::Slice(base, low, high) => {
+                self.index(base, scope, file, index);
+                for it in [low, high].into_iter().flatten() {
+                    self.index(it, scope, file, index);
+                }
+            }
+            ExprKind::Call(callee, arguments) => {
+                self.index(callee, scope, file, index);
+                for it in arguments {
+                    self.index(it, scope, file, index);
+                }
+            }
+            ExprKind::Comprehension(clauses, body) => {
+                let mut scope = scope.clone();
+                let inner = |scope: &Rc<Scope>, names: &[&Ident]| {
+                    let names = names.iter().map(|it| (it.name.clone(), Bound::Field));
+                    Scope::new(Some(scope.clone()), names.collect::<FxHashMap<_, _>>())
+                };
+                for clause in clauses {
+                    match clause {
+                        Clause::For { key, value, source } => {
+                            self.index(source, &scope, file, index);
+                            let names: Vec<&Ident> = key.iter().chain([value]).collect();
+                            scope = inner(&scope, &names);
+                        }
+                        Clause::If(it) => self.index(it, &scope, file, index),
+                        Clause::Let(name, value) => {
+                            self.index(value, &scope, file, index);
+                            scope = inner(&scope, &[name]);
+                        }
+                    }
+                }
+                self.index(body, &scope, file, index);
+            }
+            ExprKind::Ident(_)
+            | ExprKind::Null
+            | ExprKind::Bool(_)
+            | ExprKind::Number(_)
+            | ExprKind::String(_)
+            | ExprKind::Bytes(_)
+            | ExprKind::Bottom
+            | ExprKind::Top
+            | ExprKind::Bad => {}
+        }
+    }
+}

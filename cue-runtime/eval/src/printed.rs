@@ -1,0 +1,410 @@
+//! Values as CUE text (O-60 to O-72): evaluated, and the source of what waits for more.
+
+use std::fmt::Write as _;
+
+use crate::builtin::{Datum, Kinds};
+use crate::definition::{self, Wanted};
+use crate::evaluator::Evaluator;
+use crate::export::{Style, is_identifier, marker};
+use crate::heap::{Source, Test, VertexId};
+use crate::program::{At, Code, ExprId, Label, LabelKind, Presence};
+
+/// What is put in once the text stands: sources need the trees of the files.
+#[derive(Default)]
+struct Later {
+    wanted: Vec<Wanted>,
+    /// Positions of the literals of each printed struct, for the `let`s they hold.
+    structs: Vec<Vec<At>>,
+    /// Builtin packages named.
+    imports: Vec<String>,
+}
+
+const SOURCE: &str = "__source_";
+const LETS: &str = "__lets_";
+
+impl Evaluator {
+    /// The value as CUE text; fields of the root without braces.
+    pub(crate) fn syntax(&mut self, id: VertexId, style: Style) -> String {
+        let mut out = String::new();
+        let mut later = Later::default();
+        let real = self.unify(id);
+        let real =
+            if style == Style::Definition { real } else { self.default_of(real).unwrap_or(real) };
+        let vertex = self.heap.get(real);
+        let plain = vertex.is_struct
+            && vertex.choice.is_none()
+            && vertex.scalar.is_none()
+            && !vertex.is_list
+            && vertex.fault.is_none();
+        if plain {
+            self.write_fields(real, style, &mut out, 0, &mut later);
+        } else {
+            self.write_value(id, style, &mut out, 0, &mut later);
+            out.push('\n');
+        }
+        self.completed(out, style, later, id == self.root)
+    }
+
+    /// With sources, `let`s and imports in their places, aligned.
+    fn completed(&self, mut text: String, style: Style, mut later: Later, whole: bool) -> String {
+        let mut lets = false;
+        if !later.wanted.is_empty() {
+            let found = definition::sources(&self.program, &later.wanted, &later.structs);
+            let mut out = String::with_capacity(text.len() * 2);
+            let mut rest = text.as_str();
+            while let Some(at) = rest.find(SOURCE) {
+                let (before, after) = rest.split_at(at);
+                out.push_str(before);
+                let after = &after[SOURCE.len()..];
+                let end = after.find("__").unwrap_or(after.len());
+                let number: Option<usize> = after[..end].parse().ok();
+                out.push_str(number.and_then(|it| found.texts.get(it)).map_or("_", |it| it));
+                rest = after.get(end + 2..).unwrap_or_default();
+            }
+            out.push_str(rest);
+            text = out;
+            lets = found.lets.first().is_some_and(|it| !it.is_empty());
+            for (number, lines) in found.lets.iter().enumerate() {
+                text = text.replacen(&format!("{LETS}{number}__\n"), lines, 1);
+            }
+            for import in found.imports {
+                if !later.imports.contains(&import) {
+                    later.imports.push(import);
+                }
+            }
+        }
+        if text.contains(LETS) {
+            let kept = text.split_inclusive('\n').filter(|it| !it.trim_start().starts_with(LETS));
+            text = kept.collect();
+        }
+        let mut header = String::new();
+        if whole {
+            match later.imports.as_slice() {
+                [] => {}
+                [only] => {
+                    let _ = write!(header, "import {only:?}\n\n");
+                }
+                all => {
+                    header.push_str("import (\n");
+                    for import in all {
+                        let _ = writeln!(header, "\t{import:?}");
+                    }
+                    header.push_str(")\n\n");
+                }
+            }
+            if header.is_empty() && lets {
+                header.push('\n');
+            }
+        }
+        let layout = match style {
+            Style::Definition => cue_syntax::Style::Simplified,
+            Style::Eval | Style::Final => cue_syntax::Style::Plain,
+        };
+        let text = header + &definition::laid_out(&text, layout);
+        if style != Style::Eval {
+            return text;
+        }
+        let mut out = String::with_capacity(text.len() * 2);
+        for line in text.split_inclusive('\n') {
+            let rest = line.trim_start_matches('\t');
+            let import = line.starts_with("\t\"") && rest.ends_with("\"\n") && !header_done(&out);
+            let step = if import { "\t" } else { "    " };
+            out.push_str(&step.repeat(line.len() - rest.len()));
+            out.push_str(rest);
+        }
+        out
+    }
+
+    fn write_fields(
+        &mut self,
+        id: VertexId,
+        style: Style,
+        out: &mut String,
+        depth: usize,
+        later: &mut Later,
+    ) {
+        let mut arcs = self.ordered(id);
+        arcs.retain(|it| self.is_shown(it.label, it.presence, style));
+        let indent = "\t".repeat(depth);
+        let _ = writeln!(out, "{indent}{LETS}{}__", later.structs.len());
+        let literals = self.heap.get(id).placed.iter().map(|it| it.at).collect();
+        later.structs.push(literals);
+        for arc in &arcs {
+            if style == Style::Definition {
+                for notes in &arc.notes {
+                    for line in &self.program.notes[*notes as usize].docs {
+                        let _ = writeln!(out, "{indent}// {line}");
+                    }
+                }
+            }
+            let _ =
+                write!(out, "{indent}{}{}: ", self.field_label(arc.label), marker(arc.presence));
+            self.write_value(arc.vertex, style, out, depth, later);
+            if style == Style::Definition {
+                for notes in &arc.notes {
+                    for (name, body) in &self.program.notes[*notes as usize].attributes {
+                        let _ = write!(out, " @{name}({body})");
+                    }
+                }
+            }
+            out.push('\n');
+        }
+    }
+
+    /// A label as it is printed: keywords need no quotes (O-84).
+    fn field_label(&self, label: Label) -> String {
+        let name = self.labels.name(label);
+        match self.labels.kind(label) {
+            LabelKind::Regular if !is_identifier(name) && !definition::is_keyword(name) => {
+                Datum::String(name.clone()).cue_text()
+            }
+            _ => name.to_string(),
+        }
+    }
+
+    fn is_shown(&self, label: Label, presence: Presence, style: Style) -> bool {
+        match (self.labels.kind(label), style) {
+            (LabelKind::Regular, Style::Final) => presence == Presence::Member,
+            (LabelKind::Regular, Style::Eval) => presence != Presence::Optional,
+            (LabelKind::Definition, Style::Eval) => presence == Presence::Member,
+            (LabelKind::Regular | LabelKind::Definition, Style::Definition) => true,
+            (_, Style::Final | Style::Eval | Style::Definition) => false,
+        }
+    }
+
+    fn write_value(
+        &mut self,
+        id: VertexId,
+        style: Style,
+        out: &mut String,
+        depth: usize,
+        later: &mut Later,
+    ) {
+        let place = id;
+        let id = self.unify(id);
+        if depth > 200 || self.tick().is_err() || out.len() > 64 << 20 {
+            out.push('_');
+            return;
+        }
+        if let Some(fault) = self.heap.get(place).fault.or(self.heap.get(id).fault) {
+            let fault = self.heap.faults[fault.0 as usize].clone();
+            if !fault.kind.is_incomplete() {
+                let _ = write!(out, "_|_ // {}", fault.message);
+                return;
+            }
+            // A `let` is printed by its name, what it holds where it stands.
+            let by_let = self.heap.get(place).conjuncts.iter().any(|it| match it.source {
+                Source::Expr(expr, _) => matches!(self.program.code(expr), Code::Let { .. }),
+                Source::Data(_) | Source::Vertex(_) => false,
+            });
+            let exprs = self.source_of(if by_let { place } else { id });
+            self.write_source(exprs, out, later);
+            return;
+        }
+        if let Some(choice) = self.heap.get(id).choice.clone() {
+            if let (Some(only), Style::Final | Style::Eval) = (self.default_of(id), style) {
+                if only != id && (style == Style::Final || self.is_concrete(only)) {
+                    self.write_value(only, style, out, depth, later);
+                    return;
+                }
+            }
+            // What is left of several defaults (O-66).
+            let evaluated = style != Style::Definition;
+            let shown = match choice.defaults.len() {
+                0 => &choice.all,
+                _ if evaluated => &choice.defaults,
+                _ => &choice.all,
+            };
+            for (index, each) in shown.iter().enumerate() {
+                if index > 0 {
+                    out.push_str(" | ");
+                }
+                if !evaluated && choice.defaults.contains(each) {
+                    out.push('*');
+                }
+                self.write_value(*each, style, out, depth, later);
+            }
+            return;
+        }
+        let vertex = self.heap.get(id);
+        let scalar = vertex.scalar.clone();
+        let (is_list, is_struct) = (vertex.is_list, vertex.is_struct);
+        if scalar.is_some() || is_list {
+            let arcs = &self.heap.get(id).arcs;
+            let fields = arcs.iter().any(|it| {
+                self.labels.kind(it.label) != LabelKind::Index
+                    && self.is_shown(it.label, it.presence, style)
+            });
+            let mut value = String::new();
+            let inner = if fields { depth + 1 } else { depth };
+            match &scalar {
+                Some((datum, _)) => value.push_str(&scalar_text(datum, inner)),
+                None => self.write_list(id, style, &mut value, inner, later),
+            }
+            if !fields {
+                out.push_str(&value);
+                return;
+            }
+            // The fields beside it: a scalar stands first, a list last (O-65).
+            let mut text = String::new();
+            self.write_fields(id, style, &mut text, depth + 1, later);
+            let indent = "\t".repeat(depth + 1);
+            let (first, last) = match scalar {
+                Some(_) => (format!("{indent}{value}\n"), text),
+                None => (text, format!("{indent}{value}\n")),
+            };
+            let _ = write!(out, "{{\n{first}{last}{}}}", "\t".repeat(depth));
+            return;
+        }
+        if is_struct {
+            let mut inner = String::new();
+            self.write_fields(id, style, &mut inner, depth + 1, later);
+            let _ = write!(out, "{{\n{inner}{}}}", "\t".repeat(depth));
+            return;
+        }
+        let validators: Vec<ExprId> = (self.heap.get(id).tests.iter())
+            .filter_map(|it| match &it.0 {
+                Test::Match(expr, _) => Some(*expr),
+                Test::Bound(..) | Test::Range(_) | Test::Call(..) => None,
+            })
+            .collect();
+        if !validators.is_empty() && style != Style::Definition {
+            self.write_source(validators, out, later);
+            return;
+        }
+        for (test, _) in &self.heap.get(id).tests {
+            if let Test::Call(package, ..) = test {
+                if !package.is_empty() && !later.imports.iter().any(|it| it == package) {
+                    later.imports.push((*package).to_owned());
+                }
+            }
+        }
+        let text = self.bounded(id);
+        out.push_str(&text);
+    }
+
+    fn write_list(
+        &mut self,
+        id: VertexId,
+        style: Style,
+        out: &mut String,
+        depth: usize,
+        later: &mut Later,
+    ) {
+        let vertex = self.heap.get(id);
+        let arcs: Vec<VertexId> = vertex
+            .arcs
+            .iter()
+            .filter(|it| self.labels.kind(it.label) == LabelKind::Index)
+            .map(|it| it.vertex)
+            .collect();
+        // Evaluated, what more may follow is not shown.
+        let open = vertex.closed_length.is_none() && style == Style::Definition;
+        let rest = vertex.rest.first().map(|it| (it.value, it.env));
+        out.push('[');
+        for (index, arc) in arcs.iter().enumerate() {
+            if index > 0 {
+                out.push_str(", ");
+            }
+            self.write_value(*arc, style, out, depth, later);
+        }
+        if open {
+            if !arcs.is_empty() {
+                out.push_str(", ");
+            }
+            out.push_str("...");
+            if let Some((Some(expr), env)) = rest {
+                let value = self.anonymous(expr, env);
+                let real = self.unify(value);
+                let vertex = self.heap.get(real);
+                if vertex.kinds != Kinds::ANY || vertex.is_struct || vertex.scalar.is_some() {
+                    self.write_value(value, style, out, depth, later);
+                }
+            }
+        }
+        out.push(']');
+    }
+
+    /// The expressions that make a value.
+    fn source_of(&self, id: VertexId) -> Vec<ExprId> {
+        let mut all = Vec::new();
+        for conjunct in &self.heap.get(id).conjuncts {
+            if let Source::Expr(expr, _) = conjunct.source {
+                if !all.contains(&expr) && !matches!(self.program.code(expr), Code::Top) {
+                    all.push(expr);
+                }
+            }
+        }
+        all
+    }
+
+    fn write_source(&self, exprs: Vec<ExprId>, out: &mut String, later: &mut Later) {
+        let _ = write!(out, "{SOURCE}{}__", later.wanted.len());
+        later.wanted.push(Wanted { exprs });
+    }
+}
+
+/// Whether the imports are through.
+fn header_done(text: &str) -> bool {
+    text.contains("\n)\n") || !text.starts_with("import (")
+}
+
+/// A scalar (O-72); text of several lines is written so.
+fn scalar_text(datum: &Datum, depth: usize) -> String {
+    match datum {
+        Datum::String(text) if text.contains('\n') => multiline(text, depth),
+        Datum::Bytes(bytes) if bytes.contains(&b'\n') => {
+            let quoted = datum.cue_text();
+            let inner = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
+            let indent = "\t".repeat(depth + 1);
+            let lines: Vec<String> = inner
+                .split("\\n")
+                .map(|line| match line.replace("\\'", "'") {
+                    line if line.is_empty() => line,
+                    line => format!("{indent}{line}"),
+                })
+                .collect();
+            format!("'''\n{}\n{indent}'''", lines.join("\n"))
+        }
+        other => other.cue_text(),
+    }
+}
+
+/// A text on lines of its own, with as many `#` as it needs.
+pub(crate) fn multiline(text: &str, depth: usize) -> String {
+    let indent = "\t".repeat(depth + 1);
+    let mut hashes = String::new();
+    while text.contains(&format!("\"\"\"{hashes}")) {
+        hashes.push('#');
+    }
+    let mut out = format!("{hashes}\"\"\"\n");
+    for line in text.split('\n') {
+        let quoted = Datum::text(line).cue_text();
+        let inner = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
+        if inner.is_empty() {
+            out.push('\n');
+            continue;
+        }
+        let mut inner = inner.replace("\\\"", "\"");
+        if !hashes.is_empty() {
+            inner = escaped(&inner, &hashes);
+        }
+        let _ = writeln!(out, "{indent}{inner}");
+    }
+    let _ = write!(out, "{indent}\"\"\"{hashes}");
+    out
+}
+
+/// Escapes of a text in quotes with `#`.
+fn escaped(text: &str, hashes: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        out.push(c);
+        if c == '\\' {
+            out.push_str(hashes);
+            out.extend(chars.next());
+        }
+    }
+    out
+}

@@ -1,0 +1,57 @@
+//! Evaluated values as CUE text, as `cue eval` prints them: a text in, a text out.
+
+use std::sync::Arc;
+
+use cue_eval::evaluation::compile_text;
+use cue_eval::{Budget, Evaluation, Style};
+
+#[track_caller]
+fn check(text: &str, want: &str) {
+    let budget = Budget { ticks: 100_000, depth: 100, bytes: 50 << 20 };
+    let program = compile_text(text).unwrap();
+    let mut it = Evaluation::start(Arc::new(program), &[], budget);
+    let root = it.find("").unwrap().unwrap();
+    it.validate(root, false);
+    assert_eq!(it.syntax(root, Style::Eval), want);
+}
+
+#[test]
+fn what_waits_is_printed_by_its_source() {
+    check("a: int\nb: a + 1\nc: \"n\\(a)\"\n", "a: int\nb: a + 1\nc: \"n\\(a)\"\n");
+    check(
+        "x: bool\ny: {if x {z: 1}, w: 2}\n",
+        "x: bool\ny: {\n    if x {\n        z: 1\n    }\n    w: 2\n}\n",
+    );
+    check("x: int\nif x > 2 {y: 1}\n", "x: int\nif x > 2 {\n    y: 1\n}\n");
+}
+
+#[test]
+fn lets_and_packages_that_sources_name_come_first() {
+    check("let q = p + 1\np: int\nout: q\n", "\nlet q = p + 1\np:   int\nout: q\n");
+    check(
+        "import \"strings\"\na: string\nb: strings.ToUpper(a)\n",
+        "import \"strings\"\n\na: string\nb: strings.ToUpper(a)\n",
+    );
+    check("import l \"list\"\na: l.MaxItems(3)\n", "import \"list\"\n\na: list.MaxItems(3)\n");
+}
+
+#[test]
+fn choices_take_their_default_or_what_is_left() {
+    check("a: *1 | 2\nb: *1 | *2 | 3\nc: 1 | 2\n", "a: 1\nb: 1 | 2\nc: 1 | 2\n");
+}
+
+#[test]
+fn lists_are_closed_and_scalars_stand_beside_fields() {
+    check("a: [1, ...int]\nb: [...]\n", "a: [1]\nb: []\n");
+    check("a: {5, #n: 1}\n", "a: {\n    5\n    #n: 1\n}\n");
+}
+
+#[test]
+fn texts_of_several_lines() {
+    check(
+        "a: \"x\\ny\"\nb: 'x\\ny'\n",
+        "a: \"\"\"\n    x\n    y\n    \"\"\"\nb: '''\n    x\n    y\n    '''\n",
+    );
+    check("a: \"x\\n\\\"\\\"\\\"\\\\\"\n", "a: #\"\"\"\n    x\n    \"\"\"\\#\\\n    \"\"\"#\n");
+    check("true: 1\n\"a-b\": 2\n", "true:  1\n\"a-b\": 2\n");
+}
