@@ -546,9 +546,22 @@ fn renew_annotation(object: &mut Value, patch: &Value) {
     if let Some(Value::Object(all)) = last.pointer_mut("/metadata/annotations") {
         all.shift_remove(LAST_APPLIED);
     }
-    let text = format!("{}\n", go::json(&last));
+    let text = format!("{}\n", go::json(&sorted(&last)));
     if let Some(Value::Object(all)) = object.pointer_mut("/metadata/annotations") {
         all.insert(LAST_APPLIED.to_owned(), Value::from(text));
+    }
+}
+
+// As Go writes maps.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let mut fields: Vec<(&String, &Value)> = fields.iter().collect();
+            fields.sort_by_key(|(name, _)| *name);
+            fields.into_iter().map(|(name, value)| (name.clone(), sorted(value))).collect()
+        }
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        other => other.clone(),
     }
 }
 

@@ -50,6 +50,25 @@ pub fn prune(node: Node<'_>, value: &mut Value, root: bool, path: &str, unknown:
     }
 }
 
+/// Reads the metadata of a custom resource as its Go struct would; what it does not know is found later.
+pub fn typed_metadata(object: &mut Value) -> Result<(), String> {
+    let Some(schema) = published::schema("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta") else {
+        return Ok(());
+    };
+    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
+        return Ok(());
+    };
+    for (name, child) in metadata.iter_mut() {
+        let declared = schema["properties"].get(name);
+        if let (Some(inner), Some(declared)) = (Node::new(schema).property(name), declared) {
+            let owner = type_name(declared).unwrap_or("ObjectMeta".to_owned());
+            typed(inner, &owner, child, name, &mut Vec::new())?;
+        }
+    }
+    metadata.retain(|_, child| !child.is_null());
+    Ok(())
+}
+
 /// Sets the defaults of a custom resource's schema; nulls count as absent where they are not allowed.
 pub fn set_defaults(node: Node<'_>, value: &mut Value) {
     match value {

@@ -13,6 +13,9 @@ use crate::resource::{Registry, Resource};
 use crate::status::{ApiError, Result};
 use crate::{custom, published};
 
+/// A document in protobuf that says `swagger: "2.0"` and nothing else.
+const EMPTY_SWAGGER: &[u8] = b"\x0a\x032.0";
+
 /// Answers paths that are no resources; none if the path is one.
 pub fn respond(
     plane: &Plane,
@@ -73,6 +76,11 @@ pub fn respond(
         }
         ["api", version] => resources(&registry, "", version)?,
         ["apis", group, version] => resources(&registry, group, version)?,
+        // kubectl asks so when it knows no newer document of a kind; of what it does not find here it thinks well.
+        ["openapi", "v2"] if accept.contains("proto-openapi.spec.v2") => {
+            let kind = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+            return Some(Ok(reply(200, kind, EMPTY_SWAGGER.to_vec())));
+        }
         ["openapi", "v2"] => published::swagger(),
         ["openapi", "v3"] => index(&registry),
         ["openapi", "v3", rest @ ..] => {

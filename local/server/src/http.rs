@@ -218,7 +218,8 @@ async fn respond(plane: &Plane, asked: &Asked) -> Result<Response> {
     };
     let registry = plane.registry();
     if !registry.serves(group, version) {
-        if group.is_empty() || registry.groups().iter().any(|(known, _)| known == group) {
+        if group.is_empty() || registry.iter().any(|one| one.group == group && one.custom.is_none())
+        {
             return Err(ApiError::no_route());
         }
         return Ok(reply(404, "text/plain; charset=utf-8", b"404 page not found\n".to_vec()));
@@ -433,7 +434,41 @@ fn body(asked: &Asked, target: &Target, verb: &str) -> Result<(Value, WriteOptio
         ApiError::bad_request(format!("the object provided is unrecognized (must be of type {}): couldn't get version/kind; json parse error: {why} ({shown})", target.resource.kind))
     })?;
     options.findings = findings;
+    let kindless =
+        target.resource.custom.is_some() && value["kind"].as_str().unwrap_or_default().is_empty();
+    if !value.is_object() || kindless {
+        return Err(unrecognized(asked, target, &value));
+    }
     Ok((value, options))
+}
+
+// A body of which it is not known what it is.
+fn unrecognized(asked: &Asked, target: &Target, value: &Value) -> ApiError {
+    let said = String::from_utf8_lossy(&asked.body);
+    let start = asked.body.get(..asked.body.len().min(30)).unwrap_or_default();
+    let dots = if asked.body.len() > 30 { " ..." } else { "" };
+    let shown = if said.starts_with('{') {
+        String::from_utf8_lossy(start).into_owned()
+    } else {
+        start.iter().map(|byte| format!("{byte:02x}")).collect()
+    };
+    let found = match value {
+        Value::Object(_) => None,
+        Value::Array(_) => Some("array"),
+        Value::String(_) => Some("string"),
+        Value::Number(_) => Some("number"),
+        Value::Bool(_) | Value::Null => Some("bool"),
+    };
+    let why = match found {
+        None => format!("Object 'Kind' is missing in '{said}'"),
+        Some(found) => format!(
+            "couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go value of type struct {{ APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}"
+        ),
+    };
+    ApiError::bad_request(format!(
+        "the object provided is unrecognized (must be of type {}): {why} ({shown}{dots})",
+        target.resource.kind
+    ))
 }
 
 fn show(
@@ -510,7 +545,12 @@ fn update(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
     let (body, mut options) = body(asked, target, "update")?;
     if target.subresource == "scale" {
         scale::check_scale(target, &body)?;
-        let scale = scale::write_scale(plane, target, &mut options, |_| Ok(body.clone()))?;
+        let scale = scale::write_scale(
+            plane,
+            target,
+            &mut options,
+            &scale::How::Change(&|_| Ok(body.clone())),
+        )?;
         return show(target, 200, scale, &form, &options.warnings);
     }
     let created = plane.store().get(&target.key()).is_none();

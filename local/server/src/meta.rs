@@ -183,6 +183,14 @@ pub fn warnings(resource: &Resource, object: &Value) -> Vec<String> {
         }
         return said;
     }
+    if resource.is("", "secrets") && object["type"] == json!("kubernetes.io/tls") {
+        use base64::Engine;
+        let coded = object["data"]["tls.crt"].as_str().unwrap_or_default();
+        let text = base64::engine::general_purpose::STANDARD.decode(coded).unwrap_or_default();
+        if !String::from_utf8_lossy(&text).contains("-----BEGIN ") {
+            said.push("tls: failed to find any PEM data in certificate input".to_owned());
+        }
+    }
     if resource.is("", "pods") {
         let name = metadata["name"].as_str().unwrap_or_default();
         if name.contains('.') {

@@ -116,6 +116,132 @@ pub fn apply(
     with(resource, subresource, manager, |writer| manage::apply(writer, live, patch, force))
 }
 
+/// Who owns the number of replicas of an object, through its Scale.
+pub struct ScaleOwners<'p> {
+    /// The path of the number in the object, such as `spec.replicas`.
+    pub path: &'p str,
+    /// The apiVersion of the object.
+    pub api_version: &'p str,
+}
+
+const SCALE: &str = "io.k8s.api.autoscaling.v1.Scale";
+
+impl ScaleOwners<'_> {
+    fn pointer(&self) -> String {
+        self.path.split('.').map(|step| format!("/f:{step}")).collect()
+    }
+
+    fn owns(&self, entry: &Value) -> bool {
+        entry["fieldsV1"].pointer(&self.pointer()).is_some()
+    }
+
+    /// The owners of the object as owners of its Scale.
+    #[must_use]
+    pub fn of(&self, object: &Value) -> Vec<Value> {
+        let all = object["metadata"]["managedFields"].as_array().into_iter().flatten();
+        all.filter(|entry| self.owns(entry))
+            .map(|entry| {
+                let mut entry = entry.clone();
+                entry["apiVersion"] = Value::from("autoscaling/v1");
+                entry["fieldsV1"] = serde_json::json!({"f:spec": {"f:replicas": {}}});
+                entry
+            })
+            .collect()
+    }
+
+    /// Writes the owners of a Scale back to its object.
+    pub fn put(&self, object: &mut Value, scale: &Value) {
+        let key =
+            |entry: &Value| ["manager", "operation", "subresource"].map(|part| entry[part].clone());
+        let now: Vec<Value> =
+            scale["metadata"]["managedFields"].as_array().cloned().unwrap_or_default();
+        let mut all = object["metadata"]["managedFields"].as_array().cloned().unwrap_or_default();
+        let before: Vec<_> = all.iter().filter(|entry| self.owns(entry)).map(key).collect();
+        for entry in &mut all {
+            if self.owns(entry) && !now.iter().any(|one| key(one) == key(entry)) {
+                let steps: Vec<&str> = self.path.split('.').collect();
+                drop_path(&mut entry["fieldsV1"], &steps);
+            }
+        }
+        all.retain(|entry| entry["fieldsV1"].as_object().is_none_or(|set| !set.is_empty()));
+        for entry in now.iter().filter(|entry| !before.contains(&key(entry))) {
+            let mut set = serde_json::json!({});
+            for step in self.path.split('.').rev() {
+                let mut outer = serde_json::Map::new();
+                outer.insert(format!("f:{step}"), set);
+                set = Value::Object(outer);
+            }
+            all.push(serde_json::json!({
+                "manager": entry["manager"], "operation": entry["operation"],
+                "apiVersion": self.api_version, "fieldsType": "FieldsV1", "fieldsV1": set,
+                "subresource": "scale",
+            }));
+        }
+        let Some(metadata) = object["metadata"].as_object_mut() else { return };
+        if all.is_empty() {
+            metadata.shift_remove("managedFields");
+        } else {
+            metadata.insert("managedFields".to_owned(), Value::Array(all));
+        }
+    }
+
+    fn with<T>(&self, manager: &str, run: impl FnOnce(&Writer<'_>) -> T) -> T {
+        static MADE: OnceLock<Option<Schema>> = OnceLock::new();
+        let made = MADE.get_or_init(|| Schema::published(published::schemas()?, SCALE));
+        let find = |wanted: &str| (wanted == "autoscaling/v1").then(|| made.clone()).flatten();
+        let time = now();
+        run(&Writer {
+            manager,
+            api_version: "autoscaling/v1",
+            kind: "Scale",
+            subresource: "scale",
+            time: &time,
+            reset: &["status"],
+            schema: &find,
+            convert: &manage::renamed,
+        })
+    }
+
+    /// Records who changed a Scale.
+    #[must_use]
+    pub fn update(&self, old: &Value, new: &Value, manager: &str) -> Value {
+        self.with(manager, |writer| manage::update(writer, Some(old), new))
+    }
+
+    /// What a server-side apply makes of a Scale.
+    pub fn apply(
+        &self,
+        old: &Value,
+        patch: &Value,
+        manager: &str,
+        force: bool,
+    ) -> Result<Value, Refused> {
+        let made = self.with(manager, |writer| manage::apply(writer, Some(old), patch, force));
+        made.map_err(|mut refused| {
+            let own = format!("using {}", self.api_version);
+            let say = |text: &str| text.replace("using autoscaling/v1", &own);
+            refused.message = say(&refused.message);
+            for (with, _) in &mut refused.conflicts {
+                *with = say(with);
+            }
+            refused
+        })
+    }
+}
+
+fn drop_path(set: &mut Value, steps: &[&str]) {
+    let Some((first, rest)) = steps.split_first() else { return };
+    let key = format!("f:{first}");
+    let Some(fields) = set.as_object_mut() else { return };
+    if let Some(inner) = fields.get_mut(&key).filter(|_| !rest.is_empty()) {
+        drop_path(inner, rest);
+        if inner.as_object().is_some_and(|inner| !inner.is_empty()) {
+            return;
+        }
+    }
+    fields.shift_remove(&key);
+}
+
 /// Whether two states differ in nothing but the times of managedFields.
 #[must_use]
 pub fn same_but_times(left: &Value, right: &Value) -> bool {

@@ -56,12 +56,20 @@ pub fn patch(
     options: &mut WriteOptions,
 ) -> Result<Value> {
     if target.subresource == "scale" {
-        return scale::write_scale(plane, target, options, |scale| match kind {
-            PatchKind::Json => {
-                plain::json_patch(scale, patch).map_err(|error| refused(target, &error))
+        let change = |scale: &Value| {
+            let made = match kind {
+                PatchKind::Json => plain::json_patch(scale, patch),
+                _ => plain::merge_patch(scale, patch),
+            };
+            made.map_err(|error| refused(target, &error))
+        };
+        let how = match kind {
+            PatchKind::Apply { force } => scale::How::Apply { patch, force },
+            PatchKind::Json | PatchKind::Merge | PatchKind::Strategic => {
+                scale::How::Change(&change)
             }
-            _ => plain::merge_patch(scale, patch).map_err(|error| refused(target, &error)),
-        });
+        };
+        return scale::write_scale(plane, target, options, &how);
     }
     if let PatchKind::Apply { force } = kind {
         return apply(plane, target, patch, force, options);

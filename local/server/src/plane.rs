@@ -650,7 +650,15 @@ impl Plane {
         }
         if !body["metadata"].is_object() {
             if body.get("metadata").is_some_and(|metadata| !metadata.is_null()) {
-                return Err(mistyped(resource, "json: cannot unmarshal metadata"));
+                let found = match &body["metadata"] {
+                    Value::String(_) => "string",
+                    Value::Number(_) => "number",
+                    Value::Bool(_) => "bool",
+                    Value::Null | Value::Array(_) | Value::Object(_) => "array",
+                };
+                let text =
+                    format!("json: cannot unmarshal {found} into Go value of type v1.ObjectMeta");
+                return Err(mistyped(resource, &text));
             }
             body["metadata"] = json!({});
         }

@@ -47,6 +47,7 @@ const MESSAGES: &[(&str, &str)] = &[
         "1 ports *ServicePort,2 selector ms,3 clusterIP s,4 type s,7 sessionAffinity s,10 externalName s",
     ),
     ("ServicePort", "1 name s,2 protocol s,3 port i,4 targetPort either,5 - -"),
+    ("Quantity", "1 text s"),
     ("Either", "1 kind i,2 number i,3 text s"),
     ("Role", "1 metadata Meta,2 rules *Rule"),
     ("ClusterRole", "1 metadata Meta,2 rules *Rule"),
@@ -62,6 +63,22 @@ const MESSAGES: &[(&str, &str)] = &[
         "1 namespace s,2 verb s,3 group s,4 version s,5 resource s,6 subresource s,7 name s",
     ),
     ("Paths", "1 path s,2 verb s"),
+    ("SelfSubjectReview", "1 - -,2 - -"),
+    ("HorizontalPodAutoscaler", "1 metadata Meta,2 spec AutoscalerSpec,3 - -"),
+    (
+        "AutoscalerSpec",
+        "1 scaleTargetRef ScaleTarget,2 minReplicas i,3 maxReplicas i,4 metrics *Metric",
+    ),
+    ("ScaleTarget", "1 kind s,2 name s,3 apiVersion s"),
+    ("Metric", "1 type s,4 resource ResourceMetric"),
+    ("ResourceMetric", "1 name s,2 target MetricTarget"),
+    ("MetricTarget", "1 type s,2 value q,3 averageValue q,4 averageUtilization i"),
+    ("PodDisruptionBudget", "1 metadata Meta,2 spec BudgetSpec,3 - -"),
+    ("BudgetSpec", "1 minAvailable either,2 selector LabelSelector,3 maxUnavailable either"),
+    (
+        "PriorityClass",
+        "1 metadata Meta,2 value i,3 globalDefault b,4 description s,5 preemptionPolicy s",
+    ),
     ("SelfSubjectRulesReview", "1 - -,2 spec RulesSpec,3 - -"),
     ("RulesSpec", "1 namespace s"),
     ("Envelope", "1 type TypeMeta,2 raw y,3 - -,4 - -"),
@@ -185,6 +202,7 @@ fn single(kind: &str, content: Content<'_>) -> Option<Value> {
         }
         ("i", Content::Number(number)) => json!(number.cast_signed()),
         ("b", Content::Number(number)) => json!(number != 0),
+        ("q", Content::Bytes(bytes)) => message("Quantity", bytes)?["text"].clone(),
         ("either", Content::Bytes(bytes)) => {
             let parts = message("Either", bytes)?;
             if parts["kind"] == json!(1) { parts["text"].clone() } else { parts["number"].clone() }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::ownership::{self, ScaleOwners};
 use crate::plane::{DeleteOptions, Deleted, Plane, Target, WriteOptions, now};
 use crate::status::{ApiError, FieldError, Result};
 use crate::{auth, patch};
@@ -106,16 +107,39 @@ pub fn scale_of(target: &Target, object: &Value) -> Result<Value> {
     )
 }
 
+/// How a Scale is written.
+pub enum How<'h> {
+    /// As this makes it.
+    Change(&'h dyn Fn(&Value) -> Result<Value>),
+    /// By a server-side apply.
+    Apply {
+        /// What is applied.
+        patch: &'h Value,
+        /// Take it from others.
+        force: bool,
+    },
+}
+
 /// Writes a Scale made from the one there is.
 pub fn write_scale(
     plane: &Plane,
     target: &Target,
     options: &mut WriteOptions,
-    mut change: impl FnMut(&Value) -> Result<Value>,
+    how: &How<'_>,
 ) -> Result<Value> {
     let paths = paths(target);
+    let api = target.resource.api_version();
+    let owners = ScaleOwners { path: paths.spec.trim_start_matches('.'), api_version: &api };
+    let manager = options.manager.clone();
     let written = plane.modify(target, options, |current, _| {
-        let scale = change(&scale_of(target, current)?)?;
+        let mut before = scale_of(target, current)?;
+        before["metadata"]["managedFields"] = Value::Array(owners.of(current));
+        let scale = match how {
+            How::Change(change) => change(&before)?,
+            How::Apply { patch, force } => owners
+                .apply(&before, patch, &manager, *force)
+                .map_err(|error| patch::refused(target, &error))?,
+        };
         let number = &scale["spec"]["replicas"];
         if !number.is_null() && !number.is_i64() {
             let why = format!(
@@ -140,7 +164,7 @@ pub fn write_scale(
             ));
         }
         let replicas = scale["spec"]["replicas"].as_i64().unwrap_or(0);
-        if replicas < 0 {
+        if replicas < 0 && target.resource.custom.is_none() {
             let error = FieldError::invalid(
                 "spec.replicas",
                 &json!(replicas),
@@ -152,6 +176,16 @@ pub fn write_scale(
         if read(current, &paths.spec).and_then(Value::as_i64) != Some(replicas) {
             write(&mut next, &paths.spec, json!(replicas));
         }
+        let owned = match how {
+            How::Change(_) => {
+                let mut plain = scale;
+                plain["metadata"]["managedFields"] = before["metadata"]["managedFields"].clone();
+                owners.update(&before, &plain, &manager)
+            }
+            How::Apply { .. } => scale,
+        };
+        owners.put(&mut next, &owned);
+        ownership::mark_applied(&mut next);
         Ok(next)
     })?;
     scale_of(target, &written)

@@ -41,6 +41,8 @@ pub enum FieldErrorKind {
     Invalid,
     /// The value is not in the list.
     NotSupported,
+    /// What the value names is not there.
+    NotFound,
     /// The value is there twice.
     Duplicate,
     /// The field may not be set or changed so.
@@ -61,6 +63,7 @@ impl FieldErrorKind {
             FieldErrorKind::Required => "FieldValueRequired",
             FieldErrorKind::Invalid => "FieldValueInvalid",
             FieldErrorKind::NotSupported => "FieldValueNotSupported",
+            FieldErrorKind::NotFound => "FieldValueNotFound",
             FieldErrorKind::Duplicate => "FieldValueDuplicate",
             FieldErrorKind::Forbidden => "FieldValueForbidden",
             FieldErrorKind::TooLong => "FieldValueTooLong",
@@ -121,6 +124,12 @@ impl FieldError {
             FieldErrorKind::Duplicate,
             format!("Duplicate value: {}", shown(value)),
         )
+    }
+
+    /// `Not found: V`
+    pub fn not_found(field: impl Into<String>, value: &Value) -> FieldError {
+        let text = format!("Not found: {}", shown(value));
+        FieldError::new(field, FieldErrorKind::NotFound, text)
     }
 
     /// `Forbidden: detail`

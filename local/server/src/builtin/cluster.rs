@@ -14,6 +14,19 @@ pub(super) fn autoscaler(spec: &Value, found: &mut Vec<FieldError>) {
         let why = "must be greater than or equal to `minReplicas`";
         found.push(FieldError::invalid("spec.maxReplicas", &spec["maxReplicas"], why));
     }
+    let target = &spec["scaleTargetRef"];
+    for field in ["kind", "name"] {
+        if empty(&target[field]) {
+            found.push(FieldError::required(format!("spec.scaleTargetRef.{field}"), ""));
+        }
+    }
+    let api = target["apiVersion"].as_str().unwrap_or_default();
+    if api.is_empty()
+        && !["ReplicationController", ""].contains(&target["kind"].as_str().unwrap_or_default())
+    {
+        let why = "apiVersion must specify API group";
+        found.push(FieldError::invalid("spec.scaleTargetRef.apiVersion", &json!(api), why));
+    }
 }
 
 /// PodDisruptionBudgets.

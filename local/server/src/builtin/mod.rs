@@ -1,6 +1,7 @@
 //! What the API server refuses of its own kinds, in its words.
 
 mod cluster; // autoscalers, budgets, ingresses, leases, classes, claims, nodes, RBAC
+mod unchanged; // what may not change of a spec
 mod workload; // what has pods
 
 use serde_json::{Map, Value, json};
@@ -21,7 +22,13 @@ pub fn errors(resource: &Resource, object: &Value, old: Option<&Value>) -> Vec<F
         }
         ("batch", "jobs") => workload::job(object, old, &mut found),
         ("batch", "cronjobs") => workload::cron_job(spec, &mut found),
-        ("", "pods") => workload::containers(spec, "spec", &mut found),
+        ("", "pods") => {
+            workload::containers(spec, "spec", &mut found);
+            workload::pod_volumes(spec, "spec", &mut found);
+            if let Some(old) = old {
+                unchanged::pod(&old["spec"], spec, &mut found);
+            }
+        }
         ("autoscaling", "horizontalpodautoscalers") => cluster::autoscaler(spec, &mut found),
         ("policy", "poddisruptionbudgets") => cluster::disruption_budget(spec, &mut found),
         ("networking.k8s.io", "ingresses") => cluster::ingress(spec, &mut found),
@@ -30,7 +37,12 @@ pub fn errors(resource: &Resource, object: &Value, old: Option<&Value>) -> Vec<F
             cluster::priority_class(object, old, &mut found);
         }
         ("storage.k8s.io", "storageclasses") => cluster::storage_class(object, old, &mut found),
-        ("", "persistentvolumeclaims") => cluster::claim(spec, &mut found),
+        ("", "persistentvolumeclaims") => {
+            cluster::claim(spec, &mut found);
+            if let Some(old) = old {
+                unchanged::claim(&old["spec"], spec, &mut found);
+            }
+        }
         ("events.k8s.io", "events") => cluster::event(object, old, &mut found),
         ("", "events") => cluster::core_event(object, old, &mut found),
         ("", "persistentvolumes") => cluster::volume(spec, &mut found),
@@ -45,6 +57,16 @@ pub fn errors(resource: &Resource, object: &Value, old: Option<&Value>) -> Vec<F
                         && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
                     if !good {
                         found.push(FieldError::invalid(format!("{part}[{name}]"), &json!(name), "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"));
+                    }
+                    let hidden = match name.as_str() {
+                        "." => Some("must not be '.'"),
+                        ".." => Some("must not be '..'"),
+                        other if other.starts_with("..") => Some("must not start with '..'"),
+                        _ => None,
+                    };
+                    if let Some(why) = hidden {
+                        let at = format!("{part}[{name}]");
+                        found.push(FieldError::invalid(at, &json!(name), why));
                     }
                     if part == "data" && object["binaryData"].get(name).is_some() {
                         found.push(FieldError::invalid(
@@ -187,6 +209,15 @@ fn secret(object: &Value, found: &mut Vec<FieldError>) {
         }
         _ => &[],
     };
+    for key in [".dockerconfigjson", ".dockercfg"].iter().filter(|key| wanted.contains(key)) {
+        use base64::Engine;
+        let coded = object["data"][key].as_str().unwrap_or_default();
+        let text = base64::engine::general_purpose::STANDARD.decode(coded).unwrap_or_default();
+        if let Some(why) = crate::go::json_error(&text).filter(|_| has(key)) {
+            let at = format!("data[{key}]");
+            found.push(FieldError::invalid(at, &json!("<secret contents redacted>"), &why));
+        }
+    }
     for key in wanted.iter().filter(|key| !has(key)) {
         found.push(FieldError::required(format!("data[{key}]"), ""));
     }

@@ -29,7 +29,11 @@ pub(super) fn errors(
     if old.is_some() {
         status(resource, &object["status"], found);
     }
+    if let Some(old) = old.filter(|_| resource.plural == "statefulsets") {
+        super::unchanged::stateful_set(&old["spec"], spec, found);
+    }
     containers(&spec["template"]["spec"], "spec.template.spec", found);
+    pod_volumes(&spec["template"]["spec"], "spec.template.spec", found);
     one_of(&spec["template"]["spec"], "spec.template.spec", "restartPolicy", &["Always"], found);
 }
 
@@ -259,3 +263,62 @@ pub(super) fn containers(spec: &Value, path: &str, found: &mut Vec<FieldError>) 
         }
     }
 }
+
+/// The volumes of a pod and who mounts them.
+pub(super) fn pod_volumes(spec: &Value, path: &str, found: &mut Vec<FieldError>) {
+    let mut names: Vec<&str> = Vec::new();
+    for (index, volume) in spec["volumes"].as_array().into_iter().flatten().enumerate() {
+        let at = format!("{path}.volumes[{index}]");
+        let name = volume["name"].as_str().unwrap_or_default();
+        if name.is_empty() {
+            found.push(FieldError::required(format!("{at}.name"), ""));
+        } else if names.contains(&name) {
+            found.push(FieldError::duplicate(format!("{at}.name"), &volume["name"]));
+        }
+        names.push(name);
+        let sources = volume.as_object().into_iter().flatten().filter(|(key, _)| *key != "name");
+        let mut sources: Vec<&String> = sources.map(|(key, _)| key).collect();
+        sources.sort_by_key(|source| SOURCES.iter().position(|one| one == source));
+        for source in sources.iter().skip(1) {
+            let why = "may not specify more than 1 volume type";
+            found.push(FieldError::forbidden(format!("{at}.{source}"), why));
+        }
+        let projected = volume["projected"]["sources"].as_array().into_iter().flatten();
+        for (nth, source) in projected.enumerate() {
+            if source["serviceAccountToken"].is_object() && empty(&spec["serviceAccountName"]) {
+                let at = format!("{at}.projected.sources[{nth}].serviceAccountToken");
+                let why = "must not be specified when serviceAccountName is not set";
+                found.push(FieldError::forbidden(at, why));
+            }
+        }
+    }
+    for list in ["containers", "initContainers"] {
+        for (index, container) in spec[list].as_array().into_iter().flatten().enumerate() {
+            let mounts = container["volumeMounts"].as_array().into_iter().flatten();
+            for (nth, mount) in mounts.enumerate() {
+                let at = format!("{path}.{list}[{index}].volumeMounts[{nth}]");
+                let name = mount["name"].as_str().unwrap_or_default();
+                if name.is_empty() {
+                    found.push(FieldError::required(format!("{at}.name"), ""));
+                } else if !names.contains(&name) {
+                    found.push(FieldError::not_found(format!("{at}.name"), &mount["name"]));
+                }
+                if empty(&mount["mountPath"]) {
+                    found.push(FieldError::required(format!("{at}.mountPath"), ""));
+                }
+            }
+        }
+    }
+}
+
+/// The order in which the reference looks at sources.
+const SOURCES: [&str; 8] = [
+    "emptyDir",
+    "hostPath",
+    "gitRepo",
+    "secret",
+    "persistentVolumeClaim",
+    "downwardAPI",
+    "configMap",
+    "projected",
+];

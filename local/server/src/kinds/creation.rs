@@ -66,8 +66,10 @@ pub fn prepare_create(resource: &Resource, object: &mut Value) {
                     "batch.kubernetes.io/controller-uid": uid, "batch.kubernetes.io/job-name": name,
                     "controller-uid": uid, "job-name": name,
                 });
-                object["spec"]["selector"] =
-                    json!({"matchLabels": {"batch.kubernetes.io/controller-uid": uid}});
+                default(&mut object["spec"], "selector", json!({}));
+                default(&mut object["spec"]["selector"], "matchLabels", json!({}));
+                let own = "batch.kubernetes.io/controller-uid";
+                object["spec"]["selector"]["matchLabels"][own] = uid.clone();
                 default(&mut object["spec"], "template", json!({}));
                 default(&mut object["spec"]["template"], "metadata", json!({}));
                 let metadata = &mut object["spec"]["template"]["metadata"];

@@ -28,6 +28,7 @@ pub fn complete(
     let Some(node) = resource.schema() else { return Ok(()) };
     let mut unknown = Vec::new();
     if resource.custom.is_some() {
+        decode::typed_metadata(object)?;
         decode::prune(node, object, true, "", &mut unknown);
         decode::set_defaults(node, object);
     } else {

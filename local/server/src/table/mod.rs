@@ -72,6 +72,13 @@ impl Form {
         let include = match include {
             "None" => Include::None,
             "Object" => Include::Object,
+            "" | "Metadata" => Include::Metadata,
+            other if accept.contains("as=Table") => {
+                let why = format!(
+                    "Unable to convert to Table as requested: includeObject: Invalid value: \"{other}\": must be 'Metadata', 'Object', 'None', or empty"
+                );
+                return Err(ApiError::bad_request(why));
+            }
             _ => Include::Metadata,
         };
         if accept.trim().is_empty() {

@@ -1,0 +1,85 @@
+//! What may not change of a spec once it is there. The reference adds a diff of its structs, which has no
+//! counterpart here.
+
+use serde_json::Value;
+
+use crate::status::FieldError;
+
+fn without(spec: &Value, fields: &[&str]) -> Value {
+    let mut spec = spec.clone();
+    if let Some(all) = spec.as_object_mut() {
+        all.retain(|name, value| !fields.contains(&name.as_str()) && !value.is_null());
+    }
+    spec
+}
+
+/// A Pod: images, deadline and more tolerations may change.
+pub(super) fn pod(old: &Value, new: &Value, found: &mut Vec<FieldError>) {
+    let had: Vec<&Value> = old["tolerations"].as_array().into_iter().flatten().collect();
+    let has: Vec<&Value> = new["tolerations"].as_array().into_iter().flatten().collect();
+    let timeless = |toleration: &Value| without(toleration, &["tolerationSeconds"]);
+    if had.iter().any(|old| !has.iter().any(|new| timeless(new) == timeless(old))) {
+        let why = "existing toleration can not be modified except its tolerationSeconds";
+        found.push(FieldError::forbidden("spec.tolerations", why));
+    }
+    let plain = |spec: &Value| {
+        // What the scheduler, resizing and ephemeral containers write goes through subresources.
+        let mut spec = without(
+            spec,
+            &[
+                "tolerations",
+                "activeDeadlineSeconds",
+                "terminationGracePeriodSeconds",
+                "nodeName",
+                "schedulingGates",
+            ],
+        );
+        for list in ["containers", "initContainers"] {
+            for container in spec[list].as_array_mut().into_iter().flatten() {
+                *container = without(container, &["image", "resources", "imagePullPolicy"]);
+            }
+        }
+        let debugging = spec["ephemeralContainers"].as_array().map_or(0, Vec::len);
+        (
+            without(&spec, &["ephemeralContainers", "containers", "initContainers"]),
+            spec["containers"].clone(),
+            spec["initContainers"].clone(),
+            debugging,
+        )
+    };
+    let (before, after) = (plain(old), plain(new));
+    if (&before.0, &before.1, &before.2) != (&after.0, &after.1, &after.2) {
+        found.push(FieldError::forbidden("spec", "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"));
+    }
+}
+
+/// A PersistentVolumeClaim: it may ask for more room, and be bound once.
+pub(super) fn claim(old: &Value, new: &Value, found: &mut Vec<FieldError>) {
+    let mut free = vec!["resources", "volumeAttributesClassName"];
+    if old["volumeName"].as_str().unwrap_or_default().is_empty() {
+        free.push("volumeName");
+    }
+    if old["storageClassName"].is_null() {
+        free.push("storageClassName");
+    }
+    if without(old, &free) != without(new, &free) {
+        found.push(FieldError::forbidden("spec", "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"));
+    }
+}
+
+/// A StatefulSet.
+pub(super) fn stateful_set(old: &Value, new: &Value, found: &mut Vec<FieldError>) {
+    let free = [
+        "replicas",
+        "ordinals",
+        "template",
+        "updateStrategy",
+        "revisionHistoryLimit",
+        "persistentVolumeClaimRetentionPolicy",
+        "minReadySeconds",
+        "selector",
+    ];
+    if without(old, &free) != without(new, &free) {
+        found.push(FieldError::forbidden("spec", "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"));
+    }
+}
