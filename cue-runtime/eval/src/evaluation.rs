@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::attach::{Fill, attach};
 use crate::builtin::{Datum, Kinds};
 use crate::compile::{self, LoadError, Source as SourceFile};
 use crate::encode::json::{self, Layout, Values};
@@ -10,6 +11,7 @@ use crate::evaluator::{Budget, Evaluator, conjunct};
 use crate::export::Style;
 use crate::heap::{FaultId, Source, Test, VertexId};
 use crate::program::{At, Label, LabelKind, Presence, Program};
+use crate::value::Selector;
 
 /// An error with everything a user needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,6 +156,37 @@ pub fn compile_addition(
     }
     file.push_str(text);
     crate::attach::extend(program, "fill", &file).map(Addition::File)
+}
+
+/// JSON to be unified with a program at a path; one with a hidden field, a definition or an index
+/// in it becomes part of the program.
+///
+/// # Errors
+/// What is wrong with the path or the text.
+pub fn json_addition(
+    program: &mut Arc<Program>,
+    path: &str,
+    text: &str,
+) -> Result<(String, Addition), String> {
+    let parts = split_path(path)?;
+    let datum = parse_json(text)?;
+    if parts.iter().all(|it| it.0 == LabelKind::Regular) {
+        return Ok((path.to_owned(), Addition::Data(datum)));
+    }
+    let mut selectors = Vec::with_capacity(parts.len());
+    for (kind, name) in parts {
+        selectors.push(match kind {
+            LabelKind::Index => Selector::Index(name.parse().map_err(|_| "invalid index")?),
+            kind => Selector::Field { kind, name: name.into(), presence: Presence::Member },
+        });
+    }
+    let mut changed = (**program).clone();
+    let fill = Fill { name: path, text, path: &selectors, scopes: None };
+    let wrong =
+        |all: Vec<LoadError>| all.into_iter().next().map_or_else(String::new, |it| it.message);
+    let expr = attach(&mut changed, fill).map_err(wrong)?;
+    *program = Arc::new(changed);
+    Ok((String::new(), Addition::File(expr)))
 }
 
 /// A program out of one text, for tests and tools.

@@ -138,12 +138,12 @@ impl Machine {
         budget: Budget,
     ) -> Result<Answer, Vec<Diagnostic>> {
         self.session = None;
-        let Some(program) = self.programs.get(key).cloned() else {
+        let Some(mut program) = self.programs.get(key).cloned() else {
             return Ok(Answer::UnknownProgram);
         };
         let mut additions = Vec::with_capacity(inputs.len());
         for input in inputs {
-            additions.push((input.path.clone(), json(&input.path, &input.json)?));
+            additions.push(json(&mut program, &input.path, &input.json)?);
         }
         self.session = Some(State { program, additions, budget, evaluation: None });
         Ok(Answer::Done)
@@ -168,7 +168,7 @@ impl Machine {
             return Err(vec![plain("cue/session", "no session was started", "")]);
         };
         let addition = match filling {
-            Filling::Json(text) => json(path, text)?,
+            Filling::Json(text) => json(&mut state.program, path, text)?,
             Filling::Cue(text) => {
                 let mut program = (*state.program).clone();
                 let addition =
@@ -180,7 +180,7 @@ impl Machine {
                 return Ok(Answer::Done);
             }
         };
-        state.additions.push((path.to_owned(), addition));
+        state.additions.push(addition);
         state.evaluation = None;
         Ok(Answer::Done)
     }
@@ -269,9 +269,12 @@ fn parent(path: &str) -> Option<(&str, &str)> {
     Some(path.rsplit_once('.').unwrap_or(("", path)))
 }
 
-fn json(path: &str, text: &str) -> Result<Addition, Vec<Diagnostic>> {
-    evaluation::parse_json(text)
-        .map(Addition::Data)
+fn json(
+    program: &mut Arc<Program>,
+    path: &str,
+    text: &str,
+) -> Result<(String, Addition), Vec<Diagnostic>> {
+    evaluation::json_addition(program, path, text)
         .map_err(|message| vec![plain("cue/json", &message, path)])
 }
 

@@ -103,7 +103,7 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
                 ("", _) => "",
                 _ => EXPRESSION,
             };
-            answer(request, &loaded, &mut session, path, !round.is_empty(), &mut outcome)
+            answer(request, &mut session, path, !round.is_empty(), &mut outcome)
                 .map_err(renamed)?;
         }
     }
@@ -158,7 +158,6 @@ fn open(
 
 fn answer(
     request: &Request,
-    loaded: &Loaded,
     session: &mut Session,
     path: &str,
     with_data: bool,
@@ -216,11 +215,11 @@ fn answer(
         return Ok(());
     }
     let text = session.syntax(path, style)?.unwrap_or_default();
-    if let (Verb::Def, Some(package), "") = (request.verb, &loaded.package, path) {
-        outcome.output.extend(format!("package {package}\n\n").bytes());
+    let text = text.trim_end_matches('\n');
+    if !text.is_empty() {
+        outcome.output.extend(text.bytes());
+        outcome.output.push(b'\n');
     }
-    outcome.output.extend(text.trim_end_matches('\n').bytes());
-    outcome.output.push(b'\n');
     Ok(())
 }
 

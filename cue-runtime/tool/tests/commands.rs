@@ -1,0 +1,191 @@
+//! Commands over files in a folder of their own: what they print and what they refuse.
+
+use std::fs;
+use std::path::Path;
+
+use cue_session::NativeRuntime;
+use cue_syntax::Style;
+use cue_tool::evaluate::Concrete;
+use cue_tool::format::{self, Action};
+use cue_tool::import::{Options, import};
+use cue_tool::{Encoding, Load, Request, Verb, evaluate};
+
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let file = folder.path().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    folder
+}
+
+fn request(verb: Verb, folder: &Path, files: &[&str]) -> Request {
+    let arguments = files.iter().map(|it| folder.join(it).display().to_string()).collect();
+    Request {
+        verb,
+        load: Load { arguments, ..Load::default() },
+        expressions: Vec::new(),
+        labels: Vec::new(),
+        schema: None,
+        out: None,
+        concrete: Concrete::Usual,
+    }
+}
+
+/// The output, or the error with the folder's name cut out.
+fn play(request: &Request, folder: &Path) -> Result<String, String> {
+    match evaluate(&NativeRuntime::default(), request) {
+        Ok(outcome) => Ok(String::from_utf8(outcome.output).unwrap()),
+        Err(error) => Err(error.to_string().replace(&format!("{}/", folder.display()), "")),
+    }
+}
+
+#[test]
+fn export_in_each_form() {
+    let folder = folder(&[("x.cue", "a: {b: 1, c: [\"x\", 2.50]}\nd: 3 | *4\n")]);
+    let it = request(Verb::Export, folder.path(), &["x.cue"]);
+    let json = "{\n    \"a\": {\n        \"b\": 1,\n        \"c\": [\n            \"x\",\n            2.50\n        ]\n    },\n    \"d\": 4\n}\n";
+    for (name, text) in [
+        ("json", json),
+        ("yaml", "a:\n  b: 1\n  c:\n    - x\n    - 2.50\nd: 4\n"),
+        ("toml", "d = 4\n\n[a]\nb = 1\nc = ['x', 2.5]\n"),
+    ] {
+        let out = Encoding::of_name(name);
+        assert_eq!(play(&Request { out, ..it.clone() }, folder.path()).as_deref(), Ok(text));
+    }
+    let out = Encoding::of_name("text");
+    let one = Request { out, expressions: vec!["a.c[0]".into()], ..it.clone() };
+    assert_eq!(play(&one, folder.path()).as_deref(), Ok("x\n"));
+    let two = Request { expressions: vec!["d".into(), "a.b + 1".into()], ..it };
+    assert_eq!(play(&two, folder.path()).as_deref(), Ok("4\n2\n"));
+}
+
+#[test]
+fn what_is_not_concrete_is_not_exported() {
+    let folder = folder(&[("x.cue", "a: int\nb: 1\n")]);
+    let it = request(Verb::Export, folder.path(), &["x.cue"]);
+    let error = play(&it, folder.path()).unwrap_err();
+    assert!(error.starts_with("a: incomplete value int"), "{error}");
+    let eval = Request { verb: Verb::Eval, ..it };
+    assert_eq!(play(&eval, folder.path()).as_deref(), Ok("a: int\nb: 1\n"));
+}
+
+#[test]
+fn data_is_unified_placed_and_checked() {
+    let folder = folder(&[
+        ("s.cue", "#S: {n: int & <10, ...}\n"),
+        ("good.yaml", "n: 3\n"),
+        ("bad.json", "{\"n\": 30}"),
+        ("t.toml", "n = 1\n"),
+    ]);
+    let vet = |file| Request {
+        schema: Some("#S".into()),
+        ..request(Verb::Vet, folder.path(), &["s.cue", file])
+    };
+    assert_eq!(play(&vet("good.yaml"), folder.path()).as_deref(), Ok(""));
+    let error = play(&vet("bad.json"), folder.path()).unwrap_err();
+    assert!(error.starts_with("n: invalid value 30 (out of bound <10)"), "{error}");
+    let none = request(Verb::Vet, folder.path(), &["good.yaml"]);
+    assert_eq!(play(&none, folder.path()), Err("data files specified without a schema".into()));
+    let placed = Request {
+        labels: vec!["a:".into(), "\"b c\"".into()],
+        out: Encoding::of_name("json"),
+        ..request(Verb::Export, folder.path(), &["t.toml"])
+    };
+    let text = "{\n    \"a\": {\n        \"b c\": {\n            \"n\": 1\n        }\n    }\n}\n";
+    assert_eq!(play(&placed, folder.path()).as_deref(), Ok(text));
+}
+
+#[test]
+fn a_stream_is_checked_and_printed_document_by_document() {
+    let folder = folder(&[("d.yaml", "a: 1\n---\na: 2\n"), ("s.cue", "a: <2\n")]);
+    let it = Request {
+        out: Encoding::of_name("yaml"),
+        ..request(Verb::Export, folder.path(), &["d.yaml"])
+    };
+    assert_eq!(play(&it, folder.path()).as_deref(), Ok("a: 1\n---\na: 2\n"));
+    let vet = request(Verb::Vet, folder.path(), &["s.cue", "d.yaml"]);
+    assert!(play(&vet, folder.path()).unwrap_err().starts_with("a: invalid value 2"));
+}
+
+#[test]
+fn tags_fill_fields() {
+    let folder =
+        folder(&[("x.cue", "env: string @tag(env,short=prod|test)\nx: n: int @tag(n,type=int)\n")]);
+    let mut it = request(Verb::Export, folder.path(), &["x.cue"]);
+    it.load.tags = vec!["prod".into(), "n=3".into()];
+    let text = "{\n    \"env\": \"prod\",\n    \"x\": {\n        \"n\": 3\n    }\n}\n";
+    assert_eq!(play(&it, folder.path()).as_deref(), Ok(text));
+    it.load.tags = vec!["m=3".into()];
+    assert_eq!(play(&it, folder.path()), Err("no tag for \"m\"".into()));
+}
+
+#[test]
+fn a_folder_is_a_package_with_its_module() {
+    let folder = folder(&[
+        ("cue.mod/module.cue", "module: \"own.test/m@v0\"\nlanguage: version: \"v0.17.0\"\n"),
+        ("a/a.cue", "package a\n\nimport \"own.test/m/b\"\n\nx: b.#D & {n: 1}\n"),
+        ("a/other.cue", "package a\n\ny: x.n\n"),
+        ("a/a_test.cue", "package a\n\ny: 7\n"),
+        ("b/b.cue", "package b\n\n#D: {n: int, m: n + 1}\n"),
+    ]);
+    let it = request(Verb::Export, folder.path(), &["a"]);
+    let text = "{\n    \"x\": {\n        \"n\": 1,\n        \"m\": 2\n    },\n    \"y\": 1\n}\n";
+    assert_eq!(play(&it, folder.path()).as_deref(), Ok(text));
+    let mut wrong = it.clone();
+    wrong.load.package = Some("c".into());
+    assert!(play(&wrong, folder.path()).unwrap_err().starts_with("no CUE files in "));
+}
+
+#[test]
+fn files_are_formatted_in_place_once() {
+    let folder = folder(&[("x.cue", "a:1\n"), ("sub/y.cue", "b:  {c:   2}\n")]);
+    let all = [format!("{}/...", folder.path().display())];
+    let named = |action| -> Vec<String> {
+        let changed = format::files(&all, Style::Plain, action).unwrap();
+        changed.iter().map(|it| it.after.clone()).collect()
+    };
+    let wanted = ["b: {c: 2}\n", "a: 1\n"];
+    assert_eq!(named(Action::Check), wanted);
+    assert_eq!(named(Action::Write), wanted);
+    assert!(named(Action::Check).is_empty());
+    assert_eq!(fs::read_to_string(folder.path().join("x.cue")).unwrap(), "a: 1\n");
+}
+
+#[test]
+fn data_becomes_cue() {
+    let runtime = NativeRuntime::default();
+    let plain = Options::default();
+    let json = br#"{"a": {"b-c": [1, "x"], "t": "l1\nl2"}, "e": {}}"#;
+    let text = "a: {\n\t\"b-c\": [1, \"x\"]\n\tt: \"\"\"\n\t\tl1\n\t\tl2\n\t\t\"\"\"\n}\ne: {}\n";
+    assert_eq!(import(&runtime, "x.json", json, &plain).unwrap(), text);
+    let named = Options {
+        package: Some("p".into()),
+        labels: vec!["kind".into(), "\"x\"".into()],
+        list: false,
+    };
+    let yaml = b"kind: A\n---\nkind: B\n";
+    let text = "package p\n\nA: x: kind: \"A\"\nB: x: kind: \"B\"\n";
+    assert_eq!(import(&runtime, "x.yaml", yaml, &named).unwrap(), text);
+    assert!(import(&runtime, "x.yaml", yaml, &plain).is_err());
+}
+
+#[test]
+fn def_prints_the_package_once() {
+    let folder = folder(&[("x.cue", "package p\n\n#D: {a: int}\nx: #D & {a: 1}\n")]);
+    let it = request(Verb::Def, folder.path(), &["x.cue"]);
+    let text = "package p\n\n#D: {\n\ta: int\n}\nx: #D & {\n\ta: 1\n}\n";
+    assert_eq!(play(&it, folder.path()).as_deref(), Ok(text));
+    let of = Request { expressions: vec!["x.a".into()], ..it };
+    assert_eq!(play(&of, folder.path()).as_deref(), Ok("1\n"));
+}
+
+#[test]
+fn nothing_is_printed_of_an_empty_value() {
+    let folder = folder(&[("x.cue", "")]);
+    for (verb, text) in [(Verb::Eval, ""), (Verb::Def, ""), (Verb::Export, "{}\n")] {
+        let it = request(verb, folder.path(), &["x.cue"]);
+        assert_eq!(play(&it, folder.path()).as_deref(), Ok(text), "{verb:?}");
+    }
+}
