@@ -157,10 +157,11 @@ fn values(verb: Verb, input: Input, cli: &Cli) -> anyhow::Result<Exit> {
         },
     };
     let Outcome { output, warning } = evaluate(&cue_runtime()?, &request)?;
+    put(target, input.force, &output)?;
     if let Some(text) = warning {
         cli.out.note(text);
+        return Ok(Exit::NotSo);
     }
-    put(target, input.force, &output)?;
     Ok(Exit::Done)
 }
 

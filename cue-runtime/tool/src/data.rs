@@ -92,7 +92,7 @@ pub(crate) fn write(encoding: Encoding, value: &Datum, path: &str) -> Result<Vec
             json::encode(value, json::Layout::Indented) + "\n"
         }
         Encoding::Yaml => yaml::encode(value),
-        Encoding::Toml => toml::encode(value, toml::Order::Given).map_err(refused)?,
+        Encoding::Toml => toml::encode(value, toml::Order::Sorted).map_err(refused)?,
         Encoding::Text | Encoding::Binary => match value {
             Datum::String(text) if encoding == Encoding::Text => format!("{text}\n"),
             Datum::String(text) => text.to_string(),

@@ -8,7 +8,7 @@ use cue_session::{
 };
 
 use crate::data::{self, Encoding};
-use crate::load::{Load, Loaded};
+use crate::load::{Load, Loaded, Value};
 use crate::{Error, diagnostic};
 
 /// Which command.
@@ -68,6 +68,8 @@ pub struct Outcome {
 const EXPRESSION: &str = "_lateen_expression";
 /// Field that holds data of `-d`.
 const DATA: &str = "_lateen_data";
+/// That field as it stands before the text of the data.
+const DATA_LABEL: &str = "_lateen_data: ";
 const INCOMPLETE: &str = "some instances are incomplete; use the -c flag to show errors or \
                           -c=false to allow incomplete instances";
 
@@ -80,69 +82,78 @@ pub const BUDGET: Budget = Budget { ticks: 100_000_000, depth: 100_000, bytes: 1
 /// What is wrong with the files, the request or the values.
 pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Error> {
     let mut loaded = request.load.load()?;
-    let rounds = rounds(&mut loaded, request.verb);
     if request.verb == Verb::Vet && !loaded.data.is_empty() && loaded.sources.is_empty() {
         return Err(Error::Request("data files specified without a schema".into()));
     }
+    let rounds = rounds(&mut loaded, request);
     let mut outcome = Outcome::default();
     for round in rounds {
         let mut inputs = Vec::with_capacity(round.len());
-        for datum in &round {
+        let mut texts = Vec::new();
+        for value in &round {
             let path = match (&request.schema, request.labels.as_slice()) {
                 (Some(_), []) => DATA.to_owned(),
-                (_, labels) => place(runtime, labels, datum)?,
+                (_, labels) => place(runtime, labels, &value.datum)?,
             };
-            inputs.push(Input::new(path, print_json(datum)));
+            match &value.text {
+                Some(text) if path.is_empty() || path == DATA => {
+                    let before = if path.is_empty() { "" } else { DATA_LABEL };
+                    texts.push(Source::new(value.file.as_str(), format!("{before}{text}\n")));
+                }
+                _ if request.verb == Verb::Def && path.is_empty() => {
+                    texts.push(Source::new(value.file.as_str(), print_json(&value.datum)));
+                }
+                _ => inputs.push(Input::new(path, print_json(&value.datum))),
+            }
         }
         let whole = [String::new()];
         let asked = if request.expressions.is_empty() { &whole[..] } else { &request.expressions };
         for expression in asked {
-            let mut session = open(runtime, &loaded, request, expression, inputs.clone())?;
+            let added = Added { expression, data: !round.is_empty(), texts: &texts };
             let path = match (expression.as_str(), &request.schema) {
                 ("", Some(_)) if !round.is_empty() => DATA,
                 ("", _) => "",
                 _ => EXPRESSION,
             };
-            answer(request, &mut session, path, !round.is_empty(), &mut outcome)
-                .map_err(renamed)?;
+            let told = |error| renamed(error, expression, &texts, path == DATA);
+            let mut session =
+                open(runtime, &loaded, request, &added, inputs.clone()).map_err(told)?;
+            answer(request, &mut session, path, !round.is_empty(), &mut outcome).map_err(told)?;
         }
     }
     Ok(outcome)
 }
 
-/// The data of each evaluation: all at once, but every document of a stream, and everything that
-/// is to be checked, on its own.
-fn rounds(loaded: &mut Loaded, verb: Verb) -> Vec<Vec<Datum>> {
-    let mut shared = Vec::new();
-    let mut single = Vec::new();
-    for (at, (file, datum)) in loaded.data.iter().enumerate() {
-        let same = |other: Option<&(String, Datum)>| other.is_some_and(|it| it.0 == *file);
-        let stream = same(loaded.data.get(at + 1)) || (at > 0 && same(loaded.data.get(at - 1)));
-        if stream || verb == Verb::Vet {
-            single.push(datum.clone());
-        } else {
-            shared.push(datum.clone());
-        }
+/// What an evaluation has besides the files.
+struct Added<'a> {
+    expression: &'a str,
+    data: bool,
+    /// Data as sources.
+    texts: &'a [Source],
+}
+
+/// The data of each evaluation: all at once, but everything that is to be checked on its own.
+fn rounds(loaded: &mut Loaded, request: &Request) -> Vec<Vec<Value>> {
+    let alone = request.verb == Verb::Vet || request.schema.is_some();
+    if loaded.data.is_empty() || !alone {
+        return vec![std::mem::take(&mut loaded.data)];
     }
-    if single.is_empty() {
-        return vec![shared];
-    }
-    let with_shared = |it| shared.iter().cloned().chain([it]).collect();
-    single.into_iter().map(with_shared).collect()
+    loaded.data.drain(..).map(|it| vec![it]).collect()
 }
 
 fn open(
     runtime: &dyn Runtime,
     loaded: &Loaded,
     request: &Request,
-    expression: &str,
+    added: &Added<'_>,
     inputs: Vec<Input>,
 ) -> Result<Session, Error> {
     let mut sources = loaded.sources.clone();
+    sources.extend(added.texts.iter().cloned());
     let clause = loaded.package.as_ref().map(|it| format!("package {it}\n")).unwrap_or_default();
     for (name, field, text) in [
-        ("--expression", EXPRESSION, Some(expression).filter(|it| !it.is_empty())),
-        ("--schema", DATA, request.schema.as_deref().filter(|_| !inputs.is_empty())),
+        ("--expression", EXPRESSION, Some(added.expression).filter(|it| !it.is_empty())),
+        ("--schema", DATA, request.schema.as_deref().filter(|_| added.data)),
     ] {
         let Some(text) = text else { continue };
         if let Err(all) = cue_syntax::parse_expr(text) {
@@ -243,14 +254,35 @@ fn separator(encoding: Encoding) -> &'static str {
     }
 }
 
-/// Errors without the names of our own fields.
-fn renamed(error: Error) -> Error {
+/// Errors without what was put around the texts that were given.
+fn renamed(error: Error, expression: &str, texts: &[Source], labelled: bool) -> Error {
     let Error::Diagnostics(mut all) = error else { return error };
+    let is_path = cue_syntax::parse_path(expression).is_ok();
     for wrong in &mut all {
-        for name in [EXPRESSION, DATA] {
-            if let Some(rest) = wrong.path.strip_prefix(name) {
-                wrong.path = rest.trim_start_matches('.').to_owned();
+        if let Some(rest) = wrong.path.strip_prefix(EXPRESSION) {
+            let rest = rest.trim_start_matches('.');
+            wrong.path = match (is_path, rest) {
+                (true, "") => expression.to_owned(),
+                (true, rest) => format!("{expression}.{rest}"),
+                (false, rest) => rest.to_owned(),
+            };
+        } else if let Some(rest) = wrong.path.strip_prefix(DATA) {
+            wrong.path = rest.trim_start_matches('.').to_owned();
+        }
+        for at in &mut wrong.positions {
+            let before = match at.file.as_str() {
+                "--expression" => EXPRESSION.len() + 2,
+                "--schema" => DATA_LABEL.len(),
+                file if labelled && at.line == 1 && texts.iter().any(|it| it.name == file) => {
+                    DATA_LABEL.len()
+                }
+                _ => continue,
+            };
+            if at.file.starts_with("--") {
+                // Below the package clause.
+                at.line = 1;
             }
+            at.column = at.column.saturating_sub(u32::try_from(before).unwrap_or_default());
         }
     }
     Error::Diagnostics(all)
@@ -287,10 +319,10 @@ pub(crate) fn place(
                     let found = fields.iter().find(|it| *it.0 == *label);
                     match found {
                         Some((_, value)) => Some(print_json(value)),
-                        None => return Err(error.into()),
+                        None => return Err(no_label(label, error)),
                     }
                 }
-                (_, error) => return Err(error.into()),
+                (_, error) => return Err(no_label(label, error)),
             },
         };
         let name = match value.map(|it| parse_json(&it)) {
@@ -300,6 +332,17 @@ pub(crate) fn place(
         path.push(cue_syntax::unquote::quote(&name));
     }
     Ok(path.join("."))
+}
+
+/// Why a label has no value.
+fn no_label(label: &str, error: cue_session::Error) -> Error {
+    match error {
+        cue_session::Error::Diagnostics(all) => {
+            let text = all.first().map_or("no value", |it| &it.message);
+            Error::Request(format!("error evaluating label {label}: {text}"))
+        }
+        other => other.into(),
+    }
 }
 
 /// For callers that have no positions.

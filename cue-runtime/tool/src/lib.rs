@@ -70,7 +70,7 @@ fn print(all: &[Diagnostic]) -> String {
         text.push_str(clipped(&wrong.message));
         text.push_str(if wrong.positions.is_empty() { "\n" } else { ":\n" });
         for at in &wrong.positions {
-            let file = if at.file.starts_with(['/', '.']) { "" } else { "./" };
+            let file = if at.file.starts_with(['/', '.', '-']) { "" } else { "./" };
             text.push_str(&format!("    {file}{}:{}:{}\n", at.file, at.line, at.column));
         }
     }

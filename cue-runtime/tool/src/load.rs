@@ -28,12 +28,23 @@ pub struct Loaded {
     pub sources: Vec<Source>,
     /// What they import from their module.
     pub packages: Vec<Package>,
-    /// Values of data files, with the file's name.
-    pub data: Vec<(String, Datum)>,
+    /// Values of data files.
+    pub data: Vec<Value>,
     /// Name of the package.
     pub package: Option<String>,
     /// Whether all CUE was named file by file.
     pub files: bool,
+}
+
+/// A value out of a data file.
+#[derive(Clone, Debug)]
+pub struct Value {
+    /// The file's name.
+    pub file: String,
+    /// The value.
+    pub datum: Datum,
+    /// Its text, where that is CUE too (JSON): errors then say where in it.
+    pub text: Option<String>,
 }
 
 /// Largest file that is read.
@@ -66,7 +77,16 @@ impl Load {
                         let bytes = bytes(path)?;
                         let values = data::read(encoding, argument, &bytes)
                             .map_err(|wrong| Error::Diagnostics(vec![wrong]))?;
-                        loaded.data.extend(values.into_iter().map(|it| (argument.clone(), it)));
+                        // What JSON has that CUE has not are pairs of surrogates.
+                        let text = String::from_utf8(bytes)
+                            .ok()
+                            .filter(|_| encoding == Encoding::Json)
+                            .filter(|it| cue_syntax::parse_expr(it).is_ok());
+                        loaded.data.extend(values.into_iter().map(|datum| Value {
+                            file: argument.clone(),
+                            datum,
+                            text: text.clone(),
+                        }));
                     }
                     None => {
                         return Err(Error::Request(format!("unknown file extension {argument}")));
@@ -123,7 +143,14 @@ fn display(path: &Path) -> String {
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
-    let failed = |source| Error::File { file: display(path), source };
+    let failed = |source: std::io::Error| {
+        if source.kind() != std::io::ErrorKind::NotFound {
+            return Error::File { file: display(path), source };
+        }
+        // In cue's words.
+        let path = std::path::absolute(path).map_or_else(|_| display(path), |it| display(&it));
+        Error::Request(format!("stat {path}: no such file or directory"))
+    };
     let size = fs::metadata(path).map_err(failed)?.len();
     if size > LARGEST {
         return Err(Error::Request(format!("{}: larger than {LARGEST} bytes", display(path))));

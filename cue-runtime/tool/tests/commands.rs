@@ -98,15 +98,35 @@ fn data_is_unified_placed_and_checked() {
 }
 
 #[test]
-fn a_stream_is_checked_and_printed_document_by_document() {
+fn a_stream_is_one_value_but_checked_document_by_document() {
     let folder = folder(&[("d.yaml", "a: 1\n---\na: 2\n"), ("s.cue", "a: <2\n")]);
-    let it = Request {
+    let it = request(Verb::Export, folder.path(), &["d.yaml"]);
+    assert!(play(&it, folder.path()).unwrap_err().starts_with("a: conflicting values 2 and 1"));
+    let vet = request(Verb::Vet, folder.path(), &["s.cue", "d.yaml"]);
+    assert!(play(&vet, folder.path()).unwrap_err().starts_with("a: invalid value 2"));
+    let each = Request {
+        schema: Some("_".into()),
         out: Encoding::of_name("yaml"),
         ..request(Verb::Export, folder.path(), &["d.yaml"])
     };
-    assert_eq!(play(&it, folder.path()).as_deref(), Ok("a: 1\n---\na: 2\n"));
-    let vet = request(Verb::Vet, folder.path(), &["s.cue", "d.yaml"]);
-    assert!(play(&vet, folder.path()).unwrap_err().starts_with("a: invalid value 2"));
+    assert_eq!(play(&each, folder.path()).as_deref(), Ok("a: 1\n---\na: 2\n"));
+}
+
+#[test]
+fn errors_say_where_in_data_and_expressions() {
+    let folder = folder(&[("s.cue", "package p\n\n#S: n: <10\n"), ("b.json", "{\"n\": 30}\n")]);
+    let it = Request {
+        schema: Some("#S".into()),
+        ..request(Verb::Vet, folder.path(), &["s.cue", "b.json"])
+    };
+    let text = "n: invalid value 30 (out of bound <10):\n    s.cue:3:8\n    b.json:1:7";
+    assert_eq!(play(&it, folder.path()), Err(text.into()));
+    let expressions = vec!["nope".into()];
+    let it = Request { expressions, ..request(Verb::Eval, folder.path(), &["s.cue"]) };
+    let text = "reference \"nope\" not found:\n    --expression:1:1";
+    assert_eq!(play(&it, folder.path()), Err(text.into()));
+    let none = play(&request(Verb::Eval, folder.path(), &["no.cue"]), folder.path());
+    assert!(none.unwrap_err().ends_with("no.cue: no such file or directory"));
 }
 
 #[test]
