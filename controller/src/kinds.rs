@@ -5,6 +5,7 @@ use std::sync::Mutex;
 
 use http::Method;
 use kube::Client;
+use lateen_engine::world::is_resource;
 use serde_json::Value;
 
 use crate::rest::{self, ActAs, Error};
@@ -117,6 +118,38 @@ impl Kinds {
             api_version: api_version.into(),
             kind: kind.into(),
         })
+    }
+
+    /// `apiVersion` and `kind` of a resource, by its name in the plural or the singular.
+    ///
+    /// # Errors
+    /// As a request failed.
+    pub async fn named(
+        &self,
+        client: &Client,
+        group: &str,
+        resource: &str,
+    ) -> Result<Option<(String, String)>, Error> {
+        let fits = |api_version: &str, kind: &str, plural: &str| {
+            let of = api_version.split_once('/').map_or("", |it| it.0);
+            (group.is_empty() || of == group)
+                && (plural == resource.to_lowercase() || is_resource(kind, resource))
+        };
+        if let Some(it) = BUILT_IN.iter().find(|it| fits(it.0, it.1, it.2)) {
+            return Ok(Some((it.0.to_owned(), it.1.to_owned())));
+        }
+        let groups = rest::send(client, Method::GET, "/apis", None, &ActAs::default()).await?;
+        for it in groups["groups"].as_array().into_iter().flatten() {
+            if !group.is_empty() && it["name"] != group {
+                continue;
+            }
+            let version = it["preferredVersion"]["groupVersion"].as_str().unwrap_or_default();
+            let all = ask(client, version).await?;
+            if let Some(it) = all.iter().find(|it| fits(version, &it.kind, &it.plural)) {
+                return Ok(Some((it.api_version.clone(), it.kind.clone())));
+            }
+        }
+        Ok(None)
     }
 
     fn known(&self, api_version: &str, kind: &str) -> Option<Resource> {

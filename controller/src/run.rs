@@ -9,10 +9,11 @@ use cue_session::{Package, Runtime};
 use futures::StreamExt;
 use http::Request;
 use kube::Client;
-use lateen_engine::api::V1BETA1;
+use lateen_engine::api::{DefinitionKind, V1BETA1};
 use lateen_engine::delivery;
-use lateen_engine::reconcile::{Engine, reconcile, reconcile_run};
+use lateen_engine::reconcile::{Engine, reconcile, reconcile_definition, reconcile_run};
 use lateen_engine::render::ClusterVersion;
+use lateen_engine::settings::Settings;
 use lateen_engine::world::ObjectRef;
 use serde_json::Value;
 use tokio::task::JoinSet;
@@ -33,12 +34,8 @@ pub struct Options {
     pub workers: usize,
     /// How often every Application is looked at though nothing changed.
     pub resync: Duration,
-    /// Failures in a row before a step fails for good.
-    pub retries: u32,
-    /// Longest waits between attempts of a step.
-    pub caps: lateen_engine::workflow::backoff::Caps,
-    /// Revisions kept besides the current one.
-    pub revision_limit: usize,
+    /// Limits and gates of the engine.
+    pub settings: Settings,
     /// Only Applications of this namespace; empty: all.
     pub namespace: String,
 }
@@ -48,9 +45,7 @@ impl Default for Options {
         Self {
             workers: 4,
             resync: Duration::from_secs(300),
-            retries: lateen_engine::workflow::backoff::RETRIES,
-            caps: lateen_engine::workflow::backoff::Caps::default(),
-            revision_limit: 2,
+            settings: Settings::default(),
             namespace: String::new(),
         }
     }
@@ -63,6 +58,7 @@ type Key = (Subject, String, String);
 enum Subject {
     Application,
     Run,
+    Definition(DefinitionKind),
 }
 
 struct Shared {
@@ -102,6 +98,9 @@ const READ: &[(&str, &str, bool)] = &[
 const APP_NAME: &str = "app.oam.dev/name";
 /// Label that names its namespace.
 const APP_NAMESPACE: &str = "app.oam.dev/namespace";
+
+/// Annotation that names the revision of a definition.
+const REVISION: &str = "definitionrevision.oam.dev/name";
 
 /// Label that names the WorkflowRun of an object.
 const RUN_NAME: &str = "workflowrun.oam.dev/name";
@@ -193,20 +192,23 @@ async fn one(shared: &Shared, key: &Key) -> Option<Duration> {
         runtime: &*shared.runtime,
         render_packages: &shared.render_packages,
         step_packages: &shared.step_packages,
-        retries: shared.options.retries,
-        caps: shared.options.caps,
-        revision_limit: shared.options.revision_limit,
+        settings: &shared.options.settings,
         cluster_version: shared.cluster_version.clone(),
     };
     let result = match key.0 {
         Subject::Application => reconcile(&engine, &key.1, &key.2).await,
         Subject::Run => reconcile_run(&engine, &key.1, &key.2).await,
+        Subject::Definition(kind) => reconcile_definition(&engine, kind, &key.1, &key.2).await,
     };
     match result {
         Ok(next) => {
             tracing::debug!(wake = ?next.wake, "reconciled");
             let wake = next.wake.map(|it| (it - Utc::now()).to_std().unwrap_or(Duration::ZERO));
-            Some(wake.unwrap_or(shared.options.resync))
+            match key.0 {
+                // What changes a definition is a change of it.
+                Subject::Definition(_) => wake,
+                _ => Some(wake.unwrap_or(shared.options.resync)),
+            }
         }
         Err(error) => {
             shared.metrics.failures.inc();
@@ -226,7 +228,7 @@ async fn watch_subjects(shared: Arc<Shared>, resource: Resource, subject: Subjec
 
 async fn watch_owned(shared: Arc<Shared>, resource: Resource, subject: Subject) {
     let (name, home) = match subject {
-        Subject::Application => (APP_NAME, APP_NAMESPACE),
+        Subject::Application | Subject::Definition(_) => (APP_NAME, APP_NAMESPACE),
         Subject::Run => (RUN_NAME, RUN_NAMESPACE),
     };
     watch(&shared, &resource, name, |object| {
@@ -236,8 +238,15 @@ async fn watch_owned(shared: Arc<Shared>, resource: Resource, subject: Subject) 
     .await;
 }
 
+/// What is read over and over; definitions among it are recorded whenever they change.
 async fn watch_read(shared: Arc<Shared>, resource: Resource) {
-    watch(&shared, &resource, "", |_| None).await;
+    let kind = DefinitionKind::from_kind(&resource.kind);
+    watch(&shared, &resource, "", |object| {
+        let meta = &object["metadata"];
+        let (namespace, name) = (meta["namespace"].as_str()?, meta["name"].as_str()?);
+        Some((Subject::Definition(kind?), namespace.to_owned(), name.to_owned()))
+    })
+    .await;
 }
 
 /// Lists, then watches, for ever; every object seen enqueues its key. The status a reconcile
@@ -345,6 +354,9 @@ fn fingerprint(kind: &str, object: &Value) -> String {
     let workflow = match kind {
         "Application" => &object["status"]["workflow"],
         "WorkflowRun" => &object["status"],
+        kind if DefinitionKind::from_kind(kind).is_some() => {
+            return format!("{}{}", meta["generation"], meta["annotations"][REVISION]);
+        }
         _ => return format!("{}{}", meta["name"], meta["resourceVersion"]),
     };
     let phases: Vec<&Value> = workflow["steps"]

@@ -242,6 +242,17 @@ impl World for KubeWorld {
         })
     }
 
+    fn kind_of<'a>(
+        &'a self,
+        group: &'a str,
+        resource: &'a str,
+        _cluster: &'a str,
+    ) -> Call<'a, Option<(String, String)>> {
+        Box::pin(
+            async move { self.kinds.named(&self.client, group, resource).await.map_err(classify) },
+        )
+    }
+
     fn logs<'a>(&'a self, pod: &'a ObjectRef, part: &'a LogPart) -> Call<'a, String> {
         Box::pin(async move {
             let mut path = format!("{}/log", self.path(pod, Some(&pod.name)).await?);

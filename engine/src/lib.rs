@@ -20,6 +20,7 @@ pub mod render; // definitions and parameters become objects
 pub mod revision; // what was delivered, and its hashes
 pub mod runtime; // what the engine needs of a CUE runtime
 pub mod schema; // OpenAPI of parameters
+pub mod settings; // limits, gates, what may be delivered
 pub mod validate; // what admission refuses
 pub mod world; // every effect of the engine
 pub mod workflow; // which step may run, what its outcome means

@@ -184,6 +184,41 @@ const CLUSTER_SCOPED: [&str; 12] = [
     "ValidatingWebhookConfiguration",
 ];
 
+/// Kinds whose resources are known without asking anybody.
+const RESOURCES: [(&str, &str); 20] = [
+    ("v1", "ConfigMap"),
+    ("v1", "Secret"),
+    ("v1", "Service"),
+    ("v1", "ServiceAccount"),
+    ("v1", "Namespace"),
+    ("v1", "PersistentVolumeClaim"),
+    ("v1", "PersistentVolume"),
+    ("apps/v1", "Deployment"),
+    ("apps/v1", "StatefulSet"),
+    ("apps/v1", "DaemonSet"),
+    ("batch/v1", "Job"),
+    ("batch/v1", "CronJob"),
+    ("networking.k8s.io/v1", "Ingress"),
+    ("networking.k8s.io/v1", "NetworkPolicy"),
+    ("autoscaling/v2", "HorizontalPodAutoscaler"),
+    ("policy/v1", "PodDisruptionBudget"),
+    ("rbac.authorization.k8s.io/v1", "Role"),
+    ("rbac.authorization.k8s.io/v1", "RoleBinding"),
+    ("rbac.authorization.k8s.io/v1", "ClusterRole"),
+    ("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"),
+];
+
+/// Whether a resource is of a kind: `policies` and `policy` are of `Policy`.
+pub fn is_resource(kind: &str, resource: &str) -> bool {
+    let (one, wanted) = (kind.to_lowercase(), resource.to_lowercase());
+    let many = match one.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None if one.ends_with('s') => format!("{one}es"),
+        None => format!("{one}s"),
+    };
+    wanted == one || wanted == many
+}
+
 /// Every effect of the engine.
 pub trait World: Send + Sync {
     /// One object; `None` if it is not there.
@@ -213,6 +248,21 @@ pub trait World: Send + Sync {
     /// Whether objects of the kind live in namespaces.
     fn is_namespaced<'a>(&'a self, _api_version: &'a str, kind: &'a str) -> Call<'a, bool> {
         Box::pin(async move { Ok(!CLUSTER_SCOPED.contains(&kind)) })
+    }
+    /// `apiVersion` and `kind` of a resource, named in the plural or the singular; any group, if none
+    /// is given.
+    fn kind_of<'a>(
+        &'a self,
+        group: &'a str,
+        resource: &'a str,
+        _cluster: &'a str,
+    ) -> Call<'a, Option<(String, String)>> {
+        let found = RESOURCES.iter().find(|(api_version, kind)| {
+            let of = api_version.split_once('/').map_or("", |it| it.0);
+            (group.is_empty() || of == group) && is_resource(kind, resource)
+        });
+        let found = found.map(|it| (it.0.to_owned(), it.1.to_owned()));
+        Box::pin(async move { Ok(found) })
     }
     /// Sends a mail.
     fn mail<'a>(&'a self, _mail: &'a Mail) -> Call<'a, ()> {

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use clap::Args as ClapArgs;
+use clap::{Args as ClapArgs, FromArgMatches as _};
 use lateen_controller::lease::{Candidate, Election};
 use lateen_controller::observe::{self, Metrics};
 use lateen_controller::run::{self, Options};
+use lateen_engine::settings::{Admission, Gates, Kinds, Settings};
 use lateen_engine::workflow::backoff::{Caps, parse_duration};
 use tokio_util::sync::CancellationToken;
 
@@ -59,16 +60,65 @@ pub struct Args {
     /// Gates, as `Name=true,Other=false`.
     #[arg(long, default_value = "", value_name = "GATES")]
     feature_gates: String,
+    /// Revisions of a definition kept besides the current one.
+    #[arg(long, default_value_t = 2, value_name = "N")]
+    definition_revision_limit: usize,
+    /// Objects may be outside the Application's namespace.
+    #[arg(long, default_value_t = true, num_args = 0..=1, require_equals = true,
+        default_missing_value = "true", action = clap::ArgAction::Set, value_name = "BOOL")]
+    allow_cross_namespace_resource: bool,
+    /// Kinds that may be delivered: whitelist:KIND.VERSION.GROUP,… or blacklist:…
+    #[arg(long, default_value = "", value_name = "LIST")]
+    allow_resource_types: String,
     /// Further flags of the official controller.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
     others: Vec<String>,
 }
 
+impl Args {
+    /// Whatever follows the first flag that is not known ends up in `others`: takes those out of it
+    /// that are known after all, and gives back the rest.
+    fn take_known(&mut self) -> anyhow::Result<Vec<String>> {
+        let command = Self::augment_args_for_update(clap::Command::new("controller"))
+            .no_binary_name(true)
+            .disable_help_flag(true);
+        let known = |flag: &str| {
+            let name = flag.strip_prefix("--")?;
+            let name = name.split_once('=').map_or(name, |it| it.0);
+            command.get_arguments().find(|it| {
+                it.get_long() == Some(name)
+                    || it.get_visible_aliases().is_some_and(|all| all.contains(&name))
+            })
+        };
+        let mut again = Vec::new();
+        let mut unknown = Vec::new();
+        let mut rest = std::mem::take(&mut self.others).into_iter().peekable();
+        while let Some(flag) = rest.next() {
+            let own = known(&flag);
+            // A flag is followed by its value, unless that is in it, or it needs none.
+            let alone = flag.contains('=') || own.is_some_and(clap::Arg::is_require_equals_set);
+            let value = rest.next_if(|next| !alone && !next.starts_with('-'));
+            let to = if own.is_some() { &mut again } else { &mut unknown };
+            to.push(flag);
+            to.extend(value);
+        }
+        let mut matches = command.try_get_matches_from(again)?;
+        self.update_from_arg_matches_mut(&mut matches)?;
+        Ok(unknown)
+    }
+}
+
 /// Runs the command.
-pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
-    for other in &args.others {
+pub async fn run(mut args: Args, cli: &Cli) -> anyhow::Result<Exit> {
+    for other in args.take_known()? {
         tracing::warn!(flag = %other, "flag without effect");
     }
+    let (gates, unknown) = Gates::read(&args.feature_gates);
+    for gate in unknown {
+        tracing::warn!(%gate, "gate without effect");
+    }
+    let kinds = Kinds::read(&args.allow_resource_types)
+        .map_err(|error| bad_input(format!("--allow-resource-types: {error}")))?;
     let resync = duration("--application-re-sync-period", &args.application_re_sync_period)?;
     let cluster = cli.target.cluster().await?;
     let metrics = Arc::new(Metrics::default());
@@ -86,12 +136,17 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     let options = Options {
         workers: args.concurrent_reconciles,
         resync,
-        retries: args.max_workflow_step_error_retry_times,
-        caps: Caps {
-            wait: args.max_workflow_wait_backoff_time.into(),
-            failed: args.max_workflow_failed_backoff_time.into(),
+        settings: Settings {
+            retries: args.max_workflow_step_error_retry_times,
+            caps: Caps {
+                wait: args.max_workflow_wait_backoff_time.into(),
+                failed: args.max_workflow_failed_backoff_time.into(),
+            },
+            revision_limit: args.application_revision_limit,
+            definition_revision_limit: args.definition_revision_limit,
+            admission: Admission { cross_namespace: args.allow_cross_namespace_resource, kinds },
+            gates,
         },
-        revision_limit: args.application_revision_limit,
         namespace: String::new(),
     };
     let runtime = Arc::new(cue_runtime()?);
@@ -168,4 +223,46 @@ pub async fn interrupted() {
         }
     }
     let _ = tokio::signal::ctrl_c().await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Alone {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    #[test]
+    fn known_flags_behind_unknown_ones_count() {
+        let given = [
+            "controller",
+            "--system-definition-namespace=vela-system",
+            "--application-revision-limit=7",
+            "--shard-id",
+            "one",
+            "--max-workflow-step-error-retry-times",
+            "2",
+            "--leader-elect=false",
+            "--optimize-disable-component-revision",
+            "--feature-gates=EnableSuspendOnFailure=true",
+        ];
+        let mut args = Alone::try_parse_from(given).unwrap_or_else(|error| panic!("{error}")).args;
+        let unknown = args.take_known().unwrap_or_else(|error| panic!("{error}"));
+        let want = [
+            "--system-definition-namespace=vela-system",
+            "--shard-id",
+            "one",
+            "--optimize-disable-component-revision",
+        ];
+        assert_eq!(unknown, want);
+        assert_eq!(args.application_revision_limit, 7);
+        assert_eq!(args.max_workflow_step_error_retry_times, 2);
+        assert!(!args.leader_elect);
+        assert_eq!(args.feature_gates, "EnableSuspendOnFailure=true");
+        assert_eq!(args.concurrent_reconciles, 4);
+    }
 }

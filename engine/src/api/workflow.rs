@@ -151,7 +151,8 @@ impl WorkflowStep {
 
     /// Whether the engine itself knows what it does, without a definition.
     pub fn is_built_in(&self) -> bool {
-        matches!(self.r#type.as_str(), "step-group" | "apply-component" | "builtin-apply-component")
+        let all = ["suspend", "step-group", "apply-component", "builtin-apply-component"];
+        all.contains(&self.r#type.as_str())
     }
 }
 

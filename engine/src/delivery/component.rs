@@ -61,6 +61,15 @@ impl Delivery<'_> {
         })
         .await
         .map_err(Error::Invalid)?;
+        // Before what the place adds (E-70).
+        let revision = self.app.status.latest_revision.as_ref();
+        let hash = revision.map_or("", |it| it.revision_hash.as_str());
+        let auxiliaries = rendered.auxiliaries.iter_mut().map(|it| &mut it.object);
+        for object in std::iter::once(&mut rendered.workload).chain(auxiliaries) {
+            if object.is_object() && !hash.is_empty() {
+                object::set_label(object, label::APP_REVISION_HASH, hash);
+            }
+        }
         rendered.place(at, self.app.namespace());
         Ok(rendered)
     }
@@ -160,7 +169,9 @@ impl Delivery<'_> {
             cluster: cluster.to_owned(),
             healthy: true,
             workload_healthy: true,
-            workload_definition: kind.and_then(|it| serde_json::from_value(it).ok()),
+            workload_definition: kind
+                .and_then(|it| serde_json::from_value(it).ok())
+                .or_else(|| Some(Default::default())),
             ..ServiceStatus::default()
         }
     }

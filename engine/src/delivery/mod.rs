@@ -29,6 +29,7 @@ pub use self::trackers::Trackers;
 use crate::api::application::{AppliedResource, ServiceStatus};
 use crate::api::{Application, Component, DefinitionKind, ManagedResource, V1BETA1};
 use crate::render::{Context, Definitions, Placed, Templates};
+use crate::settings::Admission;
 use crate::workflow::actions::{Applied, Host};
 use crate::world::{Apply, Call, Error, ObjectRef, World};
 
@@ -46,6 +47,8 @@ pub struct Delivery<'a> {
     pub templates: Templates<'a>,
     /// What its policies say.
     pub rules: Rules,
+    /// What may be delivered at all.
+    pub admission: Admission,
     state: Mutex<State>,
 }
 
@@ -75,7 +78,8 @@ impl<'a> Delivery<'a> {
             seen: HashMap::new(),
         };
         let state = Mutex::new(state);
-        Self { world, app, definitions, context, templates, rules, state }
+        let admission = Admission::default();
+        Self { world, app, definitions, context, templates, rules, admission, state }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -22,7 +22,10 @@ impl Delivery<'_> {
         cluster: &str,
         creator: &str,
     ) -> Result<Vec<Value>, Error> {
-        let objects: Vec<Value> = objects.into_iter().map(|it| self.owned(it)).collect();
+        let objects: Vec<Value> = objects.into_iter().map(|it| self.owned(it, cluster)).collect();
+        for object in &objects {
+            self.admission.check(object, self.app.namespace())?;
+        }
         let known: Vec<bool> = {
             let state = self.state();
             objects.iter().map(|it| state.trackers.has(it, cluster)).collect()
@@ -32,6 +35,7 @@ impl Delivery<'_> {
             for object in &objects {
                 trackers.record(object, cluster, self.rules.lifetime(object));
             }
+            trackers.begin();
             trackers.unwritten()
         };
         self.write_trackers(unwritten).await?;
@@ -46,9 +50,12 @@ impl Delivery<'_> {
     }
 
     /// Marks an object as this Application's and takes out what the API server says.
-    fn owned(&self, mut object: Value) -> Value {
+    fn owned(&self, mut object: Value, cluster: &str) -> Value {
         object::set_label(&mut object, label::APP_NAME, &self.app.metadata.name);
         object::set_label(&mut object, label::APP_NAMESPACE, self.app.namespace());
+        if object::label(&object, label::APP_CLUSTER).is_none() {
+            object::set_label(&mut object, label::APP_CLUSTER, cluster);
+        }
         if let Some(meta) = object["metadata"].as_object_mut() {
             for key in
                 ["resourceVersion", "uid", "creationTimestamp", "managedFields", "generation"]

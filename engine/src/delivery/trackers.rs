@@ -136,15 +136,19 @@ impl Trackers {
         }
     }
 
-    /// Trackers as they are to be written, if they differ from what the cluster has. The one of
-    /// this version is there from the first delivery on, empty or not.
+    /// The tracker of this version is there from the first delivery on, empty or not.
+    pub(super) fn begin(&mut self) {
+        self.current.changed |= !self.current.exists;
+    }
+
+    /// Trackers as they are to be written, if they differ from what the cluster has.
     pub(super) fn unwritten(&mut self) -> Vec<Value> {
         let mut out = Vec::new();
         if std::mem::take(&mut self.root.changed) {
             self.root.exists = true;
             out.push(self.root.object());
         }
-        if std::mem::take(&mut self.current.changed) || !self.current.exists {
+        if std::mem::take(&mut self.current.changed) {
             self.current.exists = true;
             out.push(self.current.object());
         }

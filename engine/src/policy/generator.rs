@@ -54,6 +54,17 @@ pub fn steps(app: &Application, workflows: &[Workflow]) -> Result<Steps, Error> 
     if chosen.is_empty() {
         chosen = generated(app)?;
     }
+    // As admission would have named them (E-140).
+    for (index, it) in chosen.iter_mut().enumerate() {
+        if it.name.is_empty() {
+            it.name = format!("step-{index}");
+        }
+        for (sub_index, it) in it.sub_steps.iter_mut().enumerate() {
+            if it.name.is_empty() {
+                it.name = format!("step-{index}-{sub_index}");
+            }
+        }
+    }
     Ok(Steps { steps: chosen, mode })
 }
 

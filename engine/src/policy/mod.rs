@@ -3,6 +3,7 @@
 pub mod generator; // steps of an application that lists none
 pub mod overriding; // `override`: components patched by name or type
 pub mod placement; // `topology` and `replication`: where and how often
+pub mod scoped; // policies that change the Application itself
 pub mod selector; // which resources a rule is about
 
 use serde::de::DeserializeOwned;

@@ -7,14 +7,18 @@
 //!    (tests/crash.rs)
 //! 2. What the user got wrong is in the status; an error is what kept the status from being written.
 
+mod definition; // one definition, recorded
 mod definitions; // what the Application refers to
+mod referred; // objects that are in a cluster already
 mod removal; // the Application goes
 mod restart; // the workflow is to run again
 mod revision; // which revision this is
 mod run; // one pass of the workflow and what follows from it
 mod stand_alone; // a WorkflowRun, without an Application
 mod status; // conditions and phases
+mod transform; // policies that change the Application itself
 
+pub use self::definition::reconcile_definition;
 pub use self::stand_alone::reconcile_run;
 
 use chrono::{DateTime, Duration, Utc};
@@ -23,7 +27,7 @@ use serde_json::{Value, json};
 
 use crate::api::names::{annotation, condition, finalizer, label};
 use crate::api::{Application, V1BETA1};
-use crate::workflow::backoff;
+use crate::settings::Settings;
 use crate::world::{Error, ObjectRef, PatchKind, World};
 
 /// What reconciles are done with.
@@ -36,12 +40,8 @@ pub struct Engine<'a> {
     pub render_packages: &'a [Package],
     /// Packages of workflow steps.
     pub step_packages: &'a [Package],
-    /// Failures in a row before a step fails for good.
-    pub retries: u32,
-    /// Longest waits between attempts of a step.
-    pub caps: backoff::Caps,
-    /// Revisions kept besides the current one.
-    pub revision_limit: usize,
+    /// Limits and gates.
+    pub settings: &'a Settings,
     /// Version of the cluster, for templates.
     pub cluster_version: crate::render::ClusterVersion,
 }

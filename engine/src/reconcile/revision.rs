@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::Engine;
 use super::definitions::waits_for;
+use super::transform::AUTO_REVISION;
 use crate::api::names::{annotation, label};
 use crate::api::object::{self, RevisionName};
 use crate::api::revision::ApplicationRevisionSpec;
@@ -53,10 +54,11 @@ fn content(live: Value) -> Option<ApplicationRevisionSpec> {
     serde_json::from_value::<ApplicationRevision>(live).ok().map(|it| it.spec)
 }
 
-/// Finds or records the revision of what is asked for now.
+/// Finds or records the revision of what is asked for now; `whole` is the Application with the
+/// objects it refers to.
 pub(super) async fn revise(
     engine: &Engine<'_>,
-    app: &mut Application,
+    (app, whole, custom): (&mut Application, &Application, Option<&Value>),
     captured: Captured,
     definitions: &Definitions,
     steps: &[WorkflowStep],
@@ -74,7 +76,7 @@ pub(super) async fn revise(
         app.status.latest_revision = Some(earlier);
         return Ok(Revised { name, is_new: true });
     }
-    record(engine, app, &revision, definitions, steps).await?;
+    record(engine, (whole, custom), &revision, definitions, steps).await?;
     app.status.latest_revision = Some(RevisionName {
         name: name.clone(),
         revision: number,
@@ -101,7 +103,8 @@ async fn is_latest(
     }
     // The tracker of this generation says which revision was delivered under it.
     let external = captured.workflow.is_some() || !captured.external_policies.is_empty();
-    if !external && trackers.delivered() == Some(latest.name.as_str()) {
+    let follows = app.annotation(AUTO_REVISION) == "true";
+    if !external && !follows && trackers.delivered() == Some(latest.name.as_str()) {
         return Ok(true);
     }
     let Some(live) = engine.world.get(&at(app, &latest.name)).await? else { return Ok(false) };
@@ -159,7 +162,7 @@ fn number(name: &str) -> i64 {
 /// Writes a revision and the ConfigMaps of what it renders to.
 async fn record(
     engine: &Engine<'_>,
-    app: &Application,
+    (app, custom): (&Application, Option<&Value>),
     revision: &ApplicationRevision,
     definitions: &Definitions,
     steps: &[WorkflowStep],
@@ -167,6 +170,7 @@ async fn record(
     let name = &revision.metadata.name;
     let mut context = Context::of(app, name);
     context.cluster_version = engine.cluster_version.clone();
+    context.custom = custom.cloned();
     let templates = Templates::new(engine.runtime, engine.render_packages);
     let mut entries = Vec::new();
     for component in &app.spec.components {
@@ -219,14 +223,12 @@ pub(super) async fn conclude(
     app: &Application,
     name: &str,
     succeeded: bool,
-    variables: &serde_json::Map<String, Value>,
+    context: serde_json::Map<String, Value>,
 ) -> Result<(), Error> {
-    let texts: serde_json::Map<String, Value> =
-        variables.iter().map(|(key, value)| (key.clone(), value.to_string().into())).collect();
     let body = json!({"status": {
         "succeeded": succeeded,
         "workflow": app.status.workflow,
-        "workflowContext": texts,
+        "workflowContext": context,
     }});
     match engine.world.patch_status(&at(app, name), &body).await {
         Ok(_) | Err(Error::NotFound(_)) => Ok(()),

@@ -3,7 +3,10 @@
 use chrono::{DateTime, Duration, SecondsFormat, Utc};
 use serde_json::{Map, Value, json};
 
-use super::{Engine, Next, Stop, after, definitions, restart, revision, status, stop};
+use super::transform::Transformed;
+use super::{
+    Engine, Next, Stop, after, definitions, referred, restart, revision, status, stop, transform,
+};
 use crate::api::names::{annotation, condition, phase};
 use crate::api::policies::BUILT_IN;
 use crate::api::revision::ApplicationRevisionSpec;
@@ -50,13 +53,19 @@ pub(super) async fn deliver(
     let world = engine.world;
     let scheduled =
         restart::schedule(engine, app).await.map_err(stop(SYNCED, phase::STARTING, "Failed"))?;
-    let mut found = find(engine, app).await?;
+    let heard = transform::transform(engine, app, live).await.map_err(stop(
+        SYNCED,
+        phase::STARTING,
+        "FailedParse",
+    ))?;
+    let mut found = find(engine, app, &heard).await?;
     let now = world.now();
     for kind in [condition::PARSED, condition::REVISION] {
         status::set(app, kind, Ok(()), now);
     }
     let mut context = Context::of(app, &found.revision);
     context.cluster_version = engine.cluster_version.clone();
+    context.custom = heard.custom;
     let templates = Templates::new(engine.runtime, engine.render_packages);
     let fresh = app.status.workflow.as_ref().is_none_or(|it| it.app_revision != found.run);
     if fresh {
@@ -66,8 +75,9 @@ pub(super) async fn deliver(
     let trackers = std::mem::replace(&mut found.trackers, Trackers::empty(app));
     let rules = std::mem::take(&mut found.rules);
     let snapshot = app.clone();
-    let delivery =
+    let mut delivery =
         Delivery::new(world, &snapshot, &found.definitions, &context, templates, (rules, trackers));
+    delivery.admission = engine.settings.admission.clone();
     if fresh {
         let policy = stop(condition::POLICY, phase::GENERATING_POLICY, "FailedApply");
         let objects = custom_policies(&snapshot, &found.definitions, &context, templates);
@@ -138,7 +148,7 @@ pub(super) async fn deliver(
             wake_by(UNHEALTHY);
         }
     }
-    let limit = delivery.rules.revision_limit().unwrap_or(engine.revision_limit);
+    let limit = delivery.rules.revision_limit().unwrap_or(engine.settings.revision_limit);
     let (services, applied) = delivery.finish();
     app.status.services = services;
     app.status.applied_resources = applied;
@@ -156,7 +166,11 @@ pub(super) async fn deliver(
 }
 
 /// Reads all that the Application refers to, and which revision it is.
-async fn find(engine: &Engine<'_>, app: &mut Application) -> Result<Found, Stop> {
+async fn find(
+    engine: &Engine<'_>,
+    app: &mut Application,
+    heard: &Transformed,
+) -> Result<Found, Stop> {
     let world = engine.world;
     let parse = stop(condition::PARSED, phase::RENDERING, "FailedParse");
     let revise = stop(condition::REVISION, phase::RENDERING, "FailedRevision");
@@ -186,15 +200,40 @@ async fn find(engine: &Engine<'_>, app: &mut Application) -> Result<Found, Stop>
         Some(recorded) => recorded.policies.values().cloned().collect(),
         None => definitions::policies(engine, app, &steps.steps).await.map_err(parse)?,
     };
+    let snapshot = recorded.is_some();
     let (definitions, mut captured) = match recorded {
         Some(recorded) => of_revision(recorded),
         None => definitions::load(engine, app, &steps.steps).await.map_err(parse)?,
     };
+    let referred = if snapshot {
+        referred::of_revision(app, &captured.referred)
+    } else {
+        let read = referred::read(engine, app).await.map_err(|error| {
+            let text = format!("failed to parseReferredObjects: {error}");
+            parse(match error {
+                Error::Unavailable(_) => Error::Unavailable(text),
+                _ => Error::Invalid(text),
+            })
+        })?;
+        captured.referred = referred::kept(&read);
+        read
+    };
     captured.external_policies.clone_from(&external);
     captured.workflow = workflow;
-    let revised = revision::revise(engine, app, captured, &definitions, &steps.steps, &trackers)
-        .await
-        .map_err(revise)?;
+    captured.hear(&heard.heard);
+    let mut whole = app.clone();
+    referred::give(&mut whole, referred);
+    let revised = revision::revise(
+        engine,
+        (app, &whole, heard.custom.as_ref()),
+        captured,
+        &definitions,
+        &steps.steps,
+        &trackers,
+    )
+    .await
+    .map_err(revise)?;
+    app.spec.components = whole.spec.components;
     if !revised.is_new {
         trackers.go_on(&revised.name);
     }
@@ -219,6 +258,7 @@ fn of_revision(recorded: ApplicationRevisionSpec) -> (Definitions, Captured) {
         traits: recorded.trait_definitions,
         policies: recorded.policy_definitions,
         steps: recorded.workflow_step_definitions,
+        referred: recorded.referred_objects,
         ..Captured::default()
     };
     let mut definitions = Definitions::default();
@@ -258,7 +298,14 @@ fn custom_policies(
     context: &Context,
     templates: Templates<'_>,
 ) -> Result<Vec<Value>, Error> {
-    let custom = app.spec.policies.iter().filter(|it| !BUILT_IN.contains(&it.r#type.as_str()));
+    let scope = |r#type: &str| {
+        let found = definitions.get(DefinitionKind::Policy, r#type, app.namespace(), false);
+        found.map_or("", |it| it.spec.scope.as_str())
+    };
+    let custom = app.spec.policies.iter().filter(|it| {
+        // Those of the Application have spoken already.
+        !BUILT_IN.contains(&it.r#type.as_str()) && scope(&it.r#type) != "Application"
+    });
     let mut objects = Vec::new();
     for policy in custom {
         let made = render_policy(templates, definitions, context, policy, &json!({}), &mut NoActor)
@@ -350,8 +397,8 @@ async fn pass(
         mode: &found.steps.mode,
         template: &template,
         context: &seen,
-        retries: engine.retries,
-        caps: engine.caps,
+        retries: engine.settings.retries,
+        caps: engine.settings.caps,
     };
     let mut workflow = app.status.workflow.take().unwrap_or_default();
     let passed = round(&wanted, &setting, &mut workflow, variables).await;
@@ -434,7 +481,7 @@ async fn finish(
     live: &Value,
 ) -> Result<(), Error> {
     let world = engine.world;
-    revision::conclude(engine, app, revision, succeeded, variables.all()).await?;
+    revision::conclude(engine, app, revision, succeeded, variables.told()).await?;
     if succeeded {
         world.event(live, false, "Applied", "Workflow finished").await?;
         world.event(live, false, "Deployed", "Deployed successfully").await

@@ -135,8 +135,8 @@ async fn advance(
         mode: &steps.mode,
         template: &template,
         context: &context,
-        retries: engine.retries,
-        caps: engine.caps,
+        retries: engine.settings.retries,
+        caps: engine.settings.caps,
     };
     let mut workflow = run.status.to_workflow();
     let passed = round(&pass, &setting, &mut workflow, &mut variables).await;

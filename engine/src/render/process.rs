@@ -38,7 +38,7 @@ impl Actor for NoActor {
 /// `vela/base64`, which needs nothing but its parameter.
 fn base64(action: &Action) -> Result<Value, String> {
     use base64::Engine as _;
-    let engine = base64::engine::general_purpose::STANDARD;
+    let engine = STANDARD;
     let given: Value = serde_json::from_str(&action.json).unwrap_or_default();
     let text = given["$params"].as_str().ok_or("$params is not a string")?;
     let returned = match action.verb.as_str() {

@@ -1,5 +1,6 @@
 //! The ApplicationRevision of an Application: name, content, labels.
 
+use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 use super::{canonical, hash};
@@ -7,7 +8,7 @@ use crate::api::definition::DefinitionMap;
 use crate::api::names::{annotation, label};
 use crate::api::object::ObjectMeta;
 use crate::api::revision::{ApplicationRevisionSpec, ApplicationRevisionStatus};
-use crate::api::{Application, ApplicationRevision, Policy, V1BETA1, Workflow};
+use crate::api::{Application, ApplicationRevision, Definition, Policy, V1BETA1, Workflow};
 
 /// Everything an Application was rendered from, besides itself.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,6 +29,19 @@ pub struct Captured {
     pub workflow: Option<Workflow>,
     /// Objects of `ref-objects` components.
     pub referred: Vec<Value>,
+    /// Revisions of the definitions of application-scoped policies, by policy.
+    pub versions: IndexMap<String, String>,
+}
+
+impl Captured {
+    /// Adds application-scoped policies that were heard, by their names.
+    pub fn hear(&mut self, all: &[(String, Definition)]) {
+        for (policy, definition) in all {
+            let latest = definition.status.latest_revision.clone().unwrap_or_default();
+            self.versions.insert(policy.clone(), latest.name);
+            self.policies.insert(definition.metadata.name.clone(), definition.clone());
+        }
+    }
 }
 
 /// Name and number of the revision after the latest one.
@@ -58,6 +72,7 @@ pub fn build(app: &Application, captured: Captured, name: &str) -> ApplicationRe
             .collect(),
         workflow: captured.workflow,
         referred_objects: captured.referred,
+        policy_versions: captured.versions,
         ..Default::default()
     };
     let mut revision = ApplicationRevision {

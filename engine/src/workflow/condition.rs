@@ -39,7 +39,7 @@ pub fn statuses(status: &WorkflowStatus) -> Value {
     Value::Object(all)
 }
 
-/// Evaluates a condition.
+/// Evaluates a condition; `scope` has the step's `inputs` and its `parameter` (E-116).
 ///
 /// # Errors
 /// Why it is no bool, in KubeVela's words.
@@ -47,7 +47,7 @@ pub fn evaluate(
     runtime: &dyn Runtime,
     condition: &str,
     status: &Value,
-    inputs: &Value,
+    scope: &Value,
     context: &Value,
 ) -> Result<bool, String> {
     // `status.a-b.succeeded` is read as the step a-b.
@@ -59,14 +59,15 @@ pub fn evaluate(
     let program = Program::new(ProgramSpec {
         sources: vec![Source::new(
             "if",
-            format!("\"if\": ({text})\nstatus: _\ninputs: _\ncontext: _\n"),
+            format!("\"if\": ({text})\nstatus: _\ninputs: _\nparameter: _\ncontext: _\n"),
         )],
         packages: Vec::new(),
         profile: Profile::KubeVela,
     });
     let inputs = vec![
         Input::new("status", status.to_string()),
-        Input::new("inputs", inputs.to_string()),
+        Input::new("inputs", scope["inputs"].to_string()),
+        Input::new("parameter", scope["parameter"].to_string()),
         Input::new("context", context.to_string()),
     ];
     let value = runtime

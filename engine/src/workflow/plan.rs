@@ -7,10 +7,10 @@
 //! next ─ Some(Due) ─▶ (the step is run) ─▶ record ─▶ next … ─ None ─▶ end ─▶ Passed
 //! ~~~
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Duration, SecondsFormat, Utc};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::backoff::{Caps, parse_duration};
 use super::condition;
@@ -57,7 +57,7 @@ pub struct Plan<'a> {
     pub now: DateTime<Utc>,
     /// Ids for new rows.
     pub new_id: &'a (dyn Fn() -> String + Send + Sync),
-    /// Whether an `if` holds: its text, the steps' statuses, the inputs.
+    /// Whether an `if` holds: its text, the steps' statuses, `inputs` and `parameter`.
     pub judge: &'a (dyn Fn(&str, &Value, &Value) -> Result<bool, String> + Send + Sync),
     /// What inputs may be from besides values.
     pub context: &'a Map<String, Value>,
@@ -77,6 +77,8 @@ struct Progress {
     broken: Option<String>,
     /// Steps that are not to be looked at again in this round.
     seen: HashSet<String>,
+    /// By group: steps of a DAG that were free to run by now.
+    waves: HashMap<String, HashSet<String>>,
     /// A step ran.
     ran: bool,
     /// Nothing more can run: what waits is told why.
@@ -194,7 +196,13 @@ impl<'a> Plan<'a> {
     }
 
     fn own(&mut self, it: &WorkflowStep, group: Option<&str>) -> &mut StepStatus {
-        row_mut(self.status, group, it, self.new_id)
+        // A row that was never written has its id from what was: that of its marks.
+        let known = self.variables.marks.get(&it.name).map(|it| it.id.clone());
+        let known = known.filter(|it| !it.is_empty());
+        match known {
+            Some(id) => row_mut(self.status, group, it, &|| id.clone()),
+            None => row_mut(self.status, group, it, self.new_id),
+        }
     }
 
     /// A step is over without having run, or without having run to its end.
@@ -211,6 +219,17 @@ impl<'a> Plan<'a> {
         put(own, phase, reason, message);
         own.first_execute_time = own.first_execute_time.take().or_else(|| time.clone());
         own.last_execute_time = time;
+        self.give_nothing(it);
+    }
+
+    /// A step that is over has given what it gives: those that wait for the rest see nothing
+    /// (E-120).
+    fn give_nothing(&mut self, it: &WorkflowStep) {
+        for output in &it.outputs {
+            if self.variables.get(&output.name).is_none() {
+                self.variables.set(&output.name, Value::Null);
+            }
+        }
     }
 
     /// A user's `suspend: true` stops everything; `false` beside suspending steps lets them go on
@@ -265,40 +284,106 @@ impl<'a> Plan<'a> {
 
     /// Steps of the workflow, or of a group, from the first one.
     fn look(&mut self, steps: &'a [WorkflowStep], group: Option<&'a str>, dag: bool) -> Look<'a> {
+        if dag {
+            return self.look_in_waves(steps, group);
+        }
         for it in steps {
             if is_done(row(self.status, group, &it.name)) {
                 continue;
             }
-            if self.progress.broken.is_some() || self.status.suspend && !dag {
+            if self.progress.broken.is_some() || self.status.suspend {
                 return Look::Stop;
             }
-            let missing = it.depends_on.iter().find(|name| {
-                !is_done(row(self.status, group, name)) && !is_done(row(self.status, None, name))
-            });
-            if let Some(missing) = missing {
-                self.pending(it, group, dag, format!("Pending on DependsOn: {missing}"));
-                continue;
+            if let Some(message) = self.missing(it, group) {
+                self.pending(it, group, false, message);
+                return Look::Stop;
             }
-            let waits = self.progress.seen.contains(&it.name);
-            if !waits && self.is_skipped(it, group) {
-                continue;
-            }
-            let missing = it.inputs.iter().find(|it| self.input(&it.from).is_none());
-            if let Some(missing) = missing {
-                self.pending(it, group, dag, format!("Pending on Input: {}", missing.from));
-            } else if it.r#type == "step-group" {
-                match self.look_into(it) {
-                    Look::Due(due) => return Look::Due(due),
-                    Look::Stop | Look::Past => {}
-                }
-            } else if !waits && let Some(due) = self.due(it, group) {
+            if let Some(due) = self.look_at(it, steps, group, false) {
                 return Look::Due(due);
             }
-            if !dag && !is_done(row(self.status, group, &it.name)) {
+            if !is_done(row(self.status, group, &it.name)) {
                 return Look::Stop;
             }
         }
         Look::Past
+    }
+
+    /// All that nothing keeps from running, in order; then what became free by that (E-109).
+    fn look_in_waves(&mut self, steps: &'a [WorkflowStep], group: Option<&'a str>) -> Look<'a> {
+        let key = group.unwrap_or_default();
+        loop {
+            let wave = self.progress.waves.get(key).cloned().unwrap_or_default();
+            for it in steps.iter().filter(|it| wave.contains(it.name.as_str())) {
+                if self.progress.broken.is_some() {
+                    return Look::Stop;
+                }
+                if is_done(row(self.status, group, &it.name)) {
+                    continue;
+                }
+                if let Some(due) = self.look_at(it, steps, group, true) {
+                    return Look::Due(due);
+                }
+            }
+            // Somebody is waited for: what became free meanwhile waits with the rest.
+            if self.status.suspend && !wave.is_empty() {
+                return Look::Past;
+            }
+            let free: Vec<&str> = steps
+                .iter()
+                .filter(|it| !wave.contains(it.name.as_str()))
+                .filter(|it| !is_done(row(self.status, group, &it.name)))
+                .filter(|it| self.missing(it, group).is_none())
+                .map(|it| it.name.as_str())
+                .collect();
+            if free.is_empty() {
+                break;
+            }
+            let free: Vec<String> = free.into_iter().map(str::to_owned).collect();
+            self.progress.waves.entry(key.to_owned()).or_default().extend(free);
+        }
+        for it in steps {
+            let open = !is_done(row(self.status, group, &it.name));
+            if open && let Some(message) = self.missing(it, group) {
+                self.pending(it, group, true, message);
+            }
+        }
+        Look::Past
+    }
+
+    /// What a step waits for before anything of it is looked at (E-110).
+    fn missing(&self, it: &WorkflowStep, group: Option<&str>) -> Option<String> {
+        let before = it.depends_on.iter().find(|name| !is_done(self.before(group, name)));
+        if let Some(name) = before {
+            return Some(format!("Pending on DependsOn: {name}"));
+        }
+        let input = it.inputs.iter().find(|it| self.input(&it.from).is_none())?;
+        Some(format!("Pending on Input: {}", input.from))
+    }
+
+    /// The row of a step that another one depends on: beside it, or outside its group.
+    fn before(&self, group: Option<&str>, name: &str) -> Option<&StepStatus> {
+        row(self.status, group, name).or_else(|| row(self.status, None, name))
+    }
+
+    /// A step that waits for no other: to be run, or decided upon.
+    fn look_at(
+        &mut self,
+        it: &'a WorkflowStep,
+        steps: &[WorkflowStep],
+        group: Option<&'a str>,
+        dag: bool,
+    ) -> Option<Due<'a>> {
+        let seen = self.progress.seen.contains(&it.name);
+        if !seen && self.is_skipped(it, steps, group, dag) {
+            return None;
+        }
+        if it.r#type == "step-group" {
+            return match self.look_into(it) {
+                Look::Due(due) => Some(due),
+                Look::Stop | Look::Past => None,
+            };
+        }
+        if seen { None } else { self.due(it, group) }
     }
 
     /// What waits for others is told of once nothing more can run; in a DAG only after something
@@ -312,16 +397,23 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Whether the step is left out: by its `if`, or because an earlier one failed. A step that
-    /// cannot tell fails, which is the same here.
-    fn is_skipped(&mut self, it: &WorkflowStep, group: Option<&str>) -> bool {
+    /// Whether the step is left out: by its `if`, or because of what it comes after (E-111).
+    fn is_skipped(
+        &mut self,
+        it: &WorkflowStep,
+        steps: &[WorkflowStep],
+        group: Option<&str>,
+        dag: bool,
+    ) -> bool {
         let text = it.r#if.trim();
-        let runs = row(self.status, group, &it.name).is_some_and(|it| it.phase == "running");
+        let runs = row(self.status, group, &it.name)
+            .is_some_and(|it| matches!(it.phase.as_str(), "running" | "suspending"));
         if condition::is_always(text) || runs {
             return false;
         }
+        let mut message = String::new();
         let skip = if text.is_empty() {
-            any_failed(self.status, group)
+            self.comes_after_failure(it, steps, group, dag)
         } else {
             let seen = condition::statuses(self.status);
             let inputs: Map<String, Value> = it
@@ -329,22 +421,55 @@ impl<'a> Plan<'a> {
                 .iter()
                 .map(|it| (it.from.clone(), self.input(&it.from).unwrap_or_default()))
                 .collect();
-            match (self.judge)(text, &seen, &Value::Object(inputs)) {
+            let parameter = it.properties.clone().unwrap_or_else(|| json!({}));
+            let scope = json!({"inputs": inputs, "parameter": parameter});
+            match (self.judge)(text, &seen, &scope) {
                 Ok(holds) => !holds,
-                Err(message) => {
-                    let message = format!("pre check error: {message}");
-                    self.decide(it, group, "failed", "Execute", message);
-                    return true;
+                Err(error) => {
+                    message = format!("pre check error: {error}");
+                    true
                 }
             }
         };
         if skip {
-            self.decide(it, group, "skipped", "Skip", String::new());
+            self.decide(it, group, "skipped", "Skip", message);
             for sub in &it.sub_steps {
-                put(self.own(sub, Some(&it.name)), "skipped", "Skip", String::new());
+                self.decide(sub, Some(&it.name), "skipped", "Skip", String::new());
             }
         }
         skip
+    }
+
+    /// What a step depends on must have succeeded, and what that depends on; without that, what is
+    /// before it in order must not have failed.
+    fn comes_after_failure(
+        &self,
+        it: &WorkflowStep,
+        steps: &[WorkflowStep],
+        group: Option<&str>,
+        dag: bool,
+    ) -> bool {
+        if it.depends_on.is_empty() {
+            let earlier = steps.iter().take_while(|other| other.name != it.name);
+            return !dag
+                && earlier
+                    .filter_map(|it| row(self.status, group, &it.name))
+                    .any(|it| it.phase == "failed");
+        }
+        let mut seen: Vec<&str> = Vec::new();
+        let mut open: Vec<&str> = it.depends_on.iter().map(String::as_str).collect();
+        while let Some(name) = open.pop() {
+            if seen.contains(&name) {
+                continue;
+            }
+            seen.push(name);
+            if self.before(group, name).is_none_or(|it| it.phase != "succeeded") {
+                return true;
+            }
+            let own = steps.iter().chain(self.steps).find(|it| it.name == name);
+            open.extend(own.into_iter().flat_map(|it| &it.depends_on).map(String::as_str));
+        }
+        false
     }
 
     /// A group: it runs while its steps do, and comes to what they come to.
@@ -465,7 +590,9 @@ impl<'a> Plan<'a> {
                 put(self.own(it, group), "suspending", "Suspend", message);
                 self.status.suspend = true;
                 let until = after.map(|it| self.after(it));
+                self.variables.stamp_suspend(&due.id, &field, now, until);
                 let mark = self.variables.mark(&it.name);
+                mark.id.clone_from(&due.id);
                 mark.suspended = Some(now);
                 mark.until = until;
                 mark.field = field;
@@ -494,6 +621,7 @@ impl<'a> Plan<'a> {
 
     fn over(&mut self, due: &Due<'_>, phase: &str, reason: &str, message: String) {
         put(self.own(due.step, due.group), phase, reason, message);
+        self.give_nothing(due.step);
         self.variables.forget(&due.step.name);
     }
 

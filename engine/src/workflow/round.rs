@@ -37,8 +37,8 @@ pub async fn round(
 ) -> Passed {
     let context = Value::Object(round.context.clone());
     let new_id = || setting.world.random_id();
-    let judge = |text: &str, statuses: &Value, inputs: &Value| {
-        condition::evaluate(setting.runtime, text, statuses, inputs, &context)
+    let judge = |text: &str, statuses: &Value, scope: &Value| {
+        condition::evaluate(setting.runtime, text, statuses, scope, &context)
     };
     let mut plan = Plan::new(
         (round.steps, round.mode),
@@ -79,7 +79,8 @@ async fn execute(
     for (key, value) in given.into_iter().filter(|it| !it.0.is_empty()) {
         set_at(&mut properties, &key, value);
     }
-    let template = match (round.template)(&it.r#type) {
+    let known = step::embedded(&it.r#type).map(|it| Ok(it.to_owned()));
+    let template = match known.unwrap_or_else(|| (round.template)(&it.r#type)) {
         Ok(template) => template,
         Err(message) => return Outcome::Failed { reason: "Rendering", message },
     };
@@ -139,6 +140,6 @@ async fn component(
     }
     match step::export_plain(setting.runtime, &values, &wanted, variables) {
         Ok(()) => Outcome::Succeeded(String::new()),
-        Err(message) => Outcome::Failed { reason: "Output", message },
+        Err(message) => Outcome::Waiting(message),
     }
 }

@@ -57,6 +57,21 @@ pub struct Setting<'a> {
 /// Actions of one step at most.
 const ACTIONS: usize = 1_000;
 
+/// The one step type with a template that is no definition (E-101).
+const SUSPEND: &str = r#"import "vela/builtin"
+
+suspend: builtin.#Suspend & {$params: parameter}
+parameter: {
+	duration?: string
+	message?:  string
+}
+"#;
+
+/// The template of a step type that the engine brings with it.
+pub fn embedded(r#type: &str) -> Option<&'static str> {
+    (r#type == "suspend").then_some(SUSPEND)
+}
+
 /// Runs `template` with `parameter` and `context`; suspends of `resumed` paths are over.
 pub async fn run(
     setting: &Setting<'_>,
@@ -73,6 +88,10 @@ pub async fn run(
         Err(error) => return Outcome::Failed { reason: "Rendering", message: error.to_string() },
     };
     let outcome = walk(setting, name, &mut session, outputs, resumed, variables).await;
+    if matches!(outcome, Outcome::Failed { .. } | Outcome::Broken(_)) {
+        // What there is of them is good enough (E-120).
+        let _ = export(&mut session, outputs, variables);
+    }
     let id = context["stepSessionID"].as_str().unwrap_or_default();
     if let Some(config_map) = setting.host.debug_object(id) {
         debug(setting, &mut session, config_map).await;
@@ -171,7 +190,8 @@ async fn walk(
     }
     match export(session, outputs, variables) {
         Ok(()) => Outcome::Succeeded(said),
-        Err(message) => Outcome::Failed { reason: "Output", message },
+        // Complete only once there is what others wait for (W-108).
+        Err(message) => Outcome::Waiting(message),
     }
 }
 
@@ -212,20 +232,36 @@ fn export(
     outputs: &[OutputItem],
     variables: &mut Variables,
 ) -> Result<(), String> {
+    let mut missing = Ok(());
     for (index, output) in outputs.iter().enumerate() {
-        let field = format!("_output{index}");
-        let value = session
-            .fill(&field, Filling::Cue(output.value_from.clone()))
-            .and_then(|()| session.value(&field));
+        let from = output.value_from.as_str();
+        let mut value = look_up(session, &format!("_output{index}"), from);
+        if !matches!(value, Ok(Some(_))) && !from.contains("$returns.") {
+            // Results of actions are told as if they lay where the action is (E-120).
+            let inside = match from.contains("output.") {
+                true => from.replacen("output.", "output.$returns.", 1),
+                false => format!("{from}.$returns"),
+            };
+            if let Ok(Some(found)) = look_up(session, &format!("_returned{index}"), &inside) {
+                value = Ok(Some(found));
+            }
+        }
         match value {
             Ok(Some(value)) => variables.set(&output.name, value),
-            Ok(None) => variables.set(&output.name, Value::Null),
-            Err(error) => {
-                return Err(format!("failed to get output from {}: {error}", output.value_from));
+            other => {
+                let why = other.err().unwrap_or_else(|| "it has no value yet".into());
+                missing = missing.and(Err(format!("failed to get output from {from}: {why}")));
             }
         }
     }
-    Ok(())
+    missing
+}
+
+fn look_up(session: &mut Session, field: &str, text: &str) -> Result<Option<Value>, String> {
+    session
+        .fill(field, Filling::Cue(text.to_owned()))
+        .and_then(|()| session.value(field))
+        .map_err(|error| error.to_string())
 }
 
 /// Outputs of a step that has no template: over `output` and `outputs`.

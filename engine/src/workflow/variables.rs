@@ -1,6 +1,6 @@
 //! The context ConfigMap of a run: variables, attempts, resume marks.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -12,6 +12,9 @@ use crate::api::Application;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Mark {
+    /// Id of the row, once something is named after it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub id: String,
     /// Failures in a row.
     pub failures: u32,
     /// Waits in a row with the same message.
@@ -38,6 +41,9 @@ pub struct Variables {
     pub marks: BTreeMap<String, Mark>,
     /// Where the logs of steps are found, by step name.
     logs: Map<String, Value>,
+    /// When suspends began and end, by `<step id>.<field>.suspendTimeStamp` and the like, for
+    /// those who read the ConfigMap (E-118).
+    stamps: BTreeMap<String, String>,
     changed: bool,
 }
 
@@ -56,6 +62,13 @@ impl Variables {
             values: literal::read(&text("vars")),
             marks: serde_json::from_str(&text("marks")).unwrap_or_default(),
             logs: serde_json::from_str(&text("logConfig")).unwrap_or_default(),
+            stamps: config_map
+                .and_then(|it| it["data"].as_object())
+                .into_iter()
+                .flatten()
+                .filter(|it| it.0.ends_with("TimeStamp"))
+                .filter_map(|(key, it)| Some((key.clone(), it.as_str()?.to_owned())))
+                .collect(),
             changed: config_map.is_none(),
         }
     }
@@ -91,13 +104,9 @@ impl Variables {
         start: &str,
     ) -> Value {
         self.changed = false;
-        let mut data = json!({
-            "vars": literal::write(&self.values),
-            "marks": serde_json::to_string(&self.marks).unwrap_or_default(),
-        });
-        if !self.logs.is_empty() {
-            data["logConfig"] = serde_json::to_string(&self.logs).unwrap_or_default().into();
-        }
+        let mut data = self.told();
+        let marks = serde_json::to_string(&self.marks).unwrap_or_default();
+        data.insert("marks".into(), marks.into());
         json!({
             "apiVersion": "v1",
             "kind": "ConfigMap",
@@ -109,6 +118,35 @@ impl Variables {
             },
             "data": data,
         })
+    }
+
+    /// What others may read of the run, as it lies in the ConfigMap and later in the revision.
+    pub fn told(&self) -> Map<String, Value> {
+        let stamps = self.stamps.iter().map(|(key, at)| (key.clone(), at.as_str().into()));
+        let mut data: Map<String, Value> = stamps.collect();
+        data.insert("vars".into(), literal::write(&self.values).into());
+        if !self.logs.is_empty() {
+            let logs = serde_json::to_string(&self.logs).unwrap_or_default();
+            data.insert("logConfig".into(), logs.into());
+        }
+        data
+    }
+
+    /// A suspend in a step began, and ends by itself at `until`.
+    pub fn stamp_suspend(
+        &mut self,
+        id: &str,
+        field: &str,
+        now: DateTime<Utc>,
+        until: Option<DateTime<Utc>>,
+    ) {
+        let text = |at: DateTime<Utc>| at.to_rfc3339_opts(SecondsFormat::Secs, true);
+        let field = field.rsplit('.').next().unwrap_or_default();
+        self.stamps.insert(format!("{id}.{field}.suspendTimeStamp"), text(now));
+        if let Some(until) = until {
+            self.stamps.insert(format!("{id}.resumeTimeStamp"), text(until));
+        }
+        self.changed = true;
     }
 
     /// A variable; dots lead into it.
@@ -190,7 +228,7 @@ impl Variables {
     pub fn forget(&mut self, step: &str) {
         let Some(mark) = self.marks.remove(step) else { return };
         if !mark.resumed.is_empty() {
-            let kept = Mark { resumed: mark.resumed, ..Mark::default() };
+            let kept = Mark { id: mark.id, resumed: mark.resumed, ..Mark::default() };
             self.marks.insert(step.to_owned(), kept);
         }
     }

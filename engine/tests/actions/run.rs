@@ -5,7 +5,7 @@ use futures::executor::block_on;
 use lateen_engine::api::crds;
 use lateen_engine::reconcile::{Engine, reconcile_run};
 use lateen_engine::render::ClusterVersion;
-use lateen_engine::workflow::backoff::Caps;
+use lateen_engine::settings::Settings;
 use serde_json::{Value, json};
 
 use crate::cluster::Cluster;
@@ -64,14 +64,13 @@ fn cluster(spec: &Value, more: &[Value]) -> Cluster {
 /// Reconciles until nothing but time or somebody else can change it; its status.
 fn settle(cluster: &Cluster) -> Value {
     let (runtime, packages) = (NativeRuntime::default(), packages());
+    let settings = Settings { retries: 2, ..Settings::default() };
     let engine = Engine {
         world: cluster,
         runtime: &runtime,
         render_packages: &[],
         step_packages: &packages,
-        retries: 2,
-        caps: Caps::default(),
-        revision_limit: 2,
+        settings: &settings,
         cluster_version: ClusterVersion::default(),
     };
     for _ in 0..4 {

@@ -7,9 +7,10 @@ mod plane;
 use std::path::{Path, PathBuf};
 
 use cue_session::{NativeRuntime, Package, Source};
+use lateen_engine::api::DefinitionKind;
 use lateen_engine::authoring;
-use lateen_engine::reconcile::{Engine, reconcile};
-use lateen_engine::workflow::backoff;
+use lateen_engine::reconcile::{Engine, reconcile, reconcile_definition};
+use lateen_engine::settings::Settings;
 use lateen_engine::world::{ObjectRef, World};
 use serde_json::{Value, json};
 
@@ -56,6 +57,7 @@ struct Shop {
     runtime: NativeRuntime,
     definitions: Vec<Value>,
     packages: Vec<Package>,
+    settings: Settings,
 }
 
 impl Shop {
@@ -66,6 +68,7 @@ impl Shop {
         for name in [
             "component/webservice",
             "component/k8s-objects",
+            "component/ref-objects",
             "trait/scaler",
             "trait/labels",
             "workflow-step/suspend",
@@ -93,7 +96,10 @@ impl Shop {
                 sources: vec![Source::new(format!("{name}.cue"), source)],
             });
         }
-        Self { runtime, definitions, packages }
+        let mut settings = Settings { retries: 3, ..Settings::default() };
+        settings.gates.application_policies = true;
+        settings.gates.global_policies = true;
+        Self { runtime, definitions, packages, settings }
     }
 
     fn engine<'a>(&'a self, plane: &'a Plane) -> Engine<'a> {
@@ -102,9 +108,7 @@ impl Shop {
             runtime: &self.runtime,
             render_packages: &[],
             step_packages: &self.packages,
-            retries: 3,
-            caps: backoff::Caps::default(),
-            revision_limit: 2,
+            settings: &self.settings,
             cluster_version: Default::default(),
         }
     }
@@ -273,6 +277,50 @@ fn every_step_comes_to_what_the_case_wants() {
         failures.extend(wrong.into_iter().map(|it| format!("{name}: {it}")));
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// A definition is recorded when it changes, and only then (E-24).
+#[test]
+fn definitions_are_recorded_as_they_change() {
+    let shop = Shop::open();
+    let plane = Plane::default();
+    let definition = |size: i64| {
+        json!({
+            "apiVersion": APPLICATION, "kind": "ComponentDefinition",
+            "metadata": {"name": "cup", "namespace": "shop"},
+            "spec": {
+                "workload": {"definition": {"apiVersion": "v1", "kind": "ConfigMap"}},
+                "schematic": {"cue": {"template":
+                    format!("output: {{apiVersion: \"v1\", kind: \"ConfigMap\"}}\nparameter: size: *{size} | int")}},
+            },
+        })
+    };
+    let reconcile = || {
+        let engine = shop.engine(&plane);
+        let done = reconcile_definition(&engine, DefinitionKind::Component, "shop", "cup");
+        plane.run(done).expect("nobody died").expect("a reconcile");
+    };
+    let at = ObjectRef::local(APPLICATION, "ComponentDefinition", "shop", "cup");
+    for size in 1..=5 {
+        plane.put(&definition(size), "");
+        reconcile();
+        let live = plane.find(&at).expect("is there");
+        assert_eq!(live["status"]["latestRevision"]["revision"], size, "{live:#}");
+        assert_eq!(live["status"]["configMapRef"], "component-schema-cup");
+        let writes = plane.writes().len();
+        reconcile();
+        assert_eq!(plane.writes().len(), writes, "nothing changed");
+    }
+    let snapshot = plane.snapshot();
+    let revision = |number: i64| &snapshot[format!("|DefinitionRevision|shop|cup-v{number}")];
+    for (number, there) in [(1, false), (2, false), (3, true), (4, true), (5, true)] {
+        assert_eq!(revision(number).is_object(), there, "revision {number}");
+    }
+    assert_eq!(revision(5)["metadata"]["labels"]["componentdefinition.oam.dev/name"], "cup");
+    let schema = word(
+        &snapshot["|ConfigMap|shop|component-schema-cup-v5"]["data"]["openapi-v3-json-schema"],
+    );
+    assert!(schema.contains("\"default\":5"), "{schema}");
 }
 
 fn difference(a: &Value, b: &Value, at: &str, into: &mut Vec<String>) {

@@ -130,6 +130,7 @@ impl Plane {
             object["metadata"]["resourceVersion"] = Value::Null;
             same_ids(&mut object);
             let text = TIMES.replace_all(&object.to_string(), "TIME").into_owned();
+            let text = KEYS.replace_all(&text, "\"ID.").into_owned();
             let object = serde_json::from_str(&text).expect("JSON");
             let (cluster, _, kind, namespace, name) = at;
             all.insert(format!("{cluster}|{kind}|{namespace}|{name}"), object);
@@ -182,6 +183,10 @@ fn same_ids(value: &mut Value) {
         _ => {}
     }
 }
+
+/// Keys that begin with the id of a step.
+static KEYS: LazyLock<regex::Regex> =
+    LazyLock::new(|| regex::Regex::new(r#""id[0-9]{8}\."#).expect("a pattern"));
 
 static TIMES: LazyLock<regex::Regex> =
     LazyLock::new(|| regex::Regex::new(r"\d{4}-\d\d-\d\dT[0-9:.]+(Z|\+00:00)").expect("a pattern"));
