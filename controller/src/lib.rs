@@ -22,6 +22,7 @@ pub mod control; // suspend, resume, terminate, restart
 pub mod report; // what an Application has become
 pub mod outside; // web and mail servers
 pub mod mirror; // what watches have shown
+mod recorder; // events, told in the background
 pub mod world; // the engine's World on a Kubernetes API
 pub mod run; // watches, workers
 pub mod observe; // health and metrics

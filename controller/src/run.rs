@@ -153,6 +153,7 @@ pub async fn run(
     tasks.abort_all();
     shared.queue.close();
     while workers.join_next().await.is_some() {}
+    shared.world.finish().await;
 }
 
 /// What the API server says it is; nothing if it does not say.

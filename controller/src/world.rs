@@ -16,6 +16,7 @@ use crate::kinds::Kinds;
 use crate::mirror::Mirror;
 use crate::observe::{Metrics, Request};
 use crate::outside::Outside;
+use crate::recorder::Recorder;
 use crate::rest::{self, ActAs, Body};
 
 /// Field manager of everything the engine writes.
@@ -29,18 +30,25 @@ pub struct KubeWorld {
     metrics: Arc<Metrics>,
     outside: Arc<Outside>,
     mirror: Arc<Mirror>,
+    recorder: Recorder,
 }
 
 impl KubeWorld {
-    /// On the cluster of `client`.
+    /// On the cluster of `client`; within a tokio runtime, where events are sent from.
     pub fn new(client: Client, metrics: Arc<Metrics>) -> Self {
         let (kinds, outside, mirror) = Default::default();
-        Self { client, kinds, metrics, outside, mirror }
+        let recorder = Recorder::start(client.clone(), metrics.clone());
+        Self { client, kinds, metrics, outside, mirror, recorder }
     }
 
     /// What watches have shown; whoever watches fills it.
     pub fn mirror(&self) -> &Mirror {
         &self.mirror
+    }
+
+    /// Waits until the events told so far are sent.
+    pub async fn finish(&self) {
+        self.recorder.finish().await;
     }
 
     async fn path(&self, at: &ObjectRef, name: Option<&str>) -> Result<String, Error> {
@@ -218,11 +226,7 @@ impl World for KubeWorld {
                 "lastTimestamp": now,
                 "count": 1,
             });
-            let path = format!("/api/v1/namespaces/{}/events", at.namespace);
-            // What cannot be told is no reason to stop.
-            if let Err(error) = self.send(Method::POST, &path, Some((Body::Json, &event))).await {
-                tracing::debug!(%error, "event not recorded");
-            }
+            self.recorder.tell(event);
             Ok(())
         })
     }

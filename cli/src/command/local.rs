@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::{Args as ClapArgs, Subcommand};
-use local_server::Tokens;
 use lateen_controller::{install, observe::Metrics, run};
+use local_server::Tokens;
 
 use crate::Cli;
 use crate::command::controller::interrupted;

@@ -1,0 +1,116 @@
+//! Events are told in the background, in order: no reconcile waits for them, and what cannot be
+//! told is no reason to stop.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::Method;
+use kube::Client;
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::observe::{Metrics, Request};
+use crate::rest::{self, ActAs, Body};
+
+/// Events that may wait; what comes on top is dropped.
+const WAITING: usize = 4_096;
+
+/// How long the last events may take when the process ends.
+const LAST: Duration = Duration::from_secs(5);
+
+enum Told {
+    Event(Box<Value>),
+    /// Everything before has been sent.
+    End(oneshot::Sender<()>),
+}
+
+/// Sends events to the API server, one after the other.
+#[derive(Clone)]
+pub(crate) struct Recorder {
+    queue: mpsc::Sender<Told>,
+}
+
+impl Recorder {
+    /// Starts the task that sends. It ends with the last clone of the recorder.
+    pub(crate) fn start(client: Client, metrics: Arc<Metrics>) -> Self {
+        let (queue, waiting) = mpsc::channel(WAITING);
+        tokio::spawn(send(client, metrics, waiting));
+        Self { queue }
+    }
+
+    /// Tells an event soon.
+    pub(crate) fn tell(&self, event: Value) {
+        if self.queue.try_send(Told::Event(Box::new(event))).is_err() {
+            tracing::debug!("event dropped: too many wait");
+        }
+    }
+
+    /// Waits until everything that was told has been sent, but not for ever.
+    pub(crate) async fn finish(&self) {
+        let (done, sent) = oneshot::channel();
+        if self.queue.send(Told::End(done)).await.is_ok()
+            && tokio::time::timeout(LAST, sent).await.is_err()
+        {
+            tracing::debug!("the last events were not recorded in time");
+        }
+    }
+}
+
+async fn send(client: Client, metrics: Arc<Metrics>, mut waiting: mpsc::Receiver<Told>) {
+    while let Some(told) = waiting.recv().await {
+        let event = match told {
+            Told::Event(event) => event,
+            Told::End(done) => {
+                // Who asked may have gone.
+                let _ = done.send(());
+                continue;
+            }
+        };
+        let namespace = event["metadata"]["namespace"].as_str().unwrap_or_default();
+        let path = format!("/api/v1/namespaces/{namespace}/events");
+        metrics.requests.get_or_create(&Request::of("POST", &path)).inc();
+        let body = Some((Body::Json, &*event));
+        if let Err(error) = rest::send(&client, Method::POST, &path, body, &ActAs::default()).await
+        {
+            tracing::debug!(%error, "event not recorded");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use http_body_util::BodyExt as _;
+    use kube::client::Body as KubeBody;
+    use serde_json::json;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn events_are_sent_in_order_and_refusals_stop_nothing() {
+        let sent: Arc<Mutex<Vec<String>>> = Arc::default();
+        let seen = sent.clone();
+        let server = tower::service_fn(move |request: http::Request<KubeBody>| {
+            let seen = seen.clone();
+            async move {
+                let path = request.uri().path().to_owned();
+                let body = request.into_body().collect().await?.to_bytes();
+                let event: Value = serde_json::from_slice(&body).unwrap();
+                let reason = event["reason"].as_str().unwrap().to_owned();
+                let code = if reason == "Parsed" { 403 } else { 201 };
+                seen.lock().unwrap().push(format!("{path} {reason}"));
+                let answer = http::Response::builder().status(code);
+                Ok::<_, kube::Error>(answer.body(KubeBody::from(b"{}".to_vec())).unwrap())
+            }
+        });
+        let recorder = Recorder::start(Client::new(server, "default"), Arc::default());
+        for reason in ["Parsed", "Rendered", "Applied"] {
+            recorder.tell(json!({"metadata": {"namespace": "shop"}, "reason": reason}));
+        }
+        recorder.finish().await;
+        let path = "/api/v1/namespaces/shop/events";
+        let expected = ["Parsed", "Rendered", "Applied"].map(|it| format!("{path} {it}"));
+        assert_eq!(*sent.lock().unwrap(), expected);
+    }
+}
