@@ -20,10 +20,20 @@ impl Evaluator {
             (Source::Vertex(left), Source::Vertex(right)) => left == right,
             _ => false,
         };
-        if self.heap.get(id).conjuncts.iter().any(same) {
-            return;
+        match self.heap.get(id).conjuncts.iter().position(same) {
+            Some(known) => {
+                let mut groups = self.heap.get(id).conjuncts[known].groups.clone();
+                let before = groups.len();
+                groups.extend(conjunct.groups.iter().copied());
+                groups.sort_unstable();
+                groups.dedup();
+                if groups.len() == before {
+                    return;
+                }
+                self.heap.get_mut(id).conjuncts[known].groups = groups;
+            }
+            None => self.heap.get_mut(id).conjuncts.push(conjunct),
         }
-        self.heap.get_mut(id).conjuncts.push(conjunct);
         if self.heap.get(id).state == State::Done || self.heap.get(id).forward.is_some() {
             self.heap.reset(id);
         }
@@ -146,7 +156,11 @@ impl Evaluator {
         if let Some(index) = self.heap.get(id).arcs.place(label) {
             let arc = &mut self.heap.get_mut(id).arcs[index];
             arc.presence = arc.presence.max(presence);
-            arc.groups.extend(groups.iter().copied());
+            for group in groups {
+                if !arc.groups.contains(group) {
+                    arc.groups.push(*group);
+                }
+            }
             if notes != 0 && !arc.notes.contains(&notes) {
                 arc.notes.push(notes);
             }

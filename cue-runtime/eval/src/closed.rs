@@ -188,7 +188,9 @@ impl Evaluator {
     /// Whether a struct refuses fields it does not name.
     pub(crate) fn is_closed_struct(&self, id: VertexId) -> bool {
         let vertex = self.heap.get(id);
-        !vertex.is_list && vertex.closing.iter().any(|it| it.holds() && self.closes(it.group))
+        !vertex.is_list
+            && (vertex.was_closed
+                || vertex.closing.iter().any(|it| it.holds() && self.closes(it.group)))
     }
 
     /// Whether a group closes: one of an embedding does only if something closed was embedded.

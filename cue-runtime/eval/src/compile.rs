@@ -89,6 +89,12 @@ pub(crate) struct Compiler<'a> {
     used: Vec<FxHashSet<Arc<str>>>,
     /// The file asks for the new aliases and `self`.
     aliasv2: bool,
+    /// `@experiment(try)`
+    attempts: bool,
+    /// `@experiment(explicitopen)`
+    explicitopen: bool,
+    /// Inside of what a `try` is about.
+    trying: bool,
 }
 
 impl<'a> Compiler<'a> {
@@ -102,6 +108,9 @@ impl<'a> Compiler<'a> {
             source: 0,
             used: Vec::new(),
             aliasv2: false,
+            attempts: false,
+            explicitopen: false,
+            trying: false,
         }
     }
 }
@@ -163,10 +172,15 @@ impl Compiler<'_> {
         let mut places: FxHashMap<Arc<str>, Span> = FxHashMap::default();
         let mut redeclared = Vec::new();
         let text = self.program.sources[source as usize].text.clone();
-        self.aliasv2 = text
+        let asked: Vec<&str> = text
             .lines()
-            .filter(|it| it.starts_with("@experiment("))
-            .any(|it| it.contains("aliasv2"));
+            .filter_map(|it| it.trim().strip_prefix("@experiment(")?.split(')').next())
+            .flat_map(|it| it.split(','))
+            .map(str::trim)
+            .collect();
+        self.aliasv2 = asked.contains(&"aliasv2");
+        self.attempts = asked.contains(&"try");
+        self.explicitopen = asked.contains(&"explicitopen");
         for import in &file.imports {
             let (path, explicit) = match import.path.rsplit_once(':') {
                 Some((path, name)) => (path.to_owned(), Some(name.to_owned())),
@@ -369,7 +383,7 @@ impl Compiler<'_> {
                 }
             }
         }
-        let mut literal = StructLiteral::default();
+        let mut literal = StructLiteral { explicit: self.explicitopen, ..StructLiteral::default() };
         let mut attributes = Vec::new();
         for decl in decls {
             match decl {
@@ -482,6 +496,8 @@ impl Compiler<'_> {
     fn comprehension(&mut self, clauses: &[Clause], body: &Expr) -> u32 {
         let mut codes = Vec::new();
         let mut pushed = 0;
+        let mut on_trial = false;
+        let mut otherwise = None;
         for clause in clauses {
             match clause {
                 Clause::For { key, value, source } => {
@@ -504,13 +520,36 @@ impl Compiler<'_> {
                     pushed += 1;
                     codes.push(ClauseCode::Let(value));
                 }
+                Clause::Try(span, binding) => {
+                    if !self.attempts {
+                        self.error(*span, NO_TRY);
+                    }
+                    let Some((name, value)) = binding else {
+                        on_trial = true;
+                        continue;
+                    };
+                    let outside = std::mem::replace(&mut self.trying, true);
+                    let value = self.expr(value);
+                    self.trying = outside;
+                    let mut names = FxHashMap::default();
+                    names.insert(name.name.clone(), Named::Variable(0));
+                    self.enter(Scope::Names(names));
+                    pushed += 1;
+                    codes.push(ClauseCode::Try(value));
+                }
+                Clause::Otherwise(body) => otherwise = Some(body),
             }
         }
+        let outside = self.trying;
+        self.trying |= on_trial;
         let body = self.expr(body);
+        self.trying = outside;
         for _ in 0..pushed {
             self.leave();
         }
-        self.program.comprehensions.push(ComprehensionCode { clauses: codes, body });
+        let otherwise = otherwise.map(|it| self.expr(it));
+        let code = ComprehensionCode { clauses: codes, body, on_trial, otherwise };
+        self.program.comprehensions.push(code);
         self.program.comprehensions.len() as u32 - 1
     }
 
@@ -566,6 +605,16 @@ impl Compiler<'_> {
                     Unary::Minus => Code::Negative(operand),
                     Unary::Not => Code::Not(operand),
                     Unary::Bound(compare) => Code::Bound(*compare, operand),
+                    Unary::Attempt => {
+                        if !self.attempts {
+                            self.error(span, NO_MARKER);
+                        } else if !self.trying {
+                            let message = "optional marker (?) is only valid within a try clause";
+                            self.error(span, message);
+                        }
+                        Code::Attempt(operand)
+                    }
+                    Unary::Open => Code::Opened(operand),
                     Unary::Default => {
                         self.error(span, "preference mark not allowed at this position");
                         Code::Bottom
@@ -614,6 +663,7 @@ impl Compiler<'_> {
                     declarations: vec![Declaration::Comprehension(index)],
                     lets: Vec::new(),
                     has_embeds: true,
+                    explicit: self.explicitopen,
                 };
                 self.program.structs.push(literal);
                 Code::Struct(self.program.structs.len() as u32 - 1)
@@ -763,6 +813,10 @@ impl Compiler<'_> {
         self.push(code, span)
     }
 }
+
+const NO_TRY: &str = "try clause requires the try experiment (language version v0.16.0 or later)";
+const NO_MARKER: &str =
+    "optional marker (?) requires the try experiment (language version v0.16.0 or later)";
 
 /// Types and functions without a package.
 fn predeclared(name: &str) -> Option<Code> {

@@ -63,6 +63,10 @@ pub(crate) struct Evaluator {
     pub(crate) pattern_envs: FxHashMap<(ExprId, EnvId, Label), EnvId>,
     pub(crate) anonymous: FxHashMap<(ExprId, EnvId), VertexId>,
     pub(crate) imports: FxHashMap<u32, VertexId>,
+    /// Something marked with `?` was not there.
+    pub(crate) missed: bool,
+    /// Groups of `x...`: nothing closes through them.
+    pub(crate) opened: FxHashSet<u32>,
     /// Values that builtin functions hold by number.
     pub(crate) handles: Vec<VertexId>,
     pub(crate) root: VertexId,
@@ -93,6 +97,8 @@ impl Evaluator {
             pattern_envs: FxHashMap::default(),
             anonymous: FxHashMap::default(),
             imports: FxHashMap::default(),
+            missed: false,
+            opened: FxHashSet::default(),
             handles: Vec::new(),
             root,
             root_env,
@@ -320,6 +326,23 @@ impl Evaluator {
             Code::Index(operand, index) => self.index(*operand, *index, env, at),
             Code::Slice(operand, low, high) => self.slice(*operand, *low, *high, env, at),
             Code::Call(callee, arguments) => self.call(expr, *callee, arguments, env, at),
+            Code::Attempt(operand) => {
+                // Only the marked step counts: what it selects from must be there.
+                let (at, program) = (self.program.at(*operand), self.program.clone());
+                let value = match program.code(*operand) {
+                    Code::Select(base, label) => match self.eval(*base, env) {
+                        Value::Fault(fault) => return Value::Fault(fault),
+                        base => self.select(base, *label, at),
+                    },
+                    _ => self.eval(*operand, env),
+                };
+                if let Value::Fault(fault) = &value {
+                    let kind = self.heap.faults[fault.0 as usize].kind;
+                    self.missed |= kind == Kind::Incomplete;
+                }
+                value
+            }
+            Code::Opened(_) => Value::Vertex(self.anonymous(expr, env)),
             Code::BadCall => {
                 Value::Fault(self.fail(Kind::Permanent, "cannot call non-function", at))
             }
@@ -742,7 +765,28 @@ impl Evaluator {
         let program = self.program.clone();
         let code = &program.comprehensions[index as usize];
         self.clauses(&code.clauses, code.body, env, &mut out)?;
+        if code.on_trial {
+            let mut kept = Vec::new();
+            for (body, env) in out {
+                if self.holds_on_trial(body, env) {
+                    kept.push((body, env));
+                }
+            }
+            out = kept;
+        }
+        if let (true, Some(otherwise)) = (out.is_empty(), code.otherwise) {
+            out.push((otherwise, env));
+        }
         Ok(out)
+    }
+
+    /// Whether everything marked with `?` in a body is there (S-42).
+    fn holds_on_trial(&mut self, body: ExprId, env: EnvId) -> bool {
+        let outside = std::mem::replace(&mut self.missed, false);
+        let trial = self.anonymous(body, env);
+        // What is wrong with it otherwise shows where it is yielded.
+        let _ = self.permanent(trial, 0);
+        !std::mem::replace(&mut self.missed, outside)
     }
 
     /// The value of a condition; one that is not known is an incomplete bool.
@@ -786,6 +830,23 @@ impl Evaluator {
                     Err(self.fail(Kind::Permanent, message, at))
                 }
             },
+            ClauseCode::Try(value) => {
+                let outside = std::mem::replace(&mut self.missed, false);
+                let value = self.eval(*value, env);
+                if let Value::Vertex(id) = value {
+                    let _ = self.permanent(id, 0);
+                }
+                if std::mem::replace(&mut self.missed, outside) {
+                    return Ok(());
+                }
+                let vertex = match value {
+                    Value::Vertex(id) => id,
+                    Value::Datum(datum) => self.datum_vertex(datum),
+                    Value::Fault(fault) => return Err(fault),
+                };
+                let env = self.heap.env(Some(env), EnvKind::Variables(smallvec::smallvec![vertex]));
+                self.clauses(rest, body, env, out)
+            }
             ClauseCode::Let(value) => {
                 let vertex = match self.eval(*value, env) {
                     Value::Vertex(id) => id,

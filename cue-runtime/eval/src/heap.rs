@@ -228,6 +228,8 @@ pub(crate) struct Vertex {
     pub(crate) named: Vec<Label>,
     /// Its fields were listed before it was finished: there may be no more (S-31).
     pub(crate) frozen: bool,
+    /// Something closed was opened into it with `...`.
+    pub(crate) was_closed: bool,
     pub(crate) open: bool,
     pub(crate) choice: Option<Choice>,
     /// What is left of a choice whose default cannot hold (D rules).
@@ -286,6 +288,7 @@ impl Heap {
             placed: SmallVec::new(),
             named: Vec::new(),
             frozen: false,
+            was_closed: false,
             open: false,
             choice: None,
             demoted: false,

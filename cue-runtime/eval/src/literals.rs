@@ -223,9 +223,10 @@ impl Evaluator {
         let program = self.program.clone();
         let code = &program.structs[literal as usize];
         let vertex = self.heap.get_mut(id);
+        let again = work.inner.iter().position(|it| it.0 == literal && it.1 == env);
         let placed = match vertex.placed.iter().position(|it| it.literal == literal) {
             Some(known) => {
-                vertex.placed[known].repeats += 1;
+                vertex.placed[known].repeats += u32::from(again.is_none());
                 known as u32
             }
             None => {
@@ -247,8 +248,15 @@ impl Evaluator {
             }
             self.heap.get_mut(id).named.extend(named);
         }
-        let lets = vec![None; code.lets.len()];
-        let inner = self.heap.env(Some(env), EnvKind::Struct(id, lets, literal));
+        let inner = match again {
+            Some(known) => work.inner[known].2,
+            None => {
+                let lets = vec![None; code.lets.len()];
+                let inner = self.heap.env(Some(env), EnvKind::Struct(id, lets, literal));
+                work.inner.push((literal, env, inner, None));
+                inner
+            }
+        };
         // Definitions and hidden fields may stand beside an embedded scalar.
         let fields = code.declarations.iter().any(|it| match it {
             Declaration::Field { label: DeclLabel::Fixed(label), presence, .. } => {
@@ -262,8 +270,13 @@ impl Evaluator {
         });
         let mut groups = conjunct.groups.clone();
         let mut close_as = conjunct.close_as;
-        if code.has_embeds && close_as.is_none() {
-            let group = self.heap.new_group();
+        if code.has_embeds && close_as.is_none() && !code.explicit {
+            let place = again.unwrap_or(work.inner.len() - 1);
+            let group = match work.inner[place].3 {
+                Some(group) => group,
+                None => self.heap.new_group(),
+            };
+            work.inner[place].3 = Some(group);
             close_as = Some(group);
             groups.push(group);
         }
@@ -287,7 +300,8 @@ impl Evaluator {
                 Declaration::Field { label, presence, value, notes, at } => match label {
                     DeclLabel::Fixed(label) => {
                         let groups = groups.clone();
-                        let by = Some(Contribution { placed, at: *at, outer });
+                        // What comes again is ordered by the first time.
+                        let by = again.is_none().then_some(Contribution { placed, at: *at, outer });
                         let (label, presence) = (*label, *presence);
                         self.add_field(
                             id, label, presence, *value, inner, groups, *notes, *at, by, from,

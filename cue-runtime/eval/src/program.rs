@@ -139,6 +139,8 @@ pub(crate) struct StructLiteral {
     pub(crate) declarations: Vec<Declaration>,
     pub(crate) lets: Vec<ExprId>,
     pub(crate) has_embeds: bool,
+    /// Embedding does not open it (C-15).
+    pub(crate) explicit: bool,
 }
 
 /// An element of a list literal.
@@ -152,9 +154,14 @@ pub(crate) enum ListElement {
 /// A clause of a comprehension.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ClauseCode {
-    For { keyed: bool, source: ExprId },
+    For {
+        keyed: bool,
+        source: ExprId,
+    },
     If(ExprId),
     Let(ExprId),
+    /// `try x = e`
+    Try(ExprId),
 }
 
 /// Clauses and body; each `for` and `let` is an environment.
@@ -162,6 +169,10 @@ pub(crate) enum ClauseCode {
 pub(crate) struct ComprehensionCode {
     pub(crate) clauses: Vec<ClauseCode>,
     pub(crate) body: ExprId,
+    /// `try {…}`: the body may be left out.
+    pub(crate) on_trial: bool,
+    /// What is yielded instead of nothing.
+    pub(crate) otherwise: Option<ExprId>,
 }
 
 /// Arithmetic with two operands.
@@ -272,9 +283,31 @@ pub(crate) enum Code {
     Call(Callee, Vec<ExprId>),
     /// A call of something that is none.
     BadCall,
+    /// `x?` in a `try`.
+    Attempt(ExprId),
+    /// `x...`
+    Opened(ExprId),
 }
 
 impl Code {
+    /// Whether it may bring fields.
+    pub(crate) fn has_fields(&self) -> bool {
+        matches!(
+            self,
+            Code::Struct(_)
+                | Code::List(_)
+                | Code::Unify(..)
+                | Code::Aliased(_)
+                | Code::Opened(_)
+                | Code::Disjoin(_)
+                | Code::Call(..)
+                | Code::Field { .. }
+                | Code::Let { .. }
+                | Code::Variable { .. }
+                | Code::Select(..)
+        )
+    }
+
     /// Whether it is content by itself, not by what it refers to (S-62).
     pub(crate) fn says_something(&self) -> bool {
         matches!(

@@ -51,14 +51,25 @@ pub(crate) struct Parked {
 #[derive(Default)]
 pub(crate) struct Work {
     pub(crate) conjuncts: Vec<Conjunct>,
-    pub(crate) seen: Vec<(ExprId, EnvId)>,
-    pub(crate) seen_vertices: Vec<VertexId>,
+    pub(crate) seen: Vec<(ExprId, EnvId, Groups)>,
+    pub(crate) seen_vertices: Vec<(VertexId, Groups)>,
+    /// The environment and the embedding group of a literal that came in; it comes again for other closing values.
+    pub(crate) inner: Vec<(u32, EnvId, EnvId, Option<u32>)>,
     pub(crate) comprehensions: Vec<Pending>,
     pub(crate) disjunctions: Vec<Disjunction>,
     pub(crate) computed: Vec<Computed>,
     pub(crate) parked: Vec<Parked>,
     /// Executions of comprehensions so far.
     pub(crate) firings: u32,
+}
+
+impl Work {
+    /// A disjunction counts once, for however many closing values it comes.
+    fn disjoin(&mut self, disjunction: Disjunction) {
+        if self.disjunctions.iter().all(|it| it.expr != disjunction.expr) {
+            self.disjunctions.push(disjunction);
+        }
+    }
 }
 
 impl Evaluator {
@@ -253,10 +264,20 @@ impl Evaluator {
             }
             Source::Vertex(target) => self.take_vertex(id, target, &conjunct, work),
             Source::Expr(expr, env) => {
-                if work.seen.contains(&(expr, env)) {
+                let mut met = false;
+                for (other, other_env, groups) in &work.seen {
+                    if *other == expr && *other_env == env {
+                        met = true;
+                        if conjunct.groups.iter().all(|it| groups.contains(it)) {
+                            return;
+                        }
+                    }
+                }
+                // Once more, on behalf of other closing values (C-21): it may vouch for fields.
+                if met && !self.program.code(expr).has_fields() {
                     return;
                 }
-                work.seen.push((expr, env));
+                work.seen.push((expr, env, conjunct.groups.clone()));
                 self.take_expr(id, expr, env, conjunct, work);
             }
         }
@@ -292,6 +313,16 @@ impl Evaluator {
                 let env = self.heap.env(Some(env), EnvKind::Variables(smallvec::smallvec![id]));
                 work.conjuncts.push(Conjunct { source: Source::Expr(inner, env), ..conjunct });
             }
+            Code::Opened(inner) => {
+                // Whatever is closed in there closes nothing here (C-15).
+                let group = self.heap.new_group();
+                self.opened.insert(group);
+                work.conjuncts.push(Conjunct {
+                    source: Source::Expr(inner, env),
+                    close_as: Some(group),
+                    ..conjunct
+                });
+            }
             Code::Unify(left, right) => {
                 for side in [right, left] {
                     work.conjuncts
@@ -309,7 +340,7 @@ impl Evaluator {
                     return;
                 }
                 let marks = alternatives.iter().map(|it| it.1).collect();
-                work.disjunctions.push(Disjunction { expr, marks, at });
+                work.disjoin(Disjunction { expr, marks, at });
             }
             Code::Bound(compare, operand) => match self.scalar(operand, env) {
                 Ok(datum) => {
@@ -345,8 +376,10 @@ impl Evaluator {
                 if !groups.contains(&group) {
                     groups.push(group);
                 }
-                self.shallow.insert(group);
-                self.closing.insert(group);
+                if !self.opened.contains(&group) {
+                    self.shallow.insert(group);
+                    self.closing.insert(group);
+                }
                 work.conjuncts.push(Conjunct {
                     source: Source::Expr(*argument, env),
                     groups,
@@ -385,7 +418,7 @@ impl Evaluator {
                             return;
                         }
                         let marks = vec![false; elements.len()];
-                        work.disjunctions.push(Disjunction { expr, marks, at });
+                        work.disjoin(Disjunction { expr, marks, at });
                     }
                     Err(fault) => self.raise_id(id, fault),
                 }
@@ -425,10 +458,13 @@ impl Evaluator {
     ) {
         let target = self.follow(target);
         let (target, transparent) = self.behind(target);
-        if target == id || work.seen_vertices.contains(&target) {
+        let known = |(other, groups): &(VertexId, Groups)| {
+            *other == target && conjunct.groups.iter().all(|it| groups.contains(it))
+        };
+        if target == id || work.seen_vertices.iter().any(known) {
             return;
         }
-        work.seen_vertices.push(target);
+        work.seen_vertices.push((target, conjunct.groups.clone()));
         // What a parent's comprehensions add belongs to the target too.
         if let Some(parent) = self.heap.get(target).parent {
             if self.heap.get(parent).state == State::New {
@@ -550,6 +586,9 @@ impl Evaluator {
             let closed = inner.groups.iter().any(|it| self.closing.contains(it));
             let mut groups = conjunct.groups.clone();
             match conjunct.close_as {
+                Some(group) if self.opened.contains(&group) => {
+                    self.heap.get_mut(id).was_closed |= closed;
+                }
                 Some(group) if closed => {
                     if !groups.contains(&group) {
                         groups.push(group);

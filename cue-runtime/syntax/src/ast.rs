@@ -155,6 +155,10 @@ pub enum Clause {
     If(Expr),
     /// `let x = e`
     Let(Ident, Expr),
+    /// `try`, `try x = e`
+    Try(Span, Option<(Ident, Expr)>),
+    /// `else`, `otherwise`, `fallback`: what is yielded instead of nothing; the last one.
+    Otherwise(Expr),
 }
 
 /// An element of a list.
@@ -179,6 +183,10 @@ pub enum Unary {
     Default,
     /// `<`, `<=`, `>`, `>=`, `!=`, `=~`, `!~`, `==` as bounds.
     Bound(Compare),
+    /// `x?`: whether it is there decides the `try` around it.
+    Attempt,
+    /// `x...`: opened.
+    Open,
 }
 
 /// Comparisons.

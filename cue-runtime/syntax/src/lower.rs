@@ -268,18 +268,17 @@ impl Lower<'_> {
             }
             Kind::Paren { inner, .. } => ExprKind::Paren(self.boxed(*inner)),
             Kind::Postfix(x, op, _) => {
-                if *op == T::Option {
-                    self.error(id, "optional marker (?) requires the try experiment (language version v0.16.0 or later)");
-                }
-                return self.expr(*x);
+                let op = if *op == T::Option { Unary::Attempt } else { Unary::Open };
+                ExprKind::Unary(op, self.boxed(*x))
             }
             Kind::Alias { value, .. } => return self.expr(*value),
             Kind::Comprehension { clauses, body, fallback } => {
-                if let Some(fallback) = fallback {
-                    self.error(*fallback, "fallback clauses are not supported");
+                let mut all: Vec<Clause> =
+                    clauses.iter().filter_map(|it| self.clause(*it)).collect();
+                if let Some(Kind::Fallback(_, body)) = fallback.map(|it| &tree[it].kind) {
+                    all.push(Clause::Otherwise(self.expr(*body)));
                 }
-                let clauses = clauses.iter().filter_map(|it| self.clause(*it)).collect();
-                ExprKind::Comprehension(clauses, self.boxed(*body))
+                ExprKind::Comprehension(all, self.boxed(*body))
             }
             _ => ExprKind::Bad,
         };
@@ -318,13 +317,11 @@ impl Lower<'_> {
             },
             Kind::If(condition) => Clause::If(self.expr(*condition)),
             Kind::Let { name, value, .. } => Clause::Let(self.ident(*name), self.expr(*value)),
-            _ => {
-                self.error(
-                    id,
-                    "try clause requires the try experiment (language version v0.16.0 or later)",
-                );
-                return None;
-            }
+            Kind::Try(binding) => Clause::Try(
+                self.span(id),
+                binding.map(|(name, _, value)| (self.ident(name), self.expr(value))),
+            ),
+            _ => return None,
         })
     }
 

@@ -183,6 +183,8 @@ impl Raise {
                 });
                 Kind::List { open: mark, elements: elements.collect(), close: mark }
             }
+            ExprKind::Unary(Unary::Attempt, x) => Kind::Postfix(self.expr(x), T::Option, mark),
+            ExprKind::Unary(Unary::Open, x) => Kind::Postfix(self.expr(x), T::Ellipsis, mark),
             ExprKind::Unary(op, x) => Kind::Unary(unary(*op), self.expr(x)),
             ExprKind::Binary(..) => return self.binary(expr),
             ExprKind::Select(base, name, _) => {
@@ -213,8 +215,21 @@ impl Raise {
             }
             ExprKind::Paren(inner) => Kind::Paren { inner: self.expr(inner), close: mark },
             ExprKind::Comprehension(clauses, body) => {
-                let clauses = clauses.iter().map(|it| self.clause(it)).collect();
-                Kind::Comprehension { clauses, body: self.expr(body), fallback: None }
+                let fallback = clauses.iter().find_map(|it| match it {
+                    Clause::Otherwise(body) => Some(body),
+                    _ => None,
+                });
+                let given: Vec<&Clause> =
+                    clauses.iter().filter(|it| !matches!(it, Clause::Otherwise(_))).collect();
+                let single = matches!(given[..], [Clause::If(_) | Clause::Try(..)]);
+                let clauses = given.into_iter().map(|it| self.clause(it)).collect();
+                let body = self.expr(body);
+                let word = if single { T::Else } else { T::Otherwise };
+                let fallback = fallback.map(|it| {
+                    let body = self.expr(it);
+                    self.add(Kind::Fallback(word, body))
+                });
+                Kind::Comprehension { clauses, body, fallback }
             }
         };
         self.add(kind)
@@ -246,6 +261,14 @@ impl Raise {
             },
             Clause::If(condition) => Kind::If(self.expr(condition)),
             Clause::Let(name, value) => return self.binding(name, value),
+            Clause::Try(_, binding) => Kind::Try(binding.as_ref().map(|(name, value)| {
+                let name = self.ident(&name.name);
+                (name, mark, self.expr(value))
+            })),
+            Clause::Otherwise(body) => {
+                let body = self.expr(body);
+                Kind::Fallback(T::Otherwise, body)
+            }
         };
         self.add(kind)
     }
@@ -297,6 +320,8 @@ fn unary(op: Unary) -> T {
         Unary::Not => T::Not,
         Unary::Default => T::Mul,
         Unary::Bound(op) => compare(op),
+        Unary::Attempt => T::Option,
+        Unary::Open => T::Ellipsis,
     }
 }
 

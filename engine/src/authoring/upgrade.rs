@@ -195,9 +195,10 @@ impl<'a> Walk<'a> {
                 }))
             }
             ExprKind::Comprehension(clauses, body) => {
-                let mut edits = self.all(clauses.iter().map(|it| match it {
-                    Clause::For { source, .. } => source,
-                    Clause::If(it) | Clause::Let(_, it) => it,
+                let mut edits = self.all(clauses.iter().filter_map(|it| match it {
+                    Clause::For { source, .. } => Some(source),
+                    Clause::If(it) | Clause::Let(_, it) | Clause::Otherwise(it) => Some(it),
+                    Clause::Try(_, binding) => binding.as_ref().map(|it| &it.1),
                 }));
                 edits.extend(self.expr(body));
                 edits
