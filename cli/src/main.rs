@@ -13,6 +13,7 @@ mod target; // which cluster is meant
 mod embedded; // the plane in this process
 mod manifest; // reading YAML and JSON
 mod output; // answers and talk
+mod notes; // what to do next
 mod jsonpath; // kubectl's dialect
 mod exit; // exit codes
 mod follow; // an Application while it is delivered

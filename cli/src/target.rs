@@ -34,6 +34,16 @@ pub struct TargetArgs {
     pub namespace: Option<String>,
 }
 
+impl TargetArgs {
+    /// The flags that choose the same cluster again.
+    pub fn flags(&self) -> Vec<String> {
+        let kubeconfig = self.kubeconfig.as_ref().map(|it| it.display().to_string());
+        let named = [("--kubeconfig", kubeconfig), ("--context", self.context.clone())];
+        let chosen = named.into_iter().filter_map(|(flag, value)| Some([flag.into(), value?]));
+        chosen.flatten().collect()
+    }
+}
+
 /// A cluster that can be asked.
 pub struct Cluster {
     /// Its client.

@@ -2,9 +2,11 @@
 
 use clap::Args as ClapArgs;
 use lateen_controller::install;
+use serde_json::json;
 
 use crate::Cli;
 use crate::exit::Exit;
+use crate::notes::Note;
 use crate::target::{bundle, cue_runtime};
 
 /// `lateen install`
@@ -25,5 +27,9 @@ pub async fn run(_args: Args, cli: &Cli) -> anyhow::Result<Exit> {
         bundle.crds.len(),
         bundle.objects.len()
     ))?;
+    if cluster.embedded.is_none() {
+        let known = json!({ "flags": cli.target.flags() });
+        cli.out.note(&Note::Installed.fill(&known)?);
+    }
     Ok(Exit::Done)
 }

@@ -9,11 +9,13 @@ use std::time::{Duration, Instant};
 use clap::{Args as ClapArgs, Subcommand};
 use lateen_controller::{install, observe::Metrics, run};
 use local_server::Tokens;
+use serde_json::json;
 
 use crate::Cli;
 use crate::command::controller::interrupted;
 use crate::embedded::{self, Embedded};
 use crate::exit::{Exit, bad_input};
+use crate::notes::Note;
 use crate::target::{bundle, cue_runtime, directories};
 
 /// `lateen local …`
@@ -216,6 +218,8 @@ fn start(listen: SocketAddr, cli: &Cli) -> anyhow::Result<Exit> {
     std::fs::write(pid_file(), child.id().to_string())?;
     cli.out.line(&format!("serving on {listen}"))?;
     cli.out.line(&format!("export KUBECONFIG={}", kubeconfig.display()))?;
+    let exported = std::env::var_os("KUBECONFIG").is_some_and(|it| it == *kubeconfig.as_os_str());
+    cli.out.note(&Note::Started.fill(&json!({ "exported": exported }))?);
     Ok(Exit::Done)
 }
 
