@@ -88,8 +88,14 @@ impl<'a> Printer<'a> {
                 Out::primary(text + "]")
             }
             ExprKind::Unary(operator, inner) => {
+                if let Unary::Attempt | Unary::Open = operator {
+                    let mark = if *operator == Unary::Attempt { "?" } else { "..." };
+                    let inner = again(self, inner).operand(PRIMARY);
+                    return Out::primary(inner + mark);
+                }
                 let inner = again(self, inner).operand(8);
                 let operator = match operator {
+                    Unary::Attempt | Unary::Open => "",
                     Unary::Plus => "+",
                     Unary::Minus => "-",
                     Unary::Not => "!",
@@ -219,6 +225,7 @@ impl<'a> Printer<'a> {
         scope: &Rc<Scope>,
         file: usize,
     ) -> (String, Out) {
+        let outside = scope;
         let mut scope = scope.clone();
         let mut texts: Vec<String> = Vec::new();
         let inner = |scope: &Rc<Scope>, names: &[&Ident]| {
@@ -242,11 +249,27 @@ impl<'a> Printer<'a> {
                     scope = inner(&scope, &[name]);
                     format!("let {} = {value}", name.name)
                 }
+                Clause::Try(_, None) => "try".to_owned(),
+                Clause::Try(_, Some((name, value))) => {
+                    let value = self.expr(value, &scope, file).text();
+                    scope = inner(&scope, &[name]);
+                    format!("try {} = {value}", name.name)
+                }
+                Clause::Otherwise(_) => continue,
             });
         }
         let body = match self.expr(body, &scope, file) {
             Out::Struct(items) => Out::Struct(items),
             other => Out::Struct(vec![Item::Embed(other)]),
+        };
+        let body = match clauses {
+            [given @ .., Clause::Otherwise(other)] => {
+                let single = matches!(given, [Clause::If(_) | Clause::Try(..)]);
+                let word = if single { "else" } else { "otherwise" };
+                let other = self.expr(other, outside, file).text();
+                Out::primary(format!("{} {word} {other}", body.text()))
+            }
+            _ => body,
         };
         (texts.join(" "), body)
     }

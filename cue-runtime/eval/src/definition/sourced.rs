@@ -212,8 +212,15 @@ impl<'a> Printer<'a> {
                     let names = names.iter().map(|it| (it.name.clone(), Bound::Field));
                     Scope::new(Some(scope.clone()), names.collect::<FxHashMap<_, _>>())
                 };
+                let outside = &scope.clone();
                 for clause in clauses {
                     match clause {
+                        Clause::Try(_, None) => {}
+                        Clause::Try(_, Some((name, value))) => {
+                            self.index(value, &scope, file, index);
+                            scope = inner(&scope, &[name]);
+                        }
+                        Clause::Otherwise(it) => self.index(it, outside, file, index),
                         Clause::For { key, value, source } => {
                             self.index(source, &scope, file, index);
                             let names: Vec<&Ident> = key.iter().chain([value]).collect();
