@@ -23,6 +23,8 @@ pub struct Serve {
     pub insecure: bool,
     /// Where to write a kubeconfig, if anywhere.
     pub kubeconfig: Option<PathBuf>,
+    /// The name of the plane in the kubeconfig, after `lateen-`; empty for `lateen` alone.
+    pub name: String,
     /// Whose tokens are accepted; without, everybody is the admin.
     pub tokens: Option<Tokens>,
 }
@@ -83,7 +85,7 @@ impl Plane {
         };
         let mut tokens = options.tokens.clone();
         let token = tokens.as_mut().map_or("lateen".to_owned(), Tokens::add_admin);
-        let kubeconfig = kubeconfig(address, authority.as_deref(), &token);
+        let kubeconfig = kubeconfig(&options.name, address, authority.as_deref(), &token);
         if let Some(path) = &options.kubeconfig {
             tokio::fs::write(path, &kubeconfig).await?;
         }
@@ -118,7 +120,8 @@ impl Plane {
     }
 }
 
-fn kubeconfig(address: SocketAddr, authority: Option<&str>, token: &str) -> String {
+fn kubeconfig(name: &str, address: SocketAddr, authority: Option<&str>, token: &str) -> String {
+    let name = if name.is_empty() { "lateen".to_owned() } else { format!("lateen-{name}") };
     let scheme = if authority.is_some() { "https" } else { "http" };
     let trust = authority.map_or(String::new(), |pem| {
         format!(
@@ -127,6 +130,6 @@ fn kubeconfig(address: SocketAddr, authority: Option<&str>, token: &str) -> Stri
         )
     });
     format!(
-        "apiVersion: v1\nkind: Config\ncurrent-context: lateen\nclusters:\n- name: lateen\n  cluster:\n    server: {scheme}://{address}\n{trust}contexts:\n- name: lateen\n  context:\n    cluster: lateen\n    user: lateen\nusers:\n- name: lateen\n  user:\n    token: {token}\n"
+        "apiVersion: v1\nkind: Config\ncurrent-context: {name}\nclusters:\n- name: {name}\n  cluster:\n    server: {scheme}://{address}\n{trust}contexts:\n- name: {name}\n  context:\n    cluster: {name}\n    user: {name}\nusers:\n- name: {name}\n  user:\n    token: {token}\n"
     )
 }

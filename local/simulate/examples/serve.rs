@@ -34,7 +34,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         None => None,
     };
-    let options = Serve { listen: listen.parse()?, insecure, kubeconfig, tokens };
+    let listen = listen.parse()?;
+    let options = Serve { listen, insecure, kubeconfig, tokens, name: String::new() };
     let serving = plane.serve(&options).await?;
     eprintln!("listening on {}", serving.address);
     serving.wait().await;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use redb::{Database, DatabaseError, ReadableTable, StorageError, TableDefinition};
 use serde_json::Value;
 
-use crate::{Error, Result};
+use crate::{Entry, Error, Result};
 
 /// Key to revision (8 bytes, big endian) and JSON.
 const ENTRIES: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("entries");
@@ -94,6 +94,24 @@ impl File {
                 Some(bytes) => entries.insert(key, bytes).map_err(|error| self.io(&error))?,
                 None => entries.remove(key).map_err(|error| self.io(&error))?,
             };
+            let mut counters = write.open_table(COUNTERS).map_err(|error| self.io(&error))?;
+            counters.insert("revision", revision).map_err(|error| self.io(&error))?;
+        }
+        write.commit().map_err(|error| self.io(&error))
+    }
+
+    /// Many entries at once.
+    pub(crate) fn fill(&self, revision: u64, all: &[Entry]) -> Result<()> {
+        let write = self.database.begin_write().map_err(|error| self.io(&error))?;
+        {
+            let mut entries = write.open_table(ENTRIES).map_err(|error| self.io(&error))?;
+            for entry in all {
+                let mut bytes = entry.revision.to_be_bytes().to_vec();
+                serde_json::to_writer(&mut bytes, &*entry.value)
+                    .map_err(|error| self.io(&error))?;
+                let key = entry.key.as_str();
+                entries.insert(key, bytes.as_slice()).map_err(|error| self.io(&error))?;
+            }
             let mut counters = write.open_table(COUNTERS).map_err(|error| self.io(&error))?;
             counters.insert("revision", revision).map_err(|error| self.io(&error))?;
         }

@@ -1,14 +1,20 @@
 //! The verbs, over objects: what creating, changing and deleting mean. HTTP and the in-process handle both come here.
 
+mod body; // from a body to an object
+mod definitions; // what definitions do to the registry
+
 use std::sync::{Arc, PoisonError, RwLock};
 
 use local_store::{Expect, Store};
 use rand::Rng;
 use serde_json::{Value, json};
 
+pub use body::parse;
+use body::{report, unreadable};
+
 use crate::resource::{Registry, Resource};
 use crate::status::{ApiError, Result};
-use crate::{admit, auth, builtin, custom, decode, go, kinds, meta, ownership, quota};
+use crate::{admit, auth, kinds, meta, ownership, quota};
 
 /// What a plane is made of.
 #[derive(Debug)]
@@ -213,24 +219,6 @@ impl Plane {
     #[must_use]
     pub fn registry(&self) -> Arc<Registry> {
         self.inner.registry.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn change_registry(&self, change: impl FnOnce(&mut Registry)) {
-        let mut registry = self.inner.registry.write().unwrap_or_else(PoisonError::into_inner);
-        let mut next = Registry::clone(&registry);
-        change(&mut next);
-        *registry = Arc::new(next);
-    }
-
-    fn serve_definition(&self, definition: &Value) {
-        let name = definition["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-        let served = custom::is_true(&definition["status"], "Established");
-        self.change_registry(|registry| {
-            registry.remove_definition(&name);
-            if served {
-                custom::resources(definition).into_iter().for_each(|one| registry.insert(one));
-            }
-        });
     }
 
     /// One object in the version of the resource.
@@ -594,281 +582,6 @@ impl Plane {
         }
         Err(target.conflict())
     }
-
-    // Checks apiVersion and kind, finds unknown fields, sets defaults.
-    pub(crate) fn read_body(
-        &self,
-        resource: &Resource,
-        body: &mut Value,
-        options: &mut WriteOptions,
-    ) -> Result<()> {
-        let Some(fields) = body.as_object_mut() else {
-            return Err(ApiError::bad_request("the body of the request is no object"));
-        };
-        let api = resource.api_version();
-        if resource.custom.is_none() {
-            for (key, value) in [("apiVersion", &api), ("kind", &resource.kind)] {
-                if fields.get(key).and_then(Value::as_str).unwrap_or_default().is_empty() {
-                    fields.insert(key.to_owned(), json!(value));
-                }
-            }
-        }
-        let given = fields.get("apiVersion").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let kind = fields.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
-        if resource.custom.is_some() && kind.is_empty() {
-            let text = body.to_string();
-            let cut: String = text.chars().take(30).collect();
-            let dots = if text.len() > 30 { " ..." } else { "" };
-            return Err(ApiError::bad_request(format!(
-                "the object provided is unrecognized (must be of type {}): Object 'Kind' is missing in '{text}' ({cut}{dots})",
-                resource.kind
-            )));
-        }
-        if given != api {
-            return Err(ApiError::bad_request(format!(
-                "the API version in the data ({given}) does not match the expected API version ({api})"
-            )));
-        }
-        if kind != resource.kind {
-            if resource.custom.is_some() {
-                let name = body["metadata"]["name"].as_str().unwrap_or_default();
-                return Err(ApiError::invalid(
-                    &resource.group,
-                    &kind,
-                    name,
-                    &[crate::status::FieldError::invalid(
-                        "kind",
-                        &json!(kind),
-                        &format!("must be {}", resource.kind),
-                    )],
-                ));
-            }
-            return Err(ApiError::bad_request(format!(
-                "{kind} in version \"{}\" cannot be handled as a {}: converting (v1.{kind}) to (v1.{}): unknown conversion",
-                resource.version, resource.kind, resource.kind
-            )));
-        }
-        if !body["metadata"].is_object() {
-            if body.get("metadata").is_some_and(|metadata| !metadata.is_null()) {
-                let found = match &body["metadata"] {
-                    Value::String(_) => "string",
-                    Value::Number(_) => "number",
-                    Value::Bool(_) => "bool",
-                    Value::Null | Value::Array(_) | Value::Object(_) => "array",
-                };
-                let text =
-                    format!("json: cannot unmarshal {found} into Go value of type v1.ObjectMeta");
-                return Err(mistyped(resource, &text));
-            }
-            body["metadata"] = json!({});
-        }
-        let mut findings = Vec::new();
-        kinds::complete(resource, body, &mut findings).map_err(|text| mistyped(resource, &text))?;
-        findings.extend(std::mem::take(&mut options.findings));
-        if let Some(warning) = resource.custom.as_ref().and_then(|custom| custom.deprecated.clone())
-        {
-            options.warnings.push(warning);
-        }
-        report(resource, findings, options)
-    }
-
-    fn place(&self, target: &Target, body: &mut Value) -> Result<()> {
-        let metadata = &mut body["metadata"];
-        let given = metadata["namespace"].as_str().unwrap_or_default().to_owned();
-        if !target.resource.namespaced {
-            if !given.is_empty() {
-                if let Some(fields) = metadata.as_object_mut() {
-                    fields.shift_remove("namespace");
-                }
-            }
-            return Ok(());
-        }
-        if !given.is_empty() && given != target.namespace {
-            return Err(ApiError::bad_request(format!(
-                "the namespace of the provided object does not match the namespace sent on the request"
-            )));
-        }
-        metadata["namespace"] = json!(target.namespace);
-        Ok(())
-    }
-
-    fn namespace_open(&self, target: &Target, body: &Value) -> Result<()> {
-        if !target.resource.namespaced {
-            return Ok(());
-        }
-        let namespace = &target.namespace;
-        let found = self.store().get(&format!("/namespaces/{namespace}"));
-        let Some(found) = found else {
-            return Err(ApiError::not_found("", "namespaces", namespace));
-        };
-        if found.value["metadata"]["deletionTimestamp"].is_null() {
-            return Ok(());
-        }
-        let name = body["metadata"]["name"].as_str().unwrap_or_default();
-        let why = format!(
-            "unable to create new content in namespace {namespace} because it is being terminated"
-        );
-        let mut error =
-            ApiError::forbidden(&target.resource.group, &target.resource.plural, name, &why);
-        if let Some(details) = &mut error.details {
-            details["causes"] = json!([{
-                "reason": "NamespaceTerminating", "field": "metadata.namespace",
-                "message": format!("namespace {namespace} is being terminated"),
-            }]);
-        }
-        Err(error)
-    }
-
-    fn validate(&self, resource: &Resource, object: &Value, old: Option<&Value>) -> Result<()> {
-        let name = object["metadata"]["name"].as_str().unwrap_or_default();
-        // Events are one kind in two groups.
-        let group = if resource.is("events.k8s.io", "events") { "" } else { &resource.group };
-        let fail = |errors: &[_]| Err(ApiError::invalid(group, &resource.kind, name, errors));
-        if let Some(custom) = &resource.custom {
-            let mut errors = meta::check(resource, object, old);
-            custom.check(object, old, &mut errors);
-            if !errors.is_empty() {
-                return fail(&errors);
-            }
-            return Ok(());
-        }
-        let mut errors = meta::check(resource, object, old);
-        errors.extend(builtin::errors(resource, object, old));
-        if errors.is_empty() { Ok(()) } else { fail(&errors) }
-    }
-
-    fn validate_update(&self, resource: &Resource, next: &Value, current: &Value) -> Result<()> {
-        self.validate(resource, next, Some(current))
-    }
-
-    // Definitions act on the registry at once.
-    fn after_write(&self, resource: &Resource, object: &Value) {
-        if !resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
-            return;
-        }
-        let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-        if !object["metadata"]["deletionTimestamp"].is_null() {
-            self.end_definition(object);
-            return;
-        }
-        let Some(status) = custom::accepted(object, &self.registry(), &now()) else {
-            self.serve_definition(object);
-            return;
-        };
-        let target = Target {
-            resource: Arc::new(resource.clone()),
-            namespace: String::new(),
-            name,
-            subresource: "status".to_owned(),
-        };
-        let written =
-            self.modify(&target, &mut WriteOptions::by("kube-apiserver"), |current, _| {
-                let mut next = current.clone();
-                next["status"] = status.clone();
-                Ok(next)
-            });
-        match written {
-            Ok(object) => self.serve_definition(&object),
-            Err(error) => tracing::warn!(%error, "the status of a definition was not written"),
-        }
-    }
-
-    // Instances go first, then the finalizer, then the definition.
-    fn end_definition(&self, object: &Value) {
-        let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-        let mut waiting = false;
-        for one in custom::resources(object).into_iter().take(1) {
-            let one = Arc::new(one);
-            for entry in self.store().list(&one.prefix).1 {
-                let metadata = &entry.value["metadata"];
-                let target = Target {
-                    resource: one.clone(),
-                    namespace: metadata["namespace"].as_str().unwrap_or_default().to_owned(),
-                    name: metadata["name"].as_str().unwrap_or_default().to_owned(),
-                    subresource: String::new(),
-                };
-                waiting |= matches!(
-                    self.delete(&target, &DeleteOptions::default()),
-                    Ok(Deleted::Waiting(_))
-                );
-            }
-        }
-        if waiting {
-            return;
-        }
-        let Some(resource) =
-            self.registry().get("apiextensions.k8s.io", "v1", "customresourcedefinitions")
-        else {
-            return;
-        };
-        let target =
-            Target { resource, namespace: String::new(), name, subresource: String::new() };
-        let cleanup = json!(kinds::CLEANUP);
-        if !object["metadata"]["finalizers"].as_array().is_some_and(|all| all.contains(&cleanup)) {
-            return;
-        }
-        let ended = self.modify(&target, &mut WriteOptions::by("kube-apiserver"), |current, _| {
-            let mut next = current.clone();
-            if let Some(all) = next["metadata"]["finalizers"].as_array_mut() {
-                all.retain(|one| *one != cleanup);
-            }
-            Ok(next)
-        });
-        if let Err(error) = ended {
-            tracing::warn!(%error, "a definition was not ended");
-        }
-    }
-
-    fn after_delete(&self, resource: &Resource, object: &Value) {
-        if resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
-            let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-            self.change_registry(|registry| registry.remove_definition(&name));
-        }
-        if let Some(custom) = &resource.custom {
-            let key =
-                format!("apiextensions.k8s.io/customresourcedefinitions/{}", custom.definition);
-            if let Some(entry) = self.store().get(&key) {
-                if !entry.value["metadata"]["deletionTimestamp"].is_null() {
-                    self.end_definition(&entry.value);
-                }
-            }
-        }
-    }
-}
-
-fn report(resource: &Resource, findings: Vec<String>, options: &mut WriteOptions) -> Result<()> {
-    if findings.is_empty() {
-        return Ok(());
-    }
-    match options.validation {
-        FieldValidation::Ignore => {}
-        FieldValidation::Warn => {
-            for one in findings {
-                if !options.warnings.contains(&one) {
-                    options.warnings.push(one);
-                }
-            }
-        }
-        FieldValidation::Strict => {
-            let text = format!("strict decoding error: {}", findings.join(", "));
-            return Err(unreadable(resource, &text, options));
-        }
-    }
-    Ok(())
-}
-
-fn unreadable(resource: &Resource, text: &str, options: &WriteOptions) -> ApiError {
-    match &options.patched {
-        Some(patched) => crate::patch::undecodable(patched, text),
-        None => mistyped(resource, text),
-    }
-}
-
-fn mistyped(resource: &Resource, text: &str) -> ApiError {
-    let (kind, version) = (&resource.kind, &resource.version);
-    ApiError::bad_request(format!(
-        "{kind} in version \"{version}\" cannot be handled as a {kind}: {text}"
-    ))
 }
 
 /// The object with its resourceVersion, where Kubernetes puts it.
@@ -877,28 +590,4 @@ pub(crate) fn versioned(mut object: Value, revision: u64) -> Value {
         metadata.insert("resourceVersion".to_owned(), json!(revision.to_string()));
     }
     object
-}
-
-/// Reads a JSON or YAML body, with the duplicate keys of JSON as strict findings.
-pub fn parse(bytes: &[u8], yaml: bool) -> Result<(Value, Vec<String>), String> {
-    if yaml {
-        let value: Value = serde_yaml::from_slice(bytes).map_err(|error| {
-            format!("error converting YAML to JSON: yaml: {}", yaml_error(&error))
-        })?;
-        return Ok((value, Vec::new()));
-    }
-    let value = serde_json::from_slice(bytes)
-        .map_err(|error| go::json_error(bytes).unwrap_or_else(|| error.to_string()))?;
-    let twice = decode::duplicates(bytes).unwrap_or_default();
-    Ok((value, twice.iter().map(|path| format!("duplicate field \"{path}\"")).collect()))
-}
-
-// Go's reader names the line only, counted from the one before.
-fn yaml_error(error: &serde_yaml::Error) -> String {
-    let text = error.to_string();
-    let said = text.split(" at line ").next().unwrap_or_default();
-    match error.location().map(|at| at.line()) {
-        Some(line) if line > 1 => format!("line {}: {said}", line - 1),
-        _ => said.to_owned(),
-    }
 }

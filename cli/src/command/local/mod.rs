@@ -1,22 +1,22 @@
 //! `lateen local`: the embedded control plane.
 
+mod background; // start, stop, status
+mod snapshot; // saving and putting back
+
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Command as Process, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use clap::{Args as ClapArgs, Subcommand};
 use lateen_controller::{install, observe::Metrics, run};
 use local_server::Tokens;
-use serde_json::json;
 
 use crate::Cli;
 use crate::command::controller::interrupted;
 use crate::embedded::{self, Embedded};
 use crate::exit::{Exit, bad_input};
-use crate::notes::Note;
-use crate::target::{bundle, cue_runtime, directories};
+use crate::target::{bundle, cue_runtime};
+use background::Place;
 
 /// `lateen local …`
 #[derive(Debug, ClapArgs)]
@@ -24,6 +24,8 @@ use crate::target::{bundle, cue_runtime, directories};
 Examples:
   lateen local start && export KUBECONFIG=$(lateen local status --kubeconfig-path)
   kubectl get applications
+  lateen local start --name east
+  lateen local snapshot save before.snapshot
   lateen local serve --ephemeral --insecure --listen 127.0.0.1:8080")]
 pub struct Args {
     #[command(subcommand)]
@@ -34,20 +36,48 @@ pub struct Args {
 enum Verb {
     /// Serve the plane in the background, with definitions and the controller.
     Start {
-        /// Address to listen on.
-        #[arg(long, default_value = "127.0.0.1:16443", value_name = "ADDRESS")]
-        listen: SocketAddr,
+        #[command(flatten)]
+        which: Which,
+        /// Address to listen on; without, a plane with a name takes a free port.
+        #[arg(long, value_name = "ADDRESS")]
+        listen: Option<SocketAddr>,
     },
     /// Stop the plane in the background.
-    Stop,
+    Stop {
+        #[command(flatten)]
+        which: Which,
+    },
     /// Say whether the plane runs in the background.
     Status {
+        #[command(flatten)]
+        which: Which,
         /// Print only the path of its kubeconfig.
         #[arg(long)]
         kubeconfig_path: bool,
     },
+    /// Save everything a plane holds, or put it back.
+    Snapshot {
+        #[command(subcommand)]
+        verb: snapshot::Verb,
+    },
     /// Serve an empty plane in the foreground.
     Serve(Box<Serve>),
+}
+
+/// Which of several planes.
+#[derive(Debug, Default, ClapArgs)]
+struct Which {
+    /// Name of the plane, if there is more than one.
+    #[arg(long, value_name = "NAME", value_parser = plane_name)]
+    name: Option<String>,
+}
+
+fn plane_name(text: &str) -> Result<String, String> {
+    let good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if text.is_empty() || text.len() > 63 || !text.chars().all(good) {
+        return Err("expected lower case letters, digits and dashes".into());
+    }
+    Ok(text.to_owned())
 }
 
 #[derive(Debug, ClapArgs)]
@@ -79,6 +109,8 @@ struct Serve {
     /// Install definitions and run Lateen's controller too.
     #[arg(long, hide = true)]
     with_lateen: bool,
+    #[command(flatten)]
+    which: Which,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,9 +137,10 @@ impl Args {
 /// Runs the command.
 pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     match args.verb {
-        Verb::Start { listen } => start(listen, cli),
-        Verb::Stop => stop(cli),
-        Verb::Status { kubeconfig_path } => status(kubeconfig_path, cli),
+        Verb::Start { which, listen } => background::start(&which, listen, cli),
+        Verb::Stop { which } => background::stop(&which, cli),
+        Verb::Status { which, kubeconfig_path } => background::status(&which, kubeconfig_path, cli),
+        Verb::Snapshot { verb } => snapshot::run(verb, cli).await,
         Verb::Serve(serve) => self::serve(*serve, cli).await,
     }
 }
@@ -119,7 +152,7 @@ async fn serve(args: Serve, cli: &Cli) -> anyhow::Result<Exit> {
     let state = match (args.ephemeral, args.state) {
         (true, _) => None,
         (false, Some(file)) => Some(file),
-        (false, None) => Some(directories().data.join("plane.redb")),
+        (false, None) => Some(Place::of(&args.which).state()),
     };
     let plane = Embedded::open(&embedded::Options {
         state,
@@ -135,6 +168,7 @@ async fn serve(args: Serve, cli: &Cli) -> anyhow::Result<Exit> {
             insecure: args.insecure,
             kubeconfig: args.write_kubeconfig.clone(),
             tokens,
+            name: args.which.name.clone().unwrap_or_default(),
         })
         .await
         .map_err(|error| bad_input(format!("cannot listen on {}: {error}", args.listen)))?;
@@ -143,7 +177,7 @@ async fn serve(args: Serve, cli: &Cli) -> anyhow::Result<Exit> {
         let runtime = cue_runtime()?;
         let client = plane.client("default");
         install::install(&client, &bundle(&runtime)?).await?;
-        std::fs::write(ready_file(), "")?;
+        std::fs::write(Place::of(&args.which).ready(), "")?;
         let stop = plane.stop.clone();
         tokio::spawn(run::run(
             client,
@@ -163,97 +197,4 @@ fn read_tokens(file: &Path) -> anyhow::Result<Tokens> {
         .map_err(|error| bad_input(format!("{}: {error}", file.display())))?;
     Tokens::parse(&text)
         .map_err(|line| bad_input(format!("{}:{line}: expected token,user,uid", file.display())))
-}
-
-fn pid_file() -> PathBuf {
-    directories().data.join("plane.pid")
-}
-
-/// There once CRDs and definitions are in place.
-fn ready_file() -> PathBuf {
-    directories().data.join("plane.ready")
-}
-
-fn running() -> Option<u32> {
-    let pid: u32 = std::fs::read_to_string(pid_file()).ok()?.trim().parse().ok()?;
-    std::path::Path::new(&format!("/proc/{pid}")).exists().then_some(pid)
-}
-
-fn start(listen: SocketAddr, cli: &Cli) -> anyhow::Result<Exit> {
-    let kubeconfig = embedded::kubeconfig();
-    if let Some(pid) = running() {
-        cli.out.line(&format!("already running (process {pid})"))?;
-        return Ok(Exit::Done);
-    }
-    let data = directories().data;
-    std::fs::create_dir_all(&data)
-        .map_err(|error| bad_input(format!("{}: {error}", data.display())))?;
-    for old in [&kubeconfig, &ready_file()] {
-        let _ = std::fs::remove_file(old);
-    }
-    let log = data.join("plane.log");
-    let file = std::fs::File::create(&log)?;
-    let mut process = Process::new(std::env::current_exe()?);
-    process.args(["local", "serve", "--with-lateen", "--listen", &listen.to_string()]);
-    process.arg("--write-kubeconfig").arg(&kubeconfig);
-    process.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
-    #[cfg(unix)]
-    {
-        use std::os::unix::process::CommandExt;
-        process.process_group(0);
-    }
-    let mut child = process.spawn()?;
-    let started = Instant::now();
-    while !ready_file().exists() {
-        if let Some(status) = child.try_wait()? {
-            let text = std::fs::read_to_string(&log).unwrap_or_default();
-            let last = text.lines().last().unwrap_or("no word").to_owned();
-            return Err(bad_input(format!("the plane ended at once ({status}): {last}")));
-        }
-        if started.elapsed() > Duration::from_secs(20) {
-            return Err(bad_input(format!("the plane does not answer; see {}", log.display())));
-        }
-        std::thread::sleep(Duration::from_millis(30));
-    }
-    std::fs::write(pid_file(), child.id().to_string())?;
-    cli.out.line(&format!("serving on {listen}"))?;
-    cli.out.line(&format!("export KUBECONFIG={}", kubeconfig.display()))?;
-    let exported = std::env::var_os("KUBECONFIG").is_some_and(|it| it == *kubeconfig.as_os_str());
-    cli.out.note(&Note::Started.fill(&json!({ "exported": exported }))?);
-    Ok(Exit::Done)
-}
-
-fn stop(cli: &Cli) -> anyhow::Result<Exit> {
-    let Some(pid) = running() else {
-        cli.out.line("not running")?;
-        return Ok(Exit::Done);
-    };
-    Process::new("kill").arg(pid.to_string()).status()?;
-    let started = Instant::now();
-    while running().is_some() && started.elapsed() < Duration::from_secs(5) {
-        std::thread::sleep(Duration::from_millis(30));
-    }
-    let _ = std::fs::remove_file(pid_file());
-    let _ = std::fs::remove_file(embedded::kubeconfig());
-    cli.out.line("stopped")?;
-    Ok(Exit::Done)
-}
-
-fn status(path_only: bool, cli: &Cli) -> anyhow::Result<Exit> {
-    let kubeconfig = embedded::kubeconfig();
-    match running() {
-        Some(_) if path_only => {
-            cli.out.line(&kubeconfig.display().to_string())?;
-            Ok(Exit::Done)
-        }
-        Some(pid) => {
-            cli.out
-                .line(&format!("running (process {pid}), kubeconfig {}", kubeconfig.display()))?;
-            Ok(Exit::Done)
-        }
-        None => {
-            cli.out.note("not running; `lateen local start` starts it");
-            Ok(Exit::NotSo)
-        }
-    }
 }

@@ -1,0 +1,95 @@
+//! Answers: objects in the form asked for, errors, warnings.
+
+use axum::body::Body;
+use axum::response::Response;
+use http::header::{CONTENT_TYPE, RETRY_AFTER, WARNING};
+use serde_json::Value;
+
+use crate::plane::Target;
+use crate::status::{ApiError, Result};
+use crate::table::{self, Form};
+
+#[derive(Clone, Copy)]
+pub(super) struct Streaming;
+
+/// A JSON answer.
+pub(crate) fn reply(code: u16, content_type: &str, body: Vec<u8>) -> Response {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = http::StatusCode::from_u16(code).unwrap_or_default();
+    if let Ok(value) = content_type.parse() {
+        response.headers_mut().insert(CONTENT_TYPE, value);
+    }
+    response
+}
+
+pub(super) fn json_reply(code: u16, value: &Value) -> Response {
+    let mut body = serde_json::to_vec(value).unwrap_or_default();
+    body.push(b'\n');
+    reply(code, "application/json", body)
+}
+
+pub(super) fn failed(error: &ApiError) -> Response {
+    let mut response = json_reply(error.code, &error.status());
+    if let Some(seconds) =
+        error.details.as_ref().and_then(|details| details["retryAfterSeconds"].as_u64())
+    {
+        if let Ok(value) = seconds.to_string().parse() {
+            response.headers_mut().insert(RETRY_AFTER, value);
+        }
+    }
+    response
+}
+
+pub(super) fn warn(response: &mut Response, warnings: &[String]) {
+    for text in warnings {
+        let quoted = text.replace('\\', "\\\\").replace('"', "\\\"");
+        if let Ok(value) = format!("299 - \"{quoted}\"").parse() {
+            response.headers_mut().append(WARNING, value);
+        }
+    }
+}
+
+pub(super) fn show(
+    target: &Target,
+    code: u16,
+    object: Value,
+    form: &Form,
+    warnings: &[String],
+) -> Result<Response> {
+    let (content_type, value) = table::render(&target.resource, object, form, true)?;
+    let mut response = encode(code, &content_type, &value, form);
+    warn(&mut response, warnings);
+    Ok(response)
+}
+
+pub(super) fn encode(code: u16, content_type: &str, value: &Value, form: &Form) -> Response {
+    if form.yaml {
+        return reply(code, "application/yaml", yaml_text(value).into_bytes());
+    }
+    let mut body = serde_json::to_vec(value).unwrap_or_default();
+    body.push(b'\n');
+    reply(code, content_type, body)
+}
+
+// Keys sorted, times quoted: as Go writes YAML.
+pub(super) fn yaml_text(value: &Value) -> String {
+    fn sorted(value: &Value) -> Value {
+        match value {
+            Value::Object(fields) => {
+                let mut fields: Vec<(&String, &Value)> = fields.iter().collect();
+                fields.sort_by_key(|(key, _)| *key);
+                fields.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect()
+            }
+            Value::Array(items) => items.iter().map(sorted).collect(),
+            other => other.clone(),
+        }
+    }
+    let text = serde_yaml::to_string(&sorted(value)).unwrap_or_default();
+    let lines = text.lines().map(|line| match line.split_once(": ") {
+        Some((key, time)) if chrono::DateTime::parse_from_rfc3339(time).is_ok() => {
+            format!("{key}: \"{time}\"\n")
+        }
+        _ => format!("{line}\n"),
+    });
+    lines.collect()
+}

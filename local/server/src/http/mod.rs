@@ -1,0 +1,316 @@
+//! HTTP: paths to targets, queries to options, objects to answers in the form the client accepts.
+
+mod answer; // answers
+mod options; // what a request says besides its path
+mod verbs; // writes and deletions
+mod watch; // lists and watches
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::response::Response;
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING};
+use http::{HeaderMap, Method, Request};
+use http_body_util::{BodyExt, Limited};
+
+use crate::auth::{self, Action, Tokens, User};
+use crate::plane::{Plane, Target};
+use crate::status::{ApiError, Result};
+use crate::{discovery, scale};
+use answer::{Streaming, failed, json_reply, show, warn};
+use options::{body, form};
+use verbs::{change, create, delete, delete_all, update};
+use watch::{list, watch};
+
+pub(crate) use answer::reply;
+
+/// Bodies may be this big.
+const BODY_LIMIT: usize = 3 * 1024 * 1024;
+
+type Query = BTreeMap<String, String>;
+
+impl Plane {
+    /// The API as a service, for `kube::Client::new` or a listener.
+    #[must_use]
+    pub fn service(&self) -> axum::Router {
+        self.service_for(None)
+    }
+
+    /// The API as a service that asks everybody for a token and looks at what they may do.
+    #[must_use]
+    pub fn guarded(&self, tokens: Tokens) -> axum::Router {
+        self.service_for(Some(Arc::new(tokens)))
+    }
+
+    fn service_for(&self, tokens: Option<Arc<Tokens>>) -> axum::Router {
+        let plane = self.clone();
+        axum::Router::new().fallback(move |request: Request<Body>| {
+            let (plane, tokens) = (plane.clone(), tokens.clone());
+            async move { answer(plane, tokens, request).await }
+        })
+    }
+}
+
+struct Asked {
+    method: Method,
+    path: String,
+    query: Query,
+    headers: HeaderMap,
+    body: Bytes,
+    tokens: Option<Arc<Tokens>>,
+    user: User,
+}
+
+impl Asked {
+    fn get(&self, key: &str) -> &str {
+        self.query.get(key).map(String::as_str).unwrap_or_default()
+    }
+
+    fn flag(&self, key: &str) -> bool {
+        let value = self.query.get(key).map(|value| value.to_lowercase());
+        value.is_some_and(|value| value != "false" && value != "0")
+    }
+
+    fn header(&self, name: http::HeaderName) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+}
+
+async fn answer(plane: Plane, tokens: Option<Arc<Tokens>>, request: Request<Body>) -> Response {
+    let (parts, body) = request.into_parts();
+    let user = match auth::sender(&plane, tokens.as_deref(), &parts.headers) {
+        Ok(user) => user,
+        Err(error) => return failed(&error),
+    };
+    let gzip = parts
+        .headers
+        .get(ACCEPT_ENCODING)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|value| value.contains("gzip"));
+    let body = match Limited::new(body, BODY_LIMIT).collect().await {
+        Ok(body) => body.to_bytes(),
+        Err(_) => {
+            let text = format!("Request entity too large: limit is {BODY_LIMIT}");
+            return failed(&ApiError::new(413, "RequestEntityTooLarge", text));
+        }
+    };
+    let path = percent_decode(parts.uri.path(), false);
+    let query = parts.uri.query().unwrap_or_default();
+    let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (percent_decode(key, true), percent_decode(value, true))
+    });
+    let mut all = Query::new();
+    for (key, value) in pairs {
+        all.entry(key).or_insert(value);
+    }
+    let asked = Asked {
+        method: parts.method,
+        path,
+        query: all,
+        headers: parts.headers,
+        body,
+        tokens,
+        user,
+    };
+    let response = match respond(&plane, &asked).await {
+        Ok(response) => response,
+        Err(error) => failed(&error),
+    };
+    if gzip { compress(response).await } else { response }
+}
+
+fn percent_decode(text: &str, plus: bool) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'+' if plus => bytes.push(b' '),
+            b'%' => {
+                let hex = [rest.next().unwrap_or(b'0'), rest.next().unwrap_or(b'0')];
+                let hex = String::from_utf8_lossy(&hex).into_owned();
+                bytes.push(u8::from_str_radix(&hex, 16).unwrap_or(b'%'));
+            }
+            other => bytes.push(other),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+async fn compress(response: Response) -> Response {
+    let (mut parts, body) = response.into_parts();
+    let streaming = parts.extensions.get::<Streaming>().is_some();
+    let big = http_body::Body::size_hint(&body).lower() >= 128 * 1024;
+    if streaming || !big {
+        return Response::from_parts(parts, body);
+    }
+    let Ok(bytes) = body.collect().await.map(http_body_util::Collected::to_bytes) else {
+        return Response::from_parts(parts, Body::empty());
+    };
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    match encoder.write_all(&bytes).and_then(|()| encoder.finish()) {
+        Ok(packed) => {
+            parts.headers.insert(CONTENT_ENCODING, http::HeaderValue::from_static("gzip"));
+            parts.headers.remove(http::header::CONTENT_LENGTH);
+            Response::from_parts(parts, Body::from(packed))
+        }
+        Err(_) => Response::from_parts(parts, Body::from(bytes)),
+    }
+}
+
+async fn respond(plane: &Plane, asked: &Asked) -> Result<Response> {
+    let named = asked.get("fieldSelector").strip_prefix("metadata.name=").unwrap_or_default();
+    let action = Action::of_request(asked.method.as_str(), &asked.path, asked.flag("watch"), named);
+    auth::check(plane, &asked.user, &action)?;
+    if asked.path == "/local/snapshot" && asked.method == Method::GET {
+        let text = plane.store().snapshot().text();
+        return Ok(reply(200, "application/x-ndjson", text.into_bytes()));
+    }
+    if let Some(response) = discovery::respond(
+        plane,
+        &asked.method,
+        &asked.path,
+        asked.get("hash"),
+        asked.header(ACCEPT),
+    ) {
+        return response;
+    }
+    let parts: Vec<&str> = asked.path.trim_matches('/').split('/').collect();
+    let (group, version, rest) = match parts.as_slice() {
+        ["api", version, rest @ ..] => ("", *version, rest),
+        ["apis", group, version, rest @ ..] => (*group, *version, rest),
+        _ => return Ok(reply(404, "text/plain; charset=utf-8", b"404 page not found\n".to_vec())),
+    };
+    let registry = plane.registry();
+    if !registry.serves(group, version) {
+        if group.is_empty() || registry.iter().any(|one| one.group == group && one.custom.is_none())
+        {
+            return Err(ApiError::no_route());
+        }
+        return Ok(reply(404, "text/plain; charset=utf-8", b"404 page not found\n".to_vec()));
+    }
+    let (legacy, rest) = match rest {
+        ["watch", rest @ ..] => (true, rest),
+        rest => (false, rest),
+    };
+    let (namespace, rest) = match rest {
+        ["namespaces", namespace, rest @ ..]
+            if rest.first().is_some_and(|plural| !["status", "finalize"].contains(plural)) =>
+        {
+            (*namespace, rest)
+        }
+        rest => ("", rest),
+    };
+    let [plural, rest @ ..] = rest else { return Err(ApiError::no_route()) };
+    let resource = registry.get(group, version, plural).ok_or_else(ApiError::no_route)?;
+    let (name, subresource) = match rest {
+        [] => ("", ""),
+        [name] => (*name, ""),
+        [name, subresource] => (*name, *subresource),
+        _ => return Err(ApiError::no_route()),
+    };
+    if resource.namespaced != !namespace.is_empty() && !(resource.namespaced && name.is_empty()) {
+        return Err(ApiError::no_route());
+    }
+    if !subresource.is_empty() && !resource.has(subresource) {
+        // A definition may bring status and scale later.
+        if resource.custom.is_some() && ["status", "scale"].contains(&subresource) {
+            return Err(ApiError::not_found(group, plural, name));
+        }
+        return Err(ApiError::no_route());
+    }
+    let target = Target {
+        resource,
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+        subresource: subresource.to_owned(),
+    };
+    let mut response = serve(plane, asked, &target, legacy).await?;
+    if let Some(warning) = standing_warnings(&target) {
+        warn(&mut response, &[warning.to_owned()]);
+    }
+    Ok(response)
+}
+
+// Said of every answer about a kind.
+fn standing_warnings(target: &Target) -> Option<&'static str> {
+    if target.resource.custom.is_some() || !target.resource.group.is_empty() {
+        return None;
+    }
+    match target.resource.plural.as_str() {
+        "endpoints" => {
+            Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice")
+        }
+        "componentstatuses" => Some("v1 ComponentStatus is deprecated in v1.19+"),
+        _ => None,
+    }
+}
+
+async fn serve(plane: &Plane, asked: &Asked, target: &Target, legacy: bool) -> Result<Response> {
+    let Target { namespace, name, subresource, .. } = target;
+    let subresource = subresource.as_str();
+    let can = |verb: &str| target.resource.verbs.iter().any(|one| one == verb);
+    if legacy {
+        return watch(plane, asked, target, true);
+    }
+    match (asked.method.as_str(), name.is_empty(), subresource.is_empty()) {
+        ("GET", true, _) if can("list") => {
+            if asked.flag("watch") {
+                watch(plane, asked, target, false)
+            } else {
+                list(plane, asked, target).await
+            }
+        }
+        ("POST", true, _)
+            if can("create") && (!target.resource.namespaced || !namespace.is_empty()) =>
+        {
+            create(plane, asked, target)
+        }
+        ("DELETE", true, _)
+            if can("deletecollection")
+                && (!target.resource.namespaced || !namespace.is_empty()) =>
+        {
+            delete_all(plane, asked, target).await
+        }
+        ("GET", false, _) if can("get") => {
+            let form = form(asked, false)?;
+            if let Some(version) =
+                asked.query.get("resourceVersion").filter(|version| !version.is_empty())
+            {
+                let wanted: u64 = version.parse().map_err(|_| ApiError::plain(format!("resourceVersion: Invalid value: \"{version}\": strconv.ParseUint: parsing \"{version}\": invalid syntax")))?;
+                plane.reached(wanted).await?;
+            }
+            let object = plane.get(target)?;
+            match subresource {
+                "scale" => show(target, 200, scale::scale_of(target, &object)?, &form, &[]),
+                "" | "status" | "ephemeralcontainers" | "resize" | "approval" => {
+                    show(target, 200, object, &form, &[])
+                }
+                _ => Err(ApiError::no_method()),
+            }
+        }
+        ("PUT" | "PATCH", false, false)
+            if ["binding", "eviction", "token"].contains(&subresource) =>
+        {
+            Err(ApiError::no_method())
+        }
+        ("POST", true, _)
+            if target.resource.custom.is_some()
+                && target.resource.namespaced
+                && namespace.is_empty() =>
+        {
+            Ok(reply(404, "text/plain; charset=utf-8", b"404 page not found\n".to_vec()))
+        }
+        ("PUT", false, _) if can("update") => update(plane, asked, target),
+        ("PATCH", false, _) if can("patch") => change(plane, asked, target),
+        ("DELETE", false, true) if can("delete") => delete(plane, asked, target),
+        ("POST", false, false) => {
+            let (body, mut options) = body(asked, target, "create")?;
+            let (code, value) = scale::post(plane, target, body, &mut options)?;
+            Ok(json_reply(code, &value))
+        }
+        _ => Err(ApiError::no_method()),
+    }
+}

@@ -1,0 +1,107 @@
+//! Lists and watches over HTTP.
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::response::Response;
+use http::header::CONTENT_TYPE;
+use serde_json::json;
+
+use super::Asked;
+use super::answer::{Streaming, encode};
+use super::options::{form, list_options};
+use crate::list::Change;
+use crate::plane::{Plane, Target};
+use crate::status::Result;
+use crate::table::{self, Form};
+
+pub(super) async fn list(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
+    let form = form(asked, true)?;
+    let options = list_options(asked)?;
+    let page = plane.list(target, &options).await?;
+    let (content_type, value) = table::render_list(&target.resource, page, &form)?;
+    Ok(encode(200, &content_type, &value, &form))
+}
+
+pub(super) fn watch(
+    plane: &Plane,
+    asked: &Asked,
+    target: &Target,
+    legacy: bool,
+) -> Result<Response> {
+    let form = form(asked, false)?;
+    let mut options = list_options(asked)?;
+    if legacy && !target.name.is_empty() {
+        options.fields = format!("metadata.name={}", target.name);
+    }
+    let mut changes = plane.watch(target, &options)?;
+    let timeout = options
+        .timeout
+        .filter(|seconds| *seconds > 0)
+        .unwrap_or(1800 + u64::from(rand::random::<u8>()) * 7);
+    let ends = tokio::time::Instant::now() + Duration::from_secs(timeout);
+    let resource = target.resource.clone();
+    let (sender, receiver) = tokio::sync::mpsc::channel::<Bytes>(64);
+    tokio::spawn(async move {
+        let mut first = true;
+        let mut beat = tokio::time::interval_at(
+            tokio::time::Instant::now() + Duration::from_secs(60),
+            Duration::from_secs(60),
+        );
+        loop {
+            let batch = tokio::select! {
+                batch = changes.next() => batch,
+                _ = beat.tick() => match changes.bookmark() {
+                    Some(bookmark) => vec![bookmark],
+                    None => continue,
+                },
+                () = tokio::time::sleep_until(ends) => {
+                    if let Some(bookmark) = changes.bookmark().filter(|_| timeout > 2) {
+                        let _ = sender.send(line(&resource, bookmark, &form, &mut first)).await;
+                    }
+                    return;
+                }
+                () = sender.closed() => return,
+            };
+            if batch.is_empty() {
+                return;
+            }
+            for change in batch {
+                if sender.send(line(&resource, change, &form, &mut first)).await.is_err() {
+                    return;
+                }
+            }
+        }
+    });
+    let stream = futures::stream::unfold(receiver, |mut receiver| async move {
+        let bytes = receiver.recv().await?;
+        Some((Ok::<_, std::convert::Infallible>(bytes), receiver))
+    });
+    let mut response = Response::new(Body::from_stream(stream));
+    response.headers_mut().insert(CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
+    response.extensions_mut().insert(Streaming);
+    Ok(response)
+}
+
+pub(super) fn line(
+    resource: &crate::resource::Resource,
+    change: Change,
+    form: &Form,
+    first: &mut bool,
+) -> Bytes {
+    let object = if change.kind == "ERROR" {
+        change.object
+    } else if change.kind == "BOOKMARK" {
+        table::render_bookmark(change.object, form, first)
+    } else {
+        let with_columns = std::mem::replace(first, false);
+        match table::render(resource, change.object, form, with_columns) {
+            Ok((_, value)) => value,
+            Err(error) => error.status(),
+        }
+    };
+    let mut bytes =
+        serde_json::to_vec(&json!({"type": change.kind, "object": object})).unwrap_or_default();
+    bytes.push(b'\n');
+    Bytes::from(bytes)
+}

@@ -1,0 +1,205 @@
+//! The store: the present state, written through to the file, and the way to the past.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+use tokio::sync::watch;
+
+use crate::file::File;
+use crate::history::History;
+use crate::{Error, Event, Result, Watch};
+
+/// How many events are kept when nothing else is said.
+pub const DEFAULT_HISTORY: usize = 20_000;
+
+/// One stored value.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The whole key.
+    pub key: String,
+    /// The revision of the last write.
+    pub revision: u64,
+    /// What was written.
+    pub value: Arc<Value>,
+}
+
+/// What a write expects to find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expect {
+    /// No such key.
+    Absent,
+    /// The key at this revision.
+    Revision(u64),
+}
+
+/// A store in memory, written through to a file if it has one.
+pub struct Store {
+    state: Mutex<State>,
+    latest: watch::Sender<u64>,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").field("revision", &self.revision()).finish_non_exhaustive()
+    }
+}
+
+pub(crate) struct State {
+    pub(crate) revision: u64,
+    pub(crate) entries: BTreeMap<String, (u64, Arc<Value>)>,
+    pub(crate) history: History,
+    file: Option<File>,
+}
+
+impl Store {
+    /// An empty store that is lost with the process.
+    #[must_use]
+    pub fn memory() -> Store {
+        Store::with(1, BTreeMap::new(), None, DEFAULT_HISTORY)
+    }
+
+    /// An empty store in memory that keeps this many events.
+    #[must_use]
+    pub fn memory_with_history(events: usize) -> Store {
+        Store::with(1, BTreeMap::new(), None, events)
+    }
+
+    /// The store in a file, which is made if it is not there.
+    pub fn open(path: &Path) -> Result<Store> {
+        let (file, revision, entries) = File::open(path)?;
+        Ok(Store::with(revision, entries, Some(file), DEFAULT_HISTORY))
+    }
+
+    fn with(
+        revision: u64,
+        entries: BTreeMap<String, (u64, Arc<Value>)>,
+        file: Option<File>,
+        events: usize,
+    ) -> Store {
+        let history = History::new(revision, events);
+        let state = State { revision, entries, history, file };
+        Store { state: Mutex::new(state), latest: watch::Sender::new(revision) }
+    }
+
+    // A panic elsewhere cannot leave the state half changed: it is changed after the file, in one go.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The revision of the last write.
+    #[must_use]
+    pub fn revision(&self) -> u64 {
+        self.lock().revision
+    }
+
+    /// The oldest revision whose state can still be read.
+    #[must_use]
+    pub fn oldest(&self) -> u64 {
+        self.lock().history.compacted
+    }
+
+    /// The value of a key.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<Entry> {
+        let state = self.lock();
+        let (revision, value) = state.entries.get(key)?;
+        Some(Entry { key: key.to_owned(), revision: *revision, value: value.clone() })
+    }
+
+    /// All entries whose key starts so, in the order of keys, and the revision of this state.
+    #[must_use]
+    pub fn list(&self, prefix: &str) -> (u64, Vec<Entry>) {
+        let state = self.lock();
+        (state.revision, state.range(prefix).collect())
+    }
+
+    /// The same at an earlier revision.
+    pub fn list_at(&self, prefix: &str, revision: u64) -> Result<Vec<Entry>> {
+        let state = self.lock();
+        if revision >= state.revision {
+            return Ok(state.range(prefix).collect());
+        }
+        let mut then: BTreeMap<String, Entry> =
+            state.range(prefix).map(|entry| (entry.key.clone(), entry)).collect();
+        state.history.undo(prefix, revision, &mut then)?;
+        Ok(then.into_values().collect())
+    }
+
+    /// Writes a value; `make` gets the revision it will have.
+    pub fn put(&self, key: &str, expect: Expect, make: impl FnOnce(u64) -> Value) -> Result<Entry> {
+        let mut state = self.lock();
+        let previous = state.check(key, expect)?;
+        let revision = state.revision + 1;
+        let value = Arc::new(make(revision));
+        if let Some(file) = &state.file {
+            file.put(key, revision, &value)?;
+        }
+        state.entries.insert(key.to_owned(), (revision, value.clone()));
+        state.record(Event { revision, key: key.to_owned(), value: Some(value.clone()), previous });
+        drop(state);
+        self.latest.send_replace(revision);
+        Ok(Entry { key: key.to_owned(), revision, value })
+    }
+
+    /// Removes a key that is at this revision; gives the revision of the removal.
+    pub fn delete(&self, key: &str, expect: u64) -> Result<u64> {
+        let mut state = self.lock();
+        let previous = state.check(key, Expect::Revision(expect))?;
+        let revision = state.revision + 1;
+        if let Some(file) = &state.file {
+            file.delete(key, revision)?;
+        }
+        state.entries.remove(key);
+        state.record(Event { revision, key: key.to_owned(), value: None, previous });
+        drop(state);
+        self.latest.send_replace(revision);
+        Ok(revision)
+    }
+
+    /// Forgets the history up to now.
+    pub fn compact(&self) {
+        let mut state = self.lock();
+        let now = state.revision;
+        state.history.compact(now);
+    }
+
+    /// The changes of keys that start so, after a revision.
+    #[must_use]
+    pub fn watch(self: &Arc<Self>, prefix: &str, after: u64) -> Watch {
+        Watch::new(self.clone(), prefix, after, self.latest.subscribe())
+    }
+}
+
+impl State {
+    fn range<'s>(&'s self, prefix: &'s str) -> impl Iterator<Item = Entry> + 's {
+        self.entries
+            .range::<str, _>((std::ops::Bound::Included(prefix), std::ops::Bound::Unbounded))
+            .take_while(move |(key, _)| key.starts_with(prefix))
+            .map(|(key, (revision, value))| Entry {
+                key: key.clone(),
+                revision: *revision,
+                value: value.clone(),
+            })
+    }
+
+    fn check(&self, key: &str, expect: Expect) -> Result<Option<(u64, Arc<Value>)>> {
+        let found = self.entries.get(key);
+        let current = found.map(|(revision, _)| *revision);
+        let holds = match expect {
+            Expect::Absent => current.is_none(),
+            Expect::Revision(wanted) => current == Some(wanted),
+        };
+        if holds {
+            Ok(found.cloned())
+        } else {
+            Err(Error::Conflict { key: key.to_owned(), current })
+        }
+    }
+
+    fn record(&mut self, event: Event) {
+        self.revision = event.revision;
+        self.history.push(event);
+    }
+}
