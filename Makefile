@@ -27,6 +27,7 @@ conformance: target
 
 bench: target
 	$(CARGO) bench -p lateen-e2e --bench render
+	$(CARGO) bench -p cue-session --bench official
 
 fuzz: target
 	FUZZ_ITERATIONS=100000 $(CARGO) test --release --locked fuzz

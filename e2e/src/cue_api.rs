@@ -7,7 +7,9 @@ use cue_eval::heap::VertexId;
 use cue_eval::inspect::{Class, Node};
 use cue_eval::value::path::{parse_selectors, path_text};
 use cue_eval::value::{Accessor, Filling, PathError, Selector, Version, parse_path};
-use cue_eval::{Diagnostic, Evaluation, Kind, LabelKind, LoadError, Presence, Style, evaluation};
+use cue_eval::{
+    Diagnostic, Evaluation, Kind, LabelKind, LoadError, Presence, Show, Style, evaluation,
+};
 use serde_json::{Map, Value, json};
 
 use crate::cue_eval::{BUDGET, kind_names, places, played, records, scalar_text};
@@ -428,9 +430,31 @@ fn fields(it: &mut Evaluation, id: VertexId, options: &[&str]) -> Value {
 }
 
 fn syntax(it: &mut Evaluation, id: VertexId, options: &[&str]) -> Value {
-    let finished = options.contains(&"final") || options.contains(&"concrete");
-    let style = if finished { Style::Final } else { Style::Definition };
-    let text = it.syntax(id, style).trim_end().to_owned();
-    let node = if it.inspect(id).length.is_none() { "struct" } else { "expr" };
-    json!({"node": node, "text": text})
+    let evaluated = options.contains(&"final") || options.contains(&"concrete");
+    let mut parts = Show::ATTRIBUTES;
+    // Later options win (O-60).
+    for option in options {
+        match *option {
+            "docs" | "!docs" => parts |= Show::DOCS,
+            "final" | "concrete" => {
+                parts &= !(Show::OPTIONAL | Show::DEFINITIONS | Show::HIDDEN);
+            }
+            "all" => parts |= Show::OPTIONAL | Show::DEFINITIONS | Show::HIDDEN,
+            "optional" => parts |= Show::OPTIONAL,
+            "!optional" => parts &= !Show::OPTIONAL,
+            "definitions" => parts |= Show::DEFINITIONS,
+            "!definitions" => parts &= !Show::DEFINITIONS,
+            "hidden" => parts |= Show::HIDDEN | Show::DEFINITIONS,
+            "!hidden" => parts &= !(Show::HIDDEN | Show::DEFINITIONS),
+            "!attributes" => parts &= !Show::ATTRIBUTES,
+            _ => {}
+        }
+    }
+    let text = if evaluated {
+        it.text(id, Show::new(Style::Final, parts))
+    } else {
+        it.declared(id, Show::new(Style::Definition, parts))
+    };
+    let braces = text.starts_with('{') && text.ends_with('}') && !text.contains("} & {");
+    json!({"node": if braces { "struct" } else { "expr" }, "text": text})
 }

@@ -10,6 +10,7 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::{Budget, Evaluator, conjunct};
 use crate::export::Style;
 use crate::heap::{FaultId, Source, Test, VertexId};
+use crate::printed::Show;
 use crate::program::{At, Label, LabelKind, Presence, Program};
 use crate::value::Selector;
 
@@ -423,6 +424,17 @@ impl Evaluation {
     /// As CUE text.
     pub fn syntax(&mut self, id: VertexId, style: Style) -> String {
         self.evaluator.syntax(id, style)
+    }
+
+    /// As one CUE expression, with the parts that `show` names.
+    pub fn text(&mut self, id: VertexId, show: Show) -> String {
+        self.evaluator.expression_text(id, show)
+    }
+
+    /// Its declarations as one CUE expression: merged, not evaluated, names as they are.
+    pub fn declared(&mut self, id: VertexId, show: Show) -> String {
+        self.evaluator.unify(id);
+        self.evaluator.declared_text(id, show)
     }
 
     /// In few words.

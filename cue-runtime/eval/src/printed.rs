@@ -9,6 +9,46 @@ use crate::export::{Style, is_identifier, marker};
 use crate::heap::{Source, Test, VertexId};
 use crate::program::{At, Code, ExprId, Label, LabelKind, Presence};
 
+/// What the printer shows besides regular fields, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Show {
+    /// How values are.
+    pub style: Style,
+    parts: u8,
+}
+
+impl Show {
+    /// Comments above fields.
+    pub const DOCS: u8 = 1;
+    /// Attributes of fields.
+    pub const ATTRIBUTES: u8 = 2;
+    /// Optional fields.
+    pub const OPTIONAL: u8 = 4;
+    /// Definitions.
+    pub const DEFINITIONS: u8 = 8;
+    /// Hidden fields.
+    pub const HIDDEN: u8 = 16;
+
+    /// Parts are those above, added up.
+    pub fn new(style: Style, parts: u8) -> Self {
+        Self { style, parts }
+    }
+
+    /// What the commands show.
+    pub(crate) fn usual(style: Style) -> Self {
+        let parts = match style {
+            Style::Final => 0,
+            Style::Eval => Self::DEFINITIONS,
+            Style::Definition => Self::DOCS | Self::ATTRIBUTES | Self::OPTIONAL | Self::DEFINITIONS,
+        };
+        Self { style, parts }
+    }
+
+    fn has(self, part: u8) -> bool {
+        self.parts & part != 0
+    }
+}
+
 /// What is put in once the text stands: sources need the trees of the files.
 #[derive(Default)]
 struct Later {
@@ -25,6 +65,7 @@ const LETS: &str = "__lets_";
 impl Evaluator {
     /// The value as CUE text; fields of the root without braces.
     pub(crate) fn syntax(&mut self, id: VertexId, style: Style) -> String {
+        let show = Show::usual(style);
         let mut out = String::new();
         let mut later = Later::default();
         let real = self.unify(id);
@@ -37,12 +78,30 @@ impl Evaluator {
             && !vertex.is_list
             && vertex.fault.is_none();
         if plain {
-            self.write_fields(real, style, &mut out, 0, &mut later);
+            self.write_fields(real, show, &mut out, 0, &mut later);
         } else {
-            self.write_value(id, style, &mut out, 0, &mut later);
+            self.write_value(id, show, &mut out, 0, &mut later);
             out.push('\n');
         }
         self.completed(out, style, later, id == self.root)
+    }
+
+    /// The value as an expression, structs in braces.
+    pub(crate) fn expression_text(&mut self, id: VertexId, show: Show) -> String {
+        let mut out = String::new();
+        let mut later = Later::default();
+        self.write_value(id, show, &mut out, 0, &mut later);
+        let text = self.completed(out, show.style, later, false);
+        text.trim_end().to_owned()
+    }
+
+    /// The declarations of a place, merged but not evaluated; names stay as they are.
+    pub(crate) fn declared_text(&self, id: VertexId, show: Show) -> String {
+        let wanted = Wanted { exprs: self.source_of(id) };
+        let docs = show.has(Show::DOCS);
+        let text = definition::merged(&self.program, &wanted, docs);
+        let text = definition::laid_out(&text, cue_syntax::Style::Plain);
+        text.trim_end().to_owned()
     }
 
     /// With sources, `let`s and imports in their places, aligned.
@@ -118,19 +177,19 @@ impl Evaluator {
     fn write_fields(
         &mut self,
         id: VertexId,
-        style: Style,
+        show: Show,
         out: &mut String,
         depth: usize,
         later: &mut Later,
     ) {
         let mut arcs = self.ordered(id);
-        arcs.retain(|it| self.is_shown(it.label, it.presence, style));
+        arcs.retain(|it| self.is_shown(it.label, it.presence, show));
         let indent = "\t".repeat(depth);
         let _ = writeln!(out, "{indent}{LETS}{}__", later.structs.len());
         let literals = self.heap.get(id).placed.iter().map(|it| it.at).collect();
         later.structs.push(literals);
         for arc in &arcs {
-            if style == Style::Definition {
+            if show.has(Show::DOCS) {
                 for notes in &arc.notes {
                     for line in &self.program.notes[*notes as usize].docs {
                         let _ = writeln!(out, "{indent}// {line}");
@@ -139,8 +198,8 @@ impl Evaluator {
             }
             let _ =
                 write!(out, "{indent}{}{}: ", self.field_label(arc.label), marker(arc.presence));
-            self.write_value(arc.vertex, style, out, depth, later);
-            if style == Style::Definition {
+            self.write_value(arc.vertex, show, out, depth, later);
+            if show.has(Show::ATTRIBUTES) {
                 for notes in &arc.notes {
                     for (name, body) in &self.program.notes[*notes as usize].attributes {
                         let _ = write!(out, " @{name}({body})");
@@ -162,24 +221,25 @@ impl Evaluator {
         }
     }
 
-    fn is_shown(&self, label: Label, presence: Presence, style: Style) -> bool {
-        match (self.labels.kind(label), style) {
-            (LabelKind::Regular, Style::Final) => presence == Presence::Member,
-            (LabelKind::Regular, Style::Eval) => presence != Presence::Optional,
-            (LabelKind::Definition, Style::Eval) => presence == Presence::Member,
-            (LabelKind::Regular | LabelKind::Definition, Style::Definition) => true,
-            (_, Style::Final | Style::Eval | Style::Definition) => false,
-        }
+    fn is_shown(&self, label: Label, presence: Presence, show: Show) -> bool {
+        let kind = match self.labels.kind(label) {
+            LabelKind::Regular => true,
+            LabelKind::Definition => show.has(Show::DEFINITIONS),
+            LabelKind::Hidden | LabelKind::HiddenDefinition => show.has(Show::HIDDEN),
+            LabelKind::Index => false,
+        };
+        kind && (presence != Presence::Optional || show.has(Show::OPTIONAL))
     }
 
     fn write_value(
         &mut self,
         id: VertexId,
-        style: Style,
+        show: Show,
         out: &mut String,
         depth: usize,
         later: &mut Later,
     ) {
+        let style = show.style;
         let place = id;
         let id = self.unify(id);
         if depth > 200 || self.tick().is_err() || out.len() > 64 << 20 {
@@ -204,7 +264,7 @@ impl Evaluator {
         if let Some(choice) = self.heap.get(id).choice.clone() {
             if let (Some(only), Style::Final | Style::Eval) = (self.default_of(id), style) {
                 if only != id && (style == Style::Final || self.is_concrete(only)) {
-                    self.write_value(only, style, out, depth, later);
+                    self.write_value(only, show, out, depth, later);
                     return;
                 }
             }
@@ -222,7 +282,7 @@ impl Evaluator {
                 if !evaluated && choice.defaults.contains(each) {
                     out.push('*');
                 }
-                self.write_value(*each, style, out, depth, later);
+                self.write_value(*each, show, out, depth, later);
             }
             return;
         }
@@ -233,13 +293,13 @@ impl Evaluator {
             let arcs = &self.heap.get(id).arcs;
             let fields = arcs.iter().any(|it| {
                 self.labels.kind(it.label) != LabelKind::Index
-                    && self.is_shown(it.label, it.presence, style)
+                    && self.is_shown(it.label, it.presence, show)
             });
             let mut value = String::new();
             let inner = if fields { depth + 1 } else { depth };
             match &scalar {
                 Some((datum, _)) => value.push_str(&scalar_text(datum, inner)),
-                None => self.write_list(id, style, &mut value, inner, later),
+                None => self.write_list(id, show, &mut value, inner, later),
             }
             if !fields {
                 out.push_str(&value);
@@ -247,7 +307,7 @@ impl Evaluator {
             }
             // The fields beside it: a scalar stands first, a list last (O-65).
             let mut text = String::new();
-            self.write_fields(id, style, &mut text, depth + 1, later);
+            self.write_fields(id, show, &mut text, depth + 1, later);
             let indent = "\t".repeat(depth + 1);
             let (first, last) = match scalar {
                 Some(_) => (format!("{indent}{value}\n"), text),
@@ -258,7 +318,7 @@ impl Evaluator {
         }
         if is_struct {
             let mut inner = String::new();
-            self.write_fields(id, style, &mut inner, depth + 1, later);
+            self.write_fields(id, show, &mut inner, depth + 1, later);
             let _ = write!(out, "{{\n{inner}{}}}", "\t".repeat(depth));
             return;
         }
@@ -286,11 +346,12 @@ impl Evaluator {
     fn write_list(
         &mut self,
         id: VertexId,
-        style: Style,
+        show: Show,
         out: &mut String,
         depth: usize,
         later: &mut Later,
     ) {
+        let style = show.style;
         let vertex = self.heap.get(id);
         let arcs: Vec<VertexId> = vertex
             .arcs
@@ -306,7 +367,7 @@ impl Evaluator {
             if index > 0 {
                 out.push_str(", ");
             }
-            self.write_value(*arc, style, out, depth, later);
+            self.write_value(*arc, show, out, depth, later);
         }
         if open {
             if !arcs.is_empty() {
@@ -318,7 +379,7 @@ impl Evaluator {
                 let real = self.unify(value);
                 let vertex = self.heap.get(real);
                 if vertex.kinds != Kinds::ANY || vertex.is_struct || vertex.scalar.is_some() {
-                    self.write_value(value, style, out, depth, later);
+                    self.write_value(value, show, out, depth, later);
                 }
             }
         }

@@ -14,6 +14,7 @@ use crate::definition::constant::{is_type, slice, strip};
 use crate::definition::merge::{Conjunct, has_old_alias, unique};
 use crate::definition::out::{Declared, Item, Out, PRIMARY};
 use crate::definition::scope::{Bound, Scope};
+use crate::definition::sourced::Docs;
 use crate::definition::{DEPTH, Printer};
 use crate::export::is_identifier;
 use crate::number::Number;
@@ -378,7 +379,8 @@ impl<'a> Printer<'a> {
         });
         let scope = Scope::new(Some(scope.clone()), names);
         let value = self.expr(&field.value, &scope, file);
-        let docs = if field.docs.is_empty() { Vec::new() } else { vec![field.docs.clone()] };
+        let none = field.docs.is_empty() || self.docs == Docs::Dropped;
+        let docs = if none { Vec::new() } else { vec![field.docs.clone()] };
         let attributes =
             field.attributes.iter().map(|it| format!("@{}({})", it.name, it.body)).collect();
         let label = format!("{alias}{label}{}", marker(field.marker));

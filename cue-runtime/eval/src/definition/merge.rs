@@ -13,6 +13,7 @@ use crate::definition::constant::{is_constant, strip, together};
 use crate::definition::expr::{is_apart, label_text, marker};
 use crate::definition::out::{Declared, Item, Out};
 use crate::definition::scope::{Bound, LetValue, Scope};
+use crate::definition::sourced::Docs;
 
 /// What holds at a place.
 #[derive(Clone)]
@@ -236,7 +237,9 @@ impl<'a> Printer<'a> {
         });
         merged.marker = firmer(merged.marker, field.marker);
         // The comment above `a: b: 1` belongs to `b`, and is lost where they are merged (O-82).
-        let kept = braces == Braces::Written && !merged.docs.contains(&field.docs);
+        let kept = braces == Braces::Written
+            && self.docs == Docs::Kept
+            && !merged.docs.contains(&field.docs);
         if !field.docs.is_empty() && kept {
             merged.apart |= merged.docs.is_empty() && is_apart(&self.files[file].1, field);
             merged.docs.push(field.docs.clone());

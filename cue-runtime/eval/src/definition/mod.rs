@@ -28,7 +28,8 @@ use crate::program::Program;
 
 pub(crate) use crate::definition::expr::is_keyword;
 pub(crate) use crate::definition::remark::laid_out;
-pub(crate) use crate::definition::sourced::{Wanted, sources};
+use crate::definition::sourced::Docs;
+pub(crate) use crate::definition::sourced::{Wanted, merged, sources};
 
 /// Files parsed again, and what printing them has found out so far.
 struct Printer<'a> {
@@ -42,6 +43,7 @@ struct Printer<'a> {
     depth: u32,
     /// Labels of the place being merged.
     path: Vec<String>,
+    docs: Docs,
     /// Scopes of structs that were entered, by file and address of their declarations.
     scopes: FxHashMap<(usize, usize), (Rc<Scope>, Vec<LetValue<'a>>)>,
     found: &'a Found,
@@ -128,6 +130,7 @@ impl<'a> Printer<'a> {
             lets: Vec::new(),
             depth: 0,
             path: Vec::new(),
+            docs: Docs::Kept,
             scopes: FxHashMap::default(),
             found,
         }

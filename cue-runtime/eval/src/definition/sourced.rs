@@ -37,6 +37,45 @@ struct Index<'a> {
     lets: FxHashMap<Key, Vec<LetValue<'a>>>,
 }
 
+/// What the comments above fields become.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Docs {
+    Kept,
+    Dropped,
+}
+
+/// The declarations of one place, merged.
+pub(crate) fn merged(program: &Program, wanted: &Wanted, docs: bool) -> String {
+    let files: Vec<_> = program
+        .sources
+        .iter()
+        .map(|it| (cue_syntax::parse_file(&it.text).file, it.text.clone()))
+        .collect();
+    let names = program.sources.iter().map(|it| &it.name).collect();
+    let found = Found::default();
+    let mut printer = Printer::new(&files, names, &found);
+    printer.docs = if docs { Docs::Kept } else { Docs::Dropped };
+    let mut index = Index::default();
+    let scopes = printer.file_scopes();
+    for (number, ((file, _), scope)) in files.iter().zip(&scopes).enumerate() {
+        printer.index_decls(&file.decls, scope, number, (number, 0, 0), &mut index);
+    }
+    let mut conjuncts = Vec::new();
+    for expr in &wanted.exprs {
+        let at = program.at(*expr);
+        let number = at.source as usize;
+        let key = (number, at.span.start, at.span.end);
+        if let Some((expr, scope)) = index.exprs.get(&key) {
+            conjuncts.push(Conjunct::Expr { expr, scope: scope.clone(), file: number });
+        } else if let (0, Some((file, _)), Some(scope)) =
+            (at.span.end, files.get(number), scopes.get(number))
+        {
+            conjuncts.push(Conjunct::File { file, index: number, scope: scope.clone() });
+        }
+    }
+    printer.merge(conjuncts).text()
+}
+
 /// The texts of expressions, and what they need.
 pub(crate) fn sources(program: &Program, wanted: &[Wanted], structs: &[Vec<At>]) -> Sources {
     let files: Vec<_> = program
