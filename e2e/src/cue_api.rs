@@ -8,7 +8,7 @@ use cue_eval::inspect::{Class, Node};
 use cue_eval::value::path::{parse_selectors, path_text};
 use cue_eval::value::{Accessor, Filling, PathError, Selector, Version, parse_path};
 use cue_eval::{
-    Diagnostic, Evaluation, Kind, LabelKind, LoadError, Presence, Show, Style, evaluation,
+    Diagnostic, Evaluation, Kind, LabelKind, LoadError, Names, Presence, Show, Style, evaluation,
 };
 use serde_json::{Map, Value, json};
 
@@ -453,7 +453,8 @@ fn syntax(it: &mut Evaluation, id: VertexId, options: &[&str]) -> Value {
     let text = if evaluated {
         it.text(id, Show::new(Style::Final, parts))
     } else {
-        it.declared(id, Show::new(Style::Definition, parts))
+        let names = if options.contains(&"raw") { Names::Kept } else { Names::Replaced };
+        it.declared(id, Show::new(Style::Definition, parts), names)
     };
     let braces = text.starts_with('{') && text.ends_with('}') && !text.contains("} & {");
     json!({"node": if braces { "struct" } else { "expr" }, "text": text})

@@ -10,7 +10,7 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::{Budget, Evaluator, conjunct};
 use crate::export::Style;
 use crate::heap::{FaultId, Source, Test, VertexId};
-use crate::printed::Show;
+use crate::printed::{Names, Show};
 use crate::program::{At, Label, LabelKind, Presence, Program};
 use crate::value::Selector;
 
@@ -431,10 +431,10 @@ impl Evaluation {
         self.evaluator.expression_text(id, show)
     }
 
-    /// Its declarations as one CUE expression: merged, not evaluated, names as they are.
-    pub fn declared(&mut self, id: VertexId, show: Show) -> String {
-        self.evaluator.unify(id);
-        self.evaluator.declared_text(id, show)
+    /// Its declarations as one CUE expression: merged, not evaluated.
+    pub fn declared(&mut self, id: VertexId, show: Show, names: Names) -> String {
+        self.validate(self.evaluator.root, false);
+        self.evaluator.declared_text(id, show, names)
     }
 
     /// In few words.

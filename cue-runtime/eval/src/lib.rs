@@ -49,5 +49,5 @@ pub use crate::error::Kind;
 pub use crate::evaluation::{Addition, Diagnostic, Evaluation, Member};
 pub use crate::evaluator::Budget;
 pub use crate::export::Style;
-pub use crate::printed::Show;
+pub use crate::printed::{Names, Show};
 pub use crate::program::{LabelKind, Presence, Program};

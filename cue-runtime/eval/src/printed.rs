@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::builtin::{Datum, Kinds};
-use crate::definition::{self, Wanted};
+use crate::definition::{self, Docs, Places, Wanted};
 use crate::evaluator::Evaluator;
 use crate::export::{Style, is_identifier, marker};
 use crate::heap::{Source, Test, VertexId};
@@ -47,6 +47,15 @@ impl Show {
     fn has(self, part: u8) -> bool {
         self.parts & part != 0
     }
+}
+
+/// What becomes of names that lead out of a printed part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Names {
+    /// They stay.
+    Kept,
+    /// What they stand for is put in (O-80).
+    Replaced,
 }
 
 /// What is put in once the text stands: sources need the trees of the files.
@@ -95,13 +104,34 @@ impl Evaluator {
         text.trim_end().to_owned()
     }
 
-    /// The declarations of a place, merged but not evaluated; names stay as they are.
-    pub(crate) fn declared_text(&self, id: VertexId, show: Show) -> String {
-        let wanted = Wanted { exprs: self.source_of(id) };
-        let docs = show.has(Show::DOCS);
-        let text = definition::merged(&self.program, &wanted, docs);
-        let text = definition::laid_out(&text, cue_syntax::Style::Plain);
-        text.trim_end().to_owned()
+    /// The declarations of a place, merged but not evaluated.
+    pub(crate) fn declared_text(&self, id: VertexId, show: Show, names: Names) -> String {
+        let docs = if show.has(Show::DOCS) { Docs::Kept } else { Docs::Dropped };
+        let places = match names {
+            Names::Kept => None,
+            Names::Replaced => Some(self.places()),
+        };
+        let exprs = self.source_of(id);
+        let text = definition::merged(&self.program, &exprs, &self.path(id), docs, places.as_ref());
+        definition::laid_out(&text, cue_syntax::Style::Plain).trim_end().to_owned()
+    }
+
+    /// The expressions of every place that was evaluated.
+    fn places(&self) -> Places {
+        let mut found = Places::default();
+        let mut next = vec![(self.root, String::new())];
+        while let Some((id, path)) = next.pop() {
+            let real = self.follow(id);
+            for arc in &self.heap.get(real).arcs {
+                if self.heap.get(arc.vertex).parent == Some(real) {
+                    let dot = if path.is_empty() { "" } else { "." };
+                    let path = format!("{path}{dot}{}", self.label_text(arc.label));
+                    next.push((arc.vertex, path));
+                }
+            }
+            found.insert(path, self.source_of(id));
+        }
+        found
     }
 
     /// With sources, `let`s and imports in their places, aligned.

@@ -55,3 +55,20 @@ fn texts_of_several_lines() {
     check("a: \"x\\n\\\"\\\"\\\"\\\\\"\n", "a: #\"\"\"\n    x\n    \"\"\"\\#\\\n    \"\"\"#\n");
     check("true: 1\n\"a-b\": 2\n", "true:  1\n\"a-b\": 2\n");
 }
+
+#[test]
+fn a_part_says_what_the_names_that_lead_out_stand_for() {
+    use cue_eval::{Names, Show};
+    let text = "p: {\n\t// how many\n\tn: *1 | int\n}\nlet v = 2\nx: {a: p.n, b: v, c: a}\n";
+    let budget = Budget { ticks: 100_000, depth: 100, bytes: 50 << 20 };
+    let mut it = Evaluation::start(Arc::new(compile_text(text).unwrap()), &[], budget);
+    let x = it.find("x").unwrap().unwrap();
+    let show = Show::new(Style::Definition, 0);
+    let replaced = it.declared(x, show, Names::Replaced);
+    assert_eq!(replaced, "{\n\ta: *1 | int\n\tb: 2\n\tc: a\n}");
+    let kept = it.declared(x, show, Names::Kept);
+    assert_eq!(kept, "{\n\ta: p.n\n\tb: v\n\tc: a\n}");
+    let p = it.find("p").unwrap().unwrap();
+    let docs = it.text(p, Show::new(Style::Final, Show::DOCS));
+    assert_eq!(docs, "{\n\t// how many\n\tn: 1\n}");
+}

@@ -32,6 +32,11 @@ impl<'a> Printer<'a> {
     }
 
     fn expr_inner(&mut self, expr: &'a Expr, scope: &Rc<Scope>, file: usize) -> Out {
+        if self.outside.is_some() {
+            if let Some(out) = self.replaced(expr, scope) {
+                return out;
+            }
+        }
         let source = &self.files[file].1;
         let again = |it: &mut Self, expr| it.expr(expr, scope, file);
         match &expr.kind {

@@ -28,8 +28,8 @@ use crate::program::Program;
 
 pub(crate) use crate::definition::expr::is_keyword;
 pub(crate) use crate::definition::remark::laid_out;
-use crate::definition::sourced::Docs;
-pub(crate) use crate::definition::sourced::{Wanted, merged, sources};
+use crate::definition::sourced::Outside;
+pub(crate) use crate::definition::sourced::{Docs, Places, Wanted, merged, sources};
 
 /// Files parsed again, and what printing them has found out so far.
 struct Printer<'a> {
@@ -44,6 +44,8 @@ struct Printer<'a> {
     /// Labels of the place being merged.
     path: Vec<String>,
     docs: Docs,
+    /// What names that lead out of a part are replaced by.
+    outside: Option<Outside<'a>>,
     /// Scopes of structs that were entered, by file and address of their declarations.
     scopes: FxHashMap<(usize, usize), (Rc<Scope>, Vec<LetValue<'a>>)>,
     found: &'a Found,
@@ -131,6 +133,7 @@ impl<'a> Printer<'a> {
             depth: 0,
             path: Vec::new(),
             docs: Docs::Kept,
+            outside: None,
             scopes: FxHashMap::default(),
             found,
         }

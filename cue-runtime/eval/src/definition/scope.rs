@@ -31,6 +31,8 @@ pub(super) struct LetValue<'a> {
 
 /// Names, and the scope around them.
 pub(super) struct Scope {
+    /// How many scopes are around it.
+    level: u32,
     parent: Option<Rc<Scope>>,
     names: FxHashMap<Arc<str>, Bound>,
     /// Lets of this scope by number: name as written, and in the result once it is referred to.
@@ -48,7 +50,13 @@ impl Scope {
         lets: Vec<Arc<str>>,
     ) -> Rc<Self> {
         let lets = lets.into_iter().map(|it| (it, RefCell::new(None))).collect();
-        Rc::new(Self { parent, names, lets })
+        let level = parent.as_ref().map_or(0, |it| it.level + 1);
+        Rc::new(Self { level, parent, names, lets })
+    }
+
+    /// Whether its names are those of the package, not of a value in it.
+    pub(super) fn is_outermost(&self) -> bool {
+        self.level <= 2
     }
 
     /// The name of a let in the result, if it was referred to.

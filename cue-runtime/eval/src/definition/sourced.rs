@@ -5,7 +5,7 @@ use std::rc::Rc;
 use cue_syntax::ast::{Clause, Decl, Element, Expr, ExprKind, Ident, Label as AstLabel, Part};
 use rustc_hash::FxHashMap;
 
-use crate::definition::expr::class;
+use crate::definition::expr::{class, label_text};
 use crate::definition::merge::Conjunct;
 use crate::definition::out::Out;
 use crate::definition::scope::{Bound, LetValue, Scope};
@@ -27,25 +27,43 @@ pub(crate) struct Sources {
     pub(crate) imports: Vec<String>,
 }
 
+/// A place of the value, by path, and the expressions that make each.
+pub(crate) type Places = FxHashMap<String, Vec<ExprId>>;
+
+/// What names that lead out of a printed part are replaced by (O-80).
+pub(super) struct Outside<'a> {
+    index: Rc<Index<'a>>,
+    program: &'a Program,
+    places: &'a Places,
+    /// Path of the part.
+    part: String,
+}
+
 /// File, first byte, end.
 type Key = (usize, u32, u32);
 
 /// Every expression of the files by its place.
 #[derive(Default)]
-struct Index<'a> {
+pub(super) struct Index<'a> {
     exprs: FxHashMap<Key, (&'a Expr, Rc<Scope>)>,
     lets: FxHashMap<Key, Vec<LetValue<'a>>>,
 }
 
 /// What the comments above fields become.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Docs {
+pub(crate) enum Docs {
     Kept,
     Dropped,
 }
 
-/// The declarations of one place, merged.
-pub(crate) fn merged(program: &Program, wanted: &Wanted, docs: bool) -> String {
+/// The declarations of one place, merged; `places` are what names that lead out are replaced by.
+pub(crate) fn merged(
+    program: &Program,
+    exprs: &[ExprId],
+    part: &str,
+    docs: Docs,
+    places: Option<&Places>,
+) -> String {
     let files: Vec<_> = program
         .sources
         .iter()
@@ -54,14 +72,14 @@ pub(crate) fn merged(program: &Program, wanted: &Wanted, docs: bool) -> String {
     let names = program.sources.iter().map(|it| &it.name).collect();
     let found = Found::default();
     let mut printer = Printer::new(&files, names, &found);
-    printer.docs = if docs { Docs::Kept } else { Docs::Dropped };
+    printer.docs = docs;
     let mut index = Index::default();
     let scopes = printer.file_scopes();
     for (number, ((file, _), scope)) in files.iter().zip(&scopes).enumerate() {
         printer.index_decls(&file.decls, scope, number, (number, 0, 0), &mut index);
     }
     let mut conjuncts = Vec::new();
-    for expr in &wanted.exprs {
+    for expr in exprs {
         let at = program.at(*expr);
         let number = at.source as usize;
         let key = (number, at.span.start, at.span.end);
@@ -72,6 +90,10 @@ pub(crate) fn merged(program: &Program, wanted: &Wanted, docs: bool) -> String {
         {
             conjuncts.push(Conjunct::File { file, index: number, scope: scope.clone() });
         }
+    }
+    if let (Some(places), false) = (places, part.is_empty()) {
+        let index = Rc::new(index);
+        printer.outside = Some(Outside { index, program, places, part: part.to_owned() });
     }
     printer.merge(conjuncts).text()
 }
@@ -162,7 +184,62 @@ pub(crate) fn sources(program: &Program, wanted: &[Wanted], structs: &[Vec<At>])
 
 const STRUCT: u8 = 5;
 
+/// What a name or a selection of one stands for, at the level of the package.
+enum OuterPath {
+    Place(String),
+    Let(*const Scope, usize),
+}
+
+fn outer_path(expr: &Expr, scope: &Rc<Scope>) -> Option<OuterPath> {
+    match &expr.kind {
+        ExprKind::Ident(name) => match scope.find(name)? {
+            (there, Bound::Field) if there.is_outermost() => {
+                Some(OuterPath::Place(name.to_string()))
+            }
+            (there, Bound::Let(number)) if there.is_outermost() => {
+                Some(OuterPath::Let(&raw const *there, *number))
+            }
+            _ => None,
+        },
+        ExprKind::Select(base, name, _) => match outer_path(base, scope)? {
+            OuterPath::Place(path) => {
+                Some(OuterPath::Place(format!("{path}.{}", label_text(name))))
+            }
+            OuterPath::Let(..) => None,
+        },
+        _ => None,
+    }
+}
+
 impl<'a> Printer<'a> {
+    /// What a name that leads out of the printed part stands for.
+    pub(super) fn replaced(&mut self, expr: &'a Expr, scope: &Rc<Scope>) -> Option<Out> {
+        let outside = self.outside.as_ref()?;
+        let path = outer_path(expr, scope)?;
+        match path {
+            OuterPath::Let(there, number) => {
+                let held = self.scopes.values().find(|it| std::ptr::eq(&raw const *it.0, there))?;
+                let it = held.1.get(number)?.clone();
+                Some(self.expr(it.value, &it.scope, it.file))
+            }
+            OuterPath::Place(path) => {
+                let inside = path.strip_prefix(&outside.part);
+                if inside.is_some_and(|it| it.is_empty() || it.starts_with('.')) {
+                    return None;
+                }
+                let exprs = outside.places.get(&path)?;
+                let mut conjuncts = Vec::new();
+                for expr in exprs {
+                    let at = outside.program.at(*expr);
+                    let key = (at.source as usize, at.span.start, at.span.end);
+                    let (expr, scope) = outside.index.exprs.get(&key)?;
+                    conjuncts.push(Conjunct::Expr { expr, scope: scope.clone(), file: key.0 });
+                }
+                (!conjuncts.is_empty()).then(|| self.merge(conjuncts))
+            }
+        }
+    }
+
     fn index_decls(
         &mut self,
         decls: &'a [Decl],
