@@ -309,7 +309,8 @@ impl Heap {
 
     /// Memory, roughly: a vertex counts with its conjuncts and fields.
     pub(crate) fn bytes(&self) -> u64 {
-        (self.vertices.len() * 1024 + self.envs.len() * 64 + self.faults.len() * 192) as u64
+        let vertices = self.vertices.len() * 1152 + self.ways.len() * 32;
+        (vertices + self.envs.len() * 64 + self.faults.len() * 256) as u64
     }
 
     /// Every vertex.

@@ -51,3 +51,14 @@ fn what_has_no_end_is_an_error() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(played > 10, "{played} cases");
 }
+
+#[test]
+fn a_fraction_may_be_longer_than_any_width() {
+    let text = format!("x: 0.0{}", "3".repeat(70_000));
+    let program = compile_text(&text).unwrap();
+    let mut it = Evaluation::start(Arc::new(program), &[], BUDGET);
+    let root = it.find("").unwrap().unwrap();
+    let datum = it.datum(root).unwrap();
+    let printed = cue_eval::evaluation::print_json(&datum);
+    assert!(printed.starts_with("{\"x\":0.0333"), "{}", &printed[..20]);
+}

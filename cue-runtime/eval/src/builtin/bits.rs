@@ -19,7 +19,8 @@ const MEMBERS: &[Member] = &[
     function("Lsh", &[I, I], Kinds::INT, |cx, a| {
         let (value, by) = (arg::integer(a, 0)?, arg::unsigned(a, 1)?);
         let by = usize::try_from(by).unwrap_or(usize::MAX);
-        cx.spend(by / 8)?;
+        // Printing it takes the square of that.
+        cx.spend(by.saturating_mul(16))?;
         Ok(int(value << by))
     }),
     function("Rsh", &[I, I], Kinds::INT, |_, a| {

@@ -272,8 +272,11 @@ impl<'a> Printer<'a> {
             [given @ .., Clause::Otherwise(other)] => {
                 let single = matches!(given, [Clause::If(_) | Clause::Try(..)]);
                 let word = if single { "else" } else { "otherwise" };
-                let other = self.expr(other, outside, file).text();
-                Out::primary(format!("{} {word} {other}", body.text()))
+                let other = match self.expr(other, outside, file) {
+                    Out::Struct(items) => Out::Struct(items),
+                    other => Out::Struct(vec![Item::Embed(other)]),
+                };
+                Out::primary(format!("{} {word} {}", body.text(), other.text()))
             }
             _ => body,
         };

@@ -61,7 +61,8 @@ fn write_decimal(f: &mut fmt::Formatter<'_>, parts: &Parts) -> fmt::Result {
             Some(whole) if whole > 0 => {
                 write!(f, "{}.{}", &digits[..whole], &digits[whole..])
             }
-            _ => write!(f, "0.{digits:0>decimals$}"),
+            // A width in a format string may not exceed 16 bits.
+            _ => write!(f, "0.{}{digits}", "0".repeat(decimals.saturating_sub(digits.len()))),
         };
     }
     f.write_str(&digits[..1])?;
