@@ -288,10 +288,18 @@ async fn watch(
         if let Some(mirror) = &mirror {
             mirror.start(&resource.api_version, &resource.kind, items, complete);
         }
-        for item in items {
+        for (index, item) in items.iter().enumerate() {
             if let Some(key) = key(item) {
                 seen.insert(key.clone(), fingerprint(&resource.kind, item));
-                shared.queue.add(key);
+                match key.0 {
+                    // There are many, and nothing waits for what was there before.
+                    Subject::Definition(_) => {
+                        let turn = u64::try_from(index).unwrap_or_default();
+                        let after = Duration::from_millis(10_000 + 100 * turn);
+                        shared.queue.add_after(key, after);
+                    }
+                    Subject::Application | Subject::Run => shared.queue.add(key),
+                }
             }
         }
         shared.metrics.synced.store(true, Ordering::Relaxed);

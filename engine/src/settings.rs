@@ -39,8 +39,6 @@ impl Default for Settings {
 /// Behaviour that is off unless asked for, by the names the official controller gives it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gates {
-    /// `EnableSuspendOnFailure`: a step that failed for good suspends the workflow.
-    pub suspend_on_failure: bool,
     /// `EnableApplicationScopedPolicies`: policies that change the Application itself.
     pub application_policies: bool,
     /// `EnableGlobalPolicies`: those that do so without being named.
@@ -56,7 +54,6 @@ impl Gates {
             let (name, value) = gate.split_once('=').unwrap_or((gate, "true"));
             let on = value.trim().eq_ignore_ascii_case("true");
             match name.trim() {
-                "EnableSuspendOnFailure" => gates.suspend_on_failure = on,
                 "EnableApplicationScopedPolicies" => gates.application_policies = on,
                 "EnableGlobalPolicies" => gates.global_policies = on,
                 other => unknown.push(other.to_owned()),
@@ -155,8 +152,8 @@ mod tests {
     #[test]
     fn gates_are_read_and_unknown_ones_told() {
         let (gates, unknown) =
-            Gates::read("EnableSuspendOnFailure=true, EnableGlobalPolicies=false,Other=true");
-        assert!(gates.suspend_on_failure && !gates.global_policies);
+            Gates::read("EnableApplicationScopedPolicies, EnableGlobalPolicies=false,Other=true");
+        assert!(gates.application_policies && !gates.global_policies);
         assert_eq!(unknown, ["Other"]);
     }
 

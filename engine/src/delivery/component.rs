@@ -127,7 +127,10 @@ impl Delivery<'_> {
     ) -> Result<(), Error> {
         let workload = ObjectRef::of(&rendered.workload, cluster);
         for found in self.send(objects.clone(), cluster, "workflow").await? {
-            let at = ObjectRef::of(&found, cluster);
+            let mut at = ObjectRef::of(&found, cluster);
+            if at.namespace.is_empty() {
+                at.namespace.clone_from(&workload.namespace);
+            }
             if at == workload {
                 live.workload = found;
                 continue;

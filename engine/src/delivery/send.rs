@@ -22,7 +22,15 @@ impl Delivery<'_> {
         cluster: &str,
         creator: &str,
     ) -> Result<Vec<Value>, Error> {
-        let objects: Vec<Value> = objects.into_iter().map(|it| self.owned(it, cluster)).collect();
+        let mut objects: Vec<Value> =
+            objects.into_iter().map(|it| self.owned(it, cluster)).collect();
+        for object in &mut objects {
+            let at = ObjectRef::of(object, cluster);
+            // What cannot be told is said by the API server, of that one object.
+            if self.world.is_namespaced(&at.api_version, &at.kind).await == Ok(false) {
+                object::map_mut(object, &["metadata"]).shift_remove("namespace");
+            }
+        }
         for object in &objects {
             self.admission.check(object, self.app.namespace())?;
         }

@@ -291,7 +291,9 @@ impl<'a> Plan<'a> {
             if is_done(row(self.status, group, &it.name)) {
                 continue;
             }
-            if self.progress.broken.is_some() || self.status.suspend {
+            // A group that was begun in this round is looked through to its end.
+            let begun = self.progress.waves.contains_key(&it.name);
+            if self.progress.broken.is_some() || self.status.suspend && !begun {
                 return Look::Stop;
             }
             if let Some(message) = self.missing(it, group) {
@@ -391,9 +393,12 @@ impl<'a> Plan<'a> {
     fn pending(&mut self, it: &WorkflowStep, group: Option<&str>, dag: bool, message: String) {
         let told = row(self.status, group, &it.name).is_some();
         if self.progress.closing && (self.progress.ran || told || !dag) {
+            let time = self.time();
             let own = self.own(it, group);
             own.phase = "pending".into();
             own.message = message;
+            own.first_execute_time = own.first_execute_time.take().or_else(|| time.clone());
+            own.last_execute_time = own.last_execute_time.take().or(time);
         }
     }
 
