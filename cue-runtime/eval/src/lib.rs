@@ -28,6 +28,8 @@ mod plain; // vertices that are data and nothing else
 mod disjunction; // alternatives and defaults
 mod closed; // shapes, tests, closedness
 pub mod evaluator; // expressions in environments
+mod comprehension; // what comprehensions yield
+mod selection; // fields, elements, slices
 mod operators; // arithmetic, comparison, comparison with bottom
 mod calls; // builtin functions as calls and validators
 mod compare; // plain data: equality and order

@@ -54,18 +54,24 @@ pub fn steps(app: &Application, workflows: &[Workflow]) -> Result<Steps, Error> 
     if chosen.is_empty() {
         chosen = generated(app)?;
     }
-    // As admission would have named them (E-140).
-    for (index, it) in chosen.iter_mut().enumerate() {
-        if it.name.is_empty() {
-            it.name = format!("step-{index}");
-        }
-        for (sub_index, it) in it.sub_steps.iter_mut().enumerate() {
+    Ok(Steps { steps: chosen, mode })
+}
+
+impl Steps {
+    /// Steps without a name get one, as admission would have named them (E-140).
+    pub fn named(mut self) -> Self {
+        for (index, it) in self.steps.iter_mut().enumerate() {
             if it.name.is_empty() {
-                it.name = format!("step-{index}-{sub_index}");
+                it.name = format!("step-{index}");
+            }
+            for (sub_index, it) in it.sub_steps.iter_mut().enumerate() {
+                if it.name.is_empty() {
+                    it.name = format!("step-{index}-{sub_index}");
+                }
             }
         }
+        self
     }
-    Ok(Steps { steps: chosen, mode })
 }
 
 fn step(name: String, r#type: &str, properties: Value) -> WorkflowStep {

@@ -193,8 +193,9 @@ async fn find(
         None => definitions::workflow(engine, app).await.map_err(parse)?,
     };
     let workflows: Vec<_> = workflow.iter().cloned().collect();
-    let steps =
-        generator::steps(app, &workflows).map_err(|error| parse(invalid(error.to_string())))?;
+    let steps = generator::steps(app, &workflows)
+        .map_err(|error| parse(invalid(error.to_string())))?
+        .named();
     structure(app, &steps.steps).map_err(|text| parse(invalid(text)))?;
     let external = match &recorded {
         Some(recorded) => recorded.policies.values().cloned().collect(),

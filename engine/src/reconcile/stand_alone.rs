@@ -97,8 +97,9 @@ async fn advance(
     // Its steps are found, and its definitions read, as those of an Application are.
     let app = stand_in(run);
     let workflows = referenced(engine, &run.spec.workflow_ref, &namespace).await?;
-    let steps =
-        generator::steps(&app, &workflows).map_err(|error| Error::Invalid(error.to_string()))?;
+    let steps = generator::steps(&app, &workflows)
+        .map_err(|error| Error::Invalid(error.to_string()))?
+        .named();
     let (definitions, _) = load(engine, &app, &steps.steps).await?;
     let fresh = run.status.start_time.is_none();
     if fresh {

@@ -73,6 +73,7 @@ fn resolve(request: &Request<'_>) -> Result<Parsed, Error> {
                 .unwrap_or(&text);
             Error::Definition(format!("failed to parseWorkflowSteps: {text}"))
         })?
+        .named()
         .steps;
     check_steps(request, &steps)?;
     let policies = all_policies(request, &steps)?;

@@ -1,0 +1,199 @@
+//! What comprehensions yield: clauses in order, each body in its environment.
+
+use crate::builtin::Datum;
+use crate::error::{Fault, Kind};
+use crate::evaluator::{Concrete, Evaluator, Value};
+use crate::heap::{EnvId, EnvKind, FaultId, State, VertexId};
+use crate::program::{At, ClauseCode, ExprId, Label, LabelKind, Presence};
+
+impl Evaluator {
+    /// The bodies a comprehension yields, each in its environment.
+    pub(crate) fn yields(
+        &mut self,
+        index: u32,
+        env: EnvId,
+    ) -> Result<Vec<(ExprId, EnvId)>, FaultId> {
+        let mut out = Vec::new();
+        let program = self.program.clone();
+        let code = &program.comprehensions[index as usize];
+        self.clauses(&code.clauses, code.body, env, &mut out)?;
+        if code.on_trial {
+            let mut kept = Vec::new();
+            for (body, env) in out {
+                if self.holds_on_trial(body, env) {
+                    kept.push((body, env));
+                }
+            }
+            out = kept;
+        }
+        if let (true, Some(otherwise)) = (out.is_empty(), code.otherwise) {
+            out.push((otherwise, env));
+        }
+        Ok(out)
+    }
+
+    /// Whether everything marked with `?` in a body is there (S-42).
+    fn holds_on_trial(&mut self, body: ExprId, env: EnvId) -> bool {
+        let outside = std::mem::replace(&mut self.missed, false);
+        let trial = self.anonymous(body, env);
+        // What is wrong with it otherwise shows where it is yielded.
+        let _ = self.permanent(trial, 0);
+        !std::mem::replace(&mut self.missed, outside)
+    }
+
+    /// The value of a condition; one that is not known is an incomplete bool.
+    fn condition(&mut self, expr: ExprId, env: EnvId) -> Result<Datum, FaultId> {
+        self.scalar(expr, env).map_err(|fault| {
+            let inner = &self.heap.faults[fault.0 as usize];
+            match inner.message.strip_prefix("non-concrete value ") {
+                Some(text) if !text.contains(" in operand to ") => {
+                    let message = format!("incomplete bool: {text}");
+                    let fault = Fault { message, ..inner.clone() };
+                    self.heap.fault(fault)
+                }
+                _ => fault,
+            }
+        })
+    }
+
+    fn clauses(
+        &mut self,
+        clauses: &[ClauseCode],
+        body: ExprId,
+        env: EnvId,
+        out: &mut Vec<(ExprId, EnvId)>,
+    ) -> Result<(), FaultId> {
+        self.tick()?;
+        let Some((first, rest)) = clauses.split_first() else {
+            out.push((body, env));
+            return Ok(());
+        };
+        match first {
+            ClauseCode::If(condition) => match self.condition(*condition, env)? {
+                Datum::Bool(true) => self.clauses(rest, body, env, out),
+                Datum::Bool(false) => Ok(()),
+                other => {
+                    let at = self.program.at(*condition);
+                    let message = format!(
+                        "cannot use {} (type {}) as type bool",
+                        other.cue_text(),
+                        other.kind_name()
+                    );
+                    Err(self.fail(Kind::Permanent, message, at))
+                }
+            },
+            ClauseCode::Try(value) => {
+                let outside = std::mem::replace(&mut self.missed, false);
+                let value = self.eval(*value, env);
+                if let Value::Vertex(id) = value {
+                    let _ = self.permanent(id, 0);
+                }
+                if std::mem::replace(&mut self.missed, outside) {
+                    return Ok(());
+                }
+                let vertex = match value {
+                    Value::Vertex(id) => id,
+                    Value::Datum(datum) => self.datum_vertex(datum),
+                    Value::Fault(fault) => return Err(fault),
+                };
+                let env = self.heap.env(Some(env), EnvKind::Variables(smallvec::smallvec![vertex]));
+                self.clauses(rest, body, env, out)
+            }
+            ClauseCode::Let(value) => {
+                let vertex = match self.eval(*value, env) {
+                    Value::Vertex(id) => id,
+                    Value::Datum(datum) => self.datum_vertex(datum),
+                    Value::Fault(fault) => {
+                        let id = self.heap.vertex(None, None);
+                        let vertex = self.heap.get_mut(id);
+                        vertex.fault = Some(fault);
+                        vertex.state = State::Done;
+                        id
+                    }
+                };
+                let kind = EnvKind::Variables(smallvec::smallvec![vertex]);
+                let env = self.heap.env(Some(env), kind);
+                self.clauses(rest, body, env, out)
+            }
+            ClauseCode::For { keyed, source } => {
+                let at = self.program.at(*source);
+                let base = self.eval(*source, env);
+                let id = match self.concrete(base, at)? {
+                    Concrete::Vertex(id) => id,
+                    Concrete::Datum(datum) => {
+                        let message = format!(
+                            "cannot range over {} (found {}, want list or struct)",
+                            datum.cue_text(),
+                            datum.kind_name()
+                        );
+                        return Err(self.fail(Kind::Permanent, message, at));
+                    }
+                };
+                self.range_over(id, at)?;
+                let list = self.heap.get(id).is_list;
+                let arcs: Vec<(Label, VertexId)> = self
+                    .heap
+                    .get(id)
+                    .arcs
+                    .iter()
+                    .filter(|it| it.presence == Presence::Member)
+                    .filter(|it| {
+                        matches!(self.labels.kind(it.label), LabelKind::Regular | LabelKind::Index)
+                    })
+                    .map(|it| (it.label, it.vertex))
+                    .collect();
+                for (position, (label, vertex)) in arcs.into_iter().enumerate() {
+                    let mut variables = smallvec::smallvec![vertex];
+                    if *keyed {
+                        let key = if list {
+                            Datum::count(position)
+                        } else {
+                            Datum::String(self.labels.name(label).clone())
+                        };
+                        variables.push(self.datum_vertex(key));
+                    }
+                    let env = self.heap.env(Some(env), EnvKind::Variables(variables));
+                    self.clauses(rest, body, env, out)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Whoever reads the fields of a vertex that is not finished sees the last of them: none may
+    /// be added later (S-31); a list has no length before (S-32).
+    pub(crate) fn range_over(&mut self, id: VertexId, at: At) -> Result<(), FaultId> {
+        let vertex = self.heap.get(id);
+        if vertex.state != State::Running {
+            return Ok(());
+        }
+        if vertex.is_list {
+            let text = self.source_at(at);
+            let message = format!("cannot range over {text} (incomplete type list)");
+            return Err(self.fail(Kind::Incomplete, message, at));
+        }
+        // Its own comprehensions go first, if they can without this answer.
+        if self.current == id && self.frozen != Some(id) {
+            return Err(self.fail(Kind::Incomplete, "field set is not known yet", at));
+        }
+        self.heap.get_mut(id).frozen = true;
+        Ok(())
+    }
+
+    /// Vertices of the elements of a list argument.
+    pub(crate) fn elements_of(
+        &mut self,
+        arguments: &[ExprId],
+        env: EnvId,
+    ) -> Result<Vec<VertexId>, FaultId> {
+        let Some(argument) = arguments.first() else { return Ok(Vec::new()) };
+        let at = self.program.at(*argument);
+        let value = self.eval(*argument, env);
+        match self.concrete(value, at)? {
+            Concrete::Vertex(id) if self.heap.get(id).is_list => {
+                Ok(self.heap.get(id).arcs.iter().map(|it| it.vertex).collect())
+            }
+            _ => Err(self.fail(Kind::Permanent, "cannot use value as list", at)),
+        }
+    }
+}
