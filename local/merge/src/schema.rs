@@ -161,8 +161,8 @@ impl Schema {
                         out.insert(name.clone(), self.zero_of(field.of, depth + 1));
                     }
                     Some(it)
-                        if *it == Value::from("")
-                            || *it == Value::from(0)
+                        if it.as_str() == Some("")
+                            || it.as_i64() == Some(0)
                             || *it == Value::Bool(false) =>
                     {
                         out.insert(name.clone(), it.clone());

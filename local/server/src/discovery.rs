@@ -349,11 +349,9 @@ fn index(registry: &Registry) -> Value {
     let mut all: std::collections::BTreeMap<String, String> = fixed.iter().cloned().collect();
     for one in registry.iter().filter(|one| one.custom.is_some()) {
         let path = format!("apis/{}/{}", one.group, one.version);
-        if !all.contains_key(&path) {
-            let hash =
-                document(registry, &path).map(|document| digest(&document)).unwrap_or_default();
-            all.insert(path, hash);
-        }
+        all.entry(path).or_insert_with_key(|path| {
+            document(registry, path).map(|document| digest(&document)).unwrap_or_default()
+        });
     }
     let paths: serde_json::Map<String, Value> = all
         .into_iter()

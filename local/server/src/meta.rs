@@ -143,7 +143,7 @@ pub fn check(resource: &Resource, object: &Value, old: Option<&Value>) -> Vec<Fi
         }
     }
     owners(metadata, &mut errors);
-    managers(metadata, old.is_some(), &mut errors);
+    managers(metadata, if old.is_some() { 4 } else { 1 }, &mut errors);
     finalizers(resource, metadata, &mut errors);
     if let Some(old) = old {
         // The reference looks before and within what the kind refuses.
@@ -251,13 +251,13 @@ fn owners(metadata: &Value, errors: &mut Vec<FieldError>) {
 }
 
 // On an update the reference looks four times.
-fn managers(metadata: &Value, update: bool, errors: &mut Vec<FieldError>) {
+fn managers(metadata: &Value, looks: usize, errors: &mut Vec<FieldError>) {
     let entries = metadata["managedFields"].as_array().into_iter().flatten();
     for (index, entry) in entries.enumerate() {
         if entry["manager"].as_str().is_some_and(|name| name.len() > 128) {
             let error =
                 FieldError::too_long(format!("metadata.managedFields[{index}].manager"), 128);
-            errors.extend(std::iter::repeat_n(error, if update { 4 } else { 1 }));
+            errors.extend(std::iter::repeat_n(error, looks));
         }
     }
 }

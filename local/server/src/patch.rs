@@ -30,12 +30,12 @@ pub(crate) fn refused(target: &Target, error: &Refused) -> ApiError {
                 json!({"reason": "FieldManagerConflict", "message": with, "field": field})
             }).collect();
             let mut answer = ApiError::new(409, "Conflict", error.message.clone());
-            answer.details = Some(json!({"causes": causes}));
+            answer.details = Some(Box::new(json!({"causes": causes})));
             answer
         }
         422 if error.message == local_merge::GENERIC => {
             let mut answer = ApiError::new(422, "Invalid", error.message.clone());
-            answer.details = Some(json!({}));
+            answer.details = Some(Box::new(json!({})));
             answer
         }
         400 => ApiError::bad_request(error.message.clone()),

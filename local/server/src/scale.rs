@@ -264,7 +264,7 @@ pub fn post(
                 if !current["metadata"]["deletionTimestamp"].is_null() {
                     let why = format!("pod {name} is being deleted, cannot be assigned to a host");
                     let mut error = ApiError::conflict_because("", "pods/binding", name, &why);
-                    error.details = Some(json!({"name": name, "kind": "pods/binding"}));
+                    error.details = Some(Box::new(json!({"name": name, "kind": "pods/binding"})));
                     return Err(error);
                 }
                 if let Some(taken) =
@@ -272,7 +272,7 @@ pub fn post(
                 {
                     let why = format!("pod {name} is already assigned to node \"{taken}\"");
                     let mut error = ApiError::conflict_because("", "pods/binding", name, &why);
-                    error.details = Some(json!({"name": name, "kind": "pods/binding"}));
+                    error.details = Some(Box::new(json!({"name": name, "kind": "pods/binding"})));
                     return Err(error);
                 }
                 let mut next = current.clone();

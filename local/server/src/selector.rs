@@ -96,7 +96,7 @@ fn absent(object: &Value, path: &str) -> String {
         || object.pointer("/source/component").or_else(|| object.pointer("/reportingComponent"));
     match path {
         "spec.hostNetwork" | "spec.unschedulable" => "false".to_owned(),
-        "status.successful" => field(object, "status.succeeded").replace("", "").if_empty("0"),
+        "status.successful" => field(object, "status.succeeded").if_empty("0"),
         "status.replicas" => "0".to_owned(),
         "source" => source().and_then(Value::as_str).unwrap_or_default().to_owned(),
         _ => match path.strip_prefix("regarding.") {

@@ -13,7 +13,7 @@ pub struct ApiError {
     /// The text for people.
     pub message: String,
     /// `details`, if the Status has them.
-    pub details: Option<Value>,
+    pub details: Option<Box<Value>>,
     /// `metadata.continue` of an expired list.
     pub next: Option<String>,
 }
@@ -167,7 +167,7 @@ impl ApiError {
     }
 
     fn with(mut self, details: Value) -> ApiError {
-        self.details = Some(details);
+        self.details = Some(Box::new(details));
         self
     }
 
@@ -323,7 +323,7 @@ impl ApiError {
                 fields.insert("reason".to_owned(), json!(self.reason));
             }
             if let Some(details) = &self.details {
-                fields.insert("details".to_owned(), details.clone());
+                fields.insert("details".to_owned(), Value::clone(details));
             }
             fields.insert("code".to_owned(), json!(self.code));
         }

@@ -9,9 +9,10 @@ use tower::ServiceExt;
 async fn ask(plane: &Plane, method: &str, path: &str, kind: &str, body: Value) -> (u16, Value) {
     let body = if body.is_null() { Body::empty() } else { Body::from(body.to_string()) };
     let request = Request::builder().method(method).uri(path).header("content-type", kind);
-    let answer = plane.service().oneshot(request.body(body).unwrap()).await.unwrap();
+    let answer =
+        plane.service().oneshot(request.body(body).expect("a request")).await.expect("an answer");
     let code = answer.status().as_u16();
-    let bytes = answer.into_body().collect().await.unwrap().to_bytes();
+    let bytes = answer.into_body().collect().await.expect("a body").to_bytes();
     (code, serde_json::from_slice(&bytes).unwrap_or_default())
 }
 

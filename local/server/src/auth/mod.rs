@@ -197,7 +197,7 @@ fn refusal(user: &User, action: &Action) -> ApiError {
     if !path.is_empty() {
         let text = format!("forbidden: User \"{}\" cannot {verb} path \"{path}\"", user.name);
         let mut error = ApiError::new(403, "Forbidden", text);
-        error.details = Some(json!({}));
+        error.details = Some(Box::new(json!({})));
         return error;
     }
     let what = match subresource.as_str() {

@@ -33,13 +33,11 @@ type Query = BTreeMap<String, String>;
 
 impl Plane {
     /// The API as a service, for `kube::Client::new` or a listener.
-    #[must_use]
     pub fn service(&self) -> axum::Router {
         self.service_for(None)
     }
 
     /// The API as a service that asks everybody for a token and looks at what they may do.
-    #[must_use]
     pub fn guarded(&self, tokens: Tokens) -> axum::Router {
         self.service_for(Some(Arc::new(tokens)))
     }
@@ -211,7 +209,7 @@ async fn respond(plane: &Plane, asked: &Asked) -> Result<Response> {
         [name, subresource] => (*name, *subresource),
         _ => return Err(ApiError::no_route()),
     };
-    if resource.namespaced != !namespace.is_empty() && !(resource.namespaced && name.is_empty()) {
+    if resource.namespaced == namespace.is_empty() && !(resource.namespaced && name.is_empty()) {
         return Err(ApiError::no_route());
     }
     if !subresource.is_empty() && !resource.has(subresource) {

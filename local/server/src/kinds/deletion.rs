@@ -12,9 +12,8 @@ pub fn may_go(resource: &Resource, object: &Value) -> bool {
     let held = |value: &Value| value.as_array().is_some_and(|all| !all.is_empty());
     let graceful = resource.is("", "pods")
         && object["metadata"]["deletionGracePeriodSeconds"].as_i64().unwrap_or(0) > 0;
-    !held(&object["metadata"]["finalizers"])
-        && !graceful
-        && !(resource.is("", "namespaces") && held(&object["spec"]["finalizers"]))
+    let filled = resource.is("", "namespaces") && held(&object["spec"]["finalizers"]);
+    !(held(&object["metadata"]["finalizers"]) || graceful || filled)
 }
 
 /// Marks an object as deleting; whether it is gone at once.

@@ -97,9 +97,9 @@ impl Plane {
             return Ok(());
         }
         if !given.is_empty() && given != target.namespace {
-            return Err(ApiError::bad_request(format!(
-                "the namespace of the provided object does not match the namespace sent on the request"
-            )));
+            return Err(ApiError::bad_request(
+                "the namespace of the provided object does not match the namespace sent on the request",
+            ));
         }
         metadata["namespace"] = json!(target.namespace);
         Ok(())

@@ -451,7 +451,7 @@ fn some_of(all: &[String]) -> Value {
     let shown = all.get(..all.len().min(3)).unwrap_or_default().join(",");
     json!(match all.len() {
         0 => "<unset>".to_owned(),
-        0..=3 => shown,
+        1..=3 => shown,
         many => format!("{shown} + {} more...", many - 3),
     })
 }

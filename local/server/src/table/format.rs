@@ -16,7 +16,7 @@ pub fn duration(seconds: i64) -> String {
     };
     match seconds {
         ..-1 => "<invalid>".to_owned(),
-        ..0 => "0s".to_owned(),
+        -1 => "0s".to_owned(),
         0..120 => format!("{seconds}s"),
         120..600 => with(minutes, "m", seconds % 60, "s"),
         600..10_800 => format!("{minutes}m"),
