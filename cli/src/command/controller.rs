@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use clap::builder::{OsStr, Resettable};
 use clap::{Args as ClapArgs, FromArgMatches as _};
 use lateen_controller::lease::{Candidate, Election};
 use lateen_controller::observe::{self, Metrics};
@@ -81,7 +82,9 @@ impl Args {
     fn take_known(&mut self) -> anyhow::Result<Vec<String>> {
         let command = Self::augment_args_for_update(clap::Command::new("controller"))
             .no_binary_name(true)
-            .disable_help_flag(true);
+            .disable_help_flag(true)
+            // What was given before stays.
+            .mut_args(|it| it.default_value(Resettable::<OsStr>::Reset));
         let known = |flag: &str| {
             let name = flag.strip_prefix("--")?;
             let name = name.split_once('=').map_or(name, |it| it.0);
@@ -234,6 +237,20 @@ mod tests {
     struct Alone {
         #[command(flatten)]
         args: Args,
+    }
+
+    #[test]
+    fn known_flags_in_front_stay() {
+        for behind in [&[][..], &["--shard-id=one", "--application-revision-limit=7"]] {
+            let front =
+                ["controller", "--application-re-sync-period=soon", "--concurrent-reconciles=9"];
+            let given = [&front, behind].concat();
+            let mut args =
+                Alone::try_parse_from(given).unwrap_or_else(|error| panic!("{error}")).args;
+            args.take_known().unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(args.application_re_sync_period, "soon");
+            assert_eq!(args.concurrent_reconciles, 9);
+        }
     }
 
     #[test]
