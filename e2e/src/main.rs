@@ -99,11 +99,20 @@ fn is_wanted(name: &str, only: Option<&str>) -> bool {
     }
 }
 
+/// Whether any runner goes by this name: a check that plays nothing checks nothing.
+fn plays_anything(only: &str) -> bool {
+    RUNNERS.iter().any(|(name, _)| is_wanted(name, Some(only)))
+}
+
 fn main() -> anyhow::Result<ExitCode> {
     let Command::Conformance { cases, only, scores, update, verbose, work, scenario, profile } =
         Arguments::parse().command;
     std::fs::create_dir_all(&work).with_context(|| work.display().to_string())?;
     let live = Live { profile: profile.as_deref(), only: scenario.as_deref() };
+    if let Some(unknown) = only.as_deref().filter(|it| !plays_anything(it)) {
+        let names: Vec<&str> = RUNNERS.iter().map(|it| it.0).collect();
+        anyhow::bail!("no runner is called {unknown:?}; there are {}", names.join(", "));
+    }
     let mut fresh = Scores::default();
     for (name, runner) in RUNNERS {
         if !is_wanted(name, only.as_deref()) {
@@ -137,7 +146,13 @@ fn main() -> anyhow::Result<ExitCode> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_wanted;
+    use super::{is_wanted, plays_anything};
+
+    #[test]
+    fn a_name_that_no_runner_has_is_told() {
+        assert!(plays_anything("cue.parse") && plays_anything("vela.patch"));
+        assert!(!plays_anything("cue-syntax"));
+    }
 
     #[test]
     fn runners_by_name() {
