@@ -48,7 +48,10 @@ mod tests {
 
     #[test]
     fn a_text_that_knows_too_little_is_an_error() {
-        Note::Started.fill(&json!({"exported": true})).unwrap();
+        let text = Note::Started.fill(&json!({"exported": true, "name": "east"})).unwrap();
+        assert!(text.ends_with("lateen local stop --name east"), "{text}");
+        let text = Note::Started.fill(&json!({"exported": true, "name": null})).unwrap();
+        assert!(text.ends_with("lateen local stop"), "{text}");
         Note::Installed.fill(&json!({})).unwrap_err();
     }
 }

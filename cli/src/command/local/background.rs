@@ -111,7 +111,7 @@ pub(super) fn start(which: &Which, listen: Option<SocketAddr>, cli: &Cli) -> any
     cli.out.line(&format!("serving on {listen}"))?;
     cli.out.line(&format!("export KUBECONFIG={}", kubeconfig.display()))?;
     let exported = std::env::var_os("KUBECONFIG").is_some_and(|it| it == *kubeconfig.as_os_str());
-    cli.out.note(&Note::Started.fill(&json!({ "exported": exported }))?);
+    cli.out.note(&Note::Started.fill(&json!({ "exported": exported, "name": which.name }))?);
     Ok(Exit::Done)
 }
 
