@@ -253,19 +253,7 @@ impl Evaluator {
         let name = Datum::String(self.labels.name(label).clone());
         let probe = self.heap.vertex(None, None);
         let conjuncts = [Source::Expr(pattern.label, pattern.env), Source::Data(name)];
-        self.heap.get_mut(probe).conjuncts = conjuncts
-            .into_iter()
-            .map(|source| Conjunct {
-                source,
-                groups: Groups::new(),
-                close_as: None,
-                by_reference: false,
-                outer: None,
-                firing: 0,
-                cycle: Cycle::None,
-                way: 0,
-            })
-            .collect();
+        self.heap.get_mut(probe).conjuncts = conjuncts.into_iter().map(Conjunct::new).collect();
         let probe = self.unify(probe);
         self.heap.get(probe).fault.is_none()
     }

@@ -5,8 +5,8 @@ use crate::builtin::{
 };
 use crate::compare;
 use crate::error::{Fault, Kind};
-use crate::evaluator::{Concrete, Evaluator, Value, conjunct};
-use crate::heap::{EnvId, FaultId, Source, Test, VertexId};
+use crate::evaluator::{Concrete, Evaluator, Value};
+use crate::heap::{ArcEntry, Conjunct, EnvId, FaultId, Source, Test, VertexId};
 use crate::number::Number;
 use crate::program::{At, Callee, Code, ExprId, LabelKind, Plain, Presence};
 
@@ -505,7 +505,7 @@ impl Evaluator {
     pub(crate) fn both(&mut self, left: VertexId, right: VertexId) -> VertexId {
         let id = self.heap.vertex(None, None);
         for side in [left, right] {
-            self.heap.get_mut(id).conjuncts.push(conjunct(Source::Vertex(side)));
+            self.heap.get_mut(id).conjuncts.push(Conjunct::new(Source::Vertex(side)));
         }
         self.unify(id)
     }
@@ -573,24 +573,16 @@ impl Evaluator {
         for (name, side) in [("x", left), ("y", right)] {
             let label = self.labels.intern(LabelKind::Regular, name);
             let child = self.heap.vertex(Some(operands), Some(label));
-            self.heap.get_mut(child).conjuncts.push(conjunct(Source::Vertex(side)));
+            self.heap.get_mut(child).conjuncts.push(Conjunct::new(Source::Vertex(side)));
             let vertex = self.heap.get_mut(operands);
-            vertex.arcs.push(crate::heap::ArcEntry {
-                label,
-                vertex: child,
-                presence: Presence::Member,
-                groups: crate::heap::Groups::new(),
-                notes: smallvec::SmallVec::new(),
-                at,
-                by: smallvec::SmallVec::new(),
-            });
+            vertex.arcs.push(ArcEntry::member(label, child, at));
         }
-        self.heap.get_mut(id).conjuncts.push(conjunct(Source::Vertex(comparator)));
+        self.heap.get_mut(id).conjuncts.push(Conjunct::new(Source::Vertex(comparator)));
         let id = self.unify(id);
         for (name, side) in [("x", left), ("y", right)] {
             let label = self.labels.intern(LabelKind::Regular, name);
             if let Some(arc) = self.heap.arc(id, label).map(|it| it.vertex) {
-                self.add_conjunct(arc, conjunct(Source::Vertex(side)));
+                self.add_conjunct(arc, Conjunct::new(Source::Vertex(side)));
             }
         }
         let label = self.labels.intern(LabelKind::Regular, "less");

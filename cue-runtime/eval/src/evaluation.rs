@@ -7,9 +7,9 @@ use crate::builtin::{Datum, Kinds};
 use crate::compile::{self, LoadError, Source as SourceFile};
 use crate::encode::json::{self, Layout, Values};
 use crate::error::{Fault, Kind};
-use crate::evaluator::{Budget, Evaluator, conjunct};
+use crate::evaluator::{Budget, Evaluator};
 use crate::export::Style;
-use crate::heap::{FaultId, Source, Test, VertexId};
+use crate::heap::{Conjunct, FaultId, Source, Test, VertexId};
 use crate::printed::{Names, Show};
 use crate::program::{At, Label, LabelKind, Presence, Program};
 use crate::value::Selector;
@@ -215,7 +215,7 @@ impl Evaluation {
                 }
                 Addition::File(expr) => Source::Expr(*expr, env),
             };
-            evaluator.heap.get_mut(root).conjuncts.push(conjunct(source));
+            evaluator.heap.get_mut(root).conjuncts.push(Conjunct::new(source));
         }
         Self { evaluator }
     }

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::builtin::Datum;
 use crate::error::{Fault, Kind};
-use crate::heap::{Conjunct, EnvId, EnvKind, FaultId, Groups, Heap, Source, State, VertexId};
+use crate::heap::{Conjunct, EnvId, EnvKind, FaultId, Heap, Source, State, VertexId};
 use crate::program::{At, Code, ExprId, Label, LabelKind, Labels, PartCode, Presence, Program};
 
 /// Limits of one evaluation.
@@ -102,7 +102,7 @@ impl Evaluator {
             root_env,
         };
         for file in &program.roots {
-            it.heap.get_mut(root).conjuncts.push(conjunct(Source::Expr(*file, root_env)));
+            it.heap.get_mut(root).conjuncts.push(Conjunct::new(Source::Expr(*file, root_env)));
         }
         it
     }
@@ -194,14 +194,14 @@ impl Evaluator {
             next = env.parent;
         }
         let id = self.heap.vertex(parent, None);
-        self.heap.get_mut(id).conjuncts.push(conjunct(Source::Expr(expr, env)));
+        self.heap.get_mut(id).conjuncts.push(Conjunct::new(Source::Expr(expr, env)));
         self.anonymous.insert((expr, env), id);
         id
     }
 
     pub(crate) fn datum_vertex(&mut self, datum: Datum) -> VertexId {
         let id = self.heap.vertex(None, None);
-        self.heap.get_mut(id).conjuncts.push(conjunct(Source::Data(datum)));
+        self.heap.get_mut(id).conjuncts.push(Conjunct::new(Source::Data(datum)));
         id
     }
 
@@ -355,7 +355,7 @@ impl Evaluator {
         let env = self.root_env;
         let program = self.program.clone();
         for file in &program.packages[index as usize] {
-            self.heap.get_mut(id).conjuncts.push(conjunct(Source::Expr(*file, env)));
+            self.heap.get_mut(id).conjuncts.push(Conjunct::new(Source::Expr(*file, env)));
         }
         self.imports.insert(index, id);
         id
@@ -405,7 +405,7 @@ impl Evaluator {
         }
         let value = self.program.structs[literal as usize].lets[index as usize];
         let id = self.heap.vertex(Some(vertex), None);
-        self.heap.get_mut(id).conjuncts.push(conjunct(Source::Expr(value, env)));
+        self.heap.get_mut(id).conjuncts.push(Conjunct::new(Source::Expr(value, env)));
         if let EnvKind::Struct(_, lets, _) = &mut self.heap.envs[env.0 as usize].kind {
             lets[index as usize] = Some(id);
         }
@@ -569,18 +569,5 @@ impl Evaluator {
             datum.kind_name()
         );
         Value::Fault(self.fail(Kind::Permanent, message, at))
-    }
-}
-
-pub(crate) fn conjunct(source: Source) -> Conjunct {
-    Conjunct {
-        source,
-        groups: Groups::new(),
-        close_as: None,
-        by_reference: false,
-        outer: None,
-        firing: 0,
-        cycle: crate::heap::Cycle::None,
-        way: 0,
     }
 }

@@ -54,6 +54,22 @@ pub(crate) struct Conjunct {
     pub(crate) way: u32,
 }
 
+impl Conjunct {
+    /// A plain demand: part of nothing that closes, through no reference.
+    pub(crate) fn new(source: Source) -> Self {
+        Self {
+            source,
+            groups: Groups::new(),
+            close_as: None,
+            by_reference: false,
+            outer: None,
+            firing: 0,
+            cycle: Cycle::None,
+            way: 0,
+        }
+    }
+}
+
 impl Clone for Conjunct {
     // By hand, because copying groups as a slice is several times faster than their own clone.
     fn clone(&self) -> Self {
@@ -131,6 +147,21 @@ pub(crate) struct ArcEntry {
     pub(crate) notes: SmallVec<[u32; 1]>,
     pub(crate) at: At,
     pub(crate) by: SmallVec<[Contribution; 1]>,
+}
+
+impl ArcEntry {
+    /// A field that is there, without docs and of no declaration.
+    pub(crate) fn member(label: Label, vertex: VertexId, at: At) -> Self {
+        Self {
+            label,
+            vertex,
+            presence: Presence::Member,
+            groups: Groups::new(),
+            notes: SmallVec::new(),
+            at,
+            by: SmallVec::new(),
+        }
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use crate::heap::{
 use crate::program::{
     At, Code, DeclLabel, Declaration, Label, LabelKind, ListElement, Presence, StructLiteral,
 };
-use crate::unify::{Computed, Pending, Work, conflict, data, scalar_embedded};
+use crate::unify::{Computed, Pending, Work, conflict, scalar_embedded};
 
 impl Evaluator {
     /// A list that a function or a slice made has elements and nothing else.
@@ -25,16 +25,7 @@ impl Evaluator {
             let element = self.follow(*element);
             self.add_conjunct(
                 child,
-                Conjunct {
-                    source: Source::Vertex(element),
-                    groups: Groups::new(),
-                    close_as: None,
-                    by_reference: true,
-                    outer: None,
-                    firing: 0,
-                    cycle: Cycle::None,
-                    way: 0,
-                },
+                Conjunct { by_reference: true, ..Conjunct::new(Source::Vertex(element)) },
             );
         }
         match self.heap.get(id).closed_length {
@@ -171,7 +162,7 @@ impl Evaluator {
                 for (name, value) in fields.iter() {
                     let label = self.labels.intern(LabelKind::Regular, name);
                     let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
-                    self.add_conjunct(child, data(value, groups));
+                    self.add_conjunct(child, Conjunct::new(Source::Data(value.clone())));
                 }
             }
             Datum::List(items) => {
@@ -183,7 +174,7 @@ impl Evaluator {
                 for (index, value) in items.iter().enumerate() {
                     let label = self.labels.index(index);
                     let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
-                    self.add_conjunct(child, data(value, groups));
+                    self.add_conjunct(child, Conjunct::new(Source::Data(value.clone())));
                 }
                 match self.heap.get(id).closed_length {
                     Some((other, _)) if other != length => {

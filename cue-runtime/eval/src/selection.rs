@@ -3,7 +3,7 @@
 use crate::builtin::Datum;
 use crate::error::Kind;
 use crate::evaluator::{Concrete, Evaluator, Value};
-use crate::heap::{EnvId, Groups, State, VertexId};
+use crate::heap::{ArcEntry, EnvId, State, VertexId};
 use crate::program::{At, ExprId, Label, LabelKind, Presence};
 
 impl Evaluator {
@@ -172,15 +172,7 @@ impl Evaluator {
             let child = self.heap.vertex(Some(id), Some(label));
             self.heap.get_mut(child).forward = Some(*element);
             let vertex = self.heap.get_mut(id);
-            vertex.arcs.push(crate::heap::ArcEntry {
-                label,
-                vertex: child,
-                presence: Presence::Member,
-                groups: Groups::new(),
-                notes: smallvec::SmallVec::new(),
-                at: At::default(),
-                by: smallvec::SmallVec::new(),
-            });
+            vertex.arcs.push(ArcEntry::member(label, child, At::default()));
         }
         let vertex = self.heap.get_mut(id);
         vertex.is_list = true;

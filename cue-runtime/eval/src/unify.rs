@@ -800,20 +800,6 @@ impl Evaluator {
     }
 }
 
-pub(crate) fn data(value: &Datum, groups: &Groups) -> Conjunct {
-    let _ = groups;
-    Conjunct {
-        source: Source::Data(value.clone()),
-        groups: Groups::new(),
-        close_as: None,
-        by_reference: false,
-        outer: None,
-        firing: 0,
-        cycle: Cycle::None,
-        way: 0,
-    }
-}
-
 /// Whether a literal is there only to hold a scalar.
 pub(crate) fn scalar_embedded(code: &crate::program::StructLiteral) -> bool {
     code.declarations.iter().any(|it| matches!(it, Declaration::Embed(_)))

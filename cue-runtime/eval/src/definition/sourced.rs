@@ -1,8 +1,11 @@
 //! Sources of values that wait for more, as the value printer shows them (O-68).
 
 use std::rc::Rc;
+use std::sync::Arc;
 
-use cue_syntax::ast::{Clause, Decl, Element, Expr, ExprKind, Ident, Label as AstLabel, Part};
+use cue_syntax::ast::{
+    Clause, Decl, Element, Expr, ExprKind, File, Ident, Label as AstLabel, Part,
+};
 use rustc_hash::FxHashMap;
 
 use crate::definition::expr::{class, label_text};
@@ -56,6 +59,20 @@ pub(crate) enum Docs {
     Dropped,
 }
 
+/// The sources of a program as trees, each with its text.
+fn parsed(program: &Program) -> Vec<(File, Arc<str>)> {
+    let sources = program.sources.iter();
+    sources.map(|it| (cue_syntax::parse_file(&it.text).file, it.text.clone())).collect()
+}
+
+fn printer<'a>(
+    program: &'a Program,
+    files: &'a [(File, Arc<str>)],
+    found: &'a Found,
+) -> Printer<'a> {
+    Printer::new(files, program.sources.iter().map(|it| &it.name).collect(), found)
+}
+
 /// The declarations of one place, merged; `places` are what names that lead out are replaced by.
 pub(crate) fn merged(
     program: &Program,
@@ -64,20 +81,11 @@ pub(crate) fn merged(
     docs: Docs,
     places: Option<&Places>,
 ) -> String {
-    let files: Vec<_> = program
-        .sources
-        .iter()
-        .map(|it| (cue_syntax::parse_file(&it.text).file, it.text.clone()))
-        .collect();
-    let names = program.sources.iter().map(|it| &it.name).collect();
+    let files = parsed(program);
     let found = Found::default();
-    let mut printer = Printer::new(&files, names, &found);
+    let mut printer = printer(program, &files, &found);
     printer.docs = docs;
-    let mut index = Index::default();
-    let scopes = printer.file_scopes();
-    for (number, ((file, _), scope)) in files.iter().zip(&scopes).enumerate() {
-        printer.index_decls(&file.decls, scope, number, (number, 0, 0), &mut index);
-    }
+    let (index, scopes) = printer.index_files(&files);
     let mut conjuncts = Vec::new();
     for expr in exprs {
         let at = program.at(*expr);
@@ -100,19 +108,10 @@ pub(crate) fn merged(
 
 /// The texts of expressions, and what they need.
 pub(crate) fn sources(program: &Program, wanted: &[Wanted], structs: &[Vec<At>]) -> Sources {
-    let files: Vec<_> = program
-        .sources
-        .iter()
-        .map(|it| (cue_syntax::parse_file(&it.text).file, it.text.clone()))
-        .collect();
-    let names = program.sources.iter().map(|it| &it.name).collect();
+    let files = parsed(program);
     let found = Found::default();
-    let mut printer = Printer::new(&files, names, &found);
-    let mut index = Index::default();
-    let scopes = printer.file_scopes();
-    for (number, ((file, _), scope)) in files.iter().zip(&scopes).enumerate() {
-        printer.index_decls(&file.decls, scope, number, (number, 0, 0), &mut index);
-    }
+    let mut printer = printer(program, &files, &found);
+    let (index, scopes) = printer.index_files(&files);
     let key = |at: At| (at.source as usize, at.span.start, at.span.end);
     let mut texts = Vec::new();
     for each in wanted {
@@ -238,6 +237,16 @@ impl<'a> Printer<'a> {
                 (!conjuncts.is_empty()).then(|| self.merge(conjuncts))
             }
         }
+    }
+
+    /// Every expression of the files, and the outermost scope of each file.
+    fn index_files(&mut self, files: &'a [(File, Arc<str>)]) -> (Index<'a>, Vec<Rc<Scope>>) {
+        let mut index = Index::default();
+        let scopes = self.file_scopes();
+        for (number, ((file, _), scope)) in files.iter().zip(&scopes).enumerate() {
+            self.index_decls(&file.decls, scope, number, (number, 0, 0), &mut index);
+        }
+        (index, scopes)
     }
 
     fn index_decls(
