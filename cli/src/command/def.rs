@@ -229,15 +229,3 @@ pub fn check_syntax(file: &Path, text: &str) -> anyhow::Result<()> {
         .collect();
     Err(bad_input(errors.join("\n")))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn near_names_are_offered() {
-        let known = ["webservice", "worker"];
-        assert_eq!(nearest("webservce", known.into_iter()), "; did you mean webservice?");
-        assert_eq!(nearest("zzz", known.into_iter()), "");
-    }
-}

@@ -31,24 +31,6 @@ pub fn message(refusals: &[Refusal]) -> String {
         .collect()
 }
 
-/// Give steps without a name one; whether any had none.
-pub fn name_steps(app: &mut Application) -> bool {
-    let mut changed = false;
-    for (index, step) in app.spec.workflow.iter_mut().flat_map(|it| &mut it.steps).enumerate() {
-        if step.name.is_empty() {
-            step.name = format!("step-{index}");
-            changed = true;
-        }
-        for (sub, step) in step.sub_steps.iter_mut().enumerate() {
-            if step.name.is_empty() {
-                step.name = format!("step-{index}-{sub}");
-                changed = true;
-            }
-        }
-    }
-    changed
-}
-
 /// Everything that is wrong with an Application, given what it was before.
 pub fn application(
     request: &Request<'_>,

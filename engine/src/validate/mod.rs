@@ -8,7 +8,7 @@ mod suggestion; // the nearest known name
 mod structure; // names, dependencies, timeouts
 
 pub use self::advice::{Advice, advice};
-pub use self::application::{Refusal, application, message, name_steps};
+pub use self::application::{Refusal, application, message};
 pub use self::definition::definition;
 pub use self::structure::structure;
 pub use self::suggestion::nearest;

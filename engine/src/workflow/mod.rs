@@ -13,7 +13,8 @@ pub mod literal; // values as CUE text
 pub mod variables; // inputs, outputs, the context ConfigMap
 pub mod actions; // provider and #do -> what is done
 mod rows; // rows of a status
-pub mod plan; // which step is next, what outcomes mean
+mod look; // where a round looks for the next step
+pub mod plan; // a round: begun, step by step, ended; what outcomes mean
 pub mod step; // runs one template against a World
 pub mod round; // one pass over all steps
 

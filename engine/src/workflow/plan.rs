@@ -10,10 +10,10 @@
 use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Duration, SecondsFormat, Utc};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::backoff::{Caps, parse_duration};
-use super::condition;
+use super::backoff::Caps;
+use super::look::Look;
 use super::rows::{any_failed, count_done, each, is_done, put, row, row_mut};
 use super::step::Outcome;
 use super::variables::Variables;
@@ -65,24 +65,24 @@ pub struct Plan<'a> {
     pub status: &'a mut WorkflowStatus,
     /// Values and marks.
     pub variables: &'a mut Variables,
-    progress: Progress,
+    pub(super) progress: Progress,
 }
 
 /// How far this round has come.
 #[derive(Default)]
-struct Progress {
+pub(super) struct Progress {
     /// When to look again.
-    wake: Option<DateTime<Utc>>,
+    pub(super) wake: Option<DateTime<Utc>>,
     /// A step ended the run.
-    broken: Option<String>,
+    pub(super) broken: Option<String>,
     /// Steps that are not to be looked at again in this round.
-    seen: HashSet<String>,
+    pub(super) seen: HashSet<String>,
     /// By group: steps of a DAG that were free to run by now.
-    waves: HashMap<String, HashSet<String>>,
+    pub(super) waves: HashMap<String, HashSet<String>>,
     /// A step ran.
-    ran: bool,
+    pub(super) ran: bool,
     /// Nothing more can run: what waits is told why.
-    closing: bool,
+    pub(super) closing: bool,
 }
 
 /// A step that is to be run now.
@@ -96,15 +96,6 @@ pub struct Due<'a> {
     pub id: String,
     /// Suspends in it that are over.
     pub resumed: Vec<String>,
-}
-
-/// What a look at some steps came to.
-enum Look<'a> {
-    Due(Due<'a>),
-    /// None of them is due, and those behind them may not run.
-    Stop,
-    /// None of them is due.
-    Past,
 }
 
 impl<'a> Plan<'a> {
@@ -181,7 +172,7 @@ impl<'a> Plan<'a> {
         Passed { state: State::Executing, wake: self.progress.wake.or(soon) }
     }
 
-    fn wake_at(&mut self, at: DateTime<Utc>) {
+    pub(super) fn wake_at(&mut self, at: DateTime<Utc>) {
         let wake = &mut self.progress.wake;
         *wake = Some(wake.map_or(at, |it| it.min(at)));
     }
@@ -191,11 +182,11 @@ impl<'a> Plan<'a> {
         self.now.checked_add_signed(wait).unwrap_or(DateTime::<Utc>::MAX_UTC)
     }
 
-    fn time(&self) -> Option<String> {
+    pub(super) fn time(&self) -> Option<String> {
         Some(self.now.to_rfc3339_opts(SecondsFormat::Secs, true))
     }
 
-    fn own(&mut self, it: &WorkflowStep, group: Option<&str>) -> &mut StepStatus {
+    pub(super) fn own(&mut self, it: &WorkflowStep, group: Option<&str>) -> &mut StepStatus {
         // A row that was never written has its id from what was: that of its marks.
         let known = self.variables.marks.get(&it.name).map(|it| it.id.clone());
         let known = known.filter(|it| !it.is_empty());
@@ -206,7 +197,7 @@ impl<'a> Plan<'a> {
     }
 
     /// A step is over without having run, or without having run to its end.
-    fn decide(
+    pub(super) fn decide(
         &mut self,
         it: &WorkflowStep,
         group: Option<&str>,
@@ -278,288 +269,8 @@ impl<'a> Plan<'a> {
         None
     }
 
-    fn input(&self, from: &str) -> Option<Value> {
+    pub(super) fn input(&self, from: &str) -> Option<Value> {
         input(self.variables, self.context, from)
-    }
-
-    /// Steps of the workflow, or of a group, from the first one.
-    fn look(&mut self, steps: &'a [WorkflowStep], group: Option<&'a str>, dag: bool) -> Look<'a> {
-        if dag {
-            return self.look_in_waves(steps, group);
-        }
-        for it in steps {
-            if is_done(row(self.status, group, &it.name)) {
-                continue;
-            }
-            // A group that was begun in this round is looked through to its end.
-            let begun = self.progress.waves.contains_key(&it.name);
-            if self.progress.broken.is_some() || self.status.suspend && !begun {
-                return Look::Stop;
-            }
-            if let Some(message) = self.missing(it, group) {
-                self.pending(it, group, false, message);
-                return Look::Stop;
-            }
-            if let Some(due) = self.look_at(it, steps, group, false) {
-                return Look::Due(due);
-            }
-            if !is_done(row(self.status, group, &it.name)) {
-                return Look::Stop;
-            }
-        }
-        Look::Past
-    }
-
-    /// All that nothing keeps from running, in order; then what became free by that (E-109).
-    fn look_in_waves(&mut self, steps: &'a [WorkflowStep], group: Option<&'a str>) -> Look<'a> {
-        let key = group.unwrap_or_default();
-        loop {
-            let wave = self.progress.waves.get(key).cloned().unwrap_or_default();
-            for it in steps.iter().filter(|it| wave.contains(it.name.as_str())) {
-                if self.progress.broken.is_some() {
-                    return Look::Stop;
-                }
-                if is_done(row(self.status, group, &it.name)) {
-                    continue;
-                }
-                if let Some(due) = self.look_at(it, steps, group, true) {
-                    return Look::Due(due);
-                }
-            }
-            // Somebody is waited for: what became free meanwhile waits with the rest.
-            if self.status.suspend && !wave.is_empty() {
-                return Look::Past;
-            }
-            let free: Vec<&str> = steps
-                .iter()
-                .filter(|it| !wave.contains(it.name.as_str()))
-                .filter(|it| !is_done(row(self.status, group, &it.name)))
-                .filter(|it| self.missing(it, group).is_none())
-                .map(|it| it.name.as_str())
-                .collect();
-            if free.is_empty() {
-                break;
-            }
-            let free: Vec<String> = free.into_iter().map(str::to_owned).collect();
-            self.progress.waves.entry(key.to_owned()).or_default().extend(free);
-        }
-        for it in steps {
-            let open = !is_done(row(self.status, group, &it.name));
-            if open && let Some(message) = self.missing(it, group) {
-                self.pending(it, group, true, message);
-            }
-        }
-        Look::Past
-    }
-
-    /// What a step waits for before anything of it is looked at (E-110).
-    fn missing(&self, it: &WorkflowStep, group: Option<&str>) -> Option<String> {
-        let before = it.depends_on.iter().find(|name| !is_done(self.before(group, name)));
-        if let Some(name) = before {
-            return Some(format!("Pending on DependsOn: {name}"));
-        }
-        let input = it.inputs.iter().find(|it| self.input(&it.from).is_none())?;
-        Some(format!("Pending on Input: {}", input.from))
-    }
-
-    /// The row of a step that another one depends on: beside it, or outside its group.
-    fn before(&self, group: Option<&str>, name: &str) -> Option<&StepStatus> {
-        row(self.status, group, name).or_else(|| row(self.status, None, name))
-    }
-
-    /// A step that waits for no other: to be run, or decided upon.
-    fn look_at(
-        &mut self,
-        it: &'a WorkflowStep,
-        steps: &[WorkflowStep],
-        group: Option<&'a str>,
-        dag: bool,
-    ) -> Option<Due<'a>> {
-        let seen = self.progress.seen.contains(&it.name);
-        if !seen && self.is_skipped(it, steps, group, dag) {
-            return None;
-        }
-        if it.r#type == "step-group" {
-            return match self.look_into(it) {
-                Look::Due(due) => Some(due),
-                Look::Stop | Look::Past => None,
-            };
-        }
-        if seen { None } else { self.due(it, group) }
-    }
-
-    /// What waits for others is told of once nothing more can run; in a DAG only after something
-    /// ran (E-109).
-    fn pending(&mut self, it: &WorkflowStep, group: Option<&str>, dag: bool, message: String) {
-        let told = row(self.status, group, &it.name).is_some();
-        if self.progress.closing && (self.progress.ran || told || !dag) {
-            let time = self.time();
-            let own = self.own(it, group);
-            own.phase = "pending".into();
-            own.message = message;
-            own.first_execute_time = own.first_execute_time.take().or_else(|| time.clone());
-            own.last_execute_time = own.last_execute_time.take().or(time);
-        }
-    }
-
-    /// Whether the step is left out: by its `if`, or because of what it comes after (E-111).
-    fn is_skipped(
-        &mut self,
-        it: &WorkflowStep,
-        steps: &[WorkflowStep],
-        group: Option<&str>,
-        dag: bool,
-    ) -> bool {
-        let text = it.r#if.trim();
-        let runs = row(self.status, group, &it.name)
-            .is_some_and(|it| matches!(it.phase.as_str(), "running" | "suspending"));
-        if condition::is_always(text) || runs {
-            return false;
-        }
-        let mut message = String::new();
-        let skip = if text.is_empty() {
-            self.comes_after_failure(it, steps, group, dag)
-        } else {
-            let seen = condition::statuses(self.status);
-            let inputs: Map<String, Value> = it
-                .inputs
-                .iter()
-                .map(|it| (it.from.clone(), self.input(&it.from).unwrap_or_default()))
-                .collect();
-            let parameter = it.properties.clone().unwrap_or_else(|| json!({}));
-            let scope = json!({"inputs": inputs, "parameter": parameter});
-            match (self.judge)(text, &seen, &scope) {
-                Ok(holds) => !holds,
-                Err(error) => {
-                    message = format!("pre check error: {error}");
-                    true
-                }
-            }
-        };
-        if skip {
-            self.decide(it, group, "skipped", "Skip", message);
-            for sub in &it.sub_steps {
-                self.decide(sub, Some(&it.name), "skipped", "Skip", String::new());
-            }
-        }
-        skip
-    }
-
-    /// What a step depends on must have succeeded, and what that depends on; without that, what is
-    /// before it in order must not have failed.
-    fn comes_after_failure(
-        &self,
-        it: &WorkflowStep,
-        steps: &[WorkflowStep],
-        group: Option<&str>,
-        dag: bool,
-    ) -> bool {
-        if it.depends_on.is_empty() {
-            let earlier = steps.iter().take_while(|other| other.name != it.name);
-            return !dag
-                && earlier
-                    .filter_map(|it| row(self.status, group, &it.name))
-                    .any(|it| it.phase == "failed");
-        }
-        let mut seen: Vec<&str> = Vec::new();
-        let mut open: Vec<&str> = it.depends_on.iter().map(String::as_str).collect();
-        while let Some(name) = open.pop() {
-            if seen.contains(&name) {
-                continue;
-            }
-            seen.push(name);
-            if self.before(group, name).is_none_or(|it| it.phase != "succeeded") {
-                return true;
-            }
-            let own = steps.iter().chain(self.steps).find(|it| it.name == name);
-            open.extend(own.into_iter().flat_map(|it| &it.depends_on).map(String::as_str));
-        }
-        false
-    }
-
-    /// A group: it runs while its steps do, and comes to what they come to.
-    fn look_into(&mut self, it: &'a WorkflowStep) -> Look<'a> {
-        let time = self.time();
-        let own = self.own(it, None);
-        put(own, "running", "", String::new());
-        own.first_execute_time = own.first_execute_time.take().or_else(|| time.clone());
-        own.last_execute_time = time;
-        if self.is_timed_out(it, None) {
-            put(self.own(it, None), "failed", "Timeout", String::new());
-            for sub in &it.sub_steps {
-                let open = row(self.status, Some(&it.name), &sub.name);
-                if open.is_some_and(|it| !is_done(Some(it))) {
-                    put(self.own(sub, Some(&it.name)), "failed", "Timeout", String::new());
-                }
-            }
-            return Look::Past;
-        }
-        let dag = match it.mode.as_str() {
-            "" => self.mode.sub_steps == "DAG",
-            mode => mode == "DAG",
-        };
-        if let Look::Due(due) = self.look(&it.sub_steps, Some(&it.name), dag) {
-            return Look::Due(due);
-        }
-        let own = self.own(it, None);
-        if own.sub_steps.iter().any(|row| row.phase == "suspending") {
-            own.phase = "suspending".into();
-        }
-        let over =
-            |sub: &WorkflowStep| is_done(own.sub_steps.iter().find(|row| row.name == sub.name));
-        if it.sub_steps.iter().all(over) {
-            match own.sub_steps.iter().find(|row| row.phase == "failed") {
-                Some(wrong) => {
-                    own.reason = wrong.reason.clone();
-                    own.phase = "failed".into();
-                }
-                None => own.phase = "succeeded".into(),
-            }
-        }
-        Look::Past
-    }
-
-    fn is_timed_out(&mut self, it: &WorkflowStep, group: Option<&str>) -> bool {
-        let Some(limit) = parse_duration(&it.timeout) else { return false };
-        let first = row(self.status, group, &it.name).and_then(|it| it.first_execute_time.clone());
-        let first = first.and_then(|it| DateTime::parse_from_rfc3339(&it).ok());
-        // An end beyond all times never comes.
-        let Some(end) = first.and_then(|it| it.to_utc().checked_add_signed(limit)) else {
-            return false;
-        };
-        if end <= self.now {
-            return true;
-        }
-        self.wake_at(end);
-        false
-    }
-
-    /// A step that nothing keeps from running but its own past.
-    fn due(&mut self, it: &'a WorkflowStep, group: Option<&'a str>) -> Option<Due<'a>> {
-        self.progress.seen.insert(it.name.clone());
-        if self.is_timed_out(it, group) {
-            self.decide(it, group, "failed", "Timeout", String::new());
-            self.variables.forget(&it.name);
-            return None;
-        }
-        let time = self.time();
-        let mark = self.variables.marks.get(&it.name).cloned().unwrap_or_default();
-        let own = self.own(it, group);
-        own.first_execute_time = own.first_execute_time.take().or_else(|| time.clone());
-        if mark.suspended.is_some() {
-            return None;
-        }
-        // What delivers looks again whenever something changed; all else at its time.
-        if let Some(next) = mark.next.filter(|next| *next > self.now)
-            && (mark.failures > 0 || !delivers(&it.r#type))
-        {
-            self.wake_at(next);
-            return None;
-        }
-        let own = self.own(it, group);
-        own.last_execute_time = time;
-        let id = own.id.clone();
-        Some(Due { step: it, group, id, resumed: mark.resumed })
     }
 
     /// What came of a step.
@@ -660,11 +371,6 @@ pub(super) fn input(
         let first = context.get(path.next()?)?;
         path.try_fold(first, |at, part| at.get(part)).cloned()
     })
-}
-
-/// Whether steps of the type deliver components: running them again asks nobody outside for anything.
-fn delivers(r#type: &str) -> bool {
-    matches!(r#type, "apply-component" | "builtin-apply-component" | "deploy")
 }
 
 fn ended(status: &WorkflowStatus) -> State {

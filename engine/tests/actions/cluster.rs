@@ -12,6 +12,8 @@ use lateen_engine::world::{
 };
 use serde_json::{Value, json};
 
+use crate::fixture::is_selected;
+
 type Key = (String, String, String, String);
 
 fn key(at: &ObjectRef) -> Key {
@@ -113,20 +115,12 @@ impl World for Cluster {
     fn list<'a>(&'a self, of: &'a ObjectRef, labels: &'a str) -> Call<'a, Vec<Value>> {
         Box::pin(async move {
             let wanted = key(of);
-            let fits = |object: &Value| {
-                labels.split(',').filter(|it| !it.is_empty()).all(|pair| {
-                    match pair.split_once('=') {
-                        Some((name, value)) => object["metadata"]["labels"][name] == value,
-                        None => object["metadata"]["labels"].get(pair).is_some(),
-                    }
-                })
-            };
             let state = self.state();
             let all = state.objects.iter().filter(|(at, object)| {
                 at.0 == wanted.0
                     && at.1 == wanted.1
                     && (wanted.2.is_empty() || at.2 == wanted.2)
-                    && fits(object)
+                    && is_selected(object, labels)
             });
             Ok(all.map(|it| it.1.clone()).collect())
         })

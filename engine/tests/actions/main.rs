@@ -2,12 +2,12 @@
 //! cluster, and every pair of provider and `#do` that the shipped packages name has an action.
 
 mod cluster;
+#[path = "../fixture/mod.rs"]
+mod fixture;
 mod render;
 mod run;
 
-use std::path::{Path, PathBuf};
-
-use cue_session::{NativeRuntime, Package, Source};
+use cue_session::{NativeRuntime, Package};
 use futures::executor::block_on;
 use lateen_engine::api::workflow::OutputItem;
 use lateen_engine::authoring;
@@ -17,34 +17,7 @@ use lateen_engine::workflow::variables::Variables;
 use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, Owner};
-
-fn folder(below: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(below)
-}
-
-fn files(dir: &Path, ending: &str) -> Vec<(String, String)> {
-    let mut all: Vec<(String, String)> = std::fs::read_dir(dir)
-        .expect("a folder")
-        .map(|it| it.expect("a file").path())
-        .filter(|it| it.extension().is_some_and(|it| it == ending))
-        .map(|it| {
-            let name = it.file_stem().expect("a name").to_string_lossy().into_owned();
-            (name, std::fs::read_to_string(&it).expect("a text"))
-        })
-        .collect();
-    all.sort();
-    all
-}
-
-fn packages() -> Vec<Package> {
-    files(&folder("../definitions/op/vela"), "cue")
-        .into_iter()
-        .map(|(name, text)| Package {
-            path: format!("vela/{name}"),
-            sources: vec![Source::new(format!("{name}.cue"), text)],
-        })
-        .collect()
-}
+use crate::fixture::{files, folder, holds, packages};
 
 fn told(outcome: &Outcome) -> Value {
     match outcome {
@@ -56,23 +29,6 @@ fn told(outcome: &Outcome) -> Value {
         }
         Outcome::Failed { reason, message } => json!({"failed": message, "reason": reason}),
         Outcome::Troubled(message) => json!({"troubled": message}),
-    }
-}
-
-/// Whether everything `wanted` says is so.
-fn holds(wanted: &Value, got: &Value) -> bool {
-    match (wanted, got) {
-        (Value::Object(wanted), Value::Object(got)) => wanted.iter().all(|(key, value)| {
-            if value.is_null() {
-                return got.get(key).is_none_or(Value::is_null);
-            }
-            got.get(key).is_some_and(|it| holds(value, it))
-        }),
-        (Value::Array(wanted), Value::Array(got)) => {
-            wanted.len() == got.len() && wanted.iter().zip(got).all(|(a, b)| holds(a, b))
-        }
-        (Value::Number(wanted), Value::Number(got)) => wanted.as_f64() == got.as_f64(),
-        _ => wanted == got,
     }
 }
 

@@ -7,7 +7,7 @@ use lateen_engine::workflow::actions::rendering::rendered;
 use serde_json::{Map, Value, json};
 
 use crate::cluster::Cluster;
-use crate::{files, folder};
+use crate::fixture::{files, folder};
 
 fn packages() -> Vec<Package> {
     files(&folder("../definitions/op-render/vela"), "cue")

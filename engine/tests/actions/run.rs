@@ -9,7 +9,7 @@ use lateen_engine::settings::Settings;
 use serde_json::{Value, json};
 
 use crate::cluster::Cluster;
-use crate::packages;
+use crate::fixture::packages;
 
 const MAKE: &str = r#"
 import "vela/kube"

@@ -2,11 +2,11 @@
 //! other has settled, and what is there then. Those with `crash` are also played with the process dying at
 //! every single call; they must come to the same end.
 
+#[path = "../fixture/mod.rs"]
+mod fixture;
 mod plane;
 
-use std::path::{Path, PathBuf};
-
-use cue_session::{NativeRuntime, Package, Source};
+use cue_session::{NativeRuntime, Package};
 use lateen_engine::api::DefinitionKind;
 use lateen_engine::authoring;
 use lateen_engine::reconcile::{Engine, reconcile, reconcile_definition};
@@ -14,6 +14,7 @@ use lateen_engine::settings::Settings;
 use lateen_engine::world::{ObjectRef, World};
 use serde_json::{Value, json};
 
+use crate::fixture::{files, folder, holds, packages};
 use crate::plane::Plane;
 
 const APPLICATION: &str = "core.oam.dev/v1beta1";
@@ -44,10 +45,6 @@ late: {type: "trait", attributes: stage: "PostDispatch", annotations: {}, labels
 template: outputs: late: {apiVersion: "v1", kind: "ConfigMap", metadata: name: context.name + "-late", data: of: context.name}
 "#,
 ];
-
-fn folder(below: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(below)
-}
 
 fn text(below: &str) -> String {
     std::fs::read_to_string(folder(below)).unwrap_or_else(|error| panic!("{below}: {error}"))
@@ -86,20 +83,10 @@ impl Shop {
                 object
             })
             .collect();
-        let mut packages = Vec::new();
-        for file in std::fs::read_dir(folder("../definitions/op/vela")).expect("a folder") {
-            let path = file.expect("a file").path();
-            let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
-            let source = std::fs::read_to_string(&path).expect("a text");
-            packages.push(Package {
-                path: format!("vela/{name}"),
-                sources: vec![Source::new(format!("{name}.cue"), source)],
-            });
-        }
         let mut settings = Settings { retries: 3, ..Settings::default() };
         settings.gates.application_policies = true;
         settings.gates.global_policies = true;
-        Self { runtime, definitions, packages, settings }
+        Self { runtime, definitions, packages: packages(), settings }
     }
 
     fn engine<'a>(&'a self, plane: &'a Plane) -> Engine<'a> {
@@ -143,22 +130,6 @@ fn settle(shop: &Shop, plane: &Plane, names: &[String]) {
                 break;
             }
         }
-    }
-}
-
-/// Whether everything `wanted` says is so; `null` says absent.
-fn holds(wanted: &Value, got: &Value) -> bool {
-    match (wanted, got) {
-        (Value::Object(wanted), Value::Object(got)) => wanted.iter().all(|(key, value)| {
-            if value.is_null() {
-                return got.get(key).is_none_or(Value::is_null);
-            }
-            got.get(key).is_some_and(|it| holds(value, it))
-        }),
-        (Value::Array(wanted), Value::Array(got)) => {
-            wanted.len() == got.len() && wanted.iter().zip(got).all(|(a, b)| holds(a, b))
-        }
-        _ => wanted == got,
     }
 }
 
@@ -254,11 +225,9 @@ fn play(shop: &Shop, case: &Value, death: Option<usize>) -> (Vec<Value>, Vec<Str
 
 fn cases() -> Vec<(String, Value)> {
     let mut all = Vec::new();
-    for file in std::fs::read_dir(folder("tests/cases/reconcile")).expect("a folder") {
-        let path = file.expect("a file").path();
-        let text = std::fs::read_to_string(&path).expect("a text");
+    for (file, text) in files(&folder("tests/cases/reconcile"), "yaml") {
         let many: Vec<Value> =
-            serde_yaml::from_str(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+            serde_yaml::from_str(&text).unwrap_or_else(|error| panic!("{file}: {error}"));
         all.extend(many.into_iter().map(|it| (word(&it["name"]).to_owned(), it)));
     }
     all.sort_by(|a, b| a.0.cmp(&b.0));

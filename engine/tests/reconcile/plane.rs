@@ -12,6 +12,8 @@ use lateen_engine::world::{
 };
 use serde_json::{Map, Value, json};
 
+use crate::fixture::is_selected;
+
 /// Cluster, group, kind, namespace, name.
 type Key = (String, String, String, String, String);
 
@@ -319,18 +321,10 @@ impl World for Plane {
     fn list<'a>(&'a self, of: &'a ObjectRef, labels: &'a str) -> Call<'a, Vec<Value>> {
         self.call("list", of.clone(), move |state, of| {
             let wanted = key(of);
-            let fits = |object: &Value| {
-                labels.split(',').filter(|it| !it.is_empty()).all(|pair| {
-                    match pair.split_once('=') {
-                        Some((name, value)) => object["metadata"]["labels"][name] == value,
-                        None => object["metadata"]["labels"].get(pair).is_some(),
-                    }
-                })
-            };
             let all = state.objects.iter().filter(|(at, object)| {
                 (&at.0, &at.1, &at.2) == (&wanted.0, &wanted.1, &wanted.2)
                     && (wanted.3.is_empty() || at.3 == wanted.3)
-                    && fits(object)
+                    && is_selected(object, labels)
             });
             Ok(all.map(|it| it.1.clone()).collect())
         })
