@@ -3,17 +3,19 @@
 //! The host asks for room with [`input`], writes the call there (postcard), runs [`run`] and
 //! reads [`output`]. After a trap [`panicked`] says why; the instance is dead then.
 //!
-//! The only unsafe here is the promise that exported names are unique.
+//! Unsafe are only the promise that exported names are unique, and the allocator.
 #![allow(unsafe_code)]
 
 use std::cell::RefCell;
 
 use cue_session::{Answer, Call, Diagnostic, Machine};
 
-/// Most of an evaluation is small values that come and go together.
+#[cfg(target_family = "wasm")]
+mod memory;
+
 #[cfg(target_family = "wasm")]
 #[global_allocator]
-static MEMORY: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
+static MEMORY: memory::Memory = memory::Memory::new();
 
 thread_local! {
     static MACHINE: RefCell<Machine> = RefCell::default();
