@@ -5,14 +5,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use chrono::Utc;
-use cue_session::{Package, Runtime};
+use cue_session::Runtime;
 use futures::StreamExt;
 use http::Request;
 use kube::Client;
 use lateen_engine::api::{DefinitionKind, V1BETA1};
-use lateen_engine::delivery;
 use lateen_engine::reconcile::{Engine, reconcile, reconcile_definition, reconcile_run};
-use lateen_engine::render::ClusterVersion;
+use lateen_engine::render::{ClusterVersion, Library};
 use lateen_engine::settings::Settings;
 use lateen_engine::world::ObjectRef;
 use serde_json::Value;
@@ -65,8 +64,8 @@ struct Shared {
     client: Client,
     world: KubeWorld,
     runtime: Arc<dyn Runtime>,
-    render_packages: Vec<Package>,
-    step_packages: Vec<Package>,
+    render_library: Library,
+    step_library: Library,
     queue: Queue<Key>,
     metrics: Arc<Metrics>,
     options: Options,
@@ -121,12 +120,10 @@ pub async fn run(
         world: KubeWorld::new(client.clone(), metrics.clone()),
         client,
         runtime,
-        render_packages: delivery::packages(
-            lateen_definitions::render_packages().map(|it| (it.path, it.source)),
-        ),
-        step_packages: delivery::packages(
-            lateen_definitions::packages().map(|it| (it.path, it.source)),
-        ),
+        render_library: lateen_definitions::render_packages()
+            .map(|it| (it.path, it.source))
+            .collect(),
+        step_library: lateen_definitions::packages().map(|it| (it.path, it.source)).collect(),
         queue: Queue::default(),
         metrics,
         options,
@@ -191,8 +188,8 @@ async fn one(shared: &Shared, key: &Key) -> Option<Duration> {
     let engine = Engine {
         world: &shared.world,
         runtime: &*shared.runtime,
-        render_packages: &shared.render_packages,
-        step_packages: &shared.step_packages,
+        render_library: &shared.render_library,
+        step_library: &shared.step_library,
         settings: &shared.options.settings,
         cluster_version: shared.cluster_version.clone(),
     };

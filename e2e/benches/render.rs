@@ -4,9 +4,9 @@
 //! takes 26 ms of CPU).
 
 use cue_host::{Options, SandboxRuntime};
-use cue_session::{NativeRuntime, Package, Runtime, Source};
+use cue_session::{NativeRuntime, Runtime, Source};
 use lateen_engine::api::{Application, Component, DefinitionKind};
-use lateen_engine::render::{Context, Definitions, NoActor, Templates, render_component};
+use lateen_engine::render::{Context, Definitions, Library, NoActor, Templates, render_component};
 
 /// Enough for the native runtime, so that no call maps a stack of its own.
 const STACK: usize = 520 << 20;
@@ -38,10 +38,10 @@ spec:
         - {type: gateway, properties: {domain: shop.example.com, http: {/: 8080}}}
 ";
 
-/// Definitions, packages and a component: all that rendering needs.
+/// Definitions, their programs and a component: all that rendering needs.
 struct Bench {
     definitions: Definitions,
-    packages: Vec<Package>,
+    library: Library,
     component: Component,
     context: Context,
 }
@@ -51,7 +51,8 @@ impl Bench {
         let mut app: Application = serde_yaml::from_str(APPLICATION).expect("an Application");
         let mut component = app.spec.components.remove(0);
         component.traits.truncate(traits);
-        let packages = packages();
+        let library =
+            lateen_definitions::render_packages().map(|it| (it.path, it.source)).collect();
         let mut definitions = Definitions::default();
         for (kind, name) in [
             (DefinitionKind::Component, "webservice"),
@@ -61,12 +62,12 @@ impl Bench {
         ] {
             definitions.insert(shipped(kind, name));
         }
-        Self { definitions, packages, component, context: Context::of(&app, "shop-v1") }
+        Self { definitions, library, component, context: Context::of(&app, "shop-v1") }
     }
 
     fn render(&self, runtime: &dyn Runtime) -> usize {
         let rendered = render_component(
-            Templates::new(runtime, &self.packages),
+            Templates::new(runtime, &self.library),
             &self.definitions,
             &self.context,
             &self.component,
@@ -76,13 +77,6 @@ impl Bench {
         .expect("it renders");
         rendered.objects().count()
     }
-}
-
-/// The packages templates may import.
-fn packages() -> Vec<Package> {
-    lateen_engine::delivery::packages(
-        lateen_definitions::render_packages().map(|it| (it.path, it.source)),
-    )
 }
 
 /// A shipped definition as the cluster holds it.

@@ -12,7 +12,7 @@ pub fn parameters(
     definition: &Definition,
 ) -> Result<Option<Value>, Error> {
     let Some(template) = definition.template() else { return Ok(None) };
-    let program = templates.program(&definition.metadata.name, template);
+    let program = templates.template(&definition.metadata.name, template).program;
     let mut session = templates.runtime.start(&program, Vec::new(), templates.budget)?;
     let Some(mut schema) = session.schema("parameter")? else { return Ok(None) };
     titles(&mut schema);

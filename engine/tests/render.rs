@@ -2,7 +2,9 @@
 
 use cue_session::NativeRuntime;
 use lateen_engine::api::{Application, Definition};
-use lateen_engine::render::{Context, Definitions, NoActor, Request, Target, Templates, render};
+use lateen_engine::render::{
+    Context, Definitions, Library, NoActor, Request, Target, Templates, render,
+};
 use lateen_engine::{authoring, validate};
 use serde_json::{Value, json};
 
@@ -56,7 +58,8 @@ fn rendered(app: &Application) -> Result<Vec<Target>, String> {
         workflows: &[],
         context: Context::of(app, "shop-v1"),
     };
-    let (targets, error) = render(&request, Templates::new(&runtime, &[]), &mut NoActor);
+    let (targets, error) =
+        render(&request, Templates::new(&runtime, &Library::default()), &mut NoActor);
     error.map_or(Ok(targets), |error| Err(error.to_string()))
 }
 
@@ -107,9 +110,13 @@ fn admission_says_where() {
         workflows: &[],
         context: Context::of(&app, ""),
     };
-    let refusals =
-        validate::application(&request, None, Templates::new(&runtime, &[]), &mut NoActor)
-            .expect("no fault");
+    let refusals = validate::application(
+        &request,
+        None,
+        Templates::new(&runtime, &Library::default()),
+        &mut NoActor,
+    )
+    .expect("no fault");
     assert_eq!(
         validate::message(&refusals),
         "\n  1) \"components[1].name\": duplicated component name one."
@@ -134,11 +141,12 @@ fn advice_names_what_nobody_declares_and_what_is_missing() {
         workflows: &[],
         context: Context::of(&app, ""),
     };
-    let said: Vec<String> = validate::advice(&request, Templates::new(&runtime, &[]))
-        .expect("no fault")
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let said: Vec<String> =
+        validate::advice(&request, Templates::new(&runtime, &Library::default()))
+            .expect("no fault")
+            .iter()
+            .map(ToString::to_string)
+            .collect();
     assert_eq!(
         said,
         [

@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 use lateen_controller::rest::{self, ActAs};
 use lateen_engine::api::{Definition, DefinitionKind};
-use lateen_engine::delivery;
 use lateen_engine::render::dry_run::Bundle;
-use lateen_engine::render::{Context, Definitions, NoActor, Request, Templates};
+use lateen_engine::render::{Context, Definitions, Library, NoActor, Request, Templates};
 use lateen_engine::validate;
 use serde_json::Value;
 
@@ -68,10 +67,10 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     if args.merge {
         bundle.merge();
     }
-    let packages =
-        delivery::packages(lateen_definitions::render_packages().map(|it| (it.path, it.source)));
+    let library: Library =
+        lateen_definitions::render_packages().map(|it| (it.path, it.source)).collect();
     let context = Context { dry_run: true, ..Context::of(&bundle.app, "") };
-    let templates = Templates::new(&runtime, &packages);
+    let templates = Templates::new(&runtime, &library);
     let request = Request {
         app: &bundle.app,
         definitions: &definitions,

@@ -58,9 +58,7 @@ impl Memory {
     fn cut(&self, small: &mut Small, size: usize) -> *mut u8 {
         if small.left < size {
             // SAFETY: the layout has a size, and the alignment is a power of two.
-            let chunk = unsafe {
-                self.large.alloc(Layout::from_size_align_unchecked(CHUNK, STEP))
-            };
+            let chunk = unsafe { self.large.alloc(Layout::from_size_align_unchecked(CHUNK, STEP)) };
             if chunk.is_null() {
                 return chunk;
             }

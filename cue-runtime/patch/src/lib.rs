@@ -8,7 +8,7 @@
 //!
 //! Invariants
 //! 1. Knows values, not Kubernetes.
-//! 2. Neither base nor patch is changed in place; a failed patch leaves nothing behind.
+//! 2. A failed patch leaves nothing behind.
 #![forbid(unsafe_code)]
 
 pub mod tree; // values with their comments
@@ -80,17 +80,16 @@ fn first(all: &[Conflict]) -> String {
 ///
 /// # Errors
 /// When the two disagree; see [`Error`].
-pub fn patch(base: &Tree, patch: &Tree, mode: Mode) -> Result<Tree, Error> {
+pub fn patch(mut base: Tree, mut patch: Tree, mode: Mode) -> Result<Tree, Error> {
     match mode {
         Mode::Unify => {
-            let (mut base, mut patch) = (base.clone(), patch.clone());
             base.open_lists();
             strategy::align(&mut base, &mut patch);
             patch.lower_docs();
-            unify::unify(&patch, &base)
+            unify::unify(patch, base)
         }
-        Mode::JsonPatch => operations::json_patch(base, patch).map(opened),
-        Mode::JsonMergePatch => operations::merge_patch(base, patch).map(opened),
+        Mode::JsonPatch => operations::json_patch(&base, &patch).map(opened),
+        Mode::JsonMergePatch => operations::merge_patch(&base, &patch).map(opened),
     }
 }
 

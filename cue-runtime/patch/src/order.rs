@@ -1,40 +1,41 @@
 //! Order of fields that two structs bring: each keeps its own order, and among those that may come next the first by name does.
 
-use std::collections::{BTreeSet, HashMap};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use crate::tree::Field;
 
-/// `fields` in the order that `left` and `right` ask for; where they contradict each other, `fields` as it is.
-pub(crate) fn merged(fields: Vec<Field>, left: &[Field], right: &[Field]) -> Vec<Field> {
-    let place: HashMap<&str, usize> =
-        fields.iter().enumerate().map(|(at, it)| (it.label.as_str(), at)).collect();
-    let mut after: Vec<Vec<usize>> = vec![Vec::new(); fields.len()];
+/// `fields` in the order that both sides ask for; where they contradict each other, `fields` as it is.
+/// One side's are the first `left` of them, in its order; `right` has the places of the other's, in its.
+pub(crate) fn merged(fields: Vec<Field>, left: usize, right: &[usize]) -> Vec<Field> {
+    if right.is_empty() || left == 0 {
+        return fields;
+    }
+    let mut after_in_right: Vec<Option<usize>> = vec![None; fields.len()];
     let mut waits_for = vec![0_usize; fields.len()];
-    for side in [left, right] {
-        for pair in side.windows(2) {
-            let [before, next] = pair else { continue };
-            let (Some(before), Some(next)) =
-                (place.get(before.label.as_str()), place.get(next.label.as_str()))
-            else {
-                continue;
-            };
-            after[*before].push(*next);
-            waits_for[*next] += 1;
+    for pair in right.windows(2) {
+        if let [before, next] = *pair {
+            after_in_right[before] = Some(next);
+            waits_for[next] += 1;
         }
     }
-    let mut ready: BTreeSet<(&str, usize)> = waits_for
-        .iter()
-        .enumerate()
-        .filter(|(_, count)| **count == 0)
-        .map(|(at, _)| (fields[at].label.as_str(), at))
-        .collect();
+    for count in waits_for.iter_mut().take(left).skip(1) {
+        *count += 1;
+    }
+    let mut ready: BinaryHeap<Reverse<(&str, usize)>> = BinaryHeap::new();
+    for (at, count) in waits_for.iter().enumerate() {
+        if *count == 0 {
+            ready.push(Reverse((fields[at].label.as_str(), at)));
+        }
+    }
     let mut order = Vec::with_capacity(fields.len());
-    while let Some((_, at)) = ready.pop_first() {
+    while let Some(Reverse((_, at))) = ready.pop() {
         order.push(at);
-        for next in &after[at] {
-            waits_for[*next] -= 1;
-            if waits_for[*next] == 0 {
-                ready.insert((fields[*next].label.as_str(), *next));
+        let after_in_left = (at + 1 < left).then_some(at + 1);
+        for next in [after_in_left, after_in_right[at]].into_iter().flatten() {
+            waits_for[next] -= 1;
+            if waits_for[next] == 0 {
+                ready.push(Reverse((fields[next].label.as_str(), next)));
             }
         }
     }
@@ -56,12 +57,17 @@ mod tests {
 
     #[track_caller]
     fn check(left: &str, right: &str, expected: &str) {
-        let (left, right) = (fields(left), fields(right));
-        let mut all = left.clone();
-        all.extend(
-            right.iter().filter(|it| !left.iter().any(|own| own.label == it.label)).cloned(),
-        );
-        let merged = merged(all, &left, &right);
+        let mut all = fields(left);
+        let left = all.len();
+        let mut places = Vec::new();
+        for field in fields(right) {
+            let there = all.iter().position(|it| it.label == field.label);
+            places.push(there.unwrap_or(all.len()));
+            if there.is_none() {
+                all.push(field);
+            }
+        }
+        let merged = merged(all, left, &places);
         let names: Vec<&str> = merged.iter().map(|it| it.label.as_str()).collect();
         assert_eq!(names.join(" "), expected);
     }

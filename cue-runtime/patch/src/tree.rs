@@ -123,6 +123,53 @@ impl Tree {
         })
     }
 
+    /// As JSON text, if all of it is data.
+    pub fn json_text(&self) -> Option<String> {
+        let mut out = String::new();
+        self.write_json(&mut out)?;
+        Some(out)
+    }
+
+    fn write_json(&self, out: &mut String) -> Option<()> {
+        match self {
+            Tree::Null => out.push_str("null"),
+            Tree::Bool(it) => out.push_str(if *it { "true" } else { "false" }),
+            Tree::Int(text) | Tree::Float(text) => {
+                let plain = text.len() < 19 && text.bytes().all(|it| it.is_ascii_digit());
+                if plain {
+                    out.push_str(text);
+                } else {
+                    let _ = write!(out, "{}", number(text));
+                }
+            }
+            Tree::String(it) => write_string(out, it),
+            Tree::List { items, .. } => {
+                out.push('[');
+                for (index, item) in items.iter().enumerate() {
+                    if index > 0 {
+                        out.push(',');
+                    }
+                    item.write_json(out)?;
+                }
+                out.push(']');
+            }
+            Tree::Struct(fields) => {
+                out.push('{');
+                for (index, field) in fields.iter().filter(|it| it.is_data()).enumerate() {
+                    if index > 0 {
+                        out.push(',');
+                    }
+                    write_string(out, &field.label);
+                    out.push(':');
+                    field.value.write_json(out)?;
+                }
+                out.push('}');
+            }
+            Tree::Cue(_) | Tree::Bottom(_) => return None,
+        }
+        Some(())
+    }
+
     /// Whether there is nothing in it that only an evaluator understands.
     pub fn is_ground(&self) -> bool {
         match self {
@@ -319,6 +366,17 @@ fn is_identifier(label: &str) -> bool {
 /// A CUE string: JSON's escapes are CUE's.
 fn quoted(text: &str) -> String {
     Value::String(text.into()).to_string()
+}
+
+fn write_string(out: &mut String, text: &str) {
+    let plain = text.bytes().all(|it| it >= b' ' && it != b'"' && it != b'\\');
+    if plain {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    } else {
+        let _ = write!(out, "{}", Value::from(text));
+    }
 }
 
 fn number(text: &str) -> Value {

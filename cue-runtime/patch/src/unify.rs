@@ -1,49 +1,31 @@
 //! Unifying a patch with a base, both already lined up.
 
+use rustc_hash::FxHashMap;
+
 use crate::tree::{Field, Tree};
 use crate::{Conflict, Error, order};
 
 /// Both hold, or where they do not. Fields of the patch come first: it is the left operand.
-pub(crate) fn unify(patch: &Tree, base: &Tree) -> Result<Tree, Error> {
+pub(crate) fn unify(patch: Tree, base: Tree) -> Result<Tree, Error> {
     let mut conflicts = Vec::new();
     let tree = both(patch, base, &mut Vec::new(), &mut conflicts);
-    let mut path = Vec::new();
-    bottoms(&tree, &mut path, &mut conflicts);
+    bottoms(&tree, &mut conflicts);
     if conflicts.is_empty() { Ok(tree) } else { Err(Error::Result(conflicts)) }
 }
 
-fn both(patch: &Tree, base: &Tree, path: &mut Vec<String>, conflicts: &mut Vec<Conflict>) -> Tree {
+fn both(patch: Tree, base: Tree, path: &mut Vec<String>, conflicts: &mut Vec<Conflict>) -> Tree {
     let conflict = |message: String, conflicts: &mut Vec<Conflict>, path: &[String]| {
         conflicts.push(Conflict { path: path.to_vec(), message });
         Tree::Null
     };
     match (patch, base) {
-        (Tree::Bottom(_), _) => patch.clone(),
-        (_, Tree::Bottom(_)) => base.clone(),
-        (Tree::Cue(left), Tree::Cue(right)) if left == right => patch.clone(),
+        (Tree::Bottom(text), _) | (_, Tree::Bottom(text)) => Tree::Bottom(text),
+        (Tree::Cue(left), Tree::Cue(right)) if left == right => Tree::Cue(left),
         (Tree::Cue(text), other) | (other, Tree::Cue(text)) => {
             Tree::Cue(format!("({text}) & ({})", other.to_cue()))
         }
         (Tree::Struct(left), Tree::Struct(right)) => {
-            let mut fields: Vec<Field> = Vec::with_capacity(left.len() + right.len());
-            for field in left {
-                let same = |it: &&Field| it.label == field.label;
-                let other = right.iter().find(same);
-                path.push(field.label.clone());
-                let value = match other {
-                    Some(other) => both(&field.value, &other.value, path, conflicts),
-                    None => field.value.clone(),
-                };
-                path.pop();
-                let marker = match other {
-                    Some(other) if other.marker.is_empty() => "",
-                    Some(_) | None => field.marker,
-                };
-                fields.push(Field { value, marker, ..field.clone() });
-            }
-            let rest = right.iter().filter(|it| !left.iter().any(|own| own.label == it.label));
-            fields.extend(rest.cloned());
-            Tree::Struct(order::merged(fields, left, right))
+            Tree::Struct(structs(left, right, path, conflicts))
         }
         (
             Tree::List { items: left, open: left_open },
@@ -57,24 +39,23 @@ fn both(patch: &Tree, base: &Tree, path: &mut Vec<String>, conflicts: &mut Vec<C
                 return conflict(message, conflicts, path);
             }
             let mut items = Vec::with_capacity(left.len().max(right.len()));
-            for index in 0..left.len().max(right.len()) {
-                let item = match (left.get(index), right.get(index)) {
+            let (mut left, mut right) = (left.into_iter(), right.into_iter());
+            loop {
+                match (left.next(), right.next()) {
                     (Some(left), Some(right)) => {
-                        path.push(index.to_string());
-                        let item = both(left, right, path, conflicts);
+                        path.push(items.len().to_string());
+                        items.push(both(left, right, path, conflicts));
                         path.pop();
-                        item
                     }
-                    (Some(one), None) | (None, Some(one)) => one.clone(),
-                    (None, None) => Tree::Null,
-                };
-                items.push(item);
+                    (Some(one), None) | (None, Some(one)) => items.push(one),
+                    (None, None) => break,
+                }
             }
-            Tree::List { items, open: *left_open && *right_open }
+            Tree::List { items, open: left_open && right_open }
         }
-        _ if same_scalar(patch, base) => patch.clone(),
-        _ => {
-            let (left, right) = (kind(patch), kind(base));
+        (patch, base) if same_scalar(&patch, &base) => patch,
+        (patch, base) => {
+            let (left, right) = (kind(&patch), kind(&base));
             let message = if left == right {
                 format!("conflicting values {} and {}", patch.short(), base.short())
             } else {
@@ -88,6 +69,37 @@ fn both(patch: &Tree, base: &Tree, path: &mut Vec<String>, conflicts: &mut Vec<C
             conflict(message, conflicts, path)
         }
     }
+}
+
+fn structs(
+    left: Vec<Field>,
+    right: Vec<Field>,
+    path: &mut Vec<String>,
+    conflicts: &mut Vec<Conflict>,
+) -> Vec<Field> {
+    let own = left.len();
+    let known: FxHashMap<&str, usize> =
+        left.iter().enumerate().map(|(at, it)| (it.label.as_str(), at)).collect();
+    let mut new = own..;
+    let places: Vec<usize> = right
+        .iter()
+        .filter_map(|it| known.get(it.label.as_str()).copied().or_else(|| new.next()))
+        .collect();
+    let mut fields = left;
+    for (field, at) in right.into_iter().zip(&places) {
+        let Some(same) = fields.get_mut(*at) else {
+            fields.push(field);
+            continue;
+        };
+        if field.marker.is_empty() {
+            same.marker = "";
+        }
+        let value = std::mem::replace(&mut same.value, Tree::Null);
+        path.push(field.label);
+        same.value = both(value, field.value, path, conflicts);
+        path.pop();
+    }
+    order::merged(fields, own, &places)
 }
 
 fn same_scalar(left: &Tree, right: &Tree) -> bool {
@@ -113,21 +125,15 @@ fn kind(tree: &Tree) -> &'static str {
     }
 }
 
-fn bottoms(tree: &Tree, path: &mut Vec<String>, conflicts: &mut Vec<Conflict>) {
+fn bottoms(tree: &Tree, conflicts: &mut Vec<Conflict>) {
     match tree {
         Tree::Bottom(_) => {
             // The error went through syntax on its way here: only `_|_` was left of it.
             let message = "explicit error (_|_ literal) in source".to_owned();
             conflicts.push(Conflict { path: Vec::new(), message });
         }
-        Tree::Struct(fields) => {
-            for field in fields {
-                path.push(field.label.clone());
-                bottoms(&field.value, path, conflicts);
-                path.pop();
-            }
-        }
-        Tree::List { items, .. } => items.iter().for_each(|it| bottoms(it, path, conflicts)),
+        Tree::Struct(fields) => fields.iter().for_each(|it| bottoms(&it.value, conflicts)),
+        Tree::List { items, .. } => items.iter().for_each(|it| bottoms(it, conflicts)),
         Tree::Null
         | Tree::Bool(_)
         | Tree::Int(_)

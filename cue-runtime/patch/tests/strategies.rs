@@ -28,7 +28,7 @@ fn tree(value: &Value) -> Tree {
 
 #[track_caller]
 fn check(base: Value, with: Value, mode: Mode, expected: Result<Value, &str>) {
-    let result = patch(&tree(&base), &tree(&with), mode);
+    let result = patch(tree(&base), tree(&with), mode);
     match (result, expected) {
         (Ok(tree), Ok(expected)) => assert_eq!(tree.to_json(), Ok(expected)),
         (Err(error), Err(expected)) => assert_eq!(error.to_string(), expected),
@@ -152,7 +152,7 @@ fn json_patches() {
 fn what_is_not_concrete_is_left_to_an_evaluator() {
     let base = Tree::Struct(vec![Field::new("n", Tree::Cue("*1 | int".into()))]);
     let with = Tree::Struct(vec![Field::new("n", Tree::Int("3".into()))]);
-    let result = patch(&base, &with, Mode::Unify).unwrap();
+    let result = patch(base, with, Mode::Unify).unwrap();
     assert!(!result.is_ground());
     assert_eq!(result.to_cue(), "{\n\tn: (*1 | int) & (3)\n}");
 }

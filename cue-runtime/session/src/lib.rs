@@ -26,8 +26,8 @@ pub use crate::machine::Machine;
 #[cfg(not(target_arch = "wasm32"))]
 pub use crate::native::NativeRuntime;
 pub use crate::protocol::{
-    Action, Answer, Budget, Call, Concreteness, Diagnostic, Field, FieldSelection, Filling, Input,
-    Kind, Kinds, Package, PatchForm, PatchMode, Position, Presence, Profile, ProgramSpec, Source,
-    SyntaxStyle,
+    Action, Answer, Base, Budget, Call, Concreteness, Diagnostic, Field, FieldSelection, Filling,
+    Input, Kind, Kinds, Package, PatchForm, PatchMode, Position, Presence, Profile, ProgramSpec,
+    Source, SyntaxStyle,
 };
 pub use crate::session::{Error, Fault, Instance, Program, Runtime, Session};

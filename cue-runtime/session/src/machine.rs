@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cue_eval::builtin::Kinds as EvalKinds;
+use cue_eval::builtin::{Datum, Kinds as EvalKinds};
 use cue_eval::heap::VertexId;
 use cue_eval::{
     Addition, Budget as EvalBudget, Evaluation, LabelKind, LoadError, Presence as EvalPresence,
@@ -12,8 +12,9 @@ use cue_patch::{Mode, Tree};
 use rustc_hash::FxHashMap;
 
 use crate::protocol::{
-    Answer, Budget, Call, Concreteness, Diagnostic, Field, FieldSelection, Filling, Input, Kind,
-    Kinds, PatchForm, PatchMode, Position, Presence, Profile, ProgramKey, ProgramSpec, SyntaxStyle,
+    Answer, Base, Budget, Call, Concreteness, Diagnostic, Field, FieldSelection, Filling, Input,
+    Kind, Kinds, PatchForm, PatchMode, Position, Presence, Profile, ProgramKey, ProgramSpec,
+    SyntaxStyle,
 };
 use crate::session::Program as Named;
 use crate::{actions, schema};
@@ -185,22 +186,41 @@ impl Machine {
         Ok(Answer::Done)
     }
 
+    /// What the inputs have at a path of plain labels.
+    fn input(&self, path: &str) -> Option<&Datum> {
+        let additions = &self.session.as_ref()?.additions;
+        additions.iter().find_map(|(at, addition)| {
+            let Addition::Data(datum) = addition else { return None };
+            let below = path.strip_prefix(at.as_str())?;
+            below.split('.').skip(1).try_fold(datum, |it, label| match it {
+                Datum::Struct(fields) => {
+                    fields.iter().find(|(own, _)| **own == *label).map(|(_, it)| it)
+                }
+                _ => None,
+            })
+        })
+    }
+
     fn patch(
         &mut self,
         path: &str,
-        base: &Filling,
+        base: &Base,
         mode: PatchMode,
         form: PatchForm,
     ) -> Result<Answer, Vec<Diagnostic>> {
         let base = match base {
-            Filling::Json(text) => serde_json::from_str(text)
+            Base::Json(text) => serde_json::from_str(text)
                 .map(|value| Tree::from_json(&value))
                 .map_err(|error| vec![plain("cue/patch", &error.to_string(), path)])?,
-            Filling::Cue(text) => {
+            Base::Cue(text) => {
                 let mut it = alone(text)?;
                 let Some(root) = find(&mut it, "")? else { return Ok(Answer::Text(None)) };
                 crate::tree::of(&mut it, root)
             }
+            Base::Input(at) => match self.input(at) {
+                Some(datum) => crate::tree::of_datum(datum),
+                None => return Err(vec![plain("cue/patch", "no input has this path", at)]),
+            },
         };
         let it = self.evaluation()?;
         let Some(id) = find(it, path)? else { return Ok(Answer::Text(None)) };
@@ -224,7 +244,7 @@ impl Machine {
             PatchMode::JsonPatch => Mode::JsonPatch,
             PatchMode::JsonMergePatch => Mode::JsonMergePatch,
         };
-        let result = cue_patch::patch(&base, &patch, mode).map_err(failed)?;
+        let result = cue_patch::patch(base, patch, mode).map_err(failed)?;
         if form == PatchForm::Cue {
             let mut result = result;
             if !result.is_ground() {
@@ -236,8 +256,8 @@ impl Machine {
             }
             return Ok(Answer::Text(Some(result.to_cue_fields())));
         }
-        if let Ok(value) = result.to_json() {
-            return Ok(Answer::Text(Some(value.to_string())));
+        if let Some(text) = result.json_text() {
+            return Ok(Answer::Text(Some(text)));
         }
         evaluate(&result.to_cue()).map(|text| Answer::Text(Some(text)))
     }

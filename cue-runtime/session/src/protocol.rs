@@ -89,6 +89,17 @@ pub enum Filling {
     Cue(String),
 }
 
+/// What a patch is applied to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Base {
+    /// JSON text.
+    Json(String),
+    /// A CUE expression.
+    Cue(String),
+    /// What an input of the session has at this path: nothing has to be sent twice.
+    Input(String),
+}
+
 /// How a patch is applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PatchMode {
@@ -304,7 +315,7 @@ pub enum Call {
         /// Where the patch is.
         path: String,
         /// What is patched.
-        base: Filling,
+        base: Base,
         /// How.
         mode: PatchMode,
         /// What is told of the result.

@@ -6,8 +6,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::protocol::{
-    Action, Answer, Budget, Call, Concreteness, Diagnostic, Field, FieldSelection, Filling, Input,
-    Kinds, PatchForm, PatchMode, ProgramKey, ProgramSpec, SyntaxStyle,
+    Action, Answer, Base, Budget, Call, Concreteness, Diagnostic, Field, FieldSelection, Filling,
+    Input, Kinds, PatchForm, PatchMode, ProgramKey, ProgramSpec, SyntaxStyle,
 };
 
 /// The sandbox itself broke (trap, memory, lost module): never the user's doing.
@@ -233,7 +233,13 @@ impl Session {
     /// `base` patched by what stands at `path`, honouring `+patchKey`, `+patchStrategy` and so on;
     /// `None` if there is no patch.
     pub fn patch(&mut self, path: &str, base: &Value) -> Result<Option<Value>, Error> {
-        let base = Filling::Json(base.to_string());
+        let base = Base::Json(base.to_string());
+        parse(self.patch_text(path, base, PatchMode::Marked, PatchForm::Json)?)
+    }
+
+    /// [`Session::patch`] of what an input has at the path `base`.
+    pub fn patch_input(&mut self, path: &str, base: &str) -> Result<Option<Value>, Error> {
+        let base = Base::Input(base.to_owned());
         parse(self.patch_text(path, base, PatchMode::Marked, PatchForm::Json)?)
     }
 
@@ -241,7 +247,7 @@ impl Session {
     pub fn patch_text(
         &mut self,
         path: &str,
-        base: Filling,
+        base: Base,
         mode: PatchMode,
         form: PatchForm,
     ) -> Result<Option<String>, Error> {

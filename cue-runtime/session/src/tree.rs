@@ -49,6 +49,19 @@ fn tree(it: &mut Evaluation, id: VertexId, depth: u32) -> Tree {
     Tree::Struct(fields)
 }
 
+/// The tree of plain data.
+pub(crate) fn of_datum(datum: &Datum) -> Tree {
+    match datum {
+        Datum::List(items) => {
+            Tree::List { items: items.iter().map(of_datum).collect(), open: false }
+        }
+        Datum::Struct(fields) => Tree::Struct(
+            fields.iter().map(|(label, it)| Field::new(&**label, of_datum(it))).collect(),
+        ),
+        other => scalar(other),
+    }
+}
+
 fn scalar(datum: &Datum) -> Tree {
     match datum {
         Datum::Null => Tree::Null,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use lateen_engine::api::{Application, DefinitionRevision, Policy, Workflow};
-use lateen_engine::render::{Context, NoActor, Request, Templates};
+use lateen_engine::render::{Context, Library, NoActor, Request, Templates};
 use lateen_engine::validate;
 use serde_json::json;
 
@@ -14,7 +14,8 @@ pub(super) fn score_validation(root: &Path, score: &mut Score<'_>) {
     let runtime = cue_session::NativeRuntime::default();
     for case in lines(&root.join("validation/cases.jsonl")) {
         let want = &case["expected"]["validate"];
-        let templates = Templates::new(&runtime, &[]);
+        let library = Library::default();
+        let templates = Templates::new(&runtime, &library);
         let objects = |kind: &str| {
             case["objects"]
                 .as_array()

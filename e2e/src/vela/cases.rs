@@ -91,13 +91,3 @@ pub(super) fn definitions(root: &Path) -> Definitions {
     }
     set
 }
-
-pub(super) fn packages(
-    all: impl Iterator<Item = lateen_definitions::Package>,
-) -> Vec<cue_session::Package> {
-    all.map(|it| cue_session::Package {
-        path: it.path.into(),
-        sources: vec![cue_session::Source::new("package.cue", it.source)],
-    })
-    .collect()
-}

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use lateen_engine::api::{self, DefinitionKind};
 use lateen_engine::authoring::{self, upgrade};
-use lateen_engine::render::Templates;
+use lateen_engine::render::{Library, Templates};
 use lateen_engine::schema;
 use serde_json::{Value, json};
 
-use super::cases::{Score, definition, id, lines, packages, sorted};
+use super::cases::{Score, definition, id, lines, sorted};
 
 pub(super) fn score_defs(root: &Path, score: &mut Score<'_>) {
     let runtime = cue_session::NativeRuntime::default();
@@ -57,12 +57,14 @@ pub(super) fn score_schema(root: &Path, score: &mut Score<'_>) {
         let Some(it) = case["definition"].as_str().and_then(|name| definition(root, name)) else {
             continue;
         };
-        let packages = if it.definition_kind() == Some(DefinitionKind::WorkflowStep) {
-            packages(lateen_definitions::packages())
+        let library = if it.definition_kind() == Some(DefinitionKind::WorkflowStep) {
+            lateen_definitions::packages().map(|it| (it.path, it.source)).collect::<Library>()
         } else {
-            packages(lateen_definitions::render_packages())
+            lateen_definitions::render_packages()
+                .map(|it| (it.path, it.source))
+                .collect::<Library>()
         };
-        let got = schema::parameters(Templates::new(&runtime, &packages), &it);
+        let got = schema::parameters(Templates::new(&runtime, &library), &it);
         if case["expected"]["error"].is_string() {
             score.count(id(&case), &json!(true), &json!(got.is_err()));
             continue;

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use lateen_engine::render::dry_run::Bundle;
-use lateen_engine::render::{Context, Definitions, NoActor, Templates};
+use lateen_engine::render::{Context, Definitions, Library, NoActor, Templates};
 use serde_json::{Value, json};
 
-use super::cases::{Score, definition, definitions, from, id, lines, packages};
+use super::cases::{Score, definition, definitions, from, id, lines};
 use super::render::{cases, with_own};
 
 /// Exit code and text of the recorded command line, for every case it was given.
@@ -33,10 +33,11 @@ pub(super) fn score_cli_text(root: &Path, score: &mut Score<'_>) {
 
 fn print(bundle: &Bundle, definitions: &Definitions) -> Result<String, String> {
     let runtime = cue_session::NativeRuntime::default();
-    let packages = packages(lateen_definitions::render_packages());
+    let library =
+        lateen_definitions::render_packages().map(|it| (it.path, it.source)).collect::<Library>();
     let context = Context { dry_run: true, ..Context::of(&bundle.app, "") };
     bundle
-        .show(definitions, context, Templates::new(&runtime, &packages), &mut NoActor)
+        .show(definitions, context, Templates::new(&runtime, &library), &mut NoActor)
         .map_err(|error| error.to_string())
 }
 

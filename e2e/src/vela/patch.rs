@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cue_session::{
-    Budget, Filling, NativeRuntime, PatchForm, PatchMode, Profile, Program, ProgramSpec, Runtime,
+    Base, Budget, NativeRuntime, PatchForm, PatchMode, Profile, Program, ProgramSpec, Runtime,
     Source,
 };
 use cue_syntax::{Style, format_tree, parse_tree};
@@ -59,7 +59,7 @@ fn patched(runtime: &NativeRuntime, case: &Value, form: PatchForm) -> Result<Str
         .start(&program, Vec::new(), Budget::DEFINITION)
         .map_err(|error| error.to_string())?;
     session
-        .patch_text(text("patchPath"), Filling::Cue(text("base").to_owned()), mode, form)
+        .patch_text(text("patchPath"), Base::Cue(text("base").to_owned()), mode, form)
         .map(Option::unwrap_or_default)
         .map_err(|error| match error.diagnostics().first() {
             Some(first) => first.message.clone(),

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use lateen_engine::api::{Application, DefinitionRevision, Policy, Workflow};
 use lateen_engine::authoring;
 use lateen_engine::render::{
-    ClusterVersion, Context, Definitions, NoActor, Request, Target, Templates, render,
+    ClusterVersion, Context, Definitions, Library, NoActor, Request, Target, Templates, render,
 };
 use serde_json::{Value, json};
 
-use super::cases::{Score, definitions, from, id, packages, same};
+use super::cases::{Score, definitions, from, id, same};
 
 /// One way of rendering a case, and what is expected of it.
 struct Played<'a> {
@@ -109,7 +109,8 @@ pub(super) fn with_own(builtin: &Definitions, case: &Value) -> Definitions {
 
 fn play(root: &Path, builtin: &Definitions, each: &mut dyn FnMut(Played<'_>)) {
     let runtime = cue_session::NativeRuntime::default();
-    let packages = packages(lateen_definitions::render_packages());
+    let library =
+        lateen_definitions::render_packages().map(|it| (it.path, it.source)).collect::<Library>();
     for case in cases(root) {
         let app: Application = from(&case["app"]);
         let set = with_own(builtin, &case);
@@ -144,7 +145,7 @@ fn play(root: &Path, builtin: &Definitions, each: &mut dyn FnMut(Played<'_>)) {
                 context,
             };
             let (targets, error) =
-                render(&request, Templates::new(&runtime, &packages), &mut NoActor);
+                render(&request, Templates::new(&runtime, &library), &mut NoActor);
             each(Played {
                 name: format!("{} {mode}", id(&case)),
                 expected: &case["expected"][mode],

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use lateen_engine::api;
 use lateen_engine::render::{
-    ClusterVersion, Context, NoActor, Process, Templates, health, object_error,
+    ClusterVersion, Context, Library, NoActor, Process, Templates, health, object_error,
 };
 use serde_json::{Value, json};
 
@@ -42,8 +42,9 @@ pub(super) fn score_template(root: &Path, score: &mut Score<'_>) {
             replica_key: text("ReplicaKey"),
             ..Default::default()
         };
+        let library = Library::default();
         let mut process =
-            Process::new(Templates::new(&runtime, &[]), context.to_json(Some(&component), ""));
+            Process::new(Templates::new(&runtime, &library), context.to_json(Some(&component), ""));
         let mut failed = None;
         for (index, step) in case["steps"].as_array().into_iter().flatten().enumerate() {
             let (name, template) = (
@@ -52,7 +53,7 @@ pub(super) fn score_template(root: &Path, score: &mut Score<'_>) {
             );
             let parameter = Some(&step["params"]).filter(|it| !it.is_null());
             let answer = if step["kind"] == "workload" {
-                process.workload(name, template, parameter, &mut NoActor)
+                process.workload(name, name, template, parameter, &mut NoActor)
             } else {
                 process.apply_trait(name, template, parameter, &mut NoActor)
             };
@@ -94,7 +95,7 @@ pub(super) fn score_health(root: &Path, score: &mut Score<'_>) {
         );
         let context = case["context"].as_object().cloned().unwrap_or_default();
         let got = match health::evaluate(
-            Templates::new(&runtime, &[]),
+            Templates::new(&runtime, &Library::default()),
             &texts,
             &context,
             Some(&case["parameter"]),

@@ -19,7 +19,6 @@ mod trackers; // what is owned
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use cue_session::Package;
 use serde_json::{Map, Value, json};
 
 pub use self::collect::{Collected, Collector, Extent};
@@ -269,13 +268,4 @@ fn read(component: &Value) -> Result<Component, Error> {
 
 fn placed(cluster: &str, namespace: &str) -> Placed {
     Placed { cluster: cluster.to_owned(), namespace: namespace.to_owned() }
-}
-
-/// Packages of the interpreter's form.
-pub fn packages<'p>(all: impl Iterator<Item = (&'p str, &'p str)>) -> Vec<Package> {
-    all.map(|(path, text)| Package {
-        path: path.to_owned(),
-        sources: vec![cue_session::Source::new(format!("{path}.cue"), text)],
-    })
-    .collect()
 }

@@ -94,8 +94,8 @@ pub fn ask(
     ] {
         context.insert(key.to_owned(), value);
     }
-    let program =
-        templates.program(&scoped.policy.name, scoped.definition.template().unwrap_or_default());
+    let text = scoped.definition.template().unwrap_or_default();
+    let program = templates.template(&scoped.policy.r#type, text).program;
     let parameter = scoped.policy.properties.clone().unwrap_or_else(|| json!({}));
     let inputs = vec![
         Input::new("parameter", parameter.to_string()),

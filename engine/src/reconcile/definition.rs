@@ -52,9 +52,9 @@ pub async fn reconcile_definition(
         Some(latest) if latest.revision_hash == hash => latest.clone(),
         _ => record(engine, kind, &definition, &hash).await?,
     };
-    let templates = Templates::new(engine.runtime, engine.render_packages);
+    let templates = Templates::new(engine.runtime, engine.render_library);
     let templates = match kind {
-        DefinitionKind::WorkflowStep => Templates::new(engine.runtime, engine.step_packages),
+        DefinitionKind::WorkflowStep => Templates::new(engine.runtime, engine.step_library),
         _ => templates,
     };
     let found = schema::parameters(templates, &definition);

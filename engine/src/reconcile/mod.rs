@@ -22,11 +22,12 @@ pub use self::definition::reconcile_definition;
 pub use self::stand_alone::reconcile_run;
 
 use chrono::{DateTime, Duration, Utc};
-use cue_session::{Package, Runtime};
+use cue_session::Runtime;
 use serde_json::{Value, json};
 
 use crate::api::names::{annotation, condition, finalizer, label};
 use crate::api::{Application, V1BETA1};
+use crate::render::Library;
 use crate::settings::Settings;
 use crate::world::{Error, ObjectRef, PatchKind, World};
 
@@ -37,9 +38,9 @@ pub struct Engine<'a> {
     /// The interpreter.
     pub runtime: &'a dyn Runtime,
     /// Packages of components and traits.
-    pub render_packages: &'a [Package],
+    pub render_library: &'a Library,
     /// Packages of workflow steps.
-    pub step_packages: &'a [Package],
+    pub step_library: &'a Library,
     /// Limits and gates.
     pub settings: &'a Settings,
     /// Version of the cluster, for templates.

@@ -171,7 +171,7 @@ async fn record(
     let mut context = Context::of(app, name);
     context.cluster_version = engine.cluster_version.clone();
     context.custom = custom.cloned();
-    let templates = Templates::new(engine.runtime, engine.render_packages);
+    let templates = Templates::new(engine.runtime, engine.render_library);
     let mut entries = Vec::new();
     for component in &app.spec.components {
         let waits = waits_for(component, steps);

@@ -66,7 +66,7 @@ pub(super) async fn deliver(
     let mut context = Context::of(app, &found.revision);
     context.cluster_version = engine.cluster_version.clone();
     context.custom = heard.custom;
-    let templates = Templates::new(engine.runtime, engine.render_packages);
+    let templates = Templates::new(engine.runtime, engine.render_library);
     let fresh = app.status.workflow.as_ref().is_none_or(|it| it.app_revision != found.run);
     if fresh {
         begin(app, &found, now);
@@ -388,7 +388,7 @@ async fn pass(
     seen.insert("name".into(), app.metadata.name.as_str().into());
     let setting = Setting {
         runtime: engine.runtime,
-        packages: engine.step_packages,
+        library: engine.step_library,
         world: engine.world,
         host: delivery,
     };

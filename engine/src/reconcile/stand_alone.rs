@@ -130,7 +130,7 @@ async fn advance(
     let debug = run.metadata.annotations.get(DEBUG).is_some_and(|it| it == "true");
     let owner = Owner { engine, name: &name, namespace: &namespace, owner: owner(run), debug };
     let setting =
-        Setting { runtime: engine.runtime, packages: engine.step_packages, world, host: &owner };
+        Setting { runtime: engine.runtime, library: engine.step_library, world, host: &owner };
     let pass = Round {
         steps: &steps.steps,
         mode: &steps.mode,

@@ -50,7 +50,7 @@ pub(super) async fn transform(
     }
     let written = app.spec.clone();
     let labels = (app.metadata.labels.clone(), app.metadata.annotations.clone());
-    let templates = Templates::new(engine.runtime, engine.render_packages);
+    let templates = Templates::new(engine.runtime, engine.render_library);
     let mut custom = Map::new();
     let mut rows = Vec::new();
     let mut told = Vec::new();

@@ -165,6 +165,7 @@ pub fn render_component(
         process
             .workload(
                 &component.name,
+                &component.r#type,
                 found.template().unwrap_or_default(),
                 component.properties.as_ref(),
                 actor,
@@ -227,6 +228,7 @@ pub fn render_policy(
     process
         .workload(
             &policy.name,
+            &policy.r#type,
             found.template().unwrap_or_default(),
             policy.properties.as_ref(),
             actor,

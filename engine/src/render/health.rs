@@ -3,13 +3,11 @@
 //! The component's template is no part of it: only the text, `context` and `parameter`. An error never fails the
 //! whole; it reads as not healthy, no message, `_|_`.
 
-use cue_session::{
-    Concreteness, Error as CueError, FieldSelection, Input, Profile, Program, ProgramSpec, Session,
-    Source, SyntaxStyle,
-};
+use cue_session::{Concreteness, Error as CueError, FieldSelection, Input, Session, SyntaxStyle};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
+use super::library::OPEN;
 use super::process::Templates;
 use crate::api::definition::StatusTemplates;
 
@@ -128,14 +126,7 @@ fn text(
     context: &Map<String, Value>,
     parameter: Option<&Value>,
 ) -> Result<Session, CueError> {
-    let program = Program::new(ProgramSpec {
-        sources: vec![
-            Source::new(name, text),
-            Source::new("open.cue", "context: _\nparameter: _\n"),
-        ],
-        packages: Vec::new(),
-        profile: Profile::KubeVela,
-    });
+    let program = templates.library.plain(&[(name, text), OPEN]);
     let parameter = match parameter {
         None | Some(Value::Null) => "{}".to_owned(),
         Some(value) => value.to_string(),

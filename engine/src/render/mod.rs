@@ -14,6 +14,7 @@ mod error; // what is wrong, in KubeVela's words
 pub mod health; // isHealth, message, details
 pub mod names; // generated names
 pub(crate) mod place; // which field a position belongs to
+mod library; // programs of templates, each made once
 mod process; // one component's template and its traits'
 mod terraform; // components of Terraform definitions
 mod stamp; // labels, annotations, namespaces
@@ -24,5 +25,7 @@ pub use self::component::{Auxiliary, Rendered, render_component, render_policy};
 pub use self::context::{ClusterVersion, Context};
 pub use self::definitions::{Definitions, Lookup, Versions, candidates, label_type, split_version};
 pub use self::error::{Error, Part};
+pub(crate) use self::library::OPEN;
+pub use self::library::{File, Library, Template};
 pub use self::process::{Actor, NoActor, Output, Process, Product, Templates, object_error};
 pub use self::stamp::Placed;

@@ -4,13 +4,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cue_session::{
     Action, Budget, Concreteness, Diagnostic, Error as CueError, FieldSelection, Filling, Input,
-    Kind, Package, Profile, Program, ProgramSpec, Runtime, Session, Source,
+    Kind, ProgramSpec, Runtime, Session,
 };
 use indexmap::IndexMap;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::error::{Error, Part};
+use super::library::{Library, OPEN, Template};
 use super::place;
 use crate::api::names::AUXILIARY_WORKLOAD;
 
@@ -37,47 +38,27 @@ impl Actor for NoActor {
 pub struct Templates<'a> {
     /// The interpreter.
     pub runtime: &'a dyn Runtime,
-    /// Packages templates may import.
-    pub packages: &'a [Package],
+    /// Their programs, and what they may import.
+    pub library: &'a Library,
     /// Limits of one template.
     pub budget: Budget,
 }
 
 impl<'a> Templates<'a> {
     /// With the usual limits.
-    pub fn new(runtime: &'a dyn Runtime, packages: &'a [Package]) -> Self {
-        Self { runtime, packages, budget: Budget::DEFINITION }
+    pub fn new(runtime: &'a dyn Runtime, library: &'a Library) -> Self {
+        Self { runtime, library, budget: Budget::DEFINITION }
     }
 
-    /// The packages a template imports, and perhaps a few it only mentions.
-    fn imports(&self, template: &str) -> impl Iterator<Item = &'a Package> {
-        let any = template.contains("import");
-        let named = move |it: &&Package| any && template.contains(&it.path);
-        self.packages.iter().filter(named)
-    }
-
-    /// Whether a template may hold a `#do`: its own, or that of a package.
-    fn has_actions(&self, template: &str) -> bool {
-        template.contains("#do") || self.imports(template).next().is_some()
-    }
-
-    /// The program of a template, with `context` and `parameter` open.
-    pub fn program(&self, name: &str, template: &str) -> Program {
-        let packages = self.imports(template).cloned().collect();
-        Program::new(ProgramSpec {
-            sources: vec![
-                Source::new(format!("{name}.cue"), template),
-                Source::new("open.cue", "context: _\nparameter: _\n"),
-            ],
-            packages,
-            profile: Profile::KubeVela,
-        })
+    /// The template of a definition, with `context` and `parameter` open.
+    pub fn template(&self, r#type: &str, text: &str) -> Template {
+        self.library.template(&[(&format!("{type}.cue"), text), OPEN])
     }
 
     fn session(
         &self,
         part: &Part,
-        template: &str,
+        template: &Template,
         parameter: Option<&Value>,
         context: &Seen<'_>,
     ) -> Result<Session, Error> {
@@ -95,9 +76,9 @@ impl<'a> Templates<'a> {
             }
         };
         inputs.extend(given.map(|json| Input::new("parameter", json)));
-        let program = self.program(part.name(), template);
-        self.runtime.start(&program, inputs, self.budget).map_err(|error| match error {
-            CueError::Diagnostics(diagnostics) => refused(part, template, diagnostics),
+        let program = &template.program;
+        self.runtime.start(program, inputs, self.budget).map_err(|error| match error {
+            CueError::Diagnostics(diagnostics) => refused(part, &program.spec, diagnostics),
             CueError::Fault(fault) => Error::Fault(fault),
         })
     }
@@ -219,18 +200,20 @@ impl<'a> Process<'a> {
         self.product
     }
 
-    /// The component's own template.
+    /// The component's own template, that of its type.
     pub fn workload(
         &mut self,
         name: &str,
+        r#type: &str,
         template: &str,
         parameter: Option<&Value>,
         actor: &mut dyn Actor,
     ) -> Result<(), Error> {
         let part = Part::Workload(name.to_owned());
         let seen = Seen { context: &self.context, output: None, outputs: &[] };
-        let mut session = self.templates.session(&part, template, parameter, &seen)?;
-        if self.templates.has_actions(template) {
+        let template = self.templates.template(r#type, template);
+        let mut session = self.templates.session(&part, &template, parameter, &seen)?;
+        if template.acts {
             act(&mut session, actor)?;
         }
         check(&mut session, &part)?;
@@ -257,13 +240,14 @@ impl<'a> Process<'a> {
         actor: &mut dyn Actor,
     ) -> Result<(), Error> {
         let part = Part::Trait(r#type.to_owned());
+        let template = self.templates.template(r#type, template);
         let mut session = {
             let with_status = self.output_with_status();
             let output = with_status.as_ref().or(self.product.base.as_ref());
             let seen = Seen { context: &self.context, output, outputs: &self.product.outputs };
-            self.templates.session(&part, template, parameter, &seen)?
+            self.templates.session(&part, &template, parameter, &seen)?
         };
-        if self.templates.has_actions(template) {
+        if template.acts {
             act(&mut session, actor)?;
         }
         check(&mut session, &part)?;
@@ -280,7 +264,12 @@ impl<'a> Process<'a> {
                 ));
             };
             let wrapper = format!("invalid patch trait {type} into workload", type = r#type);
-            match patch(&mut session, "patch", base, &wrapper)? {
+            let patched = match &self.live_status {
+                // With its status, the workload that the template sees is not what is patched.
+                Some(_) => session.patch("patch", base),
+                None => session.patch_input("patch", "context.output"),
+            };
+            match patch(patched, "patch", &wrapper)? {
                 Patched::Done(patched) => {
                     let incomplete = std::mem::take(&mut self.product.base_incomplete);
                     self.product.base_incomplete = still_missing(incomplete, "output", &patched);
@@ -293,7 +282,8 @@ impl<'a> Process<'a> {
         for field in fields(&mut session, "patchOutputs")? {
             for output in self.product.outputs.iter_mut().filter(|it| it.name == field.label) {
                 let wrapper = format!("trait={type}, to={to}, invalid patch trait into auxiliary workload", type = r#type, to = field.label);
-                match patch(&mut session, &field.path, &output.object, &wrapper)? {
+                let patched = session.patch(&field.path, &output.object);
+                match patch(patched, &field.path, &wrapper)? {
                     Patched::Done(patched) => {
                         let incomplete = std::mem::take(&mut output.incomplete);
                         output.incomplete = still_missing(incomplete, "outputs", &patched);
@@ -378,8 +368,13 @@ enum Patched {
     Incomplete(Vec<Diagnostic>),
 }
 
-fn patch(session: &mut Session, path: &str, base: &Value, wrapper: &str) -> Result<Patched, Error> {
-    match session.patch(path, base) {
+/// What came of the patch at `path`.
+fn patch(
+    answer: Result<Option<Value>, CueError>,
+    path: &str,
+    wrapper: &str,
+) -> Result<Patched, Error> {
+    match answer {
         Ok(patched) => Ok(patched.map_or(Patched::Nothing, Patched::Done)),
         Err(CueError::Fault(fault)) => Err(Error::Fault(fault)),
         Err(CueError::Diagnostics(all))
@@ -404,7 +399,8 @@ fn patch(session: &mut Session, path: &str, base: &Value, wrapper: &str) -> Resu
 }
 
 /// Syntax errors end everything; a name or package that is nowhere is an error of the template.
-fn refused(part: &Part, template: &str, diagnostics: Vec<Diagnostic>) -> Error {
+fn refused(part: &Part, spec: &ProgramSpec, diagnostics: Vec<Diagnostic>) -> Error {
+    let template = spec.sources.first().map_or("", |it| it.text.as_str());
     let mut found = Vec::new();
     let mut others = Vec::new();
     for mut it in diagnostics {

@@ -146,7 +146,7 @@ fn evaluate(
     let (app, namespace) = (&context.app_name, &context.namespace);
     let mut process = Process::new(templates, context.to_json(Some(component), ""));
     process
-        .workload(&component.name, own.template().unwrap_or_default(), component.properties.as_ref(), actor)
+        .workload(&component.name, &component.r#type, own.template().unwrap_or_default(), component.properties.as_ref(), actor)
         .and_then(|()| process.unique())
         .map_err(|error| {
             error

@@ -1,8 +1,6 @@
 //! Definitions: a template that evaluates, a version that is one, no revision silently changed.
 
-use cue_session::{
-    Concreteness, Diagnostic, Error as CueError, Fault, Profile, Program, ProgramSpec, Source,
-};
+use cue_session::{Concreteness, Diagnostic, Error as CueError, Fault};
 
 use crate::api::names::annotation;
 use crate::api::{Definition, DefinitionKind, DefinitionRevision};
@@ -106,19 +104,8 @@ fn plural(kind: &str) -> String {
 
 /// The first error of the template by itself; `context` comes later.
 fn first_error(template: &str, templates: Templates<'_>) -> Result<Option<String>, Fault> {
-    let program = Program::new(ProgramSpec {
-        sources: vec![
-            Source::new("definition.cue", template),
-            Source::new("open.cue", "context: _\n"),
-        ],
-        packages: templates
-            .packages
-            .iter()
-            .filter(|it| template.contains(&it.path))
-            .cloned()
-            .collect(),
-        profile: Profile::KubeVela,
-    });
+    let files = [("definition.cue", template), ("open.cue", "context: _\n")];
+    let program = templates.library.template(&files).program;
     let all = match templates.runtime.start(&program, Vec::new(), templates.budget) {
         Ok(mut session) => session.validate("", Concreteness::Optional),
         Err(error) => Err(error),

@@ -119,7 +119,7 @@ fn paths(
     if !template.contains("+immutable") {
         return Ok(Vec::new());
     }
-    let program = templates.program(&definition.metadata.name, template);
+    let program = templates.template(&definition.metadata.name, template).program;
     let mut found = Vec::new();
     match templates.runtime.start(&program, Vec::new(), templates.budget) {
         Ok(mut session) => walk(&mut session, "parameter", &mut Vec::new(), &mut found)?,

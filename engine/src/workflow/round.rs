@@ -90,9 +90,19 @@ async fn execute(
     context.insert("stepGroupName".into(), due.group.unwrap_or_default().into());
     context.insert("spanID".into(), due.id.as_str().into());
     let context = Value::Object(context);
+    let file = format!("{}.cue", it.r#type);
     let outputs = &it.outputs;
-    step::run(setting, &it.name, &template, &properties, &context, outputs, &due.resumed, variables)
-        .await
+    step::run(
+        setting,
+        &it.name,
+        (&file, &template),
+        &properties,
+        &context,
+        outputs,
+        &due.resumed,
+        variables,
+    )
+    .await
 }
 
 /// `apply-component`: the one step that is no template.

@@ -2,8 +2,8 @@
 
 use chrono::Duration;
 use cue_session::{
-    Action, Budget, Filling, Input, Package, Profile, Program, ProgramSpec, Runtime, Session,
-    Source, SyntaxStyle,
+    Action, Budget, Filling, Input, Profile, Program, ProgramSpec, Runtime, Session, Source,
+    SyntaxStyle,
 };
 use serde_json::{Value, json};
 
@@ -11,6 +11,7 @@ use super::actions::{self, Acting, Done, Host};
 use super::literal;
 use super::variables::Variables;
 use crate::api::workflow::OutputItem;
+use crate::render::{File, Library, OPEN};
 use crate::world::World;
 
 /// What came of a step.
@@ -46,8 +47,8 @@ pub enum Outcome {
 pub struct Setting<'a> {
     /// The interpreter.
     pub runtime: &'a dyn Runtime,
-    /// Packages step templates may import.
-    pub packages: &'a [Package],
+    /// Programs of step templates, and what they may import.
+    pub library: &'a Library,
     /// Effects.
     pub world: &'a dyn World,
     /// The owner.
@@ -76,14 +77,14 @@ pub fn embedded(r#type: &str) -> Option<&'static str> {
 pub async fn run(
     setting: &Setting<'_>,
     name: &str,
-    template: &str,
+    template: File<'_>,
     parameter: &Value,
     context: &Value,
     outputs: &[OutputItem],
     resumed: &[String],
     variables: &mut Variables,
 ) -> Outcome {
-    let mut session = match start(setting, name, template, parameter, context) {
+    let mut session = match start(setting, template, parameter, context) {
         Ok(session) => session,
         Err(error) => return Outcome::Failed { reason: "Rendering", message: error.to_string() },
     };
@@ -205,20 +206,11 @@ fn fill(session: &mut Session, action: &Action, value: &Value) -> Result<(), cue
 
 fn start(
     setting: &Setting<'_>,
-    name: &str,
-    template: &str,
+    template: File<'_>,
     parameter: &Value,
     context: &Value,
 ) -> Result<Session, cue_session::Error> {
-    let packages = setting.packages.iter().filter(|it| template.contains(&it.path)).cloned();
-    let program = Program::new(ProgramSpec {
-        sources: vec![
-            Source::new(format!("{name}.cue"), template),
-            Source::new("open.cue", "context: _\nparameter: _\n"),
-        ],
-        packages: packages.collect(),
-        profile: Profile::KubeVela,
-    });
+    let program = setting.library.template(&[template, OPEN]).program;
     let inputs = vec![
         Input::new("parameter", parameter.to_string()),
         Input::new("context", context.to_string()),

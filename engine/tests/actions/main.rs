@@ -7,17 +7,18 @@ mod fixture;
 mod render;
 mod run;
 
-use cue_session::{NativeRuntime, Package};
+use cue_session::NativeRuntime;
 use futures::executor::block_on;
 use lateen_engine::api::workflow::OutputItem;
 use lateen_engine::authoring;
+use lateen_engine::render::Library;
 use lateen_engine::workflow::actions;
 use lateen_engine::workflow::step::{self, Outcome, Setting};
 use lateen_engine::workflow::variables::Variables;
 use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, Owner};
-use crate::fixture::{files, folder, holds, packages};
+use crate::fixture::{files, folder, holds, library};
 
 fn told(outcome: &Outcome) -> Value {
     match outcome {
@@ -33,11 +34,11 @@ fn told(outcome: &Outcome) -> Value {
 }
 
 /// Runs the rounds of one case; what does not fit.
-fn play(case: &Value, template: &str, packages: &[Package]) -> Vec<String> {
+fn play(case: &Value, template: &str, library: &Library) -> Vec<String> {
     let cluster = Cluster::new(case);
     let owner = Owner::new(&cluster, case);
     let runtime = NativeRuntime::default();
-    let setting = Setting { runtime: &runtime, packages, world: &cluster, host: &owner };
+    let setting = Setting { runtime: &runtime, library, world: &cluster, host: &owner };
     let mut variables = Variables::fresh();
     for (name, value) in case["variables"].as_object().into_iter().flatten() {
         variables.set(name, value.clone());
@@ -64,7 +65,7 @@ fn play(case: &Value, template: &str, packages: &[Package]) -> Vec<String> {
         let outcome = block_on(step::run(
             &setting,
             "one",
-            template,
+            ("template.cue", template),
             &parameter,
             &context,
             &outputs,
@@ -118,11 +119,11 @@ fn report(wrong: &[String]) {
 
 #[test]
 fn templates_do_what_the_cases_say() {
-    let packages = packages();
+    let library = library();
     let mut wrong = Vec::new();
     for (name, case) in cases("tests/cases/actions") {
         let template = case["template"].as_str().expect("a template");
-        let found = play(&case, template, &packages);
+        let found = play(&case, template, &library);
         wrong.extend(found.into_iter().map(|it| format!("{name}: {it}")));
     }
     report(&wrong);
@@ -130,7 +131,7 @@ fn templates_do_what_the_cases_say() {
 
 #[test]
 fn every_shipped_step_runs_to_its_end() {
-    let (runtime, packages) = (NativeRuntime::default(), packages());
+    let (runtime, library) = (NativeRuntime::default(), library());
     let cases = cases("tests/cases/steps");
     let mut wrong = Vec::new();
     for (name, source) in files(&folder("../definitions/workflow-step"), "cue") {
@@ -140,7 +141,7 @@ fn every_shipped_step_runs_to_its_end() {
         };
         let definition = authoring::render(&runtime, &source).expect("a definition");
         let template = definition["spec"]["schematic"]["cue"]["template"].as_str();
-        let found = play(case, template.expect("a template"), &packages);
+        let found = play(case, template.expect("a template"), &library);
         wrong.extend(found.into_iter().map(|it| format!("{name}: {it}")));
     }
     report(&wrong);

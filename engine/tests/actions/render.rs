@@ -1,31 +1,28 @@
 //! Actions of components and traits: rendering asks, the cluster answers, rendering goes on.
 
-use cue_session::{NativeRuntime, Package, Source};
+use cue_session::NativeRuntime;
 use futures::executor::block_on;
-use lateen_engine::render::{NoActor, Process, Templates};
+use lateen_engine::render::{Library, NoActor, Process, Templates};
 use lateen_engine::workflow::actions::rendering::rendered;
 use serde_json::{Map, Value, json};
 
 use crate::cluster::Cluster;
 use crate::fixture::{files, folder};
 
-fn packages() -> Vec<Package> {
+fn library() -> Library {
     files(&folder("../definitions/op-render/vela"), "cue")
         .into_iter()
-        .map(|(name, text)| Package {
-            path: format!("vela/{name}"),
-            sources: vec![Source::new(format!("{name}.cue"), text)],
-        })
+        .map(|(name, text)| (format!("vela/{name}"), text))
         .collect()
 }
 
 /// The workload of `template`, or why there is none; the cluster afterwards.
 fn render(template: &str, world: &Value) -> (Result<Value, String>, Cluster) {
-    let (runtime, packages) = (NativeRuntime::default(), packages());
+    let (runtime, library) = (NativeRuntime::default(), library());
     let cluster = Cluster::new(world);
     let result = block_on(rendered(&cluster, "home", |actor| {
-        let mut process = Process::new(Templates::new(&runtime, &packages), Map::new());
-        process.workload("web", template, Some(&json!({})), actor)?;
+        let mut process = Process::new(Templates::new(&runtime, &library), Map::new());
+        process.workload("web", "web", template, Some(&json!({})), actor)?;
         Ok::<_, lateen_engine::render::Error>(process.finish().base.unwrap_or_default())
     }));
     (result, cluster)
@@ -122,8 +119,8 @@ fn what_cannot_be_answered_is_an_error() {
 
 #[test]
 fn without_a_cluster_nothing_is_asked() {
-    let (runtime, packages) = (NativeRuntime::default(), packages());
-    let mut process = Process::new(Templates::new(&runtime, &packages), Map::new());
+    let (runtime, library) = (NativeRuntime::default(), library());
+    let mut process = Process::new(Templates::new(&runtime, &library), Map::new());
     let template = "import \"vela/kube\"\na: kube.#List & {$params: resource: {apiVersion: \"v1\", kind: \"Pod\"}}\noutput: {kind: \"x\"}\n";
-    assert!(process.workload("web", template, None, &mut NoActor).is_err());
+    assert!(process.workload("web", "web", template, None, &mut NoActor).is_err());
 }

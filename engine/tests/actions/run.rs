@@ -4,12 +4,12 @@ use cue_session::NativeRuntime;
 use futures::executor::block_on;
 use lateen_engine::api::crds;
 use lateen_engine::reconcile::{Engine, reconcile_run};
-use lateen_engine::render::ClusterVersion;
+use lateen_engine::render::{ClusterVersion, Library};
 use lateen_engine::settings::Settings;
 use serde_json::{Value, json};
 
 use crate::cluster::Cluster;
-use crate::fixture::packages;
+use crate::fixture::library;
 
 const MAKE: &str = r#"
 import "vela/kube"
@@ -63,13 +63,13 @@ fn cluster(spec: &Value, more: &[Value]) -> Cluster {
 
 /// Reconciles until nothing but time or somebody else can change it; its status.
 fn settle(cluster: &Cluster) -> Value {
-    let (runtime, packages) = (NativeRuntime::default(), packages());
+    let (runtime, library) = (NativeRuntime::default(), library());
     let settings = Settings { retries: 2, ..Settings::default() };
     let engine = Engine {
         world: cluster,
         runtime: &runtime,
-        render_packages: &[],
-        step_packages: &packages,
+        render_library: &Library::default(),
+        step_library: &library,
         settings: &settings,
         cluster_version: ClusterVersion::default(),
     };

@@ -6,15 +6,16 @@
 mod fixture;
 mod plane;
 
-use cue_session::{NativeRuntime, Package};
+use cue_session::NativeRuntime;
 use lateen_engine::api::DefinitionKind;
 use lateen_engine::authoring;
 use lateen_engine::reconcile::{Engine, reconcile, reconcile_definition};
+use lateen_engine::render::Library;
 use lateen_engine::settings::Settings;
 use lateen_engine::world::{ObjectRef, World};
 use serde_json::{Value, json};
 
-use crate::fixture::{files, folder, holds, packages};
+use crate::fixture::{files, folder, holds, library};
 use crate::plane::Plane;
 
 const APPLICATION: &str = "core.oam.dev/v1beta1";
@@ -53,7 +54,8 @@ fn text(below: &str) -> String {
 struct Shop {
     runtime: NativeRuntime,
     definitions: Vec<Value>,
-    packages: Vec<Package>,
+    plain: Library,
+    library: Library,
     settings: Settings,
 }
 
@@ -86,15 +88,15 @@ impl Shop {
         let mut settings = Settings { retries: 3, ..Settings::default() };
         settings.gates.application_policies = true;
         settings.gates.global_policies = true;
-        Self { runtime, definitions, packages: packages(), settings }
+        Self { runtime, definitions, plain: Library::default(), library: library(), settings }
     }
 
     fn engine<'a>(&'a self, plane: &'a Plane) -> Engine<'a> {
         Engine {
             world: plane,
             runtime: &self.runtime,
-            render_packages: &[],
-            step_packages: &self.packages,
+            render_library: &self.plain,
+            step_library: &self.library,
             settings: &self.settings,
             cluster_version: Default::default(),
         }

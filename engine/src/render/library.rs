@@ -1,0 +1,126 @@
+//! Programs of templates, each made once: naming one hashes its text, and copies it.
+
+use std::hash::{Hash, Hasher};
+use std::sync::{Mutex, PoisonError};
+
+use cue_session::{Package, Profile, Program, ProgramSpec, Source};
+use rustc_hash::{FxHashMap, FxHasher};
+
+/// Programs kept; more are forgotten all at once.
+const PROGRAMS: usize = 1024;
+
+/// A source to be: the file's name, its text.
+pub type File<'a> = (&'a str, &'a str);
+
+/// What every template sees, open.
+pub(crate) const OPEN: File<'static> = ("open.cue", "context: _\nparameter: _\n");
+
+/// A template that can be started.
+#[derive(Clone, Debug)]
+pub struct Template {
+    /// What is started.
+    pub program: Program,
+    /// Whether it may hold a `#do`: its own, or that of a package.
+    pub acts: bool,
+}
+
+/// The packages that templates may import, and the programs made with them.
+#[derive(Debug, Default)]
+pub struct Library {
+    packages: Vec<Package>,
+    known: Mutex<FxHashMap<u64, Vec<Template>>>,
+}
+
+/// Out of import paths and texts.
+impl<P: Into<String>, T: Into<String>> FromIterator<(P, T)> for Library {
+    fn from_iter<I: IntoIterator<Item = (P, T)>>(all: I) -> Self {
+        let package = |(path, text): (P, T)| {
+            let path = path.into();
+            let sources = vec![Source::new(format!("{path}.cue"), text)];
+            Package { path, sources }
+        };
+        Self::new(all.into_iter().map(package).collect())
+    }
+}
+
+impl Library {
+    /// Templates may import `packages`, besides those of CUE.
+    pub fn new(packages: Vec<Package>) -> Self {
+        Self { packages, known: Mutex::default() }
+    }
+
+    /// The program of these files. Packages are those imported, and perhaps a few only mentioned.
+    pub fn template(&self, files: &[File<'_>]) -> Template {
+        self.find(files, true)
+    }
+
+    /// The program of files that may only import packages of CUE.
+    pub fn plain(&self, files: &[File<'_>]) -> Program {
+        self.find(files, false).program
+    }
+
+    fn find(&self, files: &[File<'_>], with_packages: bool) -> Template {
+        let mut hasher = FxHasher::default();
+        (files, with_packages).hash(&mut hasher);
+        let key = hasher.finish();
+        // What another thread left behind when it panicked is whole: entries are only pushed.
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = |it: &&Template| {
+            let sources = &it.program.spec.sources;
+            sources.len() == files.len()
+                && sources.iter().zip(files).all(|(own, it)| (&*own.name, &*own.text) == *it)
+        };
+        if let Some(found) = known.get(&key).and_then(|all| all.iter().find(same)) {
+            return found.clone();
+        }
+        let made = self.make(files, with_packages);
+        if known.len() >= PROGRAMS {
+            known.clear();
+        }
+        known.entry(key).or_default().push(made.clone());
+        made
+    }
+
+    fn make(&self, files: &[File<'_>], with_packages: bool) -> Template {
+        let mentioned = |needle: &str| files.iter().any(|(_, text)| text.contains(needle));
+        let any = with_packages && mentioned("import");
+        let imported = |it: &&Package| any && mentioned(&it.path);
+        let packages: Vec<Package> = self.packages.iter().filter(imported).cloned().collect();
+        let acts = !packages.is_empty() || mentioned("#do");
+        let sources = files.iter().map(|(name, text)| Source::new(*name, *text)).collect();
+        let program = Program::new(ProgramSpec { sources, packages, profile: Profile::KubeVela });
+        Template { program, acts }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn library() -> Library {
+        let text = "package p\n#Do: {#do: \"do\"}";
+        Library::from_iter([("vela/p", text), ("vela/q", text)])
+    }
+
+    #[test]
+    fn a_program_is_made_once_and_another_text_makes_another() {
+        let library = library();
+        let one = library.template(&[("a.cue", "a: 1")]).program;
+        let same = library.template(&[("a.cue", "a: 1")]).program;
+        let other = library.template(&[("a.cue", "a: 2")]).program;
+        assert!(std::sync::Arc::ptr_eq(&one.spec, &same.spec));
+        assert_ne!(one.key, other.key);
+    }
+
+    #[test]
+    fn only_imported_packages_come_along() {
+        let library = library();
+        let text = "import \"vela/p\"\np.#Do";
+        let found = library.template(&[("a.cue", text)]);
+        let paths: Vec<&str> = found.program.spec.packages.iter().map(|it| &*it.path).collect();
+        assert_eq!(paths, ["vela/p"]);
+        assert!(found.acts);
+        assert!(library.plain(&[("a.cue", text)]).spec.packages.is_empty());
+        assert!(!library.template(&[("a.cue", "a: \"vela/p\"")]).acts);
+    }
+}
