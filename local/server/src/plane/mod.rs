@@ -501,37 +501,26 @@ impl Plane {
     pub fn delete(&self, target: &Target, options: &DeleteOptions) -> Result<Deleted> {
         let resource = &target.resource;
         let mut marked = false;
+        let differs = |what: &str, wanted: &str, have: &str, perhaps: &str| {
+            let why = format!(
+                "the {what} in the precondition ({wanted}) does not match the {what} in record ({have}). The object might have been {perhaps}"
+            );
+            ApiError::conflict_because(&resource.group, &resource.kind, &target.name, &why)
+        };
         for _ in 0..64 {
             let entry = self.store().get(&target.key()).ok_or_else(|| target.not_found())?;
             let current = &entry.value;
             let have = |key: &str| current["metadata"][key].as_str().unwrap_or_default().to_owned();
             if let Some(uid) = options.uid.as_ref().filter(|uid| !marked && **uid != have("uid")) {
-                let why = format!(
-                    "the UID in the precondition ({uid}) does not match the UID in record ({}). The object might have been deleted and then recreated",
-                    have("uid")
-                );
-                return Err(ApiError::conflict_because(
-                    &resource.group,
-                    &resource.kind,
-                    &target.name,
-                    &why,
-                ));
+                return Err(differs("UID", uid, &have("uid"), "deleted and then recreated"));
             }
             if let Some(version) = options
                 .version
                 .as_ref()
                 .filter(|version| !marked && **version != have("resourceVersion"))
             {
-                let why = format!(
-                    "the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record ({}). The object might have been modified",
-                    have("resourceVersion")
-                );
-                return Err(ApiError::conflict_because(
-                    &resource.group,
-                    &resource.kind,
-                    &target.name,
-                    &why,
-                ));
+                let found = have("resourceVersion");
+                return Err(differs("ResourceVersion", version, &found, "modified"));
             }
             admit::on_delete(target)?;
             let mut next = Value::clone(current);

@@ -34,7 +34,7 @@ pub(super) fn cells(resource: &Resource, object: &Value) -> Vec<Value> {
             joined(pod, "image"),
             selector(&spec["selector"]),
         ],
-        ("apps", "replicasets") => vec![
+        ("apps", "replicasets") | ("", "replicationcontrollers") => vec![
             name,
             json!(count(&spec["replicas"])),
             json!(count(&status["replicas"])),
@@ -42,17 +42,8 @@ pub(super) fn cells(resource: &Resource, object: &Value) -> Vec<Value> {
             old,
             joined(pod, "name"),
             joined(pod, "image"),
-            selector(&spec["selector"]),
-        ],
-        ("", "replicationcontrollers") => vec![
-            name,
-            json!(count(&spec["replicas"])),
-            json!(count(&status["replicas"])),
-            json!(count(&status["readyReplicas"])),
-            old,
-            joined(pod, "name"),
-            joined(pod, "image"),
-            pairs(&spec["selector"]),
+            // A controller's selector is labels alone.
+            if resource.group.is_empty() { pairs } else { selector }(&spec["selector"]),
         ],
         ("apps", "statefulsets") => vec![
             name,
