@@ -107,6 +107,11 @@ pub fn scale_of(target: &Target, object: &Value) -> Result<Value> {
     )
 }
 
+/// Writes the number of replicas into the object itself.
+pub fn set_replicas(target: &Target, object: &mut Value, replicas: i64) {
+    write(object, &paths(target).spec, json!(replicas));
+}
+
 /// How a Scale is written.
 pub enum How<'h> {
     /// As this makes it.
@@ -223,10 +228,19 @@ pub fn check_scale(target: &Target, body: &Value) -> Result<()> {
 pub fn post(
     plane: &Plane,
     target: &Target,
-    body: Value,
+    mut body: Value,
     options: &mut WriteOptions,
 ) -> Result<(u16, Value)> {
     let name = &target.name;
+    let kind = match (target.resource.plural.as_str(), target.subresource.as_str()) {
+        ("pods", "binding") => Some(("v1", "Binding")),
+        ("pods", "eviction") => Some(("policy/v1", "Eviction")),
+        ("serviceaccounts", "token") => Some(("authentication.k8s.io/v1", "TokenRequest")),
+        _ => None,
+    };
+    if let Some(kind) = kind {
+        plane.ask_webhooks_of_part(target, kind, &mut body, options)?;
+    }
     let whole = Target { subresource: String::new(), ..target.clone() };
     match (target.resource.plural.as_str(), target.subresource.as_str()) {
         ("pods", "binding") => {
@@ -299,7 +313,7 @@ pub fn post(
         }
         ("pods", "eviction") => {
             let grace = body["deleteOptions"]["gracePeriodSeconds"].as_i64();
-            let deleted = plane.delete(
+            let deleted = plane.remove(
                 &whole,
                 &DeleteOptions { grace, dry_run: options.dry_run, ..DeleteOptions::default() },
             )?;

@@ -1,5 +1,7 @@
 //! Errors as Kubernetes says them: Status objects with reason, code, details and causes.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value, json};
 
 /// A refused request.
@@ -9,7 +11,7 @@ pub struct ApiError {
     /// The HTTP status.
     pub code: u16,
     /// The machine-readable reason, empty if there is none.
-    pub reason: &'static str,
+    pub reason: Cow<'static, str>,
     /// The text for people.
     pub message: String,
     /// `details`, if the Status has them.
@@ -162,8 +164,13 @@ pub fn shown(value: &Value) -> String {
 
 impl ApiError {
     /// Any error.
-    pub fn new(code: u16, reason: &'static str, message: impl Into<String>) -> ApiError {
-        ApiError { code, reason, message: message.into(), details: None, next: None }
+    pub fn new(
+        code: u16,
+        reason: impl Into<Cow<'static, str>>,
+        message: impl Into<String>,
+    ) -> ApiError {
+        let (reason, message) = (reason.into(), message.into());
+        ApiError { code, reason, message, details: None, next: None }
     }
 
     fn with(mut self, details: Value) -> ApiError {

@@ -6,7 +6,11 @@ use serde_json::{Value, json};
 fn refused(plane: &Plane, version: &str, plural: &str, mut object: Value) -> Vec<String> {
     let handle = plane.handle("test");
     object["metadata"]["name"] = json!("a");
-    let namespace = if plural.ends_with("classes") { "" } else { "default" };
+    let namespace = if plural.ends_with("classes") || plural.ends_with("configurations") {
+        ""
+    } else {
+        "default"
+    };
     let target = handle.target(version, plural, namespace, "a").expect("known");
     let Err(error) = handle.create(&target, object) else { return Vec::new() };
     let status = error.status();
@@ -122,5 +126,50 @@ fn cron_jobs_leases_and_classes() {
         "priorityclasses",
         json!({"value": 2_000_000_000}),
         &["value: Forbidden: maximum allowed value of a user defined priority is 1000000000"],
+    );
+}
+
+#[test]
+fn webhook_configurations() {
+    let hook = |change: Value| {
+        let mut hook = json!({
+            "name": "a.b.c", "sideEffects": "None", "admissionReviewVersions": ["v1"],
+            "clientConfig": {"url": "https://127.0.0.1:1/x"},
+            "rules": [{"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"]}],
+        });
+        for (key, value) in change.as_object().expect("fields") {
+            hook[key] = value.clone();
+        }
+        hook
+    };
+    let wrong = |change: Value, wanted: &[&str]| {
+        let object = json!({"webhooks": [hook(change)]});
+        check("admissionregistration.k8s.io/v1", "validatingwebhookconfigurations", object, wanted);
+    };
+    wrong(json!({}), &[]);
+    wrong(
+        json!({"name": "a.b", "sideEffects": "Some", "timeoutSeconds": 31}),
+        &[
+            "webhooks[0].name: Invalid value: \"a.b\": should be a domain with at least three segments separated by dots",
+            "webhooks[0].sideEffects: Unsupported value: \"Some\": supported values: \"None\", \"NoneOnDryRun\"",
+            "webhooks[0].timeoutSeconds: Invalid value: 31: the timeout value must be between 1 and 30 seconds",
+        ],
+    );
+    wrong(
+        json!({"clientConfig": {}, "admissionReviewVersions": ["v2"]}),
+        &[
+            "webhooks[0].clientConfig: Required value: exactly one of url or service is required",
+            "webhooks[0].admissionReviewVersions: Invalid value: [\"v2\"]: must include at least one of v1, v1beta1",
+        ],
+    );
+    wrong(
+        json!({"clientConfig": {"url": "http://a/b"}, "rules": [{"operations": ["LOOK"]}]}),
+        &[
+            "webhooks[0].clientConfig.url: Invalid value: \"http\": 'https' is the only allowed URL scheme; desired format: https://host[:port]/path",
+            "webhooks[0].rules[0].apiGroups: Required value",
+            "webhooks[0].rules[0].apiVersions: Required value",
+            "webhooks[0].rules[0].resources: Required value",
+            "webhooks[0].rules[0].operations[0]: Unsupported value: \"LOOK\": supported values: \"*\", \"CONNECT\", \"CREATE\", \"DELETE\", \"UPDATE\"",
+        ],
     );
 }

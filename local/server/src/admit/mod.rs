@@ -1,13 +1,14 @@
 //! What the admission plugins and allocators of a cluster do to objects.
 
 mod service; // cluster addresses, node ports
+pub mod webhook; // who else is asked
 
 use serde_json::{Value, json};
 
 use crate::plane::{Plane, Target};
 use crate::status::{ApiError, Result};
 
-/// Before an object is created.
+/// Before webhooks see an object that is to be created.
 pub fn on_create(plane: &Plane, target: &Target, object: &mut Value) -> Result<()> {
     let resource = &target.resource;
     if resource.custom.is_some() {
@@ -15,7 +16,6 @@ pub fn on_create(plane: &Plane, target: &Target, object: &mut Value) -> Result<(
     }
     match (resource.group.as_str(), resource.plural.as_str()) {
         ("", "pods") => pod(plane, target, object),
-        ("", "services") => service::allocate(plane, target, &Value::Null, object),
         ("", "persistentvolumeclaims") => {
             finalizer(object, "kubernetes.io/pvc-protection");
             Ok(())
@@ -38,6 +38,14 @@ pub fn on_create(plane: &Plane, target: &Target, object: &mut Value) -> Result<(
         }
         _ => Ok(()),
     }
+}
+
+/// Before a created object is checked: what it is given out of the cluster's stock.
+pub fn allocate(plane: &Plane, target: &Target, object: &mut Value) -> Result<()> {
+    if target.resource.is("", "services") {
+        service::allocate(plane, target, &Value::Null, object)?;
+    }
+    Ok(())
 }
 
 /// Before a change is stored.

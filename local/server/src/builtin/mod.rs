@@ -1,6 +1,7 @@
 //! What the API server refuses of its own kinds, in its words.
 
 mod cluster; // autoscalers, budgets, ingresses, leases, classes, claims, nodes, RBAC
+mod webhook; // who is asked about writes
 mod unchanged; // what may not change of a spec
 mod workload; // what has pods
 
@@ -50,6 +51,10 @@ pub fn errors(resource: &Resource, object: &Value, old: Option<&Value>) -> Vec<F
         ("rbac.authorization.k8s.io", "roles" | "clusterroles") => {
             cluster::rules(resource, object, &mut found);
         }
+        (
+            "admissionregistration.k8s.io",
+            "mutatingwebhookconfigurations" | "validatingwebhookconfigurations",
+        ) => webhook::configuration(object, &mut found),
         ("", "configmaps") => {
             for part in ["data", "binaryData"] {
                 for name in object[part].as_object().into_iter().flat_map(Map::keys) {

@@ -15,13 +15,14 @@ use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING};
 use http::{HeaderMap, Method, Request};
 use http_body_util::{BodyExt, Limited};
 
+use crate::admit::webhook;
 use crate::auth::{self, Action, Tokens, User};
 use crate::plane::{Plane, Target};
 use crate::status::{ApiError, Result};
 use crate::{discovery, scale};
-use answer::{Streaming, failed, json_reply, show, warn};
+use answer::{Streaming, failed, show, warn};
 use options::{body, form};
-use verbs::{change, create, delete, delete_all, update};
+use verbs::{change, create, delete, delete_all, posted, update};
 use watch::{list, watch};
 
 pub(crate) use answer::reply;
@@ -113,11 +114,22 @@ async fn answer(plane: Plane, tokens: Option<Arc<Tokens>>, request: Request<Body
         tokens,
         user,
     };
-    let response = match respond(&plane, &asked).await {
-        Ok(response) => response,
-        Err(error) => failed(&error),
+    let writes = ![Method::GET, Method::HEAD].contains(&asked.method);
+    let response = if writes && webhook::any_at_all(&plane) {
+        apart(plane, asked).await
+    } else {
+        respond(&plane, &asked).await
     };
+    let response = response.unwrap_or_else(|error| failed(&error));
     if gzip { compress(response).await } else { response }
+}
+
+// On a thread where waiting for webhooks keeps nobody from answering, the webhook least of all.
+async fn apart(plane: Plane, asked: Asked) -> Result<Response> {
+    let here = tokio::runtime::Handle::current();
+    let work = move || here.block_on(respond(&plane, &asked));
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|error| Err(ApiError::internal(&error.to_string())))
 }
 
 fn percent_decode(text: &str, plus: bool) -> String {
@@ -306,8 +318,7 @@ async fn serve(plane: &Plane, asked: &Asked, target: &Target, legacy: bool) -> R
         ("DELETE", false, true) if can("delete") => delete(plane, asked, target),
         ("POST", false, false) => {
             let (body, mut options) = body(asked, target, "create")?;
-            let (code, value) = scale::post(plane, target, body, &mut options)?;
-            Ok(json_reply(code, &value))
+            posted(plane, target, body, &mut options)
         }
         _ => Err(ApiError::no_method()),
     }

@@ -61,6 +61,7 @@ pub(super) fn write_options(asked: &Asked, verb: &str) -> Result<WriteOptions> {
         manager: manager(asked),
         dry_run: !asked.get("dryRun").is_empty(),
         validation,
+        user: Some(asked.user.clone()),
         ..WriteOptions::default()
     })
 }
@@ -224,5 +225,6 @@ pub(super) fn delete_options(asked: &Asked) -> Result<DeleteOptions> {
         uid: text("uid"),
         version: text("resourceVersion"),
         dry_run: !dry.is_empty(),
+        user: Some(asked.user.clone()),
     })
 }

@@ -8,7 +8,7 @@ use super::Asked;
 use super::answer::{encode, json_reply, show, warn};
 use super::options::{body, delete_options, form, list_options, write_options};
 use crate::patch::{self, PatchKind};
-use crate::plane::{Deleted, Plane, Target, parse};
+use crate::plane::{Deleted, Plane, Target, WriteOptions, parse};
 use crate::status::{ApiError, FieldError, Result};
 use crate::{auth, kinds, scale, table};
 
@@ -25,8 +25,7 @@ pub(super) fn create(plane: &Plane, asked: &Asked, target: &Target) -> Result<Re
                 name,
                 subresource: "binding".to_owned(),
             };
-            let (code, value) = scale::post(plane, &pod, body, &mut options)?;
-            return Ok(json_reply(code, &value));
+            return posted(plane, &pod, body, &mut options);
         }
         let by = (asked.tokens.as_deref(), &asked.user);
         let answer = auth::review(plane, by, target, body, &mut options)?;
@@ -34,6 +33,19 @@ pub(super) fn create(plane: &Plane, asked: &Asked, target: &Target) -> Result<Re
     }
     let object = plane.create(target, body, &mut options)?;
     show(target, 201, object, &form, &options.warnings)
+}
+
+/// POST to a subresource.
+pub(super) fn posted(
+    plane: &Plane,
+    target: &Target,
+    body: Value,
+    options: &mut WriteOptions,
+) -> Result<Response> {
+    let (code, value) = scale::post(plane, target, body, options)?;
+    let mut response = json_reply(code, &value);
+    warn(&mut response, &options.warnings);
+    Ok(response)
 }
 
 pub(super) fn update(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
@@ -131,7 +143,7 @@ pub(super) fn delete(plane: &Plane, asked: &Asked, target: &Target) -> Result<Re
     if target.resource.is("batch", "jobs") && options.propagation.is_none() {
         warnings.push("child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning".to_owned());
     }
-    match plane.delete(target, &options)? {
+    match plane.delete_warned(target, &options, &mut warnings)? {
         Deleted::Waiting(object) => show(target, 200, object, &form, &warnings),
         Deleted::Gone(object) if kinds::deletion_shows_object(&target.resource) => {
             show(target, 200, object, &form, &warnings)

@@ -21,6 +21,9 @@ fn each<'v>(value: &'v mut Value, key: &str) -> impl Iterator<Item = &'v mut Val
 
 /// Sets the defaults of a kind.
 pub(super) fn set_defaults(resource: &Resource, object: &mut Value) {
+    if resource.group == "admissionregistration.k8s.io" {
+        webhooks(object, resource.plural == "mutatingwebhookconfigurations");
+    }
     let key = (resource.group.as_str(), resource.plural.as_str());
     if let Some(spec) = object.get_mut("spec").filter(|spec| spec.is_object()) {
         match key {
@@ -388,6 +391,26 @@ fn container_defaults(container: &mut Value, own: bool) {
         let field = variable.get_mut("valueFrom").and_then(|from| from.get_mut("fieldRef"));
         if let Some(field) = field.filter(|field| field.is_object()) {
             default(field, "apiVersion", json!("v1"));
+        }
+    }
+}
+
+fn webhooks(configuration: &mut Value, mutating: bool) {
+    for hook in each(configuration, "webhooks") {
+        default(hook, "failurePolicy", json!("Fail"));
+        default(hook, "matchPolicy", json!("Equivalent"));
+        default(hook, "namespaceSelector", json!({}));
+        default(hook, "objectSelector", json!({}));
+        default(hook, "timeoutSeconds", json!(10));
+        if mutating {
+            default(hook, "reinvocationPolicy", json!("Never"));
+        }
+        let service = hook.get_mut("clientConfig").and_then(|it| it.get_mut("service"));
+        if let Some(service) = service.filter(|service| service.is_object()) {
+            default(service, "port", json!(443));
+        }
+        for rule in each(hook, "rules") {
+            default(rule, "scope", json!("*"));
         }
     }
 }

@@ -2,6 +2,8 @@
 
 mod body; // from a body to an object
 mod definitions; // what definitions do to the registry
+mod hooks; // where webhooks are asked
+mod keep; // what requests do not decide
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -12,6 +14,8 @@ use serde_json::{Value, json};
 pub use body::parse;
 use body::{report, unreadable};
 
+use crate::admit::webhook::Operation;
+use crate::auth::User;
 use crate::resource::{Registry, Resource};
 use crate::status::{ApiError, Result};
 use crate::{admit, auth, kinds, meta, ownership, quota};
@@ -71,6 +75,8 @@ pub struct WriteOptions {
     pub warnings: Vec<String>,
     /// What a patch made, as messages show it; errors of reading it are said of the patch.
     pub patched: Option<String>,
+    /// Who asks; nobody is a controller of the plane itself.
+    pub user: Option<User>,
 }
 
 impl WriteOptions {
@@ -93,6 +99,8 @@ pub struct DeleteOptions {
     pub version: Option<String>,
     /// Nothing is stored.
     pub dry_run: bool,
+    /// Who asks; nobody is a controller of the plane itself.
+    pub user: Option<User>,
 }
 
 /// What a deletion left.
@@ -238,7 +246,6 @@ impl Plane {
         let applied = ownership::take_applied(&mut body);
         self.read_body(resource, &mut body, options)?;
         self.place(target, &mut body)?;
-        let now = now();
         {
             let metadata = &mut body["metadata"];
             if metadata["resourceVersion"].as_str().is_some_and(|version| !version.is_empty()) {
@@ -258,23 +265,24 @@ impl Plane {
             ] {
                 metadata.shift_remove(key);
             }
-            metadata.insert("uid".to_owned(), json!(uuid::Uuid::new_v4().to_string()));
-            metadata.insert("creationTimestamp".to_owned(), json!(now));
-            if kinds::has_generation(resource) {
-                metadata.insert("generation".to_owned(), json!(1));
-            }
         }
         self.namespace_open(target, &body)?;
         let generate = body["metadata"]["generateName"].as_str().unwrap_or_default().to_owned();
-        let given = body["metadata"]["name"].as_str().unwrap_or_default().to_owned();
         ownership::one_reference_each(&mut body, &mut options.warnings);
         options.warnings.extend(meta::warnings(resource, &body));
         // What the server adds from here on belongs to nobody.
         if !applied {
             ownership::on_update(resource, "", &Value::Null, &mut body, &options.manager)?;
         }
-        kinds::prepare_create(resource, &mut body);
         admit::on_create(self, target, &mut body)?;
+        if self.ask_webhooks_for_more(target, &mut body, options)? {
+            self.place(target, &mut body)?;
+            ownership::one_reference_each(&mut body, &mut options.warnings);
+        }
+        let given = body["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        keep::born(resource, &mut body);
+        kinds::prepare_create(resource, &mut body);
+        admit::allocate(self, target, &mut body)?;
         let tries = if given.is_empty() && !generate.is_empty() { 8 } else { 1 };
         for attempt in 1..=tries {
             let mut object = body.clone();
@@ -292,6 +300,7 @@ impl Plane {
                 let dying = !old.value["metadata"]["deletionTimestamp"].is_null();
                 return Err(ApiError::exists(&resource.group, &resource.plural, &name, dying));
             }
+            self.ask_webhooks(target, Operation::Create, &Value::Null, &object, options)?;
             quota::admit(self, target, &object)?;
             let object = kinds::to_stored(resource, object);
             if options.dry_run {
@@ -451,38 +460,7 @@ impl Plane {
         report(resource, findings, options)?;
         ownership::one_reference_each(&mut next, &mut options.warnings);
         options.warnings.extend(meta::warnings(resource, &next));
-        match target.subresource.as_str() {
-            "" => kinds::keep_status(resource, current, &mut next),
-            "status" => kinds::keep_all_but_status(resource, current, &mut next),
-            _ => {}
-        }
-        let had = &current["metadata"];
-        if let Some(metadata) = next["metadata"].as_object_mut() {
-            for key in ["creationTimestamp", "generation", "selfLink", "namespace"] {
-                match had.get(key) {
-                    Some(value) => {
-                        metadata.insert(key.to_owned(), value.clone());
-                    }
-                    None => {
-                        metadata.shift_remove(key);
-                    }
-                }
-            }
-            for key in ["uid", "deletionTimestamp", "deletionGracePeriodSeconds"] {
-                if metadata.get(key).is_none_or(Value::is_null) {
-                    if let Some(value) = had.get(key) {
-                        metadata.insert(key.to_owned(), value.clone());
-                    }
-                }
-            }
-        }
-        if kinds::has_generation(resource)
-            && !["status", "binding"].contains(&target.subresource.as_str())
-            && kinds::content_differs(resource, current, &next)
-        {
-            let generation = had["generation"].as_i64().unwrap_or(0) + 1;
-            next["metadata"]["generation"] = json!(generation);
-        }
+        keep::restore(target, current, &mut next);
         if !applied && target.subresource != "binding" {
             ownership::on_update(
                 resource,
@@ -492,35 +470,42 @@ impl Plane {
                 &options.manager,
             )?;
         }
+        self.ask_webhooks_for_changes(target, current, &mut next, options)?;
         admit::on_update(self, target, current, &mut next)?;
         self.validate_update(resource, &next, current)?;
+        self.ask_webhooks(target, Operation::Update, current, &next, options)?;
         Ok(next)
     }
 
     /// Deletes an object, or begins to.
     pub fn delete(&self, target: &Target, options: &DeleteOptions) -> Result<Deleted> {
+        self.delete_warned(target, options, &mut Vec::new())
+    }
+
+    /// The same, with what webhooks warn of.
+    pub fn delete_warned(
+        &self,
+        target: &Target,
+        options: &DeleteOptions,
+        warnings: &mut Vec<String>,
+    ) -> Result<Deleted> {
+        let entry = self.store().get(&target.key()).ok_or_else(|| target.not_found())?;
+        unmet(target, options, &entry.value)?;
+        admit::on_delete(target)?;
+        let current = kinds::present(&target.resource, &entry.value);
+        self.ask_webhooks_of_deletion(target, &current, options, warnings)?;
+        self.remove(target, options)
+    }
+
+    /// Deletes an object, or begins to, without asking webhooks.
+    pub(crate) fn remove(&self, target: &Target, options: &DeleteOptions) -> Result<Deleted> {
         let resource = &target.resource;
         let mut marked = false;
-        let differs = |what: &str, wanted: &str, have: &str, perhaps: &str| {
-            let why = format!(
-                "the {what} in the precondition ({wanted}) does not match the {what} in record ({have}). The object might have been {perhaps}"
-            );
-            ApiError::conflict_because(&resource.group, &resource.kind, &target.name, &why)
-        };
         for _ in 0..64 {
             let entry = self.store().get(&target.key()).ok_or_else(|| target.not_found())?;
             let current = &entry.value;
-            let have = |key: &str| current["metadata"][key].as_str().unwrap_or_default().to_owned();
-            if let Some(uid) = options.uid.as_ref().filter(|uid| !marked && **uid != have("uid")) {
-                return Err(differs("UID", uid, &have("uid"), "deleted and then recreated"));
-            }
-            if let Some(version) = options
-                .version
-                .as_ref()
-                .filter(|version| !marked && **version != have("resourceVersion"))
-            {
-                let found = have("resourceVersion");
-                return Err(differs("ResourceVersion", version, &found, "modified"));
+            if !marked {
+                unmet(target, options, current)?;
             }
             admit::on_delete(target)?;
             let mut next = Value::clone(current);
@@ -571,6 +556,29 @@ impl Plane {
         }
         Err(target.conflict())
     }
+}
+
+// Refuses the deletion of an object that is not the one meant.
+fn unmet(target: &Target, options: &DeleteOptions, current: &Value) -> Result<()> {
+    let conditions = [
+        ("UID", "uid", &options.uid, "deleted and then recreated"),
+        ("ResourceVersion", "resourceVersion", &options.version, "modified"),
+    ];
+    for (what, key, wanted, perhaps) in conditions {
+        let have = current["metadata"][key].as_str().unwrap_or_default();
+        let Some(wanted) = wanted.as_ref().filter(|wanted| *wanted != have) else { continue };
+        let why = format!(
+            "the {what} in the precondition ({wanted}) does not match the {what} in record ({have}). The object might have been {perhaps}"
+        );
+        let resource = &target.resource;
+        return Err(ApiError::conflict_because(
+            &resource.group,
+            &resource.kind,
+            &target.name,
+            &why,
+        ));
+    }
+    Ok(())
 }
 
 /// The object with its resourceVersion, where Kubernetes puts it.

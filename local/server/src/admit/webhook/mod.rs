@@ -1,0 +1,328 @@
+//! Admission webhooks: who is asked about a write, in which order, and what their answers do.
+//!
+//! ~~~text
+//! configurations (by name) -rules-> hooks that want the request -review-> call -> answer
+//! mutating: one after the other, each sees what the one before made; validating: all at once
+//! ~~~
+
+mod call; // HTTPS
+mod condition; // matchConditions
+mod review; // AdmissionReview, there and back
+mod rules; // which requests a webhook wants
+mod service; // where a Service is
+mod trust; // certificates
+
+use std::sync::Arc;
+
+use local_merge::json as plain;
+use serde_json::{Value, json};
+
+use crate::auth::User;
+use crate::kinds;
+use crate::plane::{Plane, Target};
+use crate::resource::Resource;
+use crate::status::{ApiError, Result};
+
+/// What a request does to an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// There is no old object.
+    Create,
+    /// There are both.
+    Update,
+    /// There is no new object.
+    Delete,
+}
+
+impl Operation {
+    fn text(self) -> &'static str {
+        match self {
+            Operation::Create => "CREATE",
+            Operation::Update => "UPDATE",
+            Operation::Delete => "DELETE",
+        }
+    }
+}
+
+/// A request that webhooks may be asked about.
+#[derive(Clone, Debug)]
+pub struct Request<'r> {
+    /// What it is about.
+    pub target: &'r Target,
+    /// What it does.
+    pub operation: Operation,
+    /// apiVersion and kind of the object, where they are not the resource's.
+    pub kind: Option<(&'r str, &'r str)>,
+    /// The object before, null if there was none.
+    pub old: &'r Value,
+    /// Who asks; nobody is a controller of the plane itself.
+    pub user: Option<&'r User>,
+    /// The options of the request, with their kind.
+    pub options: Value,
+}
+
+impl Request<'_> {
+    fn dry_run(&self) -> bool {
+        self.options["dryRun"].as_array().is_some_and(|all| !all.is_empty())
+    }
+}
+
+/// One webhook of a configuration.
+struct Hook {
+    name: String,
+    spec: Value,
+}
+
+impl Hook {
+    fn text(&self, key: &str) -> &str {
+        self.spec[key].as_str().unwrap_or_default()
+    }
+
+    // Without a policy a webhook that fails refuses: the default of v1.
+    fn ignores_failure(&self) -> bool {
+        self.text("failurePolicy") == "Ignore"
+    }
+}
+
+const GROUP: &str = "admissionregistration.k8s.io";
+
+fn hooks(plane: &Plane, which: &str) -> Vec<Hook> {
+    let (_, found) = plane.store().list(&format!("{GROUP}/{which}webhookconfigurations/"));
+    let mut hooks = Vec::new();
+    for entry in found {
+        for spec in entry.value["webhooks"].as_array().into_iter().flatten() {
+            let name = spec["name"].as_str().unwrap_or_default().to_owned();
+            hooks.push(Hook { name, spec: spec.clone() });
+        }
+    }
+    hooks
+}
+
+/// Whether any webhook of a kind (`mutating`, `validating`) is configured.
+#[must_use]
+pub fn any(plane: &Plane, which: &str) -> bool {
+    !hooks(plane, which).is_empty()
+}
+
+/// Whether there is any webhook at all.
+#[must_use]
+pub fn any_at_all(plane: &Plane) -> bool {
+    any(plane, "mutating") || any(plane, "validating")
+}
+
+// Configurations themselves are never asked about: a wrong one could not be mended.
+fn asked_about(target: &Target) -> bool {
+    target.resource.group != GROUP
+}
+
+/// A request as one webhook is to see it: in the version its rules name.
+struct Seen {
+    resource: Arc<Resource>,
+    object: Value,
+    old: Value,
+}
+
+fn seen(request: &Request<'_>, matched: &Arc<Resource>, object: &Value) -> Seen {
+    let own = &request.target.resource;
+    let convert = |value: &Value| {
+        if value.is_null() || own.version == matched.version && own.group == matched.group {
+            return value.clone();
+        }
+        kinds::present(matched, &kinds::to_stored(own, value.clone()))
+    };
+    Seen { resource: matched.clone(), object: convert(object), old: convert(request.old) }
+}
+
+/// What a webhook is to be sent, or nothing if it does not want the request.
+fn wanted(
+    plane: &Plane,
+    hook: &Hook,
+    request: &Request<'_>,
+    object: &Value,
+) -> Result<Option<Seen>> {
+    let Some(matched) = rules::matched(plane, &hook.spec, request) else { return Ok(None) };
+    if !rules::namespace_selected(plane, &hook.spec, request, object)
+        || !rules::object_selected(&hook.spec, request, object)
+    {
+        return Ok(None);
+    }
+    let seen = seen(request, &matched, object);
+    let conditions = hook.spec["matchConditions"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if !conditions.is_empty() {
+        let about = review::request("", request, &seen);
+        match condition::all_hold(conditions, &seen.object, &seen.old, &about) {
+            Ok(true) => {}
+            Ok(false) => return Ok(None),
+            Err(_) if hook.ignores_failure() => return Ok(None),
+            Err(why) => {
+                let Target { resource, .. } = request.target;
+                let name = about["name"].as_str().unwrap_or_default();
+                return Err(ApiError::forbidden(&resource.group, &resource.plural, name, &why));
+            }
+        }
+    }
+    let effects = hook.text("sideEffects");
+    if request.dry_run() && !["None", "NoneOnDryRun"].contains(&effects) {
+        let why = format!("admission webhook \"{}\" does not support dry run", hook.name);
+        return Err(ApiError::bad_request(why));
+    }
+    Ok(Some(seen))
+}
+
+/// Asks the mutating webhooks and makes their changes; whether there were any.
+pub fn mutate(
+    plane: &Plane,
+    request: &Request<'_>,
+    object: &mut Value,
+    warnings: &mut Vec<String>,
+) -> Result<bool> {
+    let hooks = hooks(plane, "mutating");
+    if hooks.is_empty() || !asked_about(request.target) {
+        return Ok(false);
+    }
+    let mut changed = false;
+    // Who was asked and wants to be asked again should another change the object after that.
+    let mut asked: Vec<usize> = Vec::new();
+    let mut again: Vec<usize> = Vec::new();
+    for (index, hook) in hooks.iter().enumerate() {
+        let Some(seen) = wanted(plane, hook, request, object)? else { continue };
+        if ask_to_change(plane, hook, request, &seen, object, warnings)? {
+            changed = true;
+            again.append(&mut asked);
+        }
+        if hook.text("reinvocationPolicy") == "IfNeeded" {
+            asked.push(index);
+        }
+    }
+    again.sort_unstable();
+    for hook in again.iter().filter_map(|index| hooks.get(*index)) {
+        let Some(seen) = wanted(plane, hook, request, object)? else { continue };
+        changed |= ask_to_change(plane, hook, request, &seen, object, warnings)?;
+    }
+    Ok(changed)
+}
+
+fn ask_to_change(
+    plane: &Plane,
+    hook: &Hook,
+    request: &Request<'_>,
+    seen: &Seen,
+    object: &mut Value,
+    warnings: &mut Vec<String>,
+) -> Result<bool> {
+    let mut answers = ask(plane, &[(hook, seen)], request);
+    let answer = answers.pop().unwrap_or_else(|| Err("no answer".to_owned()));
+    let Some(patch) = judged(hook, answer, warnings)? else { return Ok(false) };
+    if patch.as_array().is_some_and(Vec::is_empty) {
+        return Ok(false);
+    }
+    if seen.object.is_null() {
+        return Err(ApiError::internal(&format!(
+            "admission webhook \"{}\" attempted to modify the object, which is not supported for this operation",
+            hook.name
+        )));
+    }
+    let made = plain::json_patch(&seen.object, &patch)
+        .map_err(|error| ApiError::internal(&error.message))?;
+    let made = with_kept_owners(made, &seen.object);
+    let own = &request.target.resource;
+    let mut next = if own.version == seen.resource.version && own.group == seen.resource.group {
+        made
+    } else {
+        kinds::present(own, &kinds::to_stored(&seen.resource, made))
+    };
+    if request.kind.is_none() {
+        kinds::complete(own, &mut next, &mut Vec::new()).map_err(|why| ApiError::internal(&why))?;
+    }
+    let changed = next != *object;
+    *object = next;
+    Ok(changed)
+}
+
+// A webhook may not leave managedFields that nobody can read.
+fn with_kept_owners(mut made: Value, before: &Value) -> Value {
+    let entries = &made["metadata"]["managedFields"];
+    let readable = match entries {
+        Value::Null => true,
+        Value::Array(all) => all.iter().all(|one| one["fieldsV1"].is_object()),
+        _ => false,
+    };
+    if !readable {
+        made["metadata"]["managedFields"] = before["metadata"]["managedFields"].clone();
+    }
+    made
+}
+
+/// Asks the validating webhooks; the first that refuses says why.
+pub fn validate(
+    plane: &Plane,
+    request: &Request<'_>,
+    object: &Value,
+    warnings: &mut Vec<String>,
+) -> Result<()> {
+    let hooks = hooks(plane, "validating");
+    if hooks.is_empty() || !asked_about(request.target) {
+        return Ok(());
+    }
+    let mut chosen: Vec<(&Hook, Seen)> = Vec::new();
+    for hook in &hooks {
+        if let Some(seen) = wanted(plane, hook, request, object)? {
+            chosen.push((hook, seen));
+        }
+    }
+    let calls: Vec<(&Hook, &Seen)> = chosen.iter().map(|(hook, seen)| (*hook, seen)).collect();
+    let answers = ask(plane, &calls, request);
+    let mut first = Ok(());
+    for ((hook, _), answer) in chosen.iter().zip(answers) {
+        if let Err(error) = judged(hook, answer, warnings) {
+            if first.is_ok() {
+                first = Err(error);
+            }
+        }
+    }
+    first
+}
+
+/// Sends all reviews at once and waits for the answers, in the order of the calls.
+fn ask(
+    plane: &Plane,
+    calls: &[(&Hook, &Seen)],
+    request: &Request<'_>,
+) -> Vec<Result<review::Answer, String>> {
+    let mut sent = Vec::new();
+    for (hook, seen) in calls {
+        let uid = uuid::Uuid::new_v4().to_string();
+        let version = review::version(&hook.spec);
+        let about = review::request(&uid, request, seen);
+        let body = json!({"kind": "AdmissionReview", "apiVersion": version, "request": about});
+        sent.push((call::Call::new(plane, &hook.spec, &body), uid, version));
+    }
+    let (calls, about): (Vec<_>, Vec<_>) =
+        sent.into_iter().map(|(call, uid, version)| (call, (uid, version))).unzip();
+    let answers = call::all(calls).into_iter().zip(about);
+    answers.map(|(body, (uid, version))| review::answer(&body?, &uid, version)).collect()
+}
+
+/// What an answer means: the patch of one that allows, the error of one that refuses or failed.
+fn judged(
+    hook: &Hook,
+    answer: Result<review::Answer, String>,
+    warnings: &mut Vec<String>,
+) -> Result<Option<Value>> {
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(why) if hook.ignores_failure() => {
+            tracing::warn!(webhook = %hook.name, %why, "a webhook failed and is passed over");
+            return Ok(None);
+        }
+        Err(why) => {
+            let why = format!("failed calling webhook \"{}\": {why}", hook.name);
+            return Err(ApiError::internal(&why));
+        }
+    };
+    warnings.extend(answer.warnings);
+    match answer.refusal {
+        Some(status) => Err(review::refusal(&hook.name, &status)),
+        None => Ok(answer.patch),
+    }
+}
