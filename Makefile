@@ -3,7 +3,7 @@ export RUSTUP_AUTO_INSTALL ?= 0
 CARGO ?= cargo
 CASES ?= ../shared/conformance
 KUBECTL_VERSION ?= 1.36.4
-.PHONY: demo test lint fmt conformance bench fuzz audit build target kubectl
+.PHONY: demo test lint fmt conformance bench bench-plane soak fuzz audit build target kubectl
 
 demo: build
 	@target/release/lateen up --ephemeral --demo examples/shop
@@ -28,6 +28,14 @@ conformance: target
 bench: target
 	$(CARGO) bench -p lateen-e2e --bench render
 	$(CARGO) bench -p cue-session --bench official
+
+# The embedded plane against the API server of $KUBECONFIG, if there is one on this machine.
+bench-plane: build
+	$(CARGO) bench -p lateen-e2e --bench plane
+
+# Clients against a plane that is killed again and again, for SOAK_MINUTES.
+soak: build
+	$(CARGO) bench -p lateen-e2e --bench soak
 
 fuzz: target
 	FUZZ_ITERATIONS=100000 $(CARGO) test --release --locked fuzz
