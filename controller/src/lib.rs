@@ -15,6 +15,8 @@
 
 pub mod rest; // requests as JSON values
 pub mod kinds; // apiVersion and kind -> path
+pub mod clusters; // the clusters that are joined
+pub mod joining; // a kubeconfig as the Secret of a cluster
 pub mod queue; // each key once, later keys at their time
 pub mod lease; // at most one controller acts
 pub mod install; // CRDs and definitions

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use http::request::Builder;
 use http::{Method, Request};
 use kube::Client;
 use kube::core::Status;
@@ -146,6 +147,19 @@ pub struct ActAs {
     pub groups: Vec<String>,
 }
 
+impl ActAs {
+    /// A request that is made for this user.
+    fn mark(&self, mut request: Builder) -> Builder {
+        if !self.user.is_empty() {
+            request = request.header("Impersonate-User", &self.user);
+            for group in &self.groups {
+                request = request.header("Impersonate-Group", group);
+            }
+        }
+        request
+    }
+}
+
 /// Sends `body` (if any) and parses the answer.
 pub async fn send(
     client: &Client,
@@ -154,13 +168,7 @@ pub async fn send(
     body: Option<(Body, &Value)>,
     identity: &ActAs,
 ) -> Result<Value, Error> {
-    let mut request = Request::builder().method(method).uri(path);
-    if !identity.user.is_empty() {
-        request = request.header("Impersonate-User", &identity.user);
-        for group in &identity.groups {
-            request = request.header("Impersonate-Group", group);
-        }
-    }
+    let mut request = identity.mark(Request::builder().method(method).uri(path));
     let bytes = match body {
         Some((kind, value)) => {
             request = request.header("Content-Type", kind.media_type());
@@ -176,8 +184,8 @@ pub async fn send(
 ///
 /// # Errors
 /// As the request failed.
-pub async fn text(client: &Client, path: &str) -> Result<String, Error> {
-    let request = Request::get(path).body(Vec::new());
+pub async fn text(client: &Client, path: &str, identity: &ActAs) -> Result<String, Error> {
+    let request = identity.mark(Request::get(path)).body(Vec::new());
     let request = request.map_err(|error| Error::Answer(error.to_string()))?;
     Ok(client.request_text(request).await?)
 }

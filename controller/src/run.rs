@@ -19,6 +19,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use crate::clusters;
 use crate::kinds::Resource;
 use crate::observe::Metrics;
 use crate::queue::Queue;
@@ -114,7 +115,8 @@ pub async fn run(
     options: Options,
     stop: CancellationToken,
 ) {
-    let cluster_version = version(&client).await;
+    // Nothing, if it does not say.
+    let cluster_version = clusters::version(&client).await.unwrap_or_default();
     let shared = Arc::new(Shared {
         cluster_version,
         world: KubeWorld::new(client.clone(), metrics.clone()),
@@ -141,6 +143,7 @@ pub async fn run(
         let resource = Resource::new(V1BETA1, kind, plural, *namespaced);
         tasks.spawn(watch_read(shared.clone(), resource));
     }
+    tasks.spawn(watch_clusters(shared.clone()));
     let mut workers = JoinSet::new();
     for _ in 0..shared.options.workers.max(1) {
         workers.spawn(work(shared.clone()));
@@ -151,19 +154,6 @@ pub async fn run(
     shared.queue.close();
     while workers.join_next().await.is_some() {}
     shared.world.finish().await;
-}
-
-/// What the API server says it is; nothing if it does not say.
-async fn version(client: &Client) -> ClusterVersion {
-    let answer = rest::send(client, http::Method::GET, "/version", None, &ActAs::default()).await;
-    let Ok(answer) = answer else { return ClusterVersion::default() };
-    let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
-    ClusterVersion {
-        major: text("major"),
-        minor: text("minor"),
-        git_version: text("gitVersion"),
-        platform: text("platform"),
-    }
 }
 
 async fn work(shared: Arc<Shared>) {
@@ -187,6 +177,7 @@ async fn work(shared: Arc<Shared>) {
 async fn one(shared: &Shared, key: &Key) -> Option<Duration> {
     let engine = Engine {
         world: &shared.world,
+        objects: &shared.world,
         runtime: &*shared.runtime,
         render_library: &shared.render_library,
         step_library: &shared.step_library,
@@ -212,6 +203,26 @@ async fn one(shared: &Shared, key: &Key) -> Option<Duration> {
             shared.metrics.failures.inc();
             tracing::warn!(%error, "reconcile failed");
             Some(Duration::from_secs(2))
+        }
+    }
+}
+
+/// When a cluster answers again, Applications that wait for something are looked at.
+async fn watch_clusters(shared: Arc<Shared>) {
+    loop {
+        tokio::time::sleep(clusters::SILENCE).await;
+        if !shared.world.clusters().recovered().await {
+            continue;
+        }
+        let all = ObjectRef::local(V1BETA1, "Application", "", "");
+        for app in shared.world.mirror().list(&all, "").unwrap_or_default() {
+            let (meta, phase) = (&app["metadata"], &app["status"]["status"]);
+            let name = (meta["namespace"].as_str(), meta["name"].as_str());
+            if let (Some(namespace), Some(name)) = name
+                && phase != "running"
+            {
+                shared.queue.add((Subject::Application, namespace.to_owned(), name.to_owned()));
+            }
         }
     }
 }

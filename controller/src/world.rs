@@ -7,12 +7,15 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use http::Method;
 use kube::Client;
 use lateen_engine::api::SYSTEM_NAMESPACE;
+use lateen_engine::api::names::LOCAL_CLUSTER;
+use lateen_engine::render::ClusterVersion;
 use lateen_engine::world::{
-    Apply, Call, Error, HttpRequest, HttpResponse, LogPart, Mail, ObjectRef, PatchKind, World,
+    Apply, Call, Error, HttpRequest, HttpResponse, Identity, LogPart, Mail, ObjectRef, PatchKind,
+    World,
 };
 use serde_json::{Value, json};
 
-use crate::kinds::Kinds;
+use crate::clusters::{Clusters, Member};
 use crate::mirror::Mirror;
 use crate::observe::{Metrics, Request};
 use crate::outside::Outside;
@@ -22,11 +25,12 @@ use crate::rest::{self, ActAs, Body};
 /// Field manager of everything the engine writes.
 pub const MANAGER: &str = "lateen";
 
-/// Effects on one cluster.
+/// Effects on the engine's own cluster and on those that are joined.
 #[derive(Clone)]
 pub struct KubeWorld {
-    client: Client,
-    kinds: Arc<Kinds>,
+    clusters: Arc<Clusters>,
+    /// For whom requests to clusters are made.
+    identity: ActAs,
     metrics: Arc<Metrics>,
     outside: Arc<Outside>,
     mirror: Arc<Mirror>,
@@ -36,9 +40,10 @@ pub struct KubeWorld {
 impl KubeWorld {
     /// On the cluster of `client`; within a tokio runtime, where events are sent from.
     pub fn new(client: Client, metrics: Arc<Metrics>) -> Self {
-        let (kinds, outside, mirror) = Default::default();
+        let (identity, outside, mirror) = Default::default();
         let recorder = Recorder::start(client.clone(), metrics.clone());
-        Self { client, kinds, metrics, outside, mirror, recorder }
+        let clusters = Arc::new(Clusters::new(client));
+        Self { clusters, identity, metrics, outside, mirror, recorder }
     }
 
     /// What watches have shown; whoever watches fills it.
@@ -46,47 +51,78 @@ impl KubeWorld {
         &self.mirror
     }
 
+    /// The clusters that are joined.
+    pub fn clusters(&self) -> &Clusters {
+        &self.clusters
+    }
+
     /// Waits until the events told so far are sent.
     pub async fn finish(&self) {
         self.recorder.finish().await;
     }
 
-    async fn path(&self, at: &ObjectRef, name: Option<&str>) -> Result<String, Error> {
-        if !at.cluster.is_empty() && at.cluster != "local" {
-            return Err(Error::Unavailable(format!("cluster {} is not joined", at.cluster)));
-        }
-        let resource =
-            self.kinds.resolve(&self.client, &at.api_version, &at.kind).await.map_err(classify)?;
+    /// What watches have shown, for requests that they answer: of the engine's own cluster, and not
+    /// for somebody who may be allowed to see less.
+    fn shown(&self, at: &ObjectRef) -> Option<&Mirror> {
+        let own = at.cluster.is_empty() || at.cluster == LOCAL_CLUSTER;
+        (own && self.identity == ActAs::default()).then_some(&self.mirror)
+    }
+
+    async fn target(&self, at: &ObjectRef, name: Option<&str>) -> Result<Target, Error> {
+        let member = self.clusters.member(&at.cluster).await?;
+        let resource = member
+            .ask(member.kinds.resolve(&member.client, &at.api_version, &at.kind))
+            .await
+            .map_err(classify)?;
         let namespace = if resource.namespaced && at.namespace.is_empty() && name.is_some() {
             "default"
         } else {
             &at.namespace
         };
-        Ok(rest::path(&resource, namespace, name))
+        let path = rest::path(&resource, namespace, name);
+        Ok(Target { member, path })
     }
 
     async fn send(
         &self,
         method: Method,
-        path: &str,
+        to: &Target,
         body: Option<(Body, &Value)>,
     ) -> Result<Value, Error> {
+        let Target { member, path } = to;
         self.metrics.requests.get_or_create(&Request::of(method.as_str(), path)).inc();
         tracing::trace!(%method, path, "request");
         let writes = method != Method::GET && method != Method::DELETE;
-        let answer = rest::send(&self.client, method, path, body, &ActAs::default())
+        let answer = member
+            .ask(rest::send(&member.client, method, path, body, &self.identity))
             .await
             .map_err(classify)?;
-        if writes {
+        if writes && member.is_own() {
             self.mirror.saw(&answer);
         }
         Ok(answer)
     }
 }
 
-/// Whether an object is in the cluster the engine runs in.
-fn is_local(at: &ObjectRef) -> bool {
-    at.cluster.is_empty() || at.cluster == "local"
+/// Where a request goes.
+struct Target {
+    member: Member,
+    path: String,
+}
+
+impl Target {
+    fn with_query(self, name: &str, value: &str) -> Self {
+        Self { path: rest::with_query(self.path, name, value), ..self }
+    }
+
+    fn owned_by_manager(self, force: bool) -> Self {
+        let to = self.with_query("fieldManager", MANAGER);
+        if force { to.with_query("force", "true") } else { to }
+    }
+
+    fn below(self, part: &str) -> Self {
+        Self { path: format!("{}/{part}", self.path), ..self }
+    }
 }
 
 /// Sorts refusals into what the engine tells apart.
@@ -104,25 +140,21 @@ fn classify(error: rest::Error) -> Error {
     }
 }
 
-fn owned_by_manager(path: String, force: bool) -> String {
-    let path = rest::with_query(path, "fieldManager", MANAGER);
-    if force { rest::with_query(path, "force", "true") } else { path }
-}
-
 impl World for KubeWorld {
     fn get<'a>(&'a self, at: &'a ObjectRef) -> Call<'a, Option<Value>> {
         Box::pin(async move {
-            if let Some(known) = self.mirror.get(at).filter(|_| is_local(at)) {
+            let shown = self.shown(at);
+            if let Some(known) = shown.and_then(|it| it.get(at)) {
                 return Ok(Some(known));
             }
             // Definitions are looked for in the Application's namespace first, mostly in vain. Those
             // of the system's are asked for: they may have been made a moment ago.
             let elsewhere = at.kind.ends_with("Definition") && at.namespace != SYSTEM_NAMESPACE;
-            if elsewhere && self.mirror.lacks(at) {
+            if elsewhere && shown.is_some_and(|it| it.lacks(at)) {
                 return Ok(None);
             }
-            let path = self.path(at, Some(&at.name)).await?;
-            match self.send(Method::GET, &path, None).await {
+            let to = self.target(at, Some(&at.name)).await?;
+            match self.send(Method::GET, &to, None).await {
                 Ok(value) => Ok(Some(value)),
                 Err(Error::NotFound(_)) => Ok(None),
                 Err(error) => Err(error),
@@ -132,14 +164,14 @@ impl World for KubeWorld {
 
     fn list<'a>(&'a self, of: &'a ObjectRef, labels: &'a str) -> Call<'a, Vec<Value>> {
         Box::pin(async move {
-            if let Some(known) = self.mirror.list(of, labels).filter(|_| is_local(of)) {
+            if let Some(known) = self.shown(of).and_then(|it| it.list(of, labels)) {
                 return Ok(known);
             }
-            let mut path = self.path(of, None).await?;
+            let mut to = self.target(of, None).await?;
             if !labels.is_empty() {
-                path = rest::with_query(path, "labelSelector", labels);
+                to = to.with_query("labelSelector", labels);
             }
-            let mut list = self.send(Method::GET, &path, None).await?;
+            let mut list = self.send(Method::GET, &to, None).await?;
             Ok(list["items"].as_array_mut().map(std::mem::take).unwrap_or_default())
         })
     }
@@ -147,45 +179,46 @@ impl World for KubeWorld {
     fn apply<'a>(&'a self, object: &'a Value, cluster: &'a str, how: Apply) -> Call<'a, Value> {
         Box::pin(async move {
             let at = ObjectRef::of(object, cluster);
-            let path = owned_by_manager(self.path(&at, Some(&at.name)).await?, how.force);
-            self.send(Method::PATCH, &path, Some((Body::Apply, object))).await
+            let to = self.target(&at, Some(&at.name)).await?.owned_by_manager(how.force);
+            self.send(Method::PATCH, &to, Some((Body::Apply, object))).await
         })
     }
 
     fn replace<'a>(&'a self, object: &'a Value, cluster: &'a str) -> Call<'a, Value> {
         Box::pin(async move {
             let at = ObjectRef::of(object, cluster);
-            let path = owned_by_manager(self.path(&at, Some(&at.name)).await?, false);
-            self.send(Method::PUT, &path, Some((Body::Json, object))).await
+            let to = self.target(&at, Some(&at.name)).await?.owned_by_manager(false);
+            self.send(Method::PUT, &to, Some((Body::Json, object))).await
         })
     }
 
     fn patch<'a>(&'a self, at: &'a ObjectRef, kind: PatchKind, body: &'a Value) -> Call<'a, Value> {
         Box::pin(async move {
-            let path = owned_by_manager(self.path(at, Some(&at.name)).await?, false);
+            let to = self.target(at, Some(&at.name)).await?.owned_by_manager(false);
             let kind = match kind {
                 PatchKind::Merge => Body::MergePatch,
                 PatchKind::Json => Body::JsonPatch,
                 PatchKind::Strategic => Body::StrategicPatch,
             };
-            self.send(Method::PATCH, &path, Some((kind, body))).await
+            self.send(Method::PATCH, &to, Some((kind, body))).await
         })
     }
 
     fn patch_status<'a>(&'a self, at: &'a ObjectRef, body: &'a Value) -> Call<'a, Value> {
         Box::pin(async move {
-            let path = format!("{}/status", self.path(at, Some(&at.name)).await?);
-            let path = owned_by_manager(path, false);
-            self.send(Method::PATCH, &path, Some((Body::MergePatch, body))).await
+            let to = self.target(at, Some(&at.name)).await?.below("status").owned_by_manager(false);
+            self.send(Method::PATCH, &to, Some((Body::MergePatch, body))).await
         })
     }
 
     fn delete<'a>(&'a self, at: &'a ObjectRef) -> Call<'a, ()> {
         Box::pin(async move {
-            let path = self.path(at, Some(&at.name)).await?;
-            let path = rest::with_query(path, "propagationPolicy", "Background");
-            self.mirror.lost(at);
-            match self.send(Method::DELETE, &path, None).await {
+            let to = self.target(at, Some(&at.name)).await?;
+            let to = to.with_query("propagationPolicy", "Background");
+            if to.member.is_own() {
+                self.mirror.lost(at);
+            }
+            match self.send(Method::DELETE, &to, None).await {
                 Ok(_) | Err(Error::NotFound(_)) => Ok(()),
                 Err(error) => Err(error),
             }
@@ -239,9 +272,27 @@ impl World for KubeWorld {
         Box::pin(self.outside.mail(mail))
     }
 
-    fn is_namespaced<'a>(&'a self, api_version: &'a str, kind: &'a str) -> Call<'a, bool> {
+    fn acting_as(&self, who: &Identity) -> Result<Box<dyn World + '_>, Error> {
+        let identity = ActAs { user: who.user.clone(), groups: who.groups.clone() };
+        Ok(Box::new(Self { identity, ..self.clone() }))
+    }
+
+    fn cluster_version<'a>(&'a self, cluster: &'a str) -> Call<'a, Option<ClusterVersion>> {
         Box::pin(async move {
-            let found = self.kinds.resolve(&self.client, api_version, kind).await;
+            let member = self.clusters.member(cluster).await?;
+            member.version().await.map(Some).map_err(classify)
+        })
+    }
+
+    fn is_namespaced<'a>(
+        &'a self,
+        api_version: &'a str,
+        kind: &'a str,
+        cluster: &'a str,
+    ) -> Call<'a, bool> {
+        Box::pin(async move {
+            let member = self.clusters.member(cluster).await?;
+            let found = member.ask(member.kinds.resolve(&member.client, api_version, kind)).await;
             found.map(|it| it.namespaced).map_err(classify)
         })
     }
@@ -250,16 +301,17 @@ impl World for KubeWorld {
         &'a self,
         group: &'a str,
         resource: &'a str,
-        _cluster: &'a str,
+        cluster: &'a str,
     ) -> Call<'a, Option<(String, String)>> {
-        Box::pin(
-            async move { self.kinds.named(&self.client, group, resource).await.map_err(classify) },
-        )
+        Box::pin(async move {
+            let member = self.clusters.member(cluster).await?;
+            member.ask(member.kinds.named(&member.client, group, resource)).await.map_err(classify)
+        })
     }
 
     fn logs<'a>(&'a self, pod: &'a ObjectRef, part: &'a LogPart) -> Call<'a, String> {
         Box::pin(async move {
-            let mut path = format!("{}/log", self.path(pod, Some(&pod.name)).await?);
+            let mut to = self.target(pod, Some(&pod.name)).await?.below("log");
             let number = |it: Option<i64>| it.map(|it| it.to_string()).unwrap_or_default();
             let yes = |it: bool| if it { "true".to_owned() } else { String::new() };
             for (name, value) in [
@@ -272,11 +324,12 @@ impl World for KubeWorld {
                 ("limitBytes", number(part.limit_bytes)),
             ] {
                 if !value.is_empty() {
-                    path = rest::with_query(path, name, &value);
+                    to = to.with_query(name, &value);
                 }
             }
-            self.metrics.requests.get_or_create(&Request::of("GET", &path)).inc();
-            rest::text(&self.client, &path).await.map_err(classify)
+            self.metrics.requests.get_or_create(&Request::of("GET", &to.path)).inc();
+            let Target { member, path } = &to;
+            member.ask(rest::text(&member.client, path, &self.identity)).await.map_err(classify)
         })
     }
 

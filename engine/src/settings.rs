@@ -21,6 +21,11 @@ pub struct Settings {
     pub admission: Admission,
     /// What is off unless asked for.
     pub gates: Gates,
+    /// Whom Applications without a user are delivered for, if users are told apart.
+    pub default_user: String,
+    /// How long the deletion of an Application waits for clusters that do not answer; after that, what
+    /// is on them is left behind.
+    pub cluster_patience: chrono::Duration,
 }
 
 impl Default for Settings {
@@ -32,6 +37,8 @@ impl Default for Settings {
             definition_revision_limit: 2,
             admission: Admission::default(),
             gates: Gates::default(),
+            default_user: "kubevela:vela-core".into(),
+            cluster_patience: chrono::Duration::hours(1),
         }
     }
 }
@@ -43,6 +50,10 @@ pub struct Gates {
     pub application_policies: bool,
     /// `EnableGlobalPolicies`: those that do so without being named.
     pub global_policies: bool,
+    /// `AuthenticateApplication`: nothing is delivered for the engine itself.
+    pub authenticate: bool,
+    /// `EnableSuspendOnFailure`: a step that has failed too often suspends the run.
+    pub suspend_on_failure: bool,
 }
 
 impl Gates {
@@ -56,6 +67,8 @@ impl Gates {
             match name.trim() {
                 "EnableApplicationScopedPolicies" => gates.application_policies = on,
                 "EnableGlobalPolicies" => gates.global_policies = on,
+                "AuthenticateApplication" => gates.authenticate = on,
+                "EnableSuspendOnFailure" => gates.suspend_on_failure = on,
                 other => unknown.push(other.to_owned()),
             }
         }

@@ -6,6 +6,8 @@ use std::pin::Pin;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
+use crate::render::ClusterVersion;
+
 /// An effect under way; may be dropped at any time, which counts as a crash.
 pub type Call<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
@@ -69,6 +71,15 @@ impl ObjectRef {
             name: name.into(),
         }
     }
+}
+
+/// Whom a request is made for, instead of for the engine itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Identity {
+    /// `system:serviceaccount:<namespace>:<name>` for a service account.
+    pub user: String,
+    /// Groups of that user.
+    pub groups: Vec<String>,
 }
 
 /// How an object is applied.
@@ -245,8 +256,24 @@ pub trait World: Send + Sync {
     ) -> Call<'a, ()>;
     /// A request to anywhere.
     fn http<'a>(&'a self, request: &'a HttpRequest) -> Call<'a, HttpResponse>;
-    /// Whether objects of the kind live in namespaces.
-    fn is_namespaced<'a>(&'a self, _api_version: &'a str, kind: &'a str) -> Call<'a, bool> {
+    /// The same effects, but requests to clusters are made for somebody else.
+    ///
+    /// # Errors
+    /// This world can act for itself only.
+    fn acting_as(&self, who: &Identity) -> Result<Box<dyn World + '_>, Error> {
+        Err(Error::Forbidden(format!("nobody can be acted for here, not {}", who.user)))
+    }
+    /// Version of a cluster that is not the engine's own; `None` if it is not known.
+    fn cluster_version<'a>(&'a self, _cluster: &'a str) -> Call<'a, Option<ClusterVersion>> {
+        Box::pin(async { Ok(None) })
+    }
+    /// Whether objects of the kind live in namespaces of a cluster.
+    fn is_namespaced<'a>(
+        &'a self,
+        _api_version: &'a str,
+        kind: &'a str,
+        _cluster: &'a str,
+    ) -> Call<'a, bool> {
         Box::pin(async move { Ok(!CLUSTER_SCOPED.contains(&kind)) })
     }
     /// `apiVersion` and `kind` of a resource, named in the plural or the singular; any group, if none

@@ -71,6 +71,13 @@ pub struct Args {
     /// Kinds that may be delivered: whitelist:KIND.VERSION.GROUP,… or blacklist:…
     #[arg(long, default_value = "", value_name = "LIST")]
     allow_resource_types: String,
+    /// How long the deletion of an Application waits for clusters that do not answer; after that, what
+    /// is on them is left behind.
+    #[arg(long, default_value = "1h", value_name = "DURATION")]
+    unreachable_cluster_patience: String,
+    /// Whom Applications without a user are delivered for, with gate AuthenticateApplication.
+    #[arg(long, default_value = "kubevela:vela-core", value_name = "USER")]
+    authentication_default_user: String,
     /// Further flags of the official controller.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
     others: Vec<String>,
@@ -123,6 +130,7 @@ pub async fn run(mut args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     let kinds = Kinds::read(&args.allow_resource_types)
         .map_err(|error| bad_input(format!("--allow-resource-types: {error}")))?;
     let resync = duration("--application-re-sync-period", &args.application_re_sync_period)?;
+    let patience = duration("--unreachable-cluster-patience", &args.unreachable_cluster_patience)?;
     let cluster = cli.target.cluster().await?;
     let metrics = Arc::new(Metrics::default());
     let stop = CancellationToken::new();
@@ -149,6 +157,8 @@ pub async fn run(mut args: Args, cli: &Cli) -> anyhow::Result<Exit> {
             definition_revision_limit: args.definition_revision_limit,
             admission: Admission { cross_namespace: args.allow_cross_namespace_resource, kinds },
             gates,
+            default_user: args.authentication_default_user.clone(),
+            cluster_patience: chrono::Duration::from_std(patience).unwrap_or(chrono::Duration::MAX),
         },
         namespace: String::new(),
     };

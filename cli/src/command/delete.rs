@@ -6,7 +6,9 @@ use std::time::Duration;
 use clap::Args as ClapArgs;
 use http::Method;
 use lateen_controller::report;
-use lateen_controller::rest::{self, ActAs};
+use lateen_controller::rest::{self, ActAs, Body};
+use lateen_engine::api::names::annotation;
+use serde_json::json;
 
 use crate::Cli;
 use crate::command::def::nearest;
@@ -19,7 +21,8 @@ use crate::target::cue_runtime;
 #[command(after_help = "\
 Examples:
   lateen delete shop
-  lateen delete -f app.yaml --wait=false")]
+  lateen delete -f app.yaml --wait=false
+  lateen delete shop --force   clusters that do not answer keep what they have")]
 pub struct Args {
     /// Names of Applications.
     names: Vec<String>,
@@ -29,6 +32,9 @@ pub struct Args {
     /// Wait until everything is gone.
     #[arg(long, default_value_t = true, action = clap::ArgAction::Set, value_name = "BOOL")]
     wait: bool,
+    /// Leave behind what is on clusters that do not answer.
+    #[arg(long)]
+    force: bool,
     /// Longest wait, in seconds.
     #[arg(long, default_value_t = 120, value_name = "SECONDS")]
     timeout: u64,
@@ -63,6 +69,11 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
             ));
             exit = Exit::NotSo;
             continue;
+        }
+        if args.force {
+            let mark = json!({"metadata": {"annotations": {annotation::ABANDON: "true"}}});
+            let body = Some((Body::MergePatch, &mark));
+            rest::send(&cluster.client, Method::PATCH, &path, body, &ActAs::default()).await?;
         }
         rest::send(&cluster.client, Method::DELETE, &path, None, &ActAs::default()).await?;
         let until = tokio::time::Instant::now() + Duration::from_secs(args.timeout);

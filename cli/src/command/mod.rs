@@ -5,6 +5,7 @@ use clap::Subcommand;
 use crate::Cli;
 use crate::exit::Exit;
 
+mod cluster;
 mod completion;
 mod controller;
 mod cue;
@@ -38,6 +39,8 @@ pub enum Command {
     DryRun(dry_run::Args),
     /// Check, render, apply, list and show definitions.
     Def(def::Args),
+    /// Join, list and detach clusters.
+    Cluster(cluster::Args),
     /// List the revisions of an Application.
     Revision(revision::Args),
     /// Put CRDs and definitions into a cluster.
@@ -70,6 +73,7 @@ impl Command {
             | Command::Workflow(_)
             | Command::DryRun(_)
             | Command::Def(_)
+            | Command::Cluster(_)
             | Command::Revision(_)
             | Command::Install(_)
             | Command::Cue(_)
@@ -90,6 +94,7 @@ pub async fn run(command: Command, cli: &Cli) -> anyhow::Result<Exit> {
         Command::Workflow(args) => workflow::run(args, cli).await,
         Command::DryRun(args) => dry_run::run(args, cli).await,
         Command::Def(args) => def::run(args, cli).await,
+        Command::Cluster(args) => cluster::run(args, cli).await,
         Command::Revision(args) => revision::run(args, cli).await,
         Command::Install(args) => install::run(args, cli).await,
         Command::Controller(args) => controller::run(*args, cli).await,

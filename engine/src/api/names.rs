@@ -90,8 +90,12 @@ pub mod annotation {
     pub const USERNAME: &str = "app.oam.dev/username";
     /// Groups of who acts.
     pub const GROUP: &str = "app.oam.dev/group";
+    /// `true`: what is on clusters that do not answer is left behind when the Application goes.
+    pub const ABANDON: &str = "app.oam.dev/abandon-unreachable";
     /// Service account used for applying.
     pub const SERVICE_ACCOUNT: &str = "app.oam.dev/service-account-name";
+    /// Another name of a cluster, on its Secret.
+    pub const CLUSTER_ALIAS: &str = "cluster.core.oam.dev/cluster-alias";
     /// Result of application-scoped policies may make a revision.
     pub const AUTO_REVISION: &str = "policy.oam.dev/auto-revision";
 }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::Delivery;
 use super::rules::Rules;
 use super::trackers::{Tracker, Trackers, place};
-use crate::api::names::{annotation, finalizer, label};
+use crate::api::names::{LOCAL_CLUSTER, annotation, finalizer, label};
 use crate::api::{Application, ManagedResource, object};
 use crate::world::{Error, ObjectRef, PatchKind, World};
 
@@ -23,6 +23,8 @@ use crate::world::{Error, ObjectRef, PatchKind, World};
 pub enum Collected {
     /// Nothing is left to collect.
     All,
+    /// Nothing but these, which were given up: their clusters do not answer.
+    Abandoned(Vec<String>),
     /// Objects are still going; what to tell about them.
     Waiting(String),
 }
@@ -43,6 +45,7 @@ type Key = (String, String, String, String, String);
 /// Collects for one Application during one reconcile.
 pub struct Collector<'a> {
     world: &'a dyn World,
+    objects: &'a dyn World,
     app: &'a Application,
     rules: &'a Rules,
     trackers: &'a Trackers,
@@ -50,18 +53,38 @@ pub struct Collector<'a> {
     orphan: bool,
     live: HashMap<Key, Option<Value>>,
     wrong: Vec<String>,
+    /// What is on other clusters that do not let us is left behind.
+    abandons: bool,
+    abandoned: Vec<String>,
 }
 
 impl<'a> Collector<'a> {
     /// For `app`, whose trackers are `trackers`.
     pub fn new(
-        world: &'a dyn World,
+        (world, objects): (&'a dyn World, &'a dyn World),
         app: &'a Application,
         rules: &'a Rules,
         trackers: &'a Trackers,
     ) -> Self {
         let orphan = app.metadata.finalizers.iter().any(|it| it == finalizer::ORPHAN);
-        Self { world, app, rules, trackers, orphan, live: HashMap::new(), wrong: Vec::new() }
+        Self {
+            world,
+            objects,
+            app,
+            rules,
+            trackers,
+            orphan,
+            live: HashMap::new(),
+            wrong: Vec::new(),
+            abandons: false,
+            abandoned: Vec::new(),
+        }
+    }
+
+    /// Leaves behind what is on clusters that do not answer, or do not let us, if `abandons` is
+    /// set.
+    pub fn abandoning(self, abandons: bool) -> Self {
+        Self { abandons, ..self }
     }
 
     /// Marks, removes, sweeps; to be called again until nothing is left.
@@ -95,7 +118,10 @@ impl<'a> Collector<'a> {
                 self.wrong.join("; ")
             )));
         }
-        let Some(first) = waiting.first() else { return Ok(Collected::All) };
+        let Some(first) = waiting.first() else {
+            let none = self.abandoned.is_empty();
+            return Ok(if none { Collected::All } else { Collected::Abandoned(self.abandoned) });
+        };
         Ok(Collected::Waiting(format!(
             "Waiting for {first} to delete. (At least {} resources are deleting.)",
             waiting.len()
@@ -168,6 +194,7 @@ impl<'a> Collector<'a> {
             if !held {
                 match self.remove(resource).await {
                     Ok(gone) => there = !gone,
+                    Err(error) if self.gives_up(resource, &error) => there = false,
                     Err(error) => {
                         let text = self.text(resource);
                         self.wrong.push(format!("failed to delete resource {text}: {error}"));
@@ -188,11 +215,22 @@ impl<'a> Collector<'a> {
         left: &mut Vec<&'r ManagedResource>,
     ) {
         // A kind that is not served any more has no objects.
-        if !matches!(error, Error::Invalid(_)) {
+        if !matches!(error, Error::Invalid(_)) && !self.gives_up(resource, error) {
             left.push(resource);
             let text = self.text(resource);
             self.wrong.push(format!("failed to get resource {text}: {error}"));
         }
+    }
+
+    /// Whether a resource is left behind because of an error, which is noted then.
+    fn gives_up(&mut self, resource: &ManagedResource, error: &Error) -> bool {
+        let elsewhere = !matches!(resource.cluster.as_str(), "" | LOCAL_CLUSTER);
+        let closed = matches!(error, Error::Unavailable(_) | Error::Forbidden(_));
+        let leaves = self.abandons && elsewhere && closed;
+        if leaves {
+            self.abandoned.push(self.display(resource));
+        }
+        leaves
     }
 
     /// Whether component `it` needs component `other` (dependsOn, or inputs from its outputs).
@@ -213,7 +251,7 @@ impl<'a> Collector<'a> {
         if let Some(known) = self.live.get(&key) {
             return Ok(known.clone());
         }
-        let found = match self.world.get(&place(resource)).await {
+        let found = match self.objects.get(&place(resource)).await {
             Err(Error::NotFound(_)) => None,
             other => other?,
         };
@@ -268,14 +306,14 @@ impl<'a> Collector<'a> {
             return self.let_go(&at, &body).await;
         }
         if object::text(&live, "/metadata/deletionTimestamp").is_empty() {
-            self.world.delete(&at).await?;
+            self.objects.delete(&at).await?;
         }
-        let left = self.world.get(&at).await?;
+        let left = self.objects.get(&at).await?;
         Ok(left.is_none_or(|it| !self.owns(&it)))
     }
 
     async fn let_go(&self, at: &ObjectRef, body: &Value) -> Result<bool, Error> {
-        match self.world.patch(at, PatchKind::Merge, body).await {
+        match self.objects.patch(at, PatchKind::Merge, body).await {
             Ok(_) | Err(Error::NotFound(_)) => Ok(true),
             Err(error) => Err(error),
         }
@@ -324,6 +362,8 @@ impl Delivery<'_> {
         };
         self.write_trackers(unwritten).await?;
         let trackers = self.state().trackers.clone();
-        Collector::new(self.world, self.app, &self.rules, &trackers).run(extent).await
+        Collector::new((self.world, self.objects), self.app, &self.rules, &trackers)
+            .run(extent)
+            .await
     }
 }

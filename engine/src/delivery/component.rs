@@ -49,7 +49,12 @@ impl Delivery<'_> {
         let mut context = self.context.clone();
         context.cluster = cluster_name(&at.cluster).to_owned();
         context.live_status.clone_from(&status);
-        let mut rendered = rendering::rendered(self.world, self.app.namespace(), |actor| {
+        if context.cluster != LOCAL_CLUSTER
+            && let Some(version) = self.objects.cluster_version(&at.cluster).await?
+        {
+            context.cluster_version = version;
+        }
+        let mut rendered = rendering::rendered(self.objects, self.app.namespace(), |actor| {
             render::render_component(
                 self.templates,
                 self.definitions,
@@ -275,8 +280,18 @@ impl Delivery<'_> {
             let Some(component) = components.iter().find(|it| it.name == old.name) else {
                 continue;
             };
-            let live = self.live_of(old, &rows).await?;
             let mut row = self.fresh_row(component, &old.cluster, &old.namespace);
+            let live = match self.live_of(old, &rows).await {
+                // Another cluster that does not answer makes only what is on it unknown.
+                Err(Error::Unavailable(text)) if cluster_name(&old.cluster) != LOCAL_CLUSTER => {
+                    (row.healthy, row.workload_healthy, row.message) = (false, false, text);
+                    row.traits.clone_from(&old.traits);
+                    self.state().note_service(row);
+                    all = false;
+                    continue;
+                }
+                live => live?,
+            };
             self.judge_workload(component, &mut row, &live)?;
             if row.workload_healthy && old.traits.iter().any(|it| it.pending) {
                 let at = Placed { cluster: old.cluster.clone(), namespace: old.namespace.clone() };
@@ -304,7 +319,7 @@ impl Delivery<'_> {
             let known = self.state().seen(&resource);
             let found = match known {
                 Some(found) => found,
-                None => self.world.get(&place(&resource)).await?.unwrap_or_else(|| json!({})),
+                None => self.objects.get(&place(&resource)).await?.unwrap_or_else(|| json!({})),
             };
             let raw = resource.raw.as_ref().unwrap_or(&Value::Null);
             if object::label(raw, label::RESOURCE_TYPE) == Some(RESOURCE_WORKLOAD) {

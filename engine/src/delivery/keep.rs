@@ -63,7 +63,7 @@ impl Delivery<'_> {
             }
         };
         let ruled = self.rules.kept_paths(raw, Moment::StateKeep).is_some();
-        if ruled && self.world.get(&place(resource)).await.map_err(explain)?.is_none() {
+        if ruled && self.objects.get(&place(resource)).await.map_err(explain)?.is_none() {
             return Ok(Kept::Gone);
         }
         let live = self.apply(raw.clone(), &resource.cluster, true, Moment::StateKeep).await;

@@ -34,8 +34,10 @@ use crate::world::{Apply, Call, Error, ObjectRef, World};
 
 /// Delivers for one Application during one reconcile.
 pub struct Delivery<'a> {
-    /// Effects.
+    /// Effects on what is the engine's own: trackers.
     pub world: &'a dyn World,
+    /// Effects on what is delivered: perhaps for somebody else.
+    pub objects: &'a dyn World,
     /// The Application.
     pub app: &'a Application,
     /// What its types mean.
@@ -63,7 +65,7 @@ struct State {
 impl<'a> Delivery<'a> {
     /// With the trackers as they are.
     pub fn new(
-        world: &'a dyn World,
+        (world, objects): (&'a dyn World, &'a dyn World),
         app: &'a Application,
         definitions: &'a Definitions,
         context: &'a Context,
@@ -78,7 +80,7 @@ impl<'a> Delivery<'a> {
         };
         let state = Mutex::new(state);
         let admission = Admission::default();
-        Self { world, app, definitions, context, templates, rules, admission, state }
+        Self { world, objects, app, definitions, context, templates, rules, admission, state }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -27,7 +27,7 @@ impl Delivery<'_> {
         for object in &mut objects {
             let at = ObjectRef::of(object, cluster);
             // What cannot be told is said by the API server, of that one object.
-            if self.world.is_namespaced(&at.api_version, &at.kind).await == Ok(false) {
+            if self.objects.is_namespaced(&at.api_version, &at.kind, cluster).await == Ok(false) {
                 object::map_mut(object, &["metadata"]).shift_remove("namespace");
             }
         }
@@ -89,7 +89,7 @@ impl Delivery<'_> {
         moment: Moment,
     ) -> Result<Value, Error> {
         let at = ObjectRef::of(&object, cluster);
-        let live = self.world.get(&at).await?;
+        let live = self.objects.get(&at).await?;
         if self.rules.only_reads(&object) {
             return live.ok_or_else(|| {
                 Error::Invalid(format!(
@@ -118,7 +118,7 @@ impl Delivery<'_> {
                 }
                 // Another one's: all we may do is say that we share it.
                 let body = json!({"metadata": {"annotations": {annotation::SHARED_BY: sharers}}});
-                return self.world.patch(&at, PatchKind::Merge, &body).await;
+                return self.objects.patch(&at, PatchKind::Merge, &body).await;
             }
             object::set_annotation(&mut object, annotation::SHARED_BY, &sharers);
         }
@@ -143,7 +143,7 @@ impl Delivery<'_> {
                 let version = object::text(&live, "/metadata/resourceVersion");
                 object::map_mut(&mut object, &["metadata"])
                     .insert("resourceVersion".into(), version.into());
-                self.world.replace(&object, cluster).await
+                self.objects.replace(&object, cluster).await
             }
             _ => self.write(&object, cluster).await,
         }
@@ -152,15 +152,15 @@ impl Delivery<'_> {
     async fn write(&self, object: &Value, cluster: &str) -> Result<Value, Error> {
         let mut object = object.clone();
         stamp_hash(&mut object);
-        self.world.apply(&object, cluster, Apply { force: true }).await
+        self.objects.apply(&object, cluster, Apply { force: true }).await
     }
 
     /// Fields that cannot be changed: away with it, and anew.
     async fn recreate(&self, object: &Value, live: &Value, at: &ObjectRef) -> Result<Value, Error> {
         if object::text(live, "/metadata/deletionTimestamp").is_empty() {
-            self.world.delete(at).await?;
+            self.objects.delete(at).await?;
         }
-        if self.world.get(at).await?.is_some() {
+        if self.objects.get(at).await?.is_some() {
             return Err(Error::Unavailable(format!(
                 "{} {}/{} is being deleted, to be created anew",
                 at.kind, at.namespace, at.name

@@ -29,12 +29,15 @@ use crate::api::names::{annotation, condition, finalizer, label};
 use crate::api::{Application, V1BETA1};
 use crate::render::Library;
 use crate::settings::Settings;
-use crate::world::{Error, ObjectRef, PatchKind, World};
+use crate::world::{Error, Identity, ObjectRef, PatchKind, World};
 
 /// What reconciles are done with.
+#[derive(Clone)]
 pub struct Engine<'a> {
     /// Effects.
     pub world: &'a dyn World,
+    /// Effects on what Applications name: of `world`, perhaps for somebody else.
+    pub objects: &'a dyn World,
     /// The interpreter.
     pub runtime: &'a dyn Runtime,
     /// Packages of components and traits.
@@ -105,8 +108,14 @@ pub async fn reconcile(engine: &Engine<'_>, namespace: &str, name: &str) -> Resu
     if is_left_alone(&app) {
         return Ok(Next::default());
     }
+    let who = identity(&app, engine.settings);
+    let acting = who.map(|it| engine.world.acting_as(&it)).transpose()?;
+    let engine = &match &acting {
+        Some(acting) => Engine { objects: &**acting, ..engine.clone() },
+        None => engine.clone(),
+    };
     if !app.metadata.deletion_timestamp.is_empty() {
-        return removal::remove(engine, &app).await;
+        return removal::remove(engine, &app, &live).await;
     }
     adopt(engine, &mut app).await?;
     let before = serde_json::to_value(&app.status).unwrap_or_default();
@@ -133,6 +142,21 @@ pub async fn reconcile(engine: &Engine<'_>, namespace: &str, name: &str) -> Resu
         Err(Error::Conflict(_)) => Ok(Next { wake: Some(after(engine.world.now(), RACE)) }),
         Err(error) => Err(error),
     }
+}
+
+/// Whom the Application's objects are delivered for, if not for the engine itself: its user, its service
+/// account, or whoever the gate says; a user may act for less than the engine, never for more.
+fn identity(app: &Application, settings: &Settings) -> Option<Identity> {
+    let user =
+        match (app.annotation(annotation::USERNAME), app.annotation(annotation::SERVICE_ACCOUNT)) {
+            ("", "") if settings.gates.authenticate => settings.default_user.clone(),
+            ("", "") => return None,
+            ("", account) => format!("system:serviceaccount:{}:{account}", app.namespace()),
+            (user, _) => user.to_owned(),
+        };
+    let groups = app.annotation(annotation::GROUP).split(',').map(str::trim);
+    let groups = groups.filter(|it| !it.is_empty()).map(str::to_owned).collect();
+    Some(Identity { user, groups })
 }
 
 /// Paused, or another version's (E-3, 2).

@@ -113,14 +113,16 @@ async fn found(
     let text = |key: &str| wanted[key].as_str().unwrap_or_default();
     let (api_version, kind) = if text("kind").is_empty() {
         let (group, resource, cluster) = (text("group"), text("resource"), text("cluster"));
-        engine.world.kind_of(group, resource, cluster).await?.ok_or_else(|| {
+        engine.objects.kind_of(group, resource, cluster).await?.ok_or_else(|| {
             Error::Invalid(format!("failed to load ref object: no resource {resource:?} is known"))
         })?
     } else {
         (text("apiVersion").to_owned(), text("kind").to_owned())
     };
     let namespace = match text("namespace") {
-        "" if engine.world.is_namespaced(&api_version, &kind).await? => app.namespace(),
+        "" if engine.objects.is_namespaced(&api_version, &kind, text("cluster")).await? => {
+            app.namespace()
+        }
         given => given,
     };
     if !engine.settings.admission.cross_namespace && namespace != app.namespace() {
@@ -136,7 +138,7 @@ async fn found(
             .iter()
             .map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default()))
             .collect();
-        let mut found = engine.world.list(&at, &labels.join(",")).await?;
+        let mut found = engine.objects.list(&at, &labels.join(",")).await?;
         for it in &mut found {
             object::map_mut(it, &[]).insert("apiVersion".into(), api_version.as_str().into());
             object::map_mut(it, &[]).insert("kind".into(), kind.as_str().into());
@@ -146,7 +148,7 @@ async fn found(
     if at.name.is_empty() {
         component.clone_into(&mut at.name);
     }
-    let live = engine.world.get(&at).await?.ok_or_else(|| {
+    let live = engine.objects.get(&at).await?.ok_or_else(|| {
         Error::Invalid(format!(
             "failed to load ref object {kind} {namespace}/{}: it does not exist",
             at.name
@@ -158,7 +160,7 @@ async fn found(
 /// The objects of the YAML file at an address.
 async fn behind(engine: &Engine<'_>, url: &str) -> Result<Vec<Value>, Error> {
     let request = HttpRequest { method: "GET".into(), url: url.to_owned(), ..Default::default() };
-    let answer = engine.world.http(&request).await?;
+    let answer = engine.objects.http(&request).await?;
     if !(200..300).contains(&answer.status) {
         return Err(Error::Unavailable(format!(
             "failed to load ref objects from {url}: status {}",

@@ -1,10 +1,10 @@
 //! The Application goes: its objects first, then its trackers, then its finalizer (E-16).
 
-use chrono::Duration;
-use serde_json::json;
+use chrono::{DateTime, Duration, SecondsFormat, Utc};
+use serde_json::{Value, json};
 
 use super::{Engine, Next, after, place, status, write};
-use crate::api::names::{finalizer, phase};
+use crate::api::names::{annotation, finalizer, phase};
 use crate::api::{Application, V1BETA1};
 use crate::delivery::{Collected, Collector, Extent, Rules, Trackers};
 use crate::world::{Error, ObjectRef, PatchKind};
@@ -17,7 +17,14 @@ const RETRY: Duration = Duration::seconds(5);
 
 /// Removes what the Application owns; once nothing is left, the finalizer. What cannot be removed is
 /// told in the status, and keeps nothing else.
-pub(super) async fn remove(engine: &Engine<'_>, app: &Application) -> Result<Next, Error> {
+///
+/// Objects on clusters that do not answer are waited for, but not for ever: they are left behind, and that
+/// is told, once the annotation `app.oam.dev/abandon-unreachable` says so or patience has run out.
+pub(super) async fn remove(
+    engine: &Engine<'_>,
+    app: &Application,
+    live: &Value,
+) -> Result<Next, Error> {
     if !app.metadata.finalizers.iter().any(|it| it == finalizer::APPLICATION) {
         return Ok(Next::default());
     }
@@ -25,16 +32,38 @@ pub(super) async fn remove(engine: &Engine<'_>, app: &Application) -> Result<Nex
     let mut app = app.clone();
     app.status.phase = phase::DELETING.into();
     let rules = Rules::readable(&app);
+    let now = engine.world.now();
+    let end = DateTime::parse_from_rfc3339(&app.metadata.deletion_timestamp)
+        .map(|it| after(it.to_utc(), engine.settings.cluster_patience))
+        .unwrap_or(DateTime::<Utc>::MAX_UTC);
+    let abandons = app.annotation(annotation::ABANDON) == "true" || end <= now;
+    let mut elsewhere = false;
     let collected = match Trackers::load(engine.world, &app).await {
         Ok(trackers) => {
-            Collector::new(engine.world, &app, &rules, &trackers).run(Extent::Everything).await
+            elsewhere = trackers.reach_elsewhere();
+            Collector::new((engine.world, engine.objects), &app, &rules, &trackers)
+                .abandoning(abandons)
+                .run(Extent::Everything)
+                .await
         }
         Err(error) => Err(error),
     };
-    let now = engine.world.now();
     let (text, wait) = match collected {
         Ok(Collected::All) => return finish(engine, &app).await,
+        Ok(Collected::Abandoned(left)) => {
+            let text = format!("left behind on clusters that do not answer: {}", left.join("; "));
+            engine.world.event(live, true, "Abandoned", &text).await?;
+            return finish(engine, &app).await;
+        }
         Ok(Collected::Waiting(text)) => (text, LOOK),
+        Err(Error::Unavailable(text)) if !abandons && elsewhere => {
+            let by = end.to_rfc3339_opts(SecondsFormat::Secs, true);
+            let hint = format!(
+                "{text}; what is there is left behind at {by}, or as soon as the Application is annotated {}=true",
+                annotation::ABANDON
+            );
+            (hint, RETRY)
+        }
         Err(error) => (error.to_string(), RETRY),
     };
     status::deleting(&mut app, &text, now);

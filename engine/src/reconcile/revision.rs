@@ -181,7 +181,7 @@ async fn record(
         }
         // What is rendered from a live status cannot be known yet.
         let skip = |stage| stage == Stage::PostDispatch;
-        let rendered = rendering::rendered(engine.world, app.namespace(), |actor| {
+        let rendered = rendering::rendered(engine.objects, app.namespace(), |actor| {
             render_component(templates, definitions, &context, component, &skip, actor)
         })
         .await

@@ -75,8 +75,14 @@ pub(super) async fn deliver(
     let trackers = std::mem::replace(&mut found.trackers, Trackers::empty(app));
     let rules = std::mem::take(&mut found.rules);
     let snapshot = app.clone();
-    let mut delivery =
-        Delivery::new(world, &snapshot, &found.definitions, &context, templates, (rules, trackers));
+    let mut delivery = Delivery::new(
+        (world, engine.objects),
+        &snapshot,
+        &found.definitions,
+        &context,
+        templates,
+        (rules, trackers),
+    );
     delivery.admission = engine.settings.admission.clone();
     if fresh {
         let policy = stop(condition::POLICY, phase::GENERATING_POLICY, "FailedApply");
@@ -137,7 +143,7 @@ pub(super) async fn deliver(
     };
     let extent = if past { Extent::History } else { Extent::Marked };
     match delivery.collect(extent).await {
-        Ok(Collected::All) => {}
+        Ok(Collected::All | Collected::Abandoned(_)) => {}
         Ok(Collected::Waiting(text)) => {
             status::deleting(app, &text, now);
             wake_by(GOING);
@@ -389,7 +395,7 @@ async fn pass(
     let setting = Setting {
         runtime: engine.runtime,
         library: engine.step_library,
-        world: engine.world,
+        world: engine.objects,
         host: delivery,
     };
     let steps: &[WorkflowStep] = &found.steps.steps;

@@ -67,6 +67,7 @@ fn settle(cluster: &Cluster) -> Value {
     let settings = Settings { retries: 2, ..Settings::default() };
     let engine = Engine {
         world: cluster,
+        objects: cluster,
         runtime: &runtime,
         render_library: &Library::default(),
         step_library: &library,

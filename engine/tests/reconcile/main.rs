@@ -94,6 +94,7 @@ impl Shop {
     fn engine<'a>(&'a self, plane: &'a Plane) -> Engine<'a> {
         Engine {
             world: plane,
+            objects: plane,
             runtime: &self.runtime,
             render_library: &self.plain,
             step_library: &self.library,
@@ -190,7 +191,11 @@ fn play(shop: &Shop, case: &Value, death: Option<usize>) -> (Vec<Value>, Vec<Str
                 }
                 "cut" => plane.cut(word(value)),
                 "heal" => plane.heal(),
-                "want" | "writes" => {}
+                "pass" => {
+                    let seconds = chrono::Duration::seconds(value.as_i64().unwrap_or(0));
+                    plane.pass_until(plane.now() + seconds);
+                }
+                "want" | "writes" | "actors" => {}
                 other => panic!("no such step: {other}"),
             }
         }
@@ -206,6 +211,12 @@ fn play(shop: &Shop, case: &Value, death: Option<usize>) -> (Vec<Value>, Vec<Str
                 wrong.push(format!(
                     "step {index}: {at}: wanted {wanted}\n  got {got}\n  of {there:?}"
                 ));
+            }
+        }
+        for (name, wanted) in step["actors"].as_object().into_iter().flatten() {
+            let got = plane.actor(name);
+            if got.as_deref() != wanted.as_str() {
+                wrong.push(format!("step {index}: {name}: wanted {wanted}, got {got:?}"));
             }
         }
         if step["writes"].is_array() {

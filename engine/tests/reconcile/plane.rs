@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
-use std::sync::{LazyLock, Mutex, MutexGuard};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
 use chrono::{DateTime, Utc};
 use lateen_engine::world::{
-    Apply, Call, Error, HttpRequest, HttpResponse, ObjectRef, PatchKind, World,
+    Apply, Call, Error, HttpRequest, HttpResponse, Identity, ObjectRef, PatchKind, World,
 };
 use serde_json::{Map, Value, json};
 
@@ -32,6 +32,8 @@ struct State {
     /// Verb and name that are refused.
     refused: BTreeSet<(String, String)>,
     writes: Vec<String>,
+    /// By name of an object: who wrote it last.
+    actors: BTreeMap<String, String>,
     seconds: i64,
     version: u64,
     ids: u64,
@@ -45,7 +47,9 @@ struct State {
 
 #[derive(Default)]
 pub(crate) struct Plane {
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
+    /// Who is acted for.
+    who: String,
 }
 
 impl Plane {
@@ -67,6 +71,11 @@ impl Plane {
     /// `get Box web`, `apply`, `patch`, `delete`, in order.
     pub(crate) fn writes(&self) -> Vec<String> {
         self.state().writes.clone()
+    }
+
+    /// Who wrote an object of this name last.
+    pub(crate) fn actor(&self, name: &str) -> Option<String> {
+        self.state().actors.get(name).cloned()
     }
 
     pub(crate) fn refuse(&self, verb: &str, name: &str) {
@@ -164,7 +173,7 @@ impl Plane {
         effect: impl FnOnce(&mut State, &ObjectRef) -> Result<T, Error> + Send + 'a,
     ) -> Call<'a, T> {
         Box::pin(async move {
-            let result = self.state().serve(verb, &at, effect);
+            let result = self.state().serve(verb, &at, &self.who, effect);
             match result {
                 Some(result) => result,
                 None => std::future::pending().await,
@@ -200,6 +209,7 @@ impl State {
         &mut self,
         verb: &str,
         at: &ObjectRef,
+        who: &str,
         effect: impl FnOnce(&mut Self, &ObjectRef) -> Result<T, Error>,
     ) -> Option<Result<T, Error>> {
         if self.dead {
@@ -214,6 +224,7 @@ impl State {
         }
         if !matches!(verb, "get" | "list" | "event") {
             self.writes.push(format!("{verb} {} {}", at.kind, at.name));
+            self.actors.insert(at.name.clone(), who.to_owned());
         }
         let before = self.version;
         let result = effect(self, at);
@@ -407,6 +418,14 @@ impl World for Plane {
 
     fn http<'a>(&'a self, request: &'a HttpRequest) -> Call<'a, HttpResponse> {
         Box::pin(async move { Err(Error::Unavailable(format!("no web here: {}", request.url))) })
+    }
+
+    fn acting_as(&self, who: &Identity) -> Result<Box<dyn World + '_>, Error> {
+        let who = match who.groups.as_slice() {
+            [] => who.user.clone(),
+            groups => format!("{} of {}", who.user, groups.join(", ")),
+        };
+        Ok(Box::new(Self { state: self.state.clone(), who }))
     }
 
     fn now(&self) -> DateTime<Utc> {

@@ -36,13 +36,13 @@ fn object(asked: &Asked<'_>) -> Result<Value, Trouble> {
 }
 
 /// Puts an object without a namespace into the owner's (kubevela-observed.md 28).
-async fn at_home(object: &mut Value, with: &mut Acting<'_>) -> Result<(), Trouble> {
+async fn at_home(object: &mut Value, cluster: &str, with: &mut Acting<'_>) -> Result<(), Trouble> {
     let (api_version, kind) = (of(object, "apiVersion"), of(object, "kind"));
     if kind.is_empty() || api_version.is_empty() {
         return Err("an object needs apiVersion and kind".into());
     }
     let absent = object["metadata"]["namespace"].as_str().unwrap_or_default().is_empty();
-    if absent && with.world.is_namespaced(&api_version, &kind).await.map_err(explain)? {
+    if absent && with.world.is_namespaced(&api_version, &kind, cluster).await.map_err(explain)? {
         if !object["metadata"].is_object() {
             object["metadata"] = json!({});
         }
@@ -60,7 +60,7 @@ pub(super) async fn apply(asked: &Asked<'_>, with: &mut Acting<'_>) -> Result<Do
     if asked.params["patch"].is_object() {
         object = patching::lay_over(asked, with, &object)?;
     }
-    at_home(&mut object, with).await?;
+    at_home(&mut object, asked.text("cluster"), with).await?;
     let applied = with.host.dispatch(vec![object], asked.text("cluster")).await;
     let live = applied.map_err(explain)?.into_iter().next().unwrap_or_default();
     Ok(Done::Returns(shown(asked, live)))
@@ -112,7 +112,7 @@ pub(super) async fn apply_in_parallel(
 ) -> Result<Done, Trouble> {
     let mut objects = asked.params["value"].as_array().cloned().unwrap_or_default();
     for object in &mut objects {
-        at_home(object, with).await?;
+        at_home(object, asked.text("cluster"), with).await?;
     }
     let live = with.host.dispatch(objects, asked.text("cluster")).await.map_err(explain)?;
     let live = match asked.params.get("value") {
@@ -126,7 +126,7 @@ pub(super) async fn apply_in_parallel(
 /// correction would take the change back; of any other only the difference is sent.
 pub(super) async fn patch(asked: &Asked<'_>, with: &mut Acting<'_>) -> Result<Done, Trouble> {
     let mut object = object(asked)?;
-    at_home(&mut object, with).await?;
+    at_home(&mut object, asked.text("cluster"), with).await?;
     let at = ObjectRef::of(&object, asked.text("cluster"));
     let live = with.world.get(&at).await.map_err(explain)?.ok_or_else(|| not_found(&at))?;
     if let Some(manifest) = with.host.recorded(&at) {
@@ -151,7 +151,7 @@ pub(super) async fn patch(asked: &Asked<'_>, with: &mut Acting<'_>) -> Result<Do
 /// Reads one object; that it is not there shows in `err`.
 pub(super) async fn read(asked: &Asked<'_>, with: &mut Acting<'_>) -> Result<Done, Trouble> {
     let mut object = object(asked)?;
-    at_home(&mut object, with).await?;
+    at_home(&mut object, asked.text("cluster"), with).await?;
     let at = ObjectRef::of(&object, asked.text("cluster"));
     match with.world.get(&at).await {
         Ok(Some(live)) => Ok(Done::Returns(shown(asked, live))),
@@ -189,7 +189,7 @@ pub(super) async fn list(asked: &Asked<'_>, with: &mut Acting<'_>) -> Result<Don
 /// Deletes one object, or all that a filter selects.
 pub(super) async fn delete(asked: &Asked<'_>, with: &mut Acting<'_>) -> Result<Done, Trouble> {
     let mut object = object(asked)?;
-    at_home(&mut object, with).await?;
+    at_home(&mut object, asked.text("cluster"), with).await?;
     let at = ObjectRef::of(&object, asked.text("cluster"));
     let filter = &asked.params["filter"];
     let mut doomed = Vec::new();

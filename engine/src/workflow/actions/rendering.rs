@@ -137,7 +137,8 @@ async fn objects(
         let kind = format!("{}List", at.kind);
         return Ok(json!({"apiVersion": at.api_version, "kind": kind, "items": items}));
     }
-    let scoped = world.is_namespaced(&at.api_version, &at.kind).await.map_err(explain)?;
+    let scoped =
+        world.is_namespaced(&at.api_version, &at.kind, &at.cluster).await.map_err(explain)?;
     if scoped && at.namespace.is_empty() {
         at.namespace = namespace.to_owned();
         resource["metadata"]["namespace"] = namespace.into();
