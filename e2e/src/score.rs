@@ -22,6 +22,7 @@ pub struct Scores {
 
 impl Scores {
     /// One assertion.
+    #[allow(clippy::fn_params_excessive_bools, reason = "the outcome itself")]
     pub fn add(&mut self, name: &str, passed: bool) {
         self.add_many(name, u64::from(passed), 1);
     }
@@ -34,6 +35,7 @@ impl Scores {
     }
 
     /// One assertion that says what it wanted if it fails.
+    #[allow(clippy::fn_params_excessive_bools, reason = "the outcome itself")]
     pub fn check(&mut self, name: &str, case: &str, passed: bool, what: impl FnOnce() -> String) {
         self.add(name, passed);
         if !passed {

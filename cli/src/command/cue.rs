@@ -157,7 +157,7 @@ fn values(verb: Verb, input: Input, cli: &Cli) -> anyhow::Result<Exit> {
         },
     };
     let Outcome { output, warning } = evaluate(&cue_runtime()?, &request)?;
-    put(target, input.force, &output)?;
+    put(target, Existing::of(input.force), &output)?;
     if let Some(text) = warning {
         cli.out.note(text);
         return Ok(Exit::NotSo);
@@ -169,7 +169,7 @@ fn formatted(fmt: &Fmt, cli: &Cli) -> anyhow::Result<Exit> {
     let style = if fmt.simplify { Style::Simplified } else { Style::Plain };
     if fmt.files == ["-"] {
         let text = std::io::read_to_string(std::io::stdin())?;
-        put(None, false, format::text("-", &text, style)?.as_bytes())?;
+        put(None, Existing::Kept, format::text("-", &text, style)?.as_bytes())?;
         return Ok(Exit::Done);
     }
     let action = match (fmt.check, fmt.diff) {
@@ -193,6 +193,7 @@ fn imported(files: Import) -> anyhow::Result<Exit> {
     let runtime = cue_runtime()?;
     let options = import::Options { package: files.package, labels: files.path, list: files.list };
     let mut together = Vec::new();
+    let existing = Existing::of(files.force);
     for file in &files.files {
         let bytes =
             std::fs::read(file).map_err(|source| Error::File { file: file.clone(), source })?;
@@ -201,22 +202,35 @@ fn imported(files: Import) -> anyhow::Result<Exit> {
             together.extend(text.bytes());
         } else {
             let target = Path::new(file).with_extension("cue");
-            put(target.to_str(), files.force, text.as_bytes())?;
+            put(target.to_str(), existing, text.as_bytes())?;
         }
     }
     if let Some(target) = &files.outfile {
-        put(Some(target.as_str()).filter(|it| *it != "-"), files.force, &together)?;
+        put(Some(target.as_str()).filter(|it| *it != "-"), existing, &together)?;
     }
     Ok(Exit::Done)
 }
 
-/// To a file, which must not be there unless forced, or to stdout.
-fn put(file: Option<&str>, force: bool, bytes: &[u8]) -> anyhow::Result<()> {
+/// What becomes of a file that is there.
+#[derive(Clone, Copy, PartialEq)]
+enum Existing {
+    Kept,
+    Replaced,
+}
+
+impl Existing {
+    fn of(force: bool) -> Self {
+        if force { Self::Replaced } else { Self::Kept }
+    }
+}
+
+/// To a file or to stdout.
+fn put(file: Option<&str>, existing: Existing, bytes: &[u8]) -> anyhow::Result<()> {
     let Some(file) = file else {
         return Ok(std::io::stdout().lock().write_all(bytes)?);
     };
     let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true).create_new(!force);
+    options.write(true).create(true).truncate(true).create_new(existing == Existing::Kept);
     match options.open(file) {
         Ok(mut open) => Ok(open.write_all(bytes)?),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {

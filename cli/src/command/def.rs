@@ -86,15 +86,31 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
             }
             Ok(Exit::Done)
         }
-        Verb::Upgrade { files, write, validate } => upgraded(&files, write, validate, cli),
+        Verb::Upgrade { files, write, validate } => {
+            let what = match (write, validate) {
+                (_, true) => Upgrading::Validate,
+                (true, false) => Upgrading::Write,
+                (false, false) => Upgrading::Print,
+            };
+            upgraded(&files, what, cli)
+        }
         Verb::Apply { files } => apply(&files, cli).await,
         Verb::List => list(cli).await,
         Verb::Get { name, output } => get(&name, output, cli).await,
     }
 }
 
+/// What is done with an upgraded text.
+#[derive(Clone, Copy)]
+enum Upgrading {
+    Print,
+    Write,
+    /// Only whether it is needed.
+    Validate,
+}
+
 /// Prints or writes what `authoring::upgrade` makes of each file.
-fn upgraded(files: &[PathBuf], write: bool, validate: bool, cli: &Cli) -> anyhow::Result<Exit> {
+fn upgraded(files: &[PathBuf], what: Upgrading, cli: &Cli) -> anyhow::Result<Exit> {
     let mut exit = Exit::Done;
     for file in files {
         let wrong =
@@ -105,14 +121,15 @@ fn upgraded(files: &[PathBuf], write: bool, validate: bool, cli: &Cli) -> anyhow
         for reason in &upgraded.reasons {
             cli.out.note(&format!("{}: {reason}", file.display()));
         }
-        if validate {
-            if !upgraded.reasons.is_empty() {
-                exit = Exit::NotSo;
+        let needed = !upgraded.reasons.is_empty();
+        match what {
+            Upgrading::Print => cli.out.line(&upgraded.text)?,
+            Upgrading::Validate if needed => exit = Exit::NotSo,
+            Upgrading::Write if needed => {
+                let text = format!("{}\n", upgraded.text);
+                std::fs::write(file, text).map_err(|error| wrong(&error))?;
             }
-        } else if !write {
-            cli.out.line(&upgraded.text)?;
-        } else if !upgraded.reasons.is_empty() {
-            std::fs::write(file, format!("{}\n", upgraded.text)).map_err(|error| wrong(&error))?;
+            Upgrading::Validate | Upgrading::Write => {}
         }
     }
     Ok(exit)

@@ -15,9 +15,8 @@ use wasmtime::{Engine, Module};
 static GUEST: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guest.wasm"));
 
 /// Names the interpreter; three megabytes are hashed for it.
-static DIGEST: LazyLock<String> = LazyLock::new(|| {
-    Sha256::digest(GUEST)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
-});
+static DIGEST: LazyLock<String> =
+    LazyLock::new(|| Sha256::digest(GUEST)[..8].iter().map(|byte| format!("{byte:02x}")).collect());
 
 /// Why the sandbox could not be set up.
 #[derive(Debug, thiserror::Error)]

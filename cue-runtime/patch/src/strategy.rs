@@ -47,7 +47,10 @@ fn walk(base: &mut Tree, patch: &mut Tree, path: &mut Vec<String>, key: Option<&
 
 fn apply(base: &mut Tree, field: &mut Field, path: &[String], key: Option<&str>) {
     let strategy = tag(&field.docs, "patchStrategy").map(str::to_owned);
-    let retain = strategy.as_deref() == Some("retainKeys");
+    let matched = match strategy.as_deref() {
+        Some("retainKeys") => Matched::Emptied,
+        _ => Matched::Kept,
+    };
     let Some(old) = base.at_mut(path) else { return };
     if let Tree::List { items: wanted, open: wanted_open } = &mut field.value {
         let Tree::List { items, open } = old else { return };
@@ -55,22 +58,30 @@ fn apply(base: &mut Tree, field: &mut Field, path: &[String], key: Option<&str>)
             items.clone_from(wanted);
             *open = *wanted_open;
         } else if let Some(key) = key {
-            if let Some(aligned) = line_up(items, wanted, key, retain) {
+            if let Some(aligned) = line_up(items, wanted, key, matched) {
                 *wanted = aligned;
                 *wanted_open = true;
             }
         }
-    } else if retain {
+    } else if matched == Matched::Emptied {
         // The whole value is the patch's: nothing of the old one is left to disagree.
         *old = field.value.clone();
     }
+}
+
+/// What becomes of what a patch meets.
+#[derive(Clone, Copy, PartialEq)]
+enum Matched {
+    Kept,
+    /// Only what the patch has stays: `retainKeys`.
+    Emptied,
 }
 
 /// The elements of a patch in the places of the base elements with the same key, new ones after
 /// them. `None` if no element has the key as a literal: then elements are unified by index.
 ///
 /// Each of several keys appends its own block of places (kubevela-observed.md 19).
-fn line_up(base: &mut [Tree], patch: &[Tree], key: &str, retain: bool) -> Option<Vec<Tree>> {
+fn line_up(base: &mut [Tree], patch: &[Tree], key: &str, matched: Matched) -> Option<Vec<Tree>> {
     // No element asks for nothing: the base stays as it is.
     if patch.is_empty() {
         return Some(Vec::new());
@@ -95,7 +106,7 @@ fn line_up(base: &mut [Tree], patch: &[Tree], key: &str, retain: bool) -> Option
             let name = format!("{key}={}", literal(value)?);
             if let Some(at) = wanted.iter().position(|it| it.0 == name) {
                 let (_, index) = wanted.remove(at);
-                if retain {
+                if matched == Matched::Emptied {
                     *element = Tree::Struct(Vec::new());
                 }
                 aligned.push(patch[index].clone());

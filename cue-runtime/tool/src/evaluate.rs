@@ -115,10 +115,10 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
                 ("", _) => "",
                 _ => EXPRESSION,
             };
-            let told = |error| renamed(error, expression, &texts, path == DATA);
+            let told = |error| renamed(error, expression, &texts, path);
             let mut session =
                 open(runtime, &loaded, request, &added, inputs.clone()).map_err(told)?;
-            answer(request, &mut session, path, !round.is_empty(), &mut outcome).map_err(told)?;
+            answer(request, &mut session, path, &round, &mut outcome).map_err(told)?;
         }
     }
     Ok(outcome)
@@ -171,7 +171,7 @@ fn answer(
     request: &Request,
     session: &mut Session,
     path: &str,
-    with_data: bool,
+    given: &[Value],
     outcome: &mut Outcome,
 ) -> Result<(), Error> {
     let encoding = request.out.unwrap_or(match request.verb {
@@ -183,7 +183,7 @@ fn answer(
         Concrete::May => false,
         Concrete::Usual => match request.verb {
             Verb::Export => true,
-            Verb::Vet => with_data,
+            Verb::Vet => !given.is_empty(),
             Verb::Eval | Verb::Def => encoding != Encoding::Cue,
         },
     };
@@ -255,7 +255,7 @@ fn separator(encoding: Encoding) -> &'static str {
 }
 
 /// Errors without what was put around the texts that were given.
-fn renamed(error: Error, expression: &str, texts: &[Source], labelled: bool) -> Error {
+fn renamed(error: Error, expression: &str, texts: &[Source], asked: &str) -> Error {
     let Error::Diagnostics(mut all) = error else { return error };
     let is_path = cue_syntax::parse_path(expression).is_ok();
     for wrong in &mut all {
@@ -273,7 +273,7 @@ fn renamed(error: Error, expression: &str, texts: &[Source], labelled: bool) -> 
             let before = match at.file.as_str() {
                 "--expression" => EXPRESSION.len() + 2,
                 "--schema" => DATA_LABEL.len(),
-                file if labelled && at.line == 1 && texts.iter().any(|it| it.name == file) => {
+                file if asked == DATA && at.line == 1 && texts.iter().any(|it| it.name == file) => {
                     DATA_LABEL.len()
                 }
                 _ => continue,

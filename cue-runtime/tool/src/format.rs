@@ -81,13 +81,13 @@ fn found(arguments: &[String]) -> Result<Vec<PathBuf>, Error> {
     let mut all = Vec::new();
     let here = [String::from(".")];
     for argument in if arguments.is_empty() { &here[..] } else { arguments } {
-        let (folder, deep) = match argument.strip_suffix("...") {
-            Some(folder) => (if folder.is_empty() { "." } else { folder }, true),
-            None => (argument.as_str(), false),
+        let (folder, depth) = match argument.strip_suffix("...") {
+            Some(folder) => (if folder.is_empty() { "." } else { folder }, Depth::All),
+            None => (argument.as_str(), Depth::One),
         };
         let path = Path::new(folder);
         if path.is_dir() {
-            walk(path, deep, &mut all)?;
+            walk(path, depth, &mut all)?;
         } else {
             all.push(path.to_owned());
         }
@@ -95,7 +95,14 @@ fn found(arguments: &[String]) -> Result<Vec<PathBuf>, Error> {
     Ok(all)
 }
 
-fn walk(folder: &Path, deep: bool, all: &mut Vec<PathBuf>) -> Result<(), Error> {
+/// How far below a folder files are looked for.
+#[derive(Clone, Copy, PartialEq)]
+enum Depth {
+    One,
+    All,
+}
+
+fn walk(folder: &Path, depth: Depth, all: &mut Vec<PathBuf>) -> Result<(), Error> {
     let failed = |source| Error::File { file: folder.display().to_string(), source };
     let mut paths: Vec<PathBuf> = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
@@ -106,8 +113,12 @@ fn walk(folder: &Path, deep: bool, all: &mut Vec<PathBuf>) -> Result<(), Error> 
         let name = path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
         if path.is_dir() {
             // A link to a folder could lead back here.
-            if deep && !name.starts_with(['.', '_']) && name != "cue.mod" && !path.is_symlink() {
-                walk(&path, deep, all)?;
+            if depth == Depth::All
+                && !name.starts_with(['.', '_'])
+                && name != "cue.mod"
+                && !path.is_symlink()
+            {
+                walk(&path, depth, all)?;
             }
         } else if name.ends_with(".cue") {
             all.push(path);

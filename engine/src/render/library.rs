@@ -12,6 +12,13 @@ const PROGRAMS: usize = 1024;
 /// A source to be: the file's name, its text.
 pub type File<'a> = (&'a str, &'a str);
 
+/// What may be imported.
+#[derive(Clone, Copy, Hash, PartialEq)]
+enum Imports {
+    Builtin,
+    All,
+}
+
 /// What every template sees, open.
 pub(crate) const OPEN: File<'static> = ("open.cue", "context: _\nparameter: _\n");
 
@@ -51,17 +58,17 @@ impl Library {
 
     /// The program of these files. Packages are those imported, and perhaps a few only mentioned.
     pub fn template(&self, files: &[File<'_>]) -> Template {
-        self.find(files, true)
+        self.find(files, Imports::All)
     }
 
     /// The program of files that may only import packages of CUE.
     pub fn plain(&self, files: &[File<'_>]) -> Program {
-        self.find(files, false).program
+        self.find(files, Imports::Builtin).program
     }
 
-    fn find(&self, files: &[File<'_>], with_packages: bool) -> Template {
+    fn find(&self, files: &[File<'_>], imports: Imports) -> Template {
         let mut hasher = FxHasher::default();
-        (files, with_packages).hash(&mut hasher);
+        (files, imports).hash(&mut hasher);
         let key = hasher.finish();
         // What another thread left behind when it panicked is whole: entries are only pushed.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,7 +80,7 @@ impl Library {
         if let Some(found) = known.get(&key).and_then(|all| all.iter().find(same)) {
             return found.clone();
         }
-        let made = self.make(files, with_packages);
+        let made = self.make(files, imports);
         if known.len() >= PROGRAMS {
             known.clear();
         }
@@ -81,9 +88,9 @@ impl Library {
         made
     }
 
-    fn make(&self, files: &[File<'_>], with_packages: bool) -> Template {
+    fn make(&self, files: &[File<'_>], imports: Imports) -> Template {
         let mentioned = |needle: &str| files.iter().any(|(_, text)| text.contains(needle));
-        let any = with_packages && mentioned("import");
+        let any = imports == Imports::All && mentioned("import");
         let imported = |it: &&Package| any && mentioned(&it.path);
         let packages: Vec<Package> = self.packages.iter().filter(imported).cloned().collect();
         let acts = !packages.is_empty() || mentioned("#do");

@@ -250,18 +250,20 @@ impl FieldSet {
     /// The JSON form.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        self.write(false)
+        Value::Object(self.members())
     }
 
-    fn write(&self, member: bool) -> Value {
+    fn members(&self) -> Map<String, Value> {
         let mut out = Map::new();
-        if member && !self.is_empty() {
-            out.insert(".".to_owned(), Value::Object(Map::new()));
-        }
         for (element, node) in &self.nodes {
-            out.insert(element.serialised(), node.below.write(node.member));
+            let mut below = node.below.members();
+            if node.member && !below.is_empty() {
+                // A member that has members says so itself, first.
+                below.shift_insert(0, ".".to_owned(), Value::Object(Map::new()));
+            }
+            out.insert(element.serialised(), Value::Object(below));
         }
-        Value::Object(out)
+        out
     }
 
     /// Reads the JSON form.

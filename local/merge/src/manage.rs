@@ -354,6 +354,15 @@ fn unchanged_times(live: Option<&Value>, out: &mut Value) {
     }
 }
 
+/// What becomes of fields that others own and an apply changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conflicts {
+    /// The apply is refused.
+    Refused,
+    /// The fields change hands: `force=true`.
+    Forced,
+}
+
 /// The object that an apply stores, not yet defaulted; equal to `live` if the apply changes nothing.
 ///
 /// # Errors
@@ -362,7 +371,7 @@ pub fn apply(
     cx: &Writer<'_>,
     live: Option<&Value>,
     patch: &Value,
-    force: bool,
+    conflicts: Conflicts,
 ) -> Result<Value, Refused> {
     let Some(schema) = (cx.schema)(cx.api_version) else {
         return Err(Refused::new(500, format!("no schema for {} {}", cx.api_version, cx.kind)));
@@ -403,7 +412,7 @@ pub fn apply(
     let merged = typed::merge(&schema, &old, patch);
     let mut merged = prune(cx, &schema, merged, last.as_ref(), &managed, &mine);
     let diff = typed::compare(&schema, &old, &merged).without(&reset(cx));
-    settle(cx, &mut managed, &diff, &old, &mut merged, patch, force)?;
+    settle(cx, &mut managed, &diff, &old, &mut merged, patch, conflicts)?;
     mine.set = mine.set.difference(&FieldSet::of_fields(NEVER));
     let changed = !typed::equal(&old, &merged) || live.is_none();
     if changed {
@@ -447,7 +456,7 @@ fn settle(
     old: &Value,
     merged: &mut Value,
     patch: &Value,
-    force: bool,
+    with: Conflicts,
 ) -> Result<(), Refused> {
     let mut conflicts: Vec<(usize, FieldSet)> = Vec::new();
     for (at, entry) in managed.iter_mut().enumerate() {
@@ -461,7 +470,7 @@ fn settle(
             conflicts.push((at, conflict));
         }
     }
-    if !force && !conflicts.is_empty() {
+    if with == Conflicts::Refused && !conflicts.is_empty() {
         let allowed = last_applied(cx, old, patch);
         let left: Vec<_> = conflicts
             .iter()

@@ -112,7 +112,7 @@ impl Schema {
     pub fn custom(definitions: &Definitions, structural: Option<&Value>) -> Schema {
         let Some(structural) = structural else { return Schema::deduced() };
         let mut building = Building::new(definitions);
-        let root = building.compile(structural, false);
+        let root = building.compile(structural, Unknown::Pruned);
         building.embed(root);
         Schema { types: Arc::new(building.types), root, custom: true }
     }
@@ -182,6 +182,13 @@ impl Schema {
 const DEDUCED: TypeRef = TypeRef { id: 0, atomic: false };
 const ATOMIC: TypeRef = TypeRef { id: 1, atomic: false };
 
+/// What becomes of fields a schema does not name.
+#[derive(Clone, Copy, PartialEq)]
+enum Unknown {
+    Pruned,
+    Preserved,
+}
+
 struct Building<'a> {
     definitions: Option<&'a Definitions>,
     types: Vec<Type>,
@@ -217,7 +224,7 @@ impl<'a> Building<'a> {
         let Some(schema) = self.definitions.and_then(|all| all.get(name)) else { return DEDUCED };
         let of = self.reserve();
         self.named.insert(name.to_owned(), of);
-        self.fill(of, schema, false);
+        self.fill(of, schema, Unknown::Pruned);
         of
     }
 
@@ -226,7 +233,7 @@ impl<'a> Building<'a> {
         TypeRef { id: self.types.len() - 1, atomic: false }
     }
 
-    fn compile(&mut self, schema: &Value, preserve: bool) -> TypeRef {
+    fn compile(&mut self, schema: &Value, unknown: Unknown) -> TypeRef {
         let mut reference = schema.get("$ref");
         if let (None, Some([single])) =
             (reference, schema.get("allOf").and_then(Value::as_array).map(Vec::as_slice))
@@ -240,14 +247,17 @@ impl<'a> Building<'a> {
             return of;
         }
         let of = self.reserve();
-        self.fill(of, schema, preserve);
+        self.fill(of, schema, unknown);
         of
     }
 
-    fn fill(&mut self, of: TypeRef, schema: &Value, preserve: bool) {
+    fn fill(&mut self, of: TypeRef, schema: &Value, unknown: Unknown) {
         let text = |key: &str| schema.get(key).and_then(Value::as_str);
         let flag = |key: &str| schema.get(key).and_then(Value::as_bool) == Some(true);
-        let preserve = preserve || flag("x-kubernetes-preserve-unknown-fields");
+        let unknown = match flag("x-kubernetes-preserve-unknown-fields") {
+            true => Unknown::Preserved,
+            false => unknown,
+        };
         let atomic_map = text("x-kubernetes-map-type") == Some("atomic");
         let mut it = Type::default();
         match text("type") {
@@ -261,7 +271,7 @@ impl<'a> Building<'a> {
             }
             Some("array") => {
                 let element = match schema.get("items") {
-                    Some(items) => self.compile(items, preserve),
+                    Some(items) => self.compile(items, unknown),
                     None => DEDUCED,
                 };
                 let keys = || {
@@ -303,7 +313,7 @@ impl<'a> Building<'a> {
                 let properties = schema.get("properties").and_then(Value::as_object);
                 for (name, property) in properties.into_iter().flatten() {
                     let field = Field {
-                        of: self.compile(property, preserve),
+                        of: self.compile(property, unknown),
                         default: property.get("default").cloned(),
                         required: required.contains(&name.as_str()),
                         patch: strategy(property),
@@ -311,9 +321,11 @@ impl<'a> Building<'a> {
                     map.fields.insert(name.clone(), field);
                 }
                 map.element = match schema.get("additionalProperties") {
-                    Some(element @ Value::Object(_)) => Some(self.compile(element, preserve)),
+                    Some(element @ Value::Object(_)) => Some(self.compile(element, unknown)),
                     Some(Value::Bool(true)) => Some(DEDUCED),
-                    _ if preserve || properties.is_none_or(Map::is_empty) => Some(DEDUCED),
+                    _ if unknown == Unknown::Preserved || properties.is_none_or(Map::is_empty) => {
+                        Some(DEDUCED)
+                    }
                     _ => None,
                 };
                 it.map = Some(map);

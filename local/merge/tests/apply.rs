@@ -1,6 +1,6 @@
 //! Applies and updates as a table: who does what, and who owns what afterwards.
 
-use local_merge::manage::{self, Writer, renamed};
+use local_merge::manage::{self, Conflicts, Writer, renamed};
 use local_merge::{FieldSet, Refused, Schema, json, strategic};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -49,12 +49,16 @@ fn object(mut body: Value) -> Value {
 }
 
 fn apply(manager: &str, live: Option<&Value>, body: Value) -> Result<Value, Refused> {
-    writer(manager, "2026-01-01T00:00:01Z", |cx| manage::apply(cx, live, &object(body), false))
+    writer(manager, "2026-01-01T00:00:01Z", |cx| {
+        manage::apply(cx, live, &object(body), Conflicts::Refused)
+    })
 }
 
 fn force(manager: &str, live: &Value, body: Value) -> Value {
-    writer(manager, "2026-01-01T00:00:02Z", |cx| manage::apply(cx, Some(live), &object(body), true))
-        .expect("forced")
+    writer(manager, "2026-01-01T00:00:02Z", |cx| {
+        manage::apply(cx, Some(live), &object(body), Conflicts::Forced)
+    })
+    .expect("forced")
 }
 
 fn owned(object: &Value, manager: &str) -> Value {
@@ -248,7 +252,7 @@ proptest! {
     fn a_second_equal_apply_changes_nothing(live in bodies(), body in bodies()) {
         let live = writer("x", "t", |cx| manage::update(cx, None, &object(live)));
         let one = force("alpha", &live, body.clone());
-        let two = writer("alpha", "later", |cx| manage::apply(cx, Some(&one), &object(body), true)).expect("again");
+        let two = writer("alpha", "later", |cx| manage::apply(cx, Some(&one), &object(body), Conflicts::Forced)).expect("again");
         prop_assert_eq!(&one, &two);
         for entry in one["metadata"]["managedFields"].as_array().into_iter().flatten() {
             let set = FieldSet::from_json(&entry["fieldsV1"]).expect("readable");

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use local_merge::manage::{self, Writer};
+use local_merge::manage::{self, Conflicts, Writer};
 use local_merge::{Definitions, Refused, Schema};
 use rustc_hash::FxHashMap;
 use serde_json::Value;
@@ -111,9 +111,9 @@ pub fn apply(
     live: Option<&Value>,
     patch: &Value,
     manager: &str,
-    force: bool,
+    conflicts: Conflicts,
 ) -> Result<Value, Refused> {
-    with(resource, subresource, manager, |writer| manage::apply(writer, live, patch, force))
+    with(resource, subresource, manager, |writer| manage::apply(writer, live, patch, conflicts))
 }
 
 /// Who owns the number of replicas of an object, through its Scale.
@@ -214,9 +214,9 @@ impl ScaleOwners<'_> {
         old: &Value,
         patch: &Value,
         manager: &str,
-        force: bool,
+        conflicts: Conflicts,
     ) -> Result<Value, Refused> {
-        let made = self.with(manager, |writer| manage::apply(writer, Some(old), patch, force));
+        let made = self.with(manager, |writer| manage::apply(writer, Some(old), patch, conflicts));
         made.map_err(|mut refused| {
             let own = format!("using {}", self.api_version);
             let say = |text: &str| text.replace("using autoscaling/v1", &own);

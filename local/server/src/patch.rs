@@ -1,5 +1,6 @@
 //! The four kinds of patches, done by local-merge.
 
+use local_merge::manage::Conflicts;
 use local_merge::{Refused, json as plain, strategic};
 use serde_json::{Value, json};
 
@@ -18,8 +19,8 @@ pub enum PatchKind {
     Strategic,
     /// Server-side apply.
     Apply {
-        /// Take fields from other managers.
-        force: bool,
+        /// What becomes of fields that other managers own.
+        conflicts: Conflicts,
     },
 }
 
@@ -64,15 +65,15 @@ pub fn patch(
             made.map_err(|error| refused(target, &error))
         };
         let how = match kind {
-            PatchKind::Apply { force } => scale::How::Apply { patch, force },
+            PatchKind::Apply { conflicts } => scale::How::Apply { patch, conflicts },
             PatchKind::Json | PatchKind::Merge | PatchKind::Strategic => {
                 scale::How::Change(&change)
             }
         };
         return scale::write_scale(plane, target, options, &how);
     }
-    if let PatchKind::Apply { force } = kind {
-        return apply(plane, target, patch, force, options);
+    if let PatchKind::Apply { conflicts } = kind {
+        return apply(plane, target, patch, conflicts, options);
     }
     let schema = ownership::schema(&target.resource);
     plane.modify(target, options, |current, options| {
@@ -159,7 +160,7 @@ fn apply(
     plane: &Plane,
     target: &Target,
     patch: &Value,
-    force: bool,
+    conflicts: Conflicts,
     options: &mut WriteOptions,
 ) -> Result<Value> {
     let resource = &target.resource;
@@ -192,7 +193,7 @@ fn apply(
                 &why,
             ));
         }
-        let mut object = ownership::apply(resource, "", None, &patch, &options.manager, force)
+        let mut object = ownership::apply(resource, "", None, &patch, &options.manager, conflicts)
             .map_err(|error| refused(target, &error))?;
         if let Some(metadata) = object["metadata"].as_object_mut() {
             metadata.shift_remove("resourceVersion");
@@ -210,7 +211,7 @@ fn apply(
             Some(current),
             &patch,
             &options.manager,
-            force,
+            conflicts,
         )
         .map_err(|error| refused(target, &error))?;
         named(target, &mut next)?;

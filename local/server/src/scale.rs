@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use local_merge::manage::Conflicts;
+
 use crate::ownership::{self, ScaleOwners};
 use crate::plane::{DeleteOptions, Deleted, Plane, Target, WriteOptions, now};
 use crate::status::{ApiError, FieldError, Result};
@@ -121,7 +123,7 @@ pub enum How<'h> {
         /// What is applied.
         patch: &'h Value,
         /// Take it from others.
-        force: bool,
+        conflicts: Conflicts,
     },
 }
 
@@ -141,8 +143,8 @@ pub fn write_scale(
         before["metadata"]["managedFields"] = Value::Array(owners.of(current));
         let scale = match how {
             How::Change(change) => change(&before)?,
-            How::Apply { patch, force } => owners
-                .apply(&before, patch, &manager, *force)
+            How::Apply { patch, conflicts } => owners
+                .apply(&before, patch, &manager, *conflicts)
                 .map_err(|error| patch::refused(target, &error))?,
         };
         let number = &scale["spec"]["replicas"];

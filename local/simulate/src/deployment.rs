@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use crate::Cx;
 use crate::cluster::{Deletion, Id, Part};
 use crate::object::{
-    condition, controlled_by, controller_of, count, deleting, hash, name, number, put_condition,
-    reference, selects, set, text, time, unset,
+    Times, condition, controlled_by, controller_of, count, deleting, hash, name, number,
+    put_condition, reference, selects, set, text, time, unset,
 };
 
 const REVISION: &str = "deployment.kubernetes.io/revision";
@@ -199,7 +199,7 @@ fn create(cx: &mut Cx<'_>, id: &Id, object: &Value, sets: &[Value], plan: &Plan)
                     "False",
                     "ReplicaSetCreateError",
                     &message,
-                    true,
+                    Times::Updates,
                 );
                 set(it, &["status"], status);
             });
@@ -334,7 +334,14 @@ fn status(
         let paused_now = paused && deadline != NO_DEADLINE;
         if paused_now {
             let text = "Deployment is paused";
-            put_condition(&mut status, "Progressing", "Unknown", "DeploymentPaused", text, true);
+            put_condition(
+                &mut status,
+                "Progressing",
+                "Unknown",
+                "DeploymentPaused",
+                text,
+                Times::Updates,
+            );
         }
         if available >= plan.wanted - plan.unavailable {
             put_condition(
@@ -343,7 +350,7 @@ fn status(
                 "True",
                 "MinimumReplicasAvailable",
                 "Deployment has minimum availability.",
-                true,
+                Times::Updates,
             );
         } else {
             put_condition(
@@ -352,7 +359,7 @@ fn status(
                 "False",
                 "MinimumReplicasUnavailable",
                 "Deployment does not have minimum availability.",
-                true,
+                Times::Updates,
             );
         }
         let complete = observed
@@ -377,7 +384,7 @@ fn status(
                     "Unknown",
                     "DeploymentResumed",
                     "Deployment is resumed",
-                    true,
+                    Times::Updates,
                 );
             } else if let Some(new) = new {
                 if old.is_none()
@@ -391,7 +398,7 @@ fn status(
                         "True",
                         "NewReplicaSetCreated",
                         &format!("Created new replica set \"{new}\""),
-                        true,
+                        Times::Updates,
                     );
                 } else if complete {
                     put_condition(
@@ -400,7 +407,7 @@ fn status(
                         "True",
                         "NewReplicaSetAvailable",
                         &format!("ReplicaSet \"{new}\" has successfully progressed."),
-                        true,
+                        Times::Updates,
                     );
                 } else if progressed {
                     put_condition(
@@ -409,7 +416,7 @@ fn status(
                         "True",
                         "ReplicaSetUpdated",
                         &format!("ReplicaSet \"{new}\" is progressing."),
-                        true,
+                        Times::Updates,
                     );
                 } else if reason != "NewReplicaSetAvailable" && reason != "ProgressDeadlineExceeded"
                 {
@@ -426,7 +433,7 @@ fn status(
                             "False",
                             "ProgressDeadlineExceeded",
                             &format!("ReplicaSet \"{new}\" has timed out progressing."),
-                            true,
+                            Times::Updates,
                         ),
                     }
                 }
@@ -439,7 +446,7 @@ fn status(
                 "True",
                 failure["reason"].as_str().unwrap_or_default(),
                 failure["message"].as_str().unwrap_or_default(),
-                true,
+                Times::Updates,
             ),
             None => {
                 if let Some(Value::Array(all)) = status.get_mut("conditions") {

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use crate::Cx;
 use crate::cluster::{Deletion, Id, Part};
 use crate::object::{
-    active, condition, count, deleting, ended, generate, is_true, name, now, pod, pod_id, pods_of,
-    put_condition, ready, reference, set, text, time, uid,
+    Times, active, condition, count, deleting, ended, generate, is_true, name, now, pod, pod_id,
+    pods_of, put_condition, ready, reference, set, text, time, uid,
 };
 
 const INDEX: &str = "batch.kubernetes.io/job-completion-index";
@@ -53,11 +53,11 @@ pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, object: &Value) {
         return;
     }
     let tally = tally(pods);
-    let suspended = object["spec"]["suspend"] == json!(true);
+    let suspended = is_suspended(object);
     let limit = object.pointer("/spec/backoffLimit").and_then(Value::as_i64).unwrap_or(6);
     let completions = object.pointer("/spec/completions").and_then(Value::as_i64);
     let failures = i64::try_from(tally.failed.len()).unwrap_or(i64::MAX);
-    let indexed = text(object, "/spec/completionMode") == "Indexed";
+    let indexed = is_indexed(object);
     let mut done: Vec<i64> = tally.succeeded.iter().filter_map(index).collect();
     done.sort_unstable();
     done.dedup();
@@ -68,7 +68,10 @@ pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, object: &Value) {
     };
     let mut end = None;
     if failures > limit {
-        end = Some((false, "BackoffLimitExceeded", "Job has reached the specified backoff limit"));
+        end = Some(End::failed(
+            "BackoffLimitExceeded",
+            "Job has reached the specified backoff limit",
+        ));
     }
     if let (Some(deadline), Some(since)) = (
         object.pointer("/spec/activeDeadlineSeconds").and_then(Value::as_i64),
@@ -78,11 +81,8 @@ pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, object: &Value) {
         match left.to_std() {
             Ok(left) => cx.queue.after(left, id),
             Err(_) => {
-                end = Some((
-                    false,
-                    "DeadlineExceeded",
-                    "Job was active longer than specified deadline",
-                ))
+                let message = "Job was active longer than specified deadline";
+                end = Some(End::failed("DeadlineExceeded", message));
             }
         }
     }
@@ -91,7 +91,11 @@ pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, object: &Value) {
         None => succeeded > 0 && tally.active.is_empty(),
     };
     if enough && end.is_none() {
-        end = Some((true, "CompletionsReached", "Reached expected number of succeeded pods"));
+        end = Some(End {
+            kind: "Complete",
+            reason: "CompletionsReached",
+            message: "Reached expected number of succeeded pods",
+        });
     }
     let mut running = tally.active.len();
     if end.is_some() || suspended {
@@ -101,9 +105,32 @@ pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, object: &Value) {
         }
         running = 0;
     } else {
-        running += create(cx, id, object, &tally, &done, succeeded, completions, indexed);
+        running += create(cx, id, object, &tally, &done, succeeded, completions);
     }
-    write(cx, id, object, &tally, running, end, suspended, &done, indexed);
+    write(cx, id, object, &tally, running, end, &done);
+}
+
+/// How a Job ended.
+#[derive(Clone, Copy)]
+struct End {
+    /// The condition that says so.
+    kind: &'static str,
+    reason: &'static str,
+    message: &'static str,
+}
+
+impl End {
+    fn failed(reason: &'static str, message: &'static str) -> Self {
+        Self { kind: "Failed", reason, message }
+    }
+}
+
+fn is_suspended(job: &Value) -> bool {
+    job["spec"]["suspend"] == json!(true)
+}
+
+fn is_indexed(job: &Value) -> bool {
+    text(job, "/spec/completionMode") == "Indexed"
 }
 
 fn index(pod: &Value) -> Option<i64> {
@@ -131,8 +158,8 @@ fn create(
     done: &[i64],
     succeeded: i64,
     completions: Option<i64>,
-    indexed: bool,
 ) -> usize {
+    let indexed = is_indexed(object);
     let parallelism = object.pointer("/spec/parallelism").and_then(Value::as_i64).unwrap_or(1);
     let wanted = match completions {
         Some(completions) => parallelism.min(completions - succeeded),
@@ -221,11 +248,10 @@ fn write(
     object: &Value,
     tally: &Tally,
     running: usize,
-    end: Option<(bool, &str, &str)>,
-    suspended: bool,
+    end: Option<End>,
     done: &[i64],
-    indexed: bool,
 ) {
+    let (indexed, suspended) = (is_indexed(object), is_suspended(object));
     let are_ready =
         if running == 0 { 0 } else { tally.active.iter().filter(|pod| ready(pod)).count() };
     let gone = cx.cluster.modify(id, Part::Status, &mut |it| {
@@ -245,21 +271,36 @@ fn write(
         let held = condition(&json!({"status": status}), "Suspended")
             .is_some_and(|it| it["status"] == "True");
         if suspended {
-            put_condition(&mut status, "Suspended", "True", "JobSuspended", "Job suspended", false);
+            put_condition(
+                &mut status,
+                "Suspended",
+                "True",
+                "JobSuspended",
+                "Job suspended",
+                Times::Transitions,
+            );
             if let Some(fields) = status.as_object_mut() {
                 fields.shift_remove("startTime");
             }
         } else if held {
-            put_condition(&mut status, "Suspended", "False", "JobResumed", "Job resumed", false);
+            put_condition(
+                &mut status,
+                "Suspended",
+                "False",
+                "JobResumed",
+                "Job resumed",
+                Times::Transitions,
+            );
         }
-        if let Some((complete, reason, message)) = end {
+        if let Some(End { kind, reason, message }) = end {
+            let complete = kind == "Complete";
             let (first, last) = if complete {
                 ("SuccessCriteriaMet", "Complete")
             } else {
                 ("FailureTarget", "Failed")
             };
-            put_condition(&mut status, first, "True", reason, message, false);
-            put_condition(&mut status, last, "True", reason, message, false);
+            put_condition(&mut status, first, "True", reason, message, Times::Transitions);
+            put_condition(&mut status, last, "True", reason, message, Times::Transitions);
             if complete {
                 set(&mut status, &["completionTime"], json!(now()));
             }

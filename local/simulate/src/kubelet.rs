@@ -127,8 +127,11 @@ pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, pod: &Value) {
     };
     let script = script(pod, cx.options);
     let passed = (present - started).to_std().unwrap_or_default();
-    let exit = script.exit.filter(|(after, _)| passed >= *after).map(|(_, code)| code);
-    let is_ready = script.ready_after.is_some_and(|after| passed >= after);
+    let life = match script.exit {
+        Some((after, code)) if passed >= after => Life::Over(code),
+        _ if script.ready_after.is_some_and(|after| passed >= after) => Life::Ready,
+        _ => Life::Starting,
+    };
     for due in [script.ready_after, script.exit.map(|(after, _)| after)].into_iter().flatten() {
         if due > passed {
             cx.queue.after(due - passed + Duration::from_millis(1), id);
@@ -136,7 +139,7 @@ pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, pod: &Value) {
     }
     let ip = address(uid(pod));
     let written = cx.cluster.modify(id, Part::Status, &mut |it| {
-        let status = status(it, started, is_ready, exit, &ip);
+        let status = status(it, started, life, &ip);
         set(it, &["status"], status);
     });
     if let Err(error) = written {
@@ -151,13 +154,21 @@ fn address(uid: &str) -> String {
     format!("10.88.{}.{}", (sum >> 8) % 250, sum % 250 + 1)
 }
 
-fn status(
-    pod: &Value,
-    started: DateTime<Utc>,
-    is_ready: bool,
-    exit: Option<i64>,
-    ip: &str,
-) -> Value {
+/// Where a pod is in its script.
+#[derive(Clone, Copy)]
+enum Life {
+    Starting,
+    Ready,
+    /// With this exit code.
+    Over(i64),
+}
+
+fn status(pod: &Value, started: DateTime<Utc>, life: Life, ip: &str) -> Value {
+    let (is_ready, exit) = match life {
+        Life::Starting => (false, None),
+        Life::Ready => (true, None),
+        Life::Over(code) => (false, Some(code)),
+    };
     let start = started.to_rfc3339_opts(SecondsFormat::Secs, true);
     let mut status = pod["status"].clone();
     let phase = match exit {
@@ -165,7 +176,6 @@ fn status(
         Some(0) => "Succeeded",
         Some(_) => "Failed",
     };
-    let is_ready = is_ready && exit.is_none();
     set(&mut status, &["phase"], json!(phase));
     set(&mut status, &["message"], json!(SAID));
     set(&mut status, &["hostIP"], json!("127.0.0.1"));
@@ -186,6 +196,7 @@ fn status(
             (false, Some(_)) => ("PodFailed", ""),
             (false, None) => ("ContainersNotReady", "containers with unready status"),
         };
+        let value = if value { "True" } else { "False" };
         condition(&mut status, kind, value, reason, message);
     }
     let containers = pod["spec"]["containers"].as_array().cloned().unwrap_or_default();
@@ -205,9 +216,8 @@ fn status(
     status
 }
 
-fn condition(status: &mut Value, kind: &str, value: bool, reason: &str, message: &str) {
+fn condition(status: &mut Value, kind: &str, value: &str, reason: &str, message: &str) {
     let mut all = status["conditions"].as_array().cloned().unwrap_or_default();
-    let value = if value { "True" } else { "False" };
     let at = all.iter().position(|it| it["type"] == kind);
     if at.and_then(|at| all.get(at)).is_some_and(|it| it["status"] == value) {
         return;

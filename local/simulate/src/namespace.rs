@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::Cx;
 use crate::cluster::{Deletion, Id, Part};
-use crate::object::{deleting, name, put_condition, set};
+use crate::object::{Times, deleting, name, put_condition, set};
 
 pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, object: &Value) {
     if deleting(object) {
@@ -54,7 +54,7 @@ fn empty(cx: &Cx<'_>, id: &Id, object: &Value) {
     let _gone = cx.cluster.modify(id, Part::Status, &mut |object| {
         let mut status = object["status"].clone();
         let mut put = |kind: &str, value: &str, reason: &str, message: &str| {
-            put_condition(&mut status, kind, value, reason, message, false);
+            put_condition(&mut status, kind, value, reason, message, Times::Transitions);
         };
         put(
             "NamespaceDeletionDiscoveryFailure",

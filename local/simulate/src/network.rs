@@ -29,7 +29,7 @@ pub(crate) fn service(cx: &mut Cx<'_>, id: &Id, object: &Value) {
         selects(&selector, pod) && !ended(pod) && !text(pod, "/status/podIP").is_empty()
     });
     pods.sort_by_key(|pod| name(pod).to_owned());
-    let early = object["spec"]["publishNotReadyAddresses"] == json!(true);
+    let early = publishes_early(object);
     let endpoint = |pod: &Value| {
         let serving = ready(pod);
         json!({"addresses": [text(pod, "/status/podIP")],
@@ -42,7 +42,11 @@ pub(crate) fn service(cx: &mut Cx<'_>, id: &Id, object: &Value) {
         json!({"name": text(port, "/name"), "protocol": port["protocol"].as_str().unwrap_or("TCP"), "port": target(port, &pods)})
     }).collect();
     slice(cx, id, object, endpoints, &ports);
-    legacy(cx, id, object, &pods, &ports, early);
+    legacy(cx, id, object, &pods, &ports);
+}
+
+fn publishes_early(service: &Value) -> bool {
+    service["spec"]["publishNotReadyAddresses"] == json!(true)
 }
 
 // A named port is looked up in the first pod that has it.
@@ -103,7 +107,8 @@ fn slice(cx: &Cx<'_>, id: &Id, object: &Value, endpoints: Vec<Value>, ports: &[V
     }
 }
 
-fn legacy(cx: &Cx<'_>, id: &Id, object: &Value, pods: &[Value], ports: &[Value], early: bool) {
+fn legacy(cx: &Cx<'_>, id: &Id, object: &Value, pods: &[Value], ports: &[Value]) {
+    let early = publishes_early(object);
     let address = |pod: &Value| {
         json!({"ip": text(pod, "/status/podIP"), "nodeName": text(pod, "/spec/nodeName"),
         "targetRef": {"kind": "Pod", "namespace": id.namespace, "name": name(pod), "uid": uid(pod)}})

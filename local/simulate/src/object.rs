@@ -183,6 +183,15 @@ pub(crate) fn generate(object: &mut Value, prefix: &str) -> String {
     name
 }
 
+/// Which times a condition bears.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Times {
+    /// That of its last change of status.
+    Transitions,
+    /// Also that of its last change of anything.
+    Updates,
+}
+
 /// Sets a condition; transition times move only with the status. Returns whether anything changed.
 pub(crate) fn put_condition(
     status: &mut Value,
@@ -190,8 +199,9 @@ pub(crate) fn put_condition(
     value: &str,
     reason: &str,
     message: &str,
-    updates: bool,
+    times: Times,
 ) {
+    let updates = times == Times::Updates;
     let now = now();
     let mut all = status["conditions"].as_array().cloned().unwrap_or_default();
     let old = all.iter().position(|it| it["type"] == kind);

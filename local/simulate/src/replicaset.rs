@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::Cx;
 use crate::cluster::{Deletion, Id, Part};
 use crate::object::{
-    active, available, controller_of, count, deleting, generate, name, number, pod, pod_id,
+    Times, active, available, controller_of, count, deleting, generate, name, number, pod, pod_id,
     pods_of, put_condition, ready, reference, selects, set, text, uid,
 };
 
@@ -72,9 +72,14 @@ pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, object: &Value) {
         set(&mut status, &["terminatingReplicas"], json!(leaving));
         set(&mut status, &["observedGeneration"], object["metadata"]["generation"].clone());
         match &failure {
-            Some(message) => {
-                put_condition(&mut status, "ReplicaFailure", "True", "FailedCreate", message, false)
-            }
+            Some(message) => put_condition(
+                &mut status,
+                "ReplicaFailure",
+                "True",
+                "FailedCreate",
+                message,
+                Times::Transitions,
+            ),
             None => {
                 if let Some(Value::Array(all)) = status.get_mut("conditions") {
                     all.retain(|it| it["type"] != "ReplicaFailure");

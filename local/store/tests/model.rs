@@ -91,11 +91,18 @@ fn read(seen: &mut Seen) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-fn play(acts: &[Act], on_disk: bool) -> Result<(), TestCaseError> {
+/// Where the store keeps what it has.
+#[derive(Clone, Copy, PartialEq)]
+enum Kept {
+    InMemory,
+    OnDisk,
+}
+
+fn play(acts: &[Act], kept: Kept) -> Result<(), TestCaseError> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("plane.redb");
     let open = || {
-        Arc::new(if on_disk {
+        Arc::new(if kept == Kept::OnDisk {
             Store::open(&path).expect("a store")
         } else {
             Store::memory_with_history(24)
@@ -161,7 +168,7 @@ fn play(acts: &[Act], on_disk: bool) -> Result<(), TestCaseError> {
                 }
             }
             Act::Compact => store.compact(),
-            Act::Reopen | Act::Restore if !on_disk => {}
+            Act::Reopen | Act::Restore if kept == Kept::InMemory => {}
             Act::Reopen | Act::Restore => {
                 // Watchers end with the process.
                 watchers.clear();
@@ -195,7 +202,7 @@ proptest! {
 
     #[test]
     fn memory_behaves_as_a_map_with_a_past(acts in acts()) {
-        play(&acts, false)?;
+        play(&acts, Kept::InMemory)?;
     }
 }
 
@@ -204,6 +211,6 @@ proptest! {
 
     #[test]
     fn a_file_behaves_as_a_map_with_a_past(acts in acts()) {
-        play(&acts, true)?;
+        play(&acts, Kept::OnDisk)?;
     }
 }

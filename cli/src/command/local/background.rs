@@ -132,22 +132,21 @@ pub(super) fn stop(which: &Which, cli: &Cli) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-pub(super) fn status(which: &Which, path_only: bool, cli: &Cli) -> anyhow::Result<Exit> {
+pub(super) fn status(which: &Which, cli: &Cli) -> anyhow::Result<Exit> {
+    told(which, cli, |pid, path| format!("running (process {pid}), kubeconfig {path}"))
+}
+
+/// Only the path of the kubeconfig, for scripts.
+pub(super) fn kubeconfig_path(which: &Which, cli: &Cli) -> anyhow::Result<Exit> {
+    told(which, cli, |_, path| path.to_owned())
+}
+
+fn told(which: &Which, cli: &Cli, line: impl Fn(u32, &str) -> String) -> anyhow::Result<Exit> {
     let place = Place::of(which);
-    let kubeconfig = place.kubeconfig();
-    match place.running() {
-        Some(_) if path_only => {
-            cli.out.line(&kubeconfig.display().to_string())?;
-            Ok(Exit::Done)
-        }
-        Some(pid) => {
-            cli.out
-                .line(&format!("running (process {pid}), kubeconfig {}", kubeconfig.display()))?;
-            Ok(Exit::Done)
-        }
-        None => {
-            cli.out.note("not running; `lateen local start` starts it");
-            Ok(Exit::NotSo)
-        }
-    }
+    let Some(pid) = place.running() else {
+        cli.out.note("not running; `lateen local start` starts it");
+        return Ok(Exit::NotSo);
+    };
+    cli.out.line(&line(pid, &place.kubeconfig().display().to_string()))?;
+    Ok(Exit::Done)
 }

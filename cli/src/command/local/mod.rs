@@ -139,7 +139,8 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     match args.verb {
         Verb::Start { which, listen } => background::start(&which, listen, cli),
         Verb::Stop { which } => background::stop(&which, cli),
-        Verb::Status { which, kubeconfig_path } => background::status(&which, kubeconfig_path, cli),
+        Verb::Status { which, kubeconfig_path: true } => background::kubeconfig_path(&which, cli),
+        Verb::Status { which, kubeconfig_path: false } => background::status(&which, cli),
         Verb::Snapshot { verb } => snapshot::run(verb, cli).await,
         Verb::Serve(serve) => self::serve(*serve, cli).await,
     }

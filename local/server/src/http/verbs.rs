@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 use super::Asked;
 use super::answer::{encode, json_reply, show, warn};
 use super::options::{body, delete_options, form, list_options, write_options};
+use local_merge::manage::Conflicts;
+
 use crate::patch::{self, PatchKind};
 use crate::plane::{Deleted, Plane, Target, WriteOptions, parse};
 use crate::status::{ApiError, FieldError, Result};
@@ -76,7 +78,9 @@ pub(super) fn change(plane: &Plane, asked: &Asked, target: &Target) -> Result<Re
         "application/strategic-merge-patch+json" if target.resource.custom.is_none() => {
             PatchKind::Strategic
         }
-        "application/apply-patch+yaml" => PatchKind::Apply { force: asked.flag("force") },
+        "application/apply-patch+yaml" => PatchKind::Apply {
+            conflicts: if asked.flag("force") { Conflicts::Forced } else { Conflicts::Refused },
+        },
         _ => {
             let known = if target.resource.custom.is_some() {
                 "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
