@@ -118,7 +118,7 @@ fn write(parts: &[Part], value: &Value, out: &mut String) -> Result<(), Error> {
             Part::Text(text) => out.push_str(text),
             Part::Path(path) => {
                 let found = select(path, value)?;
-                let texts: Vec<String> = found.iter().map(|it| plain(it)).collect();
+                let texts: Vec<String> = found.iter().map(plain).collect();
                 out.push_str(&texts.join(" "));
             }
             Part::Range(path, body) => {

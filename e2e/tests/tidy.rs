@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a folder").to_path_buf()
 }
 
 /// Files of the repository with this ending, as (path from the root, text).
@@ -13,7 +13,7 @@ fn files(ending: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut open = vec![root.clone()];
     while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(&folder).unwrap().flatten() {
+        for entry in fs::read_dir(&folder).expect("a folder").flatten() {
             let path = entry.path();
             let name = entry.file_name().to_string_lossy().into_owned();
             if path.is_dir() {
@@ -21,7 +21,8 @@ fn files(ending: &str) -> Vec<(String, String)> {
                     open.push(path);
                 }
             } else if name.ends_with(ending) {
-                let short = path.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
+                let short =
+                    path.strip_prefix(&root).expect("it is below").to_string_lossy().into_owned();
                 found.push((short, fs::read_to_string(&path).unwrap_or_default()));
             }
         }

@@ -8,20 +8,20 @@ fn main() {
     let only = arguments.next();
     let run = move || {
         let mut files: Vec<_> =
-            std::fs::read_dir(&folder).unwrap().flatten().map(|it| it.path()).collect();
+            std::fs::read_dir(&folder).expect("a folder").flatten().map(|it| it.path()).collect();
         files.sort();
         let (mut good, mut all) = (0, 0);
         for file in files.iter().filter(|it| it.extension().is_some_and(|it| it == "jsonl")) {
             let (mut file_good, mut file_all) = (0, 0);
-            for line in std::fs::read_to_string(file).unwrap().lines() {
-                let case: Value = serde_json::from_str(line).unwrap();
+            for line in std::fs::read_to_string(file).expect("a text").lines() {
+                let case: Value = serde_json::from_str(line).expect("JSON");
                 let id = case["id"].as_str().unwrap_or_default();
                 if only.as_ref().is_some_and(|it| !id.contains(it.as_str())) {
                     continue;
                 }
                 let args: Vec<&str> = case["entry"]["args"]
                     .as_array()
-                    .unwrap()
+                    .expect("it is there")
                     .iter()
                     .filter_map(Value::as_str)
                     .collect();
@@ -47,7 +47,7 @@ fn main() {
                             &[],
                             Budget { ticks: 2_000_000, depth: 400, bytes: 2 << 30 },
                         );
-                        let root = evaluation.find("").unwrap().unwrap();
+                        let root = evaluation.find("").expect("it evaluates").expect("it is there");
                         let wrong = evaluation.validate(root, true);
                         if let Some(first) = wrong.first() {
                             Err(format!("{}: {}", first.path, first.message))
@@ -59,7 +59,7 @@ fn main() {
                         }
                     }
                 };
-                let ok = match (&got, want["ok"].as_bool().unwrap()) {
+                let ok = match (&got, want["ok"].as_bool().expect("a bool")) {
                     (Ok(text), true) => {
                         let got: Value = serde_json::from_str(text).unwrap_or_default();
                         let want: Value =
@@ -80,11 +80,19 @@ fn main() {
                     );
                 }
             }
-            println!("{} {file_good}/{file_all}", file.file_name().unwrap().to_string_lossy());
+            println!(
+                "{} {file_good}/{file_all}",
+                file.file_name().expect("a name").to_string_lossy()
+            );
             good += file_good;
             all += file_all;
         }
         println!("total {good}/{all}");
     };
-    std::thread::Builder::new().stack_size(256 << 20).spawn(run).unwrap().join().unwrap();
+    std::thread::Builder::new()
+        .stack_size(256 << 20)
+        .spawn(run)
+        .expect("a thread")
+        .join()
+        .expect("it ends");
 }

@@ -18,7 +18,7 @@ fn errors(text: &str) -> Vec<String> {
         Err(all) => return all.into_iter().map(|it| it.message).collect(),
     };
     let mut it = Evaluation::start(Arc::new(program), &[], BUDGET);
-    let root = it.find("").unwrap().unwrap();
+    let root = it.find("").expect("it evaluates").expect("it is there");
     let mut all = it.validate(root, true);
     if all.is_empty() {
         all = it.datum(root).err().unwrap_or_default();

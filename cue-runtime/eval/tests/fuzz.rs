@@ -84,9 +84,9 @@ impl Dice {
 fn seeds() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
     let mut files: Vec<_> =
-        std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+        std::fs::read_dir(folder).expect("a folder").map(|it| it.expect("a file").path()).collect();
     files.sort();
-    files.iter().map(|it| std::fs::read_to_string(it).unwrap()).collect()
+    files.iter().map(|it| std::fs::read_to_string(it).expect("a text")).collect()
 }
 
 /// A word, a number, a run of space or one sign.
@@ -175,12 +175,12 @@ fn play(text: &str) -> (bool, bool) {
     };
     let program = Arc::new(program);
     let mut it = Evaluation::start(program.clone(), &[], BUDGET);
-    let root = it.find("").unwrap().expect("the root is there");
+    let root = it.find("").expect("it evaluates").expect("the root is there");
     it.validate(root, false);
     it.syntax(root, Style::Eval);
     it.lenient(root);
     let mut fresh = Evaluation::start(program, &[], BUDGET);
-    let root = fresh.find("").unwrap().expect("the root is there");
+    let root = fresh.find("").expect("it evaluates").expect("the root is there");
     let datum = fresh.datum(root);
     if let Ok(datum) = &datum {
         print_json(datum);
@@ -192,7 +192,12 @@ fn play(text: &str) -> (bool, bool) {
 
 /// Runs on the stack that every runtime gives to the evaluator.
 fn with_stack<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    std::thread::Builder::new().stack_size(512 << 20).spawn(work).unwrap().join().unwrap()
+    std::thread::Builder::new()
+        .stack_size(512 << 20)
+        .spawn(work)
+        .expect("a thread")
+        .join()
+        .expect("it ends")
 }
 
 #[test]

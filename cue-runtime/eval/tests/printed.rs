@@ -8,9 +8,9 @@ use cue_eval::{Budget, Evaluation, Style};
 #[track_caller]
 fn check(text: &str, want: &str) {
     let budget = Budget { ticks: 100_000, depth: 100, bytes: 50 << 20 };
-    let program = compile_text(text).unwrap();
+    let program = compile_text(text).expect("it compiles");
     let mut it = Evaluation::start(Arc::new(program), &[], budget);
-    let root = it.find("").unwrap().unwrap();
+    let root = it.find("").expect("it evaluates").expect("it is there");
     it.validate(root, false);
     assert_eq!(it.syntax(root, Style::Eval), want);
 }

@@ -9,16 +9,16 @@ use cue_eval::{Budget, Evaluation, Kind};
 const BUDGET: Budget = Budget { ticks: 100_000, depth: 100, bytes: 50 << 20 };
 
 fn version(text: &str) -> Version {
-    Version::compile("in.cue", text, BUDGET).unwrap()
+    Version::compile("in.cue", text, BUDGET).expect("it compiles")
 }
 
 fn at(it: &mut Evaluation, path: &str) -> VertexId {
-    it.lookup(&parse_selectors(path).unwrap()).unwrap()
+    it.lookup(&parse_selectors(path).expect("a path")).expect("a value")
 }
 
 fn filled(version: &Version, path: &str, text: &str) -> Version {
     let filling = Filling::Alone { name: "fill.json", text };
-    version.fill(&parse_selectors(path).unwrap(), filling).unwrap()
+    version.fill(&parse_selectors(path).expect("a path"), filling).expect("it fills")
 }
 
 #[track_caller]

@@ -5,7 +5,8 @@ use cue_session::{Budget, Input, Profile, ProgramSpec, Runtime, Source};
 
 fn runtime() -> SandboxRuntime {
     let cache = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cwasm");
-    SandboxRuntime::new(Options { cache: Some(cache), warm: 2, memory: 256 << 20 }).unwrap()
+    SandboxRuntime::new(Options { cache: Some(cache), warm: 2, memory: 256 << 20 })
+        .expect("a sandbox")
 }
 
 fn spec(text: &str) -> ProgramSpec {

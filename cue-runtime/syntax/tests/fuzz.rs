@@ -8,9 +8,9 @@ use cue_syntax::{Style, format_tree, parse_expr, parse_file, parse_tree};
 fn seeds() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
     let mut files: Vec<_> =
-        std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+        std::fs::read_dir(folder).expect("a folder").map(|it| it.expect("a file").path()).collect();
     files.sort();
-    files.iter().map(|it| std::fs::read_to_string(it).unwrap()).collect()
+    files.iter().map(|it| std::fs::read_to_string(it).expect("a text")).collect()
 }
 
 /// How many mutations: `FUZZ_ITERATIONS`, or a thousand.

@@ -11,11 +11,11 @@ use cue_tool::import::{Options, import};
 use cue_tool::{Encoding, Load, Request, Verb, evaluate};
 
 fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a folder");
     for (name, text) in files {
         let file = folder.path().join(name);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, text).unwrap();
+        fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+        fs::write(file, text).expect("a file");
     }
     folder
 }
@@ -36,7 +36,7 @@ fn request(verb: Verb, folder: &Path, files: &[&str]) -> Request {
 /// The output, or the error with the folder's name cut out.
 fn play(request: &Request, folder: &Path) -> Result<String, String> {
     match evaluate(&NativeRuntime::default(), request) {
-        Ok(outcome) => Ok(String::from_utf8(outcome.output).unwrap()),
+        Ok(outcome) => Ok(String::from_utf8(outcome.output).expect("text")),
         Err(error) => Err(error.to_string().replace(&format!("{}/", folder.display()), "")),
     }
 }

@@ -213,10 +213,7 @@ fn is_sexagesimal(text: &str) -> bool {
     let rest: Vec<&str> = parts.collect();
     first
         && !rest.is_empty()
-        && rest.iter().all(|it| match it.as_bytes() {
-            [b'0'..=b'9'] | [b'0'..=b'5', b'0'..=b'9'] => true,
-            _ => false,
-        })
+        && rest.iter().all(|it| matches!(it.as_bytes(), [b'0'..=b'9'] | [b'0'..=b'5', b'0'..=b'9']))
         && fraction.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_')
 }
 

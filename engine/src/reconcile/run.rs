@@ -469,7 +469,7 @@ fn conclude(app: &mut Application, state: State, now: DateTime<Utc>) {
         State::Failed => {
             let rows = app.status.workflow.iter().flat_map(|it| &it.steps);
             let failure = rows.flat_map(|it| std::iter::once(it).chain(&it.sub_steps));
-            let Some(step) = failure.filter(|it| it.phase == "failed").last() else { return };
+            let Some(step) = failure.rfind(|it| it.phase == "failed") else { return };
             let text = format!("step {} failed: {} {}", step.name, step.reason, step.message);
             status::set(app, condition::WORKFLOW, Err(text.trim_end()), now);
             status::set(app, condition::READY, Err(text.trim_end()), now);

@@ -226,11 +226,10 @@ fn collect(schema: &Schema, of: TypeRef, value: &Value, set: &mut FieldSet) -> b
             for (index, item) in items.iter().enumerate() {
                 let element = identified(schema, list, index, item);
                 let mut node = Node { member: true, below: FieldSet::default() };
-                if set.nodes.contains_key(&element) {
-                    set.nodes.insert(element, node);
-                    continue;
+                // Of two elements with one key only the place is owned.
+                if !set.nodes.contains_key(&element) {
+                    collect(schema, list.element, item, &mut node.below);
                 }
-                collect(schema, list.element, item, &mut node.below);
                 set.nodes.insert(element, node);
             }
             false

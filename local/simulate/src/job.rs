@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use crate::Cx;
 use crate::cluster::{Deletion, Id, Part};
+use crate::job_policy::{INDEX, Verdict, index, is_per_index, judge, success};
 use crate::object::{
     Times, active, condition, count, deleting, ended, generate, is_true, name, now, pod, pod_id,
     pods_of, put_condition, ready, reference, set, text, time, uid,
 };
 
-const INDEX: &str = "batch.kubernetes.io/job-completion-index";
 const TRACKING: &str = "batch.kubernetes.io/job-tracking";
 
 fn finished(job: &Value) -> bool {
@@ -54,25 +54,9 @@ pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, object: &Value) {
     }
     let tally = tally(pods);
     let suspended = is_suspended(object);
-    let limit = object.pointer("/spec/backoffLimit").and_then(Value::as_i64).unwrap_or(6);
-    let completions = object.pointer("/spec/completions").and_then(Value::as_i64);
-    let failures = i64::try_from(tally.failed.len()).unwrap_or(i64::MAX);
-    let indexed = is_indexed(object);
-    let mut done: Vec<i64> = tally.succeeded.iter().filter_map(index).collect();
-    done.sort_unstable();
-    done.dedup();
-    let succeeded = if indexed {
-        i64::try_from(done.len()).unwrap_or(0)
-    } else {
-        i64::try_from(tally.succeeded.len()).unwrap_or(0)
-    };
-    let mut end = None;
-    if failures > limit {
-        end = Some(End::failed(
-            "BackoffLimitExceeded",
-            "Job has reached the specified backoff limit",
-        ));
-    }
+    let verdict = judge(object, &tally.failed);
+    let done = succeeded(&tally);
+    let mut end = end(object, &tally, &verdict, &done);
     if let (Some(deadline), Some(since)) = (
         object.pointer("/spec/activeDeadlineSeconds").and_then(Value::as_i64),
         time(&object["status"]["startTime"]),
@@ -86,17 +70,6 @@ pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, object: &Value) {
             }
         }
     }
-    let enough = match completions {
-        Some(completions) => succeeded >= completions,
-        None => succeeded > 0 && tally.active.is_empty(),
-    };
-    if enough && end.is_none() {
-        end = Some(End {
-            kind: "Complete",
-            reason: "CompletionsReached",
-            message: "Reached expected number of succeeded pods",
-        });
-    }
     let mut running = tally.active.len();
     if end.is_some() || suspended {
         for pod in &tally.active {
@@ -105,23 +78,72 @@ pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, object: &Value) {
         }
         running = 0;
     } else {
-        running += create(cx, id, object, &tally, &done, succeeded, completions);
+        running += create(cx, id, object, &tally, &verdict, &done);
     }
-    write(cx, id, object, &tally, running, end, &done);
+    write(cx, id, object, &tally, &verdict, running, end.as_ref(), &done);
+}
+
+/// Indexes that have succeeded, ascending; of a Job without indexes nothing.
+fn succeeded(tally: &Tally) -> Vec<i64> {
+    let mut done: Vec<i64> = tally.succeeded.iter().filter_map(index).collect();
+    done.sort_unstable();
+    done.dedup();
+    done
+}
+
+/// How many of the completions are there.
+fn reached(object: &Value, tally: &Tally, done: &[i64]) -> usize {
+    if is_indexed(object) { done.len() } else { tally.succeeded.len() }
+}
+
+fn count_at(object: &Value, path: &str) -> Option<usize> {
+    object.pointer(path)?.as_u64().and_then(|it| usize::try_from(it).ok())
+}
+
+/// Whether a Job is over, and how; the order is that of the Job controller.
+fn end(object: &Value, tally: &Tally, verdict: &Verdict<'_>, done: &[i64]) -> Option<End> {
+    if let Some(why) = &verdict.fails {
+        return Some(End::failed("PodFailurePolicy", why));
+    }
+    if verdict.counted.len() > count_at(object, "/spec/backoffLimit").unwrap_or(6) {
+        let message = "Job has reached the specified backoff limit";
+        return Some(End::failed("BackoffLimitExceeded", message));
+    }
+    let given_up = verdict.failed_indexes.len();
+    if count_at(object, "/spec/maxFailedIndexes").is_some_and(|most| given_up > most) {
+        let message = "Job has exceeded the specified maximal number of failed indexes";
+        return Some(End::failed("MaxFailedIndexesExceeded", message));
+    }
+    let complete =
+        |reason, message: &str| Some(End { kind: "Complete", reason, message: message.to_owned() });
+    if let Some(rule) = success(object, done) {
+        return complete("SuccessPolicy", &format!("Matched rules at index {rule}"));
+    }
+    let reached = reached(object, tally, done);
+    let over = match count_at(object, "/spec/completions") {
+        Some(completions) => reached + given_up >= completions,
+        None => reached > 0 && tally.active.is_empty(),
+    };
+    if !over {
+        None
+    } else if given_up > 0 {
+        Some(End::failed("FailedIndexes", "Job has failed indexes"))
+    } else {
+        complete("CompletionsReached", "Reached expected number of succeeded pods")
+    }
 }
 
 /// How a Job ended.
-#[derive(Clone, Copy)]
 struct End {
     /// The condition that says so.
     kind: &'static str,
     reason: &'static str,
-    message: &'static str,
+    message: String,
 }
 
 impl End {
-    fn failed(reason: &'static str, message: &'static str) -> Self {
-        Self { kind: "Failed", reason, message }
+    fn failed(reason: &'static str, message: &str) -> Self {
+        Self { kind: "Failed", reason, message: message.to_owned() }
     }
 }
 
@@ -131,10 +153,6 @@ fn is_suspended(job: &Value) -> bool {
 
 fn is_indexed(job: &Value) -> bool {
     text(job, "/spec/completionMode") == "Indexed"
-}
-
-fn index(pod: &Value) -> Option<i64> {
-    pod["metadata"]["annotations"][INDEX].as_str()?.parse().ok()
 }
 
 fn untrack(cx: &Cx<'_>, id: &Id, pod: &Value) {
@@ -155,39 +173,41 @@ fn create(
     id: &Id,
     object: &Value,
     tally: &Tally,
+    verdict: &Verdict<'_>,
     done: &[i64],
-    succeeded: i64,
-    completions: Option<i64>,
 ) -> usize {
     let indexed = is_indexed(object);
-    let parallelism = object.pointer("/spec/parallelism").and_then(Value::as_i64).unwrap_or(1);
+    let parallelism = count_at(object, "/spec/parallelism").unwrap_or(1);
+    let completions = count_at(object, "/spec/completions");
+    let over = reached(object, tally, done) + verdict.failed_indexes.len();
     let wanted = match completions {
-        Some(completions) => parallelism.min(completions - succeeded),
-        None if succeeded > 0 => 0,
+        Some(completions) => parallelism.min(completions.saturating_sub(over)),
+        None if over > 0 => 0,
         None => parallelism,
     };
-    let running = i64::try_from(tally.active.len()).unwrap_or(i64::MAX);
+    let running = tally.active.len();
     if wanted <= running {
         return 0;
     }
-    // A failure is followed by a pause, so that a broken Job does not spin.
-    let last = tally
-        .failed
-        .iter()
-        .filter_map(|pod| {
-            time(&pod["status"]["containerStatuses"][0]["state"]["terminated"]["finishedAt"])
-        })
-        .max();
-    if let Some(last) = last {
-        let pause = 10i64 << tally.failed.len().saturating_sub(1).min(6);
-        if let Ok(left) = (last + chrono::Duration::seconds(pause.min(600)) - Utc::now()).to_std() {
-            cx.queue.after(left, id);
-            return 0;
+    let mut paused = std::collections::BTreeSet::new();
+    if is_per_index(object) {
+        for at in verdict.counted.iter().filter_map(|pod| index(pod)) {
+            if let Some(left) = pause(verdict.failures_of(at)) {
+                cx.queue.after(left, id);
+                paused.insert(at);
+            }
         }
+    } else if let Some(left) = pause(verdict.counted.iter().copied()) {
+        cx.queue.after(left, id);
+        return 0;
     }
     let busy: Vec<i64> = tally.active.iter().filter_map(index).collect();
-    let mut free =
-        (0..completions.unwrap_or(0)).filter(|at| !done.contains(at) && !busy.contains(at));
+    let taken = |at: &i64| {
+        [done, &busy, &verdict.failed_indexes].iter().any(|all| all.contains(at))
+            || paused.contains(at)
+    };
+    let last = completions.and_then(|it| i64::try_from(it).ok()).unwrap_or(0);
+    let mut free = (0..last).filter(|at| !taken(at));
     let mut made = 0;
     for _ in running..wanted {
         let mut child =
@@ -227,6 +247,18 @@ fn create(
     made
 }
 
+/// What is left of the pause after failures, which keeps a broken Job from spinning.
+fn pause<'p>(failures: impl Iterator<Item = &'p Value>) -> Option<Duration> {
+    let ends: Vec<_> = failures
+        .map(|pod| {
+            time(&pod["status"]["containerStatuses"][0]["state"]["terminated"]["finishedAt"])
+        })
+        .collect();
+    let last = ends.iter().flatten().max()?;
+    let pause = 10_i64 << ends.len().saturating_sub(1).min(6);
+    (*last + chrono::Duration::seconds(pause.min(600)) - Utc::now()).to_std().ok()
+}
+
 // `0-2,5`; two neighbours are `1,2`.
 fn ranges(all: &[i64]) -> String {
     let mut out: Vec<String> = Vec::new();
@@ -247,8 +279,9 @@ fn write(
     id: &Id,
     object: &Value,
     tally: &Tally,
+    verdict: &Verdict<'_>,
     running: usize,
-    end: Option<End>,
+    end: Option<&End>,
     done: &[i64],
 ) {
     let (indexed, suspended) = (is_indexed(object), is_suspended(object));
@@ -264,7 +297,10 @@ fn write(
         set(&mut status, &["terminating"], json!(0));
         set(&mut status, &["uncountedTerminatedPods"], json!({}));
         count(&mut status, "succeeded", tally.succeeded.len());
-        count(&mut status, "failed", tally.failed.len());
+        count(&mut status, "failed", verdict.counted.len());
+        if is_per_index(object) {
+            set(&mut status, &["failedIndexes"], json!(ranges(&verdict.failed_indexes)));
+        }
         if indexed && !done.is_empty() {
             set(&mut status, &["completedIndexes"], json!(ranges(done)));
         }
@@ -293,7 +329,7 @@ fn write(
             );
         }
         if let Some(End { kind, reason, message }) = end {
-            let complete = kind == "Complete";
+            let complete = *kind == "Complete";
             let (first, last) = if complete {
                 ("SuccessCriteriaMet", "Complete")
             } else {

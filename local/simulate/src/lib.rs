@@ -16,6 +16,7 @@ mod daemonset; // DaemonSets
 mod deployment; // Deployments: rollout, revisions, conditions
 mod garbage; // owner references and their three deletion policies
 mod job; // Jobs and CronJobs
+mod job_policy; // which failures of a Job count, when enough has succeeded
 mod kubelet; // the simulated scheduler and kubelet
 mod namespace; // namespaces: what is in a new one, emptying an old one
 mod network; // EndpointSlices, load balancers

@@ -131,6 +131,33 @@ async fn pods_follow_the_script_in_their_image() {
 }
 
 #[tokio::test]
+async fn jobs_end_by_their_policies() {
+    with_plane(|plane| async move {
+        let rules = json!({"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}]});
+        for (name, image, spec, kind, reason) in [
+            ("fatal", "registry.local/fail:1", json!({"podFailurePolicy": rules}), "Failed", "PodFailurePolicy"),
+            ("each", "registry.local/fail:1", json!({"completionMode": "Indexed", "completions": 2, "parallelism": 2, "backoffLimitPerIndex": 0}), "Failed", "FailedIndexes"),
+            ("many", "registry.local/fail:1", json!({"completionMode": "Indexed", "completions": 3, "parallelism": 1, "backoffLimitPerIndex": 0, "maxFailedIndexes": 0}), "Failed", "MaxFailedIndexesExceeded"),
+            ("some", "busybox", json!({"completionMode": "Indexed", "completions": 3, "parallelism": 1, "successPolicy": {"rules": [{"succeededIndexes": "0"}]}}), "Complete", "SuccessPolicy"),
+        ] {
+            let mut job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "namespace": "default"},
+                "spec": {"template": {
+                    "metadata": {"annotations": {"simulate.lateen.dev/exit-after": "1ms", "simulate.lateen.dev/exit-code": if image == "busybox" { "0" } else { "42" }}},
+                    "spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": image}]}}}});
+            for (key, value) in spec.as_object().into_iter().flatten() {
+                job["spec"][key] = value.clone();
+            }
+            create(&plane, "batch/v1", "jobs", "default", job);
+            let it = wait(&plane, "batch/v1", "jobs", "default", name, |it| condition(it, kind)["status"] == "True").await;
+            assert_eq!(condition(&it, kind)["reason"], reason, "{name}: {}", it["status"]);
+            if name == "each" {
+                assert_eq!(it["status"]["failedIndexes"], "0,1");
+            }
+        }
+    }).await;
+}
+
+#[tokio::test]
 async fn stateful_sets_daemon_sets_and_namespaces() {
     with_plane(|plane| async move {
         let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}});

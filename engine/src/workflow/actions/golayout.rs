@@ -142,7 +142,7 @@ pub(super) fn format(layout: &str, at: DateTime<Utc>) -> String {
     let mut out = String::new();
     let mut rest = layout;
     let half = if at.hour() < 12 { "AM" } else { "PM" };
-    let hour12 = if at.hour() % 12 == 0 { 12 } else { at.hour() % 12 };
+    let hour12 = (at.hour() + 11) % 12 + 1;
     let month = MONTHS[at.month0() as usize % 12];
     let day = DAYS[at.weekday().num_days_from_sunday() as usize % 7];
     while let Some((piece, tail)) = next(rest) {
