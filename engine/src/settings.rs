@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::api::object;
 use crate::workflow::backoff::{self, Caps};
+use crate::workflow::plan::Trials;
 use crate::world::{Error, ObjectRef};
 
 /// Everything that can be set.
@@ -26,6 +27,14 @@ pub struct Settings {
     /// How long the deletion of an Application waits for clusters that do not answer; after that, what
     /// is on them is left behind.
     pub cluster_patience: chrono::Duration,
+}
+
+impl Settings {
+    /// How often steps are tried.
+    pub fn trials(&self) -> Trials {
+        let suspends = self.gates.suspend_on_failure;
+        Trials { retries: self.retries, caps: self.caps, suspends }
+    }
 }
 
 impl Default for Settings {

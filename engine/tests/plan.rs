@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use chrono::{DateTime, Duration, Utc};
 use lateen_engine::api::workflow::{ExecuteMode, WorkflowStatus, WorkflowStep};
 use lateen_engine::workflow::backoff::Caps;
-use lateen_engine::workflow::plan::Plan;
+use lateen_engine::workflow::plan::{Plan, Trials};
 use lateen_engine::workflow::step::Outcome;
 use lateen_engine::workflow::variables::Variables;
 use serde_json::{Value, json};
@@ -78,10 +78,11 @@ fn play(case: &Value) -> Vec<String> {
             status.terminated = true;
         }
         let now = moment(round["at"].as_i64().unwrap_or(0));
-        let caps = Caps::default();
+        let suspends = case["suspends"] == true;
+        let trials = Trials { retries: 2, caps: Caps::default(), suspends };
         let work = (steps.as_slice(), &mode);
         let mut plan =
-            Plan::new(work, (2, caps), now, &new_id, &judge, &context, &mut status, &mut variables);
+            Plan::new(work, trials, now, &new_id, &judge, &context, &mut status, &mut variables);
         let mut ran = Vec::new();
         let passed = match plan.begin() {
             Some(passed) => passed,

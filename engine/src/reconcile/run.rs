@@ -404,8 +404,7 @@ async fn pass(
         mode: &found.steps.mode,
         template: &template,
         context: &seen,
-        retries: engine.settings.retries,
-        caps: engine.settings.caps,
+        trials: engine.settings.trials(),
     };
     let mut workflow = app.status.workflow.take().unwrap_or_default();
     let passed = round(&wanted, &setting, &mut workflow, variables).await;

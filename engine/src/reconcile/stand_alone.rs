@@ -136,8 +136,7 @@ async fn advance(
         mode: &steps.mode,
         template: &template,
         context: &context,
-        retries: engine.settings.retries,
-        caps: engine.settings.caps,
+        trials: engine.settings.trials(),
     };
     let mut workflow = run.status.to_workflow();
     let passed = round(&pass, &setting, &mut workflow, &mut variables).await;

@@ -63,6 +63,7 @@ pub fn check(request: &Request<'_>) -> Result<(), Error> {
 fn resolve(request: &Request<'_>) -> Result<Parsed, Error> {
     let app = request.app;
     parse(request, &app.spec.components)?;
+    refer(&app.spec.components)?;
     let mut named = app.clone();
     name_policies(&mut named.spec.policies);
     let steps = generator::steps(&named, request.workflows)
@@ -218,6 +219,25 @@ fn artifacts(components: &[Rendered]) -> Value {
         );
     }
     Value::Object(all)
+}
+
+/// Objects that are referred to are read before; one that is still named by its resource is of a kind that
+/// nobody knows here.
+fn refer(components: &[Component]) -> Result<(), Error> {
+    for component in components.iter().filter(|it| it.r#type == "ref-objects") {
+        let objects = component.properties.as_ref().and_then(|it| it["objects"].as_array());
+        for it in objects.into_iter().flatten() {
+            let text = |key: &str| it[key].as_str().unwrap_or_default();
+            if text("kind").is_empty() && !text("resource").is_empty() {
+                return Err(Error::Definition(format!(
+                    "failed to parseReferredObjects: no matches for {}/, Resource={}",
+                    text("group"),
+                    text("resource")
+                )));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Every type of every component is known, before anything is evaluated.

@@ -126,7 +126,12 @@ fn first(all: &[Diagnostic]) -> String {
 }
 
 fn validation(part: &Part, user: &[String], diagnostics: &[Diagnostic]) -> String {
-    format!("validation failed for {} {}:{}", part.noun(), part.name(), sections(user, diagnostics))
+    format!(
+        "validation failed for {} {}:{}",
+        part.noun(),
+        part.name(),
+        sections(user, &told(part, diagnostics))
+    )
 }
 
 /// Two literals that disagree inside a disjunction, in the order KubeVela's CUE names them: ours is the other way round.
@@ -149,6 +154,45 @@ fn swapped(message: &str) -> Option<String> {
             format!("conflicting values {right} and {left} (mismatched types {other} and {one})")
         }
         None => format!("conflicting values {right} and {left}"),
+    })
+}
+
+/// What is told of a template whose parameters do not fit. Of a trait only that; of a workload also where its
+/// template meets them, but not what becomes of them in texts and calls.
+fn told(part: &Part, diagnostics: &[Diagnostic]) -> Vec<Diagnostic> {
+    let of_parameter = |it: &&Diagnostic| it.path.starts_with("parameter.") && !it.incomplete;
+    let wrong: Vec<&Diagnostic> = diagnostics.iter().filter(of_parameter).collect();
+    let mut all = Vec::with_capacity(diagnostics.len());
+    for it in diagnostics {
+        if wrong.is_empty() || it.path.starts_with("parameter.") {
+            all.push(it.clone());
+            continue;
+        }
+        let used = it.message.starts_with("invalid interpolation: ")
+            || it.message.starts_with("error in call to ");
+        let follows = used && wrong.iter().any(|other| it.message.ends_with(&other.message));
+        if matches!(part, Part::Trait(_)) || follows {
+            continue;
+        }
+        let again = wrong.iter().any(|other| other.message == it.message);
+        let message = again.then(|| turned(&it.message)).flatten();
+        all.push(Diagnostic {
+            message: message.unwrap_or_else(|| it.message.clone()),
+            ..it.clone()
+        });
+    }
+    all
+}
+
+/// A literal against a type, met a second time: the type is named first then.
+fn turned(message: &str) -> Option<String> {
+    let rest = message.strip_prefix("conflicting values ")?.strip_suffix(')')?;
+    let (values, kinds) = rest.split_once(" (mismatched types ")?;
+    let (value, r#type) = values.rsplit_once(" and ")?;
+    let (one, other) = kinds.split_once(" and ")?;
+    let scalar = ["string", "int", "number", "float", "bool", "bytes"].contains(&r#type);
+    scalar.then(|| {
+        format!("conflicting values {type} and {value} (mismatched types {other} and {one})")
     })
 }
 
@@ -197,6 +241,40 @@ mod tests {
     use super::*;
 
     #[test]
+    fn parameters_that_do_not_fit_are_told_once() {
+        let diagnostic = |path: &str, message: &str| Diagnostic {
+            code: String::new(),
+            message: message.into(),
+            path: path.into(),
+            positions: Vec::new(),
+            incomplete: false,
+        };
+        let conflict = "conflicting values 3 and string (mismatched types int and string)";
+        let diagnostics = vec![
+            diagnostic("parameter.v", conflict),
+            diagnostic("output.a", &format!("invalid interpolation: {conflict}")),
+            diagnostic("output.b", conflict),
+            diagnostic("output.c", "another"),
+        ];
+        let text = |part| {
+            let (user, diagnostics) = (Vec::new(), diagnostics.clone());
+            Error::Validation { part, user, diagnostics }.to_string()
+        };
+        assert_eq!(
+            text(Part::Trait("t".into())),
+            format!(
+                "validation failed for trait t:\n\nParameter errors:\n  parameter.v: {conflict}"
+            )
+        );
+        assert_eq!(
+            text(Part::Workload("w".into())),
+            format!(
+                "validation failed for workload w:\n\nParameter errors:\n  parameter.v: {conflict}\n\n\nTemplate errors:\n  output.b: conflicting values string and 3 (mismatched types string and int)\n  output.c: another"
+            )
+        );
+    }
+
+    #[test]
     fn errors_are_grouped_sorted_and_not_repeated() {
         let diagnostic = |path: &str| Diagnostic {
             code: String::new(),
@@ -206,7 +284,7 @@ mod tests {
             incomplete: false,
         };
         let error = Error::Validation {
-            part: Part::Trait("t".into()),
+            part: Part::Workload("t".into()),
             user: vec!["no".into()],
             diagnostics: vec![
                 diagnostic("output.x"),
@@ -217,7 +295,7 @@ mod tests {
         };
         assert_eq!(
             error.to_string(),
-            "validation failed for trait t:\n\nUser Errors:\n  no\n\n\nParameter errors:\n  parameter.a: bad\n  parameter.b: bad\n\n\nTemplate errors:\n  output.x: bad"
+            "validation failed for workload t:\n\nUser Errors:\n  no\n\n\nParameter errors:\n  parameter.a: bad\n  parameter.b: bad\n\n\nTemplate errors:\n  output.x: bad"
         );
     }
 }

@@ -403,10 +403,13 @@ fn refused(part: &Part, spec: &ProgramSpec, diagnostics: Vec<Diagnostic>) -> Err
     let template = spec.sources.first().map_or("", |it| it.text.as_str());
     let mut found = Vec::new();
     let mut others = Vec::new();
+    let missing = |it: &Diagnostic| {
+        let path = it.message.strip_prefix("cannot find package \"")?.strip_suffix('"')?;
+        Some(path.to_owned())
+    };
+    let packages: Vec<String> = diagnostics.iter().filter_map(missing).collect();
     for mut it in diagnostics {
-        let package =
-            it.message.strip_prefix("cannot find package \"").and_then(|it| it.strip_suffix('"'));
-        if let Some(package) = package {
+        if let Some(package) = missing(&it) {
             for message in [
                 format!("builtin package {package:?} undefined"),
                 format!("package {package:?} not found"),
@@ -414,6 +417,9 @@ fn refused(part: &Part, spec: &ProgramSpec, diagnostics: Vec<Diagnostic>) -> Err
                 found.push(Diagnostic { message, ..it.clone() });
             }
         } else if it.message.starts_with("reference ") && it.message.ends_with(" not found") {
+            if packages.iter().any(|package| is_import(template, package, &it.message)) {
+                continue;
+            }
             if it.path.is_empty() {
                 it.path = place::path(template, it.positions.first());
             }
@@ -427,6 +433,13 @@ fn refused(part: &Part, spec: &ProgramSpec, diagnostics: Vec<Diagnostic>) -> Err
     } else {
         Error::Compile { part: part.clone(), diagnostics: others }
     }
+}
+
+/// Whether a reference that is not found is the name of an import: that is said of its package already.
+fn is_import(template: &str, package: &str, message: &str) -> bool {
+    let Some(name) = message.split('"').nth(1) else { return false };
+    let own = package.rsplit([':', '/']).next();
+    own == Some(name) || template.contains(&format!("{name} \"{package}\""))
 }
 
 /// Everything that is missing, also in the parameters; at least `known`.

@@ -31,12 +31,13 @@ impl<'a> Plan<'a> {
             return self.look_in_waves(steps, group);
         }
         for it in steps {
-            if is_done(row(self.status, group, &it.name)) {
+            self.stop_broken(it, group);
+            if self.is_over(row(self.status, group, &it.name)) {
                 continue;
             }
             // A group that was begun in this round is looked through to its end.
             let begun = self.progress.waves.contains_key(&it.name);
-            if self.progress.broken.is_some() || self.status.suspend && !begun {
+            if self.status.suspend && !begun {
                 return Look::Stop;
             }
             if let Some(message) = self.missing(it, group) {
@@ -46,7 +47,7 @@ impl<'a> Plan<'a> {
             if let Some(due) = self.look_at(it, steps, group, false) {
                 return Look::Due(due);
             }
-            if !is_done(row(self.status, group, &it.name)) {
+            if !self.is_over(row(self.status, group, &it.name)) {
                 return Look::Stop;
             }
         }
@@ -59,10 +60,8 @@ impl<'a> Plan<'a> {
         loop {
             let wave = self.progress.waves.get(key).cloned().unwrap_or_default();
             for it in steps.iter().filter(|it| wave.contains(it.name.as_str())) {
-                if self.progress.broken.is_some() {
-                    return Look::Stop;
-                }
-                if is_done(row(self.status, group, &it.name)) {
+                self.stop_broken(it, group);
+                if self.is_over(row(self.status, group, &it.name)) {
                     continue;
                 }
                 if let Some(due) = self.look_at(it, steps, group, true) {
@@ -73,10 +72,11 @@ impl<'a> Plan<'a> {
             if self.status.suspend && !wave.is_empty() {
                 return Look::Past;
             }
+            steps.iter().for_each(|it| self.stop_broken(it, group));
             let free: Vec<&str> = steps
                 .iter()
                 .filter(|it| !wave.contains(it.name.as_str()))
-                .filter(|it| !is_done(row(self.status, group, &it.name)))
+                .filter(|it| !self.is_over(row(self.status, group, &it.name)))
                 .filter(|it| self.missing(it, group).is_none())
                 .map(|it| it.name.as_str())
                 .collect();
@@ -87,7 +87,7 @@ impl<'a> Plan<'a> {
             self.progress.waves.entry(key.to_owned()).or_default().extend(free);
         }
         for it in steps {
-            let open = !is_done(row(self.status, group, &it.name));
+            let open = !self.is_over(row(self.status, group, &it.name));
             if open && let Some(message) = self.missing(it, group) {
                 self.pending(it, group, true, message);
             }
@@ -95,9 +95,33 @@ impl<'a> Plan<'a> {
         Look::Past
     }
 
+    /// After a `#Break` only what always runs is looked at: the rest is ended where it runs, and left
+    /// out where it does not (W-63). A group that runs goes on to the end of its steps.
+    fn stop_broken(&mut self, it: &WorkflowStep, group: Option<&str>) {
+        let live = row(self.status, group, &it.name);
+        if !self.is_broken() || condition::is_always(it.r#if.trim()) || self.is_over(live) {
+            return;
+        }
+        let runs = live.is_some_and(|it| matches!(it.phase.as_str(), "running" | "suspending"));
+        if !runs {
+            self.skip(it, group, String::new());
+        } else if it.r#type != "step-group" {
+            self.decide(it, group, "failed", "Terminate", String::new());
+            self.variables.forget(&it.name);
+        }
+    }
+
+    /// A step is left out, with all in it.
+    fn skip(&mut self, it: &WorkflowStep, group: Option<&str>, message: String) {
+        self.decide(it, group, "skipped", "Skip", message);
+        for sub in &it.sub_steps {
+            self.decide(sub, Some(&it.name), "skipped", "Skip", String::new());
+        }
+    }
+
     /// What a step waits for before anything of it is looked at (E-110).
     fn missing(&self, it: &WorkflowStep, group: Option<&str>) -> Option<String> {
-        let before = it.depends_on.iter().find(|name| !is_done(self.before(group, name)));
+        let before = it.depends_on.iter().find(|name| !self.is_over(self.before(group, name)));
         if let Some(name) = before {
             return Some(format!("Pending on DependsOn: {name}"));
         }
@@ -156,7 +180,7 @@ impl<'a> Plan<'a> {
         let text = it.r#if.trim();
         let runs = row(self.status, group, &it.name)
             .is_some_and(|it| matches!(it.phase.as_str(), "running" | "suspending"));
-        if condition::is_always(text) || runs {
+        if self.suspends || condition::is_always(text) || runs {
             return false;
         }
         let mut message = String::new();
@@ -180,10 +204,7 @@ impl<'a> Plan<'a> {
             }
         };
         if skip {
-            self.decide(it, group, "skipped", "Skip", message);
-            for sub in &it.sub_steps {
-                self.decide(sub, Some(&it.name), "skipped", "Skip", String::new());
-            }
+            self.skip(it, group, message);
         }
         skip
     }
@@ -248,9 +269,10 @@ impl<'a> Plan<'a> {
         if own.sub_steps.iter().any(|row| row.phase == "suspending") {
             own.phase = "suspending".into();
         }
-        let over =
-            |sub: &WorkflowStep| is_done(own.sub_steps.iter().find(|row| row.name == sub.name));
+        let rows = own.sub_steps.clone();
+        let over = |sub: &WorkflowStep| self.is_over(rows.iter().find(|row| row.name == sub.name));
         if it.sub_steps.iter().all(over) {
+            let own = self.own(it, None);
             match own.sub_steps.iter().find(|row| row.phase == "failed") {
                 Some(wrong) => {
                     own.reason = wrong.reason.clone();
@@ -280,6 +302,10 @@ impl<'a> Plan<'a> {
     /// A step that nothing keeps from running but its own past.
     fn due(&mut self, it: &'a WorkflowStep, group: Option<&'a str>) -> Option<Due<'a>> {
         self.progress.seen.insert(it.name.clone());
+        // It is not over where failures suspend, but it does not run by itself either.
+        if row(self.status, group, &it.name).is_some_and(|it| it.phase == "failed") {
+            return None;
+        }
         if self.is_timed_out(it, group) {
             self.decide(it, group, "failed", "Timeout", String::new());
             self.variables.forget(&it.name);

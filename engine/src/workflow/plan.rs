@@ -43,6 +43,24 @@ pub struct Passed {
     pub wake: Option<DateTime<Utc>>,
 }
 
+/// How often a step is tried, and what happens then.
+#[derive(Clone, Copy, Debug)]
+pub struct Trials {
+    /// Failures in a row before a step fails for good.
+    pub retries: u32,
+    /// Longest waits between attempts.
+    pub caps: Caps,
+    /// Gate `EnableSuspendOnFailure`.
+    pub suspends: bool,
+}
+
+/// What is told of a run that a failure has suspended.
+const TOO_OFTEN: &str =
+    "The workflow suspends automatically because the failed times of steps have reached the limit";
+
+/// Reason of a step that was tried too often.
+const EXHAUSTED: &str = "FailedAfterRetries";
+
 /// What a plan is made from, and what it changes.
 pub struct Plan<'a> {
     /// Steps in order.
@@ -53,6 +71,8 @@ pub struct Plan<'a> {
     pub retries: u32,
     /// Longest waits between attempts.
     pub caps: Caps,
+    /// Gate `EnableSuspendOnFailure`: a failure ends nothing; one too many suspends the run.
+    pub suspends: bool,
     /// The time of this round.
     pub now: DateTime<Utc>,
     /// Ids for new rows.
@@ -73,8 +93,6 @@ pub struct Plan<'a> {
 pub(super) struct Progress {
     /// When to look again.
     pub(super) wake: Option<DateTime<Utc>>,
-    /// A step ended the run.
-    pub(super) broken: Option<String>,
     /// Steps that are not to be looked at again in this round.
     pub(super) seen: HashSet<String>,
     /// By group: steps of a DAG that were free to run by now.
@@ -103,7 +121,7 @@ impl<'a> Plan<'a> {
     #[allow(clippy::too_many_arguments)]
     pub fn new(
         (steps, mode): (&'a [WorkflowStep], &'a ExecuteMode),
-        (retries, caps): (u32, Caps),
+        Trials { retries, caps, suspends }: Trials,
         now: DateTime<Utc>,
         new_id: &'a (dyn Fn() -> String + Send + Sync),
         judge: &'a (dyn Fn(&str, &Value, &Value) -> Result<bool, String> + Send + Sync),
@@ -117,6 +135,7 @@ impl<'a> Plan<'a> {
             mode,
             retries,
             caps,
+            suspends,
             now,
             new_id,
             judge,
@@ -135,6 +154,7 @@ impl<'a> Plan<'a> {
         if self.status.terminated {
             return Some(self.terminate());
         }
+        self.try_anew();
         self.held()
     }
 
@@ -152,13 +172,9 @@ impl<'a> Plan<'a> {
 
     /// How the run stands after this round.
     pub fn end(mut self) -> Passed {
-        if let Some(message) = self.progress.broken.take() {
-            self.status.message = message;
-            return self.terminate();
-        }
         self.status.step_index = i64::try_from(count_done(self.status)).unwrap_or(0);
-        if self.steps.iter().all(|it| is_done(row(self.status, None, &it.name))) {
-            self.status.terminated = any_failed(self.status, None);
+        if self.steps.iter().all(|it| self.is_over(row(self.status, None, &it.name))) {
+            self.status.terminated = self.is_broken() || any_failed(self.status);
             self.finish();
             return Passed { state: ended(self.status), wake: None };
         }
@@ -168,8 +184,62 @@ impl<'a> Plan<'a> {
             self.status.suspend = true;
             return Passed { state: State::Suspended, wake: self.progress.wake };
         }
+        if self.suspends {
+            let mut failed = false;
+            each(self.status, |it| failed |= it.phase == "failed");
+            if failed {
+                return self.after_failure();
+            }
+        }
         let soon = self.now.checked_add_signed(Duration::seconds(1));
         Passed { state: State::Executing, wake: self.progress.wake.or(soon) }
+    }
+
+    /// Whether nothing more comes of a step; where failures suspend, a failed one is not over.
+    pub(super) fn is_over(&self, row: Option<&StepStatus>) -> bool {
+        is_done(row) && !(self.suspends && row.is_some_and(|it| it.phase == "failed"))
+    }
+
+    /// Whether a step has ended the run: what is left is ended too, but for what always runs (W-63).
+    pub(super) fn is_broken(&self) -> bool {
+        let all = self.status.steps.iter().flat_map(|it| std::iter::once(it).chain(&it.sub_steps));
+        all.into_iter().any(|it| it.phase == "succeeded" && it.reason == "Terminate")
+    }
+
+    /// A run that goes on after failures: it is suspended once nothing waits and a step was tried too
+    /// often; a step that failed otherwise just stays (E-112, kubevela-observed.md 12).
+    fn after_failure(&mut self) -> Passed {
+        let (mut waits, mut exhausted) = (false, false);
+        each(self.status, |it| {
+            waits |= it.phase == "running" && it.reason == "Wait";
+            exhausted |= it.phase == "failed" && it.reason == EXHAUSTED;
+        });
+        let wake = self.progress.wake;
+        if waits || !exhausted {
+            return Passed { state: State::Executing, wake };
+        }
+        self.status.suspend = true;
+        self.status.message = TOO_OFTEN.into();
+        Passed { state: State::Suspended, wake: None }
+    }
+
+    /// Somebody resumed what failures had suspended: it is tried anew.
+    fn try_anew(&mut self) {
+        if self.status.message != TOO_OFTEN || self.status.suspend {
+            return;
+        }
+        self.status.message = String::new();
+        let mut again = Vec::new();
+        each(self.status, |row| {
+            if row.phase == "failed" && row.reason == EXHAUSTED {
+                row.phase = "running".into();
+                again.push(row.name.clone());
+            }
+        });
+        for name in again {
+            let mark = self.variables.mark(&name);
+            (mark.failures, mark.next) = (0, None);
+        }
     }
 
     pub(super) fn wake_at(&mut self, at: DateTime<Utc>) {
@@ -279,11 +349,11 @@ impl<'a> Plan<'a> {
         match outcome {
             Outcome::Succeeded(message) => self.over(due, "succeeded", "", message),
             Outcome::Broken(message) => {
-                let reason = if message.is_empty() { "" } else { "Terminate" };
-                self.over(due, "succeeded", reason, message.clone());
-                self.progress.broken = Some(message);
+                self.over(due, "succeeded", "Terminate", message.clone());
+                self.status.message = message;
+                self.status.suspend = false;
             }
-            Outcome::Failed { reason, message } => self.over(due, "failed", reason, message),
+            Outcome::Failed { reason, message } => self.fails(due, reason, message),
             Outcome::Waiting(message) => {
                 let own = self.own(it, group);
                 let same = own.message == message;
@@ -324,7 +394,7 @@ impl<'a> Plan<'a> {
                 let failures = mark.failures;
                 // The attempt after the last retry ends it (W rows, kubevela-observed.md 4).
                 if failures > self.retries {
-                    self.over(due, "failed", "FailedAfterRetries", message);
+                    self.fails(due, EXHAUSTED, message);
                     return;
                 }
                 let next = self.after(self.caps.delay(failures, true));
@@ -332,6 +402,15 @@ impl<'a> Plan<'a> {
                 put(self.own(it, group), "running", "Execute", message);
                 self.wake_at(next);
             }
+        }
+    }
+
+    /// A failure ends the step; where failures suspend, those that need its values go on waiting.
+    fn fails(&mut self, due: &Due<'_>, reason: &str, message: String) {
+        if self.suspends {
+            put(self.own(due.step, due.group), "failed", reason, message);
+        } else {
+            self.over(due, "failed", reason, message);
         }
     }
 

@@ -3,9 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::actions::Host;
-use super::backoff::Caps;
 use super::condition;
-use super::plan::{Due, Plan, input};
+use super::plan::{Due, Plan, Trials, input};
 use super::step::{self, Outcome, Setting};
 use super::variables::{Variables, set_at};
 use crate::api::workflow::{ExecuteMode, WorkflowStatus, WorkflowStep};
@@ -22,10 +21,8 @@ pub struct Round<'a> {
     pub template: &'a (dyn Fn(&str) -> Result<String, String> + Send + Sync),
     /// What templates see as `context`, without the step's own fields.
     pub context: &'a Map<String, Value>,
-    /// Failures in a row before a step fails for good.
-    pub retries: u32,
-    /// Longest waits between attempts.
-    pub caps: Caps,
+    /// How often steps are tried.
+    pub trials: Trials,
 }
 
 /// Makes one pass. `status` and `variables` are changed in place.
@@ -42,7 +39,7 @@ pub async fn round(
     };
     let mut plan = Plan::new(
         (round.steps, round.mode),
-        (round.retries, round.caps),
+        round.trials,
         setting.world.now(),
         &new_id,
         &judge,

@@ -9,9 +9,9 @@ pub(super) fn is_done(row: Option<&StepStatus>) -> bool {
     row.is_some_and(|it| DONE.contains(&it.phase.as_str()))
 }
 
-/// Whether a step of the list, or of the group, failed.
-pub(super) fn any_failed(status: &WorkflowStatus, group: Option<&str>) -> bool {
-    rows(status, group).iter().any(|it| it.phase == "failed")
+/// Whether a step of the list failed.
+pub(super) fn any_failed(status: &WorkflowStatus) -> bool {
+    status.steps.iter().any(|it| it.phase == "failed")
 }
 
 /// Rows of the list, or of the group.
