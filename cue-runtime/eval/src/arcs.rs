@@ -6,8 +6,8 @@ use crate::builtin::{Datum, Kinds};
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{
-    ArcEntry, Conjunct, Contribution, Cycle, EnvId, EnvKind, Groups, Pattern, Source, State,
-    VertexId,
+    ArcEntry, Conjunct, Contribution, Cycle, EnvId, EnvKind, Groups, Lineage, Pattern, Source,
+    State, VertexId,
 };
 use crate::program::{At, Callee, Code, ExprId, Label, LabelKind, Plain, Presence};
 
@@ -51,10 +51,10 @@ impl Evaluator {
         notes: u32,
         at: At,
         by: Option<Contribution>,
-        from: (Cycle, u32),
+        from: Lineage,
     ) {
         let from = match presence {
-            Presence::Optional => (from.0.max(Cycle::Optional), from.1),
+            Presence::Optional => Lineage { cycle: from.cycle.max(Cycle::Optional), ..from },
             Presence::Member | Presence::Required => from,
         };
         let conjunct = Conjunct {
@@ -64,8 +64,10 @@ impl Evaluator {
             by_reference: false,
             outer: by.and_then(|it| it.outer),
             firing: 0,
-            cycle: from.0,
-            way: from.1,
+            cycle: from.cycle,
+            way: from.way,
+            via: from.via,
+            late: false,
         };
         let vertex = self.add_arc(id, label, presence, &groups, notes, at);
         if let Some(by) = by {
@@ -237,8 +239,10 @@ impl Evaluator {
                 by_reference: true,
                 outer: None,
                 firing: 0,
-                cycle: pattern.from.0.max(Cycle::Optional),
-                way: pattern.from.1,
+                cycle: pattern.from.cycle.max(Cycle::Optional),
+                way: pattern.from.way,
+                via: pattern.from.via,
+                late: true,
             },
         );
     }

@@ -1,12 +1,13 @@
 //! Calls: functions without a package, functions of packages, and both as validators.
 
 use crate::builtin::{
-    CallContext, CallError, Code as CallCode, Datum, Function, Pass, Run, Special,
+    CallContext, CallError, Code as CallCode, Datum, Function, Kinds, Parameter, Pass, Run, Special,
 };
 use crate::compare;
+use crate::demand::{Concrete, Unmet};
 use crate::error::{Fault, Kind};
-use crate::evaluator::{Concrete, Evaluator, Value};
-use crate::heap::{ArcEntry, Conjunct, EnvId, FaultId, Source, Test, VertexId};
+use crate::evaluator::{Evaluator, Value};
+use crate::heap::{ArcEntry, By, Conjunct, EnvId, FaultId, Source, Test, VertexId};
 use crate::number::Number;
 use crate::program::{At, Callee, Code, ExprId, LabelKind, Plain, Presence};
 
@@ -21,6 +22,29 @@ fn weight(datum: &Datum) -> usize {
         Datum::List(items) => items.iter().map(|it| 64 + weight(it)).sum(),
         Datum::Struct(fields) => fields.iter().map(|it| 96 + weight(&it.1)).sum(),
         _ => 0,
+    }
+}
+
+/// A function that is called.
+#[derive(Clone, Copy)]
+struct Called<'a> {
+    package: &'a str,
+    function: &'static Function,
+    at: At,
+}
+
+impl Called<'_> {
+    /// As errors of the call name it.
+    fn path(&self) -> String {
+        format!("{}.{}", self.package, self.function.name)
+    }
+
+    /// As it is named where it stands for a value.
+    fn value(&self) -> String {
+        if self.package.contains('/') {
+            return format!("{:?}.{}", self.package, self.function.name);
+        }
+        self.path()
     }
 }
 
@@ -88,6 +112,7 @@ impl Evaluator {
         expr: ExprId,
         env: EnvId,
         arguments: &[ExprId],
+        via: u32,
     ) {
         let at = self.program.at(expr);
         let callee = match self.program.code(expr) {
@@ -109,8 +134,10 @@ impl Evaluator {
                     return;
                 }
                 let mut rest = Vec::new();
-                for (argument, parameter) in arguments.iter().zip(&function.parameters[1..]) {
-                    match self.argument(*argument, env, parameter.pass) {
+                let called = Called { package, function, at };
+                let parameters = function.parameters.iter().enumerate().skip(1);
+                for (argument, (place, parameter)) in arguments.iter().zip(parameters) {
+                    match self.argument(*argument, env, parameter, place, called) {
                         Ok(datum) => rest.push(datum),
                         Err(fault) => {
                             self.raise_id(id, fault);
@@ -119,10 +146,10 @@ impl Evaluator {
                     }
                 }
                 let kinds = function.parameters[0].kinds;
-                let vertex = self.heap.get_mut(id);
-                vertex.kinds = vertex.kinds.and(kinds);
-                vertex.constrained = true;
-                vertex.tests.push((Test::Call(package, function, rest), at));
+                let tests = &mut self.heap.get_mut(id).tests;
+                let by = By::Test(tests.len() as u32);
+                tests.push((Test::Call(package, function, rest), at));
+                self.restrict(id, kinds, by, at, via);
             }
         }
     }
@@ -152,14 +179,17 @@ impl Evaluator {
                 }
             }
         };
-        let short = package.rsplit('/').next().unwrap_or(package);
         let value = self.short(id);
         let call = |this: &Self| {
             let _ = this;
             let texts: Vec<String> = rest.iter().map(Datum::cue_text).collect();
-            let texts =
-                if texts.is_empty() { String::new() } else { format!("({})", texts.join(",")) };
-            format!("{short}.{}{texts}", function.name)
+            let texts = match texts.as_slice() {
+                [] => String::new(),
+                // Values that are no data are left out.
+                _ if rest.iter().any(|it| matches!(it, Datum::Live(_))) => String::new(),
+                texts => format!("({})", texts.join(", ")),
+            };
+            format!("{package}.{}{texts}", function.name)
         };
         match result {
             Ok(Datum::Bool(false)) => {
@@ -173,41 +203,190 @@ impl Evaluator {
                     call(self),
                     error.message
                 );
-                Err(self.fail(kind_of(&error), message, at))
+                // More elements or fields may come (S-18).
+                let open = match function.run {
+                    Run::Evaluator(Special::MinItems) => self.heap.get(id).closed_length.is_none(),
+                    Run::Evaluator(Special::MinFields) => !self.is_closed_struct(id),
+                    Run::Evaluator(_) | Run::Pure(_) => false,
+                };
+                let kind = if open { Kind::Incomplete } else { kind_of(&error) };
+                Err(self.fail(kind, message, at))
             }
         }
     }
 
-    fn argument(&mut self, expr: ExprId, env: EnvId, pass: Pass) -> Result<Datum, FaultId> {
+    /// An argument as a function takes it; the words for what does not fit are those of S-52.
+    fn argument(
+        &mut self,
+        expr: ExprId,
+        env: EnvId,
+        parameter: &Parameter,
+        place: usize,
+        function: Called<'_>,
+    ) -> Result<Datum, FaultId> {
         let at = self.program.at(expr);
         let value = self.eval(expr, env);
-        match pass {
-            Pass::Scalar | Pass::Data | Pass::Numbers | Pass::Strings => {
-                match self.concrete(value, at)? {
-                    Concrete::Datum(datum) => Ok(datum),
-                    Concrete::Vertex(id) => self.datum(id),
-                }
-            }
-            Pass::Live => {
-                let elements = self.handles_of(value, at)?;
-                Ok(Datum::list(elements))
-            }
-            Pass::LiveLists | Pass::LiveTree => {
-                let id = match self.concrete(value, at)? {
-                    Concrete::Vertex(id) => id,
-                    Concrete::Datum(datum) => return Ok(datum),
-                };
-                self.tree(id, pass == Pass::LiveLists, 0)
-            }
-            Pass::Schema => match value {
+        if parameter.pass == Pass::Schema {
+            return match value {
                 Value::Datum(datum) => {
                     let id = self.datum_vertex(datum);
                     Ok(Datum::Live(self.handle(id)))
                 }
                 Value::Vertex(id) => Ok(Datum::Live(self.handle(id))),
                 Value::Fault(fault) => Err(fault),
-            },
+            };
         }
+        let vertex = match value {
+            Value::Vertex(id) => Some(id),
+            Value::Datum(_) | Value::Fault(_) => None,
+        };
+        let value = match self.demand(value, at) {
+            Ok(value) => value,
+            Err(Unmet::Fault(fault)) => return Err(fault),
+            Err(Unmet::Open(id)) => return Err(self.open_argument(id, parameter, place, function)),
+        };
+        let kinds = match &value {
+            Concrete::Datum(datum) => compare::kinds(datum),
+            Concrete::Vertex(id) if self.heap.get(*id).is_list => Kinds::LIST,
+            Concrete::Vertex(_) => Kinds::STRUCT,
+        };
+        if !kinds.meets(parameter.kinds) {
+            let message = format!(
+                "cannot use {} (type {kinds}) as {} in argument {} to {}",
+                self.concrete_text(&value),
+                parameter.kinds,
+                place + 1,
+                function.value()
+            );
+            let positions = match vertex {
+                Some(id) => vec![self.written_at(id)],
+                None => vec![at],
+            };
+            return Err(self.fail_at(Kind::Permanent, message, At::default(), positions));
+        }
+        let id = match value {
+            Concrete::Datum(datum) => {
+                let known = |text: &str| parameter.one_of.contains(&text);
+                if matches!(&datum, Datum::String(it) if !parameter.one_of.is_empty() && !known(it))
+                {
+                    let all: Vec<String> =
+                        parameter.one_of.iter().map(|it| format!("{it:?}")).collect();
+                    let message = format!(
+                        "cannot use {} as *{} in argument {} to {}",
+                        datum.cue_text(),
+                        all.join(" | "),
+                        place + 1,
+                        function.value()
+                    );
+                    return Err(self.fail(Kind::Permanent, message, at));
+                }
+                return Ok(datum);
+            }
+            Concrete::Vertex(id) => id,
+        };
+        match parameter.pass {
+            Pass::Numbers | Pass::Strings => self.elements_as(id, parameter.pass, place, function),
+            Pass::Scalar | Pass::Data => self.datum(id).map_err(|it| self.in_call(it, function)),
+            Pass::Live => {
+                let elements = self.handles_of(Value::Vertex(id), at)?;
+                Ok(Datum::list(elements))
+            }
+            Pass::LiveLists | Pass::LiveTree | Pass::Schema => {
+                self.tree(id, parameter.pass == Pass::LiveLists, 0)
+            }
+        }
+    }
+
+    /// An argument that is a type or the like.
+    fn open_argument(
+        &mut self,
+        id: VertexId,
+        parameter: &Parameter,
+        place: usize,
+        function: Called<'_>,
+    ) -> FaultId {
+        let kinds = self.kinds_of(id);
+        if !kinds.meets(parameter.kinds) {
+            let text = self.short(id);
+            let message = format!(
+                "cannot use {text} (type {kinds}) as {} in argument {} to {}",
+                parameter.kinds,
+                place + 1,
+                function.value()
+            );
+            let positions = vec![self.written_at(id)];
+            return self.fail_at(Kind::Permanent, message, At::default(), positions);
+        }
+        let inner = match parameter.kinds {
+            Kinds::LIST => format!("non-concrete list for argument {place}"),
+            Kinds::STRUCT => format!("non-concrete struct for argument {place}"),
+            _ => format!("non-concrete value {}", kinds.and(parameter.kinds)),
+        };
+        let message = format!("error in call to {}: {inner}", function.path());
+        let positions = vec![self.written_at(id)];
+        self.fail_at(Kind::Incomplete, message, function.at, positions)
+    }
+
+    /// The elements of a list of numbers or strings.
+    fn elements_as(
+        &mut self,
+        list: VertexId,
+        pass: Pass,
+        place: usize,
+        function: Called<'_>,
+    ) -> Result<Datum, FaultId> {
+        let (kinds, noun) = match pass {
+            Pass::Strings => (Kinds::STRING, "string"),
+            _ => (Kinds::NUMBER, "number"),
+        };
+        let arcs: Vec<VertexId> = self.heap.get(list).arcs.iter().map(|it| it.vertex).collect();
+        let mut items = Vec::with_capacity(arcs.len());
+        for (index, arc) in arcs.into_iter().enumerate() {
+            let at = self.first_position(arc);
+            let value = match self.demand(Value::Vertex(arc), at) {
+                Ok(value) => value,
+                Err(Unmet::Fault(fault)) => return Err(self.in_call(fault, function)),
+                Err(Unmet::Open(id)) if self.kinds_of(id).meets(kinds) => {
+                    let text = self.short(id);
+                    let message = format!(
+                        "error in call to {}: non-concrete value {text} for element {index} of {noun} list argument {place}",
+                        function.path()
+                    );
+                    let positions = vec![self.written_at(id), at];
+                    return Err(self.fail_at(Kind::Incomplete, message, function.at, positions));
+                }
+                Err(Unmet::Open(id)) => {
+                    let (text, kinds) = (self.short(id), self.kinds_of(id));
+                    let message = format!(
+                        "error in call to {}: invalid list element {index} in argument {place} to call: cannot use value {text} ({kinds}) as {noun}",
+                        function.path()
+                    );
+                    let positions = vec![at, self.written_at(id)];
+                    return Err(self.fail_at(Kind::Permanent, message, function.at, positions));
+                }
+            };
+            match value {
+                Concrete::Datum(datum) if compare::kinds(&datum).meets(kinds) => items.push(datum),
+                other => {
+                    let message = format!(
+                        "error in call to {}: invalid list element {index} in argument {place} to call: cannot use value {} ({}) as {noun}",
+                        function.path(),
+                        self.concrete_text(&other),
+                        self.concrete_kind(&other)
+                    );
+                    return Err(self.fail_at(Kind::Permanent, message, function.at, vec![at]));
+                }
+            }
+        }
+        Ok(Datum::list(items))
+    }
+
+    /// An error found in an argument of a call.
+    fn in_call(&mut self, fault: FaultId, function: Called<'_>) -> FaultId {
+        if self.heap.faults[fault.0 as usize].message.starts_with("error in call to ") {
+            return fault;
+        }
+        self.wrapped(fault, &format!("error in call to {}", function.path()), function.at)
     }
 
     fn tree(&mut self, id: VertexId, shallow: bool, depth: u32) -> Result<Datum, FaultId> {
@@ -252,14 +431,14 @@ impl Evaluator {
         env: EnvId,
         at: At,
     ) -> Result<Value, FaultId> {
-        let short = package.rsplit('/').next().unwrap_or(package);
-        let name = format!("{short}.{}", function.name);
+        let called = Called { package, function, at };
         let wanted = function.parameters.len();
         let least = function.parameters.iter().filter(|it| it.default.is_none()).count();
         if arguments.len() > wanted || arguments.len() < least {
             let few = if arguments.len() < least { "not enough" } else { "too many" };
             let message = format!(
-                "{few} arguments in call to {name} (have {}, want {wanted})",
+                "{few} arguments in call to {} (have {}, want {wanted})",
+                called.value(),
                 arguments.len()
             );
             return Err(self.fail(Kind::Permanent, message, at));
@@ -267,33 +446,12 @@ impl Evaluator {
         let mut all = Vec::with_capacity(wanted);
         for (index, parameter) in function.parameters.iter().enumerate() {
             let datum = match arguments.get(index) {
-                Some(argument) => match self.argument(*argument, env, parameter.pass) {
-                    Ok(datum) => datum,
-                    Err(fault) => {
-                        let inner = self.heap.faults[fault.0 as usize].clone();
-                        let message = if inner.message.starts_with("error in call") {
-                            inner.message.clone()
-                        } else {
-                            format!("error in call to {name}: {}", inner.message)
-                        };
-                        return Err(self.heap.fault(Fault { message, ..inner }));
-                    }
-                },
+                Some(argument) => self.argument(*argument, env, parameter, index, called)?,
                 None => match parameter.default {
                     Some(text) => Datum::text(text),
                     None => Datum::Null,
                 },
             };
-            if !matches!(datum, Datum::Live(_)) && !compare::kinds(&datum).meets(parameter.kinds) {
-                let message = format!(
-                    "cannot use {} (type {}) as {} in argument {} to {name}",
-                    datum.cue_text(),
-                    datum.kind_name(),
-                    parameter.kinds,
-                    index + 1
-                );
-                return Err(self.fail(Kind::Permanent, message, at));
-            }
             all.push(datum);
         }
         let result = match function.run {
@@ -313,7 +471,7 @@ impl Evaluator {
             }
             Err(error) => {
                 let kind = kind_of(&error);
-                let message = format!("error in call to {name}: {}", error.message);
+                let message = format!("error in call to {}: {}", called.path(), error.message);
                 Err(self.fail(kind, message, at))
             }
         }
@@ -586,7 +744,7 @@ impl Evaluator {
             }
         }
         let label = self.labels.intern(LabelKind::Regular, "less");
-        let value = self.select(Value::Vertex(id), label, at);
+        let value = self.select(Value::Vertex(id), label, at, None, at);
         match self.concrete(value, at)? {
             Concrete::Datum(Datum::Bool(it)) => Ok(it),
             _ => Err(self.fail(Kind::Permanent, "comparator does not give a bool in less", at)),
@@ -606,23 +764,44 @@ impl Evaluator {
                 Value::Vertex(self.anonymous(expr, env))
             }
             Plain::Len => {
-                let Some(argument) = arguments.first() else {
-                    return Value::Fault(self.fail(
-                        Kind::Permanent,
-                        "not enough arguments in call to len (have 0, want 1)",
-                        at,
-                    ));
+                let [argument] = arguments else {
+                    let few = if arguments.is_empty() { "not enough" } else { "too many" };
+                    let have = arguments.len();
+                    let message = format!("{few} arguments in call to len (have {have}, want 1)");
+                    return Value::Fault(self.fail(Kind::Permanent, message, at));
                 };
+                let place = self.program.at(*argument);
                 let value = self.eval(*argument, env);
-                let length = match self.concrete(value, at) {
+                let misfit = |text: String, kinds: Kinds| {
+                    let wanted = "(string|bytes|list|struct)";
+                    format!("cannot use {text} (type {kinds}) as {wanted} in argument 1 to len")
+                };
+                let length = match self.demand(value, place) {
                     Ok(Concrete::Vertex(id)) => self.count(id),
                     Ok(Concrete::Datum(Datum::String(text))) => text.len(),
                     Ok(Concrete::Datum(Datum::Bytes(bytes))) => bytes.len(),
                     Ok(Concrete::Datum(other)) => {
-                        let message = format!("invalid argument type {}", other.kind_name());
-                        return Value::Fault(self.fail(Kind::Permanent, message, at));
+                        let message = misfit(other.cue_text(), compare::kinds(&other));
+                        return Value::Fault(self.fail(Kind::Permanent, message, place));
                     }
-                    Err(fault) => return Value::Fault(fault),
+                    Err(Unmet::Fault(fault)) => return Value::Fault(fault),
+                    Err(Unmet::Open(id)) => {
+                        let (text, kinds) = (self.short(id), self.kinds_of(id));
+                        let from = self.written_at(id);
+                        if kinds.meets(Kinds::TEXT.or(Kinds::LIST).or(Kinds::STRUCT)) {
+                            let message = format!(
+                                "error in call to len: incomplete argument {text} (type {kinds})"
+                            );
+                            let positions = vec![from];
+                            return Value::Fault(self.fail_at(
+                                Kind::Incomplete,
+                                message,
+                                at,
+                                positions,
+                            ));
+                        }
+                        return Value::Fault(self.fail(Kind::Permanent, misfit(text, kinds), from));
+                    }
                 };
                 Value::Datum(Datum::count(length))
             }
@@ -663,7 +842,10 @@ impl Evaluator {
                 };
                 match integer(plain, left, right) {
                     Ok(number) => Value::Datum(Datum::Number(number)),
-                    Err(message) => Value::Fault(self.fail(Kind::Permanent, message, at)),
+                    Err(message) => {
+                        let message = format!("error in call to {name}: {message}");
+                        Value::Fault(self.fail(Kind::Permanent, message, at))
+                    }
                 }
             }
         }

@@ -11,70 +11,11 @@ use crate::evaluator::Evaluator;
 use crate::heap::{State, Test, VertexId};
 use crate::number::Number;
 use crate::program::{At, LabelKind, Presence};
-use crate::unify::kind_name;
 
 impl Evaluator {
     pub(crate) fn check_scalar(&mut self, id: VertexId) {
         let vertex = self.heap.get(id);
         if vertex.fault.is_some() {
-            return;
-        }
-        let shapes = u8::from(
-            vertex.is_struct && !vertex.arcs.is_empty()
-                || vertex.is_struct && vertex.scalar.is_none() && !vertex.is_list,
-        ) + u8::from(vertex.is_list)
-            + u8::from(vertex.scalar.is_some());
-        let only_hidden = vertex.arcs.iter().all(|it| {
-            matches!(
-                self.labels.kind(it.label),
-                LabelKind::Definition | LabelKind::Hidden | LabelKind::HiddenDefinition
-            )
-        });
-        if shapes > 1 && !(vertex.is_struct && only_hidden) {
-            let shape = if vertex.is_list && vertex.is_struct {
-                ("list", "struct")
-            } else if vertex.is_list {
-                (kind_name(vertex.scalar.as_ref().map(|it| &it.0)), "list")
-            } else {
-                (kind_name(vertex.scalar.as_ref().map(|it| &it.0)), "struct")
-            };
-            let scalar =
-                vertex.scalar.as_ref().map_or_else(|| shape.0.to_owned(), |it| it.0.cue_text());
-            let other = if shape.1 == "list" { "[...]" } else { "{...}" };
-            let message = format!(
-                "conflicting values {scalar} and {other} (mismatched types {} and {})",
-                shape.0, shape.1
-            );
-            let mut fault = Fault::new(Kind::Permanent, message, vertex.shape_at);
-            if let Some((_, at)) = &vertex.scalar {
-                fault = fault.and_at(*at);
-            }
-            self.raise(id, fault);
-            return;
-        }
-        let own = if let Some((datum, _)) = &vertex.scalar {
-            compare::kinds(datum)
-        } else if vertex.is_list {
-            Kinds::LIST
-        } else if vertex.is_struct {
-            Kinds::STRUCT
-        } else {
-            vertex.kinds
-        };
-        if !own.meets(vertex.kinds) {
-            let value = match &vertex.scalar {
-                Some((datum, _)) => datum.cue_text(),
-                None if vertex.is_list => "[...]".into(),
-                None => "{...}".into(),
-            };
-            let wanted = vertex.type_name.map_or_else(|| vertex.kinds.to_string(), str::to_owned);
-            let message = format!(
-                "conflicting values {value} and {wanted} (mismatched types {own} and {})",
-                vertex.kinds
-            );
-            let at = vertex.scalar.as_ref().map_or(vertex.shape_at, |it| it.1);
-            let fault = Fault::new(Kind::Permanent, message, at).and_at(vertex.shape_at);
-            self.raise(id, fault);
             return;
         }
         let concrete = vertex.scalar.is_some() || vertex.is_list || vertex.is_struct;

@@ -399,9 +399,9 @@ impl Compiler<'_> {
                 Decl::Embed(value) => {
                     literal.has_embeds = true;
                     let declaration = match &value.kind {
-                        ExprKind::Comprehension(clauses, body) => {
-                            Declaration::Comprehension(self.comprehension(clauses, body))
-                        }
+                        ExprKind::Comprehension(clauses, body) => Declaration::Comprehension(
+                            self.comprehension(clauses, body, value.span),
+                        ),
                         _ => Declaration::Embed(self.expr(value)),
                     };
                     literal.declarations.push(declaration);
@@ -493,7 +493,7 @@ impl Compiler<'_> {
         self.push(Code::Aliased(value), field.value.span)
     }
 
-    fn comprehension(&mut self, clauses: &[Clause], body: &Expr) -> u32 {
+    fn comprehension(&mut self, clauses: &[Clause], body: &Expr, span: Span) -> u32 {
         let mut codes = Vec::new();
         let mut pushed = 0;
         let mut on_trial = false;
@@ -548,7 +548,8 @@ impl Compiler<'_> {
             self.leave();
         }
         let otherwise = otherwise.map(|it| self.expr(it));
-        let code = ComprehensionCode { clauses: codes, body, on_trial, otherwise };
+        let at = At { source: self.source, span };
+        let code = ComprehensionCode { clauses: codes, at, body, on_trial, otherwise };
         self.program.comprehensions.push(code);
         self.program.comprehensions.len() as u32 - 1
     }
@@ -586,9 +587,9 @@ impl Compiler<'_> {
                 for element in elements {
                     list.push(match element {
                         Element::Expr(inner) => match &inner.kind {
-                            ExprKind::Comprehension(clauses, body) => {
-                                ListElement::Comprehension(self.comprehension(clauses, body))
-                            }
+                            ExprKind::Comprehension(clauses, body) => ListElement::Comprehension(
+                                self.comprehension(clauses, body, inner.span),
+                            ),
                             _ => ListElement::Value(self.expr(inner)),
                         },
                         Element::Ellipsis(inner) => {
@@ -658,7 +659,7 @@ impl Compiler<'_> {
             }
             ExprKind::Paren(inner) => return self.expr(inner),
             ExprKind::Comprehension(clauses, body) => {
-                let index = self.comprehension(clauses, body);
+                let index = self.comprehension(clauses, body, span);
                 let literal = StructLiteral {
                     declarations: vec![Declaration::Comprehension(index)],
                     lets: Vec::new(),

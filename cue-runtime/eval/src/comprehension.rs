@@ -1,8 +1,9 @@
 //! What comprehensions yield: clauses in order, each body in its environment.
 
-use crate::builtin::Datum;
-use crate::error::{Fault, Kind};
-use crate::evaluator::{Concrete, Evaluator, Value};
+use crate::builtin::{Datum, Kinds};
+use crate::demand::{Concrete, Operand, Unmet};
+use crate::error::Kind;
+use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, EnvKind, FaultId, State, VertexId};
 use crate::program::{At, ClauseCode, ExprId, Label, LabelKind, Presence};
 
@@ -41,19 +42,48 @@ impl Evaluator {
         !std::mem::replace(&mut self.missed, outside)
     }
 
-    /// The value of a condition; one that is not known is an incomplete bool.
-    fn condition(&mut self, expr: ExprId, env: EnvId) -> Result<Datum, FaultId> {
-        self.scalar(expr, env).map_err(|fault| {
-            let inner = &self.heap.faults[fault.0 as usize];
-            match inner.message.strip_prefix("non-concrete value ") {
-                Some(text) if !text.contains(" in operand to ") => {
-                    let message = format!("incomplete bool: {text}");
-                    let fault = Fault { message, ..inner.clone() };
-                    self.heap.fault(fault)
-                }
-                _ => fault,
+    /// The value of a condition (S-35).
+    fn condition(&mut self, expr: ExprId, env: EnvId) -> Result<bool, FaultId> {
+        let at = self.program.at(expr);
+        let value = self.eval(expr, env);
+        let vertex = match value {
+            Value::Vertex(id) => Some(id),
+            Value::Datum(_) | Value::Fault(_) => None,
+        };
+        match self.demand(value, at) {
+            Ok(Concrete::Datum(Datum::Bool(it))) => Ok(it),
+            Ok(value) => {
+                let clause = self.clause_at(at, "if");
+                Err(self.misfit(&Operand { value, vertex, at }, "bool", clause))
             }
-        })
+            Err(Unmet::Fault(fault)) => Err(fault),
+            Err(Unmet::Open(id)) => {
+                let (text, kinds) = (self.short(id), self.kinds_of(id));
+                if kinds.meets(Kinds::BOOL) {
+                    let from = self.written_at(id);
+                    let message = format!("incomplete bool: {text}");
+                    return Err(self.fail(Kind::Incomplete, message, from));
+                }
+                let clause = self.clause_at(at, "if");
+                let message = format!("cannot use {text} (type {kinds}) as type bool");
+                let positions = vec![self.written_at(id)];
+                Err(self.fail_at(Kind::Permanent, message, clause, positions))
+            }
+        }
+    }
+
+    /// Where the word stands that a clause begins with.
+    fn clause_at(&self, expr: At, word: &str) -> At {
+        let source = self.program.sources.get(expr.source as usize);
+        let before = source.and_then(|it| it.text.get(..expr.span.start as usize));
+        match before.and_then(|it| it.rfind(word)) {
+            Some(start) => {
+                let mut at = expr;
+                at.span.start = start as u32;
+                at
+            }
+            None => expr,
+        }
     }
 
     fn clauses(
@@ -69,19 +99,12 @@ impl Evaluator {
             return Ok(());
         };
         match first {
-            ClauseCode::If(condition) => match self.condition(*condition, env)? {
-                Datum::Bool(true) => self.clauses(rest, body, env, out),
-                Datum::Bool(false) => Ok(()),
-                other => {
-                    let at = self.program.at(*condition);
-                    let message = format!(
-                        "cannot use {} (type {}) as type bool",
-                        other.cue_text(),
-                        other.kind_name()
-                    );
-                    Err(self.fail(Kind::Permanent, message, at))
+            ClauseCode::If(condition) => {
+                if self.condition(*condition, env)? {
+                    return self.clauses(rest, body, env, out);
                 }
-            },
+                Ok(())
+            }
             ClauseCode::Try(value) => {
                 let outside = std::mem::replace(&mut self.missed, false);
                 let value = self.eval(*value, env);
@@ -118,13 +141,26 @@ impl Evaluator {
             ClauseCode::For { keyed, source } => {
                 let at = self.program.at(*source);
                 let base = self.eval(*source, env);
-                let id = match self.concrete(base, at)? {
-                    Concrete::Vertex(id) => id,
-                    Concrete::Datum(datum) => {
+                let id = match self.demand(base, at) {
+                    Ok(Concrete::Vertex(id)) => id,
+                    Ok(Concrete::Datum(datum)) => {
                         let message = format!(
                             "cannot range over {} (found {}, want list or struct)",
-                            datum.cue_text(),
+                            self.source_at(at),
                             datum.kind_name()
+                        );
+                        return Err(self.fail(Kind::Permanent, message, at));
+                    }
+                    Err(Unmet::Fault(fault)) => return Err(fault),
+                    Err(Unmet::Open(id)) => {
+                        let (text, kinds) = (self.source_at(at), self.kinds_of(id));
+                        if kinds.meets(Kinds::STRUCT.or(Kinds::LIST)) {
+                            let message =
+                                format!("cannot range over {text} (incomplete type {kinds})");
+                            return Err(self.fail(Kind::Incomplete, message, at));
+                        }
+                        let message = format!(
+                            "cannot range over {text} (found {kinds}, want list or struct)"
                         );
                         return Err(self.fail(Kind::Permanent, message, at));
                     }

@@ -2,8 +2,8 @@
 
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{Choice, Disjunction, VertexId};
-use crate::program::ExprId;
+use crate::heap::{Choice, Disjunction, State, VertexId};
+use crate::program::{At, ExprId, Presence};
 
 impl Evaluator {
     pub(crate) fn pick(&self, id: VertexId, expr: ExprId) -> Option<usize> {
@@ -16,7 +16,7 @@ impl Evaluator {
         let Some(disjunction) = disjunctions.first() else { return };
         let marked = disjunction.marks.contains(&true);
         let mut choice = Choice::default();
-        let mut failures: Vec<Fault> = Vec::new();
+        let mut failed: Vec<VertexId> = Vec::new();
         let mut unknown: Vec<VertexId> = Vec::new();
         for (pick, mark) in disjunction.marks.iter().enumerate() {
             if let Err(fault) = self.tick() {
@@ -35,8 +35,8 @@ impl Evaluator {
                 self.definitions.insert(candidate, group);
             }
             let candidate = self.unify(candidate);
-            if let Some(fault) = self.permanent(candidate, 0) {
-                failures.push(fault);
+            if self.permanent(candidate, 0).is_some() {
+                failed.push(candidate);
                 continue;
             }
             let default = *mark || !marked;
@@ -61,24 +61,16 @@ impl Evaluator {
         if unknown.len() < choice.all.len() {
             choice.all.retain(|it| !unknown.contains(it));
             choice.defaults.retain(|it| !unknown.contains(it));
+        } else if unknown.len() + failed.len() > 1 {
+            self.no_alternative(id, &failed, &unknown);
+            return;
         }
         let demoted = choice.defaults.is_empty() && !choice.all.is_empty();
         if choice.defaults.len() == choice.all.len() {
             choice.defaults.clear();
         }
         match choice.all.as_slice() {
-            [] => {
-                failures.dedup();
-                let fault = if failures.len() == 1 {
-                    failures.remove(0)
-                } else {
-                    let message = format!("{} errors in empty disjunction:", failures.len());
-                    let mut fault = Fault::new(Kind::Permanent, message, disjunction.at);
-                    fault.causes = failures;
-                    fault
-                };
-                self.raise(id, fault);
-            }
+            [] => self.no_alternative(id, &failed, &[]),
             [only] => {
                 let only = *only;
                 self.heap.get_mut(only).demoted |= demoted;
@@ -87,6 +79,107 @@ impl Evaluator {
                 }
             }
             _ => self.heap.get_mut(id).choice = Some(choice),
+        }
+    }
+
+    /// The error of a value whose alternatives have all failed (cue-errors 1.4).
+    fn no_alternative(&mut self, id: VertexId, failed: &[VertexId], unknown: &[VertexId]) {
+        // Of several disjunctions the last says why, for the alternatives reached last.
+        let last = failed.iter().rev().find(|it| self.exhausted.contains(it)).copied();
+        self.exhausted.insert(id);
+        if let Some(fault) = last.and_then(|it| self.heap.get(it).fault) {
+            self.heap.get_mut(id).fault = Some(fault);
+            return;
+        }
+        let mut lists: Vec<Vec<Fault>> = Vec::new();
+        for candidate in failed.iter().chain(unknown) {
+            let mut all = Vec::new();
+            self.permanent_all(*candidate, &mut all, 0);
+            if all.is_empty() {
+                let own = self.heap.get(*candidate).fault;
+                all.extend(own.map(|it| self.heap.faults[it.0 as usize].clone()));
+            }
+            lists.push(all.into_iter().flat_map(Fault::each).collect());
+        }
+        let user =
+            |it: &Fault| it.kind == Kind::User && !it.message.ends_with("literal) in source");
+        if lists.iter().flatten().any(user) {
+            for list in &mut lists {
+                list.retain(user);
+            }
+        }
+        let mut parts: Vec<Fault> = Vec::new();
+        let mut seen: Vec<At> = Vec::new();
+        let select = lists.len() > 2;
+        for mut part in lists.into_iter().flatten() {
+            part.place = part.place.or(Some(id));
+            // With many alternatives only what shows another place counts.
+            let places: &[At] = match part.at == At::default() {
+                true => &part.positions,
+                false => std::slice::from_ref(&part.at),
+            };
+            let nowhere = [At::default()];
+            let places = if places.is_empty() { &nowhere[..] } else { places };
+            let new = places.iter().any(|it| !seen.contains(it));
+            seen.extend_from_slice(places);
+            let same = |it: &Fault| {
+                it.message == part.message
+                    && it.at == part.at
+                    && self.same_place(it.place, part.place)
+            };
+            if (select && !new) || parts.iter().any(same) {
+                continue;
+            }
+            parts.push(part);
+        }
+        let fault = if parts.len() == 1 {
+            parts.remove(0)
+        } else {
+            let message = format!("{} errors in empty disjunction:", parts.len());
+            let open = parts.iter().any(|it| it.kind.is_incomplete());
+            let kind = if open { Kind::Incomplete } else { Kind::Permanent };
+            let mut fault = Fault::spread(kind, message);
+            fault.place = Some(id);
+            fault.causes = parts;
+            fault
+        };
+        let fault = self.heap.fault(fault);
+        self.raise_id(id, fault);
+    }
+
+    /// Whether two vertices stand at one path: alternatives stand where their choice does.
+    fn same_place(&self, left: Option<VertexId>, right: Option<VertexId>) -> bool {
+        let (Some(left), Some(right)) = (left, right) else { return left == right };
+        left == right || self.path(left) == self.path(right)
+    }
+
+    /// Every permanent error at or below a vertex.
+    fn permanent_all(&mut self, id: VertexId, out: &mut Vec<Fault>, depth: u32) {
+        let real = self.unify(id);
+        if self.tick().is_err() || depth > 50 || out.len() > 50 {
+            return;
+        }
+        if let Some(fault) = self.heap.get(id).fault.or(self.heap.get(real).fault) {
+            let fault = &self.heap.faults[fault.0 as usize];
+            if !fault.kind.is_incomplete() {
+                let mut fault = fault.clone();
+                fault.place = fault.place.or(Some(id));
+                out.push(fault);
+                return;
+            }
+        }
+        let arcs: Vec<VertexId> = self
+            .heap
+            .get(real)
+            .arcs
+            .iter()
+            .filter(|it| it.presence == Presence::Member)
+            .map(|it| it.vertex)
+            .collect();
+        for arc in arcs {
+            if self.heap.get(arc).state != State::Running {
+                self.permanent_all(arc, out, depth + 1);
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! Errors as values; the texts users see are made here and where a fault is raised.
 
+use crate::heap::VertexId;
 use crate::program::At;
 
 /// What kind of error.
@@ -25,6 +26,18 @@ impl Kind {
         matches!(self, Kind::Incomplete | Kind::Cycle)
     }
 
+    /// Which of two hides the other (cue-errors 0.1).
+    fn severity(self) -> u8 {
+        match self {
+            Kind::Cycle => 0,
+            Kind::Incomplete => 1,
+            Kind::StructuralCycle => 2,
+            Kind::User => 3,
+            Kind::Permanent => 4,
+            Kind::Budget => 5,
+        }
+    }
+
     /// Stable code.
     pub fn code(self) -> &'static str {
         match self {
@@ -45,23 +58,76 @@ pub struct Fault {
     pub kind: Kind,
     /// CUE's words.
     pub message: String,
-    /// Path of the value, if it is not that of the vertex that has the fault.
-    pub path: Option<String>,
-    /// Where; the first is primary.
-    pub positions: Vec<At>,
-    /// Errors it sums up.
-    pub causes: Vec<Fault>,
+    /// The vertex that was being evaluated when it arose; its path is that of the error.
+    pub(crate) place: Option<VertexId>,
+    /// Where it is: the primary position, if it has one.
+    pub(crate) at: At,
+    /// What else takes part.
+    pub(crate) positions: Vec<At>,
+    /// Further errors of the same value, or the parts of the one it sums up; these have none.
+    pub(crate) causes: Vec<Fault>,
+    /// Of a loop of values: the vertex that it leads back to (S-60).
+    pub(crate) closes_at: Option<VertexId>,
 }
 
 impl Fault {
     pub(crate) fn new(kind: Kind, message: impl Into<String>, at: At) -> Self {
-        Self { kind, message: message.into(), path: None, positions: vec![at], causes: Vec::new() }
+        let message = message.into();
+        Self {
+            kind,
+            message,
+            place: None,
+            at,
+            positions: Vec::new(),
+            causes: Vec::new(),
+            closes_at: None,
+        }
+    }
+
+    /// One without a primary position (cue-errors 2.1).
+    pub(crate) fn spread(kind: Kind, message: impl Into<String>) -> Self {
+        Self::new(kind, message, At::default())
     }
 
     pub(crate) fn and_at(mut self, at: At) -> Self {
-        if !self.positions.contains(&at) {
-            self.positions.push(at);
-        }
+        self.positions.push(at);
         self
+    }
+
+    /// Each error of a list, this one first.
+    pub(crate) fn each(mut self) -> impl Iterator<Item = Fault> {
+        let causes = std::mem::take(&mut self.causes);
+        std::iter::once(self).chain(causes)
+    }
+
+    /// What two errors of one value make (cue-errors 0.1): the worse kind hides what may still
+    /// resolve; equally bad ones stay both.
+    pub(crate) fn combined(self, other: Fault) -> Fault {
+        let (own, new) = (self.kind, other.kind);
+        if own != new && own.is_incomplete() && new.severity() > own.severity() {
+            return other;
+        }
+        if own != new && new.is_incomplete() && own.severity() > new.severity() {
+            return self;
+        }
+        let mut all = self;
+        if new.severity() > own.severity() {
+            all.kind = new;
+        }
+        for each in other.each() {
+            let known = all.causes.iter().any(|it| it.is(&each)) || all.is(&each);
+            if !known {
+                all.causes.push(each);
+            }
+        }
+        all
+    }
+
+    /// Whether it says the same of the same.
+    fn is(&self, other: &Fault) -> bool {
+        self.message == other.message
+            && self.place == other.place
+            && self.at == other.at
+            && self.positions == other.positions
     }
 }

@@ -256,17 +256,41 @@ impl Evaluation {
 
     pub(crate) fn diagnostic(&mut self, fault: FaultId) -> Vec<Diagnostic> {
         let fault = self.evaluator.heap.faults[fault.0 as usize].clone();
-        let path = fault.path.clone().unwrap_or_default();
-        let mut all = vec![self.describe(&fault, &path)];
-        for cause in &fault.causes {
-            let path = cause.path.clone().unwrap_or_else(|| path.clone());
-            all.push(self.describe(cause, &path));
+        let place = fault.place;
+        let path = place.map(|it| self.evaluator.path(it)).unwrap_or_default();
+        let mut all = Vec::with_capacity(1 + fault.causes.len());
+        for each in fault.each() {
+            let own = each.place.filter(|it| Some(*it) != place);
+            let path = own.map_or_else(|| path.clone(), |it| self.evaluator.path(it));
+            let primary = self.place(each.at);
+            all.push((primary, self.describe(&each, &path)));
         }
-        all
+        // Those without a primary position first, then by place and path (cue-errors 4.2).
+        all.sort_by(|left, right| {
+            (&left.0, &left.1.path, &left.1.message).cmp(&(
+                &right.0,
+                &right.1.path,
+                &right.1.message,
+            ))
+        });
+        all.dedup_by(|left, right| {
+            left.0 == right.0 && left.1.path == right.1.path && left.1.message == right.1.message
+        });
+        all.into_iter().map(|it| it.1).collect()
     }
 
     pub(crate) fn describe(&self, fault: &Fault, path: &str) -> Diagnostic {
-        let positions = fault.positions.iter().filter_map(|at| self.place(*at)).collect();
+        // The primary position first, the others in the order of the files (cue-errors 2.1).
+        let primary = self.place(fault.at);
+        let mut positions: Vec<_> =
+            fault.positions.iter().filter_map(|at| self.place(*at)).collect();
+        // Data has relative names, and those come last.
+        positions.sort_by(|left: &(String, u32, u32), right| {
+            (!left.0.ends_with(".cue"), left).cmp(&(!right.0.ends_with(".cue"), right))
+        });
+        positions.dedup();
+        positions.retain(|it| Some(it) != primary.as_ref());
+        positions.splice(0..0, primary);
         Diagnostic {
             kind: fault.kind,
             message: fault.message.clone(),
@@ -357,6 +381,11 @@ impl Evaluation {
         if found.iter().any(|it: &Diagnostic| !it.kind.is_incomplete()) {
             found.retain(|it| !it.kind.is_incomplete());
         }
+        // An error that others hand on is told once.
+        let mut seen = rustc_hash::FxHashSet::default();
+        found.retain(|it| {
+            seen.insert((it.path.clone(), it.message.clone(), it.positions.first().cloned()))
+        });
         found
     }
 

@@ -6,8 +6,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::builtin::Datum;
 use crate::error::{Fault, Kind};
-use crate::heap::{Conjunct, EnvId, EnvKind, FaultId, Heap, Source, State, VertexId};
-use crate::program::{At, Code, ExprId, Label, LabelKind, Labels, PartCode, Presence, Program};
+use crate::heap::{Conjunct, EnvId, EnvKind, FaultId, Heap, Source, VertexId};
+use crate::program::{At, Code, ExprId, Label, LabelKind, Labels, Presence, Program};
 
 /// Limits of one evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,12 +28,6 @@ pub(crate) enum Value {
     Fault(FaultId),
 }
 
-/// A value that an operator can work with.
-pub(crate) enum Concrete {
-    Datum(Datum),
-    Vertex(VertexId),
-}
-
 pub(crate) struct Evaluator {
     pub(crate) program: Arc<Program>,
     pub(crate) labels: Labels,
@@ -44,6 +38,8 @@ pub(crate) struct Evaluator {
     pub(crate) bytes: u64,
     /// The vertex being evaluated.
     pub(crate) current: VertexId,
+    /// The last field or element on the way there: where errors are.
+    pub(crate) place: VertexId,
     pub(crate) depth: u32,
     /// The budget's error, once it is used up.
     pub(crate) spent: Option<FaultId>,
@@ -58,6 +54,8 @@ pub(crate) struct Evaluator {
     pub(crate) closing: FxHashSet<u32>,
     /// Structs whose comprehensions yielded nothing.
     pub(crate) emptied: FxHashSet<VertexId>,
+    /// Vertices whose alternatives all failed.
+    pub(crate) exhausted: FxHashSet<VertexId>,
     pub(crate) pattern_envs: FxHashMap<(ExprId, EnvId, Label), EnvId>,
     pub(crate) anonymous: FxHashMap<(ExprId, EnvId), VertexId>,
     pub(crate) imports: FxHashMap<u32, VertexId>,
@@ -84,6 +82,7 @@ impl Evaluator {
             ticks: 0,
             bytes: 0,
             current: root,
+            place: root,
             depth: 0,
             spent: None,
             frozen: None,
@@ -92,6 +91,7 @@ impl Evaluator {
             close_calls: FxHashSet::default(),
             closing: FxHashSet::default(),
             emptied: FxHashSet::default(),
+            exhausted: FxHashSet::default(),
             pattern_envs: FxHashMap::default(),
             anonymous: FxHashMap::default(),
             imports: FxHashMap::default(),
@@ -114,10 +114,10 @@ impl Evaluator {
             return Err(spent);
         }
         if self.ticks > self.budget.ticks {
-            return Err(self.exhausted("steps"));
+            return Err(self.out_of("steps"));
         }
         if self.heap.bytes() + self.bytes > self.budget.bytes {
-            return Err(self.exhausted("memory"));
+            return Err(self.out_of("memory"));
         }
         Ok(())
     }
@@ -129,13 +129,13 @@ impl Evaluator {
             return Err(spent);
         }
         if self.bytes > self.budget.bytes {
-            return Err(self.exhausted("memory"));
+            return Err(self.out_of("memory"));
         }
         Ok(())
     }
 
     /// Tells which value spent the budget: the one that is being evaluated.
-    fn exhausted(&mut self, what: &str) -> FaultId {
+    fn out_of(&mut self, what: &str) -> FaultId {
         let limit = match what {
             "steps" => self.budget.ticks.to_string(),
             _ => format!("{} MiB", self.budget.bytes >> 20),
@@ -152,14 +152,16 @@ impl Evaluator {
         }
         let message = format!("evaluation exceeds its budget of {what} ({limit})");
         let mut fault = Fault::new(Kind::Budget, message, self.first_position(named));
-        fault.path = Some(self.path(named));
+        fault.place = Some(named);
         let fault = self.heap.fault(fault);
         self.spent = Some(fault);
         fault
     }
 
     pub(crate) fn fail(&mut self, kind: Kind, message: impl Into<String>, at: At) -> FaultId {
-        self.heap.fault(Fault::new(kind, message, at))
+        let mut fault = Fault::new(kind, message, at);
+        fault.place = Some(self.place);
+        self.heap.fault(fault)
     }
 
     fn env_up(&self, env: EnvId, up: u32) -> EnvId {
@@ -229,37 +231,21 @@ impl Evaluator {
             | Code::Disjoin(_)
             | Code::Aliased(_)
             | Code::Function(_) => Value::Vertex(self.anonymous(expr, env)),
-            Code::Interpolation(parts, bytes) => self.interpolate(parts, *bytes, env),
-            Code::Not(operand) => match self.scalar(*operand, env) {
+            Code::Interpolation(parts, bytes) => self.interpolate(parts, *bytes, env, at),
+            Code::Not(operand) => match self.unary('!', *operand, env, at) {
                 Ok(Datum::Bool(it)) => Value::Datum(Datum::Bool(!it)),
-                Ok(other) => {
-                    let message = format!(
-                        "invalid operation !{} (! {})",
-                        other.cue_text(),
-                        other.kind_name()
-                    );
-                    Value::Fault(self.fail(Kind::Permanent, message, at))
-                }
+                Ok(other) => Value::Datum(other),
                 Err(fault) => Value::Fault(fault),
             },
-            Code::Negative(operand) | Code::Positive(operand) => {
-                let negative = matches!(program.code(expr), Code::Negative(_));
-                match self.scalar(*operand, env) {
-                    Ok(Datum::Number(it)) => {
-                        Value::Datum(Datum::Number(if negative { it.neg() } else { it }))
-                    }
-                    Ok(other) => {
-                        let sign = if negative { '-' } else { '+' };
-                        let message = format!(
-                            "invalid operation {sign}{} ({sign} {})",
-                            other.cue_text(),
-                            other.kind_name()
-                        );
-                        Value::Fault(self.fail(Kind::Permanent, message, at))
-                    }
-                    Err(fault) => Value::Fault(fault),
-                }
-            }
+            Code::Negative(operand) => match self.unary('-', *operand, env, at) {
+                Ok(Datum::Number(it)) => Value::Datum(Datum::Number(it.neg())),
+                Ok(other) => Value::Datum(other),
+                Err(fault) => Value::Fault(fault),
+            },
+            Code::Positive(operand) => match self.unary('+', *operand, env, at) {
+                Ok(datum) => Value::Datum(datum),
+                Err(fault) => Value::Fault(fault),
+            },
             Code::And(left, right) | Code::Or(left, right) => {
                 let and = matches!(program.code(expr), Code::And(..));
                 self.logic(and, *left, *right, env, at)
@@ -319,7 +305,7 @@ impl Evaluator {
             Code::Import(index) => Value::Vertex(self.import(*index)),
             Code::Select(operand, label) => {
                 let base = self.eval(*operand, env);
-                self.select(base, *label, at)
+                self.select(base, *label, self.selector_at(*operand, at), Some(*operand), at)
             }
             Code::Index(operand, index) => self.index(*operand, *index, env, at),
             Code::Slice(operand, low, high) => self.slice(*operand, *low, *high, env, at),
@@ -328,9 +314,15 @@ impl Evaluator {
                 // Only the marked step counts: what it selects from must be there.
                 let (at, program) = (self.program.at(*operand), self.program.clone());
                 let value = match program.code(*operand) {
-                    Code::Select(base, label) => match self.eval(*base, env) {
+                    Code::Select(base_expr, label) => match self.eval(*base_expr, env) {
                         Value::Fault(fault) => return Value::Fault(fault),
-                        base => self.select(base, *label, at),
+                        base => self.select(
+                            base,
+                            *label,
+                            self.selector_at(*base_expr, at),
+                            Some(*base_expr),
+                            at,
+                        ),
                     },
                     _ => self.eval(*operand, env),
                 };
@@ -345,6 +337,19 @@ impl Evaluator {
                 Value::Fault(self.fail(Kind::Permanent, "cannot call non-function", at))
             }
         }
+    }
+
+    /// Where the name stands that a selection `whole` of `operand` ends with.
+    pub(crate) fn selector_at(&self, operand: ExprId, whole: At) -> At {
+        let from = self.program.at(operand).span.end;
+        let source = self.program.sources.get(whole.source as usize);
+        let text = source.and_then(|it| it.text.get(from as usize..whole.span.end as usize));
+        let Some(text) = text else { return whole };
+        let Some(dot) = text.find('.') else { return whole };
+        let name = text[dot + 1..].trim_start();
+        let mut at = whole;
+        at.span.start = whole.span.end - name.len() as u32;
+        at
     }
 
     pub(crate) fn import(&mut self, index: u32) -> VertexId {
@@ -410,164 +415,5 @@ impl Evaluator {
             lets[index as usize] = Some(id);
         }
         Value::Vertex(id)
-    }
-
-    /// The vertex that stands for a choice where a concrete value is asked for.
-    pub(crate) fn default_of(&mut self, id: VertexId) -> Option<VertexId> {
-        let mut id = self.unify(id);
-        loop {
-            let Some(choice) = &self.heap.get(id).choice else { return Some(id) };
-            match (choice.defaults.as_slice(), choice.all.as_slice()) {
-                ([only], _) | ([], [only]) => id = *only,
-                _ => return None,
-            }
-            id = self.unify(id);
-        }
-    }
-
-    /// A value an operator can work with, defaults taken.
-    pub(crate) fn concrete(&mut self, value: Value, at: At) -> Result<Concrete, FaultId> {
-        let id = match value {
-            Value::Datum(datum) => return Ok(Concrete::Datum(datum)),
-            Value::Fault(fault) => return Err(fault),
-            Value::Vertex(id) => id,
-        };
-        let id = self.unify(id);
-        let Some(id) = self.default_of(id) else {
-            let text = self.short(id);
-            let message = format!("unresolved disjunction {text} (type {})", self.kinds_of(id));
-            return Err(self.fail(Kind::Incomplete, message, at));
-        };
-        let vertex = self.heap.get(id);
-        if let Some(fault) = vertex.fault {
-            return Err(fault);
-        }
-        if let Some((datum, _)) = &vertex.scalar {
-            return Ok(Concrete::Datum(datum.clone()));
-        }
-        if vertex.is_struct || vertex.is_list {
-            return Ok(Concrete::Vertex(id));
-        }
-        if vertex.state == State::Running {
-            let text = self.source_at(at);
-            return Err(self.fail(Kind::Cycle, format!("cycle with field: {text}"), at));
-        }
-        let text = self.short(id);
-        Err(self.fail(Kind::Incomplete, format!("non-concrete value {text}"), at))
-    }
-
-    /// The source text of an expression.
-    pub(crate) fn source_at(&self, at: At) -> String {
-        let source = self.program.sources.get(at.source as usize);
-        let text = source
-            .and_then(|it| it.text.get(at.span.start as usize..at.span.end as usize))
-            .unwrap_or_default();
-        text.to_owned()
-    }
-
-    /// A scalar, or what keeps the expression from being one.
-    pub(crate) fn scalar(&mut self, expr: ExprId, env: EnvId) -> Result<Datum, FaultId> {
-        let at = self.program.at(expr);
-        let value = self.eval(expr, env);
-        match self.concrete(value, at)? {
-            Concrete::Datum(datum) => Ok(datum),
-            Concrete::Vertex(id) => {
-                let what = if self.heap.get(id).is_list { "list" } else { "struct" };
-                let text = self.short(id);
-                let message = format!("invalid operand {text} (type {what})");
-                Err(self.fail(Kind::Permanent, message, at))
-            }
-        }
-    }
-
-    fn interpolate(&mut self, parts: &[PartCode], bytes: bool, env: EnvId) -> Value {
-        let mut out: Vec<u8> = Vec::new();
-        for part in parts {
-            match part {
-                PartCode::Text(text) => out.extend_from_slice(text),
-                PartCode::Value(expr) => {
-                    let at = self.program.at(*expr);
-                    let value = self.eval(*expr, env);
-                    let datum = match self.concrete(value, at) {
-                        Ok(Concrete::Datum(datum)) => datum,
-                        Ok(Concrete::Vertex(id)) => {
-                            let text = self.short(id);
-                            let kind = if self.heap.get(id).is_list { "list" } else { "struct" };
-                            let message = format!(
-                                "cannot use {text} (type {kind}) as type (bool|string|bytes|number)"
-                            );
-                            let message = format!("invalid interpolation: {message}");
-                            return Value::Fault(self.fail(Kind::Permanent, message, at));
-                        }
-                        Err(fault) => {
-                            let inner = self.heap.faults[fault.0 as usize].clone();
-                            let plain = inner.message.starts_with("non-concrete value ");
-                            let kinds = match inner.message.strip_prefix("non-concrete value ") {
-                                Some(text) if plain && !text.contains(' ') => {
-                                    format!(" (type {text})")
-                                }
-                                _ => String::new(),
-                            };
-                            let message =
-                                format!("invalid interpolation: {}{kinds}", inner.message);
-                            let fault = Fault { message, ..inner };
-                            return Value::Fault(self.heap.fault(fault));
-                        }
-                    };
-                    match datum {
-                        Datum::String(text) => out.extend_from_slice(text.as_bytes()),
-                        Datum::Bytes(text) => out.extend_from_slice(&text),
-                        Datum::Number(number) => {
-                            out.extend_from_slice(number.to_string().as_bytes());
-                        }
-                        Datum::Bool(it) => {
-                            out.extend_from_slice(if it { b"true" } else { b"false" });
-                        }
-                        other => {
-                            let message = format!(
-                                "invalid interpolation: cannot use {} (type {}) as type (bool|string|bytes|number)",
-                                other.cue_text(),
-                                other.kind_name()
-                            );
-                            return Value::Fault(self.fail(Kind::Permanent, message, at));
-                        }
-                    }
-                }
-            }
-        }
-        if let Err(spent) = self.charge(out.len()) {
-            return Value::Fault(spent);
-        }
-        if bytes {
-            return Value::Datum(Datum::Bytes(out.into()));
-        }
-        Value::Datum(Datum::String(String::from_utf8_lossy(&out).into()))
-    }
-
-    fn logic(&mut self, and: bool, left: ExprId, right: ExprId, env: EnvId, at: At) -> Value {
-        let first = match self.scalar(left, env) {
-            Ok(Datum::Bool(it)) => it,
-            Ok(other) => return self.no_bool(&other, and, at),
-            Err(fault) => return Value::Fault(fault),
-        };
-        // Definitions written for any version rely on the right side not mattering then.
-        if first != and {
-            return Value::Datum(Datum::Bool(first));
-        }
-        match self.scalar(right, env) {
-            Ok(Datum::Bool(it)) => Value::Datum(Datum::Bool(it)),
-            Ok(other) => self.no_bool(&other, and, at),
-            Err(fault) => Value::Fault(fault),
-        }
-    }
-
-    fn no_bool(&mut self, datum: &Datum, and: bool, at: At) -> Value {
-        let operator = if and { "&&" } else { "||" };
-        let message = format!(
-            "invalid operand {} to '{operator}' (type {}, want bool)",
-            datum.cue_text(),
-            datum.kind_name()
-        );
-        Value::Fault(self.fail(Kind::Permanent, message, at))
     }
 }

@@ -38,6 +38,20 @@ impl Evaluator {
         path
     }
 
+    /// The same from the nearest place outside of the tree.
+    pub(crate) fn path_below(&self, id: VertexId) -> String {
+        let mut labels = Vec::new();
+        let mut next = Some(id);
+        while let Some(id) = next {
+            let vertex = self.heap.get(id);
+            let Some(label) = vertex.label else { break };
+            labels.push(self.label_text(label));
+            next = vertex.parent;
+        }
+        labels.reverse();
+        labels.join(".")
+    }
+
     pub(crate) fn label_text(&self, label: Label) -> String {
         let name = self.labels.name(label);
         match self.labels.kind(label) {
@@ -93,7 +107,7 @@ impl Evaluator {
                         let at = self.first_position(arc);
                         let message = "field is required but not present";
                         let mut fault = Fault::new(Kind::Incomplete, message, at);
-                        fault.path = Some(self.path(arc));
+                        fault.place = Some(arc);
                         return Err(self.heap.fault(fault));
                     }
                 }
@@ -109,17 +123,17 @@ impl Evaluator {
     fn incomplete(&mut self, place: VertexId, id: VertexId, text: &str) -> FaultId {
         let at = self.first_position(id);
         let mut fault = Fault::new(Kind::Incomplete, format!("incomplete value {text}"), at);
-        fault.path = Some(self.path(place));
+        fault.place = Some(place);
         self.heap.fault(fault)
     }
 
     /// The fault with the path of the vertex it was found at.
     pub(crate) fn placed(&mut self, fault: FaultId, id: VertexId) -> FaultId {
-        if self.heap.faults[fault.0 as usize].path.is_some() {
+        if self.heap.faults[fault.0 as usize].place.is_some() {
             return fault;
         }
         let mut placed = self.heap.faults[fault.0 as usize].clone();
-        placed.path = Some(self.path(id));
+        placed.place = Some(id);
         self.heap.fault(placed)
     }
 
@@ -247,16 +261,12 @@ impl Evaluator {
         }
         if vertex.is_list {
             let arcs: Vec<VertexId> = vertex.arcs.iter().map(|it| it.vertex).collect();
-            let open = vertex.closed_length.is_none();
             out.push('[');
             for (index, arc) in arcs.iter().enumerate() {
                 if index > 0 {
                     out.push(',');
                 }
                 self.write_short(*arc, out, depth + 1);
-            }
-            if open {
-                out.push_str(if arcs.is_empty() { "..." } else { ",..." });
             }
             out.push(']');
             return;

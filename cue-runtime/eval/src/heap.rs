@@ -52,9 +52,59 @@ pub(crate) struct Conjunct {
     pub(crate) cycle: Cycle,
     /// References followed to reach it: the last link, 0 for none.
     pub(crate) way: u32,
+    /// Positions crossed on the way in, for messages: the last, 0 for none.
+    pub(crate) via: u32,
+    /// Of a pattern or `...T`: it comes after what is written (S-23).
+    pub(crate) late: bool,
+}
+
+/// What a conjunct hands on to everything inside of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Lineage {
+    pub(crate) cycle: Cycle,
+    pub(crate) way: u32,
+    pub(crate) via: u32,
+}
+
+/// A position crossed on the way to a conjunct (cue-errors 2.2): a reference, an embedding, the
+/// struct that embeds, a comprehension.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Crossed {
+    before: u32,
+    /// A second way that leads here too.
+    also: u32,
+    at: At,
+}
+
+/// The conjunct that narrowed the kinds of a vertex last (S-14).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Narrowed {
+    pub(crate) by: By,
+    pub(crate) at: At,
+    pub(crate) via: u32,
+}
+
+/// What a conjunct says, for messages.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum By {
+    #[default]
+    Nothing,
+    /// As it is written.
+    Expr(ExprId),
+    /// The scalar of the vertex.
+    Scalar,
+    Datum(Datum),
+    /// The test of that number.
+    Test(u32),
+    /// Another value.
+    Vertex(VertexId),
 }
 
 impl Conjunct {
+    pub(crate) fn lineage(&self) -> Lineage {
+        Lineage { cycle: self.cycle, way: self.way, via: self.via }
+    }
+
     /// A plain demand: part of nothing that closes, through no reference.
     pub(crate) fn new(source: Source) -> Self {
         Self {
@@ -66,6 +116,8 @@ impl Conjunct {
             firing: 0,
             cycle: Cycle::None,
             way: 0,
+            via: 0,
+            late: false,
         }
     }
 }
@@ -82,6 +134,8 @@ impl Clone for Conjunct {
             firing: self.firing,
             cycle: self.cycle,
             way: self.way,
+            via: self.via,
+            late: self.late,
         }
     }
 }
@@ -171,7 +225,7 @@ pub(crate) struct Pattern {
     pub(crate) env: EnvId,
     pub(crate) alias: bool,
     pub(crate) groups: Groups,
-    pub(crate) from: (Cycle, u32),
+    pub(crate) from: Lineage,
 }
 
 /// A test that a scalar must pass.
@@ -193,6 +247,7 @@ pub(crate) struct Rest {
     pub(crate) value: Option<ExprId>,
     pub(crate) env: EnvId,
     pub(crate) groups: Groups,
+    pub(crate) via: u32,
 }
 
 /// What a closing group demands at a vertex.
@@ -225,7 +280,6 @@ pub(crate) struct Choice {
 pub(crate) struct Disjunction {
     pub(crate) expr: ExprId,
     pub(crate) marks: Vec<bool>,
-    pub(crate) at: At,
 }
 
 /// A place in the output tree and what is known of it.
@@ -243,13 +297,16 @@ pub(crate) struct Vertex {
     /// A conjunct said which kinds there may be.
     pub(crate) constrained: bool,
     pub(crate) scalar: Option<(Datum, At)>,
+    /// How the scalar came.
+    pub(crate) scalar_via: u32,
     pub(crate) tests: Vec<(Test, At)>,
-    pub(crate) type_name: Option<&'static str>,
     pub(crate) is_struct: bool,
     pub(crate) is_list: bool,
-    pub(crate) shape_at: At,
+    pub(crate) narrowed: Narrowed,
     /// Length that a closed list literal demands.
-    pub(crate) closed_length: Option<(usize, At)>,
+    pub(crate) closed_length: Option<usize>,
+    /// Of all list literals.
+    pub(crate) longest: usize,
     pub(crate) rest: Vec<Rest>,
     pub(crate) arcs: Arcs,
     pub(crate) patterns: Vec<Pattern>,
@@ -292,6 +349,8 @@ pub(crate) struct Heap {
     pub(crate) groups: u32,
     /// Link `n` is at `n - 1`.
     pub(crate) ways: Vec<Way>,
+    /// Position `n` is at `n - 1`.
+    crossed: Vec<Crossed>,
 }
 
 impl Heap {
@@ -306,12 +365,13 @@ impl Heap {
             kinds: Kinds::ANY,
             constrained: false,
             scalar: None,
+            scalar_via: 0,
             tests: Vec::new(),
-            type_name: None,
             is_struct: false,
             is_list: false,
-            shape_at: At::default(),
+            narrowed: Narrowed::default(),
             closed_length: None,
+            longest: 0,
             rest: Vec::new(),
             arcs: Arcs::default(),
             patterns: Vec::new(),
@@ -340,7 +400,7 @@ impl Heap {
 
     /// Memory, roughly: a vertex counts with its conjuncts and fields.
     pub(crate) fn bytes(&self) -> u64 {
-        let vertices = self.vertices.len() * 1152 + self.ways.len() * 32;
+        let vertices = self.vertices.len() * 1152 + self.ways.len() * 32 + self.crossed.len() * 24;
         (vertices + self.envs.len() * 64 + self.faults.len() * 256) as u64
     }
 
@@ -357,6 +417,40 @@ impl Heap {
     pub(crate) fn fault(&mut self, fault: Fault) -> FaultId {
         self.faults.push(fault);
         FaultId(self.faults.len() as u32 - 1)
+    }
+
+    /// One more position on the way in.
+    pub(crate) fn cross(&mut self, before: u32, at: At) -> u32 {
+        self.crossed.push(Crossed { before, also: 0, at });
+        self.crossed.len() as u32
+    }
+
+    /// Both ways in one.
+    pub(crate) fn join(&mut self, before: u32, also: u32) -> u32 {
+        if also == 0 || also == before {
+            return before;
+        }
+        if before == 0 {
+            return also;
+        }
+        self.crossed.push(Crossed { before, also, at: At::default() });
+        self.crossed.len() as u32
+    }
+
+    /// The positions of a way in.
+    pub(crate) fn way_in(&self, via: u32, out: &mut Vec<At>) {
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut next = vec![via];
+        while let Some(via) = next.pop() {
+            if via == 0 || !seen.insert(via) {
+                continue;
+            }
+            let crossed = self.crossed[via as usize - 1];
+            if crossed.at != At::default() {
+                out.push(crossed.at);
+            }
+            next.extend([crossed.before, crossed.also]);
+        }
     }
 
     pub(crate) fn new_group(&mut self) -> u32 {

@@ -23,12 +23,16 @@ pub mod heap; // the arrays and their ids
 mod arcs; // what a vertex gets: conjuncts, fields, patterns
 mod unify; // conjuncts -> arcs, scalars
 mod literals; // struct and list literals, data -> arcs
+mod conflict; // kinds and scalars that disagree
+mod written; // expressions as messages show them
 mod members; // the arcs of one vertex: in order, and by label
 mod plain; // vertices that are data and nothing else
 mod disjunction; // alternatives and defaults
 mod closed; // shapes, tests, closedness
 pub mod evaluator; // expressions in environments
 mod comprehension; // what comprehensions yield
+mod demand; // concrete values asked of expressions
+mod interpolation; // texts with values in them
 mod selection; // fields, elements, slices
 mod operators; // arithmetic, comparison, comparison with bottom
 mod calls; // builtin functions as calls and validators

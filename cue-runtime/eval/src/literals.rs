@@ -1,24 +1,25 @@
 //! Struct and list literals, and plain data, become arcs.
 
-use crate::builtin::Datum;
+use crate::builtin::{Datum, Kinds};
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{
-    Conjunct, Contribution, Cycle, EnvId, EnvKind, Groups, Pattern, Placed, Rest, Source, VertexId,
+    By, Conjunct, Contribution, Cycle, EnvId, EnvKind, Groups, Lineage, Pattern, Placed, Rest,
+    Source, VertexId,
 };
 use crate::program::{
-    At, Code, DeclLabel, Declaration, Label, LabelKind, ListElement, Presence, StructLiteral,
+    At, Code, DeclLabel, Declaration, ExprId, Label, LabelKind, ListElement, Presence,
+    StructLiteral,
 };
-use crate::unify::{Computed, Pending, Work, conflict, scalar_embedded};
+use crate::unify::{Computed, Pending, Work, scalar_embedded};
 
 impl Evaluator {
     /// A list that a function or a slice made has elements and nothing else.
     pub(crate) fn take_elements(&mut self, id: VertexId, list: VertexId) {
-        let at = self.heap.get(list).shape_at;
+        let at = self.heap.get(list).narrowed.at;
         let elements: Vec<VertexId> = self.heap.get(list).arcs.iter().map(|it| it.vertex).collect();
-        let vertex = self.heap.get_mut(id);
-        vertex.is_list = true;
-        vertex.shape_at = at;
+        self.heap.get_mut(id).is_list = true;
+        self.narrow(id, Kinds::LIST, By::Vertex(list), at, 0);
         for (index, element) in elements.iter().enumerate() {
             let label = self.labels.index(index);
             let child = self.add_arc(id, label, Presence::Member, &Groups::new(), 0, at);
@@ -28,27 +29,40 @@ impl Evaluator {
                 Conjunct { by_reference: true, ..Conjunct::new(Source::Vertex(element)) },
             );
         }
-        match self.heap.get(id).closed_length {
-            Some((other, _)) if other != elements.len() => {
-                let message = format!("incompatible list lengths ({other} and {})", elements.len());
-                self.raise(id, Fault::new(Kind::Permanent, message, at));
-            }
-            _ => self.heap.get_mut(id).closed_length = Some((elements.len(), at)),
+        self.fit_length(id, elements.len(), false, at);
+    }
+
+    /// Closed lists have one length, and open ones are no longer than that (S-19).
+    fn fit_length(&mut self, id: VertexId, length: usize, open: bool, at: At) {
+        let vertex = self.heap.get_mut(id);
+        let other = match vertex.closed_length {
+            Some(closed) if closed < length || closed > length && !open => Some(closed),
+            None if !open && vertex.longest > length => Some(vertex.longest),
+            _ => None,
+        };
+        vertex.longest = vertex.longest.max(length);
+        if !open && vertex.closed_length.is_none() {
+            vertex.closed_length = Some(length);
+        }
+        if let Some(other) = other {
+            let (short, long) = (other.min(length), other.max(length));
+            let message = format!("incompatible list lengths ({short} and {long})");
+            self.raise(id, Fault::new(Kind::Permanent, message, at));
         }
     }
 
     pub(crate) fn take_list(
         &mut self,
         id: VertexId,
+        expr: ExprId,
         elements: &[ListElement],
         env: EnvId,
         conjunct: &Conjunct,
         at: At,
     ) {
-        let vertex = self.heap.get_mut(id);
-        vertex.is_list = true;
-        vertex.shape_at = at;
-        let from = (conjunct.cycle, conjunct.way);
+        self.heap.get_mut(id).is_list = true;
+        self.narrow(id, Kinds::LIST, By::Expr(expr), at, conjunct.via);
+        let from = conjunct.lineage();
         let mut next = 0;
         let mut open = false;
         for element in elements {
@@ -100,22 +114,13 @@ impl Evaluator {
                 ListElement::Rest(value) => {
                     open = true;
                     let groups = self.deep_groups(&conjunct.groups);
-                    let rest = Rest { first: next, value: *value, env, groups };
+                    let via = conjunct.via;
+                    let rest = Rest { first: next, value: *value, env, groups, via };
                     self.heap.get_mut(id).rest.push(rest);
                 }
             }
         }
-        let vertex = self.heap.get_mut(id);
-        if open {
-            return;
-        }
-        match vertex.closed_length {
-            Some((length, other)) if length != next => {
-                let message = format!("incompatible list lengths ({length} and {next})");
-                self.raise(id, Fault::new(Kind::Permanent, message, at).and_at(other));
-            }
-            _ => vertex.closed_length = Some((next, at)),
-        }
+        self.fit_length(id, next, open, at);
     }
 
     /// `...T` holds for every element that others bring; closed lists bring no more.
@@ -126,13 +131,7 @@ impl Evaluator {
         let rest = self.heap.get(id).rest.clone();
         let arcs: Vec<(Label, VertexId)> =
             self.heap.get(id).arcs.iter().map(|it| (it.label, it.vertex)).collect();
-        if let Some((length, at)) = self.heap.get(id).closed_length {
-            if arcs.len() > length {
-                let message = format!("incompatible list lengths ({length} and {})", arcs.len());
-                self.raise(id, Fault::new(Kind::Permanent, message, at));
-            }
-        }
-        for Rest { first, value, env, groups } in rest {
+        for Rest { first, value, env, groups, via } in rest {
             let Some(value) = value else { continue };
             for (_, vertex) in arcs.iter().skip(first) {
                 self.add_conjunct(
@@ -146,18 +145,27 @@ impl Evaluator {
                         firing: 0,
                         cycle: Cycle::Optional,
                         way: 0,
+                        via,
+                        late: true,
                     },
                 );
             }
         }
     }
 
-    pub(crate) fn take_datum(&mut self, id: VertexId, datum: Datum, at: At, groups: &Groups) {
+    pub(crate) fn take_datum(
+        &mut self,
+        id: VertexId,
+        datum: Datum,
+        at: At,
+        groups: &Groups,
+        via: u32,
+    ) {
         match &datum {
             Datum::Struct(fields) => {
+                self.narrow(id, Kinds::STRUCT, By::Datum(datum.clone()), at, via);
                 let vertex = self.heap.get_mut(id);
                 vertex.is_struct = true;
-                vertex.shape_at = at;
                 vertex.arcs.reserve(fields.len());
                 for (name, value) in fields.iter() {
                     let label = self.labels.intern(LabelKind::Regular, name);
@@ -166,9 +174,9 @@ impl Evaluator {
                 }
             }
             Datum::List(items) => {
+                self.narrow(id, Kinds::LIST, By::Datum(datum.clone()), at, via);
                 let vertex = self.heap.get_mut(id);
                 vertex.is_list = true;
-                vertex.shape_at = at;
                 let length = items.len();
                 vertex.arcs.reserve(length);
                 for (index, value) in items.iter().enumerate() {
@@ -176,31 +184,16 @@ impl Evaluator {
                     let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
                     self.add_conjunct(child, Conjunct::new(Source::Data(value.clone())));
                 }
-                match self.heap.get(id).closed_length {
-                    Some((other, _)) if other != length => {
-                        let message = format!("incompatible list lengths ({other} and {length})");
-                        self.raise(id, Fault::new(Kind::Permanent, message, at));
-                    }
-                    _ => self.heap.get_mut(id).closed_length = Some((length, at)),
-                }
+                self.fit_length(id, length, false, at);
             }
-            _ => {
-                if let Some((old, old_at)) = &self.heap.get(id).scalar {
-                    if !crate::compare::same(old, &datum) {
-                        let message = conflict(&datum, old);
-                        let fault = Fault::new(Kind::Permanent, message, at).and_at(*old_at);
-                        self.raise(id, fault);
-                    }
-                    return;
-                }
-                self.heap.get_mut(id).scalar = Some((datum, at));
-            }
+            _ => self.take_scalar(id, datum, at, via),
         }
     }
 
     pub(crate) fn take_struct(
         &mut self,
         id: VertexId,
+        expr: ExprId,
         literal: u32,
         env: EnvId,
         conjunct: &Conjunct,
@@ -228,7 +221,11 @@ impl Evaluator {
             }
         };
         let outer = conjunct.outer;
-        let from = (conjunct.cycle, conjunct.way);
+        let mut from = conjunct.lineage();
+        // What a literal embeds shows in messages with it, a file excepted.
+        if code.has_embeds && at.span.end != 0 {
+            from.via = self.heap.cross(from.via, at);
+        }
         let comprehends = |it: &Declaration| matches!(it, Declaration::Comprehension(_));
         if code.declarations.iter().any(comprehends) {
             let mut named = Vec::new();
@@ -274,9 +271,11 @@ impl Evaluator {
         let scalar_only = !fields && code.has_embeds;
         if !scalar_only {
             let vertex = self.heap.get_mut(id);
-            if !vertex.is_struct && !scalar_embedded(code) {
+            if !scalar_embedded(code) {
                 vertex.is_struct = true;
-                vertex.shape_at = at;
+                if !code.has_embeds {
+                    self.narrow(id, Kinds::STRUCT, By::Expr(expr), at, conjunct.via);
+                }
             }
         }
         let open = code.declarations.iter().any(|it| matches!(it, Declaration::Open));
@@ -322,31 +321,44 @@ impl Evaluator {
                     };
                     self.add_pattern(id, pattern);
                 }
-                Declaration::Embed(expr) => embedded.push(Conjunct {
-                    source: Source::Expr(*expr, inner),
-                    groups: groups.clone(),
-                    close_as,
-                    by_reference: conjunct.by_reference,
-                    outer,
-                    firing: 0,
-                    cycle: conjunct.cycle,
-                    way: conjunct.way,
-                }),
-                Declaration::Comprehension(index) => work.comprehensions.push(Pending {
-                    index: *index,
-                    env: inner,
-                    groups: groups.clone(),
-                    close_as,
-                    outer,
-                    from,
-                }),
+                Declaration::Embed(embed) => {
+                    let via = self.heap.cross(from.via, self.program.at(*embed));
+                    let conjunct = Conjunct {
+                        source: Source::Expr(*embed, inner),
+                        groups: groups.clone(),
+                        close_as,
+                        by_reference: conjunct.by_reference,
+                        outer,
+                        firing: 0,
+                        cycle: conjunct.cycle,
+                        way: conjunct.way,
+                        via,
+                        late: false,
+                    };
+                    // What is written there counts before the fields do (S-21).
+                    if self.program.code(*embed).is_literal() {
+                        self.take(id, conjunct, work);
+                    } else {
+                        embedded.push(conjunct);
+                    }
+                }
+                Declaration::Comprehension(index) => {
+                    let at = program.comprehensions[*index as usize].at;
+                    let via = self.heap.cross(from.via, at);
+                    work.comprehensions.push(Pending {
+                        index: *index,
+                        env: inner,
+                        groups: groups.clone(),
+                        close_as,
+                        outer,
+                        from: Lineage { via, ..from },
+                    });
+                }
                 Declaration::Open => {}
             }
         }
-        if code.declarations.is_empty() {
-            let vertex = self.heap.get_mut(id);
-            vertex.is_struct = true;
-            vertex.shape_at = at;
+        if !scalar_only && code.has_embeds && !scalar_embedded(code) {
+            self.narrow(id, Kinds::STRUCT, By::Expr(expr), at, from.via);
         }
         work.conjuncts.extend(embedded.into_iter().rev());
     }

@@ -6,11 +6,15 @@ use cue_syntax::ast::Compare;
 
 use crate::builtin::Datum;
 use crate::compare;
+use crate::demand::{Concrete, Operand};
 use crate::error::{Fault, Kind};
-use crate::evaluator::{Concrete, Evaluator, Value};
+use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, FaultId, State, Test, VertexId};
 use crate::number::Number;
 use crate::program::{Arithmetic, At, Code, ExprId};
+
+/// Times a text may be repeated.
+const MOST_REPEATS: usize = 1_000_000;
 
 impl Evaluator {
     pub(crate) fn comparison(
@@ -31,38 +35,78 @@ impl Evaluator {
             };
         }
         let symbol = compare::symbol(operator);
-        let left = match self.operand(left, env) {
-            Ok(it) => it,
-            Err(fault) => return Value::Fault(self.operand_fault(fault, symbol)),
+        let (left, right) = match self.operands(left, right, env, symbol, at) {
+            Ok(both) => both,
+            Err(fault) => return Value::Fault(fault),
         };
-        let right = match self.operand(right, env) {
+        if matches!(operator, Compare::Match | Compare::NotMatch) {
+            if let Err(fault) = self.match_operands(symbol, &left, &right, at) {
+                return Value::Fault(fault);
+            }
+        }
+        let first = match self.compared(&left, "left", symbol, &left, at) {
             Ok(it) => it,
-            Err(fault) => return Value::Fault(self.operand_fault(fault, symbol)),
+            Err(fault) => return Value::Fault(fault),
         };
-        match compare::holds(operator, &left, &right) {
+        let second = match self.compared(&right, "right", symbol, &left, at) {
+            Ok(it) => it,
+            Err(fault) => return Value::Fault(fault),
+        };
+        match compare::holds(operator, &first, &second) {
             Some(it) => Value::Datum(Datum::Bool(it)),
-            None => Value::Fault(self.invalid(compare::symbol(operator), &left, &right, at)),
+            None => Value::Fault(self.invalid(symbol, &left, &right, at)),
         }
     }
 
-    fn invalid(&mut self, operator: &str, left: &Datum, right: &Datum, at: At) -> FaultId {
-        let message = format!(
-            "invalid operands {} and {} to '{operator}' (type {} and {})",
-            left.cue_text(),
-            right.cue_text(),
-            left.kind_name(),
-            right.kind_name()
-        );
-        self.fail(Kind::Permanent, message, at)
+    /// One side of a comparison as data, concrete all the way down (S-56).
+    fn compared(
+        &mut self,
+        side: &Operand,
+        name: &str,
+        symbol: &str,
+        left: &Operand,
+        at: At,
+    ) -> Result<Datum, FaultId> {
+        let id = match &side.value {
+            Concrete::Datum(datum) => return Ok(datum.clone()),
+            Concrete::Vertex(id) => *id,
+        };
+        if !matches!(symbol, "==" | "!=") {
+            return Ok(Datum::fields(Vec::new()));
+        }
+        self.datum(id).map_err(|fault| {
+            let inner = self.heap.faults[fault.0 as usize].clone();
+            if inner.kind == Kind::Budget {
+                return fault;
+            }
+            let path = inner.place.map(|it| self.path_below(it)).unwrap_or_default();
+            let colon = if path.is_empty() { "" } else { ": " };
+            let message = format!(
+                "invalid {name}-hand value to '{symbol}' (type {}): {path}{colon}{}",
+                self.concrete_kind(&left.value),
+                inner.message
+            );
+            self.fail(inner.kind, message, at)
+        })
     }
 
-    fn operand(&mut self, expr: ExprId, env: EnvId) -> Result<Datum, FaultId> {
-        let at = self.program.at(expr);
-        let value = self.eval(expr, env);
-        match self.concrete(value, at)? {
-            Concrete::Datum(datum) => Ok(datum),
-            Concrete::Vertex(id) => self.datum(id),
+    /// `=~` wants a text and a pattern (S-57).
+    fn match_operands(
+        &mut self,
+        symbol: &str,
+        left: &Operand,
+        right: &Operand,
+        at: At,
+    ) -> Result<(), FaultId> {
+        let text =
+            |it: &Operand| matches!(it.value, Concrete::Datum(Datum::String(_) | Datum::Bytes(_)));
+        if !text(left) {
+            return Err(self.misfit(left, &format!("string in {symbol}"), at));
         }
+        if !text(right) {
+            return Err(self.misfit(right, "(string|bytes)", at));
+        }
+        Ok(())
     }
 
     /// `x == _|_` (cue-semantics.md section 6; corrections 2): types and bounds are absent, `_`,
@@ -126,21 +170,14 @@ impl Evaluator {
             Arithmetic::Multiply => "*",
             Arithmetic::Divide => "/",
         };
-        let left = self.eval(left_expr, env);
-        let left = match self.concrete(left, at) {
-            Ok(it) => it,
-            Err(fault) => return Value::Fault(self.operand_fault(fault, symbol)),
+        let (one, other) = match self.operands(left_expr, right_expr, env, symbol, at) {
+            Ok(both) => both,
+            Err(fault) => return Value::Fault(fault),
         };
-        let right = self.eval(right_expr, env);
-        let right = match self.concrete(right, at) {
-            Ok(it) => it,
-            Err(fault) => return Value::Fault(self.operand_fault(fault, symbol)),
+        let (Concrete::Datum(left), Concrete::Datum(right)) = (&one.value, &other.value) else {
+            return self.lists(operator, &one, &other, at);
         };
-        let (left, right) = match (left, right) {
-            (Concrete::Datum(left), Concrete::Datum(right)) => (left, right),
-            (left, right) => return self.lists(operator, left, right, at),
-        };
-        match (operator, &left, &right) {
+        match (operator, left, right) {
             (_, Datum::Number(left), Datum::Number(right)) => {
                 let result = match operator {
                     Arithmetic::Add => left.add(right),
@@ -170,39 +207,66 @@ impl Evaluator {
             }
             (Arithmetic::Multiply, Datum::String(text), Datum::Number(count))
             | (Arithmetic::Multiply, Datum::Number(count), Datum::String(text)) => {
-                match self.repeated(text.as_bytes(), count, at) {
+                match self.repeated("string", text.as_bytes(), count, at) {
                     Ok(bytes) => Value::Datum(Datum::lossy(&bytes)),
                     Err(fault) => Value::Fault(fault),
                 }
             }
             (Arithmetic::Multiply, Datum::Bytes(text), Datum::Number(count))
             | (Arithmetic::Multiply, Datum::Number(count), Datum::Bytes(text)) => {
-                match self.repeated(text, count, at) {
+                match self.repeated("bytes", text, count, at) {
                     Ok(bytes) => Value::Datum(Datum::bytes(bytes)),
                     Err(fault) => Value::Fault(fault),
                 }
             }
-            _ => Value::Fault(self.invalid(symbol, &left, &right, at)),
+            _ => Value::Fault(self.no_operands(operator, symbol, &one, &other, at)),
         }
     }
 
-    fn operand_fault(&mut self, fault: FaultId, symbol: &str) -> FaultId {
-        let inner = &self.heap.faults[fault.0 as usize];
-        if inner.kind == Kind::Incomplete
-            && inner.message.starts_with("non-concrete value ")
-            && !inner.message.contains(" in operand to ")
-        {
-            let message = format!("{} in operand to {symbol}", inner.message);
-            let fault = Fault { message, ..inner.clone() };
-            return self.heap.fault(fault);
+    /// What arithmetic says of values it has no answer for (S-53).
+    fn no_operands(
+        &mut self,
+        operator: Arithmetic,
+        symbol: &str,
+        left: &Operand,
+        right: &Operand,
+        at: At,
+    ) -> FaultId {
+        if operator != Arithmetic::Subtract {
+            return self.invalid(symbol, left, right, at);
         }
-        fault
+        let mut wrong: Option<FaultId> = None;
+        for side in [left, right] {
+            if matches!(side.value, Concrete::Datum(Datum::Number(_))) {
+                continue;
+            }
+            let fault = self.misfit(side, "number in -", at);
+            wrong = Some(match wrong {
+                Some(before) => self.both_faults(before, fault),
+                None => fault,
+            });
+        }
+        match wrong {
+            Some(fault) => fault,
+            None => self.invalid(symbol, left, right, at),
+        }
     }
 
-    fn repeated(&mut self, text: &[u8], count: &Number, at: At) -> Result<Vec<u8>, FaultId> {
+    fn repeated(
+        &mut self,
+        kind: &str,
+        text: &[u8],
+        count: &Number,
+        at: At,
+    ) -> Result<Vec<u8>, FaultId> {
         let Some(count) = count.to_i64().and_then(|it| usize::try_from(it).ok()) else {
             return Err(self.fail(Kind::Permanent, "cannot convert negative number to uint64", at));
         };
+        if count > MOST_REPEATS {
+            let message =
+                format!("{kind} multiplication count {count} exceeds limit of {MOST_REPEATS}");
+            return Err(self.fail(Kind::Permanent, message, at));
+        }
         if count.saturating_mul(text.len()) > 64 << 20 {
             return Err(self.fail(Kind::Budget, "result too large", at));
         }
@@ -211,7 +275,7 @@ impl Evaluator {
     }
 
     /// `+` and `*` of lists: an error since v0.11, concatenation before (the KubeVela profile).
-    fn lists(&mut self, operator: Arithmetic, left: Concrete, right: Concrete, at: At) -> Value {
+    fn lists(&mut self, operator: Arithmetic, left: &Operand, right: &Operand, at: At) -> Value {
         let elements = |it: &Concrete, this: &Self| match it {
             Concrete::Vertex(id) if this.heap.get(*id).is_list => {
                 Some(this.heap.get(*id).arcs.iter().map(|it| it.vertex).collect::<Vec<_>>())
@@ -219,14 +283,15 @@ impl Evaluator {
             Concrete::Vertex(_) | Concrete::Datum(_) => None,
         };
         if self.program.lenient {
-            match (operator, elements(&left, self), elements(&right, self)) {
+            match (operator, elements(&left.value, self), elements(&right.value, self)) {
                 (Arithmetic::Add, Some(mut all), Some(more)) => {
                     all.extend(more);
                     return Value::Vertex(self.list_of(&all));
                 }
                 (Arithmetic::Multiply, Some(all), None)
                 | (Arithmetic::Multiply, None, Some(all)) => {
-                    let count = [&left, &right].into_iter().find_map(|it| match it {
+                    let sides = [&left.value, &right.value];
+                    let count = sides.into_iter().find_map(|it| match it {
                         Concrete::Datum(Datum::Number(number)) => number.to_i64(),
                         Concrete::Datum(_) | Concrete::Vertex(_) => None,
                     });
@@ -239,24 +304,50 @@ impl Evaluator {
                 _ => {}
             }
         }
-        let name = |it: &Concrete, this: &Self| match it {
-            Concrete::Datum(datum) => datum.kind_name(),
-            Concrete::Vertex(id) if this.heap.get(*id).is_list => "list",
-            Concrete::Vertex(_) => "struct",
-        };
-        let (symbol, advice) = match operator {
-            Arithmetic::Add => ("+", "Addition of lists is superseded by list.Concat"),
-            Arithmetic::Multiply => ("*", "Multiplication of lists is superseded by list.Repeat"),
-            Arithmetic::Subtract => ("-", ""),
-            Arithmetic::Divide => ("/", ""),
-        };
-        let both = (name(&left, self), name(&right, self));
-        let message = if both == ("list", "list") && !advice.is_empty() {
-            format!("{advice}; see https://cuelang.org/e/v0.11-list-arithmetic")
-        } else {
-            format!("invalid operands to '{symbol}' (type {} and {})", both.0, both.1)
+        let both = (self.concrete_kind(&left.value), self.concrete_kind(&right.value));
+        let message = match (operator, both) {
+            (Arithmetic::Add, ("list", "list")) => {
+                "Addition of lists is superseded by list.Concat; see https://cuelang.org/e/v0.11-list-arithmetic"
+            }
+            (Arithmetic::Multiply, ("list", "int") | ("int", "list")) => {
+                "Multiplication of lists is superseded by list.Repeat; see https://cuelang.org/e/v0.11-list-arithmetic"
+            }
+            _ => {
+                let symbol = match operator {
+                    Arithmetic::Add => "+",
+                    Arithmetic::Subtract => "-",
+                    Arithmetic::Multiply => "*",
+                    Arithmetic::Divide => "/",
+                };
+                return Value::Fault(self.no_operands(operator, symbol, left, right, at));
+            }
         };
         Value::Fault(self.fail(Kind::Permanent, message, at))
+    }
+
+    /// `&&` and `||`; a left side that decides is enough.
+    pub(crate) fn logic(
+        &mut self,
+        and: bool,
+        left: ExprId,
+        right: ExprId,
+        env: EnvId,
+        at: At,
+    ) -> Value {
+        let symbol = if and { "&&" } else { "||" };
+        for (index, side) in [left, right].into_iter().enumerate() {
+            let operand = match self.operand(side, env, symbol, at) {
+                Ok(operand) => operand,
+                Err(fault) => return Value::Fault(fault),
+            };
+            let Concrete::Datum(Datum::Bool(it)) = operand.value else {
+                return Value::Fault(self.misfit(&operand, &format!("bool in {symbol}"), at));
+            };
+            if index == 1 || it != and {
+                return Value::Datum(Datum::Bool(it));
+            }
+        }
+        Value::Datum(Datum::Bool(and))
     }
 
     /// Whether the value of a vertex passes a test.
@@ -277,7 +368,15 @@ impl Evaluator {
                 match compare::holds(*operator, &value, limit) {
                     Some(true) => Ok(()),
                     Some(false) => Err(self.out_of_bound(&value, *operator, limit, at, value_at)),
-                    None => Err(self.invalid(compare::symbol(*operator), &value, limit, at)),
+                    None => {
+                        let side = |datum: &Datum, at: At| Operand {
+                            value: Concrete::Datum(datum.clone()),
+                            vertex: None,
+                            at,
+                        };
+                        let (value, limit) = (side(&value, value_at), side(limit, at));
+                        Err(self.invalid(compare::symbol(*operator), &value, &limit, at))
+                    }
                 }
             }
             Test::Range(name) => {
@@ -321,7 +420,8 @@ impl Evaluator {
             compare::symbol(operator),
             limit.cue_text()
         );
-        let fault = Fault::new(Kind::Permanent, message, at).and_at(value_at);
+        let mut fault = Fault::spread(Kind::Permanent, message).and_at(at).and_at(value_at);
+        fault.place = Some(self.place);
         self.heap.fault(fault)
     }
 }

@@ -168,6 +168,8 @@ pub(crate) enum ClauseCode {
 #[derive(Clone, Debug)]
 pub(crate) struct ComprehensionCode {
     pub(crate) clauses: Vec<ClauseCode>,
+    /// Where the first clause begins.
+    pub(crate) at: At,
     pub(crate) body: ExprId,
     /// `try {…}`: the body may be left out.
     pub(crate) on_trial: bool,
@@ -305,6 +307,52 @@ impl Code {
                 | Code::Let { .. }
                 | Code::Variable { .. }
                 | Code::Select(..)
+        )
+    }
+
+    /// Whether it needs nothing else: a scalar, a type or a literal.
+    pub(crate) fn is_literal(&self) -> bool {
+        matches!(
+            self,
+            Code::Null
+                | Code::Bool(_)
+                | Code::Number(_)
+                | Code::String(_)
+                | Code::Bytes(_)
+                | Code::Top
+                | Code::Type(..)
+                | Code::Struct(_)
+                | Code::List(_)
+                | Code::Unify(..)
+                | Code::Aliased(_)
+        )
+    }
+
+    /// Whether it is a reference or has to be computed (S-23).
+    pub(crate) fn is_computed(&self) -> bool {
+        matches!(
+            self,
+            Code::Interpolation(..)
+                | Code::Not(_)
+                | Code::Negative(_)
+                | Code::Positive(_)
+                | Code::Bound(..)
+                | Code::And(..)
+                | Code::Or(..)
+                | Code::Compare(..)
+                | Code::Arithmetic(..)
+                | Code::Field { .. }
+                | Code::Let { .. }
+                | Code::Variable { .. }
+                | Code::ComputedField { .. }
+                | Code::Outer { .. }
+                | Code::Import(_)
+                | Code::Select(..)
+                | Code::Index(..)
+                | Code::Slice(..)
+                | Code::Call(..)
+                | Code::Attempt(_)
+                | Code::Opened(_)
         )
     }
 

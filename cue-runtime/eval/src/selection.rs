@@ -1,33 +1,36 @@
 //! Parts of values: fields by name, elements by index, slices, and lists made of parts.
 
-use crate::builtin::Datum;
+use crate::builtin::{Datum, Kinds};
+use crate::demand::{Concrete, Operand, Unmet};
 use crate::error::Kind;
-use crate::evaluator::{Concrete, Evaluator, Value};
-use crate::heap::{ArcEntry, EnvId, State, VertexId};
-use crate::program::{At, ExprId, Label, LabelKind, Presence};
+use crate::evaluator::{Evaluator, Value};
+use crate::heap::{ArcEntry, EnvId, FaultId, State, VertexId};
+use crate::program::{At, Code, ExprId, Label, LabelKind, Presence};
 
 impl Evaluator {
-    pub(crate) fn select(&mut self, base: Value, label: Label, at: At) -> Value {
+    /// Field `label` of `base` (S-47); `operand` is what `base` is written as, `whole` the selection.
+    pub(crate) fn select(
+        &mut self,
+        base: Value,
+        label: Label,
+        at: At,
+        operand: Option<ExprId>,
+        whole: At,
+    ) -> Value {
         let id = match base {
             Value::Vertex(id) => id,
             Value::Fault(fault) => return Value::Fault(fault),
-            Value::Datum(datum) => {
-                let name = self.labels.name(label).clone();
-                let message = format!(
-                    "invalid operand {} (found {}, want list or struct) for {name}",
-                    datum.cue_text(),
-                    datum.kind_name()
-                );
-                return Value::Fault(self.fail(Kind::Permanent, message, at));
-            }
+            Value::Datum(datum) => return Value::Fault(self.no_container(&datum, operand, at)),
         };
         let id = self.unify(id);
         let id = match self.default_of(id) {
             Some(id) => id,
             None => {
-                let name = self.labels.name(label).clone();
-                let message = format!("undefined field: {name}: unresolved disjunction");
-                return Value::Fault(self.fail(Kind::Incomplete, message, at));
+                let place = operand.map_or(at, |it| self.program.at(it));
+                let text = self.short(id);
+                let kinds = self.kinds_of(id);
+                let message = format!("unresolved disjunction {text} (type {kinds})");
+                return Value::Fault(self.fail(Kind::Incomplete, message, place));
             }
         };
         let arc = self.heap.arc(id, label).map(|it| (it.presence, it.vertex));
@@ -37,90 +40,134 @@ impl Evaluator {
         if let Some(fault) = self.heap.get(id).fault {
             return Value::Fault(fault);
         }
-        let name = self.labels.name(label).clone();
         match arc {
             Some((Presence::Optional, _)) => {
-                let message = format!("cannot reference optional field: {name}");
+                let message =
+                    format!("cannot reference optional field: {}", self.label_text(label));
                 return Value::Fault(self.fail(Kind::Incomplete, message, at));
             }
             Some((Presence::Required, _)) => {
-                let message = format!("required field missing: {name}");
+                let message = format!("required field missing: {}", self.label_text(label));
                 return Value::Fault(self.fail(Kind::Incomplete, message, at));
             }
             Some((Presence::Member, _)) | None => {}
         }
         let vertex = self.heap.get(id);
-        if let Some((datum, _)) = &vertex.scalar {
+        if let Some((datum, _)) = vertex.scalar.clone() {
             if !vertex.is_struct {
-                let message = format!(
-                    "invalid operand {} (found {}, want list or struct)",
-                    datum.cue_text(),
-                    datum.kind_name()
-                );
-                return Value::Fault(self.fail(Kind::Permanent, message, at));
+                return Value::Fault(self.no_container(&datum, operand, at));
             }
         }
-        let closed = vertex.closing.iter().any(|it| it.holds() && self.closing.contains(&it.group));
+        let vertex = self.heap.get(id);
+        let settled = vertex.state == State::Done && !vertex.is_struct && !vertex.is_list;
+        if settled {
+            return Value::Fault(self.no_part(id, operand, at, whole));
+        }
+        let closed = vertex.is_list && self.labels.kind(label) != LabelKind::Index
+            || vertex.closing.iter().any(|it| it.holds() && self.closing.contains(&it.group));
         let kind = if closed { Kind::Permanent } else { Kind::Incomplete };
-        Value::Fault(self.fail(kind, format!("undefined field: {name}"), at))
+        let message = format!("undefined field: {}", self.label_text(label));
+        Value::Fault(self.fail(kind, message, at))
     }
 
+    /// Selecting from a scalar.
+    fn no_container(&mut self, datum: &Datum, operand: Option<ExprId>, at: At) -> FaultId {
+        let place = operand.map_or(at, |it| self.program.at(it));
+        let text = operand.map_or_else(|| datum.cue_text(), |_| self.source_at(place));
+        let message =
+            format!("invalid operand {text} (found {}, want list or struct)", datum.kind_name());
+        self.fail(Kind::Permanent, message, place)
+    }
+
+    /// Selecting from what may become anything, or never a struct or list.
+    fn no_part(&mut self, id: VertexId, operand: Option<ExprId>, at: At, whole: At) -> FaultId {
+        let place = operand.map_or(at, |it| self.program.at(it));
+        let text = self.source_at(place);
+        let kinds = self.kinds_of(id);
+        if kinds.meets(Kinds::STRUCT.or(Kinds::LIST)) {
+            let all = self.source_at(whole);
+            let message = format!("{all} undefined as {text} is incomplete (type {kinds})");
+            return self.fail(Kind::Incomplete, message, place);
+        }
+        let message = format!("invalid operand {text} (found {kinds}, want list or struct)");
+        self.fail(Kind::Permanent, message, place)
+    }
+
+    /// `operand[index]` (S-48).
     pub(crate) fn index(&mut self, operand: ExprId, index: ExprId, env: EnvId, at: At) -> Value {
         let base = self.eval(operand, env);
-        let key = match self.scalar(index, env) {
-            Ok(key) => key,
-            Err(fault) => return Value::Fault(fault),
+        let place = self.program.at(index);
+        let key = self.eval(index, env);
+        let vertex = match key {
+            Value::Vertex(id) => Some(id),
+            Value::Datum(_) | Value::Fault(_) => None,
         };
-        match key {
-            Datum::String(name) => {
-                let label = self.labels.intern(LabelKind::Regular, &name);
-                self.select(base, label, at)
+        let key = match self.demand(key, place) {
+            Ok(value) => Operand { value, vertex, at: place },
+            Err(Unmet::Fault(fault)) => return Value::Fault(fault),
+            Err(Unmet::Open(id)) => {
+                let (text, kinds) = (self.short(id), self.kinds_of(id));
+                let wanted = kinds.and(Kinds::INT.or(Kinds::STRING));
+                let message =
+                    format!("invalid non-ground value {text} (must be concrete {wanted})");
+                let from = self.written_at(id);
+                return Value::Fault(self.fail(Kind::Incomplete, message, from));
             }
-            Datum::Number(number) => {
-                let list = match self.concrete(base, at) {
-                    Ok(Concrete::Vertex(id)) if self.heap.get(id).is_list => id,
-                    Ok(_) => {
-                        let message = "invalid operand for index (want list or struct)";
-                        return Value::Fault(self.fail(Kind::Permanent, message, at));
-                    }
-                    Err(fault) => return Value::Fault(fault),
-                };
-                let length = self.heap.get(list).arcs.len();
-                let Some(position) = number.to_i64().filter(|_| number.is_int()) else {
-                    let message = format!("invalid list index {} (type float)", number.cue_text());
-                    return Value::Fault(self.fail(Kind::Permanent, message, at));
-                };
-                let found = usize::try_from(position)
-                    .ok()
-                    .and_then(|it| self.heap.get(list).arcs.get(it))
-                    .map(|it| it.vertex);
-                match found {
-                    Some(found) => Value::Vertex(found),
-                    None if position < 0 => {
-                        let message =
-                            format!("invalid index {position} (index must be non-negative)");
-                        Value::Fault(self.fail(Kind::Permanent, message, at))
-                    }
-                    None => {
-                        let open = !self.heap.get(list).rest.is_empty();
-                        let kind = if open { Kind::Incomplete } else { Kind::Permanent };
-                        let message =
-                            format!("index out of range [{position}] with length {length}");
-                        Value::Fault(self.fail(kind, message, at))
-                    }
-                }
+        };
+        let number = match &key.value {
+            Concrete::Datum(Datum::String(name)) => {
+                let label = self.labels.intern(LabelKind::Regular, name);
+                return self.select(base, label, place, Some(operand), at);
             }
-            other => {
+            Concrete::Datum(Datum::Number(number)) if number.is_int() => number.clone(),
+            _ => {
                 let message = format!(
                     "invalid index {} (invalid type {})",
-                    other.cue_text(),
-                    other.kind_name()
+                    self.concrete_text(&key.value),
+                    self.concrete_kind(&key.value)
                 );
-                Value::Fault(self.fail(Kind::Permanent, message, at))
+                let positions = vec![place];
+                return Value::Fault(self.fail_at(Kind::Permanent, message, at, positions));
             }
+        };
+        let literal = matches!(self.program.code(index), Code::Number(_) | Code::Negative(_));
+        let negative = number.to_i64().is_some_and(|it| it < 0);
+        if negative {
+            let mut positions = vec![place];
+            let message = if literal {
+                format!("invalid index {number} (index must be non-negative)")
+            } else {
+                positions.extend(self.origin_of(&key));
+                format!("index {} out of range [{number}]", self.source_at(place))
+            };
+            return Value::Fault(self.fail_at(Kind::Permanent, message, at, positions));
         }
+        let from = self.program.at(operand);
+        let list = match self.demand(base, from) {
+            Ok(Concrete::Vertex(id)) => id,
+            Ok(Concrete::Datum(datum)) => {
+                return Value::Fault(self.no_container(&datum, Some(operand), at));
+            }
+            Err(Unmet::Fault(fault)) => return Value::Fault(fault),
+            Err(Unmet::Open(id)) => return Value::Fault(self.no_part(id, Some(operand), at, at)),
+        };
+        let is_list = self.heap.get(list).is_list;
+        let length = if is_list { self.heap.get(list).arcs.len() } else { 0 };
+        let position = number.to_i64().and_then(|it| usize::try_from(it).ok());
+        let found = position
+            .filter(|_| is_list)
+            .and_then(|it| self.heap.get(list).arcs.get(it))
+            .map(|it| it.vertex);
+        if let Some(found) = found {
+            return Value::Vertex(found);
+        }
+        let open = is_list && !self.heap.get(list).rest.is_empty();
+        let kind = if open { Kind::Incomplete } else { Kind::Permanent };
+        let message = format!("index out of range [{number}] with length {length}");
+        Value::Fault(self.fail(kind, message, place))
     }
 
+    /// `operand[low:high]` (S-49).
     pub(crate) fn slice(
         &mut self,
         operand: ExprId,
@@ -130,38 +177,89 @@ impl Evaluator {
         at: At,
     ) -> Value {
         let base = self.eval(operand, env);
-        let list = match self.concrete(base, at) {
-            Ok(Concrete::Vertex(id)) if self.heap.get(id).is_list => id,
-            Ok(_) => return Value::Fault(self.fail(Kind::Permanent, "cannot slice", at)),
-            Err(fault) => return Value::Fault(fault),
+        let subject = match self.demand(base, self.program.at(operand)) {
+            Ok(it) => it,
+            Err(Unmet::Fault(fault)) => return Value::Fault(fault),
+            Err(Unmet::Open(id)) => {
+                let (text, kinds) = (self.short(id), self.kinds_of(id));
+                let kind = if kinds.meets(Kinds::LIST.or(Kinds::BYTES)) {
+                    Kind::Incomplete
+                } else {
+                    Kind::Permanent
+                };
+                let message = format!("cannot slice {text} (type {kinds})");
+                return Value::Fault(self.fail_of(kind, message, at, id));
+            }
         };
-        let length = self.heap.get(list).arcs.len();
-        let mut bound = |it: Option<ExprId>, default: usize| match it {
-            None => Ok(default),
-            Some(expr) => match self.scalar(expr, env)? {
-                Datum::Number(number) => {
-                    match number.to_i64().and_then(|it| usize::try_from(it).ok()) {
-                        Some(it) if it <= length => Ok(it),
-                        _ => Err(self.fail(Kind::Permanent, "index out of range", at)),
+        let length = match &subject {
+            Concrete::Vertex(id) if self.heap.get(*id).is_list => self.heap.get(*id).arcs.len(),
+            Concrete::Datum(Datum::Bytes(bytes)) => bytes.len(),
+            other => {
+                let (text, kind) = (self.concrete_text(other), self.concrete_kind(other));
+                let message = format!("cannot slice {text} (type {kind})");
+                return Value::Fault(self.fail(Kind::Permanent, message, at));
+            }
+        };
+        let (low, high) = match (self.slice_end(low, env, at), self.slice_end(high, env, at)) {
+            (Ok(low), Ok(high)) => (low.unwrap_or(0), high.unwrap_or(length)),
+            (Err(fault), _) | (_, Err(fault)) => return Value::Fault(fault),
+        };
+        if high > length {
+            let message = format!("index {high} out of range");
+            return Value::Fault(self.fail(Kind::Permanent, message, at));
+        }
+        if low > high {
+            let message = format!("invalid slice index: {low} > {high}");
+            return Value::Fault(self.fail(Kind::Permanent, message, at));
+        }
+        match subject {
+            Concrete::Datum(Datum::Bytes(bytes)) => {
+                Value::Datum(Datum::bytes(bytes.get(low..high).unwrap_or_default().to_vec()))
+            }
+            Concrete::Vertex(list) => {
+                let arcs = self.heap.get(list).arcs.get(low..high).unwrap_or_default();
+                let elements: Vec<VertexId> = arcs.iter().map(|it| it.vertex).collect();
+                Value::Vertex(self.list_of(&elements))
+            }
+            Concrete::Datum(_) => Value::Fault(self.fail(Kind::Permanent, "cannot slice", at)),
+        }
+    }
+
+    /// An end of a slice, if it is given.
+    fn slice_end(
+        &mut self,
+        end: Option<ExprId>,
+        env: EnvId,
+        at: At,
+    ) -> Result<Option<usize>, FaultId> {
+        let Some(expr) = end else { return Ok(None) };
+        let place = self.program.at(expr);
+        let value = self.eval(expr, env);
+        let value = match self.demand(value, place) {
+            Ok(value) => value,
+            Err(Unmet::Fault(fault)) => return Err(fault),
+            Err(Unmet::Open(id)) => {
+                let text = self.short(id);
+                let message = format!("incomplete int in slice index: {text}");
+                let from = self.written_at(id);
+                return Err(self.fail(Kind::Incomplete, message, from));
+            }
+        };
+        match &value {
+            Concrete::Datum(Datum::Number(number)) if number.is_int() => {
+                match number.to_i64().map(usize::try_from) {
+                    Some(Ok(it)) => Ok(Some(it)),
+                    _ => {
+                        let message = format!("index {number} out of range");
+                        Err(self.fail(Kind::Permanent, message, at))
                     }
                 }
-                _ => Err(self.fail(Kind::Permanent, "slice index must be an integer", at)),
-            },
-        };
-        let low = match bound(low, 0) {
-            Ok(it) => it,
-            Err(fault) => return Value::Fault(fault),
-        };
-        let high = match bound(high, length) {
-            Ok(it) => it,
-            Err(fault) => return Value::Fault(fault),
-        };
-        if low > high {
-            return Value::Fault(self.fail(Kind::Permanent, "slice bounds out of order", at));
+            }
+            _ => {
+                let operand = Operand { value, vertex: None, at: place };
+                Err(self.misfit(&operand, "int in slice index", at))
+            }
         }
-        let elements: Vec<VertexId> =
-            self.heap.get(list).arcs[low..high].iter().map(|it| it.vertex).collect();
-        Value::Vertex(self.list_of(&elements))
     }
 
     /// A list whose elements are these vertices.
@@ -176,7 +274,8 @@ impl Evaluator {
         }
         let vertex = self.heap.get_mut(id);
         vertex.is_list = true;
-        vertex.closed_length = Some((elements.len(), At::default()));
+        vertex.closed_length = Some(elements.len());
+        vertex.longest = elements.len();
         vertex.state = State::Done;
         id
     }

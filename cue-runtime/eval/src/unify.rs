@@ -1,11 +1,13 @@
 //! Conjuncts to arcs, scalars, tests and choices: what a vertex is.
 
+use std::collections::VecDeque;
+
 use crate::builtin::{Datum, Kinds};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{
-    Closing, Conjunct, Contribution, Cycle, Disjunction, EnvId, EnvKind, Groups, Source, State,
-    Test, VertexId, Way,
+    By, Closing, Conjunct, Contribution, Cycle, Disjunction, EnvId, EnvKind, Groups, Lineage,
+    Source, State, Test, VertexId, Way,
 };
 use crate::program::{At, Callee, Code, Declaration, ExprId, Label, LabelKind, Plain, Presence};
 
@@ -19,7 +21,7 @@ pub(crate) struct Pending {
     pub(crate) groups: Groups,
     pub(crate) close_as: Option<u32>,
     pub(crate) outer: Option<ExprId>,
-    pub(crate) from: (Cycle, u32),
+    pub(crate) from: Lineage,
 }
 
 /// A field whose label is not known yet.
@@ -33,7 +35,7 @@ pub(crate) struct Computed {
     pub(crate) groups: Groups,
     pub(crate) placed: u32,
     pub(crate) outer: Option<ExprId>,
-    pub(crate) from: (Cycle, u32),
+    pub(crate) from: Lineage,
 }
 
 /// A reference that leads round; it waits until the vertex has content of its own.
@@ -51,6 +53,8 @@ pub(crate) struct Parked {
 #[derive(Default)]
 pub(crate) struct Work {
     pub(crate) conjuncts: Vec<Conjunct>,
+    /// References and what has to be computed: after what is written (S-23).
+    pub(crate) later: VecDeque<Conjunct>,
     pub(crate) seen: Vec<(ExprId, EnvId, Groups)>,
     pub(crate) seen_vertices: Vec<(VertexId, Groups)>,
     /// The environment and the embedding group of a literal that came in; it comes again for other closing values.
@@ -95,6 +99,10 @@ impl Evaluator {
         }
         self.depth += 1;
         let before = std::mem::replace(&mut self.current, id);
+        let outside = self.place;
+        if self.heap.get(id).label.is_some() {
+            self.place = id;
+        }
         self.heap.get_mut(id).state = State::Running;
         if self.depth > self.budget.depth {
             let at = self.first_position(id);
@@ -109,13 +117,14 @@ impl Evaluator {
         }
         self.depth -= 1;
         self.current = before;
+        self.place = outside;
         id
     }
 
     fn run(&mut self, id: VertexId) {
         if let Some(datum) = self.lone_data(id) {
             self.heap.get_mut(id).content = true;
-            self.take_datum(id, datum, At::default(), &Groups::new());
+            self.take_datum(id, datum, At::default(), &Groups::new(), 0);
             return;
         }
         let mut work = Work { conjuncts: self.heap.get(id).conjuncts.to_vec(), ..Work::default() };
@@ -130,6 +139,10 @@ impl Evaluator {
                     return;
                 }
                 self.take(id, conjunct, &mut work);
+            }
+            if let Some(conjunct) = work.later.pop_front() {
+                self.take_now(id, conjunct, &mut work);
+                continue;
             }
             if self.unpark(id, &mut work) {
                 continue;
@@ -238,29 +251,24 @@ impl Evaluator {
         false
     }
 
-    pub(crate) fn raise(&mut self, id: VertexId, fault: Fault) {
-        let fault = self.heap.fault(fault);
-        self.raise_id(id, fault);
-    }
-
-    /// Permanent errors win over incomplete ones; of equals the first stays.
-    pub(crate) fn raise_id(&mut self, id: VertexId, fault: crate::heap::FaultId) {
-        let new = self.heap.faults[fault.0 as usize].kind;
-        let old = self.heap.get(id).fault.map(|it| self.heap.faults[it.0 as usize].kind);
-        let wins = match old {
-            None => true,
-            Some(old) => old.is_incomplete() && !new.is_incomplete(),
+    /// What is written counts at once, the rest in its turn (S-23).
+    pub(crate) fn take(&mut self, id: VertexId, conjunct: Conjunct, work: &mut Work) {
+        let waits = match conjunct.source {
+            Source::Expr(expr, _) => conjunct.late || self.program.code(expr).is_computed(),
+            Source::Data(_) | Source::Vertex(_) => conjunct.late,
         };
-        if wins {
-            self.heap.get_mut(id).fault = Some(fault);
+        if waits {
+            work.later.push_back(conjunct);
+        } else {
+            self.take_now(id, conjunct, work);
         }
     }
 
-    fn take(&mut self, id: VertexId, conjunct: Conjunct, work: &mut Work) {
+    fn take_now(&mut self, id: VertexId, conjunct: Conjunct, work: &mut Work) {
         match conjunct.source.clone() {
             Source::Data(datum) => {
                 self.heap.get_mut(id).content = true;
-                self.take_datum(id, datum, At::default(), &conjunct.groups);
+                self.take_datum(id, datum, At::default(), &conjunct.groups, conjunct.via);
             }
             Source::Vertex(target) => self.take_vertex(id, target, &conjunct, work),
             Source::Expr(expr, env) => {
@@ -300,15 +308,17 @@ impl Evaluator {
                 self.note_top(id, &conjunct.groups);
             }
             Code::Type(kinds, name) => {
-                self.restrict(id, kinds, at);
-                let vertex = self.heap.get_mut(id);
-                if !matches!(name, "string" | "bytes" | "bool" | "int" | "float" | "number") {
-                    vertex.tests.push((Test::Range(name), at));
+                let plain =
+                    matches!(name, "string" | "bytes" | "bool" | "int" | "float" | "number");
+                // Ranges are predeclared: they are nowhere.
+                let place = if plain { at } else { At::default() };
+                self.restrict(id, kinds, By::Expr(expr), place, conjunct.via);
+                if !plain {
+                    self.heap.get_mut(id).tests.push((Test::Range(name), at));
                 }
-                vertex.type_name = Some(name);
             }
-            Code::Struct(literal) => self.take_struct(id, literal, env, &conjunct, at, work),
-            Code::List(elements) => self.take_list(id, &elements, env, &conjunct, at),
+            Code::Struct(literal) => self.take_struct(id, expr, literal, env, &conjunct, at, work),
+            Code::List(elements) => self.take_list(id, expr, &elements, env, &conjunct, at),
             Code::Aliased(inner) => {
                 let env = self.heap.env(Some(env), EnvKind::Variables(smallvec::smallvec![id]));
                 work.conjuncts.push(Conjunct { source: Source::Expr(inner, env), ..conjunct });
@@ -317,11 +327,12 @@ impl Evaluator {
                 // Whatever is closed in there closes nothing here (C-15).
                 let group = self.heap.new_group();
                 self.opened.insert(group);
-                work.conjuncts.push(Conjunct {
+                let conjunct = Conjunct {
                     source: Source::Expr(inner, env),
                     close_as: Some(group),
                     ..conjunct
-                });
+                };
+                self.take_now(id, conjunct, work);
             }
             Code::Unify(left, right) => {
                 for side in [right, left] {
@@ -340,7 +351,7 @@ impl Evaluator {
                     return;
                 }
                 let marks = alternatives.iter().map(|it| it.1).collect();
-                work.disjoin(Disjunction { expr, marks, at });
+                work.disjoin(Disjunction { expr, marks });
             }
             Code::Bound(compare, operand) => match self.scalar(operand, env) {
                 Ok(datum) => {
@@ -357,8 +368,10 @@ impl Evaluator {
                         }
                     }
                     let kinds = bound_kinds(compare, &datum, self.program.lenient);
-                    self.restrict(id, kinds, at);
-                    self.heap.get_mut(id).tests.push((Test::Bound(compare, datum), at));
+                    let tests = &mut self.heap.get_mut(id).tests;
+                    let by = By::Test(tests.len() as u32);
+                    tests.push((Test::Bound(compare, datum), at));
+                    self.restrict(id, kinds, by, at, conjunct.via);
                 }
                 Err(fault) => self.raise_id(id, fault),
             },
@@ -389,6 +402,8 @@ impl Evaluator {
                     firing: 0,
                     cycle: conjunct.cycle,
                     way: conjunct.way,
+                    via: conjunct.via,
+                    late: false,
                 });
             }
             Code::Call(Callee::Plain(Plain::And), arguments) => {
@@ -418,14 +433,14 @@ impl Evaluator {
                             return;
                         }
                         let marks = vec![false; elements.len()];
-                        work.disjoin(Disjunction { expr, marks, at });
+                        work.disjoin(Disjunction { expr, marks });
                     }
                     Err(fault) => self.raise_id(id, fault),
                 }
             }
             Code::Function(_) => {
                 self.note_top(id, &conjunct.groups);
-                self.take_validator(id, expr, env, &[]);
+                self.take_validator(id, expr, env, &[], conjunct.via);
             }
             Code::Call(callee, arguments) if self.is_partial(callee, &arguments) => {
                 if matches!(callee, Callee::Plain(_)) {
@@ -436,13 +451,13 @@ impl Evaluator {
                 } else {
                     self.note_top(id, &conjunct.groups);
                 }
-                self.take_validator(id, expr, env, &arguments);
+                self.take_validator(id, expr, env, &arguments, conjunct.via);
             }
             _ => match self.eval(expr, env) {
                 Value::Vertex(target) => self.take_vertex(id, target, &conjunct, work),
                 Value::Datum(datum) => {
                     self.heap.get_mut(id).content = true;
-                    self.take_datum(id, datum, at, &conjunct.groups);
+                    self.take_datum(id, datum, at, &conjunct.groups, conjunct.via);
                 }
                 Value::Fault(fault) => self.raise_id(id, fault),
             },
@@ -476,6 +491,10 @@ impl Evaluator {
             Source::Data(_) | Source::Vertex(_) => None,
         };
         let mut conjunct = conjunct.clone();
+        if let Some(expr) = reference {
+            let at = self.program.at(expr);
+            conjunct.via = self.heap.cross(conjunct.via, at);
+        }
         let encloses = self.is_ancestor(target, id);
         let met = self.on_way(conjunct.way, target);
         if met.is_some_and(|it| it.place == id) {
@@ -615,6 +634,7 @@ impl Evaluator {
                 Source::Expr(expr, _) => Some(expr),
                 Source::Data(_) | Source::Vertex(_) => None,
             };
+            let via = self.heap.join(conjunct.via, inner.via);
             work.conjuncts.push(Conjunct {
                 source: inner.source,
                 groups,
@@ -624,6 +644,8 @@ impl Evaluator {
                 firing: 0,
                 cycle: conjunct.cycle.max(inner.cycle),
                 way: if conjunct.way == 0 { inner.way } else { conjunct.way },
+                via,
+                late: false,
             });
         }
     }
@@ -725,8 +747,10 @@ impl Evaluator {
                             by_reference: false,
                             outer: pending.outer,
                             firing: work.firings,
-                            cycle: pending.from.0,
-                            way: pending.from.1,
+                            cycle: pending.from.cycle,
+                            way: pending.from.way,
+                            via: pending.from.via,
+                            late: false,
                         });
                     }
                 }
@@ -744,26 +768,6 @@ impl Evaluator {
         moved
     }
 
-    pub(crate) fn restrict(&mut self, id: VertexId, kinds: Kinds, at: At) {
-        let vertex = self.heap.get_mut(id);
-        let left = vertex.kinds.and(kinds);
-        if left == Kinds::BOTTOM {
-            let message = format!(
-                "conflicting values {} and {} (mismatched types {} and {})",
-                vertex.type_name.map_or_else(|| vertex.kinds.to_string(), str::to_owned),
-                kinds,
-                vertex.kinds,
-                kinds
-            );
-            let fault = Fault::new(Kind::Permanent, message, at).and_at(vertex.shape_at);
-            self.raise(id, fault);
-            return;
-        }
-        vertex.kinds = left;
-        vertex.constrained = true;
-        vertex.shape_at = at;
-    }
-
     pub(crate) fn permanent(&mut self, id: VertexId, depth: u32) -> Option<Fault> {
         let id = self.unify(id);
         if let Err(spent) = self.tick() {
@@ -773,9 +777,7 @@ impl Evaluator {
             let fault = &self.heap.faults[fault.0 as usize];
             if !fault.kind.is_incomplete() {
                 let mut fault = fault.clone();
-                if fault.path.is_none() {
-                    fault.path = Some(self.path(id));
-                }
+                fault.place = fault.place.or(Some(id));
                 return Some(fault);
             }
         }
@@ -821,23 +823,5 @@ fn bound_kinds(compare: cue_syntax::ast::Compare, datum: &Datum, lenient: bool) 
         (Compare::Match | Compare::NotMatch, _) => Kinds::STRING,
         (_, Datum::Number(_)) => Kinds::NUMBER,
         (_, other) => crate::compare::kinds(other),
-    }
-}
-
-pub(crate) fn kind_name(datum: Option<&Datum>) -> &'static str {
-    datum.map_or("_", Datum::kind_name)
-}
-
-/// CUE's words for two scalars that differ; the one that came later first.
-pub(crate) fn conflict(new: &Datum, old: &Datum) -> String {
-    let (left, right) = (new.kind_name(), old.kind_name());
-    if left == right {
-        format!("conflicting values {} and {}", new.cue_text(), old.cue_text())
-    } else {
-        format!(
-            "conflicting values {} and {} (mismatched types {right} and {left})",
-            old.cue_text(),
-            new.cue_text()
-        )
     }
 }

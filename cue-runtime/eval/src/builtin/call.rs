@@ -31,8 +31,10 @@ impl Kinds {
     pub const NUMBER: Kinds = Kinds(4 | 8);
     /// `string | bytes`
     pub const TEXT: Kinds = Kinds(16 | 32);
+    /// Builtin functions; no value that can be written has it.
+    pub const FUNC: Kinds = Kinds(256);
     /// `_`
-    pub const ANY: Kinds = Kinds(255);
+    pub const ANY: Kinds = Kinds(511);
 
     /// All kinds of both.
     pub const fn or(self, other: Kinds) -> Kinds {
@@ -56,7 +58,7 @@ impl Kinds {
 
     /// The bits: null, bool, int, float, string, bytes, list, struct from the lowest.
     pub const fn bits(self) -> u16 {
-        self.0
+        self.0 & 255
     }
 }
 
@@ -70,13 +72,14 @@ impl fmt::Display for Kinds {
         let names: Vec<&str> = [
             (Kinds::NULL, "null"),
             (Kinds::BOOL, "bool"),
-            (Kinds::NUMBER, "number"),
             (Kinds::INT, "int"),
             (Kinds::FLOAT, "float"),
             (Kinds::STRING, "string"),
             (Kinds::BYTES, "bytes"),
+            (Kinds::FUNC, "func"),
             (Kinds::LIST, "list"),
             (Kinds::STRUCT, "struct"),
+            (Kinds::NUMBER, "number"),
         ]
         .into_iter()
         .filter(|(kinds, _)| {

@@ -79,7 +79,7 @@ impl Evaluation {
             Selector::AnyField => return !it.is_closed_struct(real),
             Selector::Index(index) => {
                 let vertex = it.heap.get(real);
-                let Some((length, _)) = vertex.closed_length else { return true };
+                let Some(length) = vertex.closed_length else { return true };
                 return u64::try_from(length).is_ok_and(|length| *index < length);
             }
             // Definitions and hidden fields do not close (C rules).

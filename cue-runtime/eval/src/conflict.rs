@@ -1,0 +1,128 @@
+//! Kinds and scalars that conjuncts bring, and the errors when they disagree (cue-errors 1.1, 2.2).
+
+use crate::builtin::{Datum, Kinds};
+use crate::compare;
+use crate::error::{Fault, Kind};
+use crate::evaluator::Evaluator;
+use crate::heap::{By, FaultId, Narrowed, VertexId};
+use crate::program::At;
+
+impl Evaluator {
+    pub(crate) fn raise(&mut self, id: VertexId, mut fault: Fault) {
+        if fault.place.is_none() {
+            let labelled = self.heap.get(id).label.is_some();
+            fault.place = Some(if labelled { id } else { self.place });
+        }
+        let fault = self.heap.fault(fault);
+        self.raise_id(id, fault);
+    }
+
+    /// Errors of one value come together (S-66).
+    pub(crate) fn raise_id(&mut self, id: VertexId, fault: FaultId) {
+        let Some(old) = self.heap.get(id).fault else {
+            self.heap.get_mut(id).fault = Some(fault);
+            return;
+        };
+        if old == fault {
+            return;
+        }
+        let (old, new) = (&self.heap.faults[old.0 as usize], &self.heap.faults[fault.0 as usize]);
+        if old.kind == Kind::Budget || old.causes.len() > MOST_ERRORS {
+            return;
+        }
+        let both = old.clone().combined(new.clone());
+        let both = self.heap.fault(both);
+        self.heap.get_mut(id).fault = Some(both);
+    }
+
+    /// A type, which others may narrow further.
+    pub(crate) fn restrict(
+        &mut self,
+        id: VertexId,
+        kinds: Kinds,
+        by: By,
+        at: At,
+        via: u32,
+    ) -> bool {
+        self.heap.get_mut(id).constrained = true;
+        self.narrow(id, kinds, by, at, via)
+    }
+
+    /// Each conjunct narrows the kinds of a vertex; once there is none left nothing more is said of
+    /// kinds (S-14).
+    pub(crate) fn narrow(&mut self, id: VertexId, kinds: Kinds, by: By, at: At, via: u32) -> bool {
+        let vertex = self.heap.get_mut(id);
+        let left = vertex.kinds.and(kinds);
+        if left != Kinds::BOTTOM {
+            if left != vertex.kinds || matches!(vertex.narrowed.by, By::Nothing) {
+                vertex.narrowed = Narrowed { by, at, via };
+            }
+            vertex.kinds = left;
+            return true;
+        }
+        if vertex.kinds == Kinds::BOTTOM {
+            return false;
+        }
+        let (before, had) = (vertex.narrowed.clone(), vertex.kinds);
+        vertex.kinds = Kinds::BOTTOM;
+        let (old, new) = (self.saying(id, &before.by), self.saying(id, &by));
+        let message =
+            format!("conflicting values {old} and {new} (mismatched types {had} and {kinds})");
+        let mut fault = Fault::spread(Kind::Permanent, message).and_at(before.at).and_at(at);
+        self.heap.way_in(before.via, &mut fault.positions);
+        self.heap.way_in(via, &mut fault.positions);
+        self.raise(id, fault);
+        false
+    }
+
+    /// A scalar must be the one that is there (S-15).
+    pub(crate) fn take_scalar(&mut self, id: VertexId, datum: Datum, at: At, via: u32) {
+        let vertex = self.heap.get(id);
+        if let Some((old, old_at)) = &vertex.scalar {
+            if old.kind_name() == datum.kind_name() {
+                if !compare::same(old, &datum) {
+                    let message =
+                        format!("conflicting values {} and {}", datum.cue_text(), old.cue_text());
+                    let (old_at, old_via) = (*old_at, vertex.scalar_via);
+                    let mut fault =
+                        Fault::spread(Kind::Permanent, message).and_at(at).and_at(old_at);
+                    self.heap.way_in(old_via, &mut fault.positions);
+                    self.heap.way_in(via, &mut fault.positions);
+                    self.raise(id, fault);
+                }
+                return;
+            }
+        }
+        let kinds = compare::kinds(&datum);
+        let vertex = self.heap.get_mut(id);
+        let by = if vertex.kinds.meets(kinds) {
+            vertex.scalar = Some((datum, at));
+            vertex.scalar_via = via;
+            By::Scalar
+        } else {
+            By::Datum(datum)
+        };
+        self.narrow(id, kinds, by, at, via);
+    }
+
+    /// What a conjunct says, as messages have it (cue-errors 0.3).
+    fn saying(&mut self, id: VertexId, by: &By) -> String {
+        match by {
+            By::Nothing => self.heap.get(id).kinds.to_string(),
+            By::Expr(expr) => self.literal_text(*expr),
+            By::Datum(datum) => datum.cue_text(),
+            By::Scalar => {
+                let scalar = self.heap.get(id).scalar.as_ref();
+                scalar.map_or_else(String::new, |it| it.0.cue_text())
+            }
+            By::Test(index) => {
+                let test = self.heap.get(id).tests.get(*index as usize).cloned();
+                test.map_or_else(String::new, |it| self.test_text(&it.0))
+            }
+            By::Vertex(other) => self.short(*other),
+        }
+    }
+}
+
+/// Errors of one value that are kept.
+const MOST_ERRORS: usize = 50;

@@ -1,0 +1,349 @@
+//! Concrete values asked of expressions, and what is said when there are none (cue-errors 1.6).
+
+use crate::builtin::{Datum, Kinds};
+use crate::error::{Fault, Kind};
+use crate::evaluator::{Evaluator, Value};
+use crate::heap::{EnvId, FaultId, Source, State, VertexId};
+use crate::program::{At, ExprId};
+
+/// A value that an operator can work with.
+pub(crate) enum Concrete {
+    Datum(Datum),
+    Vertex(VertexId),
+}
+
+/// Why there is no concrete value.
+#[derive(Clone, Copy)]
+pub(crate) enum Unmet {
+    Fault(FaultId),
+    /// A type, a bound or the like: who asks says what it was asked for.
+    Open(VertexId),
+}
+
+/// A concrete value and where it is from.
+pub(crate) struct Operand {
+    pub(crate) value: Concrete,
+    /// The vertex that has it; none if it was computed.
+    pub(crate) vertex: Option<VertexId>,
+    /// The expression.
+    pub(crate) at: At,
+}
+
+impl Evaluator {
+    /// The vertex that stands for a choice where a concrete value is asked for.
+    pub(crate) fn default_of(&mut self, id: VertexId) -> Option<VertexId> {
+        let mut id = self.unify(id);
+        loop {
+            let Some(choice) = &self.heap.get(id).choice else { return Some(id) };
+            match (choice.defaults.as_slice(), choice.all.as_slice()) {
+                ([only], _) | ([], [only]) => id = *only,
+                _ => return None,
+            }
+            id = self.unify(id);
+        }
+    }
+
+    /// A concrete value, defaults taken.
+    pub(crate) fn demand(&mut self, value: Value, at: At) -> Result<Concrete, Unmet> {
+        let id = match value {
+            Value::Datum(datum) => return Ok(Concrete::Datum(datum)),
+            Value::Fault(fault) => return Err(Unmet::Fault(fault)),
+            Value::Vertex(id) => id,
+        };
+        let id = self.unify(id);
+        let Some(id) = self.default_of(id) else {
+            let text = self.short(id);
+            let message = format!("unresolved disjunction {text} (type {})", self.kinds_of(id));
+            return Err(Unmet::Fault(self.fail(Kind::Incomplete, message, at)));
+        };
+        let vertex = self.heap.get(id);
+        if let Some(fault) = vertex.fault {
+            self.note_cycle(fault, at);
+            return Err(Unmet::Fault(fault));
+        }
+        if let Some((datum, _)) = &vertex.scalar {
+            return Ok(Concrete::Datum(datum.clone()));
+        }
+        if vertex.is_struct || vertex.is_list {
+            return Ok(Concrete::Vertex(id));
+        }
+        if vertex.state == State::Running {
+            let message = format!("cycle with field: {}", self.source_at(at));
+            let mut fault = Fault::new(Kind::Cycle, message, at);
+            fault.place = Some(self.place);
+            fault.closes_at = Some(id);
+            return Err(Unmet::Fault(self.heap.fault(fault)));
+        }
+        Err(Unmet::Open(id))
+    }
+
+    /// Each reference of a loop of values adds itself to the error of all of them (S-60).
+    fn note_cycle(&mut self, fault: FaultId, at: At) {
+        let known = &self.heap.faults[fault.0 as usize];
+        let Some(start) = known.closes_at.filter(|_| known.kind == Kind::Cycle) else { return };
+        if self.heap.get(start).state != State::Running || known.causes.len() > 20 {
+            return;
+        }
+        let message = format!("cycle with field: {}", self.source_at(at));
+        if known.at == at || known.causes.iter().any(|it| it.at == at) {
+            return;
+        }
+        let mut more = Fault::new(Kind::Cycle, message, at);
+        more.place = Some(self.place);
+        self.heap.faults[fault.0 as usize].causes.push(more);
+    }
+
+    /// The same with the plain words for what is not concrete.
+    pub(crate) fn concrete(&mut self, value: Value, at: At) -> Result<Concrete, FaultId> {
+        self.demand(value, at).map_err(|unmet| match unmet {
+            Unmet::Fault(fault) => fault,
+            Unmet::Open(id) => {
+                let message = format!("non-concrete value {}", self.short(id));
+                self.fail_of(Kind::Incomplete, message, at, id)
+            }
+        })
+    }
+
+    /// An error about a value: where it was asked for, and where the value is from.
+    pub(crate) fn fail_of(
+        &mut self,
+        kind: Kind,
+        message: impl Into<String>,
+        at: At,
+        value: VertexId,
+    ) -> FaultId {
+        let positions = self.origin(value);
+        self.fail_at(kind, message, at, positions)
+    }
+
+    /// An error with further positions.
+    pub(crate) fn fail_at(
+        &mut self,
+        kind: Kind,
+        message: impl Into<String>,
+        at: At,
+        positions: Vec<At>,
+    ) -> FaultId {
+        let mut fault = Fault::new(kind, message, at);
+        fault.place = Some(self.place);
+        fault.positions = positions;
+        self.heap.fault(fault)
+    }
+
+    /// Where a value is from: what it is written as, or all that was unified to make it.
+    pub(crate) fn origin(&self, id: VertexId) -> Vec<At> {
+        let id = self.follow(id);
+        let single = self.written_at(id);
+        if single != At::default() {
+            return vec![single];
+        }
+        let conjuncts = self.heap.get(id).conjuncts.iter();
+        conjuncts
+            .filter_map(|it| match it.source {
+                Source::Expr(expr, _) => Some(self.program.at(expr)),
+                Source::Data(_) | Source::Vertex(_) => None,
+            })
+            .collect()
+    }
+
+    /// Where a value is written, if it is one scalar, type, bound or validator.
+    pub(crate) fn written_at(&self, id: VertexId) -> At {
+        let vertex = self.heap.get(self.follow(id));
+        if let Some((_, at)) = &vertex.scalar {
+            return *at;
+        }
+        if vertex.is_struct || vertex.is_list || vertex.choice.is_some() {
+            return At::default();
+        }
+        match vertex.tests.as_slice() {
+            [] => vertex.narrowed.at,
+            [(_, at)] if vertex.narrowed.at == *at => *at,
+            _ => At::default(),
+        }
+    }
+
+    /// Where the value of an operand is from.
+    pub(crate) fn origin_of(&mut self, operand: &Operand) -> Vec<At> {
+        match operand.vertex {
+            Some(id) => {
+                let id = self.default_of(id).unwrap_or(id);
+                self.origin(id)
+            }
+            None => vec![operand.at],
+        }
+    }
+
+    /// The source text of an expression.
+    pub(crate) fn source_at(&self, at: At) -> String {
+        let source = self.program.sources.get(at.source as usize);
+        let text = source
+            .and_then(|it| it.text.get(at.span.start as usize..at.span.end as usize))
+            .unwrap_or_default();
+        text.to_owned()
+    }
+
+    /// A scalar, or what keeps the expression from being one.
+    pub(crate) fn scalar(&mut self, expr: ExprId, env: EnvId) -> Result<Datum, FaultId> {
+        let at = self.program.at(expr);
+        let value = self.eval(expr, env);
+        match self.concrete(value, at)? {
+            Concrete::Datum(datum) => Ok(datum),
+            Concrete::Vertex(id) => {
+                let what = if self.heap.get(id).is_list { "list" } else { "struct" };
+                let text = self.short(id);
+                let message = format!("invalid operand {text} (type {what})");
+                Err(self.fail(Kind::Permanent, message, at))
+            }
+        }
+    }
+
+    /// An operand of a binary operator (S-53).
+    pub(crate) fn operand(
+        &mut self,
+        expr: ExprId,
+        env: EnvId,
+        symbol: &str,
+        whole: At,
+    ) -> Result<Operand, FaultId> {
+        let at = self.program.at(expr);
+        let value = self.eval(expr, env);
+        let vertex = match value {
+            Value::Vertex(id) => Some(id),
+            Value::Datum(_) | Value::Fault(_) => None,
+        };
+        match self.demand(value, at) {
+            Ok(value) => Ok(Operand { value, vertex, at }),
+            Err(Unmet::Fault(fault)) => Err(fault),
+            Err(Unmet::Open(id)) => {
+                let text = self.short(id);
+                let message = format!("non-concrete value {text} in operand to {symbol}");
+                Err(self.fail_of(Kind::Incomplete, message, whole, id))
+            }
+        }
+    }
+
+    /// Both operands; the errors of both if neither is there.
+    pub(crate) fn operands(
+        &mut self,
+        left: ExprId,
+        right: ExprId,
+        env: EnvId,
+        symbol: &str,
+        whole: At,
+    ) -> Result<(Operand, Operand), FaultId> {
+        let left = self.operand(left, env, symbol, whole);
+        let right = self.operand(right, env, symbol, whole);
+        match (left, right) {
+            (Ok(left), Ok(right)) => Ok((left, right)),
+            (Err(fault), Ok(_)) | (Ok(_), Err(fault)) => Err(fault),
+            (Err(left), Err(right)) => Err(self.both_faults(left, right)),
+        }
+    }
+
+    /// Two errors as one.
+    pub(crate) fn both_faults(&mut self, left: FaultId, right: FaultId) -> FaultId {
+        if left == right {
+            return left;
+        }
+        let (one, other) =
+            (&self.heap.faults[left.0 as usize], &self.heap.faults[right.0 as usize]);
+        if one.kind == Kind::Budget {
+            return left;
+        }
+        if other.kind == Kind::Budget {
+            return right;
+        }
+        let both = one.clone().combined(other.clone());
+        self.heap.fault(both)
+    }
+
+    /// The operand of `!`, `-` or `+`.
+    pub(crate) fn unary(
+        &mut self,
+        symbol: char,
+        operand: ExprId,
+        env: EnvId,
+        at: At,
+    ) -> Result<Datum, FaultId> {
+        let wanted = if symbol == '!' { Kinds::BOOL } else { Kinds::NUMBER };
+        let place = self.program.at(operand);
+        let value = self.eval(operand, env);
+        let origin = match &value {
+            Value::Vertex(id) => Some(*id),
+            Value::Datum(_) | Value::Fault(_) => None,
+        };
+        let datum = match self.demand(value, place) {
+            Ok(Concrete::Datum(datum)) if crate::compare::kinds(&datum).meets(wanted) => {
+                return Ok(datum);
+            }
+            Ok(other) => other,
+            Err(Unmet::Fault(fault)) => return Err(fault),
+            Err(Unmet::Open(id)) => {
+                let (text, kinds) = (self.source_at(place), self.kinds_of(id));
+                if kinds.meets(wanted) {
+                    let message =
+                        format!("operand {text} of '{symbol}' not concrete (was {kinds})");
+                    return Err(self.fail(Kind::Incomplete, message, place));
+                }
+                let message = format!("invalid operation {symbol}{text} ({symbol} {kinds})");
+                return Err(self.fail(Kind::Permanent, message, at));
+            }
+        };
+        let message = format!(
+            "invalid operation {symbol}{} ({symbol} {})",
+            self.concrete_text(&datum),
+            self.concrete_kind(&datum)
+        );
+        let positions = match origin {
+            Some(id) => self.origin(id),
+            None => vec![place],
+        };
+        Err(self.fail_at(Kind::Permanent, message, at, positions))
+    }
+
+    pub(crate) fn concrete_text(&mut self, value: &Concrete) -> String {
+        match value {
+            Concrete::Datum(datum) => datum.cue_text(),
+            Concrete::Vertex(id) => self.short(*id),
+        }
+    }
+
+    pub(crate) fn concrete_kind(&self, value: &Concrete) -> &'static str {
+        match value {
+            Concrete::Datum(datum) => datum.kind_name(),
+            Concrete::Vertex(id) if self.heap.get(*id).is_list => "list",
+            Concrete::Vertex(_) => "struct",
+        }
+    }
+
+    /// `invalid operands …`: what both sides are.
+    pub(crate) fn invalid(
+        &mut self,
+        operator: &str,
+        left: &Operand,
+        right: &Operand,
+        at: At,
+    ) -> FaultId {
+        let message = format!(
+            "invalid operands {} and {} to '{operator}' (type {} and {})",
+            self.concrete_text(&left.value),
+            self.concrete_text(&right.value),
+            self.concrete_kind(&left.value),
+            self.concrete_kind(&right.value)
+        );
+        let mut positions = self.origin_of(left);
+        positions.extend(self.origin_of(right));
+        self.fail_at(Kind::Permanent, message, at, positions)
+    }
+
+    /// `cannot use 1 (type int) as type bool in &&`.
+    pub(crate) fn misfit(&mut self, operand: &Operand, wanted: &str, at: At) -> FaultId {
+        let message = format!(
+            "cannot use {} (type {}) as type {wanted}",
+            self.concrete_text(&operand.value),
+            self.concrete_kind(&operand.value)
+        );
+        let positions = self.origin_of(operand);
+        self.fail_at(Kind::Permanent, message, at, positions)
+    }
+}

@@ -1,0 +1,106 @@
+//! Interpolations: texts with values in them (S-51).
+
+use crate::builtin::Datum;
+use crate::demand::{Concrete, Unmet};
+use crate::error::{Fault, Kind};
+use crate::evaluator::{Evaluator, Value};
+use crate::heap::{EnvId, FaultId};
+use crate::program::{At, PartCode};
+
+impl Evaluator {
+    pub(crate) fn interpolate(
+        &mut self,
+        parts: &[PartCode],
+        bytes: bool,
+        env: EnvId,
+        at: At,
+    ) -> Value {
+        let mut out: Vec<u8> = Vec::new();
+        let mut wrong: Option<FaultId> = None;
+        for part in parts {
+            let expr = match part {
+                PartCode::Text(text) => {
+                    out.extend_from_slice(text);
+                    continue;
+                }
+                PartCode::Value(expr) => *expr,
+            };
+            let place = self.program.at(expr);
+            let value = self.eval(expr, env);
+            let fault = match self.demand(value, place) {
+                Ok(Concrete::Datum(datum)) => match datum {
+                    Datum::String(text) => {
+                        out.extend_from_slice(text.as_bytes());
+                        continue;
+                    }
+                    Datum::Bytes(text) => {
+                        out.extend_from_slice(&text);
+                        continue;
+                    }
+                    Datum::Number(number) => {
+                        out.extend_from_slice(number.to_string().as_bytes());
+                        continue;
+                    }
+                    Datum::Bool(it) => {
+                        out.extend_from_slice(if it { b"true" } else { b"false" });
+                        continue;
+                    }
+                    other => {
+                        let message = format!(
+                            "cannot use {} (type {}) as type (bool|string|bytes|number)",
+                            other.cue_text(),
+                            other.kind_name()
+                        );
+                        self.fail(Kind::Permanent, message, place)
+                    }
+                },
+                Ok(Concrete::Vertex(id)) => {
+                    let text = self.short(id);
+                    let kind = if self.heap.get(id).is_list { "list" } else { "struct" };
+                    let message = format!(
+                        "cannot use {text} (type {kind}) as type (bool|string|bytes|number)"
+                    );
+                    self.fail_of(Kind::Permanent, message, at, id)
+                }
+                Err(Unmet::Fault(fault)) => fault,
+                Err(Unmet::Open(id)) => {
+                    let (text, kinds) = (self.short(id), self.kinds_of(id));
+                    let message = format!("non-concrete value {text} (type {kinds})");
+                    self.fail_of(Kind::Incomplete, message, at, id)
+                }
+            };
+            wrong = Some(match wrong {
+                Some(before) => self.both_faults(before, fault),
+                None => fault,
+            });
+        }
+        if let Some(fault) = wrong {
+            return Value::Fault(self.wrapped(fault, "invalid interpolation", at));
+        }
+        if let Err(spent) = self.charge(out.len()) {
+            return Value::Fault(spent);
+        }
+        if bytes {
+            return Value::Datum(Datum::Bytes(out.into()));
+        }
+        Value::Datum(Datum::String(String::from_utf8_lossy(&out).into()))
+    }
+
+    /// Each error of a list in other words around it; all its positions stay.
+    pub(crate) fn wrapped(&mut self, fault: FaultId, outer: &str, at: At) -> FaultId {
+        let inner = self.heap.faults[fault.0 as usize].clone();
+        if inner.kind == Kind::Budget {
+            return fault;
+        }
+        let (kind, closes_at) = (inner.kind, inner.closes_at);
+        let mut all = inner.each().map(|mut it| {
+            let message = format!("{outer}: {}", it.message);
+            it.positions.push(it.at);
+            Fault { message, at, ..it }
+        });
+        let Some(mut first) = all.next() else { return fault };
+        first.causes = all.collect();
+        (first.kind, first.closes_at) = (kind, closes_at);
+        self.heap.fault(first)
+    }
+}

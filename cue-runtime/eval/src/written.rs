@@ -1,0 +1,301 @@
+//! Expressions that are not evaluated, as messages show them: compact, on one line
+//! (cue-errors 0.3).
+
+use std::fmt::Write as _;
+
+use crate::builtin::Datum;
+use crate::compare;
+use crate::evaluator::Evaluator;
+use crate::export::marker;
+use crate::heap::Test;
+use crate::program::{
+    Arithmetic, At, Callee, ClauseCode, Code, DeclLabel, Declaration, ExprId, ListElement, Plain,
+};
+
+/// Longer texts end there.
+const LONGEST: usize = 4_000;
+
+impl Evaluator {
+    /// The text of an expression.
+    pub(crate) fn literal_text(&self, expr: ExprId) -> String {
+        let mut out = String::new();
+        self.write_code(expr, &mut out, 0);
+        out
+    }
+
+    /// The text of a bound or a validator.
+    pub(crate) fn test_text(&self, test: &Test) -> String {
+        match test {
+            Test::Bound(operator, limit) => {
+                format!("{}{}", compare::symbol(*operator), limit.cue_text())
+            }
+            Test::Range(name) => (*name).to_owned(),
+            Test::Call(package, function, rest) => {
+                let short = package.rsplit('/').next().unwrap_or(package);
+                let rest: Vec<String> = rest.iter().map(|it| self.argument_text(it)).collect();
+                if rest.is_empty() {
+                    format!("{short}.{}", function.name)
+                } else {
+                    format!("{short}.{}({})", function.name, rest.join(", "))
+                }
+            }
+            Test::Match(expr, _) => self.literal_text(*expr),
+        }
+    }
+
+    /// An argument of a validator; of values that are no data nothing is known here.
+    pub(crate) fn argument_text(&self, datum: &Datum) -> String {
+        match datum {
+            Datum::Live(_) => "_".to_owned(),
+            other => other.cue_text(),
+        }
+    }
+
+    fn write_code(&self, expr: ExprId, out: &mut String, depth: u32) {
+        if depth > 40 || out.len() > LONGEST {
+            out.push_str("...");
+            return;
+        }
+        let next = depth + 1;
+        match self.program.code(expr) {
+            Code::Null => out.push_str("null"),
+            Code::Bool(it) => out.push_str(if *it { "true" } else { "false" }),
+            Code::Number(it) => out.push_str(&it.to_string()),
+            Code::String(it) => out.push_str(&Datum::String(it.clone()).cue_text()),
+            Code::Bytes(it) => out.push_str(&Datum::Bytes(it.clone()).cue_text()),
+            Code::Bottom => out.push_str("_|_"),
+            Code::Top => out.push('_'),
+            Code::Type(_, name) => out.push_str(name),
+            Code::Struct(literal) => self.write_struct(*literal, out, next),
+            Code::List(elements) => self.write_elements(elements, out, next),
+            Code::Not(it) => self.write_unary('!', *it, out, next),
+            Code::Negative(it) => self.write_unary('-', *it, out, next),
+            Code::Positive(it) => self.write_unary('+', *it, out, next),
+            Code::Bound(operator, operand) => {
+                out.push_str(compare::symbol(*operator));
+                self.write_code(*operand, out, next);
+            }
+            Code::Unify(left, right) => self.write_binary("&", *left, *right, out, next),
+            Code::And(left, right) => self.write_binary("&&", *left, *right, out, next),
+            Code::Or(left, right) => self.write_binary("||", *left, *right, out, next),
+            Code::Compare(operator, left, right) => {
+                self.write_binary(compare::symbol(*operator), *left, *right, out, next);
+            }
+            Code::Arithmetic(operator, left, right) => {
+                let symbol = match operator {
+                    Arithmetic::Add => "+",
+                    Arithmetic::Subtract => "-",
+                    Arithmetic::Multiply => "*",
+                    Arithmetic::Divide => "/",
+                };
+                self.write_binary(symbol, *left, *right, out, next);
+            }
+            Code::Disjoin(alternatives) => {
+                out.push('(');
+                for (index, (alternative, mark)) in alternatives.iter().enumerate() {
+                    if index > 0 {
+                        out.push('|');
+                    }
+                    if *mark {
+                        out.push('*');
+                    }
+                    self.write_code(*alternative, out, next);
+                }
+                out.push(')');
+            }
+            Code::Select(operand, label) => {
+                self.write_code(*operand, out, next);
+                out.push('.');
+                out.push_str(&self.label_text(*label));
+            }
+            Code::Index(operand, index) => {
+                self.write_code(*operand, out, next);
+                out.push('[');
+                self.write_code(*index, out, next);
+                out.push(']');
+            }
+            Code::Slice(operand, low, high) => {
+                self.write_code(*operand, out, next);
+                out.push('[');
+                if let Some(low) = low {
+                    self.write_code(*low, out, next);
+                }
+                out.push(':');
+                if let Some(high) = high {
+                    self.write_code(*high, out, next);
+                }
+                out.push(']');
+            }
+            Code::Call(callee, arguments) => {
+                out.push_str(&callee_text(*callee));
+                out.push('(');
+                for (index, argument) in arguments.iter().enumerate() {
+                    if index > 0 {
+                        out.push_str(", ");
+                    }
+                    self.write_code(*argument, out, next);
+                }
+                out.push(')');
+            }
+            Code::Function(callee) => out.push_str(&callee_text(*callee)),
+            Code::Aliased(inner) | Code::Opened(inner) | Code::Attempt(inner) => {
+                self.write_code(*inner, out, next);
+            }
+            Code::Outer { expr, .. } => self.write_code(*expr, out, next),
+            Code::Field { label, .. } => out.push_str(&self.label_text(*label)),
+            Code::Let { .. }
+            | Code::Variable { .. }
+            | Code::PatternName { .. }
+            | Code::ComputedField { .. }
+            | Code::Enclosing { .. }
+            | Code::Import(_)
+            | Code::Interpolation(..)
+            | Code::BadCall => out.push_str(&self.source_at(self.program.at(expr))),
+        }
+    }
+
+    fn write_unary(&self, operator: char, operand: ExprId, out: &mut String, depth: u32) {
+        out.push(operator);
+        self.write_code(operand, out, depth);
+    }
+
+    fn write_binary(
+        &self,
+        operator: &str,
+        left: ExprId,
+        right: ExprId,
+        out: &mut String,
+        depth: u32,
+    ) {
+        out.push('(');
+        self.write_code(left, out, depth);
+        let _ = write!(out, " {operator} ");
+        self.write_code(right, out, depth);
+        out.push(')');
+    }
+
+    fn write_elements(&self, elements: &[ListElement], out: &mut String, depth: u32) {
+        out.push('[');
+        for (index, element) in elements.iter().enumerate() {
+            if index > 0 {
+                out.push(',');
+            }
+            match element {
+                ListElement::Value(expr) => self.write_code(*expr, out, depth),
+                ListElement::Comprehension(index) => self.write_comprehension(*index, out, depth),
+                ListElement::Rest(value) => {
+                    out.push_str("...");
+                    if let Some(value) = value {
+                        self.write_code(*value, out, depth);
+                    }
+                }
+            }
+        }
+        out.push(']');
+    }
+
+    fn write_struct(&self, literal: u32, out: &mut String, depth: u32) {
+        let code = &self.program.structs[literal as usize];
+        out.push('{');
+        for (index, declaration) in code.declarations.iter().enumerate() {
+            if index > 0 {
+                out.push(',');
+            }
+            match declaration {
+                Declaration::Field { label, presence, value, .. } => {
+                    match label {
+                        DeclLabel::Fixed(label) => out.push_str(&self.label_text(*label)),
+                        DeclLabel::Computed(expr) => {
+                            let interpolated =
+                                matches!(self.program.code(*expr), Code::Interpolation(..));
+                            let text = self.literal_text(*expr);
+                            let (open, close) = if interpolated { ("", "") } else { ("(", ")") };
+                            let _ = write!(out, "{open}{text}{close}");
+                        }
+                    }
+                    out.push_str(marker(*presence));
+                    out.push(':');
+                    self.write_code(*value, out, depth);
+                }
+                Declaration::Pattern { label, value, .. } => {
+                    out.push('[');
+                    self.write_code(*label, out, depth);
+                    out.push_str("]:");
+                    self.write_code(*value, out, depth);
+                }
+                Declaration::Embed(expr) => self.write_code(*expr, out, depth),
+                Declaration::Comprehension(index) => self.write_comprehension(*index, out, depth),
+                Declaration::Open => out.push_str("..."),
+            }
+        }
+        out.push('}');
+    }
+
+    fn write_comprehension(&self, index: u32, out: &mut String, depth: u32) {
+        let code = &self.program.comprehensions[index as usize];
+        let mut from = code.at;
+        for clause in &code.clauses {
+            match clause {
+                ClauseCode::For { keyed, source } => {
+                    let names = self.between(from, self.program.at(*source));
+                    let names = names.rfind("for ").map_or("", |at| &names[at + 4..]);
+                    let names = names.rsplit_once("in").map_or(names, |it| it.0).trim();
+                    let key = if *keyed { "" } else { "_, " };
+                    let _ = write!(out, "for {key}{names} in ");
+                    self.write_code(*source, out, depth);
+                    from = self.program.at(*source);
+                }
+                ClauseCode::If(condition) => {
+                    out.push_str("if ");
+                    self.write_code(*condition, out, depth);
+                    from = self.program.at(*condition);
+                }
+                ClauseCode::Let(value) | ClauseCode::Try(value) => {
+                    let text = self.between(from, self.program.at(*value));
+                    let word = if matches!(clause, ClauseCode::Let(_)) { "let " } else { "try " };
+                    let name = text.rfind(word).map_or("", |at| &text[at + 4..]);
+                    let _ = write!(out, "{word}{}=", name.trim_end_matches([' ', '=']));
+                    self.write_code(*value, out, depth);
+                    from = self.program.at(*value);
+                }
+            }
+            out.push(' ');
+        }
+        self.write_code(code.body, out, depth);
+    }
+
+    /// The source between the beginnings of two positions.
+    fn between(&self, from: At, to: At) -> &str {
+        let source = self.program.sources.get(from.source as usize);
+        source
+            .and_then(|it| it.text.get(from.span.start as usize..to.span.start as usize))
+            .unwrap_or_default()
+    }
+}
+
+/// A function as messages name it.
+pub(crate) fn callee_text(callee: Callee) -> String {
+    match callee {
+        Callee::Plain(plain) => plain_name(plain).to_owned(),
+        Callee::Package(package, function) => {
+            format!("{}.{}", package.rsplit('/').next().unwrap_or(package), function.name)
+        }
+    }
+}
+
+/// The name of a function without a package.
+pub(crate) fn plain_name(plain: Plain) -> &'static str {
+    match plain {
+        Plain::Len => "len",
+        Plain::Close => "close",
+        Plain::And => "and",
+        Plain::Or => "or",
+        Plain::Div => "div",
+        Plain::Mod => "mod",
+        Plain::Quo => "quo",
+        Plain::Rem => "rem",
+        Plain::Error => "error",
+        Plain::MatchN => "matchN",
+        Plain::MatchIf => "matchIf",
+    }
+}

@@ -1,0 +1,51 @@
+//! Texts, positions and order of errors, as data in `cases/errors.txt`.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use cue_eval::evaluation::compile_text;
+use cue_eval::{Budget, Evaluation};
+
+const BUDGET: Budget = Budget { ticks: 1_000_000, depth: 100, bytes: 64 << 20 };
+
+/// The errors of a text, each on a line.
+fn errors(text: &str) -> String {
+    let program = compile_text(text).unwrap();
+    let mut it = Evaluation::start(Arc::new(program), &[], BUDGET);
+    let root = it.find("").unwrap().unwrap();
+    let mut out = String::new();
+    for each in it.validate(root, false) {
+        let _ = write!(out, "{}: {} @", each.path, each.message);
+        for (_, line, column) in &each.positions {
+            let _ = write!(out, " {line}:{column}");
+        }
+        out.push('\n');
+    }
+    out
+}
+
+#[test]
+fn errors_are_told_as_the_cases_say() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/errors.txt");
+    let cases = std::fs::read_to_string(path).unwrap();
+    let mut played = 0;
+    let mut wrong = String::new();
+    for case in cases.split("\n-- ").skip(1) {
+        if let Some(wanted) = case.strip_prefix("gives\n") {
+            let _ = wanted;
+            continue;
+        }
+        let (name, text) = case.split_once('\n').unwrap();
+        let after = &cases[cases.find(case).unwrap() + case.len()..];
+        let wanted = after.strip_prefix("\n-- gives\n").unwrap();
+        let wanted = wanted.split("\n-- ").next().unwrap().trim_end();
+        let got = errors(text);
+        if got.trim_end() != wanted {
+            let _ = writeln!(wrong, "{name}:\n{got}");
+        }
+        played += 1;
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(played > 5, "{played} cases");
+}
