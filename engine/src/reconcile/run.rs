@@ -467,7 +467,7 @@ fn conclude(app: &mut Application, state: State, now: DateTime<Utc>) {
         }
         State::Failed => {
             let rows = app.status.workflow.iter().flat_map(|it| &it.steps);
-            let failure = rows.flat_map(|it| std::iter::once(it).chain(&it.sub_steps));
+            let mut failure = rows.flat_map(|it| std::iter::once(it).chain(&it.sub_steps));
             let Some(step) = failure.rfind(|it| it.phase == "failed") else { return };
             let text = format!("step {} failed: {} {}", step.name, step.reason, step.message);
             status::set(app, condition::WORKFLOW, Err(text.trim_end()), now);
