@@ -8,8 +8,33 @@ use crate::resource::Node;
 use crate::{go, published, quantity};
 
 /// Drops what a custom resource's schema does not declare; paths of dropped fields go to `unknown`.
-pub fn prune(node: Node<'_>, value: &mut Value, root: bool, path: &str, unknown: &mut Vec<String>) {
-    let root = root || node.flag("x-kubernetes-embedded-resource");
+pub fn prune(node: Node<'_>, value: &mut Value, path: &str, unknown: &mut Vec<String>) {
+    if node.flag("x-kubernetes-embedded-resource") {
+        prune_fields(node, value, Level::Object, path, unknown);
+    } else {
+        prune_fields(node, value, Level::Part, path, unknown);
+    }
+}
+
+/// [`prune`] for a whole object: it has a kind and metadata, whatever the schema says.
+pub fn prune_object(node: Node<'_>, object: &mut Value, unknown: &mut Vec<String>) {
+    prune_fields(node, object, Level::Object, "", unknown);
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Level {
+    Object,
+    Part,
+}
+
+fn prune_fields(
+    node: Node<'_>,
+    value: &mut Value,
+    level: Level,
+    path: &str,
+    unknown: &mut Vec<String>,
+) {
+    let root = level == Level::Object;
     match value {
         Value::Object(fields) => {
             let keep_all = node.flag("x-kubernetes-preserve-unknown-fields")
@@ -25,12 +50,12 @@ pub fn prune(node: Node<'_>, value: &mut Value, root: bool, path: &str, unknown:
                         published::schema("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"),
                         fields.get_mut("metadata"),
                     ) {
-                        prune(Node::new(schema), metadata, false, &at, unknown);
+                        prune(Node::new(schema), metadata, &at, unknown);
                     }
                     continue;
                 }
                 match (node.property(&name), fields.get_mut(&name)) {
-                    (Some(inner), Some(child)) => prune(inner, child, false, &at, unknown),
+                    (Some(inner), Some(child)) => prune(inner, child, &at, unknown),
                     (None, _) if !keep_all => {
                         unknown.push(at);
                         fields.shift_remove(&name);
@@ -42,7 +67,7 @@ pub fn prune(node: Node<'_>, value: &mut Value, root: bool, path: &str, unknown:
         Value::Array(items) => {
             if let Some(inner) = node.items() {
                 for (index, item) in items.iter_mut().enumerate() {
-                    prune(inner, item, false, &format!("{path}[{index}]"), unknown);
+                    prune(inner, item, &format!("{path}[{index}]"), unknown);
                 }
             }
         }

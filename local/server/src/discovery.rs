@@ -41,13 +41,13 @@ pub fn respond(
         }
         ["version"] => version(),
         ["api"] => match aggregated_form(accept) {
-            Some(form) => return Some(Ok(aggregated(&registry, true, form))),
+            Some(form) => return Some(Ok(aggregated(&registry, core(), form))),
             None => {
                 json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": plane.address()}]})
             }
         },
         ["apis"] => match aggregated_form(accept) {
-            Some(form) => return Some(Ok(aggregated(&registry, false, form))),
+            Some(form) => return Some(Ok(aggregated(&registry, registry.groups(), form))),
             None => {
                 let groups: Vec<Value> = registry
                     .groups()
@@ -253,12 +253,16 @@ fn aggregated_form(accept: &str) -> Option<&'static str> {
     None
 }
 
-fn aggregated(registry: &Registry, core: bool, form: &str) -> Response {
-    let groups =
-        if core { vec![(String::new(), vec!["v1".to_owned()])] } else { registry.groups() };
+/// The group without a name, as [`Registry::groups`] lists the others.
+fn core() -> Vec<(String, Vec<String>)> {
+    vec![(String::new(), vec!["v1".to_owned()])]
+}
+
+fn aggregated(registry: &Registry, groups: Vec<(String, Vec<String>)>, form: &str) -> Response {
     let mut items = Vec::new();
     for (group, versions) in groups {
         let mut shown = Vec::new();
+        let core = group.is_empty();
         for version in &versions {
             let resources: Vec<Value> = registry
                 .iter()

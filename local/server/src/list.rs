@@ -58,16 +58,25 @@ fn number(text: &str) -> Result<u64, String> {
     })
 }
 
+/// What options are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// A list.
+    List,
+    /// A watch.
+    Watch,
+}
+
 impl ListOptions {
     fn version(&self) -> Option<&str> {
         self.version.as_deref().filter(|version| !version.is_empty())
     }
 
     /// Refuses combinations that make no sense.
-    pub fn check(&self, watch: bool) -> Result<()> {
+    pub fn check(&self, reading: Reading) -> Result<()> {
         let mut errors = Vec::new();
         let matching = !self.matching.is_empty();
-        if watch {
+        if reading == Reading::Watch {
             match self.initial {
                 Some(_) if !matching => errors.push(FieldError::forbidden("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")),
                 None if matching => errors.push(FieldError::forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")),
@@ -143,7 +152,7 @@ fn read_token(text: &str) -> Result<(i64, String)> {
 impl Plane {
     /// One page of the objects of a target.
     pub async fn list(&self, target: &Target, options: &ListOptions) -> Result<Page> {
-        options.check(false)?;
+        options.check(Reading::List)?;
         let resource = &target.resource;
         let selector = Selector::parse(&options.labels, &options.fields, resource)?;
         let mut limit = usize::try_from(options.limit).unwrap_or(0);
@@ -230,7 +239,7 @@ impl Plane {
 
     /// Opens a watch.
     pub fn watch(&self, target: &Target, options: &ListOptions) -> Result<Changes> {
-        options.check(true)?;
+        options.check(Reading::Watch)?;
         let resource = target.resource.clone();
         let selector = Selector::parse(&options.labels, &options.fields, &resource)?;
         let version = match options.version() {
@@ -252,7 +261,7 @@ impl Plane {
                     }
                 }
                 if options.bookmarks {
-                    first.push(Change { kind: "BOOKMARK", object: bookmark(&resource, now, true) });
+                    first.push(Change { kind: "BOOKMARK", object: initial_end(&resource, now) });
                 }
             }
         }
@@ -273,15 +282,16 @@ impl Plane {
     }
 }
 
-fn bookmark(resource: &Resource, revision: u64, initial: bool) -> Value {
-    let mut metadata = json!({"resourceVersion": revision.to_string(), "creationTimestamp": null});
-    if initial {
-        metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
-    }
-    if let Some(fields) = metadata.as_object_mut() {
-        fields.shift_remove("creationTimestamp");
-    }
+fn bookmark(resource: &Resource, revision: u64) -> Value {
+    let metadata = json!({"resourceVersion": revision.to_string()});
     json!({"kind": resource.kind, "apiVersion": resource.api_version(), "metadata": metadata})
+}
+
+/// The bookmark after what was there when the watch began.
+fn initial_end(resource: &Resource, revision: u64) -> Value {
+    let mut mark = bookmark(resource, revision);
+    mark["metadata"]["annotations"] = json!({"k8s.io/initial-events-end": "true"});
+    mark
 }
 
 /// One event of a watch.
@@ -333,7 +343,7 @@ impl Changes {
     pub fn bookmark(&self) -> Option<Change> {
         self.bookmarks.then(|| Change {
             kind: "BOOKMARK",
-            object: bookmark(&self.resource, self.source.position(), false),
+            object: bookmark(&self.resource, self.source.position()),
         })
     }
 

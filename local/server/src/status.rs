@@ -201,10 +201,16 @@ impl ApiError {
 
     /// 409 for a name that is taken.
     #[must_use]
-    pub fn exists(group: &str, plural: &str, name: &str, terminating: bool) -> ApiError {
-        let before = if terminating { "object is being deleted: " } else { "" };
-        let text = format!("{before}{} \"{name}\" already exists", qualified(plural, group));
+    pub fn exists(group: &str, plural: &str, name: &str) -> ApiError {
+        let text = format!("{} \"{name}\" already exists", qualified(plural, group));
         ApiError::new(409, "AlreadyExists", text).with(details(name, group, plural))
+    }
+
+    /// 409 for a name whose object is going.
+    #[must_use]
+    pub fn exists_still(group: &str, plural: &str, name: &str) -> ApiError {
+        let error = Self::exists(group, plural, name);
+        ApiError { message: format!("object is being deleted: {}", error.message), ..error }
     }
 
     /// 409 for an old resourceVersion.

@@ -124,10 +124,12 @@ fn check(node: Node<'_>, value: &Value, path: &str, found: &mut Vec<FieldError>)
         }
         _ => {}
     }
-    combined(schema, value, path, found, either);
+    combined(schema, value, path, found);
 }
 
-fn combined(schema: &Value, value: &Value, path: &str, found: &mut Vec<FieldError>, either: bool) {
+fn combined(schema: &Value, value: &Value, path: &str, found: &mut Vec<FieldError>) {
+    // What the branches of an int-or-string may say was said by its type.
+    let either = Node::new(schema).flag("x-kubernetes-int-or-string");
     let branches = |key: &str| -> Option<Vec<Vec<FieldError>>> {
         let all = schema.get(key)?.as_array()?;
         Some(all.iter().map(|one| errors(Node::new(one), value, path)).collect())

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::User;
+use crate::list::Reading;
 use crate::plane::Plane;
 
 const GROUP: &str = "rbac.authorization.k8s.io";
@@ -38,7 +39,7 @@ impl Action {
     }
 
     /// What a request does, by its method and path.
-    pub(crate) fn of_request(method: &str, path: &str, watches: bool, named: &str) -> Action {
+    pub(crate) fn of_request(method: &str, path: &str, reading: Reading, named: &str) -> Action {
         let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
         let (group, rest) = match parts.as_slice() {
             ["api", "v1", rest @ ..] if !rest.is_empty() => ("", rest),
@@ -65,7 +66,7 @@ impl Action {
         let name = if part(1).is_empty() { named } else { part(1) };
         let alone = part(1).is_empty();
         let verb = match method {
-            "GET" | "HEAD" if legacy || (alone && watches) => "watch",
+            "GET" | "HEAD" if legacy || (alone && reading == Reading::Watch) => "watch",
             "GET" | "HEAD" if alone => "list",
             "GET" | "HEAD" => "get",
             "POST" => "create",
@@ -221,7 +222,7 @@ mod tests {
             ("GET", "/api/v1", "get /api/v1"),
             ("GET", "/version", "get /version"),
         ] {
-            let it = Action::of_request(method, path, false, "");
+            let it = Action::of_request(method, path, Reading::List, "");
             let said = if it.path.is_empty() {
                 [&it.verb, &it.resource, &it.subresource, &it.namespace, &it.name]
                     .into_iter()

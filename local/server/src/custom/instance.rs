@@ -44,16 +44,18 @@ impl Custom {
     // The fields that the scale subresource reads.
     fn scale_paths(&self, object: &Value, found: &mut Vec<FieldError>) {
         let Some(scale) = &self.scale else { return };
-        for (key, number) in
-            [("specReplicasPath", true), ("statusReplicasPath", true), ("labelSelectorPath", false)]
-        {
+        for (key, wanted) in [
+            ("specReplicasPath", "int64"),
+            ("statusReplicasPath", "int64"),
+            ("labelSelectorPath", "string"),
+        ] {
             let path = scale[key].as_str().unwrap_or_default();
             if path.is_empty() {
                 continue;
             }
-            match reach(object, path, number) {
+            match reach(object, path, wanted) {
                 Err(why) => {
-                    let zero = if number { json!(0) } else { json!("") };
+                    let zero = if wanted == "int64" { json!(0) } else { json!("") };
                     found.push(FieldError::invalid(path, &zero, &why));
                 }
                 Ok(Some(value)) if value < 0 => {
@@ -139,8 +141,8 @@ fn schema_at<'v>(schema: &'v Value, path: &str) -> Option<&'v Value> {
     Some(at.at)
 }
 
-// The number at a path; a text where a number is not wanted counts as none.
-fn reach(object: &Value, path: &str, number: bool) -> Result<Option<i64>, String> {
+// The number at a path where Go's type `wanted` must be; a text counts as none.
+fn reach(object: &Value, path: &str, wanted: &str) -> Result<Option<i64>, String> {
     let mut found = object;
     let mut been = String::new();
     for step in path.split('.').filter(|step| !step.is_empty()) {
@@ -158,7 +160,6 @@ fn reach(object: &Value, path: &str, number: bool) -> Result<Option<i64>, String
         }
     }
     let (shown, kind) = go::printed(found);
-    let wanted = if number { "int64" } else { "string" };
     if kind == wanted {
         return Ok(found.as_i64());
     }

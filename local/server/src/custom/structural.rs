@@ -494,7 +494,7 @@ fn defaults(schema: &Value, path: &str, found: &mut Vec<FieldError>) {
         let at = format!("{path}.default");
         let node = Node::new(schema);
         let mut pruned = default.clone();
-        decode::prune(node, &mut pruned, false, "", &mut Vec::new());
+        decode::prune(node, &mut pruned, "", &mut Vec::new());
         if pruned != *default {
             found.push(FieldError::invalid(at.clone(), default, "must not have unknown fields"));
         }

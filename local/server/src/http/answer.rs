@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::plane::Target;
 use crate::status::{ApiError, Result};
-use crate::table::{self, Form};
+use crate::table::{self, Columns, Form};
 
 #[derive(Clone, Copy)]
 pub(super) struct Streaming;
@@ -56,7 +56,7 @@ pub(super) fn show(
     form: &Form,
     warnings: &[String],
 ) -> Result<Response> {
-    let (content_type, value) = table::render(&target.resource, object, form, true)?;
+    let (content_type, value) = table::render(&target.resource, object, form, Columns::Shown)?;
     let mut response = encode(code, &content_type, &value, form);
     warn(&mut response, warnings);
     Ok(response)

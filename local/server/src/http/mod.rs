@@ -17,8 +17,10 @@ use http_body_util::{BodyExt, Limited};
 
 use crate::admit::webhook;
 use crate::auth::{self, Action, Tokens, User};
+use crate::list::Reading;
 use crate::plane::{Plane, Target};
 use crate::status::{ApiError, Result};
+use crate::table::Answer;
 use crate::{discovery, scale};
 use answer::{Streaming, failed, show, warn};
 use options::{body, form};
@@ -95,11 +97,11 @@ async fn answer(plane: Plane, tokens: Option<Arc<Tokens>>, request: Request<Body
             return failed(&ApiError::new(413, "RequestEntityTooLarge", text));
         }
     };
-    let path = percent_decode(parts.uri.path(), false);
+    let path = percent_decode(parts.uri.path());
     let query = parts.uri.query().unwrap_or_default();
     let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        (percent_decode(key, true), percent_decode(value, true))
+        (percent_decode(&key.replace('+', " ")), percent_decode(&value.replace('+', " ")))
     });
     let mut all = Query::new();
     for (key, value) in pairs {
@@ -132,12 +134,11 @@ async fn apart(plane: Plane, asked: Asked) -> Result<Response> {
     done.unwrap_or_else(|error| Err(ApiError::internal(&error.to_string())))
 }
 
-fn percent_decode(text: &str, plus: bool) -> String {
+fn percent_decode(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
         match byte {
-            b'+' if plus => bytes.push(b' '),
             b'%' => {
                 let hex = [rest.next().unwrap_or(b'0'), rest.next().unwrap_or(b'0')];
                 let hex = String::from_utf8_lossy(&hex).into_owned();
@@ -172,7 +173,8 @@ async fn compress(response: Response) -> Response {
 
 async fn respond(plane: &Plane, asked: &Asked) -> Result<Response> {
     let named = asked.get("fieldSelector").strip_prefix("metadata.name=").unwrap_or_default();
-    let action = Action::of_request(asked.method.as_str(), &asked.path, asked.flag("watch"), named);
+    let reading = if asked.flag("watch") { Reading::Watch } else { Reading::List };
+    let action = Action::of_request(asked.method.as_str(), &asked.path, reading, named);
     auth::check(plane, &asked.user, &action)?;
     if asked.path == "/local/snapshot" && asked.method == Method::GET {
         let text = plane.store().snapshot().text();
@@ -237,7 +239,10 @@ async fn respond(plane: &Plane, asked: &Asked) -> Result<Response> {
         name: name.to_owned(),
         subresource: subresource.to_owned(),
     };
-    let mut response = serve(plane, asked, &target, legacy).await?;
+    let mut response = match legacy {
+        true => watch(plane, asked, &target)?,
+        false => serve(plane, asked, &target).await?,
+    };
     if let Some(warning) = standing_warnings(&target) {
         warn(&mut response, &[warning.to_owned()]);
     }
@@ -258,17 +263,14 @@ fn standing_warnings(target: &Target) -> Option<&'static str> {
     }
 }
 
-async fn serve(plane: &Plane, asked: &Asked, target: &Target, legacy: bool) -> Result<Response> {
+async fn serve(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
     let Target { namespace, name, subresource, .. } = target;
     let subresource = subresource.as_str();
     let can = |verb: &str| target.resource.verbs.iter().any(|one| one == verb);
-    if legacy {
-        return watch(plane, asked, target, true);
-    }
     match (asked.method.as_str(), name.is_empty(), subresource.is_empty()) {
         ("GET", true, _) if can("list") => {
             if asked.flag("watch") {
-                watch(plane, asked, target, false)
+                watch(plane, asked, target)
             } else {
                 list(plane, asked, target).await
             }
@@ -285,7 +287,7 @@ async fn serve(plane: &Plane, asked: &Asked, target: &Target, legacy: bool) -> R
             delete_all(plane, asked, target).await
         }
         ("GET", false, _) if can("get") => {
-            let form = form(asked, false)?;
+            let form = form(asked, Answer::Object)?;
             if let Some(version) =
                 asked.query.get("resourceVersion").filter(|version| !version.is_empty())
             {

@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 
 use super::Asked;
 use crate::list::ListOptions;
-use crate::plane::{DeleteOptions, FieldValidation, Target, WriteOptions, parse};
+use crate::plane::{DeleteOptions, Encoding, FieldValidation, Target, WriteOptions, parse};
 use crate::status::{ApiError, FieldError, Result};
-use crate::table::Form;
+use crate::table::{Answer, Form};
 
-pub(super) fn form(asked: &Asked, list: bool) -> Result<Form> {
+pub(super) fn form(asked: &Asked, answer: Answer) -> Result<Form> {
     let accept = asked.header(ACCEPT);
-    Form::accepted(accept, list, asked.get("includeObject"))
+    Form::accepted(accept, answer, asked.get("includeObject"))
 }
 
 pub(super) fn manager(asked: &Asked) -> String {
@@ -75,9 +75,9 @@ pub(super) fn dry_run_errors(asked: &Asked, errors: &mut Vec<FieldError>) {
 
 pub(super) fn body(asked: &Asked, target: &Target, verb: &str) -> Result<(Value, WriteOptions)> {
     let kind = asked.header(CONTENT_TYPE).split(';').next().unwrap_or_default().trim().to_owned();
-    let yaml = match kind.as_str() {
-        "application/yaml" => true,
-        "application/json" | "" => false,
+    let encoding = match kind.as_str() {
+        "application/yaml" => Encoding::Yaml,
+        "application/json" | "" => Encoding::Json,
         "application/vnd.kubernetes.protobuf" => {
             let options = write_options(asked, verb)?;
             let value =
@@ -87,7 +87,7 @@ pub(super) fn body(asked: &Asked, target: &Target, verb: &str) -> Result<(Value,
         _ => return Err(ApiError::unsupported_media()),
     };
     let mut options = write_options(asked, verb)?;
-    let (value, findings) = parse(&asked.body, yaml).map_err(|text| {
+    let (value, findings) = parse(&asked.body, encoding).map_err(|text| {
         let said = String::from_utf8_lossy(&asked.body).into_owned();
         let cut: String = said.chars().take(30).collect();
         let dots = if said.chars().count() > 30 { " ..." } else { "" };
@@ -162,8 +162,11 @@ pub(super) fn list_options(asked: &Asked) -> Result<ListOptions> {
 pub(super) fn delete_options(asked: &Asked) -> Result<DeleteOptions> {
     let mut given = json!({});
     if !asked.body.is_empty() {
-        let yaml = asked.header(CONTENT_TYPE).starts_with("application/yaml");
-        let (value, _) = parse(&asked.body, yaml).map_err(|text| {
+        let encoding = match asked.header(CONTENT_TYPE).starts_with("application/yaml") {
+            true => Encoding::Yaml,
+            false => Encoding::Json,
+        };
+        let (value, _) = parse(&asked.body, encoding).map_err(|text| {
             ApiError::bad_request(format!("couldn't get version/kind; json parse error: {text}"))
         })?;
         let kind = value["kind"].as_str().unwrap_or_default();

@@ -10,12 +10,13 @@ use super::options::{body, delete_options, form, list_options, write_options};
 use local_merge::manage::Conflicts;
 
 use crate::patch::{self, PatchKind};
-use crate::plane::{Deleted, Plane, Target, WriteOptions, parse};
+use crate::plane::{Deleted, Encoding, Plane, Target, WriteOptions, parse};
 use crate::status::{ApiError, FieldError, Result};
+use crate::table::Answer;
 use crate::{auth, kinds, scale, table};
 
 pub(super) fn create(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
-    let form = form(asked, false)?;
+    let form = form(asked, Answer::Object)?;
     let (body, mut options) = body(asked, target, "create")?;
     if target.resource.verbs == ["create"] {
         if target.resource.plural == "bindings" {
@@ -51,7 +52,7 @@ pub(super) fn posted(
 }
 
 pub(super) fn update(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
-    let form = form(asked, false)?;
+    let form = form(asked, Answer::Object)?;
     let (body, mut options) = body(asked, target, "update")?;
     if target.subresource == "scale" {
         scale::check_scale(target, &body)?;
@@ -69,7 +70,7 @@ pub(super) fn update(plane: &Plane, asked: &Asked, target: &Target) -> Result<Re
 }
 
 pub(super) fn change(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
-    let form = form(asked, false)?;
+    let form = form(asked, Answer::Object)?;
     let content =
         asked.header(CONTENT_TYPE).split(';').next().unwrap_or_default().trim().to_owned();
     let kind = match content.as_str() {
@@ -105,20 +106,27 @@ pub(super) fn change(plane: &Plane, asked: &Asked, target: &Target) -> Result<Re
     if !errors.is_empty() {
         return Err(ApiError::options("PatchOptions", &errors));
     }
-    let yaml = matches!(kind, PatchKind::Apply { .. });
+    let encoding = match kind {
+        PatchKind::Apply { .. } => Encoding::Yaml,
+        PatchKind::Strategic | PatchKind::Json | PatchKind::Merge => Encoding::Json,
+    };
     let before = match kind {
         PatchKind::Apply { .. } => "error decoding YAML: ",
         PatchKind::Strategic => "",
         PatchKind::Json | PatchKind::Merge => "error decoding patch: ",
     };
     let refuse = |text: String| ApiError::bad_request(format!("{before}{text}"));
-    let (mut value, findings) = parse(&asked.body, yaml).map_err(refuse)?;
-    if yaml && value.is_null() {
+    let (mut value, findings) = parse(&asked.body, encoding).map_err(refuse)?;
+    if encoding == Encoding::Yaml && value.is_null() {
         value = json!({});
     }
     let wanted = if matches!(kind, PatchKind::Json) { value.is_array() } else { value.is_object() };
     if !wanted {
-        let context = if yaml { "error unmarshaling JSON: while decoding JSON: " } else { "" };
+        let context = if encoding == Encoding::Yaml {
+            "error unmarshaling JSON: while decoding JSON: "
+        } else {
+            ""
+        };
         let found = match &value {
             Value::Array(_) => "array",
             Value::Object(_) => "object",
@@ -141,7 +149,7 @@ pub(super) fn change(plane: &Plane, asked: &Asked, target: &Target) -> Result<Re
 }
 
 pub(super) fn delete(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
-    let form = form(asked, false)?;
+    let form = form(asked, Answer::Object)?;
     let options = delete_options(asked)?;
     let mut warnings = Vec::new();
     if target.resource.is("batch", "jobs") && options.propagation.is_none() {
@@ -168,7 +176,7 @@ pub(super) fn delete(plane: &Plane, asked: &Asked, target: &Target) -> Result<Re
 }
 
 pub(super) async fn delete_all(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
-    let form = form(asked, true)?;
+    let form = form(asked, Answer::List)?;
     let options = delete_options(asked)?;
     let mut page = plane.list(target, &list_options(asked)?).await?;
     for object in &page.items {

@@ -13,25 +13,20 @@ use super::options::{form, list_options};
 use crate::list::Change;
 use crate::plane::{Plane, Target};
 use crate::status::Result;
-use crate::table::{self, Form};
+use crate::table::{self, Answer, Columns, Form};
 
 pub(super) async fn list(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
-    let form = form(asked, true)?;
+    let form = form(asked, Answer::List)?;
     let options = list_options(asked)?;
     let page = plane.list(target, &options).await?;
     let (content_type, value) = table::render_list(&target.resource, page, &form)?;
     Ok(encode(200, &content_type, &value, &form))
 }
 
-pub(super) fn watch(
-    plane: &Plane,
-    asked: &Asked,
-    target: &Target,
-    legacy: bool,
-) -> Result<Response> {
-    let form = form(asked, false)?;
+pub(super) fn watch(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
+    let form = form(asked, Answer::Object)?;
     let mut options = list_options(asked)?;
-    if legacy && !target.name.is_empty() {
+    if !target.name.is_empty() {
         options.fields = format!("metadata.name={}", target.name);
     }
     let mut changes = plane.watch(target, &options)?;
@@ -43,7 +38,7 @@ pub(super) fn watch(
     let resource = target.resource.clone();
     let (sender, receiver) = tokio::sync::mpsc::channel::<Bytes>(64);
     tokio::spawn(async move {
-        let mut first = true;
+        let mut columns = Columns::Shown;
         let mut beat = tokio::time::interval_at(
             tokio::time::Instant::now() + Duration::from_secs(60),
             Duration::from_secs(60),
@@ -57,7 +52,7 @@ pub(super) fn watch(
                 },
                 () = tokio::time::sleep_until(ends) => {
                     if let Some(bookmark) = changes.bookmark().filter(|_| timeout > 2) {
-                        let _ = sender.send(line(&resource, bookmark, &form, &mut first)).await;
+                        let _ = sender.send(line(&resource, bookmark, &form, &mut columns)).await;
                     }
                     return;
                 }
@@ -67,7 +62,7 @@ pub(super) fn watch(
                 return;
             }
             for change in batch {
-                if sender.send(line(&resource, change, &form, &mut first)).await.is_err() {
+                if sender.send(line(&resource, change, &form, &mut columns)).await.is_err() {
                     return;
                 }
             }
@@ -87,15 +82,15 @@ pub(super) fn line(
     resource: &crate::resource::Resource,
     change: Change,
     form: &Form,
-    first: &mut bool,
+    columns: &mut Columns,
 ) -> Bytes {
     let object = if change.kind == "ERROR" {
         change.object
     } else if change.kind == "BOOKMARK" {
-        table::render_bookmark(change.object, form, first)
+        table::render_bookmark(change.object, form)
     } else {
-        let with_columns = std::mem::replace(first, false);
-        match table::render(resource, change.object, form, with_columns) {
+        let columns = std::mem::replace(columns, Columns::Omitted);
+        match table::render(resource, change.object, form, columns) {
             Ok((_, value)) => value,
             Err(error) => error.status(),
         }

@@ -22,14 +22,20 @@ fn each<'v>(value: &'v mut Value, key: &str) -> impl Iterator<Item = &'v mut Val
 /// Sets the defaults of a kind.
 pub(super) fn set_defaults(resource: &Resource, object: &mut Value) {
     if resource.group == "admissionregistration.k8s.io" {
-        webhooks(object, resource.plural == "mutatingwebhookconfigurations");
+        webhooks(object);
+        if resource.plural == "mutatingwebhookconfigurations" {
+            for hook in each(object, "webhooks") {
+                default(hook, "reinvocationPolicy", json!("Never"));
+            }
+        }
     }
     let key = (resource.group.as_str(), resource.plural.as_str());
     if let Some(spec) = object.get_mut("spec").filter(|spec| spec.is_object()) {
         match key {
             ("", "pods") => {
                 default(spec, "enableServiceLinks", json!(true));
-                pod(spec, true);
+                pod(spec);
+                requests(spec);
             }
             ("apps", "deployments") => {
                 default(spec, "replicas", json!(1));
@@ -87,7 +93,8 @@ pub(super) fn set_defaults(resource: &Resource, object: &mut Value) {
                 template(spec);
             }
             ("batch", "jobs") => {
-                job(spec, true);
+                default(spec, "manualSelector", json!(false));
+                job(spec);
                 let labels = spec["template"]["metadata"]["labels"].clone();
                 inherit(&mut object["metadata"], "labels", &labels);
             }
@@ -221,7 +228,7 @@ fn fold_strings(object: &mut Value) {
     }
 }
 
-fn job(spec: &mut Value, whole: bool) {
+fn job(spec: &mut Value) {
     if spec["completions"].is_null() && spec["parallelism"].is_null() {
         spec["completions"] = json!(1);
     }
@@ -243,9 +250,6 @@ fn job(spec: &mut Value, whole: bool) {
     default(spec, "podReplacementPolicy", json!(replace));
     if let Some(fields) = spec.as_object_mut() {
         fields.retain(|key, value| !(value.is_null() && key == "podFailurePolicy"));
-    }
-    if whole {
-        default(spec, "manualSelector", json!(false));
     }
     template(spec);
 }
@@ -284,11 +288,29 @@ fn template(spec: &mut Value) {
     };
     default(template, "metadata", json!({}));
     if let Some(inner) = template.get_mut("spec").filter(|inner| inner.is_object()) {
-        pod(inner, false);
+        pod(inner);
     }
 }
 
-fn pod(spec: &mut Value, own: bool) {
+const CONTAINERS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
+
+/// A Pod itself asks for what it is limited to; a template does not.
+fn requests(spec: &mut Value) {
+    for list in CONTAINERS {
+        for container in each(spec, list) {
+            let limits = container["resources"]["limits"].clone();
+            for (name, amount) in limits.as_object().into_iter().flatten() {
+                default(&mut container["resources"], "requests", json!({}));
+                default(&mut container["resources"]["requests"], name, amount.clone());
+            }
+            if let Some(fields) = container["resources"].as_object_mut() {
+                fields.retain(|_, value| !value.is_null());
+            }
+        }
+    }
+}
+
+fn pod(spec: &mut Value) {
     default(spec, "restartPolicy", json!("Always"));
     default(spec, "dnsPolicy", json!("ClusterFirst"));
     default(spec, "schedulerName", json!("default-scheduler"));
@@ -316,9 +338,9 @@ fn pod(spec: &mut Value, own: bool) {
             }
         }
     }
-    for list in ["containers", "initContainers", "ephemeralContainers"] {
+    for list in CONTAINERS {
         for container in each(spec, list) {
-            container_defaults(container, own);
+            container_defaults(container);
         }
     }
     for volume in each(spec, "volumes") {
@@ -345,7 +367,7 @@ fn pod(spec: &mut Value, own: bool) {
     }
 }
 
-fn container_defaults(container: &mut Value, own: bool) {
+fn container_defaults(container: &mut Value) {
     let image = container["image"].as_str().unwrap_or_default().to_owned();
     let last = image.rsplit('/').next().unwrap_or_default();
     let tag = last.split_once(':').map(|(_, tag)| tag);
@@ -354,16 +376,6 @@ fn container_defaults(container: &mut Value, own: bool) {
     default(container, "terminationMessagePath", json!("/dev/termination-log"));
     default(container, "terminationMessagePolicy", json!("File"));
     default(container, "resources", json!({}));
-    if own {
-        let limits = container["resources"]["limits"].clone();
-        for (name, amount) in limits.as_object().into_iter().flatten() {
-            default(&mut container["resources"], "requests", json!({}));
-            default(&mut container["resources"]["requests"], name, amount.clone());
-        }
-        if let Some(fields) = container["resources"].as_object_mut() {
-            fields.retain(|_, value| !value.is_null());
-        }
-    }
     if let Some(fields) = container.as_object_mut() {
         fields.retain(|key, value| !(value.is_null() && key == "image"));
     }
@@ -395,16 +407,13 @@ fn container_defaults(container: &mut Value, own: bool) {
     }
 }
 
-fn webhooks(configuration: &mut Value, mutating: bool) {
+fn webhooks(configuration: &mut Value) {
     for hook in each(configuration, "webhooks") {
         default(hook, "failurePolicy", json!("Fail"));
         default(hook, "matchPolicy", json!("Equivalent"));
         default(hook, "namespaceSelector", json!({}));
         default(hook, "objectSelector", json!({}));
         default(hook, "timeoutSeconds", json!(10));
-        if mutating {
-            default(hook, "reinvocationPolicy", json!("Never"));
-        }
         let service = hook.get_mut("clientConfig").and_then(|it| it.get_mut("service"));
         if let Some(service) = service.filter(|service| service.is_object()) {
             default(service, "port", json!(443));

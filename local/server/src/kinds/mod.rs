@@ -29,7 +29,7 @@ pub fn complete(
     let mut unknown = Vec::new();
     if resource.custom.is_some() {
         decode::typed_metadata(object)?;
-        decode::prune(node, object, true, "", &mut unknown);
+        decode::prune_object(node, object, &mut unknown);
         decode::set_defaults(node, object);
     } else {
         decode::typed(node, &resource.kind, object, "", &mut unknown)?;

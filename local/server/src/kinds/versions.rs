@@ -15,7 +15,7 @@ pub fn present(resource: &Resource, stored: &Value) -> Value {
         object["apiVersion"] = json!(api);
         if let Some(node) = resource.schema() {
             if !same {
-                decode::prune(node, &mut object, true, "", &mut Vec::new());
+                decode::prune_object(node, &mut object, &mut Vec::new());
             }
             decode::set_defaults(node, &mut object);
         }
@@ -23,7 +23,7 @@ pub fn present(resource: &Resource, stored: &Value) -> Value {
     }
     if !same {
         if resource.is("events.k8s.io", "events") {
-            rename(&mut object, &EVENT_FIELDS, false);
+            rename(&mut object, EVENT_FIELDS);
         }
         if resource.group == "autoscaling" && resource.version == "v1" {
             autoscaler_to_v1(&mut object);
@@ -34,30 +34,22 @@ pub fn present(resource: &Resource, stored: &Value) -> Value {
 }
 
 /// Fields of an event in core/v1 and in events.k8s.io/v1.
-const EVENT_FIELDS: [(&str, &str); 6] = [
+const EVENT_FIELDS: [(&str, &str); 7] = [
     ("involvedObject", "regarding"),
     ("message", "note"),
     ("source", "deprecatedSource"),
     ("firstTimestamp", "deprecatedFirstTimestamp"),
     ("lastTimestamp", "deprecatedLastTimestamp"),
     ("count", "deprecatedCount"),
+    ("reportingComponent", "reportingController"),
 ];
 
-fn rename(object: &mut Value, names: &[(&str, &str)], back: bool) {
+fn rename(object: &mut Value, names: [(&str, &str); 7]) {
     let Some(fields) = object.as_object_mut() else { return };
-    for (left, right) in names {
-        let (from, to) = if back { (right, left) } else { (left, right) };
-        if let Some(value) = fields.shift_remove(*from) {
-            fields.insert((*to).to_owned(), value);
+    for (from, to) in names {
+        if let Some(value) = fields.shift_remove(from) {
+            fields.insert(to.to_owned(), value);
         }
-    }
-    let (from, to) = if back {
-        ("reportingController", "reportingComponent")
-    } else {
-        ("reportingComponent", "reportingController")
-    };
-    if let Some(value) = fields.shift_remove(from) {
-        fields.insert(to.to_owned(), value);
     }
 }
 
@@ -65,7 +57,7 @@ fn rename(object: &mut Value, names: &[(&str, &str)], back: bool) {
 #[must_use]
 pub fn to_stored(resource: &Resource, mut object: Value) -> Value {
     if resource.is("events.k8s.io", "events") {
-        rename(&mut object, &EVENT_FIELDS, true);
+        rename(&mut object, EVENT_FIELDS.map(|(core, events)| (events, core)));
     }
     if resource.group == "autoscaling" && resource.version == "v1" {
         autoscaler_from_v1(&mut object);

@@ -204,9 +204,18 @@ fn mistyped(resource: &Resource, text: &str) -> ApiError {
     ))
 }
 
-/// Reads a JSON or YAML body, with the duplicate keys of JSON as strict findings.
-pub fn parse(bytes: &[u8], yaml: bool) -> Result<(Value, Vec<String>), String> {
-    if yaml {
+/// What a body is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// JSON.
+    Json,
+    /// YAML, which JSON is too.
+    Yaml,
+}
+
+/// Reads a body, with the duplicate keys of JSON as strict findings.
+pub fn parse(bytes: &[u8], encoding: Encoding) -> Result<(Value, Vec<String>), String> {
+    if encoding == Encoding::Yaml {
         let value: Value = serde_yaml::from_slice(bytes).map_err(|error| {
             format!("error converting YAML to JSON: yaml: {}", yaml_error(&error))
         })?;

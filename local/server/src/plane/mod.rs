@@ -11,7 +11,7 @@ use local_store::{Expect, Store};
 use rand::Rng;
 use serde_json::{Value, json};
 
-pub use body::parse;
+pub use body::{Encoding, parse};
 use body::{report, unreadable};
 
 use crate::admit::webhook::Operation;
@@ -297,8 +297,11 @@ impl Plane {
                 if attempt < tries {
                     continue;
                 }
-                let dying = !old.value["metadata"]["deletionTimestamp"].is_null();
-                return Err(ApiError::exists(&resource.group, &resource.plural, &name, dying));
+                let taken = match old.value["metadata"]["deletionTimestamp"].is_null() {
+                    true => ApiError::exists,
+                    false => ApiError::exists_still,
+                };
+                return Err(taken(&resource.group, &resource.plural, &name));
             }
             self.ask_webhooks(target, Operation::Create, &Value::Null, &object, options)?;
             quota::admit(self, target, &object)?;
@@ -314,7 +317,7 @@ impl Plane {
                 }
                 Err(local_store::Error::Conflict { .. }) if attempt < tries => {}
                 Err(local_store::Error::Conflict { .. }) => {
-                    return Err(ApiError::exists(&resource.group, &resource.plural, &name, false));
+                    return Err(ApiError::exists(&resource.group, &resource.plural, &name));
                 }
                 Err(other) => return Err(other.into()),
             }

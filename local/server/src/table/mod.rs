@@ -28,16 +28,36 @@ pub struct Form {
     refused: Option<String>,
 }
 
+/// What is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// One object.
+    Object,
+    /// A list.
+    List,
+}
+
+/// Whether a Table names its columns: not on later pages and later events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Columns {
+    /// They are named.
+    Shown,
+    /// They were named before.
+    Omitted,
+}
+
 impl Form {
     fn meta_version(&self) -> &'static str {
         if self.older { "meta.k8s.io/v1beta1" } else { "meta.k8s.io/v1" }
     }
 
     // Only when there is an answer is it known whether the form fits.
-    fn check(&self, resource: &Resource, list: bool) -> Result<()> {
+    fn check(&self, resource: &Resource, answer: Answer) -> Result<()> {
         let Some(asked) = &self.refused else { return Ok(()) };
-        let (what, kind) =
-            if list { ("a list", &resource.list_kind) } else { ("not a list", &resource.kind) };
+        let (what, kind) = match answer {
+            Answer::List => ("a list", &resource.list_kind),
+            Answer::Object => ("not a list", &resource.kind),
+        };
         let package = match (&resource.custom, resource.group.as_str()) {
             (Some(_), _) => "unstructured",
             (None, "") => "core",
@@ -68,7 +88,7 @@ enum Include {
 
 impl Form {
     /// The first form of an Accept header that is known.
-    pub fn accepted(accept: &str, list: bool, include: &str) -> Result<Form> {
+    pub fn accepted(accept: &str, answer: Answer, include: &str) -> Result<Form> {
         let include = match include {
             "None" => Include::None,
             "Object" => Include::Object,
@@ -109,7 +129,7 @@ impl Form {
                 "" => Shape::Whole,
                 "Table" if known => Shape::Table,
                 "PartialObjectMetadata" | "PartialObjectMetadataList" if known => {
-                    if list != (shape == "PartialObjectMetadataList") {
+                    if (answer == Answer::List) != (shape == "PartialObjectMetadataList") {
                         refused = Some(shape.to_owned());
                     }
                     Shape::Metadata
@@ -144,9 +164,9 @@ pub fn render(
     resource: &Resource,
     object: Value,
     form: &Form,
-    with_columns: bool,
+    columns: Columns,
 ) -> Result<(String, Value)> {
-    form.check(resource, false)?;
+    form.check(resource, Answer::Object)?;
     let value = match form.shape {
         Shape::Whole => object,
         Shape::Metadata => partial(&object, form.meta_version()),
@@ -154,19 +174,18 @@ pub fn render(
             let version = object["metadata"]["resourceVersion"].clone();
             let metadata =
                 if version.is_null() { json!({}) } else { json!({"resourceVersion": version}) };
-            table(resource, &[object], metadata, form, with_columns)
+            table(resource, &[object], metadata, form, columns)
         }
     };
     Ok((content_type(form), value))
 }
 
 /// A bookmark in the form.
-pub fn render_bookmark(object: Value, form: &Form, first: &mut bool) -> Value {
+pub fn render_bookmark(object: Value, form: &Form) -> Value {
     match form.shape {
         Shape::Whole => object,
         Shape::Metadata => partial(&object, form.meta_version()),
         Shape::Table => {
-            let _ = first;
             json!({"kind": "Table", "apiVersion": form.meta_version(), "metadata": object["metadata"], "columnDefinitions": null, "rows": []})
         }
     }
@@ -174,7 +193,7 @@ pub fn render_bookmark(object: Value, form: &Form, first: &mut bool) -> Value {
 
 /// A page of a list in the form.
 pub fn render_list(resource: &Resource, page: Page, form: &Form) -> Result<(String, Value)> {
-    form.check(resource, true)?;
+    form.check(resource, Answer::List)?;
     let mut metadata = json!({"resourceVersion": page.version.to_string()});
     if !page.next.is_empty() {
         metadata["continue"] = json!(page.next);
@@ -185,7 +204,10 @@ pub fn render_list(resource: &Resource, page: Page, form: &Form) -> Result<(Stri
         metadata["remainingItemCount"] = json!(remaining);
     }
     let value = match form.shape {
-        Shape::Table => table(resource, &page.items, metadata, form, !page.continued),
+        Shape::Table => {
+            let columns = if page.continued { Columns::Omitted } else { Columns::Shown };
+            table(resource, &page.items, metadata, form, columns)
+        }
         Shape::Metadata => {
             let items: Vec<Value> =
                 page.items.iter().map(|one| partial(one, form.meta_version())).collect();
@@ -212,9 +234,9 @@ fn table(
     objects: &[Value],
     metadata: Value,
     form: &Form,
-    with_columns: bool,
+    columns: Columns,
 ) -> Value {
-    let columns = columns(resource);
+    let names = self::columns(resource);
     let rows: Vec<Value> = objects
         .iter()
         .map(|object| {
@@ -236,8 +258,8 @@ fn table(
         .collect();
     let mut value =
         json!({"kind": "Table", "apiVersion": form.meta_version(), "metadata": metadata});
-    value["columnDefinitions"] = if with_columns {
-        columns
+    value["columnDefinitions"] = if columns == Columns::Shown {
+        names
             .iter()
             .map(|column| {
                 json!({
@@ -249,7 +271,7 @@ fn table(
     } else {
         Value::Null
     };
-    if !with_columns {
+    if columns == Columns::Omitted {
         if let Some(fields) = value.as_object_mut() {
             fields.insert("columnDefinitions".to_owned(), Value::Null);
         }
