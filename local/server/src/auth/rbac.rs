@@ -222,7 +222,7 @@ mod tests {
             ("GET", "/api/v1", "get /api/v1"),
             ("GET", "/version", "get /version"),
         ] {
-            let it = Action::of_request(method, path, Reading::List, "");
+            let it = Action::of_request(method, path, crate::list::Reading::List, "");
             let said = if it.path.is_empty() {
                 [&it.verb, &it.resource, &it.subresource, &it.namespace, &it.name]
                     .into_iter()
