@@ -154,7 +154,9 @@ pub(crate) fn load(files: &Value, entry: &Value, lenient: bool) -> Result<Progra
         name: name.to_owned(),
         text: files.get(name).and_then(Value::as_str).unwrap_or_default().to_owned(),
     };
-    let sources: Vec<Source> = args.iter().map(|it| source(it)).collect();
+    // Test files take no part, even when they are named (cue-errors 1.15).
+    let taken = args.iter().filter(|it| !it.ends_with("_test.cue"));
+    let sources: Vec<Source> = taken.map(|it| source(it)).collect();
     let module = files.get("cue.mod/module.cue").and_then(Value::as_str).and_then(module_path);
     let mut packages: BTreeMap<String, Vec<Source>> = BTreeMap::new();
     for name in files.keys() {

@@ -14,6 +14,18 @@ use crate::program::{At, Callee, Code, ExprId, LabelKind, Plain, Presence};
 /// Bytes one call may produce.
 const CALL_BYTES: u64 = 64 << 20;
 
+/// How often a validator may come upon itself.
+const MOST_NESTED: usize = 100;
+
+/// A validator that is running, and what it looks at.
+pub(crate) struct Check {
+    at: At,
+    /// The value, if it is concrete.
+    datum: Option<Datum>,
+    /// The vertex it stems from.
+    base: VertexId,
+}
+
 /// Bytes that data takes, roughly.
 fn weight(datum: &Datum) -> usize {
     match datum {
@@ -155,6 +167,50 @@ impl Evaluator {
     }
 
     pub(crate) fn validate_call(
+        &mut self,
+        id: VertexId,
+        package: &str,
+        function: &'static Function,
+        rest: &[Datum],
+        at: At,
+    ) -> Result<(), FaultId> {
+        if matches!(function.run, Run::Pure(_)) {
+            return self.validate_once(id, package, function, rest, at);
+        }
+        self.begin_check(id, at)?;
+        let result = self.validate_once(id, package, function, rest, at);
+        self.checking.pop();
+        result
+    }
+
+    /// A validator that comes upon itself with the same value goes round for ever (S-62).
+    fn begin_check(&mut self, id: VertexId, at: At) -> Result<(), FaultId> {
+        let datum = self.datum(id).ok();
+        let mut base = id;
+        for _ in 0..MOST_NESTED {
+            match self.heap.get(base).conjuncts.first().map(|it| &it.source) {
+                Some(Source::Vertex(next)) => base = *next,
+                _ => break,
+            }
+        }
+        let mut nested = 0;
+        let mut again = false;
+        for check in self.checking.iter().filter(|it| it.at == at) {
+            nested += 1;
+            again |= match (&check.datum, &datum) {
+                (Some(before), Some(now)) => compare::equal(before, now),
+                (None, None) => check.base == base,
+                _ => false,
+            };
+        }
+        if again || nested > MOST_NESTED {
+            return Err(self.fail(Kind::StructuralCycle, "structural cycle", At::default()));
+        }
+        self.checking.push(Check { at, datum, base });
+        Ok(())
+    }
+
+    fn validate_once(
         &mut self,
         id: VertexId,
         package: &str,
@@ -602,10 +658,7 @@ impl Evaluator {
                         let both = self.both(value, schema);
                         match self.permanent(both, 0) {
                             Some(fault) => {
-                                return Ok(Err(CallError::permanent(format!(
-                                    "invalid value: {}",
-                                    fault.message
-                                ))));
+                                return Ok(Err(CallError::permanent(fault.message)));
                             }
                             None if special == Special::ValidateYamlPartial => Datum::Bool(true),
                             None => match self.datum(both) {
@@ -853,6 +906,19 @@ impl Evaluator {
 
     /// `matchN(count, [schemas])` and `matchIf(if, then, else)` as validators.
     pub(crate) fn validate_match(
+        &mut self,
+        id: VertexId,
+        expr: ExprId,
+        env: EnvId,
+        at: At,
+    ) -> Result<(), FaultId> {
+        self.begin_check(id, at)?;
+        let result = self.match_once(id, expr, env, at);
+        self.checking.pop();
+        result
+    }
+
+    fn match_once(
         &mut self,
         id: VertexId,
         expr: ExprId,

@@ -54,6 +54,8 @@ pub(crate) struct Evaluator {
     pub(crate) closing: FxHashSet<u32>,
     /// Structs whose comprehensions yielded nothing.
     pub(crate) emptied: FxHashSet<VertexId>,
+    /// Validators that are running.
+    pub(crate) checking: Vec<crate::calls::Check>,
     /// Vertices whose alternatives all failed.
     pub(crate) exhausted: FxHashSet<VertexId>,
     pub(crate) pattern_envs: FxHashMap<(ExprId, EnvId, Label), EnvId>,
@@ -91,6 +93,7 @@ impl Evaluator {
             close_calls: FxHashSet::default(),
             closing: FxHashSet::default(),
             emptied: FxHashSet::default(),
+            checking: Vec::new(),
             exhausted: FxHashSet::default(),
             pattern_envs: FxHashMap::default(),
             anonymous: FxHashMap::default(),
