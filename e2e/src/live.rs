@@ -95,6 +95,11 @@ fn play(
     let _plane = Running::start("lateen local serve", &mut plane, &log)?;
     process::wait_for_port(port, PATIENCE)
         .with_context(|| format!("the plane says:\n{}", process::tail(&log, 20)))?;
+    // It listens before it has said how to reach it.
+    let started = std::time::Instant::now();
+    while !Path::new(kubeconfig).exists() && started.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(10));
+    }
     let installed = Command::new(&lateen)
         .args(["install", "--kubeconfig", kubeconfig])
         .status()

@@ -54,7 +54,7 @@ impl Delivery<'_> {
             &picked,
             &clusters,
             self.app.namespace(),
-            Namespaces::Any,
+            self.namespaces(),
         )
         .map_err(refused)?;
         let tasks: Vec<Task<'_>> = wanted
@@ -66,6 +66,11 @@ impl Delivery<'_> {
         self.run(&tasks, parallelism.max(1)).await
     }
 
+    /// Where topologies may point.
+    fn namespaces(&self) -> Namespaces {
+        if self.admission.cross_namespace { Namespaces::Any } else { Namespaces::Own }
+    }
+
     /// Clusters and namespaces that policies name.
     pub(super) async fn places(
         &self,
@@ -75,7 +80,7 @@ impl Delivery<'_> {
         let clusters = self.clusters(&picked).await?;
         let home = self.app.namespace();
         let found =
-            placement::placements(&picked, &clusters, home, Namespaces::Any).map_err(refused)?;
+            placement::placements(&picked, &clusters, home, self.namespaces()).map_err(refused)?;
         Ok(found.into_iter().map(|it| (it.cluster, it.namespace)).collect())
     }
 

@@ -63,7 +63,6 @@ pub fn check(request: &Request<'_>) -> Result<(), Error> {
 fn resolve(request: &Request<'_>) -> Result<Parsed, Error> {
     let app = request.app;
     parse(request, &app.spec.components)?;
-    refer(&app.spec.components)?;
     let mut named = app.clone();
     name_policies(&mut named.spec.policies);
     let steps = generator::steps(&named, request.workflows)
@@ -76,6 +75,7 @@ fn resolve(request: &Request<'_>) -> Result<Parsed, Error> {
         })?
         .named()
         .steps;
+    refer(&app.spec.components)?;
     check_steps(request, &steps)?;
     let policies = all_policies(request, &steps)?;
     for policy in policies.iter().filter(|it| !BUILT_IN.contains(&it.r#type.as_str())) {

@@ -164,14 +164,19 @@ fn told(part: &Part, diagnostics: &[Diagnostic]) -> Vec<Diagnostic> {
     let wrong: Vec<&Diagnostic> = diagnostics.iter().filter(of_parameter).collect();
     let mut all = Vec::with_capacity(diagnostics.len());
     for it in diagnostics {
+        let used = it.message.starts_with("invalid interpolation: ")
+            || it.message.starts_with("error in call to ");
+        let follows = |other: &&Diagnostic| {
+            it.message.len() > other.message.len() && it.message.ends_with(&other.message)
+        };
+        if used && wrong.iter().any(follows) {
+            continue;
+        }
         if wrong.is_empty() || it.path.starts_with("parameter.") {
             all.push(it.clone());
             continue;
         }
-        let used = it.message.starts_with("invalid interpolation: ")
-            || it.message.starts_with("error in call to ");
-        let follows = used && wrong.iter().any(|other| it.message.ends_with(&other.message));
-        if matches!(part, Part::Trait(_)) || follows {
+        if matches!(part, Part::Trait(_)) {
             continue;
         }
         let again = wrong.iter().any(|other| other.message == it.message);
@@ -184,16 +189,32 @@ fn told(part: &Part, diagnostics: &[Diagnostic]) -> Vec<Diagnostic> {
     all
 }
 
+const SCALARS: [&str; 6] = ["string", "int", "number", "float", "bool", "bytes"];
+
 /// A literal against a type, met a second time: the type is named first then.
 fn turned(message: &str) -> Option<String> {
-    let rest = message.strip_prefix("conflicting values ")?.strip_suffix(')')?;
-    let (values, kinds) = rest.split_once(" (mismatched types ")?;
+    let (values, one, other) = conflict(message)?;
     let (value, r#type) = values.rsplit_once(" and ")?;
-    let (one, other) = kinds.split_once(" and ")?;
-    let scalar = ["string", "int", "number", "float", "bool", "bytes"].contains(&r#type);
-    scalar.then(|| {
+    SCALARS.contains(&r#type).then(|| {
         format!("conflicting values {type} and {value} (mismatched types {other} and {one})")
     })
+}
+
+/// A type against a literal inside a disjunction: the literal is named first there.
+fn literal_first(message: &str) -> Option<String> {
+    let (values, one, other) = conflict(message)?;
+    let (r#type, value) = values.split_once(" and ")?;
+    SCALARS.contains(&r#type).then(|| {
+        format!("conflicting values {value} and {type} (mismatched types {other} and {one})")
+    })
+}
+
+/// The two values of a conflict, and their kinds.
+fn conflict(message: &str) -> Option<(&str, &str, &str)> {
+    let rest = message.strip_prefix("conflicting values ")?.strip_suffix(')')?;
+    let (values, kinds) = rest.split_once(" (mismatched types ")?;
+    let (one, other) = kinds.split_once(" and ")?;
+    Some((values, one, other))
 }
 
 fn sections(user: &[String], diagnostics: &[Diagnostic]) -> String {
@@ -208,7 +229,8 @@ fn sections(user: &[String], diagnostics: &[Diagnostic]) -> String {
         let chosen = choices.iter().any(|path| {
             it.path.strip_prefix(path).is_some_and(|it| it.is_empty() || it.starts_with('.'))
         });
-        match swapped(&it.message).filter(|_| chosen) {
+        let message = swapped(&it.message).or_else(|| literal_first(&it.message));
+        match message.filter(|_| chosen) {
             Some(message) => line(&Diagnostic { message, ..it.clone() }),
             None => line(it),
         }

@@ -4,10 +4,12 @@ use serde_json::{Map, Value, json};
 
 use super::actions::Host;
 use super::condition;
+use super::literal;
 use super::plan::{Due, Plan, Trials, input};
 use super::step::{self, Outcome, Setting};
 use super::variables::{Variables, set_at};
 use crate::api::workflow::{ExecuteMode, WorkflowStatus, WorkflowStep};
+use crate::world::{Error, ObjectRef};
 
 pub use super::plan::{Passed, State};
 
@@ -71,7 +73,7 @@ async fn execute(
         given.push((input.parameter_key.clone(), value));
     }
     if it.r#type == "apply-component" || it.r#type == "builtin-apply-component" {
-        return component(setting, round.context, it, &properties, &given, variables).await;
+        return component(setting, round.context, due, &properties, &given, variables).await;
     }
     for (key, value) in given.into_iter().filter(|it| !it.0.is_empty()) {
         set_at(&mut properties, &key, value);
@@ -102,25 +104,87 @@ async fn execute(
     .await
 }
 
+/// What `patch: {to: field, valueFrom}` of `apply-component` changes of the workload, as a merge patch; `None`
+/// while the value is not there (W-111). `valueFrom.field` is a path in the object it names; what an
+/// input has put there, and is no path in it, is the value itself.
+async fn patched(
+    setting: &Setting<'_>,
+    component: &Value,
+    patch: &Value,
+    (cluster, namespace): (&str, &str),
+) -> Result<Option<Value>, Error> {
+    let from = &patch["valueFrom"];
+    let mut at = ObjectRef::of(
+        &json!({"apiVersion": from["apiVersion"], "kind": from["kind"], "metadata": {"name": from["name"], "namespace": from["namespace"]}}),
+        cluster,
+    );
+    if at.namespace.is_empty() {
+        at.namespace =
+            if namespace.is_empty() { setting.host.namespace() } else { namespace }.into();
+    }
+    let Some(live) = setting.world.get(&at).await? else { return Ok(None) };
+    let value = match &from["field"] {
+        Value::String(field) => {
+            let (pointer, path) = (pointer(field), field.contains('.'));
+            match live.pointer(&pointer) {
+                Some(value) => value.clone(),
+                None if path => return Ok(None),
+                None => from["field"].clone(),
+            }
+        }
+        Value::Null => return Ok(None),
+        other => other.clone(),
+    };
+    let mut workload = setting.host.render_component(component, cluster, namespace).await?.output;
+    let field = patch["to"]["field"].as_str().unwrap_or_default();
+    let pods = "spec.containers";
+    let nested = field.starts_with(pods)
+        && workload.pointer("/spec/containers").is_none()
+        && workload.pointer("/spec/template/spec").is_some();
+    let field = if nested { format!("spec.template.{field}") } else { field.to_owned() };
+    let first = field.split(['.', '[']).next().unwrap_or_default().to_owned();
+    if first.is_empty() {
+        return Err(Error::Invalid("patch.to.field names no field".into()));
+    }
+    set_at(&mut workload, &field, value);
+    Ok(Some(json!({ first.clone(): workload[&first].take() })))
+}
+
+/// `status.items[0].name` as a JSON pointer.
+fn pointer(path: &str) -> String {
+    let path = path.replace('[', ".").replace(']', "");
+    let parts = path.split('.').filter(|it| !it.is_empty());
+    parts
+        .map(|it| format!("/{}", it.trim_matches('"').replace('~', "~0").replace('/', "~1")))
+        .collect()
+}
+
 /// `apply-component`: the one step that is no template.
 async fn component(
     setting: &Setting<'_>,
     context: &Map<String, Value>,
-    it: &WorkflowStep,
+    due: &Due<'_>,
     properties: &Value,
     inputs: &[(String, Value)],
     variables: &mut Variables,
 ) -> Outcome {
-    let name = properties["component"].as_str().unwrap_or(&it.name).to_owned();
+    let it = due.step;
+    // The design calls it `name` (W-109).
+    let name = properties["component"].as_str().or(properties["name"].as_str());
+    let name = name.unwrap_or(&it.name).to_owned();
     let host: &dyn Host = setting.host;
     let Some((_, mut component)) = host.components().into_iter().find(|it| it.0 == name) else {
         let known: Vec<String> = host.components().into_iter().map(|it| it.0).collect();
         let message = format!("component {name} not found (there are: {})", known.join(", "));
         return Outcome::Failed { reason: "Execute", message };
     };
+    let mut patch = properties["patch"].clone();
     for (key, value) in inputs.iter().filter(|it| !it.0.is_empty()) {
         let key = key.strip_prefix("properties.").unwrap_or(key);
-        set_at(&mut component["properties"], key, value.clone());
+        match key.strip_prefix("patch.").filter(|_| patch.is_object()) {
+            Some(key) => set_at(&mut patch, key, value.clone()),
+            None => set_at(&mut component["properties"], key, value.clone()),
+        }
     }
     let own_inputs = component["inputs"].as_array().cloned().unwrap_or_default();
     for own in own_inputs {
@@ -132,11 +196,35 @@ async fn component(
         set_at(&mut component["properties"], &key, value);
     }
     let text = |key: &str| properties[key].as_str().unwrap_or_default().to_owned();
-    let applied = host.apply_component(&component, &text("cluster"), &text("namespace")).await;
+    let (cluster, namespace) = (text("cluster"), text("namespace"));
+    let applied = if patch.is_object() {
+        let at = (cluster.as_str(), namespace.as_str());
+        match patched(setting, &component, &patch, at).await {
+            Ok(Some(change)) => host.apply_changed(&component, &cluster, &namespace, &change).await,
+            Ok(None) => {
+                return Outcome::Waiting(format!(
+                    "waits for the value of {}",
+                    patch["to"]["field"]
+                ));
+            }
+            Err(error) => Err(error),
+        }
+    } else {
+        host.apply_component(&component, &cluster, &namespace).await
+    };
     let applied = match applied {
         Ok(applied) => applied,
         Err(error) => return Outcome::Troubled(format!("run step({}): {error}", it.name)),
     };
+    if let Some(config_map) = host.debug_object(&due.id) {
+        let shown = json!({
+            "output": applied.output,
+            "outputs": applied.outputs,
+            "parameter": {"value": component, "cluster": cluster, "namespace": namespace},
+        });
+        let text = shown.as_object().map(literal::write).unwrap_or_default();
+        step::show(setting, config_map, text).await;
+    }
     if let Some(message) = applied.waiting {
         return Outcome::Waiting(message);
     }

@@ -101,11 +101,16 @@ pub async fn run(
 }
 
 /// Shows what the template has become, for `lateen debug` (E-135).
-async fn debug(setting: &Setting<'_>, session: &mut Session, mut config_map: Value) {
+async fn debug(setting: &Setting<'_>, session: &mut Session, config_map: Value) {
     let text = match session.syntax("", SyntaxStyle::Eval) {
         Ok(text) => literal::formatted(text.unwrap_or_default()),
         Err(error) => error.to_string(),
     };
+    show(setting, config_map, text).await;
+}
+
+/// Writes what a step has become.
+pub(super) async fn show(setting: &Setting<'_>, mut config_map: Value, text: String) {
     config_map["data"] = json!({"debug": text});
     if let Err(error) = actions::apply_plain(setting.world, &config_map).await {
         tracing::warn!(%error, "debug output not written");

@@ -57,6 +57,8 @@ struct Shop {
     plain: Library,
     library: Library,
     settings: Settings,
+    /// The same, but objects may not leave the Application's namespace.
+    homely: Settings,
 }
 
 impl Shop {
@@ -88,7 +90,16 @@ impl Shop {
         let mut settings = Settings { retries: 3, ..Settings::default() };
         settings.gates.application_policies = true;
         settings.gates.global_policies = true;
-        Self { runtime, definitions, plain: Library::default(), library: library(), settings }
+        let mut homely = settings.clone();
+        homely.admission.cross_namespace = false;
+        Self {
+            runtime,
+            definitions,
+            plain: Library::default(),
+            library: library(),
+            settings,
+            homely,
+        }
     }
 
     fn engine<'a>(&'a self, plane: &'a Plane) -> Engine<'a> {
@@ -98,7 +109,7 @@ impl Shop {
             runtime: &self.runtime,
             render_library: &self.plain,
             step_library: &self.library,
-            settings: &self.settings,
+            settings: if plane.homely { &self.homely } else { &self.settings },
             cluster_version: Default::default(),
         }
     }
@@ -146,7 +157,8 @@ fn word(value: &Value) -> &str {
 
 /// Plays a case; everything there was after each step, and what does not fit.
 fn play(shop: &Shop, case: &Value, death: Option<usize>) -> (Vec<Value>, Vec<String>, Vec<usize>) {
-    let plane = Plane::default();
+    let mut plane = Plane::default();
+    plane.homely = case["homely"] == true;
     shop.definitions.iter().for_each(|it| plane.put(it, ""));
     for object in list(&case["objects"]) {
         let mut object = object.clone();

@@ -50,6 +50,8 @@ pub(crate) struct Plane {
     state: Arc<Mutex<State>>,
     /// Who is acted for.
     who: String,
+    /// The controller lets nothing leave the Application's namespace.
+    pub(crate) homely: bool,
 }
 
 impl Plane {
@@ -425,7 +427,7 @@ impl World for Plane {
             [] => who.user.clone(),
             groups => format!("{} of {}", who.user, groups.join(", ")),
         };
-        Ok(Box::new(Self { state: self.state.clone(), who }))
+        Ok(Box::new(Self { state: self.state.clone(), who, homely: self.homely }))
     }
 
     fn now(&self) -> DateTime<Utc> {
