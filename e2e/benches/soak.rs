@@ -35,16 +35,19 @@ use tokio::time::sleep;
 const NAMESPACES: [&str; 2] = ["default", "kube-public"];
 const NAMES: u64 = 40;
 const WRITERS: u64 = 6;
-/// Between two deaths of the server.
-const LIFE: Duration = Duration::from_secs(17);
+/// Between two deaths of the server: the third life is longer than what it remembers of its history.
+const LIVES: [Duration; 3] =
+    [Duration::from_secs(17), Duration::from_secs(17), Duration::from_secs(130)];
+/// How long a book-keeper looks away between two watches: one never, one until the past is gone.
+const NAPS: [Duration; 2] = [Duration::ZERO, Duration::from_secs(100)];
 
 /// What all tasks share.
 struct Shared {
     stop: AtomicBool,
     /// Revision of every write that was acknowledged.
     written: Mutex<BTreeSet<u64>>,
-    /// What the book-keeper saw: from a list on, up to the last event, with the events.
-    stretches: Mutex<Vec<Stretch>>,
+    /// What each book-keeper saw: from a list on, up to the last event, with the events.
+    stretches: [Mutex<Vec<Stretch>>; NAPS.len()],
     wrong: Mutex<Vec<String>>,
     refused: AtomicU64,
 }
@@ -145,7 +148,7 @@ async fn write(client: Client, mut dice: Dice, shared: Arc<Shared>) {
 }
 
 /// Lists once and follows; lists again only when it is told that the past is gone.
-async fn keep_books(client: Client, shared: Arc<Shared>) {
+async fn keep_books(client: Client, who: usize, shared: Arc<Shared>) {
     let api: Api<ConfigMap> = Api::all(client);
     let mut there: BTreeMap<String, u64> = BTreeMap::new();
     let mut at = 0_u64;
@@ -158,7 +161,7 @@ async fn keep_books(client: Client, shared: Arc<Shared>) {
             at = list.metadata.resource_version.unwrap().parse().unwrap();
             there = list.items.iter().map(|one| (key(one), revision(one))).collect();
             let stretch = Stretch { from: at, to: at, events: BTreeSet::new() };
-            shared.stretches.lock().unwrap().push(stretch);
+            shared.stretches[who].lock().unwrap().push(stretch);
         }
         let params = WatchParams::default().timeout(20);
         let Ok(stream) = api.watch(&params, &at.to_string()).await else {
@@ -170,16 +173,20 @@ async fn keep_books(client: Client, shared: Arc<Shared>) {
             match event {
                 Ok(WatchEvent::Bookmark(mark)) => {
                     at = mark.metadata.resource_version.parse().unwrap();
-                    shared.stretches.lock().unwrap().last_mut().unwrap().to = at;
+                    shared.stretches[who].lock().unwrap().last_mut().unwrap().to = at;
                 }
                 Ok(WatchEvent::Error(status)) if status.code == 410 => {
                     at = 0;
                     break;
                 }
                 Ok(WatchEvent::Error(status)) => shared.wrong(format!("a watch: {status:?}")),
-                Ok(event) => note(event, &mut there, &mut at, &shared),
+                Ok(event) => note(event, &mut there, &mut at, (&shared, who)),
                 Err(_) => break,
             }
+        }
+        let waking = Instant::now() + NAPS[who];
+        while Instant::now() < waking && !shared.stopped() {
+            sleep(Duration::from_millis(100)).await;
         }
     }
 }
@@ -192,7 +199,7 @@ fn note(
     event: WatchEvent<ConfigMap>,
     there: &mut BTreeMap<String, u64>,
     at: &mut u64,
-    shared: &Shared,
+    (shared, who): (&Shared, usize),
 ) {
     let (what, object, was_there, stays) = match &event {
         WatchEvent::Added(object) => ("ADDED", object, false, true),
@@ -213,7 +220,7 @@ fn note(
         there.remove(&key)
     };
     *at = revision;
-    let mut stretches = shared.stretches.lock().unwrap();
+    let mut stretches = shared.stretches[who].lock().unwrap();
     let stretch = stretches.last_mut().unwrap();
     stretch.to = revision;
     if !stretch.events.insert(revision) {
@@ -300,7 +307,7 @@ async fn main() -> ExitCode {
     let shared = Arc::new(Shared {
         stop: AtomicBool::new(false),
         written: Mutex::default(),
-        stretches: Mutex::default(),
+        stretches: Default::default(),
         wrong: Mutex::default(),
         refused: AtomicU64::new(0),
     });
@@ -310,7 +317,9 @@ async fn main() -> ExitCode {
         let dice = Dice((seed as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (writer << 32 | 77));
         writers.spawn(write(client.clone(), dice, shared.clone()));
     }
-    writers.spawn(keep_books(client.clone(), shared.clone()));
+    for who in 0..NAPS.len() {
+        writers.spawn(keep_books(client.clone(), who, shared.clone()));
+    }
     let mut mirrors = JoinSet::new();
     let kinds = [
         ("all", "", false, false),
@@ -324,8 +333,11 @@ async fn main() -> ExitCode {
 
     let begin = Instant::now();
     let mut deaths = 0;
-    while begin.elapsed() + LIFE < length {
-        sleep(LIFE).await;
+    for life in LIVES.into_iter().cycle() {
+        if begin.elapsed() + life > length {
+            break;
+        }
+        sleep(life).await;
         // Dropping kills with SIGKILL.
         drop(server.take());
         server = Some(serve(port, folder.path()));
@@ -353,16 +365,23 @@ async fn main() -> ExitCode {
 
 fn report(shared: &Shared, kept: &[Mirror], deaths: u32, took: Duration) {
     let written = shared.written.lock().unwrap();
-    let stretches = shared.stretches.lock().unwrap();
-    let (mut covered, mut told) = (0, 0);
-    for stretch in stretches.iter() {
-        told += stretch.events.len();
-        for revision in written.range(stretch.from + 1..=stretch.to) {
-            covered += 1;
-            if !stretch.events.contains(revision) {
-                shared.wrong(format!("the write of {revision} was acknowledged and not told"));
+    let mut books = Vec::new();
+    for stretches in &shared.stretches {
+        let stretches = stretches.lock().unwrap();
+        let (mut covered, mut told) = (0, 0);
+        for stretch in stretches.iter() {
+            told += stretch.events.len();
+            for revision in written.range(stretch.from + 1..=stretch.to) {
+                covered += 1;
+                if !stretch.events.contains(revision) {
+                    shared.wrong(format!("the write of {revision} was acknowledged and not told"));
+                }
             }
         }
+        let count = stretches.len();
+        books.push(format!(
+            "{told} events in {count} stretches, {covered} acknowledged writes among them"
+        ));
     }
     let stores: Vec<String> = kept
         .iter()
@@ -381,10 +400,7 @@ fn report(shared: &Shared, kept: &[Mirror], deaths: u32, took: Duration) {
         written.len(),
         shared.refused.load(Ordering::Relaxed),
     );
-    println!(
-        "book-keeper: {told} events in {} stretches, {covered} of the acknowledged writes among them",
-        stretches.len(),
-    );
+    println!("book-keepers: {}", books.join("; "));
     println!("reflectors: {}", stores.join(", "));
     println!("wrong: {}", shared.wrong.lock().unwrap().len());
 }

@@ -583,6 +583,10 @@ fn prune(
     mine: &Entry,
 ) -> Value {
     let Some(last) = last.filter(|it| !it.set.is_empty()) else { return merged };
+    // What was applied before is all applied again: nothing is left behind.
+    if last.api_version == cx.api_version && last.set.difference(&mine.set).is_empty() {
+        return merged;
+    }
     let mut owned = mine.set.clone();
     for entry in others {
         owned.extend(&entry.set);

@@ -167,12 +167,16 @@ pub fn typed(
             if wanted != "object" && !wanted.is_empty() {
                 return Err(refused(value));
             }
+            // Looked up once: this is where reading an object spends its time.
             let open = node.open();
+            let properties = node.at.get("properties").and_then(Value::as_object);
+            let additional = node.at.get("additionalProperties").filter(|one| one.is_object());
+            let required = node.at.get("required").and_then(Value::as_array);
             let names: Vec<String> = fields.keys().cloned().collect();
             for name in names {
-                let inner = node.property(&name);
-                let declared =
-                    node.at.get("properties").is_some_and(|all| all.get(&name).is_some());
+                let schema = properties.and_then(|all| all.get(&name));
+                let declared = schema.is_some();
+                let inner = schema.or(additional).map(Node::new);
                 if fields.get(&name) == Some(&Value::Null) {
                     let text = |inner: &Node<'_>| inner.at["type"] == json!("string");
                     match inner.filter(|inner| !declared && text(inner)) {
@@ -183,28 +187,22 @@ pub fn typed(
                     continue;
                 }
                 // Optional lists and maps that are empty are not written.
-                let needed =
-                    node.at["required"].as_array().is_some_and(|all| all.contains(&json!(name)));
+                let needed = || required.is_some_and(|all| all.iter().any(|one| *one == *name));
                 if declared
-                    && !needed
                     && name != "managedFields"
                     && is_empty_collection(inner, fields.get(&name))
+                    && !needed()
                 {
                     fields.shift_remove(&name);
                     continue;
                 }
                 let at = join(path, &name);
-                match (node.property(&name), fields.get_mut(&name)) {
+                match (inner, fields.get_mut(&name)) {
                     (Some(inner), Some(child)) => {
-                        let declared = node.at.get("properties").and_then(|all| all.get(&name));
-                        let map = declared.is_none();
-                        let (owner, at) =
-                            match declared.and_then(type_name).or_else(|| type_name(inner.at)) {
-                                _ if map => (owner.to_owned(), path.to_owned()),
-                                _ => (owner.to_owned(), at),
-                            };
-                        let deeper = declared.and_then(type_name).unwrap_or(owner);
-                        typed(inner, &deeper, child, &at, unknown)?;
+                        // What is wrong in a map is said of the map.
+                        let at = if declared { at } else { path.to_owned() };
+                        let deeper = schema.and_then(type_name);
+                        typed(inner, deeper.as_deref().unwrap_or(owner), child, &at, unknown)?;
                     }
                     (None, _) if !open => {
                         unknown.push(at);

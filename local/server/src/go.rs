@@ -285,6 +285,12 @@ pub fn patched_text(object: &Value) -> String {
     Value::Object(all).to_string()
 }
 
+/// Texts as Go's `%q` shows a list of them.
+pub(crate) fn quoted_list(texts: &[&str]) -> String {
+    let all: Vec<String> = texts.iter().map(|text| format!("{text:?}")).collect();
+    format!("[{}]", all.join(" "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::json_error;

@@ -41,7 +41,7 @@ pub struct ListOptions {
 #[derive(Clone, Debug)]
 pub struct Page {
     /// The objects.
-    pub items: Vec<Value>,
+    pub items: Vec<Arc<Value>>,
     /// The version of the list.
     pub version: u64,
     /// The token of the next page, empty at the end.
@@ -209,7 +209,7 @@ impl Plane {
         });
         let mut last = String::new();
         while let Some(entry) = left.next() {
-            let shown = kinds::present(resource, &entry.value);
+            let shown = kinds::shown(resource, &entry.value);
             if !selector.is_empty() && !selector.matches(&shown) {
                 continue;
             }
@@ -255,20 +255,22 @@ impl Plane {
             after = now.max(version);
             if replay {
                 for entry in entries {
-                    let object = kinds::present(&resource, &entry.value);
-                    if selector.matches(&object) {
+                    let object = kinds::shown(&resource, &entry.value);
+                    if selector.is_empty() || selector.matches(&object) {
                         first.push(Change { kind: "ADDED", object });
                     }
                 }
                 if options.bookmarks {
-                    first.push(Change { kind: "BOOKMARK", object: initial_end(&resource, now) });
+                    let object = Arc::new(initial_end(&resource, now));
+                    first.push(Change { kind: "BOOKMARK", object });
                 }
             }
         }
         let too_old = after < self.store().oldest();
         if too_old {
             let text = format!("too old resource version: {after} ({})", self.store().oldest());
-            first = vec![Change { kind: "ERROR", object: ApiError::expired(text).status() }];
+            let object = Arc::new(ApiError::expired(text).status());
+            first = vec![Change { kind: "ERROR", object }];
         }
         let source = self.store().watch(&range, after);
         Ok(Changes {
@@ -300,7 +302,7 @@ pub struct Change {
     /// ADDED, MODIFIED, DELETED, BOOKMARK or ERROR.
     pub kind: &'static str,
     /// The object, or a Status.
-    pub object: Value,
+    pub object: Arc<Value>,
 }
 
 /// An open watch.
@@ -331,7 +333,10 @@ impl Changes {
                 }
                 Err(error) => {
                     self.ended = true;
-                    return vec![Change { kind: "ERROR", object: ApiError::from(error).status() }];
+                    return vec![Change {
+                        kind: "ERROR",
+                        object: Arc::new(ApiError::from(error).status()),
+                    }];
                 }
             }
         }
@@ -343,21 +348,24 @@ impl Changes {
     pub fn bookmark(&self) -> Option<Change> {
         self.bookmarks.then(|| Change {
             kind: "BOOKMARK",
-            object: bookmark(&self.resource, self.source.position()),
+            object: Arc::new(bookmark(&self.resource, self.source.position())),
         })
     }
 
     fn change(&self, event: Event) -> Option<Change> {
-        let shown = |value: &Value| kinds::present(&self.resource, value);
-        let new = event.value.as_ref().map(|value| shown(value));
+        let shown = |value: &Arc<Value>| kinds::shown(&self.resource, value);
+        let new = event.value.as_ref().map(shown);
+        let matches =
+            |object: &Arc<Value>| self.selector.is_empty() || self.selector.matches(object);
+        let now = new.as_ref().is_some_and(matches);
         let old = event.previous.as_ref().map(|(_, value)| shown(value));
-        let now = new.as_ref().is_some_and(|object| self.selector.matches(object));
-        let before = old.as_ref().is_some_and(|object| self.selector.matches(object));
+        let before = old.as_ref().is_some_and(matches);
         match (before, now, new, old) {
             (false, true, Some(object), _) => Some(Change { kind: "ADDED", object }),
             (true, true, Some(object), _) => Some(Change { kind: "MODIFIED", object }),
             (true, false, _, Some(object)) => {
-                Some(Change { kind: "DELETED", object: versioned(object, event.revision) })
+                let object = Arc::new(versioned(Value::clone(&object), event.revision));
+                Some(Change { kind: "DELETED", object })
             }
             _ => None,
         }

@@ -72,3 +72,60 @@ async fn service_accounts_have_tokens_while_they_live() {
 fn a_line_that_is_no_token_is_named() {
     assert_eq!(Tokens::parse("a,b,c\n\nonly\n").err(), Some(3));
 }
+
+#[tokio::test]
+async fn nobody_gives_away_what_they_do_not_have() {
+    let plane = Plane::new(Options::default()).expect("a plane");
+    let mut tokens = Tokens::parse("secret,alice,1,\"dev\"\n").expect("tokens");
+    let admin = tokens.add_admin();
+    let service = plane.guarded(tokens);
+    let rbac = "/apis/rbac.authorization.k8s.io/v1";
+    let roles = format!("{rbac}/namespaces/default/roles");
+    let bindings = format!("{rbac}/namespaces/default/rolebindings");
+    let rules = |verbs: Value, group: &str, resource: &str| json!({"verbs": verbs, "apiGroups": [group], "resources": [resource]});
+    let role = |name: &str, rules: Value| json!({"metadata": {"name": name}, "rules": rules});
+    let bind = |name: &str, role: &str| {
+        json!({
+            "metadata": {"name": name}, "subjects": [{"kind": "User", "name": "alice", "apiGroup": "rbac.authorization.k8s.io"}],
+            "roleRef": {"kind": "Role", "name": role, "apiGroup": "rbac.authorization.k8s.io"},
+        })
+    };
+    let group = "rbac.authorization.k8s.io";
+    let keeper = json!([
+        rules(json!(["*"]), group, "roles"),
+        rules(json!(["get", "create"]), group, "rolebindings"),
+        rules(json!(["get"]), "", "pods"),
+    ]);
+    let mut keeper = role("keeper", keeper);
+    keeper["rules"][0]["verbs"] = json!(["get", "create", "update", "patch"]);
+    for (path, body) in [
+        (&roles, keeper),
+        (&bindings, bind("keeper", "keeper")),
+        (&roles, role("secrets", json!([rules(json!(["get"]), "", "secrets")]))),
+    ] {
+        let (code, said) = ask(&service, &admin, "POST", path, body).await;
+        assert_eq!(code, 201, "{said}");
+    }
+    let pods = role("pods", json!([rules(json!(["get"]), "", "pods")]));
+    assert_eq!(ask(&service, "secret", "POST", &roles, pods).await.0, 201);
+    let more = role("more", json!([rules(json!(["get", "delete"]), "", "pods")]));
+    let (code, said) = ask(&service, "secret", "POST", &roles, more.clone()).await;
+    assert_eq!((code, &said["reason"]), (403, &json!("Forbidden")));
+    assert_eq!(
+        said["message"],
+        json!(
+            "roles.rbac.authorization.k8s.io \"more\" is forbidden: user \"alice\" (groups=[\"dev\" \"system:authenticated\"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"delete\"]}"
+        )
+    );
+    let mut changed = role("pods", json!([rules(json!(["*"]), "", "pods")]));
+    let one = format!("{roles}/pods");
+    assert_eq!(ask(&service, "secret", "PUT", &one, changed.clone()).await.0, 403);
+    changed["rules"][0]["verbs"] = json!(["get"]);
+    changed["metadata"]["labels"] = json!({"a": "b"});
+    assert_eq!(ask(&service, "secret", "PUT", &one, changed).await.0, 200);
+    let (code, said) = ask(&service, "secret", "POST", &bindings, bind("own", "secrets")).await;
+    assert_eq!(code, 403, "{said}");
+    assert_eq!(ask(&service, "secret", "POST", &bindings, bind("own", "pods")).await.0, 201);
+    assert_eq!(ask(&service, "secret", "POST", &bindings, bind("none", "missing")).await.0, 404);
+    assert_eq!(ask(&service, &admin, "POST", &roles, more).await.0, 201);
+}

@@ -91,3 +91,36 @@ async fn definitions_are_served_and_ended() {
     let (code, _) = ask(&plane, "GET", boats, JSON, Value::Null).await;
     assert_eq!(code, 404);
 }
+
+#[tokio::test]
+async fn simulated_pods_say_so() {
+    let plane = Plane::new(Options::default()).unwrap();
+    let pods = "/api/v1/namespaces/default/pods";
+    for (name, node) in [("waiting", Value::Null), ("running", json!("node-1"))] {
+        let pod = json!({"metadata": {"name": name}, "spec": {"nodeName": node, "containers": [{"name": "c", "image": "i"}]}});
+        assert_eq!(ask(&plane, "POST", pods, JSON, pod).await.0, 201);
+    }
+    for (path, code, wanted) in [
+        ("none/log", 404, "pods \"none\" not found"),
+        ("waiting/log", 204, ""),
+        ("waiting/exec?command=ls", 400, "pod waiting does not have a host assigned"),
+        ("running/log?container=zz", 400, "container zz is not valid for pod running"),
+        ("running/exec", 400, "pod running is simulated: it runs nothing that exec could reach"),
+        (
+            "running/portforward",
+            400,
+            "pod running is simulated: it runs nothing that portforward could reach",
+        ),
+    ] {
+        let (said, status) = ask(&plane, "GET", &format!("{pods}/{path}"), JSON, Value::Null).await;
+        let message = status["message"].as_str().unwrap_or_default();
+        assert_eq!((said, message), (code, wanted), "{path}");
+    }
+    let request = Request::builder().uri(format!("{pods}/running/log")).body(Body::empty());
+    let answer = plane.service().oneshot(request.unwrap()).await.unwrap();
+    let text = answer.into_body().collect().await.unwrap().to_bytes();
+    assert_eq!(
+        &text[..],
+        b"simulated: container c of pod running runs nothing, so it writes no log\n"
+    );
+}

@@ -102,7 +102,9 @@ pub(super) fn start(which: &Which, listen: Option<SocketAddr>, cli: &Cli) -> any
             let last = text.lines().last().unwrap_or("no word").to_owned();
             return Err(bad_input(format!("the plane ended at once ({status}): {last}")));
         }
-        if started.elapsed() > Duration::from_secs(20) {
+        // The very first start on a machine compiles the interpreter.
+        if started.elapsed() > Duration::from_secs(60) {
+            let _ = child.kill();
             return Err(bad_input(format!("the plane does not answer; see {}", log.display())));
         }
         std::thread::sleep(Duration::from_millis(30));

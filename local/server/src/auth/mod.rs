@@ -4,6 +4,7 @@
 //! the process are the admin. Impersonation is heeded in both.
 
 mod bootstrap; // the roles there are from the start
+mod grant; // what may be given away
 mod rbac; // what roles and bindings allow
 mod review; // access reviews, token reviews
 mod token; // tokens of service accounts
@@ -15,6 +16,7 @@ use crate::plane::Plane;
 use crate::status::{ApiError, Result};
 
 pub(crate) use bootstrap::objects as bootstrap_objects;
+pub(crate) use grant::check as may_give;
 pub(crate) use rbac::{Action, allowed};
 pub(crate) use review::review;
 pub(crate) use token::issue;

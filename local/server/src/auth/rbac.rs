@@ -89,7 +89,8 @@ pub(crate) fn allowed(plane: &Plane, user: &User, action: &Action) -> Option<Str
     }
     for binding in bindings(plane, "clusterrolebindings", "") {
         let Some(subject) = subject_of(&binding, user, "") else { continue };
-        if rules(plane, &binding["roleRef"], "").iter().any(|rule| fits(rule, action)) {
+        let rules = rules(plane, &binding["roleRef"], "").unwrap_or_default();
+        if rules.iter().any(|rule| fits(rule, action)) {
             return Some(reason("ClusterRoleBinding", &binding, "", subject));
         }
     }
@@ -98,7 +99,7 @@ pub(crate) fn allowed(plane: &Plane, user: &User, action: &Action) -> Option<Str
     }
     for binding in bindings(plane, "rolebindings", &action.namespace) {
         let Some(subject) = subject_of(&binding, user, &action.namespace) else { continue };
-        let rules = rules(plane, &binding["roleRef"], &action.namespace);
+        let rules = rules(plane, &binding["roleRef"], &action.namespace).unwrap_or_default();
         if rules.iter().any(|rule| fits(rule, action)) {
             return Some(reason("RoleBinding", &binding, &action.namespace, subject));
         }
@@ -130,13 +131,13 @@ pub(super) fn all_rules(plane: &Plane, user: &User, namespace: &str) -> Vec<Valu
     let mut found = Vec::new();
     for binding in bindings(plane, "clusterrolebindings", "") {
         if subject_of(&binding, user, "").is_some() {
-            found.extend(rules(plane, &binding["roleRef"], ""));
+            found.extend(rules(plane, &binding["roleRef"], "").into_iter().flatten());
         }
     }
     if !namespace.is_empty() {
         for binding in bindings(plane, "rolebindings", namespace) {
             if subject_of(&binding, user, namespace).is_some() {
-                found.extend(rules(plane, &binding["roleRef"], namespace));
+                found.extend(rules(plane, &binding["roleRef"], namespace).into_iter().flatten());
             }
         }
     }
@@ -153,15 +154,16 @@ fn bindings(plane: &Plane, plural: &str, namespace: &str) -> Vec<Value> {
     entries.into_iter().map(|entry| Value::clone(&entry.value)).collect()
 }
 
-fn rules(plane: &Plane, role: &Value, namespace: &str) -> Vec<Value> {
+/// The rules of the role a binding refers to; none if there is no such role.
+pub(super) fn rules(plane: &Plane, role: &Value, namespace: &str) -> Option<Vec<Value>> {
     let name = role["name"].as_str().unwrap_or_default();
     let key = match role["kind"].as_str() {
         Some("ClusterRole") => format!("{GROUP}/clusterroles/{name}"),
         Some("Role") if !namespace.is_empty() => format!("{GROUP}/roles/{namespace}/{name}"),
-        _ => return Vec::new(),
+        _ => return None,
     };
-    let found = plane.store().get(&key);
-    found.and_then(|entry| entry.value["rules"].as_array().cloned()).unwrap_or_default()
+    let found = plane.store().get(&key)?;
+    Some(found.value["rules"].as_array().cloned().unwrap_or_default())
 }
 
 fn subject_of<'b>(binding: &'b Value, user: &User, namespace: &str) -> Option<&'b Value> {

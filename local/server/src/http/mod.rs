@@ -2,6 +2,7 @@
 
 mod answer; // answers
 mod options; // what a request says besides its path
+mod simulated; // what a kubelet would answer
 mod verbs; // writes and deletions
 mod watch; // lists and watches
 
@@ -267,6 +268,9 @@ async fn serve(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response
     let Target { namespace, name, subresource, .. } = target;
     let subresource = subresource.as_str();
     let can = |verb: &str| target.resource.verbs.iter().any(|one| one == verb);
+    if let Some(answer) = simulated::answer(plane, asked, target) {
+        return answer;
+    }
     match (asked.method.as_str(), name.is_empty(), subresource.is_empty()) {
         ("GET", true, _) if can("list") => {
             if asked.flag("watch") {

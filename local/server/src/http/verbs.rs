@@ -188,6 +188,6 @@ pub(super) async fn delete_all(plane: &Plane, asked: &Asked, target: &Target) ->
         }
     }
     page.continued = false;
-    let (content_type, value) = table::render_list(&target.resource, page, &form)?;
+    let (content_type, value) = table::render_list(&target.resource, &page, &form)?;
     Ok(encode(200, &content_type, &value, &form))
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::response::Response;
 use http::header::CONTENT_TYPE;
-use serde_json::json;
+use serde_json::Value;
 
 use super::Asked;
-use super::answer::{Streaming, encode};
+use super::answer::{Streaming, encode, reply};
 use super::options::{form, list_options};
 use crate::list::Change;
 use crate::plane::{Plane, Target};
@@ -19,7 +19,14 @@ pub(super) async fn list(plane: &Plane, asked: &Asked, target: &Target) -> Resul
     let form = form(asked, Answer::List)?;
     let options = list_options(asked)?;
     let page = plane.list(target, &options).await?;
-    let (content_type, value) = table::render_list(&target.resource, page, &form)?;
+    if form.is_plain() {
+        return Ok(reply(
+            200,
+            "application/json",
+            table::list_text(&target.resource, &page, &form),
+        ));
+    }
+    let (content_type, value) = table::render_list(&target.resource, &page, &form)?;
     Ok(encode(200, &content_type, &value, &form))
 }
 
@@ -78,25 +85,33 @@ pub(super) fn watch(plane: &Plane, asked: &Asked, target: &Target) -> Result<Res
     Ok(response)
 }
 
+#[derive(serde::Serialize)]
+struct Line<'l> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    object: &'l Value,
+}
+
 pub(super) fn line(
     resource: &crate::resource::Resource,
     change: Change,
     form: &Form,
     columns: &mut Columns,
 ) -> Bytes {
-    let object = if change.kind == "ERROR" {
-        change.object
+    let written = |object: &Value| {
+        serde_json::to_vec(&Line { kind: change.kind, object }).unwrap_or_default()
+    };
+    let mut bytes = if change.kind == "ERROR" || form.is_plain() {
+        written(&change.object)
     } else if change.kind == "BOOKMARK" {
-        table::render_bookmark(change.object, form)
+        written(&table::render_bookmark(Value::clone(&change.object), form))
     } else {
         let columns = std::mem::replace(columns, Columns::Omitted);
-        match table::render(resource, change.object, form, columns) {
-            Ok((_, value)) => value,
-            Err(error) => error.status(),
+        match table::render(resource, Value::clone(&change.object), form, columns) {
+            Ok((_, value)) => written(&value),
+            Err(error) => written(&error.status()),
         }
     };
-    let mut bytes =
-        serde_json::to_vec(&json!({"type": change.kind, "object": object})).unwrap_or_default();
     bytes.push(b'\n');
     Bytes::from(bytes)
 }

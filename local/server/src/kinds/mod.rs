@@ -14,7 +14,7 @@ use defaults::{default, set_defaults};
 
 pub use creation::prepare_create;
 pub use deletion::{begin_deletion, deletion_shows_object, mark_deleted, may_go};
-pub use versions::{present, to_stored};
+pub use versions::{present, shown, to_stored};
 
 /// The finalizer of definitions whose instances still are to be deleted.
 pub const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";

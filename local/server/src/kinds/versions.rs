@@ -1,9 +1,19 @@
 //! One object in several versions: as it is stored, as it is shown.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use crate::decode;
 use crate::resource::Resource;
+
+/// The same without a copy where it is shown as it is stored.
+#[must_use]
+pub fn shown(resource: &Resource, stored: &Arc<Value>) -> Arc<Value> {
+    let as_stored = resource.custom.is_none()
+        && stored.get("apiVersion").and_then(Value::as_str) == Some(&resource.api_version());
+    if as_stored { stored.clone() } else { Arc::new(present(resource, stored)) }
+}
 
 /// A stored object in the version of the resource.
 #[must_use]

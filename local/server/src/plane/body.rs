@@ -216,6 +216,14 @@ pub enum Encoding {
 /// Reads a body, with the duplicate keys of JSON as strict findings.
 pub fn parse(bytes: &[u8], encoding: Encoding) -> Result<(Value, Vec<String>), String> {
     if encoding == Encoding::Yaml {
+        // JSON is YAML too, and read much faster; what is odd in it is said as YAML says it.
+        if bytes.first() == Some(&b'{') {
+            if let (Ok(value), Some([])) =
+                (serde_json::from_slice(bytes), decode::duplicates(bytes).as_deref())
+            {
+                return Ok((value, Vec::new()));
+            }
+        }
         let value: Value = serde_yaml::from_slice(bytes).map_err(|error| {
             format!("error converting YAML to JSON: yaml: {}", yaml_error(&error))
         })?;

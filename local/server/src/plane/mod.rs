@@ -279,6 +279,7 @@ impl Plane {
             self.place(target, &mut body)?;
             ownership::one_reference_each(&mut body, &mut options.warnings);
         }
+        auth::may_give(self, options.user.as_ref(), target, None, &body)?;
         let given = body["metadata"]["name"].as_str().unwrap_or_default().to_owned();
         keep::born(resource, &mut body);
         kinds::prepare_create(resource, &mut body);
@@ -474,6 +475,7 @@ impl Plane {
             )?;
         }
         self.ask_webhooks_for_changes(target, current, &mut next, options)?;
+        auth::may_give(self, options.user.as_ref(), target, Some(current), &next)?;
         admit::on_update(self, target, current, &mut next)?;
         self.validate_update(resource, &next, current)?;
         self.ask_webhooks(target, Operation::Update, current, &next, options)?;

@@ -6,6 +6,9 @@ mod custom; // what custom resources show
 mod format; // ages, lists, labels
 mod pod; // the status of a Pod in one word
 
+use std::sync::Arc;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 
 use cells::cells;
@@ -47,6 +50,11 @@ pub enum Columns {
 }
 
 impl Form {
+    /// Whether objects are shown as they are, in JSON.
+    pub fn is_plain(&self) -> bool {
+        self.shape == Shape::Whole && !self.yaml && self.refused.is_none()
+    }
+
     fn meta_version(&self) -> &'static str {
         if self.older { "meta.k8s.io/v1beta1" } else { "meta.k8s.io/v1" }
     }
@@ -174,7 +182,7 @@ pub fn render(
             let version = object["metadata"]["resourceVersion"].clone();
             let metadata =
                 if version.is_null() { json!({}) } else { json!({"resourceVersion": version}) };
-            table(resource, &[object], metadata, form, columns)
+            table(resource, &[Arc::new(object)], metadata, form, columns)
         }
     };
     Ok((content_type(form), value))
@@ -191,9 +199,7 @@ pub fn render_bookmark(object: Value, form: &Form) -> Value {
     }
 }
 
-/// A page of a list in the form.
-pub fn render_list(resource: &Resource, page: Page, form: &Form) -> Result<(String, Value)> {
-    form.check(resource, Answer::List)?;
+fn list_metadata(resource: &Resource, page: &Page, form: &Form) -> Value {
     let mut metadata = json!({"resourceVersion": page.version.to_string()});
     if !page.next.is_empty() {
         metadata["continue"] = json!(page.next);
@@ -203,6 +209,58 @@ pub fn render_list(resource: &Resource, page: Page, form: &Form) -> Result<(Stri
     if let Some(remaining) = page.remaining {
         metadata["remainingItemCount"] = json!(remaining);
     }
+    metadata
+}
+
+/// An item of a list; those of built-in kinds do not say their kind.
+struct Item<'i> {
+    object: &'i Value,
+    names_kind: bool,
+}
+
+impl Serialize for Item<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Some(fields) = self.object.as_object().filter(|_| !self.names_kind) else {
+            return self.object.serialize(serializer);
+        };
+        let mut map = serializer.serialize_map(None)?;
+        for (key, value) in fields {
+            if key != "kind" && key != "apiVersion" {
+                map.serialize_entry(key, value)?;
+            }
+        }
+        map.end()
+    }
+}
+
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct List<'l> {
+    kind: &'l str,
+    api_version: String,
+    metadata: Value,
+    items: Vec<Item<'l>>,
+}
+
+/// A page of a list, written as it is stored, without a copy of its objects.
+pub fn list_text(resource: &Resource, page: &Page, form: &Form) -> Vec<u8> {
+    let names_kind = resource.custom.is_some();
+    let items = page.items.iter().map(|object| Item { object, names_kind }).collect();
+    let list = List {
+        kind: &resource.list_kind,
+        api_version: resource.api_version(),
+        metadata: list_metadata(resource, page, form),
+        items,
+    };
+    let mut text = serde_json::to_vec(&list).unwrap_or_default();
+    text.push(b'\n');
+    text
+}
+
+/// A page of a list in the form.
+pub fn render_list(resource: &Resource, page: &Page, form: &Form) -> Result<(String, Value)> {
+    form.check(resource, Answer::List)?;
+    let metadata = list_metadata(resource, page, form);
     let value = match form.shape {
         Shape::Table => {
             let columns = if page.continued { Columns::Omitted } else { Columns::Shown };
@@ -214,15 +272,9 @@ pub fn render_list(resource: &Resource, page: Page, form: &Form) -> Result<(Stri
             json!({"kind": "PartialObjectMetadataList", "apiVersion": form.meta_version(), "metadata": metadata, "items": items})
         }
         Shape::Whole => {
-            let mut items = page.items;
-            if resource.custom.is_none() {
-                for item in &mut items {
-                    if let Some(fields) = item.as_object_mut() {
-                        fields.shift_remove("kind");
-                        fields.shift_remove("apiVersion");
-                    }
-                }
-            }
+            let names_kind = resource.custom.is_some();
+            let items: Vec<Item<'_>> =
+                page.items.iter().map(|object| Item { object, names_kind }).collect();
             json!({"kind": resource.list_kind, "apiVersion": resource.api_version(), "metadata": metadata, "items": items})
         }
     };
@@ -231,7 +283,7 @@ pub fn render_list(resource: &Resource, page: Page, form: &Form) -> Result<(Stri
 
 fn table(
     resource: &Resource,
-    objects: &[Value],
+    objects: &[Arc<Value>],
     metadata: Value,
     form: &Form,
     columns: Columns,
@@ -251,7 +303,7 @@ fn table(
             row["object"] = match form.include {
                 Include::None => Value::Null,
                 Include::Metadata => partial(object, form.meta_version()),
-                Include::Object => object.clone(),
+                Include::Object => Value::clone(object),
             };
             row
         })
