@@ -1,4 +1,5 @@
 //! Admission webhooks, over HTTPS, as the plane calls them.
+#![allow(clippy::unwrap_used)]
 use std::sync::{Arc, Mutex};
 
 use base64::Engine;
@@ -23,13 +24,11 @@ fn pack(text: &str) -> String {
     base64::engine::general_purpose::STANDARD.encode(text)
 }
 
-async fn listen(decide: Decide, authority: bool) -> Hook {
+async fn listen(decide: Decide, authority: rcgen::IsCa) -> Hook {
     let names = vec!["127.0.0.1".to_owned(), "hook.default.svc".to_owned()];
     let key = rcgen::KeyPair::generate().unwrap();
     let mut parameters = rcgen::CertificateParams::new(names).unwrap();
-    if authority {
-        parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
-    }
+    parameters.is_ca = authority;
     let made = parameters.self_signed(&key).unwrap();
     let der = rustls::pki_types::PrivateKeyDer::try_from(key.serialize_der()).unwrap();
     let config = rustls::ServerConfig::builder_with_provider(Arc::new(
@@ -85,7 +84,7 @@ fn patching(patch: Value) -> (StatusCode, Value) {
 
 impl Hook {
     async fn new(decide: impl Fn(&Value) -> (StatusCode, Value) + Send + Sync + 'static) -> Hook {
-        listen(Arc::new(decide), false).await
+        listen(Arc::new(decide), rcgen::IsCa::NoCa).await
     }
 
     fn asked(&self) -> Vec<Value> {
@@ -281,7 +280,11 @@ async fn who_changed_before_is_asked_again() {
 async fn failures_refuse_or_are_passed_over() {
     let broken = Hook::new(|_| (StatusCode::INTERNAL_SERVER_ERROR, json!({}))).await;
     let other = Hook::new(|_| allow()).await;
-    let owner = listen(Arc::new(|_: &Value| allow()), true).await;
+    let owner = listen(
+        Arc::new(|_: &Value| allow()),
+        rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained),
+    )
+    .await;
     let closed = "https://127.0.0.1:1/check";
     let own = |client: Value| other.spec("v", json!({"clientConfig": client}));
     let service = json!({"service": {"name": "hook", "namespace": "default", "path": "x"}});
