@@ -3,6 +3,8 @@
 //! 1. What is here may be old by as much as a watch lags; whoever writes names the version it read,
 //!    or looks at what is live first. What is not here is asked for.
 //! 2. An older version never takes the place of a newer one.
+//! 3. Answers to writes may come later than what a watch tells of them: an object that is not here and is
+//!    no newer than what the watch has reached was deleted since.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -20,8 +22,19 @@ type Objects = HashMap<(String, String), Value>;
 #[derive(Default)]
 struct Store {
     objects: Objects,
-    /// All objects of the kind are here: it is watched without a selector, and the watch runs.
-    complete: bool,
+    coverage: Coverage,
+    /// The newest version that the watch has told of.
+    reached: u64,
+}
+
+/// Which objects of a kind a watch shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Coverage {
+    /// All: it selects nothing.
+    Whole,
+    /// Those of a selector, or of a namespace.
+    #[default]
+    Part,
 }
 
 /// Objects of the watched kinds.
@@ -39,10 +52,10 @@ impl Mirror {
         self.kinds.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A watch starts with these; `complete` if it selects nothing.
-    pub fn start(&self, api_version: &str, kind: &str, objects: &[Value], complete: bool) {
-        let mut store = Store { objects: Objects::new(), complete };
-        for object in objects {
+    /// A watch starts with a list.
+    pub fn start(&self, api_version: &str, kind: &str, list: &Value, coverage: Coverage) {
+        let mut store = Store { objects: Objects::new(), coverage, reached: version(list) };
+        for object in list["items"].as_array().into_iter().flatten() {
             store.objects.insert(key(object), typed(object, api_version, kind));
         }
         self.write().insert((api_version.to_owned(), kind.to_owned()), store);
@@ -53,10 +66,11 @@ impl Mirror {
         self.write().remove(&(api_version.to_owned(), kind.to_owned()));
     }
 
-    /// An object was seen, in a watch or as the answer to a write. Only watched kinds are kept.
+    /// A watch told of an object.
     pub fn saw(&self, object: &Value) {
         let mut kinds = self.write();
         let Some(store) = kinds.get_mut(&kind(object)) else { return };
+        store.reached = store.reached.max(version(object));
         let key = key(object);
         let newer = store.objects.get(&key).is_none_or(|old| version(old) <= version(object));
         if newer {
@@ -64,7 +78,26 @@ impl Mirror {
         }
     }
 
-    /// An object is gone, or is on its way.
+    /// A watch told that an object is gone.
+    pub fn saw_gone(&self, object: &Value) {
+        let mut kinds = self.write();
+        let Some(store) = kinds.get_mut(&kind(object)) else { return };
+        store.reached = store.reached.max(version(object));
+        store.objects.remove(&key(object));
+    }
+
+    /// A write was answered with this. Only watched kinds are kept.
+    pub fn answered(&self, object: &Value) {
+        let mut kinds = self.write();
+        let Some(store) = kinds.get_mut(&kind(object)) else { return };
+        let key = key(object);
+        let before = store.objects.get(&key).map_or(store.reached, version);
+        if before < version(object) {
+            store.objects.insert(key, object.clone());
+        }
+    }
+
+    /// An object is about to go.
     pub fn lost(&self, at: &ObjectRef) {
         let mut kinds = self.write();
         if let Some(store) = kinds.get_mut(&(at.api_version.clone(), at.kind.clone())) {
@@ -84,14 +117,14 @@ impl Mirror {
         let kinds = self.read();
         let store = kinds.get(&(at.api_version.clone(), at.kind.clone()));
         let key = (at.namespace.clone(), at.name.clone());
-        store.is_some_and(|it| it.complete && !it.objects.contains_key(&key))
+        store.is_some_and(|it| it.coverage == Coverage::Whole && !it.objects.contains_key(&key))
     }
 
     /// All objects of a kind, a namespace (all if empty) and labels (`a=b,c`), if all are here.
     pub fn list(&self, of: &ObjectRef, labels: &str) -> Option<Vec<Value>> {
         let kinds = self.read();
         let store = kinds.get(&(of.api_version.clone(), of.kind.clone()))?;
-        if !store.complete {
+        if store.coverage == Coverage::Part {
             return None;
         }
         let wanted = |object: &Value| {
@@ -154,7 +187,8 @@ mod tests {
         let mirror = Mirror::default();
         mirror.saw(&object("a", 1, "x"));
         assert_eq!(mirror.get(&at("a")), None, "kinds that nobody watches are not kept");
-        mirror.start("v1", "ConfigMap", &[object("a", 3, "x")], false);
+        let list = json!({"metadata": {"resourceVersion": "3"}, "items": [object("a", 3, "x")]});
+        mirror.start("v1", "ConfigMap", &list, Coverage::Part);
         mirror.saw(&object("a", 2, "old"));
         assert_eq!(mirror.get(&at("a")), Some(object("a", 3, "x")));
         mirror.saw(&object("a", 4, "new"));
@@ -165,9 +199,27 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_that_comes_late_brings_nothing_back() {
+        let mirror = Mirror::default();
+        let list = json!({"metadata": {"resourceVersion": "5"}, "items": [object("a", 3, "x")]});
+        mirror.start("v1", "ConfigMap", &list, Coverage::Whole);
+        mirror.saw_gone(&object("a", 7, "x"));
+        mirror.answered(&object("a", 7, "x"));
+        assert!(mirror.lacks(&at("a")), "it went with the last finalizer that was taken off");
+        mirror.answered(&object("b", 4, "x"));
+        assert!(mirror.lacks(&at("b")), "the list was made after it went");
+        mirror.answered(&object("c", 8, "x"));
+        assert!(mirror.get(&at("c")).is_some(), "the watch will tell of it");
+        mirror.saw_gone(&object("c", 9, "x"));
+        assert!(mirror.lacks(&at("c")));
+    }
+
+    #[test]
     fn a_complete_kind_can_be_listed() {
         let mirror = Mirror::default();
-        mirror.start("v1", "ConfigMap", &[object("a", 1, "x"), object("b", 2, "y")], true);
+        let items = [object("a", 1, "x"), object("b", 2, "y")];
+        let list = json!({"metadata": {"resourceVersion": "2"}, "items": items});
+        mirror.start("v1", "ConfigMap", &list, Coverage::Whole);
         assert_eq!(mirror.list(&at(""), "app=y").unwrap().len(), 1);
         assert_eq!(mirror.list(&at(""), "app").unwrap().len(), 2);
         assert!(mirror.lacks(&at("c")) && !mirror.lacks(&at("a")));

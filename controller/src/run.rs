@@ -21,6 +21,7 @@ use tracing::Instrument;
 
 use crate::clusters;
 use crate::kinds::Resource;
+use crate::mirror::Coverage;
 use crate::observe::Metrics;
 use crate::queue::Queue;
 use crate::report;
@@ -271,7 +272,10 @@ async fn watch(
     let own = resource.api_version != V1BETA1 || resource.kind == "Application";
     let namespace = if own { shared.options.namespace.as_str() } else { "" };
     let base = rest::path(resource, namespace, None);
-    let complete = selector.is_empty() && namespace.is_empty();
+    let coverage = match selector.is_empty() && namespace.is_empty() {
+        true => Coverage::Whole,
+        false => Coverage::Part,
+    };
     // One watch of a kind feeds the mirror: two that begin anew at their own times would undo each
     // other.
     let mirror = (selector != RUN_NAME).then(|| shared.world.mirror());
@@ -294,7 +298,7 @@ async fn watch(
             };
         let items = list["items"].as_array().map_or(&[][..], Vec::as_slice);
         if let Some(mirror) = &mirror {
-            mirror.start(&resource.api_version, &resource.kind, items, complete);
+            mirror.start(&resource.api_version, &resource.kind, &list, coverage);
         }
         for (index, item) in items.iter().enumerate() {
             if let Some(key) = key(item) {
@@ -341,7 +345,7 @@ async fn watch(
                     }
                     Ok(WatchEvent::Deleted(it)) => {
                         if let Some(mirror) = &mirror {
-                            mirror.lost(&ObjectRef::of(&it, ""));
+                            mirror.saw_gone(&it);
                         }
                         it
                     }

@@ -98,7 +98,7 @@ impl KubeWorld {
             .await
             .map_err(classify)?;
         if writes && member.is_own() {
-            self.mirror.saw(&answer);
+            self.mirror.answered(&answer);
         }
         Ok(answer)
     }
