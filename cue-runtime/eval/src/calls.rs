@@ -160,7 +160,7 @@ impl Evaluator {
                 let kinds = function.parameters[0].kinds;
                 let tests = &mut self.heap.get_mut(id).tests;
                 let by = By::Test(tests.len() as u32);
-                tests.push((Test::Call(package, function, rest), at));
+                tests.push((Test::Call(package, function, rest, expr), at));
                 self.restrict(id, kinds, by, at, via);
             }
         }

@@ -306,7 +306,7 @@ impl Evaluator {
                     }
                 }
                 Test::Range(name) => ranged = Some(*name),
-                Test::Call(package, function, rest) => {
+                Test::Call(package, function, rest, _) => {
                     let short = package.rsplit('/').next().unwrap_or(package);
                     let texts: Vec<String> = rest.iter().map(Datum::cue_text).collect();
                     tests.push(if texts.is_empty() {

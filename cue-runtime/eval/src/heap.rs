@@ -235,7 +235,8 @@ pub(crate) enum Test {
     /// `uint8` and so on.
     Range(&'static str),
     /// A builtin function waiting for its first argument.
-    Call(&'static str, &'static Function, Vec<Datum>),
+    /// The last is the call as written.
+    Call(&'static str, &'static Function, Vec<Datum>, ExprId),
     /// matchN and the like: evaluated with the vertex.
     Match(ExprId, EnvId),
 }

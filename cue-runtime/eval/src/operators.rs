@@ -399,11 +399,42 @@ impl Evaluator {
                     None => Ok(()),
                 }
             }
-            Test::Call(package, function, rest) => {
-                self.validate_call(id, package, function, rest, at)
+            Test::Call(package, function, rest, expr) => {
+                let result = self.validate_call(id, package, function, rest, at);
+                result.map_err(|fault| self.around_validator(fault, id, *expr, usize::MAX))
             }
-            Test::Match(expr, env) => self.validate_match(id, *expr, *env, at),
+            Test::Match(expr, env) => {
+                let result = self.validate_match(id, *expr, *env, at);
+                // The schemas have no place of their own.
+                result.map_err(|fault| self.around_validator(fault, id, *expr, 1))
+            }
         }
+    }
+
+    /// A validator's error is also where its arguments are and where the value is from
+    /// (cue-errors 1.2).
+    fn around_validator(
+        &mut self,
+        fault: FaultId,
+        id: VertexId,
+        expr: ExprId,
+        most: usize,
+    ) -> FaultId {
+        let at = self.program.at(expr);
+        if self.heap.faults[fault.0 as usize].at != at {
+            return fault;
+        }
+        let program = self.program.clone();
+        let arguments = match program.code(expr) {
+            Code::Call(_, arguments) => arguments.as_slice(),
+            _ => &[],
+        };
+        let mut positions: Vec<At> =
+            arguments.iter().take(most).map(|it| self.program.at(*it)).collect();
+        positions.extend(self.origin(id));
+        let mut fault = self.heap.faults[fault.0 as usize].clone();
+        fault.positions.extend(positions);
+        self.heap.fault(fault)
     }
 
     fn out_of_bound(

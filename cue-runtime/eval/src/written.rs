@@ -30,7 +30,7 @@ impl Evaluator {
                 format!("{}{}", compare::symbol(*operator), limit.cue_text())
             }
             Test::Range(name) => (*name).to_owned(),
-            Test::Call(package, function, rest) => {
+            Test::Call(package, function, rest, _) => {
                 let short = package.rsplit('/').next().unwrap_or(package);
                 let rest: Vec<String> = rest.iter().map(|it| self.argument_text(it)).collect();
                 if rest.is_empty() {

@@ -189,7 +189,7 @@ fn implies(own: &Test, wanted: &Test) -> bool {
             }
         }
         (Test::Range(own), Test::Range(wanted)) => own == wanted,
-        (Test::Call(package, own, rest), Test::Call(other, wanted, arguments)) => {
+        (Test::Call(package, own, rest, _), Test::Call(other, wanted, arguments, _)) => {
             package == other
                 && own.name == wanted.name
                 && Datum::list(rest.clone()).cue_text() == Datum::list(arguments.clone()).cue_text()
