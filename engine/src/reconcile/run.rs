@@ -68,6 +68,7 @@ pub(super) async fn deliver(
     context.custom = heard.custom;
     let templates = Templates::new(engine.runtime, engine.render_library);
     let fresh = app.status.workflow.as_ref().is_none_or(|it| it.app_revision != found.run);
+    let last_run = fresh.then(|| app.status.workflow.clone());
     if fresh {
         begin(app, &found, now);
     }
@@ -86,10 +87,15 @@ pub(super) async fn deliver(
     delivery.admission = engine.settings.admission.clone();
     if fresh {
         let policy = stop(condition::POLICY, phase::GENERATING_POLICY, "FailedApply");
-        let objects = custom_policies(&snapshot, &found.definitions, &context, templates);
-        let objects = objects.map_err(policy)?;
-        if !objects.is_empty() {
-            delivery.dispatch_policies(objects).await.map_err(policy)?;
+        let done = match custom_policies(&snapshot, &found.definitions, &context, templates) {
+            Ok(objects) if objects.is_empty() => Ok(()),
+            Ok(objects) => delivery.dispatch_policies(objects).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = done {
+            // The run has not begun: the next pass is as fresh as this one.
+            app.status.workflow = last_run.flatten();
+            return Err(policy(error));
         }
     }
     for kind in [condition::POLICY, condition::RENDER] {
