@@ -5,26 +5,14 @@ use crate::builtin::{
 };
 use crate::compare;
 use crate::demand::{Concrete, Unmet};
-use crate::error::{Fault, Kind};
+use crate::error::Kind;
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{ArcEntry, By, Conjunct, EnvId, FaultId, Source, Test, VertexId};
+use crate::heap::{ArcEntry, Conjunct, EnvId, FaultId, Source, VertexId};
 use crate::number::Number;
-use crate::program::{At, Callee, Code, ExprId, LabelKind, Plain, Presence};
+use crate::program::{At, Callee, ExprId, LabelKind, Plain, Presence};
 
 /// Bytes one call may produce.
-const CALL_BYTES: u64 = 64 << 20;
-
-/// How often a validator may come upon itself.
-const MOST_NESTED: usize = 100;
-
-/// A validator that is running, and what it looks at.
-pub(crate) struct Check {
-    at: At,
-    /// The value, if it is concrete.
-    datum: Option<Datum>,
-    /// The vertex it stems from.
-    base: VertexId,
-}
+pub(crate) const CALL_BYTES: u64 = 64 << 20;
 
 /// Bytes that data takes, roughly.
 fn weight(datum: &Datum) -> usize {
@@ -39,10 +27,10 @@ fn weight(datum: &Datum) -> usize {
 
 /// A function that is called.
 #[derive(Clone, Copy)]
-struct Called<'a> {
-    package: &'a str,
-    function: &'static Function,
-    at: At,
+pub(crate) struct Called<'a> {
+    pub(crate) package: &'a str,
+    pub(crate) function: &'static Function,
+    pub(crate) at: At,
 }
 
 impl Called<'_> {
@@ -118,161 +106,8 @@ impl Evaluator {
         }
     }
 
-    pub(crate) fn take_validator(
-        &mut self,
-        id: VertexId,
-        expr: ExprId,
-        env: EnvId,
-        arguments: &[ExprId],
-        via: u32,
-    ) {
-        let at = self.program.at(expr);
-        let callee = match self.program.code(expr) {
-            Code::Function(callee) | Code::Call(callee, _) => *callee,
-            _ => return,
-        };
-        match callee {
-            Callee::Plain(Plain::MatchN | Plain::MatchIf) => {
-                self.heap.get_mut(id).tests.push((Test::Match(expr, env), at));
-            }
-            Callee::Plain(_) => {
-                let fault = Fault::new(Kind::Permanent, "cannot use function as value", at);
-                self.raise(id, fault);
-            }
-            Callee::Package(package, function) => {
-                if !function.is_validator() || arguments.len() + 1 != function.parameters.len() {
-                    let message = format!("not enough arguments in call to {}", function.name);
-                    self.raise(id, Fault::new(Kind::Permanent, message, at));
-                    return;
-                }
-                let mut rest = Vec::new();
-                let called = Called { package, function, at };
-                let parameters = function.parameters.iter().enumerate().skip(1);
-                for (argument, (place, parameter)) in arguments.iter().zip(parameters) {
-                    match self.argument(*argument, env, parameter, place, called) {
-                        Ok(datum) => rest.push(datum),
-                        Err(fault) => {
-                            self.raise_id(id, fault);
-                            return;
-                        }
-                    }
-                }
-                let kinds = function.parameters[0].kinds;
-                let tests = &mut self.heap.get_mut(id).tests;
-                let by = By::Test(tests.len() as u32);
-                tests.push((Test::Call(package, function, rest, expr), at));
-                self.restrict(id, kinds, by, at, via);
-            }
-        }
-    }
-
-    pub(crate) fn validate_call(
-        &mut self,
-        id: VertexId,
-        package: &str,
-        function: &'static Function,
-        rest: &[Datum],
-        at: At,
-    ) -> Result<(), FaultId> {
-        if matches!(function.run, Run::Pure(_)) {
-            return self.validate_once(id, package, function, rest, at);
-        }
-        self.begin_check(id, at)?;
-        let result = self.validate_once(id, package, function, rest, at);
-        self.checking.pop();
-        result
-    }
-
-    /// A validator that comes upon itself with the same value goes round for ever (S-62).
-    fn begin_check(&mut self, id: VertexId, at: At) -> Result<(), FaultId> {
-        let datum = self.datum(id).ok();
-        let mut base = id;
-        for _ in 0..MOST_NESTED {
-            match self.heap.get(base).conjuncts.first().map(|it| &it.source) {
-                Some(Source::Vertex(next)) => base = *next,
-                _ => break,
-            }
-        }
-        let mut nested = 0;
-        let mut again = false;
-        for check in self.checking.iter().filter(|it| it.at == at) {
-            nested += 1;
-            again |= match (&check.datum, &datum) {
-                (Some(before), Some(now)) => compare::equal(before, now),
-                (None, None) => check.base == base,
-                _ => false,
-            };
-        }
-        if again || nested > MOST_NESTED {
-            return Err(self.fail(Kind::StructuralCycle, "structural cycle", At::default()));
-        }
-        self.checking.push(Check { at, datum, base });
-        Ok(())
-    }
-
-    fn validate_once(
-        &mut self,
-        id: VertexId,
-        package: &str,
-        function: &'static Function,
-        rest: &[Datum],
-        at: At,
-    ) -> Result<(), FaultId> {
-        let result = match function.run {
-            Run::Pure(run) => {
-                let first = self.datum(id)?;
-                let mut all = vec![first];
-                all.extend(rest.iter().cloned());
-                let mut context = CallContext::new(CALL_BYTES);
-                run(&mut context, &all)
-            }
-            Run::Evaluator(special) => {
-                let mut all = vec![Datum::Live(self.handle(id))];
-                all.extend(rest.iter().cloned());
-                match self.special(special, function, &all, at)? {
-                    Ok(value) => Ok(value),
-                    Err(error) => Err(error),
-                }
-            }
-        };
-        let value = self.short(id);
-        let call = |this: &Self| {
-            let _ = this;
-            let texts: Vec<String> = rest.iter().map(Datum::cue_text).collect();
-            let texts = match texts.as_slice() {
-                [] => String::new(),
-                // Values that are no data are left out.
-                _ if rest.iter().any(|it| matches!(it, Datum::Live(_))) => String::new(),
-                texts => format!("({})", texts.join(", ")),
-            };
-            format!("{package}.{}{texts}", function.name)
-        };
-        match result {
-            Ok(Datum::Bool(false)) => {
-                let message = format!("invalid value {value} (does not satisfy {})", call(self));
-                Err(self.fail(Kind::Permanent, message, at))
-            }
-            Ok(_) => Ok(()),
-            Err(error) => {
-                let message = format!(
-                    "invalid value {value} (does not satisfy {}): {}",
-                    call(self),
-                    error.message
-                );
-                // More elements or fields may come (S-18).
-                let open = match function.run {
-                    Run::Evaluator(Special::MinItems) => self.heap.get(id).closed_length.is_none(),
-                    Run::Evaluator(Special::MinFields) => !self.is_closed_struct(id),
-                    Run::Evaluator(_) | Run::Pure(_) => false,
-                };
-                let kind = if open { Kind::Incomplete } else { kind_of(&error) };
-                Err(self.fail(kind, message, at))
-            }
-        }
-    }
-
     /// An argument as a function takes it; the words for what does not fit are those of S-52.
-    fn argument(
+    pub(crate) fn argument(
         &mut self,
         expr: ExprId,
         env: EnvId,
@@ -534,7 +369,7 @@ impl Evaluator {
     }
 
     /// Functions that look at values, not data.
-    fn special(
+    pub(crate) fn special(
         &mut self,
         special: Special,
         function: &'static Function,
@@ -721,7 +556,7 @@ impl Evaluator {
         self.unify(id)
     }
 
-    fn unifies(&mut self, left: VertexId, right: VertexId) -> bool {
+    pub(crate) fn unifies(&mut self, left: VertexId, right: VertexId) -> bool {
         let both = self.both(left, right);
         self.permanent(both, 0).is_none()
     }
@@ -903,69 +738,6 @@ impl Evaluator {
             }
         }
     }
-
-    /// `matchN(count, [schemas])` and `matchIf(if, then, else)` as validators.
-    pub(crate) fn validate_match(
-        &mut self,
-        id: VertexId,
-        expr: ExprId,
-        env: EnvId,
-        at: At,
-    ) -> Result<(), FaultId> {
-        self.begin_check(id, at)?;
-        let result = self.match_once(id, expr, env, at);
-        self.checking.pop();
-        result
-    }
-
-    fn match_once(
-        &mut self,
-        id: VertexId,
-        expr: ExprId,
-        env: EnvId,
-        at: At,
-    ) -> Result<(), FaultId> {
-        let Code::Call(callee, arguments) = self.program.code(expr).clone() else { return Ok(()) };
-        let subject = match self.datum(id) {
-            Ok(datum) => self.datum_vertex(datum),
-            Err(_) => id,
-        };
-        let schema = |this: &mut Self, expr: ExprId| match this.eval(expr, env) {
-            Value::Vertex(id) => Ok(id),
-            Value::Datum(datum) => Ok(this.datum_vertex(datum)),
-            Value::Fault(fault) => Err(fault),
-        };
-        if matches!(callee, Callee::Plain(Plain::MatchIf)) {
-            let [condition, then, otherwise] = arguments.as_slice() else { return Ok(()) };
-            let condition = schema(self, *condition)?;
-            let chosen = if self.unifies(subject, condition) { *then } else { *otherwise };
-            let chosen = schema(self, chosen)?;
-            if self.unifies(subject, chosen) {
-                return Ok(());
-            }
-            let text = self.short(id);
-            let message = format!("invalid value {text} (does not satisfy matchIf)");
-            return Err(self.fail(Kind::Permanent, message, at));
-        }
-        let [limit, _] = arguments.as_slice() else { return Ok(()) };
-        let schemas = self.elements_of(&arguments[1..], env)?;
-        let total = schemas.len();
-        let mut matched = 0;
-        for each in schemas {
-            matched += i64::from(self.unifies(subject, each));
-        }
-        let limit = schema(self, *limit)?;
-        let number = self.datum_vertex(Datum::int(matched));
-        if self.unifies(number, limit) {
-            return Ok(());
-        }
-        let (value, wanted) = (self.short(id), self.short(limit));
-        let _ = total;
-        let message = format!(
-            "invalid value {value} (does not satisfy matchN): {matched} matched, expected {wanted}"
-        );
-        Err(self.fail(Kind::Permanent, message, at))
-    }
 }
 
 fn has_handles(datum: &Datum) -> bool {
@@ -976,7 +748,7 @@ fn has_handles(datum: &Datum) -> bool {
     }
 }
 
-fn kind_of(error: &CallError) -> Kind {
+pub(crate) fn kind_of(error: &CallError) -> Kind {
     match error.code {
         CallCode::Incomplete => Kind::Incomplete,
         CallCode::Permanent | CallCode::Unsatisfied => Kind::Permanent,

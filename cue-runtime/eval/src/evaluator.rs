@@ -55,7 +55,7 @@ pub(crate) struct Evaluator {
     /// Structs whose comprehensions yielded nothing.
     pub(crate) emptied: FxHashSet<VertexId>,
     /// Validators that are running.
-    pub(crate) checking: Vec<crate::calls::Check>,
+    pub(crate) checking: Vec<crate::validators::Check>,
     /// Vertices whose alternatives all failed.
     pub(crate) exhausted: FxHashSet<VertexId>,
     pub(crate) pattern_envs: FxHashMap<(ExprId, EnvId, Label), EnvId>,

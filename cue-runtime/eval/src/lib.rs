@@ -35,7 +35,8 @@ mod demand; // concrete values asked of expressions
 mod interpolation; // texts with values in them
 mod selection; // fields, elements, slices
 mod operators; // arithmetic, comparison, comparison with bottom
-mod calls; // builtin functions as calls and validators
+mod calls; // builtin functions as calls
+mod validators; // builtin functions as validators
 mod compare; // plain data: equality and order
 pub mod error; // errors as values
 mod order; // fields in the order they are printed in
