@@ -52,7 +52,7 @@ fn play(case: &Value, template: &str, library: &Library) -> Vec<String> {
         })
         .collect();
     let context = json!({
-        "name": "app", "namespace": "home", "stepName": "one", "stepSessionID": "id1",
+        "name": "app", "namespace": "home", "appRevision": "app-v2", "stepName": "one", "stepSessionID": "id1",
     });
     let parameter = match &case["parameter"] {
         Value::Null => json!({}),
