@@ -94,7 +94,7 @@ fn reported_by_status() -> Vec<Case> {
             "wrong",
             app("    - {name: web, type: webservice, properties: {image: nginx, cpu: 1}}\n"),
             1,
-            &["web", "parameter.cpu", "conflicting values 1 and string"],
+            &["web", "parameter.cpu", "conflicting values string and 1"],
         ),
         Case(
             "trait-conflict",

@@ -56,13 +56,17 @@ async fn a_revision_is_refused_and_another_approved() {
     let plane = tokio::task::spawn_blocking(Plane::start).await.unwrap().unwrap();
     let cluster = Cluster::of(&plane).await;
     let app = std::fs::read_to_string(repository().join("examples/blue-green/app.yaml")).unwrap();
-    let deliver =
-        |image: &str| plane.lateen_with(&["up", "-f", "-"], &app.replace("nginx:1.26", image)).ok();
+    let deliver = |image: &str| {
+        let answer = plane.lateen_with(&["up", "-f", "-"], &app.replace("nginx:1.26", image));
+        format!("{}{}", answer.out, answer.err)
+    };
 
-    deliver("nginx:1.26");
+    let told = deliver("nginx:1.26");
+    assert!(told.contains("blue-green running"), "{told}");
     assert_eq!(cluster.wanted().await, ["web-blue-green-v1 4"]);
 
-    assert!(deliver("nginx:1.27").contains("suspended"));
+    let told = deliver("nginx:1.27");
+    assert!(told.contains("lateen workflow resume blue-green"), "{told}");
     assert_eq!(cluster.wanted().await, ["web-blue-green-v1 2", "web-blue-green-v2 2"]);
     assert_eq!(cluster.served().await, "blue-green-v1");
     let canary =
@@ -78,7 +82,8 @@ async fn a_revision_is_refused_and_another_approved() {
     assert_eq!(cluster.served().await, "blue-green-v1");
     assert_eq!(cluster.wanted().await, ["web-blue-green-v1 4"]);
 
-    assert!(deliver("nginx:1.28").contains("suspended"));
+    let told = deliver("nginx:1.28");
+    assert!(told.contains("lateen workflow resume blue-green"), "{told}");
     plane.lateen(&["workflow", "resume", "blue-green"]).ok();
     plane.until("blue-green", "{.status.workflow.status}", "succeeded");
     plane.until("blue-green", "{.status.status}", "running");
