@@ -142,9 +142,6 @@ fn unreachable(error: anyhow::Error) -> anyhow::Error {
 /// The hidden command that compiles the interpreter.
 pub const COMPILE: &str = "compile-interpreter";
 
-/// Bytes one CUE sandbox may grow to.
-const SANDBOX_MEMORY: usize = 512 << 20;
-
 /// The sandboxed CUE runtime, its compiled module cached for this user.
 pub fn cue_runtime() -> anyhow::Result<SandboxRuntime> {
     let warm = std::thread::available_parallelism().map_or(2, usize::from);
@@ -152,7 +149,7 @@ pub fn cue_runtime() -> anyhow::Result<SandboxRuntime> {
     if !cue_host::is_compiled(&cache) {
         compile_apart();
     }
-    let options = Options { cache: Some(cache), warm, memory: SANDBOX_MEMORY };
+    let options = Options { cache: Some(cache), warm, memory: cue_host::MEMORY };
     Ok(SandboxRuntime::new(options)?)
 }
 

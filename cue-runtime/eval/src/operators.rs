@@ -259,19 +259,19 @@ impl Evaluator {
         count: &Number,
         at: At,
     ) -> Result<Vec<u8>, FaultId> {
-        let Some(count) = count.to_i64().and_then(|it| usize::try_from(it).ok()) else {
+        let Some(count) = count.to_i64().and_then(|it| u64::try_from(it).ok()) else {
             return Err(self.fail(Kind::Permanent, "cannot convert negative number to uint64", at));
         };
-        if count > MOST_REPEATS {
+        let Some(times) = usize::try_from(count).ok().filter(|it| *it <= MOST_REPEATS) else {
             let message =
                 format!("{kind} multiplication count {count} exceeds limit of {MOST_REPEATS}");
             return Err(self.fail(Kind::Permanent, message, at));
-        }
-        if count.saturating_mul(text.len()) > 64 << 20 {
+        };
+        if times.saturating_mul(text.len()) > 64 << 20 {
             return Err(self.fail(Kind::Budget, "result too large", at));
         }
-        self.charge(count * text.len())?;
-        Ok(text.repeat(count))
+        self.charge(times * text.len())?;
+        Ok(text.repeat(times))
     }
 
     /// `+` and `*` of lists: an error since v0.11, concatenation before (the KubeVela profile).

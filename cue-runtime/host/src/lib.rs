@@ -14,4 +14,4 @@ mod sandbox; // one instance: memory, limits, calls
 mod pool; // warm instances
 
 pub use crate::module::Error;
-pub use crate::pool::{Options, SandboxRuntime, compile, is_compiled};
+pub use crate::pool::{MEMORY, Options, SandboxRuntime, compile, is_compiled};

@@ -13,6 +13,10 @@ use crate::sandbox::{EPOCHS, Limits, STACK, Sandbox, stack};
 /// Length of an epoch.
 pub(crate) const TICK: Duration = Duration::from_millis(10);
 
+/// What an instance may grow to: a backstop. Budgets count what values take and come first; behind what
+/// they count, tables that grow take up to three times as much for a moment.
+pub const MEMORY: usize = 3 << 30;
+
 /// How the sandbox is set up.
 #[derive(Clone, Debug)]
 pub struct Options {

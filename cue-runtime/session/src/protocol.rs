@@ -77,7 +77,7 @@ pub struct Budget {
 
 impl Budget {
     /// What a definition gets: about two seconds of evaluation and 256 MiB.
-    pub const DEFINITION: Budget = Budget { ticks: 20_000_000, depth: 10_000, bytes: 256 << 20 };
+    pub const DEFINITION: Budget = Budget { ticks: 20_000_000, depth: 10_000, bytes: 128 << 20 };
 }
 
 /// What is set at a path by a fill.

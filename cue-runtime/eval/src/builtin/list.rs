@@ -94,7 +94,11 @@ const MEMBERS: &[Member] = &[
 ];
 
 fn at_least_zero(n: i64) -> Result<usize, CallError> {
-    usize::try_from(n).map_err(|_| CallError::permanent("negative index"))
+    // More than this platform counts is more than any list has.
+    if n < 0 {
+        return Err(CallError::permanent("negative index"));
+    }
+    Ok(usize::try_from(n).unwrap_or(usize::MAX))
 }
 
 fn copy(cx: &mut CallContext, items: &[Datum]) -> Outcome {
