@@ -2,7 +2,9 @@
 
 use corosensei::stack::DefaultStack;
 use cue_session::{Answer, Call, Fault};
-use wasmtime::{Memory, ResourceLimiter, Store, TypedFunc};
+use wasmtime::{Memory, ResourceLimiter, Store, Trap, TypedFunc};
+
+use crate::pool::TICK;
 
 /// Stack the sandbox may use on the host: each instance brings its own, so that calls may come from
 /// any thread and map nothing. What is not used is never backed by memory.
@@ -104,7 +106,12 @@ impl Sandbox {
             Ok(answer) => Ok(answer),
             Err(error) => {
                 self.broken = true;
-                let text = self.panic_text().unwrap_or_else(|| format!("{error:#}"));
+                let text = match error.downcast_ref::<Trap>() {
+                    Some(Trap::Interrupt) => {
+                        format!("no answer within {} s", TICK.as_secs_f64() * EPOCHS as f64)
+                    }
+                    _ => self.panic_text().unwrap_or_else(|| format!("{error:#}")),
+                };
                 tracing::warn!(%text, "CUE sandbox failed");
                 Err(Fault(text))
             }

@@ -73,8 +73,8 @@ const DATA_LABEL: &str = "_lateen_data: ";
 const INCOMPLETE: &str = "some instances are incomplete; use the -c flag to show errors or \
                           -c=false to allow incomplete instances";
 
-/// What the command line gets: a hundred times a definition's work, the sandbox's memory.
-pub const BUDGET: Budget = Budget { ticks: 100_000_000, depth: 100_000, bytes: 1 << 30 };
+/// What the command line gets: five times a definition's work, four times its memory.
+pub const BUDGET: Budget = Budget { ticks: 100_000_000, depth: 100_000, bytes: 512 << 20 };
 
 /// Carries out a request.
 ///
