@@ -17,7 +17,7 @@ use http::Method;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use lateen_engine::api::SYSTEM_NAMESPACE;
-use lateen_engine::api::names::{LOCAL_CLUSTER, label};
+use lateen_engine::api::names::{is_local, label};
 use lateen_engine::render::ClusterVersion;
 use lateen_engine::world::Error;
 use serde_json::{Value, json};
@@ -168,7 +168,7 @@ impl Clusters {
     /// # Errors
     /// There is none, which is `NotFound`; or its Secret cannot be read or does not say enough.
     pub async fn member(&self, name: &str) -> Result<Member, Error> {
-        if name.is_empty() || name == LOCAL_CLUSTER {
+        if is_local(name) {
             return Ok(self.own.clone());
         }
         if let Some(known) = self.known(name, |it| it.read.elapsed() < BELIEVED) {

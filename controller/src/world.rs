@@ -7,7 +7,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use http::Method;
 use kube::Client;
 use lateen_engine::api::SYSTEM_NAMESPACE;
-use lateen_engine::api::names::LOCAL_CLUSTER;
+use lateen_engine::api::names::is_local;
 use lateen_engine::render::ClusterVersion;
 use lateen_engine::world::{
     Apply, Call, Error, HttpRequest, HttpResponse, Identity, LogPart, Mail, ObjectRef, PatchKind,
@@ -64,8 +64,7 @@ impl KubeWorld {
     /// What watches have shown, for requests that they answer: of the engine's own cluster, and not
     /// for somebody who may be allowed to see less.
     fn shown(&self, at: &ObjectRef) -> Option<&Mirror> {
-        let own = at.cluster.is_empty() || at.cluster == LOCAL_CLUSTER;
-        (own && self.identity == ActAs::default()).then_some(&self.mirror)
+        (is_local(&at.cluster) && self.identity == ActAs::default()).then_some(&self.mirror)
     }
 
     async fn target(&self, at: &ObjectRef, name: Option<&str>) -> Result<Target, Error> {

@@ -6,6 +6,10 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use http::Method;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use lateen_controller::rest::{self, ActAs};
+use serde_json::Value;
 
 use crate::process::{self, Running};
 
@@ -54,6 +58,17 @@ impl Answer {
 /// The top of the repository.
 pub fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// A client of the API that a kubeconfig leads to.
+///
+/// # Panics
+/// When there is none.
+pub async fn client(kubeconfig: &str) -> kube::Client {
+    let file = Kubeconfig::read_from(kubeconfig).expect("a kubeconfig");
+    let options = KubeConfigOptions::default();
+    let config = kube::Config::from_custom_kubeconfig(file, &options).await;
+    kube::Client::try_from(config.expect("a configuration")).expect("a client")
 }
 
 /// A kubectl to talk with: `$KUBECTL`, or the one `make kubectl` fetched.
@@ -188,6 +203,23 @@ impl Plane {
     pub fn lateen_with(&self, arguments: &[&str], input: &str) -> Answer {
         let mut command = self.home.command(arguments);
         run(command.args(["--kubeconfig", &self.kubeconfig]), input)
+    }
+
+    /// What its API has at a path; null if there is nothing.
+    ///
+    /// # Panics
+    /// When its kubeconfig does not make a client.
+    pub async fn look(&self, path: &str) -> Value {
+        let none = ActAs::default();
+        rest::send(&self.client().await, Method::GET, path, None, &none).await.unwrap_or_default()
+    }
+
+    /// A client of its API.
+    ///
+    /// # Panics
+    /// When its kubeconfig does not make one.
+    pub async fn client(&self) -> kube::Client {
+        client(&self.kubeconfig).await
     }
 
     /// `kubectl` on this plane.

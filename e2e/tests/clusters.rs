@@ -2,9 +2,6 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
 
-use http::Method;
-use kube::config::{KubeConfigOptions, Kubeconfig};
-use lateen_controller::rest::{self, ActAs};
 use lateen_e2e::bench::Plane;
 use serde_json::Value;
 
@@ -29,14 +26,9 @@ spec:
 
 /// `data.of` of a ConfigMap, as the plane itself has it.
 #[tokio::main(flavor = "current_thread")]
-async fn note(kubeconfig: &str, name: &str) -> Value {
-    let file = Kubeconfig::read_from(kubeconfig).unwrap();
-    let config =
-        kube::Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await.unwrap();
-    let client = kube::Client::try_from(config).unwrap();
+async fn note(plane: &Plane, name: &str) -> Value {
     let path = format!("/api/v1/namespaces/default/configmaps/{name}");
-    let answer = rest::send(&client, Method::GET, &path, None, &ActAs::default()).await;
-    answer.map_or(Value::Null, |it| it["data"]["of"].clone())
+    plane.look(&path).await["data"]["of"].clone()
 }
 
 #[test]
@@ -58,8 +50,8 @@ fn two_clusters_are_served_until_one_is_gone() {
 
     let told = hub.lateen_with(&["up", "-f", "-"], WIDE).ok();
     assert!(told.contains("wide running"), "{told}");
-    assert_eq!(note(&hub.kubeconfig, "wide-note"), "all");
-    assert_eq!(note(&east.kubeconfig, "wide-note"), "east");
+    assert_eq!(note(&hub, "wide-note"), "all");
+    assert_eq!(note(&east, "wide-note"), "east");
     let services = hub.lateen(&["status", "wide", "-o", "jsonpath={.status.services[*].cluster}"]);
     assert_eq!(services.ok(), "local east");
 
@@ -67,7 +59,7 @@ fn two_clusters_are_served_until_one_is_gone() {
     let more = WIDE.replace("wide", "more");
     hub.lateen_with(&["up", "--no-wait", "-f", "-"], &more).ok();
     let started = std::time::Instant::now();
-    while note(&hub.kubeconfig, "more-note") != "all" {
+    while note(&hub, "more-note") != "all" {
         assert!(started.elapsed().as_secs() < 30, "this cluster waits for the other one");
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
@@ -82,7 +74,7 @@ fn two_clusters_are_served_until_one_is_gone() {
     hub.until("wide", "{.status.status}", "deleting");
     let waits = hub.lateen(&["status", "wide", "-o", "json"]).ok();
     assert!(waits.contains("app.oam.dev/abandon-unreachable"), "{waits}");
-    assert_eq!(note(&hub.kubeconfig, "wide-note"), Value::Null);
+    assert_eq!(note(&hub, "wide-note"), Value::Null);
     assert!(hub.lateen(&["delete", "wide", "--force"]).ok().contains("deleted"));
     hub.lateen(&["status", "wide"]).refused(2, &["no Application wide"]);
     assert!(hub.lateen(&["cluster", "detach", "east"]).ok().contains("detached"));

@@ -127,10 +127,7 @@ impl Evaluator {
                 Value::Fault(fault) => Err(fault),
             };
         }
-        let vertex = match value {
-            Value::Vertex(id) => Some(id),
-            Value::Datum(_) | Value::Fault(_) => None,
-        };
+        let vertex = value.vertex();
         let value = match self.demand(value, at) {
             Ok(value) => value,
             Err(Unmet::Fault(fault)) => return Err(fault),

@@ -46,10 +46,7 @@ impl Evaluator {
     fn condition(&mut self, expr: ExprId, env: EnvId) -> Result<bool, FaultId> {
         let at = self.program.at(expr);
         let value = self.eval(expr, env);
-        let vertex = match value {
-            Value::Vertex(id) => Some(id),
-            Value::Datum(_) | Value::Fault(_) => None,
-        };
+        let vertex = value.vertex();
         match self.demand(value, at) {
             Ok(Concrete::Datum(Datum::Bool(it))) => Ok(it),
             Ok(value) => {

@@ -207,10 +207,7 @@ impl Evaluator {
     ) -> Result<Operand, FaultId> {
         let at = self.program.at(expr);
         let value = self.eval(expr, env);
-        let vertex = match value {
-            Value::Vertex(id) => Some(id),
-            Value::Datum(_) | Value::Fault(_) => None,
-        };
+        let vertex = value.vertex();
         match self.demand(value, at) {
             Ok(value) => Ok(Operand { value, vertex, at }),
             Err(Unmet::Fault(fault)) => Err(fault),
@@ -268,10 +265,7 @@ impl Evaluator {
         let wanted = if symbol == '!' { Kinds::BOOL } else { Kinds::NUMBER };
         let place = self.program.at(operand);
         let value = self.eval(operand, env);
-        let origin = match &value {
-            Value::Vertex(id) => Some(*id),
-            Value::Datum(_) | Value::Fault(_) => None,
-        };
+        let origin = value.vertex();
         let datum = match self.demand(value, place) {
             Ok(Concrete::Datum(datum)) if crate::compare::kinds(&datum).meets(wanted) => {
                 return Ok(datum);

@@ -28,6 +28,16 @@ pub(crate) enum Value {
     Fault(FaultId),
 }
 
+impl Value {
+    /// The vertex, if it is one.
+    pub(crate) fn vertex(&self) -> Option<VertexId> {
+        match self {
+            Value::Vertex(id) => Some(*id),
+            Value::Datum(_) | Value::Fault(_) => None,
+        }
+    }
+}
+
 pub(crate) struct Evaluator {
     pub(crate) program: Arc<Program>,
     pub(crate) labels: Labels,

@@ -98,10 +98,7 @@ impl Evaluator {
         let base = self.eval(operand, env);
         let place = self.program.at(index);
         let key = self.eval(index, env);
-        let vertex = match key {
-            Value::Vertex(id) => Some(id),
-            Value::Datum(_) | Value::Fault(_) => None,
-        };
+        let vertex = key.vertex();
         let key = match self.demand(key, place) {
             Ok(value) => Operand { value, vertex, at: place },
             Err(Unmet::Fault(fault)) => return Value::Fault(fault),

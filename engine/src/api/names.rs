@@ -164,6 +164,17 @@ pub const RESOURCE_WORKLOAD: &str = "WORKLOAD";
 pub const RESOURCE_TRAIT: &str = "TRAIT";
 /// The cluster the engine itself runs in.
 pub const LOCAL_CLUSTER: &str = "local";
+
+/// The name of a cluster; no name is [`LOCAL_CLUSTER`] too (E-63).
+pub fn cluster_name(cluster: &str) -> &str {
+    if cluster.is_empty() { LOCAL_CLUSTER } else { cluster }
+}
+
+/// Whether it is the cluster the engine itself runs in.
+pub fn is_local(cluster: &str) -> bool {
+    cluster_name(cluster) == LOCAL_CLUSTER
+}
+
 /// Workload definition name that stands for "see what `output` is".
 pub const AUTODETECT: &str = "autodetects.core.oam.dev";
 /// Key of the parameter schema in a definition's ConfigMap.

@@ -101,8 +101,7 @@ impl ManagedResource {
     /// What makes two entries the same resource: group, kind, cluster, namespace, name.
     pub fn key(&self) -> (String, String, String, String, String) {
         let group = self.api_version.split_once('/').map_or("", |(group, _)| group);
-        let cluster =
-            if self.cluster.is_empty() { super::names::LOCAL_CLUSTER } else { &self.cluster };
+        let cluster = super::names::cluster_name(&self.cluster);
         (group.into(), self.kind.clone(), cluster.into(), self.namespace.clone(), self.name.clone())
     }
 }

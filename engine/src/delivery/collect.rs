@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::Delivery;
 use super::rules::Rules;
 use super::trackers::{Tracker, Trackers, place};
-use crate::api::names::{LOCAL_CLUSTER, annotation, finalizer, label};
+use crate::api::names::{annotation, finalizer, is_local, label};
 use crate::api::{Application, ManagedResource, object};
 use crate::world::{Error, ObjectRef, PatchKind, World};
 
@@ -224,7 +224,7 @@ impl<'a> Collector<'a> {
 
     /// Whether a resource is left behind because of an error, which is noted then.
     fn gives_up(&mut self, resource: &ManagedResource, error: &Error) -> bool {
-        let elsewhere = !matches!(resource.cluster.as_str(), "" | LOCAL_CLUSTER);
+        let elsewhere = !is_local(&resource.cluster);
         let closed = matches!(error, Error::Unavailable(_) | Error::Forbidden(_));
         let leaves = self.abandons && elsewhere && closed;
         if leaves {

@@ -6,7 +6,7 @@ use super::Delivery;
 use super::trackers::place;
 use crate::api::application::{ServiceStatus, TraitStatus};
 use crate::api::definition::StatusTemplates;
-use crate::api::names::{LOCAL_CLUSTER, RESOURCE_WORKLOAD, label};
+use crate::api::names::{RESOURCE_WORKLOAD, cluster_name, is_local, label};
 use crate::api::object;
 use crate::api::{Component, DefinitionKind, ManagedResource, Stage};
 use crate::render::{self, Placed, Rendered, Versions, health, label_type};
@@ -49,7 +49,7 @@ impl Delivery<'_> {
         let mut context = self.context.clone();
         context.cluster = cluster_name(&at.cluster).to_owned();
         context.live_status.clone_from(&status);
-        if context.cluster != LOCAL_CLUSTER
+        if !is_local(&context.cluster)
             && let Some(version) = self.objects.cluster_version(&at.cluster).await?
         {
             context.cluster_version = version;
@@ -283,7 +283,7 @@ impl Delivery<'_> {
             let mut row = self.fresh_row(component, &old.cluster, &old.namespace);
             let live = match self.live_of(old, &rows).await {
                 // Another cluster that does not answer makes only what is on it unknown.
-                Err(Error::Unavailable(text)) if cluster_name(&old.cluster) != LOCAL_CLUSTER => {
+                Err(Error::Unavailable(text)) if !is_local(&old.cluster) => {
                     (row.healthy, row.workload_healthy, row.message) = (false, false, text);
                     row.traits.clone_from(&old.traits);
                     self.state().note_service(row);
@@ -347,9 +347,4 @@ fn applied(row: &ServiceStatus, live: &Live) -> Applied {
         }
     });
     Applied { output: live.workload.clone(), outputs: Value::Object(live.outputs(None)), waiting }
-}
-
-/// What templates call the cluster (E-63).
-fn cluster_name(cluster: &str) -> &str {
-    if cluster.is_empty() { LOCAL_CLUSTER } else { cluster }
 }

@@ -6,7 +6,7 @@ use futures::stream::{self, StreamExt};
 use serde_json::{Value, json};
 
 use super::Delivery;
-use crate::api::names::{LOCAL_CLUSTER, label};
+use crate::api::names::{LOCAL_CLUSTER, is_local, label};
 use crate::api::{AppPolicy, Component, SYSTEM_NAMESPACE, object};
 use crate::policy::placement::{self, Cluster, Namespaces, Placement};
 use crate::render::Placed;
@@ -123,7 +123,7 @@ impl Delivery<'_> {
                     Err(error) => {
                         state.insert(index, false);
                         match task.place.cluster.as_str() {
-                            "" | LOCAL_CLUSTER => wrong.push(error.to_string()),
+                            cluster if is_local(cluster) => wrong.push(error.to_string()),
                             cluster => {
                                 let text =
                                     format!("error encountered in cluster {cluster}: {error}");

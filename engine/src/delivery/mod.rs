@@ -11,6 +11,7 @@
 mod collect; // removing what is over
 mod component; // one component at one place
 mod deploy; // components by policies, to many places
+mod drift; // whether what is live is as wanted
 mod keep; // correcting drift
 mod rules; // what the resource policies say of an object
 mod send; // one object on its way

@@ -4,6 +4,7 @@ use futures::stream::{self, StreamExt};
 use serde_json::{Value, json};
 
 use super::Delivery;
+use super::drift::holds;
 use super::rules::Moment;
 use super::trackers;
 use crate::api::names::{annotation, label};
@@ -322,34 +323,6 @@ fn differs(object: &Value, live: &Value, paths: &[String], at: &ObjectRef) -> Re
         }
     }
     Ok(false)
-}
-
-/// Whether everything `wanted` says is so in `live`; what others added does not matter.
-pub(super) fn holds(wanted: &Value, live: &Value) -> bool {
-    match (wanted, live) {
-        (Value::Object(wanted), Value::Object(live)) => wanted.iter().all(|(key, value)| {
-            // Written once, shown never: the API server moves it into `data`.
-            key == "stringData"
-                || live.get(key).is_some_and(|it| holds(value, it))
-                || is_empty(value)
-        }),
-        (Value::Array(wanted), Value::Array(live)) => {
-            wanted.len() == live.len()
-                && wanted.iter().zip(live).all(|(wanted, live)| holds(wanted, live))
-        }
-        (Value::Number(wanted), Value::Number(live)) => wanted.as_f64() == live.as_f64(),
-        _ => wanted == live,
-    }
-}
-
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(map) => map.is_empty(),
-        Value::Bool(_) | Value::Number(_) => false,
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::rules::Lifetime;
 use crate::api::application::AppliedResource;
-use crate::api::names::{LOCAL_CLUSTER, annotation, finalizer, label};
+use crate::api::names::{annotation, finalizer, is_local, label};
 use crate::api::object;
 use crate::api::{Application, ManagedResource, ResourceTracker, TrackerKind, V1BETA1};
 use crate::world::{Error, ObjectRef, World};
@@ -194,7 +194,7 @@ impl Trackers {
     /// Whether anything of the Application is on another cluster.
     pub fn reach_elsewhere(&self) -> bool {
         let all = self.existing().flat_map(|it| &it.content.spec.managed_resources);
-        all.into_iter().any(|it| !matches!(it.cluster.as_str(), "" | LOCAL_CLUSTER))
+        all.into_iter().any(|it| !is_local(&it.cluster))
     }
 
     /// All trackers the cluster has, in the order in which the last one that names an object is

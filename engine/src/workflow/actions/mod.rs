@@ -23,7 +23,7 @@ use cue_session::{Action, Runtime, Session};
 use serde_json::Value;
 
 use super::variables::Variables;
-use crate::api::names::LOCAL_CLUSTER;
+use crate::api::names::cluster_name;
 use crate::world::{Apply, Call, Error, ObjectRef, World};
 
 /// What an owner of a workflow does for its steps: components and policies are its own business.
@@ -376,11 +376,6 @@ fn unknown(provider: &str, verb: &str) -> String {
 
 fn explain(error: Error) -> String {
     error.to_string()
-}
-
-/// `local` and nothing are the same cluster.
-fn cluster_name(cluster: &str) -> &str {
-    if cluster.is_empty() { LOCAL_CLUSTER } else { cluster }
 }
 
 /// A label selector of labels that must be equal.
