@@ -5,6 +5,12 @@ use serde_json::Value;
 use super::object::{Condition, ObjectMeta, ObjectReference};
 use super::wire::wire;
 
+/// Stage of a step that runs before the Application is rendered.
+pub const PRE_RENDER: &str = "pre-render";
+
+/// Stage of a step that runs after: every step, unless it says otherwise.
+pub const POST_RENDER: &str = "post-render";
+
 wire! {
     /// `spec.workflow` of an Application.
     WorkflowSpec {
@@ -44,6 +50,8 @@ wire! {
         outputs: Vec<OutputItem>,
         /// Parameters.
         properties: Option<Value>,
+        /// When it runs: `pre-render`, or `post-render` (W-14).
+        stage: String,
         /// Mode of the group.
         mode: String,
         /// Steps of the group.
@@ -147,6 +155,11 @@ impl WorkflowStep {
     /// The step, then the steps of its group.
     pub fn with_sub_steps(&self) -> impl Iterator<Item = &Self> {
         std::iter::once(self).chain(&self.sub_steps)
+    }
+
+    /// Whether it runs before the Application is rendered (W-14).
+    pub fn is_early(&self) -> bool {
+        self.stage == PRE_RENDER
     }
 
     /// Whether the engine itself knows what it does, without a definition.

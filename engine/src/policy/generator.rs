@@ -42,6 +42,7 @@ pub fn steps(app: &Application, workflows: &[Workflow]) -> Result<Steps, Error> 
             authored = authored.or_else(|| named.mode.clone());
         }
     }
+    let unordered = authored.as_ref().is_none_or(|it| it.steps.is_empty());
     if let Some(authored) = authored {
         for (to, from) in
             [(&mut mode.steps, authored.steps), (&mut mode.sub_steps, authored.sub_steps)]
@@ -51,8 +52,12 @@ pub fn steps(app: &Application, workflows: &[Workflow]) -> Result<Steps, Error> 
             }
         }
     }
-    if chosen.is_empty() {
-        chosen = generated(app)?;
+    // Steps before rendering bring nothing out (W-117).
+    if chosen.iter().all(WorkflowStep::is_early) {
+        if !chosen.is_empty() && unordered {
+            mode.steps = "DAG".into();
+        }
+        chosen.extend(generated(app)?);
     }
     Ok(Steps { steps: chosen, mode })
 }

@@ -1,7 +1,7 @@
 //! The order of everything for one Application, and the statuses, conditions, events it leaves.
 //!
 //! ~~~text
-//! read ─ finalizer ─ trackers ─ definitions ─ revision ─ policies ─ workflow round ─ health, drift, collecting ─ status (once)
+//! read ─ finalizer ─ steps before rendering ─ trackers ─ definitions ─ revision ─ policies ─ workflow round ─ health, drift, collecting ─ status (once)
 //! ~~~
 //! 1. The process may die between any two World calls; the next reconcile converges to the same end.
 //!    (tests/crash.rs)
@@ -9,6 +9,7 @@
 
 mod definition; // one definition, recorded
 mod definitions; // what the Application refers to
+mod early; // steps before rendering
 mod referred; // objects that are in a cluster already
 mod removal; // the Application goes
 mod restart; // the workflow is to run again

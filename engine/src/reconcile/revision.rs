@@ -103,7 +103,9 @@ async fn is_latest(
     }
     // The tracker of this generation says which revision was delivered under it.
     let external = captured.workflow.is_some() || !captured.external_policies.is_empty();
-    let follows = app.annotation(AUTO_REVISION) == "true";
+    // Steps before rendering may have given something else than the last time.
+    let early = app.spec.workflow.iter().flat_map(|it| &it.steps).any(WorkflowStep::is_early);
+    let follows = early || app.annotation(AUTO_REVISION) == "true";
     if !external && !follows && trackers.delivered() == Some(latest.name.as_str()) {
         return Ok(true);
     }

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Duration, SecondsFormat, Utc};
 use serde_json::{Map, Value, json};
 
+use super::early::{self, Prepared};
 use super::transform::Transformed;
 use super::{
     Engine, Next, Stop, after, definitions, referred, restart, revision, status, stop, transform,
@@ -11,7 +12,7 @@ use crate::api::names::{annotation, condition, phase};
 use crate::api::policies::BUILT_IN;
 use crate::api::revision::ApplicationRevisionSpec;
 use crate::api::workflow::WorkflowStatus;
-use crate::api::{AppPolicy, Application, Component, DefinitionKind, WorkflowStep};
+use crate::api::{AppPolicy, Application, Component, DefinitionKind, Workflow, WorkflowStep};
 use crate::delivery::{Collected, Delivery, Extent, Rules, Trackers};
 use crate::policy::generator::{self, Steps};
 use crate::render::{Context, Definitions, NoActor, Templates, render_policy};
@@ -19,7 +20,7 @@ use crate::revision::Captured;
 use crate::validate::structure;
 use crate::workflow::round::{Passed, State};
 use crate::workflow::step::Setting;
-use crate::workflow::variables::{Variables, set_at};
+use crate::workflow::variables::{Early, Variables, set_at};
 use crate::workflow::{Round, round};
 use crate::world::{Apply, Error, ObjectRef};
 
@@ -53,12 +54,16 @@ pub(super) async fn deliver(
     let world = engine.world;
     let scheduled =
         restart::schedule(engine, app).await.map_err(stop(SYNCED, phase::STARTING, "Failed"))?;
+    let (early, workflow) = match early::prepare(engine, app, live).await? {
+        Prepared::Ready(early, workflow) => (early, workflow),
+        Prepared::Waits(next) => return Ok(next),
+    };
     let heard = transform::transform(engine, app, live).await.map_err(stop(
         SYNCED,
         phase::STARTING,
         "FailedParse",
     ))?;
-    let mut found = find(engine, app, &heard).await?;
+    let mut found = find(engine, app, &heard, workflow).await?;
     let now = world.now();
     for kind in [condition::PARSED, condition::REVISION] {
         status::set(app, kind, Ok(()), now);
@@ -70,7 +75,7 @@ pub(super) async fn deliver(
     let fresh = app.status.workflow.as_ref().is_none_or(|it| it.app_revision != found.run);
     let last_run = fresh.then(|| app.status.workflow.clone());
     if fresh {
-        begin(app, &found, now);
+        begin(app, &found, early.as_ref(), now);
     }
 
     let trackers = std::mem::replace(&mut found.trackers, Trackers::empty(app));
@@ -107,7 +112,9 @@ pub(super) async fn deliver(
 
     let running = stop(condition::WORKFLOW, phase::RUNNING_WORKFLOW, "FailedWorkflow");
     let finished_before = app.status.workflow.as_ref().is_some_and(|it| it.finished);
-    let mut variables = variables(engine, app, fresh, finished_before).await.map_err(running)?;
+    let mut variables = variables(engine, app, early.filter(|_| fresh), fresh, finished_before)
+        .await
+        .map_err(running)?;
     let passed = pass(engine, app, &found, &delivery, &context, &mut variables).await;
     if variables.is_changed() {
         store(engine, app, &mut variables).await.map_err(running)?;
@@ -182,6 +189,7 @@ async fn find(
     engine: &Engine<'_>,
     app: &mut Application,
     heard: &Transformed,
+    workflow: Option<Workflow>,
 ) -> Result<Found, Stop> {
     let world = engine.world;
     let parse = stop(condition::PARSED, phase::RENDERING, "FailedParse");
@@ -202,6 +210,7 @@ async fn find(
     let recorded = revision::published(engine, app).await.map_err(revise)?;
     let workflow = match &recorded {
         Some(recorded) => recorded.workflow.clone(),
+        None if workflow.is_some() => workflow,
         None => definitions::workflow(engine, app).await.map_err(parse)?,
     };
     let workflows: Vec<_> = workflow.iter().cloned().collect();
@@ -290,11 +299,16 @@ fn of_revision(recorded: ApplicationRevisionSpec) -> (Definitions, Captured) {
 }
 
 /// A run starts.
-fn begin(app: &mut Application, found: &Found, now: DateTime<Utc>) {
+fn begin(app: &mut Application, found: &Found, early: Option<&Early>, now: DateTime<Utc>) {
+    // Steps before rendering are over, and part of it.
+    let steps = early.map(|it| it.rows.clone()).unwrap_or_default();
+    let began = steps.iter().filter_map(|it| it.first_execute_time.clone()).min();
+    let now = || Some(now.to_rfc3339_opts(SecondsFormat::Secs, true));
     app.status.workflow = Some(WorkflowStatus {
         app_revision: found.run.clone(),
         mode: format!("{}-{}", found.steps.mode.steps, found.steps.mode.sub_steps),
-        start_time: Some(now.to_rfc3339_opts(SecondsFormat::Secs, true)),
+        start_time: began.or_else(now),
+        steps,
         ..WorkflowStatus::default()
     });
     app.status.services.clear();
@@ -347,9 +361,13 @@ async fn announce(engine: &Engine<'_>, live: &Value) -> Result<(), Error> {
 async fn variables(
     engine: &Engine<'_>,
     app: &Application,
+    early: Option<Early>,
     fresh: bool,
     finished: bool,
 ) -> Result<Variables, Error> {
+    if let Some(early) = early {
+        return Ok(Variables::after(early));
+    }
     if fresh {
         return Ok(Variables::fresh());
     }
@@ -361,7 +379,7 @@ async fn variables(
     Ok(Variables::read(engine.world.get(&place).await?.as_ref()))
 }
 
-async fn store(
+pub(super) async fn store(
     engine: &Engine<'_>,
     app: &mut Application,
     variables: &mut Variables,
@@ -465,7 +483,7 @@ fn with_inputs(components: &[Component], variables: &Variables) -> Vec<Component
 }
 
 /// Conditions by how the run stands.
-fn conclude(app: &mut Application, state: State, now: DateTime<Utc>) {
+pub(super) fn conclude(app: &mut Application, state: State, now: DateTime<Utc>) {
     match state {
         State::Succeeded => {
             status::set(app, condition::WORKFLOW, Ok(()), now);

@@ -98,6 +98,8 @@ impl Bundle {
         let spec = &self.app.spec;
         let steps = spec.workflow.iter().flat_map(|it| &it.steps);
         let used: Vec<String> = steps.flat_map(super::application::step_policies).collect();
+        let steps = spec.workflow.iter().flat_map(|it| &it.steps);
+        let early = steps.filter(|it| it.is_early());
         let workflow = self
             .workflow
             .iter()
@@ -112,6 +114,12 @@ impl Bundle {
             })
             .chain(policies.map(|it| {
                 format!("WARNING: policy {} not referenced by application", it.metadata.name)
+            }))
+            .chain(early.map(|it| {
+                format!(
+                    "WARNING: step {} runs before rendering: what it gives is not shown",
+                    it.name
+                )
             }))
             .collect()
     }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::immutable;
+use super::structure::wrong_stage;
 use crate::api::names::annotation;
 use crate::api::{Application, Component, DefinitionKind, Stage, WorkflowStep};
 use crate::render::{Actor, Error, Process, Request, Templates, check, definition};
@@ -89,6 +90,9 @@ fn steps(steps: &[WorkflowStep], refusals: &mut Vec<Refusal>) {
     for step in steps {
         if !names.insert(step.name.as_str()) {
             refusals.push(Refusal::new("spec.workflow.steps", "duplicated step name"));
+        }
+        if let Some(wrong) = wrong_stage(step) {
+            refusals.push(Refusal::new("spec.workflow.steps.stage", wrong));
         }
         if !step.timeout.is_empty() && !is_duration(&step.timeout) {
             refusals.push(Refusal::new(

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::api::workflow::{POST_RENDER, PRE_RENDER};
 use crate::api::{Application, WorkflowStep};
 use crate::workflow::backoff::parse_duration;
 
@@ -29,6 +30,7 @@ pub fn structure(app: &Application, steps: &[WorkflowStep]) -> Result<(), String
             return Err(format!("there are two workflow steps named {}", step.name));
         }
     }
+    stages(steps)?;
     for step in &all {
         if let Some(unknown) = step.depends_on.iter().find(|it| !names.contains(it.as_str())) {
             return Err(format!("step {} depends on {unknown}, which is no step", step.name));
@@ -44,6 +46,43 @@ pub fn structure(app: &Application, steps: &[WorkflowStep]) -> Result<(), String
         }
     }
     Ok(())
+}
+
+/// Stages are known ones, those of a group are the group's, and what runs before rendering waits for nothing
+/// that runs after it (W-14).
+fn stages(steps: &[WorkflowStep]) -> Result<(), String> {
+    for step in steps {
+        wrong_stage(step).map_or(Ok(()), Err)?;
+    }
+    let late: Vec<&WorkflowStep> = steps.iter().filter(|it| !it.is_early()).collect();
+    let early = steps.iter().filter(|it| it.is_early()).flat_map(WorkflowStep::with_sub_steps);
+    for step in early {
+        let waited = late.iter().flat_map(|it| it.with_sub_steps()).find(|it| {
+            let given = |name: &str| it.outputs.iter().any(|it| it.name == name);
+            step.depends_on.contains(&it.name) || step.inputs.iter().any(|it| given(&it.from))
+        });
+        if let Some(waited) = waited {
+            return Err(format!(
+                "step {} runs before rendering and waits for {}, which runs after it",
+                step.name, waited.name
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// What is wrong with the stage of a step, or of one in its group.
+pub(super) fn wrong_stage(step: &WorkflowStep) -> Option<String> {
+    let known = ["", PRE_RENDER, POST_RENDER];
+    let unknown = step.with_sub_steps().find(|it| !known.contains(&it.stage.as_str()));
+    if let Some(it) = unknown {
+        return Some(format!(
+            "step {}: stage {:?} is neither {PRE_RENDER} nor {POST_RENDER}",
+            it.name, it.stage
+        ));
+    }
+    let other = step.sub_steps.iter().find(|it| !it.stage.is_empty() && it.stage != step.stage);
+    other.map(|it| format!("step {}: its stage is not that of its group {}", it.name, step.name))
 }
 
 /// A way from a step back to itself.
@@ -88,5 +127,26 @@ mod tests {
         assert_eq!(check(json!([b])), Err("step b depends on a, which is no step".into()));
         assert!(check(json!([{"name": "a", "type": "x", "timeout": "soon"}])).is_err());
         assert!(check(json!([a(json!([])), a(json!([]))])).is_err());
+    }
+
+    #[test]
+    fn stages_of_steps_fit_together() {
+        let at = |name: &str, stage: &str, depends_on| json!({"name": name, "type": "suspend", "stage": stage, "dependsOn": depends_on});
+        let (early, late) = ("pre-render", "post-render");
+        assert_eq!(check(json!([at("a", early, json!([])), at("b", late, json!(["a"]))])), Ok(()));
+        assert_eq!(
+            check(json!([at("a", early, json!(["b"])), at("b", "", json!([]))])),
+            Err("step a runs before rendering and waits for b, which runs after it".into())
+        );
+        assert_eq!(
+            check(json!([at("a", "PreDispatch", json!([]))])),
+            Err("step a: stage \"PreDispatch\" is neither pre-render nor post-render".into())
+        );
+        let group =
+            json!({"name": "g", "type": "step-group", "subSteps": [at("a", early, json!([]))]});
+        assert_eq!(
+            check(json!([group])),
+            Err("step a: its stage is not that of its group g".into())
+        );
     }
 }

@@ -315,7 +315,8 @@ impl<'a> Plan<'a> {
         let mark = self.variables.marks.get(&it.name).cloned().unwrap_or_default();
         let own = self.own(it, group);
         own.first_execute_time = own.first_execute_time.take().or_else(|| time.clone());
-        if mark.suspended.is_some() {
+        // That it suspends may not have been written: it is run again then, up to there.
+        if mark.suspended.is_some() && own.phase == "suspending" {
             return None;
         }
         // What delivers looks again whenever something changed; all else at its time.

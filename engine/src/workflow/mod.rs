@@ -14,6 +14,7 @@ pub mod variables; // inputs, outputs, the context ConfigMap
 pub mod actions; // provider and #do -> what is done
 mod rows; // rows of a status
 mod look; // where a round looks for the next step
+pub mod partial; // what steps before rendering give
 pub mod plan; // a round: begun, step by step, ended; what outcomes mean
 pub mod step; // runs one template against a World
 pub mod round; // one pass over all steps

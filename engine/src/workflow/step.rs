@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::actions::{self, Acting, Done, Host};
 use super::literal;
+use super::partial;
 use super::variables::Variables;
 use crate::api::workflow::OutputItem;
 use crate::render::{File, Library, OPEN};
@@ -193,6 +194,14 @@ async fn walk(
     }
     if let Some(message) = pending {
         return Outcome::Waiting(message);
+    }
+    if setting.host.takes_parts() {
+        let part = session.value("application").map_err(|error| error.to_string());
+        match part.and_then(|it| it.as_ref().map(partial::spec_of).transpose()) {
+            Ok(Some(part)) => variables.give_part(name, part),
+            Ok(None) => {}
+            Err(message) => return Outcome::Failed { reason: "Output", message },
+        }
     }
     match export(session, outputs, variables) {
         Ok(()) => Outcome::Succeeded(said),

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use super::literal;
 use crate::api::Application;
+use crate::api::workflow::StepStatus;
 
 /// What is remembered of one step between rounds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -33,6 +34,22 @@ pub struct Mark {
     pub timers: BTreeMap<String, DateTime<Utc>>,
 }
 
+/// What steps before rendering have come to, for the rounds and the runs after them (W-14).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Early {
+    /// What they were run for.
+    pub key: String,
+    /// All of them have succeeded, or were left out.
+    pub done: bool,
+    /// Parts of the Application's spec, by step.
+    pub parts: BTreeMap<String, Value>,
+    /// Their rows, once all is done.
+    pub rows: Vec<StepStatus>,
+    /// Variables at that time.
+    pub values: Map<String, Value>,
+}
+
 /// Variables and marks of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Variables {
@@ -44,6 +61,8 @@ pub struct Variables {
     /// When suspends began and end, by `<step id>.<field>.suspendTimeStamp` and the like, for
     /// those who read the ConfigMap (E-118).
     stamps: BTreeMap<String, String>,
+    /// Of steps before rendering, if there are any.
+    early: Option<Early>,
     changed: bool,
 }
 
@@ -69,6 +88,7 @@ impl Variables {
                 .filter(|it| it.0.ends_with("TimeStamp"))
                 .filter_map(|(key, it)| Some((key.clone(), it.as_str()?.to_owned())))
                 .collect(),
+            early: serde_json::from_str(&text("preRender")).ok(),
             changed: config_map.is_none(),
         }
     }
@@ -76,6 +96,52 @@ impl Variables {
     /// A fresh run.
     pub fn fresh() -> Self {
         Self { changed: true, ..Self::default() }
+    }
+
+    /// A fresh run of the steps before rendering.
+    pub fn early(key: &str) -> Self {
+        let early = Some(Early { key: key.to_owned(), ..Early::default() });
+        Self { changed: true, early, ..Self::default() }
+    }
+
+    /// A fresh run after steps before rendering: it has what they gave.
+    pub fn after(early: Early) -> Self {
+        Self { changed: true, values: early.values.clone(), early: Some(early), ..Self::default() }
+    }
+
+    /// What steps before rendering have come to.
+    pub fn before_rendering(&self) -> Option<&Early> {
+        self.early.as_ref()
+    }
+
+    /// A step before rendering gives a part of the Application's spec.
+    pub fn give_part(&mut self, step: &str, part: Value) {
+        let early = self.early.get_or_insert_default();
+        if early.parts.get(step) != Some(&part) {
+            early.parts.insert(step.to_owned(), part);
+            self.changed = true;
+        }
+    }
+
+    /// The steps before rendering are done, with these rows.
+    pub fn end_early(&mut self, rows: &[StepStatus]) {
+        let early = self.early.get_or_insert_default();
+        if !early.done {
+            early.done = true;
+            early.rows = rows.to_vec();
+            early.values = self.values.clone();
+            self.changed = true;
+        }
+    }
+
+    /// Steps before rendering run again, though they were done: all but those of `rows`.
+    pub fn reopen_early(&mut self, rows: &[StepStatus]) {
+        let Some(early) = self.early.as_mut() else { return };
+        early.done = false;
+        let kept = rows.iter().flat_map(|it| std::iter::once(it).chain(&it.sub_steps));
+        let kept: Vec<&str> = kept.map(|it| it.name.as_str()).collect();
+        early.parts.retain(|name, _| kept.contains(&name.as_str()));
+        self.changed = true;
     }
 
     /// Whether it must be written.
@@ -107,6 +173,10 @@ impl Variables {
         let mut data = self.told();
         let marks = serde_json::to_string(&self.marks).unwrap_or_default();
         data.insert("marks".into(), marks.into());
+        if let Some(early) = &self.early {
+            let early = serde_json::to_string(early).unwrap_or_default();
+            data.insert("preRender".into(), early.into());
+        }
         json!({
             "apiVersion": "v1",
             "kind": "ConfigMap",

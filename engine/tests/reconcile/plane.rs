@@ -143,7 +143,7 @@ impl Plane {
             object["metadata"]["resourceVersion"] = Value::Null;
             same_ids(&mut object);
             let text = TIMES.replace_all(&object.to_string(), "TIME").into_owned();
-            let text = KEYS.replace_all(&text, "\"ID.").into_owned();
+            let text = IDS.replace_all(&text, "ID").into_owned();
             let object = serde_json::from_str(&text).expect("JSON");
             let (cluster, _, kind, namespace, name) = at;
             all.insert(format!("{cluster}|{kind}|{namespace}|{name}"), object);
@@ -197,9 +197,9 @@ fn same_ids(value: &mut Value) {
     }
 }
 
-/// Keys that begin with the id of a step.
-static KEYS: LazyLock<regex::Regex> =
-    LazyLock::new(|| regex::Regex::new(r#""id[0-9]{8}\."#).expect("a pattern"));
+/// Ids of steps in texts and keys.
+static IDS: LazyLock<regex::Regex> =
+    LazyLock::new(|| regex::Regex::new(r"\bid[0-9]{8}\b").expect("a pattern"));
 
 static TIMES: LazyLock<regex::Regex> =
     LazyLock::new(|| regex::Regex::new(r"\d{4}-\d\d-\d\dT[0-9:.]+(Z|\+00:00)").expect("a pattern"));

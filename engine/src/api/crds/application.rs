@@ -37,6 +37,7 @@ pub(super) fn step_properties() -> Vec<Property> {
         ("name", string(), "Name, unique in the workflow."),
         ("outputs", outputs(), "Values given to other steps."),
         ("properties", open(), "Parameters of the step definition."),
+        ("stage", string(), "pre-render, before the Application is rendered, or post-render."),
         ("timeout", string(), "Duration after which it fails, like 30s."),
         ("type", string(), "Step definition."),
     ]

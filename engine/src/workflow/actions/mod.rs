@@ -39,6 +39,10 @@ pub trait Host: Send + Sync {
     fn debug_object(&self, _step_id: &str) -> Option<Value> {
         None
     }
+    /// Whether steps give parts of an Application, as `application`: those before rendering do (W-14).
+    fn takes_parts(&self) -> bool {
+        false
+    }
     /// Records and applies objects as the owner's.
     fn dispatch<'a>(&'a self, objects: Vec<Value>, cluster: &'a str) -> Call<'a, Vec<Value>>;
     /// The manifest that was recorded for an object, if it is the owner's.
