@@ -27,6 +27,9 @@ use crate::exit::Exit;
 use crate::output::{Color, Out};
 use crate::target::TargetArgs;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const EXAMPLES: &str = "\
 Examples:
   lateen up -f app.yaml                  deliver an Application and watch it

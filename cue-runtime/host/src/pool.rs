@@ -10,8 +10,8 @@ use wasmtime::{Config, Engine, InstancePre, Linker, Store};
 use crate::module::{self, Error};
 use crate::sandbox::{EPOCHS, Limits, STACK, Sandbox, stack};
 
-/// Length of an epoch.
-pub(crate) const TICK: Duration = Duration::from_millis(10);
+/// Length of an epoch: long, so that an idle process is not woken for nothing.
+pub(crate) const TICK: Duration = Duration::from_millis(250);
 
 /// What an instance may grow to: a backstop. Budgets count what values take and come first; behind what
 /// they count, tables that grow take up to three times as much for a moment.

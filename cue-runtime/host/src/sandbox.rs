@@ -17,7 +17,7 @@ pub(crate) const OWN_STACK: usize = 256 << 20;
 const SHALLOW: usize = 24 << 20;
 
 /// Epochs (of [`crate::pool::TICK`]) one call may take: a backstop, budgets come first.
-pub(crate) const EPOCHS: u64 = 3_000;
+pub(crate) const EPOCHS: u64 = 120;
 
 /// Memory an instance may hold at the end of a session and still be kept.
 const WARM: usize = 96 << 20;
