@@ -120,6 +120,21 @@ impl Element {
     }
 }
 
+/// A step of a path on the way through a value; it becomes an [`Element`] only where the path is kept.
+pub(crate) enum Step<'a> {
+    Field(&'a str),
+    Element(Element),
+}
+
+impl Step<'_> {
+    pub(crate) fn element(&self) -> Element {
+        match self {
+            Step::Field(name) => Element::Field((*name).to_owned()),
+            Step::Element(element) => element.clone(),
+        }
+    }
+}
+
 /// A path as in messages.
 #[must_use]
 pub fn shown(path: &[Element]) -> String {
@@ -154,6 +169,16 @@ impl FieldSet {
             node.member = true;
         } else {
             node.below.insert(rest);
+        }
+    }
+
+    pub(crate) fn insert_steps(&mut self, path: &[Step<'_>]) {
+        let Some((first, rest)) = path.split_first() else { return };
+        let node = self.nodes.entry(first.element()).or_default();
+        if rest.is_empty() {
+            node.member = true;
+        } else {
+            node.below.insert_steps(rest);
         }
     }
 

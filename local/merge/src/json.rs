@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::Refused;
-use crate::typed::equal;
+use crate::same::equal;
 
 /// Most operations of one JSON patch.
 const MOST_OPERATIONS: usize = 10_000;

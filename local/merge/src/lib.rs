@@ -16,6 +16,7 @@ pub mod fieldset; // which fields somebody owns, and its JSON form
 pub mod go; // values and strings as Go prints them, for messages
 pub mod json; // JSON patch and merge patch
 pub mod manage; // managedFields: update and apply
+pub mod same; // when two states are the same
 pub mod schema; // what patches need to know of a kind
 pub mod strategic; // strategic merge patch
 pub mod typed; // compare, merge, remove, field set of a value

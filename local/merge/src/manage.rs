@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::Refused;
 use crate::fieldset::{FieldSet, shown};
 use crate::go;
+use crate::same::{self, equal};
 use crate::schema::Schema;
 use crate::typed::{self, Comparison};
 
@@ -152,8 +153,11 @@ impl Entry {
 /// # Errors
 /// The first entry that cannot be decoded.
 pub fn entries(object: &Value) -> Result<Vec<Entry>, String> {
-    let all = object.pointer("/metadata/managedFields").and_then(Value::as_array);
-    all.into_iter().flatten().map(Entry::read).collect()
+    read_entries(object.pointer("/metadata/managedFields"))
+}
+
+fn read_entries(managed: Option<&Value>) -> Result<Vec<Entry>, String> {
+    managed.and_then(Value::as_array).into_iter().flatten().map(Entry::read).collect()
 }
 
 /// Writes managedFields, sorted; none if there are no entries.
@@ -174,12 +178,8 @@ pub fn write_entries(object: &mut Value, mut entries: Vec<Entry>) {
     }
 }
 
-fn bare(object: &Value) -> Value {
-    let mut out = object.clone();
-    if let Some(Value::Object(metadata)) = out.get_mut("metadata") {
-        metadata.shift_remove("managedFields");
-    }
-    out
+fn take_managed(object: &mut Value) -> Option<Value> {
+    object.get_mut("metadata")?.as_object_mut()?.shift_remove("managedFields")
 }
 
 fn reset(cx: &Writer<'_>) -> FieldSet {
@@ -223,30 +223,29 @@ fn compare_at(
     Some(typed::compare(&schema, &live, &new).without(&reset(cx)))
 }
 
-/// The object that an update (create, replace, patch) stores: `new` with its managedFields.
+/// Makes of `new` the object that an update (create, replace, patch) stores: with its managedFields.
 ///
 /// `live` is none when the object is created; `new` has its defaults.
-#[must_use]
-pub fn update(cx: &Writer<'_>, live: Option<&Value>, new: &Value) -> Value {
-    let mut out = bare(new);
-    let Some(schema) = (cx.schema)(cx.api_version) else { return out };
+pub fn update(cx: &Writer<'_>, live: Option<&Value>, new: &mut Value) {
+    let given = take_managed(new);
+    let Some(schema) = (cx.schema)(cx.api_version) else { return };
     let stored = live.map(entries).and_then(Result::ok).unwrap_or_default();
-    let given = new.pointer("/metadata/managedFields");
-    let start = match given {
+    let start = match &given {
         _ if !cx.subresource.is_empty() => stored,
         None | Some(Value::Null) => stored,
         Some(Value::Array(all)) if all.is_empty() => Vec::new(),
         Some(Value::Array(all)) if matches!(all.as_slice(), [one] if hollow(one)) => Vec::new(),
-        Some(_) => entries(new).unwrap_or(stored),
+        Some(given) => read_entries(Some(given)).unwrap_or(stored),
     };
     if start.is_empty() && live.is_some() {
-        return out;
+        return;
     }
-    let old = live.map_or_else(|| zero(cx, &schema), bare);
-    let after = updated(cx, &schema, start, &old, &out);
-    write_entries(&mut out, after);
-    unchanged_times(live, &mut out);
-    out
+    let after = match live {
+        Some(live) => updated(cx, &schema, start, live, new),
+        None => updated(cx, &schema, start, &zero(cx, &schema), new),
+    };
+    write_entries(new, after);
+    unchanged_times(live, new);
 }
 
 fn hollow(entry: &Value) -> bool {
@@ -334,23 +333,17 @@ fn fold_ancient(entries: &mut Vec<Entry>) {
 // The same entries apart from times, and the same object: the old times come back.
 fn unchanged_times(live: Option<&Value>, out: &mut Value) {
     let Some(live) = live else { return };
-    let timeless = |value: &Value| {
-        let mut all: Vec<Value> = value
-            .pointer("/metadata/managedFields")
-            .and_then(Value::as_array)
-            .cloned()
-            .unwrap_or_default();
-        for entry in &mut all {
-            if let Some(entry) = entry.as_object_mut() {
-                entry.shift_remove("time");
-            }
-        }
-        all
-    };
-    let (a, b) = (timeless(live), timeless(out));
-    let same = a.len() == b.len() && a.iter().all(|it| b.contains(it));
-    if same && typed::equal(&bare(live), &bare(out)) {
-        *out = live.clone();
+    if !same::same_but_managed(live, out, &equal) {
+        return;
+    }
+    let (a, b) = (same::managed(live), same::managed(out));
+    let known = |one: &Value| b.iter().any(|it| same::same_entry(one, it));
+    if a.is_empty() || a.len() != b.len() || !a.iter().all(known) {
+        return;
+    }
+    let before = Value::Array(a.to_vec());
+    if let Some(Value::Object(metadata)) = out.get_mut("metadata") {
+        metadata.insert("managedFields".to_owned(), before);
     }
 }
 
@@ -377,8 +370,8 @@ pub fn apply(
         return Err(Refused::new(500, format!("no schema for {} {}", cx.api_version, cx.kind)));
     };
     typed_check(cx, &schema, patch)?;
-    let zero = zero(cx, &schema);
-    let old = live.map_or_else(|| json!({"apiVersion": cx.api_version, "kind": cx.kind}), bare);
+    let nothing = json!({"apiVersion": cx.api_version, "kind": cx.kind});
+    let old = live.unwrap_or(&nothing);
     let mut managed = match live.map(entries) {
         Some(Err(error)) => {
             return Err(Refused::new(500, format!("failed to decode managed fields: {error}")));
@@ -386,7 +379,7 @@ pub fn apply(
         Some(Ok(all)) if all.is_empty() => {
             let first =
                 Writer { manager: "before-first-apply", subresource: "", reset: &[], ..*cx };
-            updated(&first, &schema, Vec::new(), &zero, &old)
+            updated(&first, &schema, Vec::new(), &zero(cx, &schema), old)
         }
         Some(Ok(all)) => all,
         None => Vec::new(),
@@ -409,12 +402,12 @@ pub fn apply(
     mine.set = typed::fields(&schema, patch).recursive_difference(&reset(cx));
     let last = managed.iter().position(|it| it.same(&mine)).map(|at| managed.remove(at));
     mine.time = last.as_ref().and_then(|it| it.time.clone());
-    let merged = typed::merge(&schema, &old, patch);
+    let merged = typed::merge(&schema, old, patch);
     let mut merged = prune(cx, &schema, merged, last.as_ref(), &managed, &mine);
-    let diff = typed::compare(&schema, &old, &merged).without(&reset(cx));
-    settle(cx, &mut managed, &diff, &old, &mut merged, patch, conflicts)?;
+    let diff = typed::compare(&schema, old, &merged).without(&reset(cx));
+    settle(cx, &mut managed, &diff, old, &mut merged, patch, conflicts)?;
     mine.set = mine.set.difference(&FieldSet::of_fields(NEVER));
-    let changed = !typed::equal(&old, &merged) || live.is_none();
+    let changed = !equal(old, &merged) || live.is_none();
     if changed {
         mine.time = Some(cx.time.to_owned());
     }
@@ -551,7 +544,8 @@ fn renew_annotation(object: &mut Value, patch: &Value) {
     if annotation(object).is_none_or(str::is_empty) {
         return;
     }
-    let mut last = bare(patch);
+    let mut last = patch.clone();
+    take_managed(&mut last);
     if let Some(Value::Object(all)) = last.pointer_mut("/metadata/annotations") {
         all.shift_remove(LAST_APPLIED);
     }

@@ -1,11 +1,12 @@
 //! Values seen through a schema: validate, field set, compare, merge, remove.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use crate::fieldset::{Atom, Element, FieldSet, Node, shown};
+use crate::fieldset::{Atom, Element, FieldSet, Node, Step, shown};
 use crate::go;
+use crate::same::equal;
 use crate::schema::{Field, List, MapType, Relation, Scalar, Schema, TypeRef};
 
 /// How a value is treated at its place.
@@ -88,21 +89,6 @@ fn identities(schema: &Schema, list: &List, items: &[Value]) -> Vec<Element> {
     items.iter().enumerate().map(|(i, item)| identified(schema, list, i, item)).collect()
 }
 
-/// Equality where 1 and 1.0 are the same.
-#[must_use]
-pub fn equal(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Number(_), Value::Number(_)) => Atom(a.clone()) == Atom(b.clone()),
-        (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b))
-        }
-        (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| equal(a, b)))
-        }
-        _ => a == b,
-    }
-}
-
 /// What keeps the value from having the type, in the words of the reference server.
 #[must_use]
 pub fn validate(schema: &Schema, value: &Value) -> Vec<String> {
@@ -111,23 +97,26 @@ pub fn validate(schema: &Schema, value: &Value) -> Vec<String> {
     errors
 }
 
-fn check(
+fn check<'a>(
     schema: &Schema,
     of: TypeRef,
-    value: &Value,
-    path: &mut Vec<Element>,
+    value: &'a Value,
+    path: &mut Vec<Step<'a>>,
     errors: &mut Vec<String>,
 ) {
     let it = schema.at(of);
     if value.is_null() || it.deduced {
         return;
     }
-    let at = |path: &[Element], what: &str| format!("{}: {what}", shown(path));
+    let at = |path: &[Step<'_>], what: &str| {
+        let path: Vec<Element> = path.iter().map(Step::element).collect();
+        format!("{}: {what}", shown(&path))
+    };
     match value {
         Value::Object(fields) if it.map.is_some() => {
             let Some((map, atomic)) = schema.map(of) else { return };
             for (key, value) in fields {
-                path.push(Element::Field(key.clone()));
+                path.push(Step::Field(key));
                 match child(map, key) {
                     Some(of) => check(schema, of, value, path, errors),
                     None if atomic && map.fields.is_empty() => {}
@@ -157,7 +146,7 @@ fn check(
                     errors
                         .push(at(path, &format!("duplicate entries for key {}", element.shown())));
                 }
-                path.push(element);
+                path.push(Step::Element(element));
                 check(schema, list.element, item, path, errors);
                 path.pop();
             }
@@ -281,14 +270,20 @@ fn is_empty(value: Option<&Value>) -> bool {
     }
 }
 
-fn differ(
+fn differ<'a>(
     schema: &Schema,
     of: TypeRef,
-    l: Option<&Value>,
-    r: Option<&Value>,
-    path: &mut Vec<Element>,
+    l: Option<&'a Value>,
+    r: Option<&'a Value>,
+    path: &mut Vec<Step<'a>>,
     out: &mut Comparison,
 ) {
+    // Most of an object is as it was.
+    if let (Some(l), Some(r)) = (l, r) {
+        if equal(l, r) {
+            return;
+        }
+    }
     let leading = r.filter(|it| !it.is_null()).or(l.filter(|it| !it.is_null()));
     let seen = leading.map_or(Shape::Leaf, |it| shape(schema, of, it));
     let same_kind = |a: &Value| {
@@ -299,7 +294,7 @@ fn differ(
     };
     if l.is_some_and(|it| !same_kind(it)) {
         // Another shape: both are visited on their own.
-        out.modified.insert(path);
+        out.modified.insert_steps(path);
         differ(schema, of, l, None, path, out);
         differ(schema, of, None, r, path, out);
         return;
@@ -307,23 +302,29 @@ fn differ(
     let leaf = matches!(seen, Shape::Leaf) || (is_empty(l) && is_empty(r));
     if leaf {
         match (l, r) {
-            (Some(l), Some(r)) if !equal(l, r) => out.modified.insert(path),
-            (Some(_), None) => out.removed.insert(path),
-            (None, Some(_)) => out.added.insert(path),
-            _ => {}
+            (Some(_), Some(_)) => out.modified.insert_steps(path),
+            (Some(_), None) => out.removed.insert_steps(path),
+            (None, Some(_)) => out.added.insert_steps(path),
+            (None, None) => {}
         }
         return;
     }
     match seen {
         Shape::Map(map) => {
-            let nothing = Map::new();
-            let left = l.and_then(Value::as_object).unwrap_or(&nothing);
-            let right = r.and_then(Value::as_object).unwrap_or(&nothing);
-            for key in left.keys().chain(right.keys().filter(|key| !left.contains_key(*key))) {
-                let Some(of) = child(map, key) else { continue };
-                path.push(Element::Field(key.clone()));
-                differ(schema, of, left.get(key), right.get(key), path, out);
+            let (left, right) = (l.and_then(Value::as_object), r.and_then(Value::as_object));
+            let mut visit = |key: &'a str, l: Option<&'a Value>, r: Option<&'a Value>| {
+                let Some(of) = child(map, key) else { return };
+                path.push(Step::Field(key));
+                differ(schema, of, l, r, path, out);
                 path.pop();
+            };
+            for (key, value) in left.into_iter().flatten() {
+                visit(key, Some(value), right.and_then(|all| all.get(key)));
+            }
+            for (key, value) in right.into_iter().flatten() {
+                if left.is_none_or(|all| !all.contains_key(key)) {
+                    visit(key, None, Some(value));
+                }
             }
         }
         Shape::List(list) => {
@@ -335,14 +336,14 @@ fn differ(
                 both.entry(identified(schema, list, i, item)).or_default().1.push(item);
             }
             for (element, (left, right)) in both {
-                path.push(element);
+                path.push(Step::Element(element));
                 if left.len() > 1 || right.len() > 1 {
                     let equal = left.len() == right.len()
                         && left.iter().zip(&right).all(|(a, b)| equal(a, b));
                     match (left.is_empty(), right.is_empty()) {
-                        (true, _) => out.added.insert(path),
-                        (_, true) => out.removed.insert(path),
-                        _ if !equal => out.modified.insert(path),
+                        (true, _) => out.added.insert_steps(path),
+                        (_, true) => out.removed.insert_steps(path),
+                        _ if !equal => out.modified.insert_steps(path),
                         _ => {}
                     }
                 } else {
@@ -361,8 +362,8 @@ fn differ(
         Shape::Leaf => {}
     }
     match (l, r) {
-        (None, Some(_)) => out.added.insert(path),
-        (Some(_), None) => out.removed.insert(path),
+        (None, Some(_)) => out.added.insert_steps(path),
+        (Some(_), None) => out.removed.insert_steps(path),
         _ => {}
     }
 }
@@ -381,13 +382,19 @@ fn overlay(schema: &Schema, of: TypeRef, live: Option<&Value>, applied: &Value) 
     }
     match (shape(schema, of, applied), live, applied) {
         (Shape::Map(map), Value::Object(left), Value::Object(right)) => {
-            let mut out = left.clone();
-            for (key, value) in right {
-                let merged = match child(map, key) {
-                    Some(of) => overlay(schema, of, left.get(key), value),
-                    None => value.clone(),
+            let mut out = Map::with_capacity(left.len() + right.len());
+            for (key, live) in left {
+                let merged = match (right.get(key), child(map, key)) {
+                    (None, _) => live.clone(),
+                    (Some(value), Some(of)) => overlay(schema, of, Some(live), value),
+                    (Some(value), None) => value.clone(),
                 };
                 out.insert(key.clone(), merged);
+            }
+            for (key, value) in right {
+                if !left.contains_key(key) {
+                    out.insert(key.clone(), value.clone());
+                }
             }
             Value::Object(out)
         }
@@ -401,42 +408,50 @@ fn overlay(schema: &Schema, of: TypeRef, live: Option<&Value>, applied: &Value) 
 fn overlay_list(schema: &Schema, list: &List, left: &[Value], right: &[Value]) -> Vec<Value> {
     let l = identities(schema, list, left);
     let r = identities(schema, list, right);
-    let shared: Vec<&Element> = r.iter().filter(|it| l.contains(it)).collect();
-    let mut shared = shared.into_iter();
+    // Lists may be long: nothing below looks through one for every element of the other.
+    let mut place: BTreeMap<&Element, usize> = BTreeMap::new();
+    for (i, element) in l.iter().enumerate() {
+        place.entry(element).or_insert(i);
+    }
+    let applied: BTreeSet<&Element> = r.iter().collect();
+    let mut shared = r.iter().filter(|it| place.contains_key(it));
     let mut next = shared.next();
     let merged = |j: usize| {
-        let partner = l.iter().position(|it| *it == r[j]).and_then(|i| left.get(i));
+        let partner = place.get(&r[j]).and_then(|i| left.get(*i));
         overlay(schema, list.element, partner, &right[j])
     };
     let mut out = Vec::new();
-    let mut emitted: Vec<&Element> = Vec::new();
+    let mut emitted: BTreeSet<&Element> = BTreeSet::new();
     let (mut i, mut j) = (0, 0);
     while i < l.len() || j < r.len() {
         if i < l.len() && j < r.len() && l[i] == r[j] {
             out.push(merged(j));
-            emitted.push(&r[j]);
+            emitted.insert(&r[j]);
             i += 1;
             j += 1;
             next = shared.next();
             continue;
         }
-        if i < l.len() && j < r.len() && r.contains(&l[i]) && next.is_some_and(|next| *next != l[i])
+        if i < l.len()
+            && j < r.len()
+            && applied.contains(&l[i])
+            && next.is_some_and(|next| *next != l[i])
         {
             i += 1;
             continue;
         }
-        if i < l.len() && !r.contains(&l[i]) {
+        if i < l.len() && !applied.contains(&l[i]) {
             out.push(left[i].clone());
-            emitted.push(&l[i]);
+            emitted.insert(&l[i]);
             i += 1;
             continue;
         }
-        if i < l.len() && (emitted.contains(&&l[i]) || j >= r.len()) {
+        if i < l.len() && (emitted.contains(&l[i]) || j >= r.len()) {
             i += 1;
         }
         if j < r.len() {
             out.push(merged(j));
-            emitted.push(&r[j]);
+            emitted.insert(&r[j]);
             if next == Some(&r[j]) {
                 next = shared.next();
             }

@@ -54,6 +54,12 @@ fn apply(manager: &str, live: Option<&Value>, body: Value) -> Result<Value, Refu
     })
 }
 
+fn updated(cx: &Writer<'_>, live: Option<&Value>, new: &Value) -> Value {
+    let mut new = new.clone();
+    manage::update(cx, live, &mut new);
+    new
+}
+
 fn force(manager: &str, live: &Value, body: Value) -> Value {
     writer(manager, "2026-01-01T00:00:02Z", |cx| {
         manage::apply(cx, Some(live), &object(body), Conflicts::Forced)
@@ -123,7 +129,7 @@ fn lists_by_key_sets_and_atomic_maps() {
 fn order_of_lists() {
     for (live, applied, wanted) in [("abc", "zb", "azbc"), ("ayzbc", "can", "yzbcan")] {
         let items = |names: &str| json!({"spec": {"items": names.chars().map(|c| json!({"name": c.to_string()})).collect::<Vec<_>>()}});
-        let live = writer("x", "t", |cx| manage::update(cx, None, &object(items(live))));
+        let live = writer("x", "t", |cx| updated(cx, None, &object(items(live))));
         let out = apply("alpha", Some(&live), items(applied)).expect("applied");
         let names: String = out["spec"]["items"]
             .as_array()
@@ -140,7 +146,7 @@ fn updates_take_fields() {
     let one = apply("alpha", None, json!({"data": {"l": "1"}})).expect("created");
     let mut new = one.clone();
     new["data"]["l"] = json!("2");
-    let two = writer("gamma", "2026-01-01T00:00:03Z", |cx| manage::update(cx, Some(&one), &new));
+    let two = writer("gamma", "2026-01-01T00:00:03Z", |cx| updated(cx, Some(&one), &new));
     assert_eq!(owned(&two, "alpha"), Value::Null);
     assert_eq!(owned(&two, "gamma"), json!({"f:data": {"f:l": {}}}));
     let refused = apply("alpha", Some(&two), json!({"data": {"l": "1"}})).expect_err("conflict");
@@ -148,10 +154,10 @@ fn updates_take_fields() {
         refused.message,
         "Apply failed with 1 conflict: conflict with \"gamma\" using v1: .data.l"
     );
-    let same = writer("delta", "2026-01-01T00:00:04Z", |cx| manage::update(cx, Some(&two), &two));
+    let same = writer("delta", "2026-01-01T00:00:04Z", |cx| updated(cx, Some(&two), &two));
     assert_eq!(same, two);
     let created =
-        writer("creator", "t", |cx| manage::update(cx, None, &object(json!({"data": {"k": "v"}}))));
+        writer("creator", "t", |cx| updated(cx, None, &object(json!({"data": {"k": "v"}}))));
     assert_eq!(owned(&created, "creator"), json!({"f:data": {".": {}, "f:k": {}}}));
 }
 
@@ -250,7 +256,7 @@ fn bodies() -> impl Strategy<Value = Value> {
 proptest! {
     #[test]
     fn a_second_equal_apply_changes_nothing(live in bodies(), body in bodies()) {
-        let live = writer("x", "t", |cx| manage::update(cx, None, &object(live)));
+        let live = writer("x", "t", |cx| updated(cx, None, &object(live)));
         let one = force("alpha", &live, body.clone());
         let two = writer("alpha", "later", |cx| manage::apply(cx, Some(&one), &object(body), Conflicts::Forced)).expect("again");
         prop_assert_eq!(&one, &two);

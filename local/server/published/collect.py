@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
-"""Packs the OpenAPI v3 documents of a running Kubernetes API server into kubernetes.json.gz.
+"""Packs the OpenAPI v3 documents of a running Kubernetes API server.
 
     collect.py --server http://127.0.0.1:8080     any server (a real cluster behind `kubectl proxy`)
     collect.py --from FOLDER                      documents saved before: index.json, *.json.gz
 
-Documents share most of their schemas, so these are kept once: {"schemas": {name: schema},
-"documents": {path: {"info", "paths", "schemas": [names], "securitySchemes"}}}.
-Where two documents disagree on a schema, the later keeps its own under "own".
+Documents share most of their schemas, so these are kept once:
+schemas.json.gz      {name: schema} without descriptions: all that reading objects needs, small enough to be read at start
+described.json.gz    {name: schema} as published
+documents.txt.gz     a line for each document: path, digest and JSON ({"openapi", "info", "paths", "schemas": [names],
+                     "securitySchemes"}), parted by tabs. Where two documents disagree on a schema, the later keeps
+                     its own under "own".
 """
-import argparse, gzip, json, os, urllib.request
+import argparse, gzip, hashlib, json, os, urllib.request
+
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def documents(args):
@@ -25,12 +30,29 @@ def documents(args):
                     yield entry["path"], json.load(file)
 
 
+def bare(schema):
+    if isinstance(schema, dict):
+        return {k: bare(v) for k, v in schema.items() if not (k == "description" and isinstance(v, str))}
+    return [bare(one) for one in schema] if isinstance(schema, list) else schema
+
+
+def text(value):
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def pack(name, content):
+    target = os.path.join(HERE, name)
+    with open(target, "wb") as file:
+        file.write(gzip.compress(content.encode(), 9, mtime=0))
+    print(name, os.path.getsize(target), "bytes")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--server")
     parser.add_argument("--from", dest="folder")
     args = parser.parse_args()
-    schemas, out = {}, {}
+    schemas, lines = {}, {}
     for path, document in documents(args):
         components = document.get("components", {})
         own = {}
@@ -42,12 +64,13 @@ def main():
         entry["securitySchemes"] = components.get("securitySchemes", {})
         if own:
             entry["own"] = own
-        out[path.removeprefix("/openapi/v3/")] = entry
-    text = json.dumps({"schemas": schemas, "documents": out}, sort_keys=True, separators=(",", ":"))
-    target = os.path.join(os.path.dirname(os.path.abspath(__file__)), "kubernetes.json.gz")
-    with open(target, "wb") as file:
-        file.write(gzip.compress(text.encode(), 9, mtime=0))
-    print(len(schemas), "schemas,", len(out), "documents,", os.path.getsize(target), "bytes")
+        digest = hashlib.sha256(text(document).encode()).hexdigest().upper()
+        path = path.removeprefix("/openapi/v3/")
+        lines[path] = f"{path}\t{digest}\t{text(entry)}\n"
+    pack("schemas.json.gz", text(bare(schemas)))
+    pack("described.json.gz", text(schemas))
+    pack("documents.txt.gz", "".join(lines[path] for path in sorted(lines)))
+    print(len(schemas), "schemas,", len(lines), "documents")
 
 
 main()

@@ -369,8 +369,7 @@ fn go_type(node: Node<'_>) -> String {
                 format!("map[string]{}", name.unwrap_or_else(|| go_type(Node::new(inner))))
             }
             None => published::schemas()
-                .into_iter()
-                .flatten()
+                .iter()
                 .find(|(_, schema)| std::ptr::eq(*schema, node.at))
                 .map_or("object".to_owned(), |(name, _)| go_name(name)),
         },

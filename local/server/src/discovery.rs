@@ -93,7 +93,7 @@ pub fn respond(
                 )));
             };
             let text = serde_json::to_vec(&document).unwrap_or_default();
-            let right = digest(&document);
+            let right = published::digest(&path).map_or_else(|| digest(&document), str::to_owned);
             if !hash.is_empty() && hash != right {
                 let mut response = reply(301, "text/plain", Vec::new());
                 if let Ok(value) = format!("/openapi/v3/{path}?hash={right}").parse() {
@@ -343,14 +343,9 @@ fn digest(document: &Value) -> String {
 }
 
 fn index(registry: &Registry) -> Value {
-    static HASHES: std::sync::OnceLock<Vec<(String, String)>> = std::sync::OnceLock::new();
-    let fixed = HASHES.get_or_init(|| {
-        let hash = |path: &str| {
-            published::document(path).map(|document| digest(&document)).unwrap_or_default()
-        };
-        published::paths().map(|path| (path.to_owned(), hash(path))).collect()
-    });
-    let mut all: std::collections::BTreeMap<String, String> = fixed.iter().cloned().collect();
+    let owned = |(path, digest): (&str, &str)| (path.to_owned(), digest.to_owned());
+    let mut all: std::collections::BTreeMap<String, String> =
+        published::digests().map(owned).collect();
     for one in registry.iter().filter(|one| one.custom.is_some()) {
         let path = format!("apis/{}/{}", one.group, one.version);
         all.entry(path).or_insert_with_key(|path| {

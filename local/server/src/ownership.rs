@@ -3,7 +3,7 @@
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use local_merge::manage::{self, Conflicts, Writer};
-use local_merge::{Definitions, Refused, Schema};
+use local_merge::{Refused, Schema};
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
@@ -31,8 +31,7 @@ pub fn take_applied(object: &mut Value) -> bool {
 #[must_use]
 pub fn schema(resource: &Resource) -> Schema {
     static MADE: OnceLock<Mutex<FxHashMap<String, Schema>>> = OnceLock::new();
-    static EMPTY: OnceLock<Definitions> = OnceLock::new();
-    let definitions = published::schemas().unwrap_or_else(|| EMPTY.get_or_init(Definitions::new));
+    let definitions = published::schemas();
     if let Some(custom) = &resource.custom {
         return custom
             .merging
@@ -100,7 +99,7 @@ pub fn on_update(
     manager: &str,
 ) -> Result<()> {
     let live = (!old.is_null()).then_some(old);
-    *new = with(resource, subresource, manager, |writer| manage::update(writer, live, new));
+    with(resource, subresource, manager, |writer| manage::update(writer, live, new));
     Ok(())
 }
 
@@ -187,7 +186,7 @@ impl ScaleOwners<'_> {
 
     fn with<T>(&self, manager: &str, run: impl FnOnce(&Writer<'_>) -> T) -> T {
         static MADE: OnceLock<Option<Schema>> = OnceLock::new();
-        let made = MADE.get_or_init(|| Schema::published(published::schemas()?, SCALE));
+        let made = MADE.get_or_init(|| Schema::published(published::schemas(), SCALE));
         let find = |wanted: &str| (wanted == "autoscaling/v1").then(|| made.clone()).flatten();
         let time = now();
         run(&Writer {
@@ -205,7 +204,9 @@ impl ScaleOwners<'_> {
     /// Records who changed a Scale.
     #[must_use]
     pub fn update(&self, old: &Value, new: &Value, manager: &str) -> Value {
-        self.with(manager, |writer| manage::update(writer, Some(old), new))
+        let mut new = new.clone();
+        self.with(manager, |writer| manage::update(writer, Some(old), &mut new));
+        new
     }
 
     /// What a server-side apply makes of a Scale.
@@ -240,19 +241,6 @@ fn drop_path(set: &mut Value, steps: &[&str]) {
         }
     }
     fields.shift_remove(&key);
-}
-
-/// Whether two states differ in nothing but the times of managedFields.
-#[must_use]
-pub fn same_but_times(left: &Value, right: &Value) -> bool {
-    let timeless = |object: &Value| {
-        let mut object = object.clone();
-        for entry in object["metadata"]["managedFields"].as_array_mut().into_iter().flatten() {
-            entry["time"] = Value::Null;
-        }
-        object
-    };
-    left == right || timeless(left) == timeless(right)
 }
 
 /// Drops owner references that repeat a uid.

@@ -1,81 +1,122 @@
 //! The published OpenAPI documents of Kubernetes, packed by published/collect.py (see NOTICE there).
+//!
+//! Three packs, each read when it is first needed: what reading objects takes is there at once, the rest is for
+//! those who ask for documents.
 
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::OnceLock;
 
+use rustc_hash::FxHashMap;
 use serde_json::{Map, Value, json};
 
-static PACKED: &[u8] = include_bytes!("../published/kubernetes.json.gz");
+static BARE: &[u8] = include_bytes!("../published/schemas.json.gz");
+static DESCRIBED: &[u8] = include_bytes!("../published/described.json.gz");
+static DOCUMENTS: &[u8] = include_bytes!("../published/documents.txt.gz");
 
 /// Where schemas are, in a reference.
 const SCHEMAS: &str = "#/components/schemas/";
 
-fn documents() -> &'static Value {
-    static DOCUMENTS: OnceLock<Value> = OnceLock::new();
-    DOCUMENTS.get_or_init(|| {
-        let mut text = Vec::new();
-        // The pack is part of the program; one that does not unpack leaves a server without schemas.
-        let read = flate2::read::GzDecoder::new(PACKED).read_to_end(&mut text);
-        read.ok().and_then(|_| serde_json::from_slice(&text).ok()).unwrap_or(Value::Null)
-    })
+// The packs are part of the program; one that does not unpack leaves a server without schemas.
+fn unpacked(pack: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    match flate2::read::GzDecoder::new(pack).read_to_end(&mut text) {
+        Ok(_) => text,
+        Err(_) => Vec::new(),
+    }
 }
 
-/// A schema by name.
+fn read(pack: &[u8]) -> Map<String, Value> {
+    serde_json::from_slice(&unpacked(pack)).unwrap_or_default()
+}
+
+/// All schemas, without descriptions.
+#[must_use]
+pub fn schemas() -> &'static Map<String, Value> {
+    static READ: OnceLock<Map<String, Value>> = OnceLock::new();
+    READ.get_or_init(|| read(BARE))
+}
+
+/// A schema by name, without descriptions.
 #[must_use]
 pub fn schema(name: &str) -> Option<&'static Value> {
-    documents().get("schemas")?.get(name)
+    schemas().get(name)
 }
 
-/// The schema a reference names.
+/// The schema a reference names, without descriptions.
 #[must_use]
 pub fn referred(reference: &str) -> Option<&'static Value> {
     schema(reference.strip_prefix(SCHEMAS)?)
 }
 
-/// All schemas.
+fn all_described() -> &'static Map<String, Value> {
+    static READ: OnceLock<Map<String, Value>> = OnceLock::new();
+    READ.get_or_init(|| read(DESCRIBED))
+}
+
+/// A schema by name, as published.
 #[must_use]
-pub fn schemas() -> Option<&'static Map<String, Value>> {
-    documents().get("schemas")?.as_object()
+pub fn described(name: &str) -> Option<&'static Value> {
+    all_described().get(name)
 }
 
 /// The name of the schema of a kind.
 #[must_use]
 pub fn schema_of(group: &str, version: &str, kind: &str) -> Option<String> {
-    static KINDS: OnceLock<rustc_hash::FxHashMap<(String, String, String), String>> =
-        OnceLock::new();
+    static KINDS: OnceLock<FxHashMap<[String; 3], String>> = OnceLock::new();
     let kinds = KINDS.get_or_init(|| {
-        let mut kinds = rustc_hash::FxHashMap::default();
-        for (name, schema) in schemas().into_iter().flatten() {
+        let mut kinds = FxHashMap::default();
+        for (name, schema) in schemas() {
             let all = schema.get("x-kubernetes-group-version-kind").and_then(Value::as_array);
-            let all = all.map(Vec::as_slice).unwrap_or_default();
             // DeleteOptions and the like claim every group.
-            if all.len() != 1 {
-                continue;
-            }
-            for one in all {
+            if let Some([one]) = all.map(Vec::as_slice) {
                 let text = |key: &str| one[key].as_str().unwrap_or_default().to_owned();
-                kinds.insert((text("group"), text("version"), text("kind")), name.clone());
+                kinds.insert(["group", "version", "kind"].map(text), name.clone());
             }
         }
         kinds
     });
-    kinds.get(&(group.to_owned(), version.to_owned(), kind.to_owned())).cloned()
+    kinds.get(&[group, version, kind].map(str::to_owned)).cloned()
 }
 
-/// The paths of the documents: `api/v1`, `apis/apps/v1`, …
-pub fn paths() -> impl Iterator<Item = &'static str> {
-    let all = documents().get("documents").and_then(Value::as_object);
-    all.into_iter().flat_map(Map::keys).map(String::as_str)
+struct Document {
+    digest: &'static str,
+    text: &'static str,
+}
+
+fn documents() -> &'static BTreeMap<&'static str, Document> {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    static READ: OnceLock<BTreeMap<&'static str, Document>> = OnceLock::new();
+    let text = TEXT.get_or_init(|| String::from_utf8(unpacked(DOCUMENTS)).unwrap_or_default());
+    READ.get_or_init(|| {
+        let parts = text.lines().filter_map(|line| {
+            let (path, rest) = line.split_once('\t')?;
+            let (digest, text) = rest.split_once('\t')?;
+            Some((path, Document { digest, text }))
+        });
+        parts.collect()
+    })
+}
+
+/// The documents, by their paths: `api/v1`, `apis/apps/v1`, … with a digest that changes with their content.
+pub fn digests() -> impl Iterator<Item = (&'static str, &'static str)> {
+    documents().iter().map(|(path, document)| (*path, document.digest))
+}
+
+/// The digest of one document.
+#[must_use]
+pub fn digest(path: &str) -> Option<&'static str> {
+    documents().get(path).map(|document| document.digest)
 }
 
 /// A document as it was published.
 #[must_use]
 pub fn document(path: &str) -> Option<Value> {
-    let packed = documents().get("documents")?.get(path)?;
+    let packed: Value = serde_json::from_str(documents().get(path)?.text).ok()?;
     let mut schemas = Map::new();
     for name in packed.get("schemas")?.as_array()?.iter().filter_map(Value::as_str) {
         let own = packed.get("own").and_then(|own| own.get(name));
-        if let Some(schema) = own.or_else(|| schema(name)) {
+        if let Some(schema) = own.or_else(|| described(name)) {
             schemas.insert(name.to_owned(), schema.clone());
         }
     }
@@ -89,7 +130,7 @@ pub fn document(path: &str) -> Option<Value> {
 #[must_use]
 pub fn swagger() -> Value {
     let mut definitions = Map::new();
-    for (name, schema) in schemas().into_iter().flatten() {
+    for (name, schema) in all_described() {
         let mut schema = schema.clone();
         older(&mut schema);
         definitions.insert(name.clone(), schema);

@@ -24,7 +24,7 @@ pub fn document(resources: &[Arc<Resource>]) -> Value {
         if schemas.contains_key(&name) {
             continue;
         }
-        if let Some(schema) = published::schema(&name) {
+        if let Some(schema) = published::described(&name) {
             let said = schema.to_string();
             for part in said.split("#/components/schemas/").skip(1) {
                 wanted.push(part.split('"').next().unwrap_or_default().to_owned());
@@ -38,7 +38,7 @@ pub fn document(resources: &[Arc<Resource>]) -> Value {
         let base = format!("{}.{}", reversed.join("."), resource.version);
         let gvk = |kind: &str| json!([{"group": resource.group, "version": resource.version, "kind": kind}]);
         let about = |key: &str| {
-            published::schema(&format!("{meta}Status"))
+            published::described(&format!("{meta}Status"))
                 .map(|schema| schema["properties"][key].clone())
         };
         let mut schema = custom.schema.clone();

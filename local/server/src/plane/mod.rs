@@ -7,6 +7,7 @@ mod keep; // what requests do not decide
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use local_merge::same::same_but_times;
 use local_store::{Expect, Store};
 use rand::Rng;
 use serde_json::{Value, json};
@@ -417,7 +418,7 @@ impl Plane {
             same["metadata"]["resourceVersion"] = current["metadata"]["resourceVersion"].clone();
             let ends =
                 !next["metadata"]["deletionTimestamp"].is_null() && kinds::may_go(resource, &next);
-            if !ends && ownership::same_but_times(&same, &current) {
+            if !ends && same_but_times(&same, &current) {
                 return Ok(current);
             }
             if options.dry_run {

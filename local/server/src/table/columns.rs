@@ -383,8 +383,8 @@ const EVENT: Columns = &[
 fn described(source: &str) -> String {
     let Some((kind, field)) = source.split_once('#') else { return source.to_owned() };
     let schema = match kind.strip_prefix("meta.v1.") {
-        Some(_) => published::schema(META),
-        None => published::schema(&format!("io.k8s.api.{kind}")),
+        Some(_) => published::described(META),
+        None => published::described(&format!("io.k8s.api.{kind}")),
     };
     let told = schema.and_then(|schema| schema["properties"][field]["description"].as_str());
     let told = told.unwrap_or_default();
