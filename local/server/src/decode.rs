@@ -2,10 +2,14 @@
 //!
 //! Recursion follows the nesting of the value; the JSON reader bounds that to 128.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use crate::reading::{Defaults, Path, read};
 use crate::resource::Node;
-use crate::{go, published, quantity};
+use crate::shape::{Shape, reference};
+use crate::{go, published};
+
+const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
 /// Drops what a custom resource's schema does not declare; paths of dropped fields go to `unknown`.
 pub fn prune(node: Node<'_>, value: &mut Value, path: &str, unknown: &mut Vec<String>) {
@@ -46,10 +50,9 @@ fn prune_fields(
                     continue;
                 }
                 if root && name == "metadata" {
-                    if let (Some(schema), Some(metadata)) = (
-                        published::schema("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"),
-                        fields.get_mut("metadata"),
-                    ) {
+                    if let (Some(schema), Some(metadata)) =
+                        (published::schema(OBJECT_META), fields.get_mut("metadata"))
+                    {
                         prune(Node::new(schema), metadata, &at, unknown);
                     }
                     continue;
@@ -77,17 +80,15 @@ fn prune_fields(
 
 /// Reads the metadata of a custom resource as its Go struct would; what it does not know is found later.
 pub fn typed_metadata(object: &mut Value) -> Result<(), String> {
-    let Some(schema) = published::schema("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta") else {
-        return Ok(());
-    };
+    let Some(shape) = Shape::of(OBJECT_META) else { return Ok(()) };
     let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
         return Ok(());
     };
     for (name, child) in metadata.iter_mut() {
-        let declared = schema["properties"].get(name);
-        if let (Some(inner), Some(declared)) = (Node::new(schema).property(name), declared) {
-            let owner = type_name(declared).unwrap_or("ObjectMeta".to_owned());
-            typed(inner, &owner, child, name, &mut Vec::new())?;
+        if let Some(field) = shape.field(name) {
+            let owner = field.owner.unwrap_or("ObjectMeta");
+            let path = Path::Field(&Path::Root, name);
+            read(field.shape(), owner, child, &path, Defaults::Left, &mut Vec::new())?;
         }
     }
     metadata.retain(|_, child| !child.is_null());
@@ -127,159 +128,6 @@ pub fn set_defaults(node: Node<'_>, value: &mut Value) {
     }
 }
 
-/// Reads a value as the Go struct of a built-in schema would: unknown fields and nulls go, types must fit.
-pub fn typed(
-    node: Node<'_>,
-    owner: &str,
-    value: &mut Value,
-    path: &str,
-    unknown: &mut Vec<String>,
-) -> Result<(), String> {
-    let wanted = node.at.get("type").and_then(Value::as_str).unwrap_or_default();
-    let format = node.at.get("format").and_then(Value::as_str).unwrap_or_default();
-    let refused = |value: &Value| {
-        let found = match value {
-            Value::String(_) => "string",
-            Value::Number(number) if wanted == "integer" => {
-                return format!(
-                    "json: cannot unmarshal number {number} into Go struct field {owner}.{path} of type {}",
-                    go_type(node)
-                );
-            }
-            Value::Number(_) => "number",
-            Value::Bool(_) => "bool",
-            Value::Array(_) => "array",
-            _ => "object",
-        };
-        format!(
-            "json: cannot unmarshal {found} into Go struct field {owner}.{path} of type {}",
-            go_type(node)
-        )
-    };
-    if quantity(node) && matches!(value, Value::String(_) | Value::Number(_)) {
-        let text = value.as_str().map_or(value.to_string(), str::to_owned);
-        let text = quantity::canonical(&text).ok_or("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")?;
-        *value = json!(text);
-        return Ok(());
-    }
-    match value {
-        Value::Object(fields) => {
-            if wanted != "object" && !wanted.is_empty() {
-                return Err(refused(value));
-            }
-            // Looked up once: this is where reading an object spends its time.
-            let open = node.open();
-            let properties = node.at.get("properties").and_then(Value::as_object);
-            let additional = node.at.get("additionalProperties").filter(|one| one.is_object());
-            let required = node.at.get("required").and_then(Value::as_array);
-            let names: Vec<String> = fields.keys().cloned().collect();
-            for name in names {
-                let schema = properties.and_then(|all| all.get(&name));
-                let declared = schema.is_some();
-                let inner = schema.or(additional).map(Node::new);
-                if fields.get(&name) == Some(&Value::Null) {
-                    let text = |inner: &Node<'_>| inner.at["type"] == json!("string");
-                    match inner.filter(|inner| !declared && text(inner)) {
-                        // A map of texts has no null.
-                        Some(_) => fields.insert(name.clone(), json!("")),
-                        None => fields.shift_remove(&name),
-                    };
-                    continue;
-                }
-                // Optional lists and maps that are empty are not written.
-                let needed = || required.is_some_and(|all| all.iter().any(|one| *one == *name));
-                if declared
-                    && name != "managedFields"
-                    && is_empty_collection(inner, fields.get(&name))
-                    && !needed()
-                {
-                    fields.shift_remove(&name);
-                    continue;
-                }
-                let at = join(path, &name);
-                match (inner, fields.get_mut(&name)) {
-                    (Some(inner), Some(child)) => {
-                        // What is wrong in a map is said of the map.
-                        let at = if declared { at } else { path.to_owned() };
-                        let deeper = schema.and_then(type_name);
-                        typed(inner, deeper.as_deref().unwrap_or(owner), child, &at, unknown)?;
-                    }
-                    (None, _) if !open => {
-                        unknown.push(at);
-                        fields.shift_remove(&name);
-                    }
-                    _ => {}
-                }
-            }
-        }
-        Value::Array(items) => {
-            if wanted != "array" && !wanted.is_empty() {
-                return Err(refused(value));
-            }
-            if let Some(inner) = node.items() {
-                let deeper = node.at.get("items").and_then(type_name).unwrap_or(owner.to_owned());
-                for (index, item) in items.iter_mut().enumerate() {
-                    typed(inner, &deeper, item, &format!("{path}[{index}]"), unknown)?;
-                }
-            }
-        }
-        Value::Null => {}
-        Value::String(text) => match wanted {
-            "string" if micro(node) && !text.contains('.') && text.ends_with('Z') => {
-                return Err(format!(
-                    "parsing time \"{text}\" as \"2006-01-02T15:04:05.000000Z07:00\": cannot parse \"Z\" as \".000000\""
-                ));
-            }
-            "string" if format == "date-time" && !text.is_empty() => {
-                if chrono::DateTime::parse_from_rfc3339(text).is_err() {
-                    return Err(format!(
-                        "parsing time \"{text}\" as \"2006-01-02T15:04:05Z07:00\": cannot parse \"{text}\" as \"2006\""
-                    ));
-                }
-            }
-            "string" if format == "byte" => {
-                use base64::Engine;
-                if let Err(error) =
-                    base64::engine::general_purpose::STANDARD.decode(text.as_bytes())
-                {
-                    let at = match error {
-                        base64::DecodeError::InvalidByte(at, _)
-                        | base64::DecodeError::InvalidLastSymbol(at, _) => at,
-                        _ => text.len(),
-                    };
-                    return Err(format!("illegal base64 data at input byte {at}"));
-                }
-            }
-            "string" | "" => {}
-            _ => return Err(refused(value)),
-        },
-        Value::Number(number) => match wanted {
-            "integer" if number.is_i64() || number.is_u64() => {}
-            "number" | "" => {}
-            "string" if format == "int-or-string" => {}
-            _ => return Err(refused(value)),
-        },
-        Value::Bool(_) => {
-            if wanted != "boolean" && !wanted.is_empty() {
-                return Err(refused(value));
-            }
-        }
-    }
-    Ok(())
-}
-
-fn is_empty_collection(node: Option<Node<'_>>, value: Option<&Value>) -> bool {
-    match (node, value) {
-        (Some(node), Some(Value::Array(items))) => {
-            items.is_empty() && node.at["type"] == json!("array")
-        }
-        (Some(node), Some(Value::Object(fields))) => {
-            fields.is_empty() && node.at.get("additionalProperties").is_some_and(Value::is_object)
-        }
-        _ => false,
-    }
-}
-
 /// What Go says when it cannot put a plain value into the struct of a schema.
 #[must_use]
 pub fn unrestorable(node: Node<'_>, value: &Value) -> Option<String> {
@@ -312,47 +160,17 @@ pub fn unrestorable(node: Node<'_>, value: &Value) -> Option<String> {
     }
 }
 
-/// A name in it may be empty and is then not written.
-const LOCAL_REFERENCE: &str = "io.k8s.api.core.v1.LocalObjectReference";
-
-/// Times that Go writes as null when they are not set.
-const WRITTEN_TIMES: [&str; 9] = [
-    "lastTransitionTime",
-    "lastUpdateTime",
-    "lastProbeTime",
-    "lastHeartbeatTime",
-    "eventTime",
-    "firstTimestamp",
-    "lastTimestamp",
-    "deprecatedFirstTimestamp",
-    "deprecatedLastTimestamp",
-];
-
 fn is(node: Node<'_>, name: &str) -> bool {
     published::schema(name).is_some_and(|schema| std::ptr::eq(schema, node.at))
-}
-
-fn micro(node: Node<'_>) -> bool {
-    is(node, "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime")
 }
 
 fn quantity(node: Node<'_>) -> bool {
     is(node, "io.k8s.apimachinery.pkg.api.resource.Quantity")
 }
 
-fn reference(schema: &Value) -> Option<&str> {
-    let inside = |schema: &Value| schema.get("$ref").is_some();
-    if inside(schema) {
-        return schema["$ref"].as_str();
-    }
-    schema.get("allOf")?.as_array()?.first()?.get("$ref")?.as_str()
-}
-
-fn type_name(schema: &Value) -> Option<String> {
-    reference(schema)?.rsplit('.').next().map(str::to_owned)
-}
-
-fn go_type(node: Node<'_>) -> String {
+/// How Go calls the type of a schema.
+#[must_use]
+pub fn go_type(node: Node<'_>) -> String {
     let format = node.at.get("format").and_then(Value::as_str);
     match node.at.get("type").and_then(Value::as_str) {
         Some("integer") => format.unwrap_or("int64").to_owned(),
@@ -382,112 +200,6 @@ fn go_name(schema: &str) -> String {
     let kind = parts.next().unwrap_or_default();
     let version = parts.next().unwrap_or_default();
     format!("{version}.{kind}")
-}
-
-/// Sets the defaults that the published schemas tell, and what Go writes of an empty struct.
-pub fn set_published_defaults(node: Node<'_>, value: &mut Value) {
-    match value {
-        Value::Object(fields) => {
-            for (name, schema) in
-                node.at.get("properties").and_then(Value::as_object).into_iter().flatten()
-            {
-                if fields.contains_key(name) {
-                    continue;
-                }
-                match schema.get("default") {
-                    Some(_) if name == "metadata" && fields.contains_key("apiVersion") => {}
-                    Some(_) if name == "name" && is(node, LOCAL_REFERENCE) => {}
-                    Some(default) => {
-                        fields.insert(name.clone(), default.clone());
-                    }
-                    None if WRITTEN_TIMES.contains(&name.as_str()) => {
-                        fields.insert(name.clone(), Value::Null);
-                    }
-                    None => {}
-                }
-            }
-            for (name, child) in fields.iter_mut() {
-                if let Some(inner) = node.property(name) {
-                    set_published_defaults(inner, child);
-                }
-            }
-        }
-        Value::Array(items) => {
-            if let Some(inner) = node.items() {
-                items.iter_mut().for_each(|item| set_published_defaults(inner, item));
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Finds keys that a JSON text has twice, by their paths; `None` if the text is not JSON.
-#[must_use]
-pub fn duplicates(text: &[u8]) -> Option<Vec<String>> {
-    use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
-    struct Seen<'a> {
-        path: String,
-        found: &'a mut Vec<String>,
-    }
-    impl<'de> serde::de::DeserializeSeed<'de> for Seen<'_> {
-        type Value = ();
-        fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
-            from.deserialize_any(self)
-        }
-    }
-    impl<'de> Visitor<'de> for Seen<'_> {
-        type Value = ();
-        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str("JSON")
-        }
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-            let mut keys = Map::new();
-            while let Some(key) = map.next_key::<String>()? {
-                let path = join(&self.path, &key);
-                if keys.insert(key, Value::Null).is_some() {
-                    self.found.push(path.clone());
-                }
-                map.next_value_seed(Seen { path, found: self.found })?;
-            }
-            Ok(())
-        }
-        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-            let mut index = 0;
-            while list
-                .next_element_seed(Seen {
-                    path: format!("{}[{index}]", self.path),
-                    found: self.found,
-                })?
-                .is_some()
-            {
-                index += 1;
-            }
-            Ok(())
-        }
-        fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-            Ok(())
-        }
-        fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-            Ok(())
-        }
-        fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-            Ok(())
-        }
-        fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-            Ok(())
-        }
-        fn visit_str<E>(self, _: &str) -> Result<(), E> {
-            Ok(())
-        }
-        fn visit_unit<E>(self) -> Result<(), E> {
-            Ok(())
-        }
-    }
-    let mut found = Vec::new();
-    let mut reader = serde_json::Deserializer::from_slice(text);
-    let seed = Seen { path: String::new(), found: &mut found };
-    serde::de::DeserializeSeed::deserialize(seed, &mut reader).ok()?;
-    Some(found)
 }
 
 fn join(path: &str, name: &str) -> String {

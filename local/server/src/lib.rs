@@ -17,7 +17,10 @@ pub mod resource; // which resources there are, their schemas
 pub mod published; // the packed OpenAPI documents
 mod go; // how Go says it
 mod meta; // rules of names, labels, finalizers
-mod decode; // pruning, typing, defaults
+mod json; // bodies, and the keys they have twice
+mod shape; // published schemas, compiled
+mod reading; // objects of built-in kinds: typing, defaults
+mod decode; // custom resources: pruning, defaults
 mod quantity; // amounts, canonically
 pub mod quota; // what is used, and whether one more is too many
 mod validate; // schema errors of custom resources

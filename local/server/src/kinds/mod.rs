@@ -7,7 +7,9 @@ mod versions; // as stored, as shown
 
 use serde_json::{Value, json};
 
+use crate::reading::{Defaults, Path, read};
 use crate::resource::Resource;
+use crate::shape::Shape;
 use crate::{custom, decode};
 
 use defaults::{default, set_defaults};
@@ -25,15 +27,15 @@ pub fn complete(
     object: &mut Value,
     findings: &mut Vec<String>,
 ) -> Result<(), String> {
-    let Some(node) = resource.schema() else { return Ok(()) };
     let mut unknown = Vec::new();
     if resource.custom.is_some() {
+        let Some(node) = resource.schema() else { return Ok(()) };
         decode::typed_metadata(object)?;
         decode::prune_object(node, object, &mut unknown);
         decode::set_defaults(node, object);
     } else {
-        decode::typed(node, &resource.kind, object, "", &mut unknown)?;
-        decode::set_published_defaults(node, object);
+        let Some(shape) = resource.schema.as_deref().and_then(Shape::of) else { return Ok(()) };
+        read(shape, &resource.kind, object, &Path::Root, Defaults::Set, &mut unknown)?;
         set_defaults(resource, object);
     }
     findings.extend(unknown.iter().map(|path| format!("unknown field \"{path}\"")));

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{FieldValidation, Plane, Target, WriteOptions};
 use crate::resource::Resource;
 use crate::status::{ApiError, Result};
-use crate::{builtin, decode, go, kinds, meta};
+use crate::{builtin, go, json, kinds, meta};
 
 impl Plane {
     // Checks apiVersion and kind, finds unknown fields, sets defaults.
@@ -218,10 +218,10 @@ pub fn parse(bytes: &[u8], encoding: Encoding) -> Result<(Value, Vec<String>), S
     if encoding == Encoding::Yaml {
         // JSON is YAML too, and read much faster; what is odd in it is said as YAML says it.
         if bytes.first() == Some(&b'{') {
-            if let (Ok(value), Some([])) =
-                (serde_json::from_slice(bytes), decode::duplicates(bytes).as_deref())
-            {
-                return Ok((value, Vec::new()));
+            if let Ok((value, twice)) = json::read(bytes) {
+                if twice.is_empty() {
+                    return Ok((value, Vec::new()));
+                }
             }
         }
         let value: Value = serde_yaml::from_slice(bytes).map_err(|error| {
@@ -229,9 +229,8 @@ pub fn parse(bytes: &[u8], encoding: Encoding) -> Result<(Value, Vec<String>), S
         })?;
         return Ok((value, Vec::new()));
     }
-    let value = serde_json::from_slice(bytes)
+    let (value, twice) = json::read(bytes)
         .map_err(|error| go::json_error(bytes).unwrap_or_else(|| error.to_string()))?;
-    let twice = decode::duplicates(bytes).unwrap_or_default();
     Ok((value, twice.iter().map(|path| format!("duplicate field \"{path}\"")).collect()))
 }
 
