@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::list::{Changes, ListOptions, Page};
-use crate::plane::{DeleteOptions, Deleted, Plane, Target, WriteOptions};
+use crate::plane::{DeleteOptions, Deleted, Plane, Shown, Target, WriteOptions};
 use crate::status::{ApiError, Result};
 
 /// A client of a plane in the same process. Cheap to clone.
@@ -11,6 +11,10 @@ use crate::status::{ApiError, Result};
 pub struct Handle {
     plane: Plane,
     manager: String,
+}
+
+fn owned(object: Shown) -> Value {
+    Value::clone(&object)
 }
 
 impl Plane {
@@ -49,7 +53,7 @@ impl Handle {
 
     /// Reads an object.
     pub fn get(&self, target: &Target) -> Result<Value> {
-        self.plane.get(target)
+        self.plane.get(target).map(owned)
     }
 
     /// All objects of a target (its name is ignored).
@@ -59,33 +63,35 @@ impl Handle {
 
     /// Creates an object.
     pub fn create(&self, target: &Target, object: Value) -> Result<Value> {
-        self.plane.create(target, object, &mut WriteOptions::by(&self.manager))
+        self.plane.create(target, object, &mut WriteOptions::by(&self.manager)).map(owned)
     }
 
     /// Replaces an object; with a resourceVersion in it only if it still has that version.
     pub fn update(&self, target: &Target, object: Value) -> Result<Value> {
-        self.plane.update(target, object, &mut WriteOptions::by(&self.manager))
+        self.plane.update(target, object, &mut WriteOptions::by(&self.manager)).map(owned)
     }
 
     /// Replaces the status of an object.
     pub fn update_status(&self, target: &Target, object: Value) -> Result<Value> {
         let target = Target { subresource: "status".to_owned(), ..target.clone() };
-        self.plane.update(&target, object, &mut WriteOptions::by(&self.manager))
+        self.plane.update(&target, object, &mut WriteOptions::by(&self.manager)).map(owned)
     }
 
     /// Replaces another part of an object, such as `finalize` of a namespace or `binding` of a pod's node.
     pub fn update_part(&self, target: &Target, part: &str, object: Value) -> Result<Value> {
         let target = Target { subresource: part.to_owned(), ..target.clone() };
-        self.plane.update(&target, object, &mut WriteOptions::by(&self.manager))
+        self.plane.update(&target, object, &mut WriteOptions::by(&self.manager)).map(owned)
     }
 
     /// Reads, changes, writes; again when somebody else was quicker.
     pub fn modify(&self, target: &Target, mut change: impl FnMut(&mut Value)) -> Result<Value> {
-        self.plane.modify(target, &mut WriteOptions::by(&self.manager), |current, _| {
-            let mut next = current.clone();
-            change(&mut next);
-            Ok(next)
-        })
+        let written =
+            self.plane.modify(target, &mut WriteOptions::by(&self.manager), |current, _| {
+                let mut next = current.clone();
+                change(&mut next);
+                Ok(next)
+            });
+        written.map(owned)
     }
 
     /// The same for the status.

@@ -9,7 +9,7 @@ use local_store::{Event, Watch};
 use serde_json::{Value, json};
 
 use crate::kinds;
-use crate::plane::{Plane, Target, versioned};
+use crate::plane::{Plane, Shown, Target, versioned};
 use crate::resource::Resource;
 use crate::selector::Selector;
 use crate::status::{ApiError, FieldError, Result};
@@ -41,7 +41,7 @@ pub struct ListOptions {
 #[derive(Clone, Debug)]
 pub struct Page {
     /// The objects.
-    pub items: Vec<Arc<Value>>,
+    pub items: Vec<Shown>,
     /// The version of the list.
     pub version: u64,
     /// The token of the next page, empty at the end.
@@ -261,7 +261,7 @@ impl Plane {
                     }
                 }
                 if options.bookmarks {
-                    let object = Arc::new(initial_end(&resource, now));
+                    let object = Arc::new(initial_end(&resource, now).into());
                     first.push(Change { kind: "BOOKMARK", object });
                 }
             }
@@ -269,7 +269,7 @@ impl Plane {
         let too_old = after < self.store().oldest();
         if too_old {
             let text = format!("too old resource version: {after} ({})", self.store().oldest());
-            let object = Arc::new(ApiError::expired(text).status());
+            let object = Arc::new(ApiError::expired(text).status().into());
             first = vec![Change { kind: "ERROR", object }];
         }
         let source = self.store().watch(&range, after);
@@ -302,7 +302,7 @@ pub struct Change {
     /// ADDED, MODIFIED, DELETED, BOOKMARK or ERROR.
     pub kind: &'static str,
     /// The object, or a Status.
-    pub object: Arc<Value>,
+    pub object: Shown,
 }
 
 /// An open watch.
@@ -335,7 +335,7 @@ impl Changes {
                     self.ended = true;
                     return vec![Change {
                         kind: "ERROR",
-                        object: Arc::new(ApiError::from(error).status()),
+                        object: Arc::new(ApiError::from(error).status().into()),
                     }];
                 }
             }
@@ -348,15 +348,14 @@ impl Changes {
     pub fn bookmark(&self) -> Option<Change> {
         self.bookmarks.then(|| Change {
             kind: "BOOKMARK",
-            object: Arc::new(bookmark(&self.resource, self.source.position())),
+            object: Arc::new(bookmark(&self.resource, self.source.position()).into()),
         })
     }
 
     fn change(&self, event: Event) -> Option<Change> {
-        let shown = |value: &Arc<Value>| kinds::shown(&self.resource, value);
+        let shown = |value: &Shown| kinds::shown(&self.resource, value);
         let new = event.value.as_ref().map(shown);
-        let matches =
-            |object: &Arc<Value>| self.selector.is_empty() || self.selector.matches(object);
+        let matches = |object: &Shown| self.selector.is_empty() || self.selector.matches(object);
         let now = new.as_ref().is_some_and(matches);
         let old = event.previous.as_ref().map(|(_, value)| shown(value));
         let before = old.as_ref().is_some_and(matches);
@@ -364,7 +363,7 @@ impl Changes {
             (false, true, Some(object), _) => Some(Change { kind: "ADDED", object }),
             (true, true, Some(object), _) => Some(Change { kind: "MODIFIED", object }),
             (true, false, _, Some(object)) => {
-                let object = Arc::new(versioned(Value::clone(&object), event.revision));
+                let object = Arc::new(versioned(Value::clone(&object), event.revision).into());
                 Some(Change { kind: "DELETED", object })
             }
             _ => None,

@@ -23,8 +23,9 @@ pub fn mark_applied(object: &mut Value) {
 }
 
 /// Takes the mark away; whether it was there.
-pub fn take_applied(object: &mut Value) -> bool {
-    object.as_object_mut().is_some_and(|fields| fields.shift_remove(APPLIED).is_some())
+pub fn take_applied(mut object: Value) -> (Value, bool) {
+    let had = object.as_object_mut().is_some_and(|fields| fields.shift_remove(APPLIED).is_some());
+    (object, had)
 }
 
 /// The schema of a resource, as local-merge wants it.

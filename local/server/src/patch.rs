@@ -1,10 +1,12 @@
 //! The four kinds of patches, done by local-merge.
 
+use std::sync::Arc;
+
 use local_merge::manage::Conflicts;
 use local_merge::{Refused, json as plain, strategic};
 use serde_json::{Value, json};
 
-use crate::plane::{Plane, Target, WriteOptions};
+use crate::plane::{Plane, Shown, Target, WriteOptions};
 use crate::status::{ApiError, FieldError, Result};
 use crate::{decode, go, kinds, ownership, scale};
 
@@ -55,7 +57,7 @@ pub fn patch(
     kind: PatchKind,
     patch: &Value,
     options: &mut WriteOptions,
-) -> Result<Value> {
+) -> Result<Shown> {
     if target.subresource == "scale" {
         let change = |scale: &Value| {
             let made = match kind {
@@ -70,7 +72,7 @@ pub fn patch(
                 scale::How::Change(&change)
             }
         };
-        return scale::write_scale(plane, target, options, &how);
+        return Ok(Arc::new(scale::write_scale(plane, target, options, &how)?.into()));
     }
     if let PatchKind::Apply { conflicts } = kind {
         return apply(plane, target, patch, conflicts, options);
@@ -131,7 +133,15 @@ fn still_known(plane: &Plane, target: &Target, next: &Value) -> Result<(), Strin
 
 // The result must still be the object of the URL.
 fn named(target: &Target, next: &mut Value) -> Result<()> {
-    let given = next["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    of_url(target, next)?;
+    if target.resource.namespaced && next["metadata"]["namespace"] != json!(target.namespace) {
+        next["metadata"]["namespace"] = json!(target.namespace);
+    }
+    Ok(())
+}
+
+fn of_url(target: &Target, next: &Value) -> Result<()> {
+    let given = next["metadata"]["name"].as_str().unwrap_or_default();
     if given.is_empty() || next["apiVersion"].is_null() {
         return Err(ApiError::bad_request(format!(
             "the name of the object ({} based on URL) was undeterminable: name must be provided",
@@ -150,9 +160,6 @@ fn named(target: &Target, next: &mut Value) -> Result<()> {
             target.name
         )));
     }
-    if target.resource.namespaced {
-        next["metadata"]["namespace"] = json!(target.namespace);
-    }
     Ok(())
 }
 
@@ -162,7 +169,7 @@ fn apply(
     patch: &Value,
     conflicts: Conflicts,
     options: &mut WriteOptions,
-) -> Result<Value> {
+) -> Result<Shown> {
     let resource = &target.resource;
     let text = |key: &str| patch[key].as_str().unwrap_or_default();
     let (api, kind) = (text("apiVersion"), text("kind"));
@@ -175,12 +182,11 @@ fn apply(
     if !patch["metadata"]["managedFields"].is_null() {
         return Err(ApiError::bad_request("metadata.managedFields must be nil"));
     }
-    let patch = patch.clone();
     if plane.store().get(&target.key()).is_none() {
         if !target.subresource.is_empty() {
             return Err(target.not_found());
         }
-        named(target, &mut patch.clone())?;
+        of_url(target, patch)?;
         if patch["metadata"]["uid"].as_str().is_some_and(|uid| !uid.is_empty()) {
             let why = format!(
                 "uid mismatch: the provided object specified uid {}, and no existing object was found",
@@ -193,7 +199,7 @@ fn apply(
                 &why,
             ));
         }
-        let mut object = ownership::apply(resource, "", None, &patch, &options.manager, conflicts)
+        let mut object = ownership::apply(resource, "", None, patch, &options.manager, conflicts)
             .map_err(|error| refused(target, &error))?;
         if let Some(metadata) = object["metadata"].as_object_mut() {
             metadata.shift_remove("resourceVersion");
@@ -209,7 +215,7 @@ fn apply(
             resource,
             &target.subresource,
             Some(current),
-            &patch,
+            patch,
             &options.manager,
             conflicts,
         )

@@ -134,7 +134,8 @@ impl Bench {
     ) -> Result<Value, String> {
         let target = self.handle.target("v1", "configmaps", "default", "").unwrap();
         let body = json!({"metadata": {"name": name, "labels": labels}, "data": {"k": "v"}});
-        self.plane.create(&target, body, options).map_err(|error| {
+        let made = self.plane.create(&target, body, options);
+        made.map(|object| Value::clone(&object)).map_err(|error| {
             let status = error.status();
             format!("{} {}: {}", error.code, error.reason, status["message"].as_str().unwrap())
         })

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use redb::{Database, DatabaseError, ReadableTable, StorageError, TableDefinition};
 use serde_json::Value;
 
-use crate::{Entry, Error, Result};
+use crate::{Entry, Error, Result, Stored};
 
 /// Key to revision (8 bytes, big endian) and JSON.
 const ENTRIES: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("entries");
@@ -20,7 +20,7 @@ pub(crate) struct File {
     database: Database,
 }
 
-type Entries = BTreeMap<String, (u64, Arc<Value>)>;
+type Entries = BTreeMap<String, (u64, Arc<Stored>)>;
 
 impl File {
     pub(crate) fn open(path: &Path) -> Result<(File, u64, Entries)> {
@@ -68,16 +68,15 @@ impl File {
                 };
                 let value: Value = serde_json::from_slice(json)
                     .map_err(|error| self.damaged(&format!("entry {key}: {error}")))?;
-                entries.insert(key, (u64::from_be_bytes(*revision), Arc::new(value)));
+                entries.insert(key, (u64::from_be_bytes(*revision), Arc::new(value.into())));
             }
         }
         write.commit().map_err(|error| self.io(&error))?;
         Ok((revision, entries))
     }
 
-    pub(crate) fn put(&self, key: &str, revision: u64, value: &Value) -> Result<()> {
-        let mut bytes = revision.to_be_bytes().to_vec();
-        serde_json::to_writer(&mut bytes, value).map_err(|error| self.io(&error))?;
+    pub(crate) fn put(&self, key: &str, revision: u64, value: &Stored) -> Result<()> {
+        let bytes = [revision.to_be_bytes().as_slice(), value.text()].concat();
         self.write(key, revision, Some(&bytes))
     }
 
@@ -106,9 +105,7 @@ impl File {
         {
             let mut entries = write.open_table(ENTRIES).map_err(|error| self.io(&error))?;
             for entry in all {
-                let mut bytes = entry.revision.to_be_bytes().to_vec();
-                serde_json::to_writer(&mut bytes, &*entry.value)
-                    .map_err(|error| self.io(&error))?;
+                let bytes = [entry.revision.to_be_bytes().as_slice(), entry.value.text()].concat();
                 let key = entry.key.as_str();
                 entries.insert(key, bytes.as_slice()).map_err(|error| self.io(&error))?;
             }

@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use serde_json::Value;
-
-use crate::{Entry, Error, Result};
+use crate::{Entry, Error, Result, Stored};
 
 /// One change of one key.
 #[derive(Clone, Debug)]
@@ -15,9 +13,9 @@ pub struct Event {
     /// The key.
     pub key: String,
     /// The value after it; none if the key was removed.
-    pub value: Option<Arc<Value>>,
+    pub value: Option<Arc<Stored>>,
     /// The value before it with its revision; none if the key is new.
-    pub previous: Option<(u64, Arc<Value>)>,
+    pub previous: Option<(u64, Arc<Stored>)>,
 }
 
 /// The newest events; everything up to and including `compacted` is forgotten.

@@ -16,6 +16,7 @@ mod error; // what can go wrong
 mod file; // the redb file: load, write through
 mod history; // the ring of events, and states rebuilt from it
 mod snapshot; // a state saved as text, and put back
+mod stored; // a value and its JSON
 mod store; // the present state
 mod watch; // being told of changes
 
@@ -23,4 +24,5 @@ pub use error::{Error, Result};
 pub use history::Event;
 pub use snapshot::Snapshot;
 pub use store::{DEFAULT_HISTORY, Entry, Expect, Store};
+pub use stored::Stored;
 pub use watch::Watch;

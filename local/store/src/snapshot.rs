@@ -36,7 +36,7 @@ impl Snapshot {
         let head = json!({"format": FORMAT, "version": VERSION, "revision": self.revision, "entries": self.entries.len()});
         let mut text = format!("{head}\n");
         for entry in &self.entries {
-            let line = json!({"key": entry.key, "revision": entry.revision, "value": *entry.value});
+            let line = json!({"key": entry.key, "revision": entry.revision, "value": Value::clone(&entry.value)});
             text.push_str(&line.to_string());
             text.push('\n');
         }
@@ -66,7 +66,7 @@ impl Snapshot {
             let key = line["key"].as_str().map(str::to_owned);
             let key = key.ok_or_else(|| damaged("an entry has no key".to_owned()))?;
             let revision = number(&line["revision"])?;
-            entries.push(Entry { key, revision, value: Arc::new(line["value"].take()) });
+            entries.push(Entry { key, revision, value: Arc::new(line["value"].take().into()) });
         }
         if json!(entries.len()) != head["entries"] {
             return Err(damaged(format!("it is cut short after {} entries", entries.len())));

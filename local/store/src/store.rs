@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use crate::file::File;
 use crate::history::History;
-use crate::{Error, Event, Result, Watch};
+use crate::{Error, Event, Result, Stored, Watch};
 
 /// How many events are kept when nothing else is said.
 pub const DEFAULT_HISTORY: usize = 20_000;
@@ -22,7 +22,7 @@ pub struct Entry {
     /// The revision of the last write.
     pub revision: u64,
     /// What was written.
-    pub value: Arc<Value>,
+    pub value: Arc<Stored>,
 }
 
 /// What a write expects to find.
@@ -48,7 +48,7 @@ impl std::fmt::Debug for Store {
 
 pub(crate) struct State {
     pub(crate) revision: u64,
-    pub(crate) entries: BTreeMap<String, (u64, Arc<Value>)>,
+    pub(crate) entries: BTreeMap<String, (u64, Arc<Stored>)>,
     pub(crate) history: History,
     file: Option<File>,
 }
@@ -74,7 +74,7 @@ impl Store {
 
     fn with(
         revision: u64,
-        entries: BTreeMap<String, (u64, Arc<Value>)>,
+        entries: BTreeMap<String, (u64, Arc<Stored>)>,
         file: Option<File>,
         events: usize,
     ) -> Store {
@@ -132,7 +132,7 @@ impl Store {
         let mut state = self.lock();
         let previous = state.check(key, expect)?;
         let revision = state.revision + 1;
-        let value = Arc::new(make(revision));
+        let value = Arc::new(Stored::from(make(revision)));
         if let Some(file) = &state.file {
             file.put(key, revision, &value)?;
         }
@@ -184,7 +184,7 @@ impl State {
             })
     }
 
-    fn check(&self, key: &str, expect: Expect) -> Result<Option<(u64, Arc<Value>)>> {
+    fn check(&self, key: &str, expect: Expect) -> Result<Option<(u64, Arc<Stored>)>> {
         let found = self.entries.get(key);
         let current = found.map(|(revision, _)| *revision);
         let holds = match expect {

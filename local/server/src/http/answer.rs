@@ -5,7 +5,7 @@ use axum::response::Response;
 use http::header::{CONTENT_TYPE, RETRY_AFTER, WARNING};
 use serde_json::Value;
 
-use crate::plane::Target;
+use crate::plane::{Shown, Target};
 use crate::status::{ApiError, Result};
 use crate::table::{self, Columns, Form};
 
@@ -52,10 +52,18 @@ pub(super) fn warn(response: &mut Response, warnings: &[String]) {
 pub(super) fn show(
     target: &Target,
     code: u16,
-    object: Value,
+    object: &Shown,
     form: &Form,
     warnings: &[String],
 ) -> Result<Response> {
+    if form.is_plain() {
+        let mut body = Vec::with_capacity(object.text().len() + 1);
+        body.extend_from_slice(object.text());
+        body.push(b'\n');
+        let mut response = reply(code, "application/json", body);
+        warn(&mut response, warnings);
+        return Ok(response);
+    }
     let (content_type, value) = table::render(&target.resource, object, form, Columns::Shown)?;
     let mut response = encode(code, &content_type, &value, form);
     warn(&mut response, warnings);

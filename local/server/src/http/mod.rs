@@ -300,9 +300,12 @@ async fn serve(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response
             }
             let object = plane.get(target)?;
             match subresource {
-                "scale" => show(target, 200, scale::scale_of(target, &object)?, &form, &[]),
+                "scale" => {
+                    let scale = Arc::new(scale::scale_of(target, &object)?.into());
+                    show(target, 200, &scale, &form, &[])
+                }
                 "" | "status" | "ephemeralcontainers" | "resize" | "approval" => {
-                    show(target, 200, object, &form, &[])
+                    show(target, 200, &object, &form, &[])
                 }
                 _ => Err(ApiError::no_method()),
             }

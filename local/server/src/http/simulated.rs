@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Asked;
 use super::answer::reply;
-use crate::plane::{Plane, Target};
+use crate::plane::{Plane, Shown, Target};
 use crate::status::{ApiError, Result};
 
 /// The answer of a part of a pod that only a kubelet has, if this is one.
@@ -55,7 +55,7 @@ fn refusal(plane: &Plane, asked: &Asked, target: &Target) -> ApiError {
     ))
 }
 
-fn whole(plane: &Plane, target: &Target) -> Result<Value> {
+fn whole(plane: &Plane, target: &Target) -> Result<Shown> {
     plane.get(&Target { subresource: String::new(), ..target.clone() })
 }
 

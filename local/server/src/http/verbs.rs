@@ -1,5 +1,7 @@
 //! Writes and deletions over HTTP.
 
+use std::sync::Arc;
+
 use axum::response::Response;
 use http::header::CONTENT_TYPE;
 use serde_json::{Value, json};
@@ -32,10 +34,10 @@ pub(super) fn create(plane: &Plane, asked: &Asked, target: &Target) -> Result<Re
         }
         let by = (asked.tokens.as_deref(), &asked.user);
         let answer = auth::review(plane, by, target, body, &mut options)?;
-        return show(target, 201, answer, &form, &options.warnings);
+        return show(target, 201, &Arc::new(answer.into()), &form, &options.warnings);
     }
     let object = plane.create(target, body, &mut options)?;
-    show(target, 201, object, &form, &options.warnings)
+    show(target, 201, &object, &form, &options.warnings)
 }
 
 /// POST to a subresource.
@@ -62,11 +64,11 @@ pub(super) fn update(plane: &Plane, asked: &Asked, target: &Target) -> Result<Re
             &mut options,
             &scale::How::Change(&|_| Ok(body.clone())),
         )?;
-        return show(target, 200, scale, &form, &options.warnings);
+        return show(target, 200, &Arc::new(scale.into()), &form, &options.warnings);
     }
     let created = plane.store().get(&target.key()).is_none();
     let object = plane.update(target, body, &mut options)?;
-    show(target, if created { 201 } else { 200 }, object, &form, &options.warnings)
+    show(target, if created { 201 } else { 200 }, &object, &form, &options.warnings)
 }
 
 pub(super) fn change(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
@@ -145,7 +147,7 @@ pub(super) fn change(plane: &Plane, asked: &Asked, target: &Target) -> Result<Re
     options.findings = findings;
     let created = plane.store().get(&target.key()).is_none();
     let object = patch::patch(plane, target, kind, &value, &mut options)?;
-    show(target, if created { 201 } else { 200 }, object, &form, &options.warnings)
+    show(target, if created { 201 } else { 200 }, &object, &form, &options.warnings)
 }
 
 pub(super) fn delete(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
@@ -156,9 +158,9 @@ pub(super) fn delete(plane: &Plane, asked: &Asked, target: &Target) -> Result<Re
         warnings.push("child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning".to_owned());
     }
     match plane.delete_warned(target, &options, &mut warnings)? {
-        Deleted::Waiting(object) => show(target, 200, object, &form, &warnings),
+        Deleted::Waiting(object) => show(target, 200, &object, &form, &warnings),
         Deleted::Gone(object) if kinds::deletion_shows_object(&target.resource) => {
-            show(target, 200, object, &form, &warnings)
+            show(target, 200, &object, &form, &warnings)
         }
         Deleted::Gone(object) => {
             let mut details = json!({"name": target.name});

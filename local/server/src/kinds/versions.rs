@@ -5,14 +5,15 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::decode;
+use crate::plane::Shown;
 use crate::resource::Resource;
 
 /// The same without a copy where it is shown as it is stored.
 #[must_use]
-pub fn shown(resource: &Resource, stored: &Arc<Value>) -> Arc<Value> {
+pub fn shown(resource: &Resource, stored: &Shown) -> Shown {
     let as_stored = resource.custom.is_none()
         && stored.get("apiVersion").and_then(Value::as_str) == Some(&resource.api_version());
-    if as_stored { stored.clone() } else { Arc::new(present(resource, stored)) }
+    if as_stored { stored.clone() } else { Arc::new(present(resource, stored).into()) }
 }
 
 /// A stored object in the version of the resource.
@@ -66,6 +67,16 @@ fn rename(object: &mut Value, names: [(&str, &str); 7]) {
 /// An object as it is stored.
 #[must_use]
 pub fn to_stored(resource: &Resource, mut object: Value) -> Value {
+    // What lists leave out comes first.
+    if let Some(fields) = object.as_object_mut() {
+        for (place, key) in ["apiVersion", "kind"].into_iter().enumerate() {
+            if fields.keys().nth(place).is_some_and(|at| at != key) {
+                if let Some(value) = fields.shift_remove(key) {
+                    fields.shift_insert(place, key.to_owned(), value);
+                }
+            }
+        }
+    }
     if resource.is("events.k8s.io", "events") {
         rename(&mut object, EVENT_FIELDS.map(|(core, events)| (events, core)));
     }

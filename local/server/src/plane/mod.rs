@@ -8,14 +8,14 @@ mod keep; // what requests do not decide
 use std::sync::{Arc, PoisonError, RwLock};
 
 use local_merge::same::same_but_times;
-use local_store::{Expect, Store};
+use local_store::{Expect, Store, Stored};
 use rand::Rng;
 use serde_json::{Value, json};
 
 pub use body::{Encoding, parse};
 use body::{report, unreadable};
 
-use crate::admit::webhook::Operation;
+use crate::admit::webhook::{self, Operation};
 use crate::auth::User;
 use crate::resource::{Registry, Resource};
 use crate::status::{ApiError, Result};
@@ -108,10 +108,13 @@ pub struct DeleteOptions {
 #[derive(Clone, Debug)]
 pub enum Deleted {
     /// The object is still there, with a deletionTimestamp.
-    Waiting(Value),
+    Waiting(Shown),
     /// The object is gone; this was its last state.
-    Gone(Value),
+    Gone(Shown),
 }
+
+/// An object in the version of its resource: the very one that is stored, where that has this version.
+pub type Shown = Arc<Stored>;
 
 /// What a request is about.
 #[derive(Clone, Debug)]
@@ -231,9 +234,9 @@ impl Plane {
     }
 
     /// One object in the version of the resource.
-    pub fn get(&self, target: &Target) -> Result<Value> {
+    pub fn get(&self, target: &Target) -> Result<Shown> {
         let entry = self.store().get(&target.key()).ok_or_else(|| target.not_found())?;
-        Ok(kinds::present(&target.resource, &entry.value))
+        Ok(kinds::shown(&target.resource, &entry.value))
     }
 
     /// Creates an object.
@@ -242,9 +245,10 @@ impl Plane {
         target: &Target,
         mut body: Value,
         options: &mut WriteOptions,
-    ) -> Result<Value> {
+    ) -> Result<Shown> {
         let resource = &target.resource;
-        let applied = ownership::take_applied(&mut body);
+        let applied;
+        (body, applied) = ownership::take_applied(body);
         self.read_body(resource, &mut body, options)?;
         self.place(target, &mut body)?;
         {
@@ -309,11 +313,11 @@ impl Plane {
             quota::admit(self, target, &object)?;
             let object = kinds::to_stored(resource, object);
             if options.dry_run {
-                return Ok(kinds::present(resource, &object));
+                return Ok(Arc::new(kinds::present(resource, &object).into()));
             }
             match self.store().put(&key, Expect::Absent, |revision| versioned(object, revision)) {
                 Ok(entry) => {
-                    let answer = kinds::present(resource, &entry.value);
+                    let answer = kinds::shown(resource, &entry.value);
                     self.after_write(resource, &entry.value);
                     return Ok(answer);
                 }
@@ -333,7 +337,7 @@ impl Plane {
         target: &Target,
         mut body: Value,
         options: &mut WriteOptions,
-    ) -> Result<Value> {
+    ) -> Result<Shown> {
         let resource = &target.resource;
         self.read_body(resource, &mut body, options)?;
         self.place(target, &mut body)?;
@@ -401,11 +405,11 @@ impl Plane {
         target: &Target,
         options: &mut WriteOptions,
         mut change: impl FnMut(&Value, &mut WriteOptions) -> Result<Value>,
-    ) -> Result<Value> {
+    ) -> Result<Shown> {
         let resource = &target.resource;
         for _ in 0..64 {
             let entry = self.store().get(&target.key()).ok_or_else(|| target.not_found())?;
-            let current = kinds::present(resource, &entry.value);
+            let current = kinds::shown(resource, &entry.value);
             let next = change(&current, options)?;
             let given = &next["metadata"]["resourceVersion"];
             if given.as_str().is_some_and(|version| !version.is_empty())
@@ -413,22 +417,26 @@ impl Plane {
             {
                 return Err(target.conflict());
             }
-            let next = self.settle(target, &current, next, options)?;
-            let mut same = next.clone();
-            same["metadata"]["resourceVersion"] = current["metadata"]["resourceVersion"].clone();
+            let (mut next, applied) = ownership::take_applied(next);
+            if applied && self.is_settled(resource, &current, &next) {
+                options.warnings.extend(meta::warnings(resource, &next));
+                return Ok(current);
+            }
+            next = self.settle(target, &current, next, applied, options)?;
+            next["metadata"]["resourceVersion"] = current["metadata"]["resourceVersion"].clone();
             let ends =
                 !next["metadata"]["deletionTimestamp"].is_null() && kinds::may_go(resource, &next);
-            if !ends && same_but_times(&same, &current) {
+            if !ends && same_but_times(&next, &current) {
                 return Ok(current);
             }
             if options.dry_run {
-                return Ok(same);
+                return Ok(Arc::new(next.into()));
             }
             if ends {
                 match self.store().delete(&entry.key, entry.revision) {
                     Ok(_) => {
                         self.after_delete(resource, &entry.value);
-                        return Ok(same);
+                        return Ok(Arc::new(next.into()));
                     }
                     Err(local_store::Error::Conflict { .. }) => continue,
                     Err(other) => return Err(other.into()),
@@ -438,7 +446,7 @@ impl Plane {
             let expect = Expect::Revision(entry.revision);
             match self.store().put(&entry.key, expect, |revision| versioned(stored, revision)) {
                 Ok(entry) => {
-                    let answer = kinds::present(resource, &entry.value);
+                    let answer = kinds::shown(resource, &entry.value);
                     self.after_write(resource, &entry.value);
                     return Ok(answer);
                 }
@@ -449,16 +457,24 @@ impl Plane {
         Err(target.conflict())
     }
 
+    // An apply that changes nothing leaves an object that was completed and checked when it was stored.
+    fn is_settled(&self, resource: &Resource, current: &Value, next: &Value) -> bool {
+        resource.custom.is_none()
+            && current["metadata"]["deletionTimestamp"].is_null()
+            && !webhook::any_at_all(self)
+            && same_but_times(next, current)
+    }
+
     // What a changed object becomes: what may not change is put back, the rest is checked.
     fn settle(
         &self,
         target: &Target,
         current: &Value,
         mut next: Value,
+        applied: bool,
         options: &mut WriteOptions,
     ) -> Result<Value> {
         let resource = &target.resource;
-        let applied = ownership::take_applied(&mut next);
         let mut findings = Vec::new();
         kinds::complete(resource, &mut next, &mut findings)
             .map_err(|text| unreadable(resource, &text, options))?;
@@ -498,7 +514,7 @@ impl Plane {
         let entry = self.store().get(&target.key()).ok_or_else(|| target.not_found())?;
         unmet(target, options, &entry.value)?;
         admit::on_delete(target)?;
-        let current = kinds::present(&target.resource, &entry.value);
+        let current = kinds::shown(&target.resource, &entry.value);
         self.ask_webhooks_of_deletion(target, &current, options, warnings)?;
         self.remove(target, options)
     }
@@ -518,7 +534,7 @@ impl Plane {
             let gone = kinds::begin_deletion(resource, &mut next, options);
             if gone {
                 if options.dry_run {
-                    return Ok(Deleted::Gone(kinds::present(resource, current)));
+                    return Ok(Deleted::Gone(kinds::shown(resource, current)));
                 }
                 // A pod without grace is marked first, so that watchers see it end.
                 if resource.is("", "pods") && current["metadata"]["deletionTimestamp"].is_null() {
@@ -537,22 +553,20 @@ impl Plane {
                 match self.store().delete(&entry.key, entry.revision) {
                     Ok(revision) => {
                         self.after_delete(resource, current);
-                        return Ok(Deleted::Gone(kinds::present(
-                            resource,
-                            &versioned(next, revision),
-                        )));
+                        let last = Arc::new(versioned(next, revision).into());
+                        return Ok(Deleted::Gone(kinds::shown(resource, &last)));
                     }
                     Err(local_store::Error::Conflict { .. }) => continue,
                     Err(other) => return Err(other.into()),
                 }
             }
-            if next == **current || options.dry_run {
-                return Ok(Deleted::Waiting(kinds::present(resource, &next)));
+            if **current == next || options.dry_run {
+                return Ok(Deleted::Waiting(kinds::shown(resource, &Arc::new(next.into()))));
             }
             let expect = Expect::Revision(entry.revision);
             match self.store().put(&entry.key, expect, |revision| versioned(next, revision)) {
                 Ok(entry) => {
-                    let answer = kinds::present(resource, &entry.value);
+                    let answer = kinds::shown(resource, &entry.value);
                     self.after_write(resource, &entry.value);
                     return Ok(Deleted::Waiting(answer));
                 }

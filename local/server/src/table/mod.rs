@@ -6,8 +6,6 @@ mod custom; // what custom resources show
 mod format; // ages, lists, labels
 mod pod; // the status of a Pod in one word
 
-use std::sync::Arc;
-
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 
@@ -15,6 +13,7 @@ use cells::cells;
 use columns::columns;
 
 use crate::list::Page;
+use crate::plane::Shown;
 use crate::resource::Resource;
 use crate::status::{ApiError, Result};
 
@@ -170,19 +169,19 @@ fn partial(object: &Value, version: &str) -> Value {
 /// One object in the form.
 pub fn render(
     resource: &Resource,
-    object: Value,
+    object: &Shown,
     form: &Form,
     columns: Columns,
 ) -> Result<(String, Value)> {
     form.check(resource, Answer::Object)?;
     let value = match form.shape {
-        Shape::Whole => object,
-        Shape::Metadata => partial(&object, form.meta_version()),
+        Shape::Whole => Value::clone(object),
+        Shape::Metadata => partial(object, form.meta_version()),
         Shape::Table => {
             let version = object["metadata"]["resourceVersion"].clone();
             let metadata =
                 if version.is_null() { json!({}) } else { json!({"resourceVersion": version}) };
-            table(resource, &[Arc::new(object)], metadata, form, columns)
+            table(resource, std::slice::from_ref(object), metadata, form, columns)
         }
     };
     Ok((content_type(form), value))
@@ -212,6 +211,22 @@ fn list_metadata(resource: &Resource, page: &Page, form: &Form) -> Value {
     metadata
 }
 
+/// An item of a list as JSON; those of built-in kinds do not say their kind.
+fn item_text(object: &Shown, opening: Option<&[u8]>, out: &mut Vec<u8>) {
+    let Some(opening) = opening else { return out.extend_from_slice(object.text()) };
+    match object.text().strip_prefix(opening) {
+        // As objects are stored: what is left out comes first.
+        Some(rest) => {
+            out.push(b'{');
+            out.extend_from_slice(rest);
+        }
+        None => {
+            let item = Item { object, names_kind: false };
+            out.extend_from_slice(&serde_json::to_vec(&item).unwrap_or_default());
+        }
+    }
+}
+
 /// An item of a list; those of built-in kinds do not say their kind.
 struct Item<'i> {
     object: &'i Value,
@@ -233,27 +248,25 @@ impl Serialize for Item<'_> {
     }
 }
 
-#[derive(serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-struct List<'l> {
-    kind: &'l str,
-    api_version: String,
-    metadata: Value,
-    items: Vec<Item<'l>>,
-}
-
-/// A page of a list, written as it is stored, without a copy of its objects.
+/// A page of a list, put together of what its objects are as JSON.
 pub fn list_text(resource: &Resource, page: &Page, form: &Form) -> Vec<u8> {
-    let names_kind = resource.custom.is_some();
-    let items = page.items.iter().map(|object| Item { object, names_kind }).collect();
-    let list = List {
-        kind: &resource.list_kind,
-        api_version: resource.api_version(),
-        metadata: list_metadata(resource, page, form),
-        items,
-    };
-    let mut text = serde_json::to_vec(&list).unwrap_or_default();
-    text.push(b'\n');
+    let api = resource.api_version();
+    let head = json!({"kind": resource.list_kind, "apiVersion": api, "metadata": list_metadata(resource, page, form), "items": []});
+    let mut text = serde_json::to_vec(&head).unwrap_or_default();
+    // Items come between the last two brackets.
+    text.truncate(text.len().saturating_sub(2));
+    let opening = json!({"apiVersion": api, "kind": resource.kind}).to_string();
+    let opening = opening.replace('}', ",").into_bytes();
+    let opening = resource.custom.is_none().then_some(opening.as_slice());
+    let size: usize = page.items.iter().map(|object| object.text().len() + 1).sum();
+    text.reserve(size + 3);
+    for (index, object) in page.items.iter().enumerate() {
+        if index > 0 {
+            text.push(b',');
+        }
+        item_text(object, opening, &mut text);
+    }
+    text.extend_from_slice(b"]}\n");
     text
 }
 
@@ -283,7 +296,7 @@ pub fn render_list(resource: &Resource, page: &Page, form: &Form) -> Result<(Str
 
 fn table(
     resource: &Resource,
-    objects: &[Arc<Value>],
+    objects: &[Shown],
     metadata: Value,
     form: &Form,
     columns: Columns,
