@@ -32,7 +32,13 @@ impl Evaluator {
                 }
                 self.heap.get_mut(id).conjuncts[known].groups = groups;
             }
-            None => self.heap.get_mut(id).conjuncts.push(conjunct),
+            None => {
+                if matches!(self.heap.get(id).state, State::Running | State::Suspended) {
+                    self.bring(id, conjunct.clone());
+                }
+                self.hand_on(id, &conjunct);
+                self.heap.get_mut(id).conjuncts.push(conjunct);
+            }
         }
         if self.heap.get(id).state == State::Done || self.heap.get(id).forward.is_some() {
             self.heap.reset(id);
@@ -174,6 +180,7 @@ impl Evaluator {
             && presence == Presence::Member
             && self.labels.kind(label) == LabelKind::Regular
             && !vertex.named.contains(&label)
+            && !self.listed.get(&id).is_some_and(|it| it.contains(&label))
         {
             let name = self.label_text(label);
             let message =

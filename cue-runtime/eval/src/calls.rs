@@ -172,6 +172,7 @@ impl Evaluator {
             }
             Concrete::Vertex(id) => id,
         };
+        self.range_over(id, at)?;
         match parameter.pass {
             Pass::Numbers | Pass::Strings => self.elements_as(id, parameter.pass, place, function),
             Pass::Scalar | Pass::Data => self.datum(id).map_err(|it| self.in_call(it, function)),
@@ -662,7 +663,10 @@ impl Evaluator {
                     format!("cannot use {text} (type {kinds}) as {wanted} in argument 1 to len")
                 };
                 let length = match self.demand(value, place) {
-                    Ok(Concrete::Vertex(id)) => self.count(id),
+                    Ok(Concrete::Vertex(id)) => match self.range_over(id, place) {
+                        Ok(()) => self.count(id),
+                        Err(fault) => return Value::Fault(fault),
+                    },
                     Ok(Concrete::Datum(Datum::String(text))) => text.len(),
                     Ok(Concrete::Datum(Datum::Bytes(bytes))) => bytes.len(),
                     Ok(Concrete::Datum(other)) => {

@@ -2,7 +2,7 @@
 
 use crate::builtin::{Datum, Kinds};
 use crate::demand::{Concrete, Operand, Unmet};
-use crate::error::Kind;
+use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, EnvKind, FaultId, State, VertexId};
 use crate::program::{At, ClauseCode, ExprId, Label, LabelKind, Presence};
@@ -193,24 +193,32 @@ impl Evaluator {
         }
     }
 
-    /// Whoever reads the fields of a vertex that is not finished sees the last of them: none may
-    /// be added later (S-31); a list has no length before (S-32).
+    /// Whoever reads the fields of a vertex that is not finished waits for it; once nothing moves
+    /// any more it sees the last of them: none may be added later (S-31). A list has no length
+    /// before (S-32).
     pub(crate) fn range_over(&mut self, id: VertexId, at: At) -> Result<(), FaultId> {
+        let Some(on) = self.running(id).or_else(|| self.growing(id)) else { return Ok(()) };
         let vertex = self.heap.get(id);
-        if vertex.state != State::Running {
+        if vertex.frozen {
             return Ok(());
         }
-        if vertex.is_list {
-            let text = self.source_at(at);
-            let message = format!("cannot range over {text} (incomplete type list)");
-            return Err(self.fail(Kind::Incomplete, message, at));
-        }
-        // Its own comprehensions go first, if they can without this answer.
-        if self.current == id && self.frozen != Some(id) {
-            return Err(self.fail(Kind::Incomplete, "field set is not known yet", at));
-        }
-        self.heap.get_mut(id).frozen = true;
-        Ok(())
+        let last = self.is_last(on);
+        let message = if vertex.is_list {
+            if vertex.closed_length.is_some() {
+                return Ok(());
+            }
+            format!("cannot range over {} (incomplete type list)", self.source_at(at))
+        } else if last {
+            self.freeze(id);
+            return Ok(());
+        } else {
+            "field set is not known yet".to_owned()
+        };
+        let mut fault = Fault::new(Kind::Incomplete, message, at);
+        fault.place = Some(self.place);
+        fault.closes_at = (!last).then_some(on);
+        fault.awaits = Some((id, None));
+        Err(self.heap.fault(fault))
     }
 
     /// Vertices of the elements of a list argument.

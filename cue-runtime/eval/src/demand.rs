@@ -51,6 +51,15 @@ impl Evaluator {
             Value::Vertex(id) => id,
         };
         let id = self.unify(id);
+        if self.heap.get(id).scalar.is_none() && !self.tasks.is_empty() {
+            let vertex = self.heap.get(id);
+            let bare = !vertex.is_struct && !vertex.is_list && vertex.fault.is_none();
+            if vertex.choice.is_some() || bare {
+                if let Some(fault) = self.unsettled(id, at) {
+                    return Err(Unmet::Fault(fault));
+                }
+            }
+        }
         let Some(id) = self.default_of(id) else {
             let text = self.short(id);
             let message = format!("unresolved disjunction {text} (type {})", self.kinds_of(id));
@@ -67,11 +76,16 @@ impl Evaluator {
         if vertex.is_struct || vertex.is_list {
             return Ok(Concrete::Vertex(id));
         }
+        if let Some(fault) = self.put_off(id) {
+            self.note_cycle(fault, at);
+            return Err(Unmet::Fault(fault));
+        }
         if vertex.state == State::Running {
             let message = format!("cycle with field: {}", self.source_at(at));
             let mut fault = Fault::new(Kind::Cycle, message, at);
             fault.place = Some(self.place);
             fault.closes_at = Some(id);
+            fault.awaits = Some((id, None));
             return Err(Unmet::Fault(self.heap.fault(fault)));
         }
         Err(Unmet::Open(id))

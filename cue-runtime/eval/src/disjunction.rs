@@ -2,7 +2,7 @@
 
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{Choice, Disjunction, State, VertexId};
+use crate::heap::{Choice, Disjunction, FaultId, State, VertexId};
 use crate::program::{At, ExprId, Presence};
 
 impl Evaluator {
@@ -12,8 +12,13 @@ impl Evaluator {
 
     /// Tries the alternatives of the first disjunction; a candidate with more of them does the
     /// same with its next one, so that every combination that can hold is found (D rules).
-    pub(crate) fn choose(&mut self, id: VertexId, disjunctions: &[Disjunction]) {
-        let Some(disjunction) = disjunctions.first() else { return };
+    /// Gives the error of an alternative that waits for a vertex on the stack, if one does.
+    pub(crate) fn choose(
+        &mut self,
+        id: VertexId,
+        disjunctions: &[Disjunction],
+    ) -> Option<(FaultId, VertexId)> {
+        let disjunction = disjunctions.first()?;
         let marked = disjunction.marks.contains(&true);
         let mut choice = Choice::default();
         let mut failed: Vec<VertexId> = Vec::new();
@@ -21,7 +26,7 @@ impl Evaluator {
         for (pick, mark) in disjunction.marks.iter().enumerate() {
             if let Err(fault) = self.tick() {
                 self.heap.get_mut(id).fault = Some(fault);
-                return;
+                return None;
             }
             let (parent, label) = (self.heap.get(id).parent, self.heap.get(id).label);
             let candidate = self.heap.vertex(parent, label);
@@ -38,6 +43,11 @@ impl Evaluator {
             if self.permanent(candidate, 0).is_some() {
                 failed.push(candidate);
                 continue;
+            }
+            if let (Some(on), Some(fault)) = (self.running(candidate), self.put_off(candidate)) {
+                if on != id {
+                    return Some((fault, on));
+                }
             }
             let default = *mark || !marked;
             if self.is_unknown(candidate) {
@@ -63,7 +73,7 @@ impl Evaluator {
             choice.defaults.retain(|it| !unknown.contains(it));
         } else if unknown.len() + failed.len() > 1 {
             self.no_alternative(id, &failed, &unknown);
-            return;
+            return None;
         }
         let demoted = choice.defaults.is_empty() && !choice.all.is_empty();
         if choice.defaults.len() == choice.all.len() {
@@ -80,6 +90,7 @@ impl Evaluator {
             }
             _ => self.heap.get_mut(id).choice = Some(choice),
         }
+        None
     }
 
     /// The error of a value whose alternatives have all failed (cue-errors 1.4).
@@ -96,7 +107,7 @@ impl Evaluator {
             let mut all = Vec::new();
             self.permanent_all(*candidate, &mut all, 0);
             if all.is_empty() {
-                let own = self.heap.get(*candidate).fault;
+                let own = self.heap.get(*candidate).fault.or(self.put_off(*candidate));
                 all.extend(own.map(|it| self.heap.faults[it.0 as usize].clone()));
             }
             lists.push(all.into_iter().flat_map(Fault::each).collect());
@@ -136,8 +147,10 @@ impl Evaluator {
             parts.remove(0)
         } else {
             let message = format!("{} errors in empty disjunction:", parts.len());
-            let open = parts.iter().any(|it| it.kind.is_incomplete());
-            let kind = if open { Kind::Incomplete } else { Kind::Permanent };
+            // The worst to read is what may still resolve (D-22).
+            let kinds = [Kind::Cycle, Kind::Incomplete];
+            let open = kinds.into_iter().find(|kind| parts.iter().any(|it| it.kind == *kind));
+            let kind = open.unwrap_or(Kind::Permanent);
             let mut fault = Fault::spread(kind, message);
             fault.place = Some(id);
             fault.causes = parts;
@@ -177,7 +190,7 @@ impl Evaluator {
             .map(|it| it.vertex)
             .collect();
         for arc in arcs {
-            if self.heap.get(arc).state != State::Running {
+            if !matches!(self.heap.get(arc).state, State::Running | State::Suspended) {
                 self.permanent_all(arc, out, depth + 1);
             }
         }
@@ -186,7 +199,7 @@ impl Evaluator {
     /// Whether the value itself is an incomplete error; a cycle may still close.
     pub(crate) fn is_unknown(&self, id: VertexId) -> bool {
         let fault = self.heap.get(id).fault.map(|it| self.heap.faults[it.0 as usize].kind);
-        fault == Some(Kind::Incomplete)
+        fault == Some(Kind::Incomplete) || self.heap.get(id).state == State::Suspended
     }
 
     pub(crate) fn add_alternative(&mut self, choice: &mut Choice, vertex: VertexId, default: bool) {

@@ -1,7 +1,7 @@
 //! Errors as values; the texts users see are made here and where a fault is raised.
 
 use crate::heap::VertexId;
-use crate::program::At;
+use crate::program::{At, Label};
 
 /// What kind of error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,6 +68,8 @@ pub struct Fault {
     pub(crate) causes: Vec<Fault>,
     /// Of a loop of values: the vertex that it leads back to (S-60).
     pub(crate) closes_at: Option<VertexId>,
+    /// What the task waits for that it is of: a field of a vertex, or all there is to know of it.
+    pub(crate) awaits: Option<(VertexId, Option<Label>)>,
 }
 
 impl Fault {
@@ -81,6 +83,7 @@ impl Fault {
             positions: Vec::new(),
             causes: Vec::new(),
             closes_at: None,
+            awaits: None,
         }
     }
 
@@ -111,6 +114,9 @@ impl Fault {
             return self;
         }
         let mut all = self;
+        if all.closes_at.is_none() {
+            (all.closes_at, all.awaits) = (other.closes_at, other.awaits);
+        }
         if new.severity() > own.severity() {
             all.kind = new;
         }

@@ -8,6 +8,7 @@ use crate::builtin::Datum;
 use crate::error::{Fault, Kind};
 use crate::heap::{Conjunct, EnvId, EnvKind, FaultId, Heap, Source, VertexId};
 use crate::program::{At, Code, ExprId, Label, LabelKind, Labels, Presence, Program};
+use crate::waiting::{Copied, Suspended, Tasks};
 
 /// Limits of one evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +56,18 @@ pub(crate) struct Evaluator {
     pub(crate) spent: Option<FaultId>,
     /// The vertex whose missing fields are absent for good.
     pub(crate) frozen: Option<VertexId>,
+    /// What vertices on the stack and those put off still have to do.
+    pub(crate) tasks: FxHashMap<VertexId, Tasks>,
+    pub(crate) suspended: FxHashMap<VertexId, Suspended>,
+    /// Fields that frozen vertices had.
+    pub(crate) listed: FxHashMap<VertexId, FxHashSet<Label>>,
+    /// Vertices whose conjuncts others took before these were all, and who took them.
+    pub(crate) subscribers: FxHashMap<VertexId, Vec<Copied>>,
+    pub(crate) copies: FxHashMap<VertexId, Vec<VertexId>>,
+    /// Conjuncts that came for vertices while these were running.
+    pub(crate) inbox: Vec<(VertexId, Conjunct)>,
+    /// Counts what was found out; what waits is not tried again before.
+    pub(crate) epoch: u64,
     pub(crate) definitions: FxHashMap<VertexId, u32>,
     /// Groups that close only the vertex itself: `close`.
     pub(crate) shallow: FxHashSet<u32>,
@@ -98,6 +111,13 @@ impl Evaluator {
             depth: 0,
             spent: None,
             frozen: None,
+            tasks: FxHashMap::default(),
+            suspended: FxHashMap::default(),
+            listed: FxHashMap::default(),
+            subscribers: FxHashMap::default(),
+            copies: FxHashMap::default(),
+            inbox: Vec::new(),
+            epoch: 0,
             definitions: FxHashMap::default(),
             shallow: FxHashSet::default(),
             close_calls: FxHashSet::default(),
@@ -393,7 +413,13 @@ impl Evaluator {
         }
         // Another conjunct may have brought it to what this vertex became.
         let real = self.unify(vertex);
-        match self.heap.arc(real, label).map(|it| (it.presence, it.vertex)) {
+        let arc = self.heap.arc(real, label).map(|it| (it.presence, it.vertex));
+        if !matches!(arc, Some((Presence::Member, _))) {
+            if let Some(fault) = self.pending(real, label, arc.map(|it| it.0), at) {
+                return Value::Fault(fault);
+            }
+        }
+        match arc {
             Some((Presence::Member, found)) => Value::Vertex(found),
             Some((Presence::Required, _)) => {
                 let name = self.labels.name(label).clone();

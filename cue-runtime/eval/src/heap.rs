@@ -188,6 +188,8 @@ pub(crate) struct Contribution {
 pub(crate) enum State {
     New,
     Running,
+    /// Put off until a vertex that is being evaluated knows more.
+    Suspended,
     Done,
 }
 
@@ -467,10 +469,11 @@ impl Heap {
     pub(crate) fn reset(&mut self, id: VertexId) {
         let vertex = self.get_mut(id);
         let kept = std::mem::take(&mut vertex.conjuncts);
-        let (parent, label) = (vertex.parent, vertex.label);
+        let (parent, label, frozen) = (vertex.parent, vertex.label, vertex.frozen);
         let fresh = self.vertex(parent, label);
         let fresh = self.vertices.swap_remove(fresh.0.get() as usize - 1);
         *self.get_mut(id) = fresh;
         self.get_mut(id).conjuncts = kept;
+        self.get_mut(id).frozen = frozen;
     }
 }

@@ -92,7 +92,7 @@ impl Evaluator {
         if inner.kind == Kind::Budget {
             return fault;
         }
-        let (kind, closes_at) = (inner.kind, inner.closes_at);
+        let (kind, closes_at, awaits) = (inner.kind, inner.closes_at, inner.awaits);
         let mut all = inner.each().map(|mut it| {
             let message = format!("{outer}: {}", it.message);
             it.positions.push(it.at);
@@ -100,7 +100,7 @@ impl Evaluator {
         });
         let Some(mut first) = all.next() else { return fault };
         first.causes = all.collect();
-        (first.kind, first.closes_at) = (kind, closes_at);
+        (first.kind, first.closes_at, first.awaits) = (kind, closes_at, awaits);
         self.heap.fault(first)
     }
 }

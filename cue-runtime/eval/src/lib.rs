@@ -26,6 +26,7 @@ mod literals; // struct and list literals, data -> arcs
 mod conflict; // kinds and scalars that disagree
 mod written; // expressions as messages show them
 mod members; // the arcs of one vertex: in order, and by label
+mod waiting; // who waits for what
 mod plain; // vertices that are data and nothing else
 mod disjunction; // alternatives and defaults
 mod closed; // shapes, tests, closedness

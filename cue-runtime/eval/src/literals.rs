@@ -4,8 +4,8 @@ use crate::builtin::{Datum, Kinds};
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{
-    By, Conjunct, Contribution, Cycle, EnvId, EnvKind, Groups, Lineage, Pattern, Placed, Rest,
-    Source, VertexId,
+    By, Conjunct, Contribution, Cycle, EnvId, EnvKind, FaultId, Groups, Lineage, Pattern, Placed,
+    Rest, Source, VertexId,
 };
 use crate::program::{
     At, Code, DeclLabel, Declaration, ExprId, Label, LabelKind, ListElement, Presence,
@@ -59,7 +59,7 @@ impl Evaluator {
         env: EnvId,
         conjunct: &Conjunct,
         at: At,
-    ) {
+    ) -> Result<(), FaultId> {
         self.heap.get_mut(id).is_list = true;
         self.narrow(id, Kinds::LIST, By::Expr(expr), at, conjunct.via);
         let from = conjunct.lineage();
@@ -106,10 +106,7 @@ impl Evaluator {
                             next += 1;
                         }
                     }
-                    Err(fault) => {
-                        self.raise_id(id, fault);
-                        return;
-                    }
+                    Err(fault) => return Err(fault),
                 },
                 ListElement::Rest(value) => {
                     open = true;
@@ -121,6 +118,7 @@ impl Evaluator {
             }
         }
         self.fit_length(id, next, open, at);
+        Ok(())
     }
 
     /// `...T` holds for every element that others bring; closed lists bring no more.
@@ -308,6 +306,7 @@ impl Evaluator {
                         placed,
                         outer,
                         from,
+                        fault: None,
                     }),
                 },
                 Declaration::Pattern { label, value, alias } => {
@@ -345,7 +344,8 @@ impl Evaluator {
                 Declaration::Comprehension(index) => {
                     let at = program.comprehensions[*index as usize].at;
                     let via = self.heap.cross(from.via, at);
-                    work.comprehensions.push(Pending {
+                    self.announce(id, *index);
+                    work.comprehensions.push_back(Pending {
                         index: *index,
                         env: inner,
                         groups: groups.clone(),

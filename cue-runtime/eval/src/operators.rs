@@ -126,7 +126,7 @@ impl Evaluator {
             }
             return self.absent_by(fault);
         }
-        let running = vertex.state == State::Running;
+        let running = matches!(vertex.state, State::Running | State::Suspended);
         if (vertex.is_struct || vertex.is_list) && vertex.choice.is_none() && !running {
             // A permanent error anywhere inside makes the whole absent.
             return match self.permanent(id, 0) {
@@ -139,20 +139,27 @@ impl Evaluator {
         {
             return Ok(false);
         }
+        if let Some(fault) = self.put_off(id) {
+            return self.absent_by(fault);
+        }
         if vertex.state == State::Running {
             return Ok(false);
         }
-        Ok(vertex.constrained || !vertex.tests.is_empty())
+        let absent = vertex.constrained || !vertex.tests.is_empty();
+        match self.unsettled(id, self.program.at(expr)).filter(|_| absent) {
+            Some(fault) => self.absent_by(fault),
+            None => Ok(absent),
+        }
     }
 
     fn absent_by(&self, fault: FaultId) -> Result<bool, FaultId> {
+        // What may still come is waited for.
+        if self.waits(fault).is_some_and(|on| !self.is_last(on)) {
+            return Err(fault);
+        }
         match self.heap.faults[fault.0 as usize].kind {
-            Kind::Budget => Err(fault),
-            Kind::Incomplete
-            | Kind::Cycle
-            | Kind::StructuralCycle
-            | Kind::Permanent
-            | Kind::User => Ok(true),
+            Kind::Budget | Kind::Cycle => Err(fault),
+            Kind::Incomplete | Kind::StructuralCycle | Kind::Permanent | Kind::User => Ok(true),
         }
     }
 

@@ -37,6 +37,9 @@ impl Evaluator {
         if let Some((Presence::Member, found)) = arc {
             return Value::Vertex(found);
         }
+        if let Some(fault) = self.pending(id, label, arc.map(|it| it.0), at) {
+            return Value::Fault(fault);
+        }
         if let Some(fault) = self.heap.get(id).fault {
             return Value::Fault(fault);
         }

@@ -6,8 +6,8 @@ use crate::builtin::{Datum, Kinds};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{
-    By, Closing, Conjunct, Contribution, Cycle, Disjunction, EnvId, EnvKind, Groups, Lineage,
-    Source, State, Test, VertexId, Way,
+    By, Closing, Conjunct, Contribution, Cycle, Disjunction, EnvId, EnvKind, FaultId, Groups,
+    Lineage, Source, State, Test, VertexId, Way,
 };
 use crate::program::{At, Callee, Code, Declaration, ExprId, Label, LabelKind, Plain, Presence};
 
@@ -36,6 +36,8 @@ pub(crate) struct Computed {
     pub(crate) placed: u32,
     pub(crate) outer: Option<ExprId>,
     pub(crate) from: Lineage,
+    /// Why it is not.
+    pub(crate) fault: Option<FaultId>,
 }
 
 /// A reference that leads round; it waits until the vertex has content of its own.
@@ -59,7 +61,11 @@ pub(crate) struct Work {
     pub(crate) seen_vertices: Vec<(VertexId, Groups)>,
     /// The environment and the embedding group of a literal that came in; it comes again for other closing values.
     pub(crate) inner: Vec<(u32, EnvId, EnvId, Option<u32>)>,
-    pub(crate) comprehensions: Vec<Pending>,
+    pub(crate) comprehensions: VecDeque<Pending>,
+    /// Those that were tried in vain, and why.
+    pub(crate) waiting: Vec<(Pending, FaultId)>,
+    /// Conjuncts that wait.
+    pub(crate) held: Vec<(Conjunct, FaultId)>,
     pub(crate) disjunctions: Vec<Disjunction>,
     pub(crate) computed: Vec<Computed>,
     pub(crate) parked: Vec<Parked>,
@@ -88,8 +94,10 @@ impl Evaluator {
     /// Evaluates a vertex, not its children; gives the vertex that has the value.
     pub(crate) fn unify(&mut self, id: VertexId) -> VertexId {
         let id = self.follow(id);
-        if self.heap.get(id).state != State::New {
-            return id;
+        match self.heap.get(id).state {
+            State::Running | State::Done => return id,
+            State::Suspended if !self.may_resume(id) => return id,
+            State::New | State::Suspended => {}
         }
         if let Err(fault) = self.tick() {
             let vertex = self.heap.get_mut(id);
@@ -114,6 +122,9 @@ impl Evaluator {
         let vertex = self.heap.get_mut(id);
         if vertex.state == State::Running {
             vertex.state = State::Done;
+            if !self.tasks.is_empty() {
+                self.tasks.remove(&id);
+            }
         }
         self.depth -= 1;
         self.current = before;
@@ -127,11 +138,18 @@ impl Evaluator {
             self.take_datum(id, datum, At::default(), &Groups::new(), 0);
             return;
         }
-        let mut work = Work { conjuncts: self.heap.get(id).conjuncts.to_vec(), ..Work::default() };
-        work.conjuncts.reverse();
-        if self.share(id, &work) {
-            return;
-        }
+        let mut work = match self.resume(id) {
+            Some(work) => work,
+            None => {
+                let conjuncts = self.heap.get(id).conjuncts.iter().rev().cloned().collect();
+                let work = Work { conjuncts, ..Work::default() };
+                if self.share(id, &work) {
+                    return;
+                }
+                work
+            }
+        };
+        let mut tried = self.epoch.wrapping_sub(1);
         loop {
             while let Some(conjunct) = work.conjuncts.pop() {
                 if self.spent.is_some() {
@@ -140,27 +158,44 @@ impl Evaluator {
                 }
                 self.take(id, conjunct, &mut work);
             }
+            self.collect_inbox(id, &mut work);
+            if !work.conjuncts.is_empty() {
+                continue;
+            }
             if let Some(conjunct) = work.later.pop_front() {
+                let open = !work.later.is_empty() || !work.computed.is_empty();
+                self.note_open(id, open || !work.held.is_empty());
                 self.take_now(id, conjunct, &mut work);
                 continue;
             }
+            self.note_open(id, !work.computed.is_empty() || !work.held.is_empty());
             if self.unpark(id, &mut work) {
                 continue;
             }
-            if self.computed_fields(id, &mut work) {
+            if self.computed_fields(id, &mut work) || self.comprehensions(id, &mut work) {
+                self.epoch += 1;
                 continue;
             }
-            if !self.comprehensions(id, &mut work, false) {
-                if work.comprehensions.is_empty() && work.computed.is_empty() {
-                    break;
-                }
-                // Nothing moves any more: what is not there by now is absent.
-                let before = self.frozen.replace(id);
-                let moved = self.comprehensions(id, &mut work, true);
-                self.frozen = before;
-                if !moved && work.conjuncts.is_empty() {
-                    break;
-                }
+            // What waits is tried again once more is known.
+            if tried != self.epoch {
+                tried = self.epoch;
+                work.comprehensions.extend(work.waiting.drain(..).map(|it| it.0));
+                self.held(id, &mut work);
+                continue;
+            }
+            if let Some((fault, on)) = self.waits_elsewhere(id, &work) {
+                self.suspend(id, work, fault, on);
+                return;
+            }
+            if !work.disjunctions.is_empty() || !self.last_task(id, &mut work) {
+                break;
+            }
+            self.epoch += 1;
+        }
+        for (pending, fault) in std::mem::take(&mut work.waiting) {
+            self.withdraw(id, pending.index);
+            if work.disjunctions.is_empty() {
+                self.raise_id(id, fault);
             }
         }
         if let Some(parked) = work.parked.first() {
@@ -176,7 +211,11 @@ impl Evaluator {
         self.list_rest(id);
         self.settle_order(id);
         if !work.disjunctions.is_empty() && self.heap.get(id).fault.is_none() {
-            self.choose(id, &work.disjunctions);
+            self.note_open(id, true);
+            if let Some((fault, on)) = self.choose(id, &work.disjunctions) {
+                self.suspend(id, work, fault, on);
+                return;
+            }
             if self.heap.get(id).forward.is_some() {
                 return;
             }
@@ -318,7 +357,11 @@ impl Evaluator {
                 }
             }
             Code::Struct(literal) => self.take_struct(id, expr, literal, env, &conjunct, at, work),
-            Code::List(elements) => self.take_list(id, expr, &elements, env, &conjunct, at),
+            Code::List(elements) => {
+                if let Err(fault) = self.take_list(id, expr, &elements, env, &conjunct, at) {
+                    self.hold(id, fault, &conjunct, work);
+                }
+            }
             Code::Aliased(inner) => {
                 let env = self.heap.env(Some(env), EnvKind::Variables(smallvec::smallvec![id]));
                 work.conjuncts.push(Conjunct { source: Source::Expr(inner, env), ..conjunct });
@@ -373,7 +416,7 @@ impl Evaluator {
                     tests.push((Test::Bound(compare, datum), at));
                     self.restrict(id, kinds, by, at, conjunct.via);
                 }
-                Err(fault) => self.raise_id(id, fault),
+                Err(fault) => self.hold(id, fault, &conjunct, work),
             },
             Code::Call(Callee::Plain(Plain::Close), arguments) => {
                 let Some(argument) = arguments.first() else { return };
@@ -416,7 +459,7 @@ impl Evaluator {
                             });
                         }
                     }
-                    Err(fault) => self.raise_id(id, fault),
+                    Err(fault) => self.hold(id, fault, &conjunct, work),
                 }
             }
             Code::Call(Callee::Plain(Plain::Or), arguments) => {
@@ -435,7 +478,7 @@ impl Evaluator {
                         let marks = vec![false; elements.len()];
                         work.disjoin(Disjunction { expr, marks });
                     }
-                    Err(fault) => self.raise_id(id, fault),
+                    Err(fault) => self.hold(id, fault, &conjunct, work),
                 }
             }
             Code::Function(_) => {
@@ -459,7 +502,7 @@ impl Evaluator {
                     self.heap.get_mut(id).content = true;
                     self.take_datum(id, datum, at, &conjunct.groups, conjunct.via);
                 }
-                Value::Fault(fault) => self.raise_id(id, fault),
+                Value::Fault(fault) => self.hold(id, fault, &conjunct, work),
             },
         }
     }
@@ -584,69 +627,81 @@ impl Evaluator {
         work: &mut Work,
     ) {
         let target = self.follow(target);
-        let inherits = match conjunct.source {
-            Source::Expr(expr, _) => !transparent && self.names_definition(expr),
-            Source::Data(_) | Source::Vertex(_) => true,
-        };
-        let own = self.definitions.get(&target).copied();
         let conjuncts = self.heap.get(target).conjuncts.clone();
         if conjuncts.is_empty() && self.heap.get(target).is_list {
             self.take_elements(id, target);
         }
-        for mut inner in conjuncts.into_iter().rev() {
-            if !inherits {
-                // What encloses the target closes it only for those who come through it (C-3).
-                inner.groups.retain(|it| Some(*it) == own);
-            }
+        if !self.tasks.is_empty() {
+            self.subscribe(id, target, conjunct, transparent);
+        }
+        for inner in conjuncts.into_iter().rev() {
             if let Err(spent) = self.tick() {
                 self.heap.get_mut(id).fault = Some(spent);
                 return;
             }
-            let closed = inner.groups.iter().any(|it| self.closing.contains(it));
-            let mut groups = conjunct.groups.clone();
-            match conjunct.close_as {
-                Some(group) if self.opened.contains(&group) => {
-                    self.heap.get_mut(id).was_closed |= closed;
-                }
-                Some(group) if closed => {
-                    if !groups.contains(&group) {
-                        groups.push(group);
-                    }
-                    // Closed through and through, if what is embedded is.
-                    let deep = inner
-                        .groups
-                        .iter()
-                        .any(|it| self.closing.contains(it) && !self.shallow.contains(it))
-                        && !self.close_calls.contains(&group);
-                    if self.closing.insert(group) && !deep {
-                        self.shallow.insert(group);
-                    }
-                    if deep {
-                        self.shallow.remove(&group);
-                    }
-                }
-                Some(_) => {}
-                None => groups.extend(inner.groups.iter().copied()),
+            let derived = self.derived(id, target, conjunct, transparent, inner);
+            work.conjuncts.push(derived);
+        }
+    }
+
+    /// What a conjunct of `target` is for a vertex that refers to it.
+    pub(crate) fn derived(
+        &mut self,
+        id: VertexId,
+        target: VertexId,
+        conjunct: &Conjunct,
+        transparent: bool,
+        mut inner: Conjunct,
+    ) -> Conjunct {
+        let reference = match conjunct.source {
+            Source::Expr(expr, _) => Some(expr),
+            Source::Data(_) | Source::Vertex(_) => None,
+        };
+        if reference.is_some_and(|it| transparent || !self.names_definition(it)) {
+            // What encloses the target closes it only for those who come through it (C-3).
+            let own = self.definitions.get(&target).copied();
+            inner.groups.retain(|it| Some(*it) == own);
+        }
+        let closed = inner.groups.iter().any(|it| self.closing.contains(it));
+        let mut groups = conjunct.groups.clone();
+        match conjunct.close_as {
+            Some(group) if self.opened.contains(&group) => {
+                self.heap.get_mut(id).was_closed |= closed;
             }
-            groups.sort_unstable();
-            groups.dedup();
-            let reference = match conjunct.source {
-                Source::Expr(expr, _) => Some(expr),
-                Source::Data(_) | Source::Vertex(_) => None,
-            };
-            let via = self.heap.join(conjunct.via, inner.via);
-            work.conjuncts.push(Conjunct {
-                source: inner.source,
-                groups,
-                close_as: conjunct.close_as.or(inner.close_as),
-                by_reference: true,
-                outer: conjunct.outer.or(reference).or(inner.outer),
-                firing: 0,
-                cycle: conjunct.cycle.max(inner.cycle),
-                way: if conjunct.way == 0 { inner.way } else { conjunct.way },
-                via,
-                late: false,
-            });
+            Some(group) if closed => {
+                if !groups.contains(&group) {
+                    groups.push(group);
+                }
+                // Closed through and through, if what is embedded is.
+                let deep = inner
+                    .groups
+                    .iter()
+                    .any(|it| self.closing.contains(it) && !self.shallow.contains(it))
+                    && !self.close_calls.contains(&group);
+                if self.closing.insert(group) && !deep {
+                    self.shallow.insert(group);
+                }
+                if deep {
+                    self.shallow.remove(&group);
+                }
+            }
+            Some(_) => {}
+            None => groups.extend(inner.groups.iter().copied()),
+        }
+        groups.sort_unstable();
+        groups.dedup();
+        let via = self.heap.join(conjunct.via, inner.via);
+        Conjunct {
+            source: inner.source,
+            groups,
+            close_as: conjunct.close_as.or(inner.close_as),
+            by_reference: true,
+            outer: conjunct.outer.or(reference).or(inner.outer),
+            firing: 0,
+            cycle: conjunct.cycle.max(inner.cycle),
+            way: if conjunct.way == 0 { inner.way } else { conjunct.way },
+            via,
+            late: false,
         }
     }
 
@@ -707,14 +762,14 @@ impl Evaluator {
                         field.from,
                     );
                 }
-                Err(_) => waiting.push(field),
+                Err(fault) => waiting.push(Computed { fault: Some(fault), ..field }),
             }
         }
         work.computed = waiting;
-        moved && !work.conjuncts.is_empty()
+        moved
     }
 
-    fn label_of(&mut self, label: ExprId, env: EnvId) -> Result<Label, crate::heap::FaultId> {
+    fn label_of(&mut self, label: ExprId, env: EnvId) -> Result<Label, FaultId> {
         let datum = self.scalar(label, env)?;
         match datum {
             Datum::String(name) => Ok(self.labels.intern(LabelKind::Regular, &name)),
@@ -726,45 +781,95 @@ impl Evaluator {
         }
     }
 
-    /// Runs what can run; true if something new came of it.
-    fn comprehensions(&mut self, id: VertexId, work: &mut Work, last: bool) -> bool {
-        let mut moved = false;
-        let mut waiting = Vec::new();
-        for pending in std::mem::take(&mut work.comprehensions) {
-            match self.yields(pending.index, pending.env) {
-                Ok(yields) => {
-                    moved = true;
-                    // A struct that only comprehensions could fill is a struct all the same.
-                    if yields.is_empty() {
-                        self.emptied.insert(id);
-                    }
-                    work.firings += 1;
-                    for (body, env) in yields.into_iter().rev() {
-                        work.conjuncts.push(Conjunct {
-                            source: Source::Expr(body, env),
-                            groups: pending.groups.clone(),
-                            close_as: pending.close_as,
-                            by_reference: false,
-                            outer: pending.outer,
-                            firing: work.firings,
-                            cycle: pending.from.cycle,
-                            way: pending.from.way,
-                            via: pending.from.via,
-                            late: false,
-                        });
-                    }
+    /// Runs the next comprehension that can run; true if one did.
+    fn comprehensions(&mut self, id: VertexId, work: &mut Work) -> bool {
+        while let Some(pending) = work.comprehensions.pop_front() {
+            if self.comprehension(id, pending, work) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn comprehension(&mut self, id: VertexId, pending: Pending, work: &mut Work) -> bool {
+        match self.yields(pending.index, pending.env) {
+            Ok(yields) => {
+                // A struct that only comprehensions could fill is a struct all the same.
+                if yields.is_empty() {
+                    self.emptied.insert(id);
                 }
-                Err(fault) => {
-                    let kind = self.heap.faults[fault.0 as usize].kind;
-                    if last || !kind.is_incomplete() {
-                        self.raise_id(id, fault);
-                    } else {
-                        waiting.push(pending);
-                    }
+                work.firings += 1;
+                for (body, env) in yields.into_iter().rev() {
+                    work.conjuncts.push(Conjunct {
+                        source: Source::Expr(body, env),
+                        groups: pending.groups.clone(),
+                        close_as: pending.close_as,
+                        by_reference: false,
+                        outer: pending.outer,
+                        firing: work.firings,
+                        cycle: pending.from.cycle,
+                        way: pending.from.way,
+                        via: pending.from.via,
+                        late: false,
+                    });
+                }
+                self.withdraw(id, pending.index);
+                true
+            }
+            Err(fault) if self.heap.faults[fault.0 as usize].kind.is_incomplete() => {
+                work.waiting.push((pending, fault));
+                false
+            }
+            Err(fault) => {
+                self.withdraw(id, pending.index);
+                self.raise_id(id, fault);
+                true
+            }
+        }
+    }
+
+    /// Takes the conjuncts that wait once more.
+    fn held(&mut self, id: VertexId, work: &mut Work) {
+        for (conjunct, _) in std::mem::take(&mut work.held) {
+            self.take_now(id, conjunct, work);
+        }
+    }
+
+    /// Nothing moves any more: the first task that waits for its own vertex is told that what is
+    /// not there by now is absent (S-30). False if there is none.
+    fn last_task(&mut self, id: VertexId, work: &mut Work) -> bool {
+        if !self.waits_here(id, work) {
+            return false;
+        }
+        let before = self.frozen.replace(id);
+        let mut moved = false;
+        if work.computed.iter().any(|it| it.fault.is_some_and(|it| self.waits(it).is_some())) {
+            self.note_open(id, false);
+            moved = self.computed_fields(id, work);
+        }
+        let here = self.first_of_cycle(id, work);
+        if let (false, Some(at)) = (moved, here) {
+            let (pending, fault) = work.waiting.remove(at);
+            if self.freeze_first(id, fault) {
+                work.waiting.insert(at, (pending, fault));
+                self.frozen = before;
+                return true;
+            }
+            let index = pending.index;
+            moved = true;
+            if !self.comprehension(id, pending, work) {
+                if let Some((_, fault)) = work.waiting.pop() {
+                    self.withdraw(id, index);
+                    self.raise_id(id, fault);
                 }
             }
         }
-        work.comprehensions = waiting;
+        if !moved && !work.held.is_empty() {
+            let (conjunct, _) = work.held.remove(0);
+            moved = true;
+            self.take_now(id, conjunct, work);
+        }
+        self.frozen = before;
         moved
     }
 
@@ -791,7 +896,7 @@ impl Evaluator {
             if presence != Presence::Member || definition {
                 continue;
             }
-            if self.heap.get(vertex).state == State::Running {
+            if matches!(self.heap.get(vertex).state, State::Running | State::Suspended) {
                 continue;
             }
             if let Some(fault) = self.permanent(vertex, depth + 1) {

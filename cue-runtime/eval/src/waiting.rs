@@ -1,0 +1,539 @@
+//! Who waits for what (S-24 to S-32): tasks that have not run, vertices put off until another one
+//! that is being evaluated knows more, and what happens when nothing moves any more.
+//!
+//! Vertices are evaluated depth first. A reader that meets a vertex on the stack takes what is
+//! there; what may still come it waits for: its error names the vertex on the stack. A task whose
+//! own vertex is named is tried again after the others; otherwise its vertex is put off, with its
+//! tasks, and goes on when it is asked for again. When only waiting tasks are left on the vertex
+//! that they wait for, its first one is told that nothing comes any more (S-30).
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::error::{Fault, Kind};
+use crate::evaluator::Evaluator;
+use crate::heap::{Conjunct, FaultId, State, VertexId};
+use crate::program::{At, Code, DeclLabel, Declaration, ExprId, Label, LabelKind, Presence};
+use crate::unify::Work;
+
+/// Tasks of one vertex that have not run.
+#[derive(Default)]
+pub(crate) struct Tasks {
+    /// Comprehensions that have not yielded.
+    comprehensions: Vec<u32>,
+    /// Labels their bodies name, and how many do.
+    named: FxHashMap<Label, u32>,
+    /// Comprehensions that may bring any field.
+    general: u32,
+    /// References, dynamic labels and the like are left: they may bring any field.
+    open: bool,
+}
+
+/// A vertex that was put off.
+pub(crate) struct Suspended {
+    work: Work,
+    fault: FaultId,
+    /// The vertex on the stack it waits for.
+    on: VertexId,
+    epoch: u64,
+}
+
+/// Conjuncts that were taken from a vertex that may get more.
+#[derive(Clone)]
+pub(crate) struct Copied {
+    to: VertexId,
+    conjunct: Conjunct,
+    transparent: bool,
+}
+
+/// Whether a task may bring a field (S-33).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum May {
+    Not,
+    /// It may bring anything.
+    Any,
+    /// It names the field.
+    Named,
+}
+
+/// Tasks of one vertex whose dependencies are looked at.
+const MOST_RANKED: usize = 64;
+
+/// Vertices that others were copied from and that are looked at.
+const MOST_COPIES: usize = 64;
+
+impl Evaluator {
+    /// A comprehension that has not yielded: its fields are pending.
+    pub(crate) fn announce(&mut self, id: VertexId, index: u32) {
+        let (labels, general) = self.body_labels(index);
+        let tasks = self.tasks.entry(id).or_default();
+        tasks.comprehensions.push(index);
+        tasks.general += u32::from(general);
+        for label in labels {
+            *tasks.named.entry(label).or_default() += 1;
+        }
+    }
+
+    /// A comprehension that has yielded, or never will.
+    pub(crate) fn withdraw(&mut self, id: VertexId, index: u32) {
+        let (labels, general) = self.body_labels(index);
+        let Some(tasks) = self.tasks.get_mut(&id) else { return };
+        let Some(at) = tasks.comprehensions.iter().position(|it| *it == index) else { return };
+        tasks.comprehensions.remove(at);
+        tasks.general -= u32::from(general);
+        for label in labels {
+            if let Some(count) = tasks.named.get_mut(&label) {
+                *count -= 1;
+                if *count == 0 {
+                    tasks.named.remove(&label);
+                }
+            }
+        }
+    }
+
+    /// Whether references or dynamic labels of a vertex are left.
+    pub(crate) fn note_open(&mut self, id: VertexId, open: bool) {
+        match self.tasks.get_mut(&id) {
+            Some(tasks) => tasks.open = open,
+            None if open => {
+                self.tasks.insert(id, Tasks { open, ..Tasks::default() });
+            }
+            None => {}
+        }
+    }
+
+    /// Labels a comprehension's body names first, and whether it may bring others.
+    fn body_labels(&self, index: u32) -> (Vec<Label>, bool) {
+        let code = &self.program.comprehensions[index as usize];
+        let mut labels = Vec::new();
+        let mut general = false;
+        for body in std::iter::once(code.body).chain(code.otherwise) {
+            general |= self.labels_of(body, &mut labels);
+        }
+        labels.sort_unstable();
+        labels.dedup();
+        (labels, general)
+    }
+
+    fn labels_of(&self, body: ExprId, out: &mut Vec<Label>) -> bool {
+        let code = self.program.code(body);
+        let Code::Struct(literal) = code else { return may_have_fields(code) };
+        let mut general = false;
+        for declaration in &self.program.structs[*literal as usize].declarations {
+            match declaration {
+                Declaration::Field { label: DeclLabel::Fixed(label), .. } => out.push(*label),
+                Declaration::Field { .. } => general = true,
+                Declaration::Pattern { .. } | Declaration::Open => {}
+                Declaration::Embed(embed) => general |= self.labels_of(*embed, out),
+                Declaration::Comprehension(index) => {
+                    let code = &self.program.comprehensions[*index as usize];
+                    for body in std::iter::once(code.body).chain(code.otherwise) {
+                        general |= self.labels_of(body, out);
+                    }
+                }
+            }
+        }
+        general
+    }
+
+    /// Whether an expression brings a field at a path; the path is read from its end.
+    fn brings(&self, body: ExprId, path: &[Label]) -> May {
+        let Some((last, rest)) = path.split_last() else { return May::Named };
+        let code = self.program.code(body);
+        let Code::Struct(literal) = code else {
+            return if may_have_fields(code) { May::Any } else { May::Not };
+        };
+        let mut may = May::Not;
+        for declaration in &self.program.structs[*literal as usize].declarations {
+            let this = match declaration {
+                Declaration::Field { label: DeclLabel::Fixed(label), value, .. } => {
+                    if label == last { self.brings(*value, rest) } else { May::Not }
+                }
+                Declaration::Field { .. } if self.is_dynamic(*last) => May::Any,
+                Declaration::Field { .. } | Declaration::Pattern { .. } | Declaration::Open => {
+                    May::Not
+                }
+                Declaration::Embed(embed) => self.brings(*embed, path),
+                Declaration::Comprehension(index) => {
+                    let code = &self.program.comprehensions[*index as usize];
+                    let bodies = std::iter::once(code.body).chain(code.otherwise);
+                    bodies.map(|it| self.brings(it, path)).max().unwrap_or(May::Not)
+                }
+            };
+            may = may.max(this);
+        }
+        may
+    }
+
+    /// Whether a field that is not there may still come, and for which vertex on the stack to wait.
+    fn awaited(&self, id: VertexId, label: Label) -> Option<(May, VertexId)> {
+        if self.tasks.is_empty() {
+            return None;
+        }
+        self.coming(id, vec![label])
+    }
+
+    /// Whether more may still be said of a vertex from above it (S-24, ancestors).
+    pub(crate) fn growing(&self, id: VertexId) -> Option<VertexId> {
+        if self.tasks.is_empty() {
+            return None;
+        }
+        self.coming(id, Vec::new()).map(|it| it.1)
+    }
+
+    /// Tasks of `id`, of what encloses it and of what these were copied from that may say something
+    /// at a path below `id`; the path is in reverse.
+    fn coming(&self, id: VertexId, path: Vec<Label>) -> Option<(May, VertexId)> {
+        let mut found: Option<(May, VertexId)> = None;
+        let mut seen: SmallVec<[(VertexId, usize); 8]> = SmallVec::new();
+        let mut open: SmallVec<[(VertexId, Vec<Label>); 2]> = smallvec::smallvec![(id, path)];
+        while let Some((start, mut path)) = open.pop() {
+            let mut next = Some(start);
+            while let Some(id) = next {
+                if let Some(this) = self.tasks_bring(id, &path) {
+                    if this.0 == May::Named {
+                        return Some(this);
+                    }
+                    found.get_or_insert(this);
+                }
+                // What was copied from another vertex grows as that one does.
+                for copied in self.copies.get(&id).into_iter().flatten() {
+                    let key = (*copied, path.len());
+                    if seen.len() < MOST_COPIES && !seen.contains(&key) {
+                        seen.push(key);
+                        open.push((*copied, path.clone()));
+                    }
+                }
+                let vertex = self.heap.get(id);
+                let Some(label) = vertex.label else { break };
+                path.push(label);
+                next = vertex.parent;
+            }
+        }
+        found
+    }
+
+    /// The same for the tasks of one vertex.
+    fn tasks_bring(&self, id: VertexId, path: &[Label]) -> Option<(May, VertexId)> {
+        let first = path.last()?;
+        let tasks = self.tasks.get(&id)?;
+        let on = self.running(id)?;
+        let wide = tasks.open || tasks.general > 0 && self.is_dynamic(*first);
+        let mut may = if wide { May::Any } else { May::Not };
+        if tasks.named.contains_key(first) {
+            for index in &tasks.comprehensions {
+                let code = &self.program.comprehensions[*index as usize];
+                for body in std::iter::once(code.body).chain(code.otherwise) {
+                    may = may.max(self.brings(body, path));
+                }
+            }
+        }
+        (may != May::Not).then_some((may, on))
+    }
+
+    /// Whether a computed label may be this one.
+    fn is_dynamic(&self, label: Label) -> bool {
+        self.labels.kind(label) == LabelKind::Regular
+    }
+
+    /// A vertex took the conjuncts of another one that may get more.
+    pub(crate) fn subscribe(
+        &mut self,
+        id: VertexId,
+        target: VertexId,
+        conjunct: &Conjunct,
+        transparent: bool,
+    ) {
+        if self.running(target).is_none() && self.growing(target).is_none() {
+            return;
+        }
+        let copies = self.copies.entry(id).or_default();
+        if !copies.contains(&target) {
+            copies.push(target);
+        }
+        let copy = Copied { to: id, conjunct: conjunct.clone(), transparent };
+        let all = self.subscribers.entry(target).or_default();
+        if !all.iter().any(|it| it.to == id && it.conjunct.groups == conjunct.groups) {
+            all.push(copy);
+        }
+    }
+
+    /// Hands a late conjunct on to whoever took those of the vertex before (S-25).
+    pub(crate) fn hand_on(&mut self, id: VertexId, conjunct: &Conjunct) {
+        if self.subscribers.is_empty() {
+            return;
+        }
+        let Some(all) = self.subscribers.get(&id) else { return };
+        let all: Vec<Copied> = all.clone();
+        for copy in all {
+            match self.heap.get(copy.to).state {
+                State::Running | State::Suspended => {
+                    let inner = conjunct.clone();
+                    let derived =
+                        self.derived(copy.to, id, &copy.conjunct, copy.transparent, inner);
+                    self.bring(copy.to, derived);
+                }
+                State::Done => self.heap.reset(copy.to),
+                State::New => {}
+            }
+        }
+    }
+
+    /// The vertex on the stack to wait for if `id` is not finished.
+    pub(crate) fn running(&self, id: VertexId) -> Option<VertexId> {
+        match self.heap.get(id).state {
+            State::Running => Some(id),
+            State::Suspended => {
+                let on = self.suspended.get(&id)?.on;
+                (self.heap.get(on).state == State::Running).then_some(on)
+            }
+            State::New | State::Done => None,
+        }
+    }
+
+    /// The vertex on the stack that an error waits for.
+    pub(crate) fn waits(&self, fault: FaultId) -> Option<VertexId> {
+        let on = self.heap.faults[fault.0 as usize].closes_at?;
+        (self.heap.get(on).state == State::Running).then_some(on)
+    }
+
+    /// The error of a field that is not there yet (S-29); none if it will not come.
+    pub(crate) fn pending(
+        &mut self,
+        id: VertexId,
+        label: Label,
+        known: Option<Presence>,
+        at: At,
+    ) -> Option<FaultId> {
+        let (may, on) = self.awaited(id, label)?;
+        let last = self.is_last(on);
+        if last && (may == May::Any || known.is_some()) {
+            return None;
+        }
+        let name = self.label_text(label);
+        let (kind, message) = match may {
+            May::Named => (Kind::Cycle, format!("cyclic reference to field {name}")),
+            May::Any | May::Not => (Kind::Incomplete, format!("undefined field: {name}")),
+        };
+        let mut fault = Fault::new(kind, message, at);
+        fault.place = Some(self.place);
+        fault.closes_at = (!last).then_some(on);
+        fault.awaits = Some((id, Some(label)));
+        Some(self.heap.fault(fault))
+    }
+
+    /// The error of a vertex that is not concrete, but may become so: a default is not taken, nor
+    /// a value missed, before all is said of it.
+    pub(crate) fn unsettled(&mut self, id: VertexId, at: At) -> Option<FaultId> {
+        if self.tasks.is_empty() {
+            return None;
+        }
+        let (may, on) = self.coming(id, Vec::new())?;
+        let last = self.is_last(on);
+        if last && (may == May::Any || self.heap.get(id).choice.is_none()) {
+            return None;
+        }
+        let message = format!("cycle with field: {}", self.source_at(at));
+        let mut fault = Fault::new(Kind::Cycle, message, at);
+        fault.place = Some(self.place);
+        fault.closes_at = (!last).then_some(on);
+        fault.awaits = Some((id, None));
+        Some(self.heap.fault(fault))
+    }
+
+    /// Whether the task that runs was told that nothing comes any more.
+    pub(crate) fn is_last(&self, on: VertexId) -> bool {
+        self.frozen == Some(on) && self.place == on
+    }
+
+    /// The error of a vertex that was put off.
+    pub(crate) fn put_off(&self, id: VertexId) -> Option<FaultId> {
+        self.suspended.get(&id).map(|it| it.fault)
+    }
+
+    /// Whether a vertex that was put off may get further now.
+    pub(crate) fn may_resume(&self, id: VertexId) -> bool {
+        let Some(it) = self.suspended.get(&id) else { return true };
+        it.epoch != self.epoch
+            || self.frozen == Some(it.on)
+            || self.heap.get(it.on).state != State::Running
+    }
+
+    /// Puts a vertex off.
+    pub(crate) fn suspend(&mut self, id: VertexId, work: Work, fault: FaultId, on: VertexId) {
+        self.heap.get_mut(id).state = State::Suspended;
+        let epoch = self.epoch;
+        self.suspended.insert(id, Suspended { work, fault, on, epoch });
+    }
+
+    /// The tasks of a vertex that was put off.
+    pub(crate) fn resume(&mut self, id: VertexId) -> Option<Work> {
+        self.suspended.remove(&id).map(|it| it.work)
+    }
+
+    /// One more conjunct for a vertex that is not finished.
+    pub(crate) fn bring(&mut self, id: VertexId, conjunct: Conjunct) {
+        self.epoch += 1;
+        match self.suspended.get_mut(&id) {
+            Some(it) => it.work.conjuncts.push(conjunct),
+            None => self.inbox.push((id, conjunct)),
+        }
+    }
+
+    /// Conjuncts that came while the vertex was running.
+    pub(crate) fn collect_inbox(&mut self, id: VertexId, work: &mut Work) {
+        if self.inbox.is_empty() {
+            return;
+        }
+        let (mine, others) = std::mem::take(&mut self.inbox).into_iter().partition(|it| it.0 == id);
+        self.inbox = others;
+        let mine: Vec<(VertexId, Conjunct)> = mine;
+        work.conjuncts.extend(mine.into_iter().map(|it| it.1));
+    }
+
+    /// A conjunct that cannot be taken: it waits, or its error is that of the vertex.
+    pub(crate) fn hold(
+        &mut self,
+        id: VertexId,
+        fault: FaultId,
+        conjunct: &Conjunct,
+        work: &mut Work,
+    ) {
+        if self.frozen == Some(id) || self.waits(fault).is_none() {
+            self.raise_id(id, fault);
+            return;
+        }
+        if let crate::heap::Source::Expr(expr, env) = conjunct.source {
+            let same = |it: &(ExprId, crate::heap::EnvId, crate::heap::Groups)| {
+                it.0 == expr && it.1 == env && it.2 == conjunct.groups
+            };
+            if let Some(at) = work.seen.iter().rposition(same) {
+                work.seen.remove(at);
+            }
+        }
+        work.held.push((conjunct.clone(), fault));
+    }
+
+    /// The task that waits for another vertex on the stack than its own.
+    pub(crate) fn waits_elsewhere(&self, id: VertexId, work: &Work) -> Option<(FaultId, VertexId)> {
+        let faults = (work.waiting.iter().map(|it| it.1)).chain(work.held.iter().map(|it| it.1));
+        let faults = faults.chain(work.computed.iter().filter_map(|it| it.fault));
+        faults.filter_map(|it| Some((it, self.waits(it)?))).find(|it| it.1 != id)
+    }
+
+    /// Of the comprehensions that wait for their own vertex the one to go on: the first of those
+    /// that wait only for what itself waits for them (S-30).
+    pub(crate) fn first_of_cycle(&self, id: VertexId, work: &Work) -> Option<usize> {
+        let count = work.waiting.len();
+        let here = |at: &usize| self.waits(work.waiting[*at].1) == Some(id);
+        let first = (0..count).find(here)?;
+        if count > MOST_RANKED {
+            return Some(first);
+        }
+        let mut reached = vec![vec![false; count]; count];
+        for (row, (_, fault)) in reached.iter_mut().zip(&work.waiting) {
+            let awaits = self.heap.faults[fault.0 as usize].awaits;
+            let Some(path) = awaits.and_then(|(place, label)| self.path_from(id, place, label))
+            else {
+                continue;
+            };
+            for (cell, (other, _)) in row.iter_mut().zip(&work.waiting) {
+                let code = &self.program.comprehensions[other.index as usize];
+                let mut bodies = std::iter::once(code.body).chain(code.otherwise);
+                *cell = bodies.any(|it| self.brings(it, &path) != May::Not);
+            }
+        }
+        for via in 0..count {
+            for from in 0..count {
+                if reached[from][via] {
+                    for to in 0..count {
+                        reached[from][to] |= reached[via][to];
+                    }
+                }
+            }
+        }
+        let closed = |from: &usize| (0..count).all(|to| !reached[*from][to] || reached[to][*from]);
+        (0..count).filter(here).find(closed).or(Some(first))
+    }
+
+    /// Two vertices that list each other's fields: the one with more of them gets no further ones
+    /// (S-77). True if that is `id`.
+    pub(crate) fn freeze_first(&mut self, id: VertexId, fault: FaultId) -> bool {
+        let lists = |fault: FaultId| {
+            let fault = &self.heap.faults[fault.0 as usize];
+            fault.awaits.filter(|_| fault.kind == Kind::Incomplete)
+        };
+        let Some((other, None)) = lists(fault) else { return false };
+        if self.heap.get(id).frozen {
+            return false;
+        }
+        if other == id {
+            self.freeze(id);
+            return true;
+        }
+        if self.put_off(other).and_then(lists) != Some((id, None)) {
+            return false;
+        }
+        let size = |id: VertexId| {
+            let arcs = self.heap.get(id).arcs.iter();
+            arcs.filter(|it| it.presence == Presence::Member).count()
+        };
+        if size(id) < size(other) {
+            return false;
+        }
+        self.freeze(id);
+        true
+    }
+
+    /// The fields of a vertex were listed: there may be no more (S-31).
+    pub(crate) fn freeze(&mut self, id: VertexId) {
+        let labels = self.heap.get(id).arcs.iter().map(|it| it.label).collect();
+        self.listed.insert(id, labels);
+        self.heap.get_mut(id).frozen = true;
+    }
+
+    /// The labels that lead from a vertex to a place below it, in reverse.
+    fn path_from(&self, id: VertexId, place: VertexId, label: Option<Label>) -> Option<Vec<Label>> {
+        let mut path: Vec<Label> = label.into_iter().collect();
+        let mut next = place;
+        while next != id {
+            let vertex = self.heap.get(next);
+            path.push(vertex.label?);
+            next = vertex.parent?;
+        }
+        Some(path)
+    }
+
+    /// Whether a task waits for its own vertex.
+    pub(crate) fn waits_here(&self, id: VertexId, work: &Work) -> bool {
+        let faults = (work.waiting.iter().map(|it| it.1)).chain(work.held.iter().map(|it| it.1));
+        let mut faults = faults.chain(work.computed.iter().filter_map(|it| it.fault));
+        faults.any(|it| self.waits(it) == Some(id))
+    }
+}
+
+/// Whether a value that is no struct literal may turn out to have fields.
+fn may_have_fields(code: &Code) -> bool {
+    !matches!(
+        code,
+        Code::Null
+            | Code::Bool(_)
+            | Code::Number(_)
+            | Code::String(_)
+            | Code::Bytes(_)
+            | Code::Top
+            | Code::Bottom
+            | Code::Type(..)
+            | Code::List(_)
+            | Code::Interpolation(..)
+            | Code::Not(_)
+            | Code::Negative(_)
+            | Code::Positive(_)
+            | Code::Bound(..)
+            | Code::And(..)
+            | Code::Or(..)
+            | Code::Compare(..)
+            | Code::Arithmetic(..)
+            | Code::Slice(..)
+    )
+}
