@@ -30,6 +30,35 @@ template: {
 }
 "#;
 
+/// Several containers, a whole number that was computed, objects numbered by a loop.
+const PAIR: &str = r#"
+pair: {type: "component", description: "two", attributes: workload: definition: {apiVersion: "apps/v1", kind: "Deployment"}}
+template: {
+	output: {
+		apiVersion: "apps/v1"
+		kind: "Deployment"
+		spec: {replicas: 1.5 * 2, template: spec: containers: [{name: "a"}, {name: "b"}]}
+	}
+	outputs: {
+		for at, name in parameter.notes {
+			if at > 0 {
+				"note-\(at)": {apiVersion: "v1", kind: "ConfigMap", metadata: "name": name}
+			}
+		}
+	}
+	parameter: notes: [...string]
+}
+"#;
+
+/// As the trait `lifecycle` does it.
+const EACH: &str = r#"
+each: {type: "trait", description: "all containers", attributes: {}}
+template: {
+	patch: spec: template: spec: containers: [...{image: parameter.image}]
+	parameter: image: string
+}
+"#;
+
 fn app(size: Value, text: &str) -> Application {
     let spec = json!({ "components": [{ "name": "one", "type": "box", "properties": { "size": size }, "traits": [{ "type": "tag", "properties": { "text": text } }] }] });
     serde_json::from_value(json!({
@@ -41,7 +70,7 @@ fn app(size: Value, text: &str) -> Application {
 
 fn definitions(runtime: &NativeRuntime) -> Definitions {
     let mut set = Definitions::default();
-    for source in [BOX, TAG] {
+    for source in [BOX, TAG, PAIR, EACH] {
         let object = authoring::render(runtime, source).expect("a definition");
         set.insert(serde_json::from_value::<Definition>(object).expect("reads"));
     }
@@ -81,6 +110,27 @@ fn objects_carry_names_labels_and_patches() {
         note["metadata"]["name"].as_str().is_some_and(|it| it.starts_with("one-tag-")),
         "{note}"
     );
+}
+
+#[test]
+fn a_patch_of_each_element_reaches_all_numbers_are_whole_loops_keep_their_order() {
+    let app = serde_json::from_value(json!({
+        "apiVersion": "core.oam.dev/v1beta1", "kind": "Application", "metadata": {"name": "shop"},
+        "spec": {"components": [{
+            "name": "two", "type": "pair", "properties": {"notes": ["x", "z", "y"]},
+            "traits": [{"type": "each", "properties": {"image": "i"}}],
+        }]},
+    }));
+    let targets = rendered(&app.expect("an Application")).expect("renders");
+    let component = &targets[0].components[0];
+    let spec = &component.workload["spec"];
+    assert_eq!(spec["replicas"].to_string(), "3");
+    assert_eq!(
+        spec["template"]["spec"]["containers"],
+        json!([{"image": "i", "name": "a"}, {"image": "i", "name": "b"}])
+    );
+    let names = component.auxiliaries.iter().map(|it| it.object["metadata"]["name"].clone());
+    assert_eq!(names.collect::<Vec<_>>(), ["z", "y"]);
 }
 
 #[test]

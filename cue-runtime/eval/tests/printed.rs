@@ -72,3 +72,11 @@ fn a_part_says_what_the_names_that_lead_out_stand_for() {
     let docs = it.text(p, Show::new(Style::Final, Show::DOCS));
     assert_eq!(docs, "{\n\t// how many\n\tn: 1\n}");
 }
+
+#[test]
+fn fields_of_nested_comprehensions_stand_in_the_order_of_their_iteration() {
+    check(
+        "q: {for i, v in [\"x\", \"y\", \"z\"] {if i > 0 {\"o-\\(i)\": v}}}\n",
+        "q: {\n    \"o-1\": \"y\"\n    \"o-2\": \"z\"\n}\n",
+    );
+}

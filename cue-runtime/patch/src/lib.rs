@@ -17,7 +17,7 @@ mod order; // of the fields of both
 mod unify; // putting the two together
 mod operations; // JSON patch and JSON merge patch
 
-pub use crate::tree::{Field, Tree};
+pub use crate::tree::{Field, Rest, Tree};
 
 /// How a whole patch is applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! What the comments of a patch ask for: lists lined up by key, values replaced.
 
-use crate::tree::{Field, Tree};
+use crate::tree::{Field, Rest, Tree};
 
 /// Value of `+name=value` in a doc comment.
 pub(crate) fn tag<'a>(docs: &'a [String], name: &str) -> Option<&'a str> {
@@ -52,16 +52,20 @@ fn apply(base: &mut Tree, field: &mut Field, path: &[String], key: Option<&str>)
         _ => Matched::Kept,
     };
     let Some(old) = base.at_mut(path) else { return };
-    if let Tree::List { items: wanted, open: wanted_open } = &mut field.value {
-        let Tree::List { items, open } = old else { return };
+    if let Tree::List { items: wanted, rest: wanted_rest } = &mut field.value {
+        let Tree::List { items, rest } = old else { return };
         if strategy.as_deref() == Some("replace") {
             items.clone_from(wanted);
-            *open = *wanted_open;
+            rest.clone_from(wanted_rest);
         } else if let Some(key) = key {
             if let Some(aligned) = line_up(items, wanted, key, matched) {
                 *wanted = aligned;
-                *wanted_open = true;
+                *wanted_rest = Rest::Anything;
             }
+        } else if let Rest::Each(each) = wanted_rest {
+            // `[...T]` says something of every element there is.
+            let missing = items.len().saturating_sub(wanted.len());
+            wanted.extend(std::iter::repeat_n(Tree::clone(each), missing));
         }
     } else if matched == Matched::Emptied {
         // The whole value is the patch's: nothing of the old one is left to disagree.

@@ -23,13 +23,24 @@ pub enum Tree {
     List {
         /// The elements.
         items: Vec<Tree>,
-        /// Whether more may follow (`...`).
-        open: bool,
+        /// What may follow them.
+        rest: Rest,
     },
     /// Not concrete, or of another kind: CUE text.
     Cue(String),
     /// An error: CUE's words.
     Bottom(String),
+}
+
+/// What may follow the elements of a list.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rest {
+    /// Nothing: the length is fixed.
+    Nothing,
+    /// Anything (`...`).
+    Anything,
+    /// What each of these values then holds too (`...T`): concrete.
+    Each(Box<Tree>),
 }
 
 /// A field and the comments above it.
@@ -80,9 +91,10 @@ impl Tree {
                 if it.is_f64() { Tree::Float(text) } else { Tree::Int(text) }
             }
             Value::String(it) => Tree::String(it.clone()),
-            Value::Array(items) => {
-                Tree::List { items: items.iter().map(Self::from_json).collect(), open: false }
-            }
+            Value::Array(items) => Tree::List {
+                items: items.iter().map(Self::from_json).collect(),
+                rest: Rest::Nothing,
+            },
             Value::Object(map) => Tree::Struct(
                 map.iter().map(|(label, it)| Field::new(label, Self::from_json(it))).collect(),
             ),
@@ -183,8 +195,10 @@ impl Tree {
     /// Opens every list, at any depth.
     pub(crate) fn open_lists(&mut self) {
         match self {
-            Tree::List { items, open } => {
-                *open = true;
+            Tree::List { items, rest } => {
+                if *rest == Rest::Nothing {
+                    *rest = Rest::Anything;
+                }
                 items.iter_mut().for_each(Tree::open_lists);
             }
             Tree::Struct(fields) => fields.iter_mut().for_each(|it| it.value.open_lists()),
@@ -296,7 +310,7 @@ impl Tree {
                 newline(out, depth);
                 out.push('}');
             }
-            Tree::List { items, open } => {
+            Tree::List { items, rest } => {
                 out.push('[');
                 for (index, item) in items.iter().enumerate() {
                     if index > 0 {
@@ -304,8 +318,11 @@ impl Tree {
                     }
                     item.write(out, depth);
                 }
-                if *open {
+                if *rest != Rest::Nothing {
                     out.push_str(if items.is_empty() { "..." } else { ", ..." });
+                }
+                if let Rest::Each(each) = rest {
+                    each.write(out, depth);
                 }
                 out.push(']');
             }
@@ -322,10 +339,12 @@ impl Tree {
                     .collect();
                 format!("{{{}}}", inner.join(","))
             }
-            Tree::List { items, open } => {
+            Tree::List { items, rest } => {
                 let mut inner: Vec<String> = items.iter().map(Tree::short).collect();
-                if *open {
-                    inner.push("...".into());
+                match rest {
+                    Rest::Nothing => {}
+                    Rest::Anything => inner.push("...".into()),
+                    Rest::Each(each) => inner.push(format!("...{}", each.short())),
                 }
                 format!("[{}]", inner.join(","))
             }

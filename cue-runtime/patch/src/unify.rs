@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::tree::{Field, Tree};
+use crate::tree::{Field, Rest, Tree};
 use crate::{Conflict, Error, order};
 
 /// Both hold, or where they do not. Fields of the patch come first: it is the left operand.
@@ -28,11 +28,11 @@ fn both(patch: Tree, base: Tree, path: &mut Vec<String>, conflicts: &mut Vec<Con
             Tree::Struct(structs(left, right, path, conflicts))
         }
         (
-            Tree::List { items: left, open: left_open },
-            Tree::List { items: right, open: right_open },
+            Tree::List { items: left, rest: left_rest },
+            Tree::List { items: right, rest: right_rest },
         ) => {
-            let short = (left.len() < right.len() && !left_open)
-                || (right.len() < left.len() && !right_open);
+            let short = (left.len() < right.len() && left_rest == Rest::Nothing)
+                || (right.len() < left.len() && right_rest == Rest::Nothing);
             if short {
                 let message =
                     format!("incompatible list lengths ({} and {})", left.len(), right.len());
@@ -47,11 +47,27 @@ fn both(patch: Tree, base: Tree, path: &mut Vec<String>, conflicts: &mut Vec<Con
                         items.push(both(left, right, path, conflicts));
                         path.pop();
                     }
-                    (Some(one), None) | (None, Some(one)) => items.push(one),
+                    (Some(one), None) => match &right_rest {
+                        Rest::Each(each) => {
+                            path.push(items.len().to_string());
+                            items.push(both(one, Tree::clone(each), path, conflicts));
+                            path.pop();
+                        }
+                        Rest::Anything | Rest::Nothing => items.push(one),
+                    },
+                    // What the patch says of each was put in place when it was lined up.
+                    (None, Some(one)) => items.push(one),
                     (None, None) => break,
                 }
             }
-            Tree::List { items, open: left_open && right_open }
+            let rest = match (left_rest, right_rest) {
+                (Rest::Nothing, _) | (_, Rest::Nothing) => Rest::Nothing,
+                (Rest::Anything, rest) | (rest, Rest::Anything) => rest,
+                (Rest::Each(left), Rest::Each(right)) => {
+                    Rest::Each(Box::new(both(*left, *right, path, conflicts)))
+                }
+            };
+            Tree::List { items, rest }
         }
         (patch, base) if same_scalar(&patch, &base) => patch,
         (patch, base) => {

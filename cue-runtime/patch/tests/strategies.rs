@@ -1,9 +1,10 @@
 //! One test per strategy: base, patch, what comes of it. Markers stand in `+` keys of the patch.
 
-use cue_patch::{Field, Mode, Tree, patch};
+use cue_patch::{Field, Mode, Rest, Tree, patch};
 use serde_json::{Value, json};
 
-/// JSON as a tree; a member `"+name"` holds the markers of the field `name`, space separated.
+/// JSON as a tree; a member `"+name"` holds the markers of the field `name`, space separated. A last
+/// element `{"...": T}` stands for `...T`.
 fn tree(value: &Value) -> Tree {
     match value {
         Value::Object(map) => Tree::Struct(
@@ -19,7 +20,14 @@ fn tree(value: &Value) -> Tree {
                 })
                 .collect(),
         ),
-        Value::Array(items) => Tree::List { items: items.iter().map(tree).collect(), open: false },
+        Value::Array(items) => {
+            let each = items.last().and_then(|it| it.get("...")).map(tree);
+            let items = &items[..items.len() - usize::from(each.is_some())];
+            Tree::List {
+                items: items.iter().map(tree).collect(),
+                rest: each.map_or(Rest::Nothing, |it| Rest::Each(Box::new(it))),
+            }
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
             Tree::from_json(value)
         }
@@ -39,6 +47,27 @@ fn check(base: Value, with: Value, mode: Mode, expected: Result<Value, &str>) {
 #[track_caller]
 fn unify(base: Value, with: Value, expected: Result<Value, &str>) {
     check(base, with, Mode::Unify, expected);
+}
+
+#[test]
+fn what_is_said_of_each_element_holds_for_all_there_are() {
+    let hook = json!({"hook": {"command": ["stop"]}});
+    unify(
+        json!({"containers": [{"name": "a"}, {"name": "b"}]}),
+        json!({"containers": [{"...": hook}]}),
+        Ok(json!({"containers": [
+            {"hook": {"command": ["stop"]}, "name": "a"},
+            {"hook": {"command": ["stop"]}, "name": "b"},
+        ]})),
+    );
+    unify(
+        json!({"containers": [{"name": "a"}, {"name": "b", "hook": {"command": ["go"]}}]}),
+        json!({"containers": [{"name": "a"}, {"...": hook}]}),
+        Err(
+            "result check err: containers.1.hook.command.0: conflicting values \"stop\" and \"go\"",
+        ),
+    );
+    unify(json!({}), json!({"containers": [{"...": hook}]}), Ok(json!({"containers": []})));
 }
 
 #[test]

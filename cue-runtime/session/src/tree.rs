@@ -3,7 +3,7 @@
 use cue_eval::builtin::Datum;
 use cue_eval::heap::VertexId;
 use cue_eval::{Evaluation, LabelKind, Presence, Style};
-use cue_patch::{Field, Tree};
+use cue_patch::{Field, Rest, Tree};
 
 /// Deepest value that is looked at.
 const DEPTH: u32 = 200;
@@ -23,9 +23,8 @@ fn tree(it: &mut Evaluation, id: VertexId, depth: u32) -> Tree {
     }
     if it.is_list(id) {
         let members = it.members(id).unwrap_or_default();
-        let open = it.is_open_list(id);
         let items = members.into_iter().map(|(_, vertex)| tree(it, vertex, depth + 1)).collect();
-        return Tree::List { items, open };
+        return Tree::List { items, rest: rest(it, id, depth) };
     }
     let Some(members) = it.members(id) else {
         return match it.datum(id) {
@@ -49,11 +48,23 @@ fn tree(it: &mut Evaluation, id: VertexId, depth: u32) -> Tree {
     Tree::Struct(fields)
 }
 
+/// What may follow the elements of a list. A type that adds nothing but a check is left out: base and
+/// patch are data.
+fn rest(it: &mut Evaluation, id: VertexId, depth: u32) -> Rest {
+    if !it.is_open_list(id) {
+        return Rest::Nothing;
+    }
+    match it.element(id).map(|each| tree(it, each, depth + 1)) {
+        Some(each) if each.is_ground() => Rest::Each(Box::new(each)),
+        Some(_) | None => Rest::Anything,
+    }
+}
+
 /// The tree of plain data.
 pub(crate) fn of_datum(datum: &Datum) -> Tree {
     match datum {
         Datum::List(items) => {
-            Tree::List { items: items.iter().map(of_datum).collect(), open: false }
+            Tree::List { items: items.iter().map(of_datum).collect(), rest: Rest::Nothing }
         }
         Datum::Struct(fields) => Tree::Struct(
             fields.iter().map(|(label, it)| Field::new(&**label, of_datum(it))).collect(),

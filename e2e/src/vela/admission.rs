@@ -68,10 +68,11 @@ pub(super) fn score_validation(root: &Path, score: &mut Score<'_>) {
         let refusals = validate::application(&request, old.as_ref(), templates, &mut NoActor)
             .expect("no fault");
         let message = (!refusals.is_empty()).then(|| validate::message(&refusals));
-        score.count(
-            id(&case),
-            &json!([want["allowed"], want["message"]]),
-            &json!([refusals.is_empty(), message]),
-        );
+        let got = json!([refusals.is_empty(), message]);
+        // Either of upstream's evaluators counts (README of the cases).
+        let other = &case["expected_evalv3"]["validate"];
+        let other = json!([other["allowed"], other["message"]]);
+        let want = json!([want["allowed"], want["message"]]);
+        score.count(id(&case), if other == got { &other } else { &want }, &got);
     }
 }

@@ -154,9 +154,36 @@ pub fn set_namespace(object: &mut Value, namespace: &str) {
     map_mut(object, &["metadata"]).insert("namespace".into(), namespace.into());
 }
 
+/// Numbers without a fraction become integers, as Kubernetes' clients write them: CUE's `2 * 1.5` is
+/// `3.0`, which no integer field of an API takes.
+pub fn whole_numbers(value: &mut Value) {
+    // Beyond it not every integer is a float.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let whole = number.as_f64().filter(|it| it.fract() == 0.0 && it.abs() <= EXACT);
+            if let Some(whole) = whole {
+                *value = Value::from(whole as i64);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(whole_numbers),
+        Value::Object(map) => map.values_mut().for_each(whole_numbers),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_without_a_fraction_are_integers() {
+        let mut object: Value =
+            serde_json::from_str(r#"{"a": [1000.0, 1.5, -0.0, 3, 1e21, 9007199254740993]}"#)
+                .expect("reads");
+        whole_numbers(&mut object);
+        assert_eq!(object.to_string(), r#"{"a":[1000,1.5,0,3,1e+21,9007199254740993]}"#);
+    }
 
     #[test]
     fn the_unknown_survives_and_null_is_absence() {

@@ -26,6 +26,7 @@ impl Delivery<'_> {
         let mut objects: Vec<Value> =
             objects.into_iter().map(|it| self.owned(it, cluster)).collect();
         for object in &mut objects {
+            object::whole_numbers(object);
             let at = ObjectRef::of(object, cluster);
             // What cannot be told is said by the API server, of that one object.
             if self.objects.is_namespaced(&at.api_version, &at.kind, cluster).await == Ok(false) {

@@ -293,6 +293,7 @@ fn objects<'a>(
     }
     let mut workload = product.base.unwrap_or_default();
     if workload.is_object() {
+        object::whole_numbers(&mut workload);
         stamp::origin(&mut workload, context, component);
         set_label(&mut workload, label::WORKLOAD_TYPE, &label_type(r#type));
         stamp::contract(&mut workload, context, component, stamp::Role::Workload);
@@ -317,6 +318,7 @@ fn objects<'a>(
         let definition = definition_of(&output.r#type);
         let trait_type = label_type(&output.r#type);
         let mut object = output.object;
+        object::whole_numbers(&mut object);
         stamp::origin(&mut object, context, component);
         set_label(&mut object, label::TRAIT_TYPE, &trait_type);
         if !output.name.is_empty() {

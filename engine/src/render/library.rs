@@ -4,6 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
 
 use cue_session::{Package, Profile, Program, ProgramSpec, Source};
+use cue_syntax::ast::{Decl, Label};
 use rustc_hash::{FxHashMap, FxHasher};
 
 /// Programs kept; more are forgotten all at once.
@@ -21,6 +22,28 @@ enum Imports {
 
 /// What every template sees, open.
 pub(crate) const OPEN: File<'static> = ("open.cue", "context: _\nparameter: _\n");
+
+/// `parameters` is the design's name for `parameter` (W-22, W-29).
+const ALIAS: File<'static> = ("parameters.cue", "parameter: parameters\nparameters: parameter\n");
+
+/// Whether a template declares `parameters`, and no `parameter`.
+fn says_parameters(text: &str) -> bool {
+    if !text.contains("parameters") {
+        return false;
+    }
+    let parsed = cue_syntax::parse_file(text);
+    let declares = |name: &str| {
+        parsed.file.decls.iter().any(|decl| match decl {
+            Decl::Field(field) => match &field.label {
+                Label::Ident(it) => &*it.name == name,
+                Label::String(it, _) => &**it == name,
+                Label::Interpolated(_) | Label::Dynamic(_) | Label::Pattern(..) => false,
+            },
+            Decl::Embed(_) | Decl::Let(..) | Decl::Ellipsis(..) | Decl::Attribute(_) => false,
+        })
+    };
+    declares("parameters") && !declares("parameter")
+}
 
 /// A template that can be started.
 #[derive(Clone, Debug)]
@@ -74,7 +97,8 @@ impl Library {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |it: &&Template| {
             let sources = &it.program.spec.sources;
-            sources.len() == files.len()
+            let added = usize::from(sources.last().is_some_and(|it| it.name == ALIAS.0));
+            sources.len() == files.len() + added
                 && sources.iter().zip(files).all(|(own, it)| (&*own.name, &*own.text) == *it)
         };
         if let Some(found) = known.get(&key).and_then(|all| all.iter().find(same)) {
@@ -94,7 +118,9 @@ impl Library {
         let imported = |it: &&Package| any && mentioned(&it.path);
         let packages: Vec<Package> = self.packages.iter().filter(imported).cloned().collect();
         let acts = !packages.is_empty() || mentioned("#do");
-        let sources = files.iter().map(|(name, text)| Source::new(*name, *text)).collect();
+        let alias = files.contains(&OPEN) && files.iter().any(|(_, text)| says_parameters(text));
+        let files = files.iter().chain(alias.then_some(&ALIAS));
+        let sources = files.map(|(name, text)| Source::new(*name, *text)).collect();
         let program = Program::new(ProgramSpec { sources, packages, profile: Profile::KubeVela });
         Template { program, acts }
     }

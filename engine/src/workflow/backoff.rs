@@ -81,6 +81,7 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
 mod tests {
     use super::*;
 
+    /// W-36 to W-38, W-40, W-41.
     #[test]
     fn the_recorded_schedule() {
         let seconds = |failed| -> Vec<i64> {
@@ -93,6 +94,7 @@ mod tests {
         );
     }
 
+    /// W-38, W-39: caps are settings.
     #[test]
     fn the_most_impatient_step_decides() {
         let caps = Caps { wait: 20, failed: 40 };

@@ -88,6 +88,13 @@ async fn execute(
     context.insert("stepSessionID".into(), due.id.as_str().into());
     context.insert("stepGroupName".into(), due.group.unwrap_or_default().into());
     context.insert("spanID".into(), due.id.as_str().into());
+    if template.contains("context.workload") {
+        match workload(setting, &properties).await {
+            Ok(Some(workload)) => context.insert("workload".into(), workload),
+            Ok(None) => None,
+            Err(error) => return Outcome::Troubled(error.to_string()),
+        };
+    }
     let context = Value::Object(context);
     let file = format!("{}.cue", it.r#type);
     let outputs = &it.outputs;
@@ -102,6 +109,21 @@ async fn execute(
         variables,
     )
     .await
+}
+
+/// The rendered workload of the component that a step is about: the one its properties name, or the
+/// only one there is (W-30).
+async fn workload(setting: &Setting<'_>, properties: &Value) -> Result<Option<Value>, Error> {
+    let components = setting.host.components();
+    let named = |key: &str| {
+        let name = properties[key].as_str()?;
+        components.iter().find(|it| it.0 == name)
+    };
+    let only = || components.first().filter(|_| components.len() == 1);
+    let Some((_, component)) = named("component").or_else(|| named("name")).or_else(only) else {
+        return Ok(None);
+    };
+    setting.host.render_component(component, "", "").await.map(|it| Some(it.output))
 }
 
 /// What `patch: {to: field, valueFrom}` of `apply-component` changes of the workload, as a merge patch; `None`

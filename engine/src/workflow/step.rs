@@ -7,7 +7,7 @@ use cue_session::{
 };
 use serde_json::{Value, json};
 
-use super::actions::{self, Acting, Done, Host};
+use super::actions::{self, Acting, Done, Host, operator};
 use super::literal;
 use super::partial;
 use super::variables::Variables;
@@ -194,6 +194,31 @@ async fn walk(
     }
     if let Some(message) = pending {
         return Outcome::Waiting(message);
+    }
+    if done.is_empty() {
+        let output = session.value("output").ok().flatten();
+        if let Some(object) = operator::object_of(output) {
+            let mut acting = Acting {
+                world: setting.world,
+                host: setting.host,
+                runtime: setting.runtime,
+                session: &mut *session,
+                variables: &mut *variables,
+                step: name,
+            };
+            match operator::carry_out(object, &mut acting).await {
+                Err(trouble) => return Outcome::Troubled(format!("run step({name}): {trouble}")),
+                Ok(Done::Wait(message)) => return Outcome::Waiting(message),
+                Ok(Done::Fail(message)) => return Outcome::Failed { reason: "Action", message },
+                Ok(Done::Returns(live)) => {
+                    // Outputs of the step are paths in what is live.
+                    if let Err(error) = session.fill("output", Filling::Json(live.to_string())) {
+                        return Outcome::Failed { reason: "Rendering", message: error.to_string() };
+                    }
+                }
+                Ok(_) => {}
+            }
+        }
     }
     if setting.host.takes_parts() {
         let part = session.value("application").map_err(|error| error.to_string());

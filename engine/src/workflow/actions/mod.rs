@@ -13,6 +13,7 @@ mod control; // waiting, suspending, ending, variables
 mod golayout; // Go's way to write a date's form
 mod mail; // sending mails
 mod object; // objects of a cluster
+pub(super) mod operator; // steps that operators carry out
 mod patching; // laying patches over objects
 mod prometheus; // measurements and how long they held
 mod query; // questions about what an Application made

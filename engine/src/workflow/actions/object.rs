@@ -36,7 +36,11 @@ fn object(asked: &Asked<'_>) -> Result<Value, Trouble> {
 }
 
 /// Puts an object without a namespace into the owner's (kubevela-observed.md 28).
-async fn at_home(object: &mut Value, cluster: &str, with: &mut Acting<'_>) -> Result<(), Trouble> {
+pub(super) async fn at_home(
+    object: &mut Value,
+    cluster: &str,
+    with: &mut Acting<'_>,
+) -> Result<(), Trouble> {
     let (api_version, kind) = (of(object, "apiVersion"), of(object, "kind"));
     if kind.is_empty() || api_version.is_empty() {
         return Err("an object needs apiVersion and kind".into());
@@ -90,7 +94,7 @@ fn shown(asked: &Asked<'_>, live: Value) -> Value {
 }
 
 /// `live`, except where `given` says otherwise.
-fn agreeing(given: &Value, live: Value) -> Value {
+pub(super) fn agreeing(given: &Value, live: Value) -> Value {
     match (given, live) {
         (Value::Object(given), Value::Object(mut live)) => {
             for (key, value) in given {
