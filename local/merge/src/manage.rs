@@ -207,6 +207,9 @@ fn zero(cx: &Writer<'_>, schema: &Schema) -> Value {
     zero
 }
 
+/// A state that another version of the kind has no place for, in the words of its first violation.
+struct Misfit(String);
+
 // Compares in another version; none if that version is gone.
 fn compare_at(
     cx: &Writer<'_>,
@@ -214,13 +217,21 @@ fn compare_at(
     own: &Comparison,
     live: &Value,
     new: &Value,
-) -> Option<Comparison> {
+) -> Result<Option<Comparison>, Misfit> {
     if version == cx.api_version {
-        return Some(own.clone());
+        return Ok(Some(own.clone()));
     }
-    let schema = (cx.schema)(version)?;
-    let (live, new) = ((cx.convert)(live, version)?, (cx.convert)(new, version)?);
-    Some(typed::compare(&schema, &live, &new).without(&reset(cx)))
+    let Some(schema) = (cx.schema)(version) else { return Ok(None) };
+    let converted = (cx.convert)(live, version).zip((cx.convert)(new, version));
+    let Some((live, new)) = converted else { return Ok(None) };
+    for state in [&live, &new] {
+        let wrong = typed::validate(&schema, state);
+        // Elements that are there twice are borne here.
+        if let Some(wrong) = wrong.into_iter().find(|it| !it.contains("duplicate entries")) {
+            return Err(Misfit(wrong));
+        }
+    }
+    Ok(Some(typed::compare(&schema, &live, &new).without(&reset(cx))))
 }
 
 /// Makes of `new` the object that an update (create, replace, patch) stores: with its managedFields.
@@ -244,8 +255,11 @@ pub fn update(cx: &Writer<'_>, live: Option<&Value>, new: &mut Value) {
         Some(live) => updated(cx, &schema, start, live, new),
         None => updated(cx, &schema, start, &zero(cx, &schema), new),
     };
-    write_entries(new, after);
-    unchanged_times(live, new);
+    // Where owners cannot be told in their own version, nobody owns anything.
+    if let Ok(after) = after {
+        write_entries(new, after);
+        unchanged_times(live, new);
+    }
 }
 
 fn hollow(entry: &Value) -> bool {
@@ -260,12 +274,12 @@ fn updated(
     start: Vec<Entry>,
     old: &Value,
     new: &Value,
-) -> Vec<Entry> {
+) -> Result<Vec<Entry>, Misfit> {
     let own = typed::compare(schema, old, new).without(&reset(cx));
     let mut out: Vec<Entry> = Vec::new();
     for mut entry in start {
         let Some(schema) = (cx.schema)(&entry.api_version) else { continue };
-        let Some(diff) = compare_at(cx, &entry.api_version, &own, old, new) else { continue };
+        let Some(diff) = compare_at(cx, &entry.api_version, &own, old, new)? else { continue };
         entry.set = typed::reconcile(&schema, &entry.set);
         entry.set = entry.set.difference(&diff.changed()).difference(&diff.removed);
         if !entry.set.is_empty() {
@@ -292,7 +306,7 @@ fn updated(
         }
         fold_ancient(&mut out);
     }
-    out
+    Ok(out)
 }
 
 fn named(manager: &str) -> String {
@@ -379,7 +393,7 @@ pub fn apply(
         Some(Ok(all)) if all.is_empty() => {
             let first =
                 Writer { manager: "before-first-apply", subresource: "", reset: &[], ..*cx };
-            updated(&first, &schema, Vec::new(), &zero(cx, &schema), old)
+            updated(&first, &schema, Vec::new(), &zero(cx, &schema), old).unwrap_or_default()
         }
         Some(Ok(all)) => all,
         None => Vec::new(),
@@ -405,9 +419,10 @@ pub fn apply(
     let merged = typed::merge(&schema, old, patch);
     let mut merged = prune(cx, &schema, merged, last.as_ref(), &managed, &mine);
     let diff = typed::compare(&schema, old, &merged).without(&reset(cx));
+    // The annotation that is renewed in passing is no change of the manager's.
+    let changed = !equal(old, &merged) || live.is_none();
     settle(cx, &mut managed, &diff, old, &mut merged, patch, conflicts)?;
     mine.set = mine.set.difference(&FieldSet::of_fields(NEVER));
-    let changed = !equal(old, &merged) || live.is_none();
     if changed {
         mine.time = Some(cx.time.to_owned());
     }
@@ -453,7 +468,9 @@ fn settle(
 ) -> Result<(), Refused> {
     let mut conflicts: Vec<(usize, FieldSet)> = Vec::new();
     for (at, entry) in managed.iter_mut().enumerate() {
-        let Some(diff) = compare_at(cx, &entry.api_version, diff, old, merged) else {
+        let at_version = compare_at(cx, &entry.api_version, diff, old, merged)
+            .map_err(|Misfit(why)| Refused::new(500, why))?;
+        let Some(diff) = at_version else {
             entry.set = FieldSet::default();
             continue;
         };

@@ -81,16 +81,18 @@ pub fn respond(
             let kind = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
             return Some(Ok(reply(200, kind, EMPTY_SWAGGER.to_vec())));
         }
-        ["openapi", "v2"] => published::swagger(),
+        ["openapi", "v2"] => {
+            let defined = registry.iter().filter(|one| one.custom.is_some());
+            let defined: Vec<Arc<Resource>> = defined.cloned().collect();
+            published::swagger(custom::older(&defined))
+        }
         ["openapi", "v3"] => index(&registry),
         ["openapi", "v3", rest @ ..] => {
             let path = rest.join("/");
             let Some(document) = document(&registry, &path) else {
-                return Some(Ok(reply(
-                    404,
-                    "text/plain; charset=utf-8",
-                    b"404 page not found\n".to_vec(),
-                )));
+                let mut response = reply(404, "", Vec::new());
+                response.headers_mut().remove(http::header::CONTENT_TYPE);
+                return Some(Ok(response));
             };
             let text = serde_json::to_vec(&document).unwrap_or_default();
             let right = published::digest(&path).map_or_else(|| digest(&document), str::to_owned);
@@ -241,9 +243,6 @@ fn aggregated_form(accept: &str) -> Option<&'static str> {
             if has("v=v2") {
                 return Some("v2");
             }
-            if has("v=v2beta1") {
-                return Some("v2beta1");
-            }
             continue;
         }
         if !one.contains("as=") {
@@ -269,11 +268,7 @@ fn aggregated(registry: &Registry, groups: Vec<(String, Vec<String>)>, form: &st
                 .filter(|one| one.group == group && one.version == *version)
                 .map(|one| aggregated_resource(one))
                 .collect();
-            let mut entry = json!({"version": version, "resources": resources});
-            if !core {
-                entry["freshness"] = json!("Current");
-            }
-            shown.push(entry);
+            shown.push(json!({"version": version, "resources": resources, "freshness": "Current"}));
         }
         let metadata = if core { json!({}) } else { json!({"name": group}) };
         items.push(json!({"metadata": metadata, "versions": shown}));

@@ -78,10 +78,12 @@ impl ListOptions {
         let matching = !self.matching.is_empty();
         if reading == Reading::Watch {
             match self.initial {
-                Some(_) if !matching => errors.push(FieldError::forbidden("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")),
                 None if matching => errors.push(FieldError::forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")),
                 Some(_) if self.matching != "NotOlderThan" => {
+                    errors.push(FieldError::forbidden("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
+                    if matching {
                     errors.push(FieldError::unsupported("resourceVersionMatch", &json!(self.matching), &["\"NotOlderThan\"".to_owned()]));
+                    }
                 }
                 _ => {}
             }
@@ -97,7 +99,7 @@ impl ListOptions {
                     errors.push(FieldError::unsupported(
                         "resourceVersionMatch",
                         &json!(self.matching),
-                        &["\"\"".to_owned(), "\"Exact\"".to_owned(), "\"NotOlderThan\"".to_owned()],
+                        &["\"Exact\"".to_owned(), "\"NotOlderThan\"".to_owned(), "\"\"".to_owned()],
                     ));
                 }
                 if self.version().is_none() {

@@ -32,18 +32,21 @@ pub fn take_applied(mut object: Value) -> (Value, bool) {
 #[must_use]
 pub fn schema(resource: &Resource) -> Schema {
     static MADE: OnceLock<Mutex<FxHashMap<String, Schema>>> = OnceLock::new();
-    let definitions = published::schemas();
-    if let Some(custom) = &resource.custom {
-        return custom
-            .merging
-            .get_or_init(|| Schema::custom(definitions, Some(&custom.schema)))
-            .clone();
+    if resource.custom.is_some() {
+        return in_version(resource, &resource.version).unwrap_or_else(Schema::deduced);
     }
     let Some(name) = &resource.schema else { return Schema::deduced() };
     let made = MADE.get_or_init(Mutex::default);
     let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
-    let make = || Schema::published(definitions, name).unwrap_or_else(Schema::deduced);
+    let make = || Schema::published(published::schemas(), name).unwrap_or_else(Schema::deduced);
     made.entry(name.clone()).or_insert_with(make).clone()
+}
+
+// The schema of another served version of a custom resource.
+fn in_version(resource: &Resource, version: &str) -> Option<Schema> {
+    let all = &resource.custom.as_ref()?.merging;
+    let found = all.iter().find(|one| one.version == version);
+    found.map(|one| one.schema().clone())
 }
 
 fn reset(resource: &Resource, subresource: &str) -> Vec<&'static str> {
@@ -70,8 +73,12 @@ fn with<T>(
     let group = resource.group.clone();
     // Another served version of a custom resource differs in its schema only.
     let find = |wanted: &str| {
-        let same_group = wanted.split_once('/').map_or("", |(group, _)| group) == group;
-        same_group.then(|| schema(resource))
+        let (in_group, version) = wanted.split_once('/').unwrap_or(("", wanted));
+        match &resource.custom {
+            _ if in_group != group => None,
+            Some(_) => in_version(resource, version),
+            None => Some(schema(resource)),
+        }
     };
     let reset = reset(resource, subresource);
     let time = now();

@@ -126,14 +126,14 @@ pub fn document(path: &str) -> Option<Value> {
     }))
 }
 
-/// One document of all definitions in the older form.
+/// One document of all definitions in the older form, with more of them.
 #[must_use]
-pub fn swagger() -> Value {
+pub fn swagger(more: Map<String, Value>) -> Value {
     let mut definitions = Map::new();
-    for (name, schema) in all_described() {
-        let mut schema = schema.clone();
+    let published = all_described().iter().map(|(name, schema)| (name.clone(), schema.clone()));
+    for (name, mut schema) in published.chain(more) {
         older(&mut schema);
-        definitions.insert(name.clone(), schema);
+        definitions.insert(name, schema);
     }
     json!({
         "swagger": "2.0", "info": {"title": "Kubernetes", "version": "v1.36.2"},

@@ -75,6 +75,16 @@ const BUILT_IN: &[(&str, &str, &str)] = &[
     (
         "admissionregistration.k8s.io",
         "v1",
+        "validatingadmissionpolicies ValidatingAdmissionPolicy C - api-extensions status",
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "v1",
+        "validatingadmissionpolicybindings ValidatingAdmissionPolicyBinding C - api-extensions -",
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "v1",
         "validatingwebhookconfigurations ValidatingWebhookConfiguration C - api-extensions -",
     ),
     (

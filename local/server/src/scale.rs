@@ -7,7 +7,7 @@ use local_merge::manage::Conflicts;
 use crate::ownership::{self, ScaleOwners};
 use crate::plane::{DeleteOptions, Deleted, Plane, Target, WriteOptions, now};
 use crate::status::{ApiError, FieldError, Result};
-use crate::{auth, patch};
+use crate::{auth, go, patch};
 
 fn read<'v>(object: &'v Value, path: &str) -> Option<&'v Value> {
     let mut at = object;
@@ -160,7 +160,11 @@ pub fn write_scale(
                     Value::Null => "null".to_owned(),
                 }
             );
-            return Err(patch::undecodable(&scale.to_string(), &why));
+            let mut shown = scale;
+            if let Some(metadata) = shown["metadata"].as_object_mut() {
+                metadata.shift_remove("managedFields");
+            }
+            return Err(patch::undecodable(&go::patched_text(&shown), &why));
         }
         let given = scale["metadata"]["resourceVersion"].as_str().unwrap_or_default();
         if !given.is_empty() && json!(given) != current["metadata"]["resourceVersion"] {

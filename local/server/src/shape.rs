@@ -23,8 +23,11 @@ const WRITTEN_TIMES: [&str; 9] = [
 
 const QUANTITY: &str = "io.k8s.apimachinery.pkg.api.resource.Quantity";
 const MICRO_TIME: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime";
-/// A name in it may be empty and is then not written.
-const LOCAL_REFERENCE: &str = "io.k8s.api.core.v1.LocalObjectReference";
+/// What is not written when it is empty, though it has a default.
+const UNWRITTEN: [(&str, &str); 2] = [
+    ("io.k8s.api.core.v1.LocalObjectReference", "name"),
+    ("io.k8s.api.core.v1.ReplicationControllerSpec", "minReadySeconds"),
+];
 
 /// The type a schema asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,7 +214,7 @@ impl Shape {
         let declared = schema.get("properties").and_then(Value::as_object);
         for (field, inner) in declared.into_iter().flatten() {
             match inner.get("default") {
-                Some(_) if field == "name" && name == LOCAL_REFERENCE => {}
+                Some(_) if UNWRITTEN.contains(&(name, field)) => {}
                 Some(default) => defaults.push((field.as_str(), default.clone())),
                 None if WRITTEN_TIMES.contains(&field.as_str()) => {
                     defaults.push((field.as_str(), Value::Null));

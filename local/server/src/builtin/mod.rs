@@ -55,6 +55,24 @@ pub fn errors(resource: &Resource, object: &Value, old: Option<&Value>) -> Vec<F
             "admissionregistration.k8s.io",
             "mutatingwebhookconfigurations" | "validatingwebhookconfigurations",
         ) => webhook::configuration(object, &mut found),
+        ("admissionregistration.k8s.io", "validatingadmissionpolicies") => {
+            webhook::policy(spec, &mut found);
+        }
+        ("admissionregistration.k8s.io", "validatingadmissionpolicybindings") => {
+            webhook::binding(spec, &mut found);
+        }
+        ("", "endpoints") => {
+            for (index, subset) in object["subsets"].as_array().into_iter().flatten().enumerate() {
+                let ports = subset["ports"].as_array().map(Vec::as_slice).unwrap_or_default();
+                let unnamed = |port: &Value| port["name"].as_str().unwrap_or_default().is_empty();
+                let several = ports.len() > 1;
+                for (at, _) in ports.iter().enumerate().filter(|(_, port)| several && unnamed(port))
+                {
+                    let at = format!("subsets[{index}].ports[{at}].name");
+                    found.push(FieldError::required(at, ""));
+                }
+            }
+        }
         ("", "configmaps") => {
             for part in ["data", "binaryData"] {
                 for name in object[part].as_object().into_iter().flat_map(Map::keys) {

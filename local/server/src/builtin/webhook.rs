@@ -1,4 +1,4 @@
-//! What is refused of webhook configurations.
+//! What is refused of webhook configurations and of admission policies.
 
 use serde_json::{Value, json};
 
@@ -126,6 +126,78 @@ fn client(client: &Value, at: &str, found: &mut Vec<FieldError>) {
         _ => {
             let why = "exactly one of url or service is required";
             found.push(FieldError::required(at, why));
+        }
+    }
+}
+
+/// ValidatingAdmissionPolicies: what they match, and that their expressions can be read.
+pub(super) fn policy(spec: &Value, found: &mut Vec<FieldError>) {
+    let rules = &spec["matchConstraints"]["resourceRules"];
+    if !spec["matchConstraints"].is_object() {
+        found.push(FieldError::required("spec.matchConstraints", ""));
+    } else if rules.as_array().is_none_or(Vec::is_empty) {
+        found.push(FieldError::required("spec.matchConstraints.resourceRules", ""));
+    }
+    if !spec["failurePolicy"].is_null()
+        && !["Fail", "Ignore"].contains(&text(spec, "failurePolicy"))
+    {
+        let known = quoted(&["Fail", "Ignore"]);
+        found.push(FieldError::unsupported("spec.failurePolicy", &spec["failurePolicy"], &known));
+    }
+    let list = |key: &str| spec[key].as_array().map(Vec::as_slice).unwrap_or_default();
+    if list("validations").is_empty() && list("auditAnnotations").is_empty() {
+        let why = "validations or auditAnnotations must contain at least one item";
+        found.push(FieldError::required("spec.validations", why));
+    }
+    for key in ["matchConditions", "variables", "validations"] {
+        for (index, one) in list(key).iter().enumerate() {
+            expression(one, &format!("spec.{key}[{index}].expression"), found);
+        }
+    }
+}
+
+fn expression(of: &Value, at: &str, found: &mut Vec<FieldError>) {
+    let expression = text(of, "expression");
+    if expression.trim().is_empty() {
+        found.push(FieldError::required(at, ""));
+    } else if let Err(error) = kube_cel::cel::Program::compile(expression) {
+        let why = format!("compilation failed: {error}");
+        found.push(FieldError::invalid(at, &of["expression"], &why));
+    }
+}
+
+/// Their bindings: whom they bind, and what follows.
+pub(super) fn binding(spec: &Value, found: &mut Vec<FieldError>) {
+    if text(spec, "policyName").is_empty() {
+        found.push(FieldError::required("spec.policyName", ""));
+    }
+    let actions = spec["validationActions"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if actions.is_empty() {
+        found.push(FieldError::required("spec.validationActions", ""));
+    }
+    let known = ["Audit", "Deny", "Warn"];
+    for (index, action) in actions.iter().enumerate() {
+        let at = format!("spec.validationActions[{index}]");
+        if !known.contains(&action.as_str().unwrap_or_default()) {
+            found.push(FieldError::unsupported(at, action, &quoted(&known)));
+        } else if actions.iter().take(index).any(|one| one == action) {
+            found.push(FieldError::duplicate(at, action));
+        }
+    }
+    let both = ["Deny", "Warn"].iter().all(|one| actions.iter().any(|it| it == one));
+    if both {
+        let why = "must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)";
+        found.push(FieldError::invalid("spec.validationActions", &spec["validationActions"], why));
+    }
+    let reference = &spec["paramRef"];
+    if reference.is_object() {
+        let named = !text(reference, "name").is_empty();
+        if named == reference["selector"].is_object() {
+            let why = "exactly one of name or selector must be specified";
+            found.push(FieldError::forbidden("spec.paramRef.name", why));
+        }
+        if !["Allow", "Deny"].contains(&text(reference, "parameterNotFoundAction")) {
+            found.push(FieldError::required("spec.paramRef.parameterNotFoundAction", ""));
         }
     }
 }

@@ -6,7 +6,7 @@ use super::{at_least, empty, one_of};
 use crate::meta::{label_value_errors, qualified_name_errors};
 use crate::resource::Resource;
 use crate::selector::object_selects;
-use crate::status::FieldError;
+use crate::status::{FieldError, FieldErrorKind};
 
 /// Deployments, ReplicaSets, StatefulSets and DaemonSets.
 pub(super) fn errors(
@@ -190,6 +190,19 @@ pub(super) fn job(object: &Value, old: Option<&Value>, found: &mut Vec<FieldErro
             ));
         }
     }
+    let is = |object: &Value, kind: &str| {
+        let all = object["status"]["conditions"].as_array();
+        all.into_iter()
+            .flatten()
+            .any(|one| one["type"] == json!(kind) && one["status"] == json!("True"))
+    };
+    if is(object, "Complete") && !is(old, "Complete") && !is(object, "SuccessCriteriaMet") {
+        found.push(FieldError {
+            field: "status.conditions".to_owned(),
+            kind: FieldErrorKind::Invalid,
+            text: "Invalid value: cannot set Complete=True condition without the SuccessCriteriaMet=true condition".to_owned(),
+        });
+    }
     // A suspended Job may still be moved elsewhere.
     let suspended = old["spec"]["suspend"] == json!(true);
     if !suspended && old["spec"]["template"] != spec["template"] {
@@ -240,7 +253,22 @@ pub(super) fn cron_job(spec: &Value, found: &mut Vec<FieldError>) {
         at_least(spec, "spec", field, 0, found);
     }
     one_of(spec, "spec", "concurrencyPolicy", &["Allow", "Forbid", "Replace"], found);
+    if let Some(zone) = spec["timeZone"].as_str() {
+        if zone.is_empty() || zone.eq_ignore_ascii_case("local") || !known_zone(zone) {
+            let why = format!("unknown time zone {zone}");
+            found.push(FieldError::invalid("spec.timeZone", &spec["timeZone"], &why));
+        }
+    }
     job_spec(&spec["jobTemplate"]["spec"], "spec.jobTemplate.spec", found);
+}
+
+// As this machine knows them; one that knows none believes what it is told.
+fn known_zone(zone: &str) -> bool {
+    let folder = std::path::Path::new("/usr/share/zoneinfo");
+    let plain = zone.split('/').all(|part| {
+        !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "_+-".contains(c))
+    });
+    zone == "UTC" || (plain && (!folder.is_dir() || folder.join(zone).is_file()))
 }
 
 /// The containers of a pod.

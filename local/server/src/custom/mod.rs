@@ -11,10 +11,11 @@ mod structural; // what is refused of a schema
 use kube_cel::{CompiledSchema, compile_schema};
 use serde_json::{Value, json};
 
+use crate::published;
 use crate::resource::{Resource, version_rank};
 
 pub use definition::errors;
-pub use document::document;
+pub use document::{document, older};
 pub use lifecycle::{
     accepted, condition, is_true, set_condition, set_defaults, set_stored_versions,
 };
@@ -35,9 +36,35 @@ pub struct Custom {
     pub selectable: Vec<String>,
     /// Deprecation warning, if any.
     pub deprecated: Option<String>,
-    /// The schema for patches, made when first asked for.
-    pub merging: std::sync::OnceLock<local_merge::Schema>,
+    /// The schemas for patches of all served versions.
+    pub merging: Arc<[Merging]>,
     rules: Option<CompiledSchema>,
+}
+
+/// A served version of a definition, for patches.
+#[derive(Debug)]
+pub struct Merging {
+    /// The version.
+    pub version: String,
+    schema: Value,
+    made: std::sync::OnceLock<local_merge::Schema>,
+}
+
+impl Merging {
+    /// The schema, made when first asked for.
+    #[must_use]
+    pub fn schema(&self) -> &local_merge::Schema {
+        let make = || local_merge::Schema::custom(published::schemas(), Some(&self.schema));
+        self.made.get_or_init(make)
+    }
+}
+
+fn structural(version: &Value) -> Value {
+    let schema = &version["schema"]["openAPIV3Schema"];
+    if schema.is_object() {
+        return schema.clone();
+    }
+    json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true})
 }
 
 impl std::fmt::Debug for Custom {
@@ -65,13 +92,18 @@ pub fn resources(definition: &Value) -> Vec<Resource> {
     let versions = spec["versions"].as_array().cloned().unwrap_or_default();
     let stored = versions.iter().find(|version| version["storage"] == json!(true));
     let stored = stored.map(|version| text(&version["name"])).unwrap_or_default();
+    let served = versions.iter().filter(|version| version["served"] == json!(true));
+    let merging: Arc<[Merging]> = served
+        .map(|version| Merging {
+            version: text(&version["name"]),
+            schema: structural(version),
+            made: std::sync::OnceLock::new(),
+        })
+        .collect();
     let mut found = Vec::new();
     for version in versions.iter().filter(|version| version["served"] == json!(true)) {
         let name = text(&version["name"]);
-        let mut schema = version["schema"]["openAPIV3Schema"].clone();
-        if !schema.is_object() {
-            schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
-        }
+        let schema = structural(version);
         let ruled = schema.to_string().contains("x-kubernetes-validations");
         let rules = ruled.then(|| compile_schema(&schema));
         let subresources = &version["subresources"];
@@ -92,7 +124,7 @@ pub fn resources(definition: &Value) -> Vec<Resource> {
                 .map(|field| text(&field["jsonPath"]).trim_start_matches('.').to_owned())
                 .collect(),
             deprecated,
-            merging: std::sync::OnceLock::new(),
+            merging: merging.clone(),
             rules,
         };
         let mut subs = Vec::new();

@@ -97,7 +97,19 @@ pub(super) fn yaml_text(value: &Value) -> String {
         Some((key, time)) if chrono::DateTime::parse_from_rfc3339(time).is_ok() => {
             format!("{key}: \"{time}\"\n")
         }
+        // A text that would be read as something else.
+        Some((key, quoted)) if is_plain_scalar(quoted) => {
+            format!("{key}: \"{}\"\n", quoted.trim_matches('\''))
+        }
         _ => format!("{line}\n"),
     });
     lines.collect()
+}
+
+fn is_plain_scalar(quoted: &str) -> bool {
+    let Some(text) = quoted.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) else {
+        return false;
+    };
+    let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "+-._~".contains(c));
+    plain && !text.is_empty()
 }

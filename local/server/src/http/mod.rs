@@ -242,7 +242,7 @@ async fn respond(plane: &Plane, asked: &Asked) -> Result<Response> {
     };
     let mut response = match legacy {
         true => watch(plane, asked, &target)?,
-        false => serve(plane, asked, &target).await?,
+        false => serve(plane, asked, &target).await.unwrap_or_else(|error| failed(&error)),
     };
     if let Some(warning) = standing_warnings(&target) {
         warn(&mut response, &[warning.to_owned()]);

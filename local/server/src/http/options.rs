@@ -47,11 +47,10 @@ pub(super) fn write_options(asked: &Asked, verb: &str) -> Result<WriteOptions> {
         errors.push(FieldError::too_long("fieldManager", 128));
     }
     if let Some((at, bad)) = given.char_indices().find(|(_, c)| c.is_control()) {
-        let _ = bad;
         errors.push(FieldError::invalid(
             "fieldManager",
             &json!(given),
-            &format!("should not contain non-printable characters: index {at}"),
+            &format!("invalid character U+{:04X} (at position {at})", u32::from(bad)),
         ));
     }
     if !errors.is_empty() {
@@ -173,7 +172,7 @@ pub(super) fn delete_options(asked: &Asked) -> Result<DeleteOptions> {
         if !kind.is_empty() && kind != "DeleteOptions" {
             let version = value["apiVersion"].as_str().unwrap_or("v1");
             return Err(ApiError::bad_request(format!(
-                "no kind \"{kind}\" is registered for version \"{version}\" in scheme \"pkg/api/legacyscheme/scheme.go:31\""
+                "no kind \"{kind}\" is registered for version \"{version}\" in scheme \"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27\""
             )));
         }
         given = value;

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::CLEANUP;
 use super::defaults::default;
+use super::{CLEANUP, TEMPLATE_GENERATION};
 use crate::custom;
+use crate::plane::now;
 use crate::resource::Resource;
 
 /// What creating does to a kind beyond defaults.
@@ -36,8 +37,9 @@ pub fn prepare_create(resource: &Resource, object: &mut Value) {
         ("", "pods") => {
             object["status"] = json!({"phase": "Pending", "qosClass": qos(&object["spec"])})
         }
-        ("", "persistentvolumeclaims" | "persistentvolumes") => {
-            object["status"] = json!({"phase": "Pending"})
+        ("", "persistentvolumeclaims") => object["status"] = json!({"phase": "Pending"}),
+        ("", "persistentvolumes") => {
+            object["status"] = json!({"phase": "Pending", "lastPhaseTransitionTime": now()});
         }
         ("apps", "deployments" | "statefulsets" | "replicasets" | "daemonsets")
         | ("batch", "cronjobs" | "jobs")
@@ -58,8 +60,7 @@ pub fn prepare_create(resource: &Resource, object: &mut Value) {
             };
             if key.1 == "daemonsets" {
                 default(&mut object["metadata"], "annotations", json!({}));
-                object["metadata"]["annotations"]["deprecated.daemonset.template.generation"] =
-                    json!("1");
+                object["metadata"]["annotations"][TEMPLATE_GENERATION] = json!("1");
             }
             if key.1 == "jobs" && object["spec"]["manualSelector"] != json!(true) {
                 let labels = json!({

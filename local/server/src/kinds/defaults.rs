@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::TEMPLATE_GENERATION;
 use crate::custom;
 use crate::resource::Resource;
 
@@ -23,6 +24,7 @@ fn each<'v>(value: &'v mut Value, key: &str) -> impl Iterator<Item = &'v mut Val
 pub(super) fn set_defaults(resource: &Resource, object: &mut Value) {
     if resource.group == "admissionregistration.k8s.io" {
         webhooks(object);
+        policies(resource, object);
         if resource.plural == "mutatingwebhookconfigurations" {
             for hook in each(object, "webhooks") {
                 default(hook, "reinvocationPolicy", json!("Never"));
@@ -81,6 +83,10 @@ pub(super) fn set_defaults(resource: &Resource, object: &mut Value) {
                 template(spec);
             }
             ("apps", "daemonsets") => {
+                // Part of what is read, so whoever writes the object owns it.
+                default(&mut object["metadata"], "annotations", json!({}));
+                default(&mut object["metadata"]["annotations"], TEMPLATE_GENERATION, json!("0"));
+                let spec = &mut object["spec"];
                 default(spec, "updateStrategy", json!({}));
                 default(&mut spec["updateStrategy"], "type", json!("RollingUpdate"));
                 if spec["updateStrategy"]["type"] == json!("RollingUpdate") {
@@ -403,6 +409,25 @@ fn container_defaults(container: &mut Value) {
         let field = variable.get_mut("valueFrom").and_then(|from| from.get_mut("fieldRef"));
         if let Some(field) = field.filter(|field| field.is_object()) {
             default(field, "apiVersion", json!("v1"));
+        }
+    }
+}
+
+fn policies(resource: &Resource, object: &mut Value) {
+    let (spec, constraints) = match resource.plural.as_str() {
+        "validatingadmissionpolicies" => (&mut object["spec"], "matchConstraints"),
+        "validatingadmissionpolicybindings" => (&mut object["spec"], "matchResources"),
+        _ => return,
+    };
+    if constraints == "matchConstraints" {
+        default(spec, "failurePolicy", json!("Fail"));
+    }
+    if let Some(matching) = spec.get_mut(constraints).filter(|it| it.is_object()) {
+        default(matching, "matchPolicy", json!("Equivalent"));
+        default(matching, "namespaceSelector", json!({}));
+        default(matching, "objectSelector", json!({}));
+        for list in ["resourceRules", "excludeResourceRules"] {
+            each(matching, list).for_each(|rule| default(rule, "scope", json!("*")));
         }
     }
 }

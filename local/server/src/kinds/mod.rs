@@ -21,6 +21,9 @@ pub use versions::{present, shown, to_stored};
 /// The finalizer of definitions whose instances still are to be deleted.
 pub const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
+/// Where a DaemonSet counts the changes of its template, for clients of long ago.
+const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
+
 /// Types, unknown fields and defaults: what decoding does.
 pub fn complete(
     resource: &Resource,
@@ -34,8 +37,9 @@ pub fn complete(
         decode::prune_object(node, object, &mut unknown);
         decode::set_defaults(node, object);
     } else {
-        let Some(shape) = resource.schema.as_deref().and_then(Shape::of) else { return Ok(()) };
-        read(shape, &resource.kind, object, &Path::Root, Defaults::Set, &mut unknown)?;
+        if let Some(shape) = resource.schema.as_deref().and_then(Shape::of) {
+            read(shape, &resource.kind, object, &Path::Root, Defaults::Set, &mut unknown)?;
+        }
         set_defaults(resource, object);
     }
     findings.extend(unknown.iter().map(|path| format!("unknown field \"{path}\"")));
@@ -56,6 +60,7 @@ pub fn has_generation(resource: &Resource) -> bool {
                 | ("discovery.k8s.io", _)
                 | ("apiextensions.k8s.io", _)
                 | ("admissionregistration.k8s.io", _)
+                | ("scheduling.k8s.io", _)
         )
 }
 
@@ -117,14 +122,12 @@ pub fn keep_status(resource: &Resource, old: &Value, new: &mut Value) {
             }
         }
     }
-    if resource.is("apps", "daemonsets") && old["spec"]["template"] != new["spec"]["template"] {
-        let key = "deprecated.daemonset.template.generation";
-        let count = old["metadata"]["annotations"][key]
-            .as_str()
-            .and_then(|text| text.parse().ok())
-            .unwrap_or(0_i64);
+    if resource.is("apps", "daemonsets") {
+        let count = old["metadata"]["annotations"][TEMPLATE_GENERATION].as_str();
+        let count: i64 = count.and_then(|text| text.parse().ok()).unwrap_or(0);
+        let more = i64::from(old["spec"]["template"] != new["spec"]["template"]);
         default(&mut new["metadata"], "annotations", json!({}));
-        new["metadata"]["annotations"][key] = json!((count + 1).to_string());
+        new["metadata"]["annotations"][TEMPLATE_GENERATION] = json!((count + more).to_string());
     }
 }
 

@@ -353,6 +353,10 @@ impl Plane {
             }
         }
         let version = body["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned();
+        if !version.is_empty() && version.parse::<u64>().is_err() {
+            let why = format!("strconv.ParseUint: parsing {version:?}: invalid syntax");
+            return Err(ApiError::plain(why));
+        }
         if self.store().get(&target.key()).is_none() {
             if target.subresource.is_empty()
                 && kinds::created_by_update(resource)
@@ -480,7 +484,9 @@ impl Plane {
             .map_err(|text| unreadable(resource, &text, options))?;
         report(resource, findings, options)?;
         ownership::one_reference_each(&mut next, &mut options.warnings);
-        options.warnings.extend(meta::warnings(resource, &next));
+        if target.subresource.is_empty() {
+            options.warnings.extend(meta::warnings(resource, &next));
+        }
         keep::restore(target, current, &mut next);
         if !applied && target.subresource != "binding" {
             ownership::on_update(

@@ -111,7 +111,7 @@ pub(super) fn cells(resource: &Resource, object: &Value) -> Vec<Value> {
                 name,
                 spec["schedule"].clone(),
                 text(&spec["timeZone"], "<none>"),
-                json!(spec["suspend"] == json!(true)),
+                json!(if spec["suspend"] == json!(true) { "True" } else { "False" }),
                 json!(status["active"].as_array().map_or(0, Vec::len)),
                 last.unwrap_or(json!("<none>")),
                 old,
@@ -250,6 +250,10 @@ pub(super) fn cells(resource: &Resource, object: &Value) -> Vec<Value> {
                     )
                 })
                 .collect();
+            // The older version knows one metric.
+            let percent = spec["targetCPUUtilizationPercentage"].as_i64();
+            let own = percent.map(|percent| format!("cpu: <unknown>/{percent}%"));
+            let metrics: Vec<String> = metrics.into_iter().chain(own).collect();
             let mut shown = metrics.get(..metrics.len().min(2)).unwrap_or_default().join(", ");
             if metrics.len() > 2 {
                 shown = format!("{shown} + {} more...", metrics.len() - 2);
@@ -366,7 +370,7 @@ pub(super) fn cells(resource: &Resource, object: &Value) -> Vec<Value> {
                 object["provisioner"].clone(),
                 text(&object["reclaimPolicy"], "<unset>"),
                 text(&object["volumeBindingMode"], "<unset>"),
-                json!((object["allowVolumeExpansion"] == json!(true)).to_string()),
+                json!(object["allowVolumeExpansion"] == json!(true)),
                 old,
             ]
         }

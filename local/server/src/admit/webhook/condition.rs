@@ -36,7 +36,7 @@ pub(super) fn all_hold(
 }
 
 // Whole numbers are ints, as in Kubernetes; serde would make them unsigned.
-fn cel(value: &Value) -> Cel {
+pub(super) fn cel(value: &Value) -> Cel {
     match value {
         Value::Null => Cel::Null,
         Value::Bool(it) => Cel::Bool(*it),

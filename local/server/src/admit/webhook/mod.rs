@@ -7,6 +7,7 @@
 
 mod call; // HTTPS
 mod condition; // matchConditions
+mod policy; // policies in CEL
 mod review; // AdmissionReview, there and back
 mod rules; // which requests a webhook wants
 mod service; // where a Service is
@@ -98,10 +99,10 @@ fn hooks(plane: &Plane, which: &str) -> Vec<Hook> {
     hooks
 }
 
-/// Whether any webhook of a kind (`mutating`, `validating`) is configured.
+/// Whether any webhook of a kind (`mutating`, `validating`) is configured, or a policy that validates.
 #[must_use]
 pub fn any(plane: &Plane, which: &str) -> bool {
-    !hooks(plane, which).is_empty()
+    !hooks(plane, which).is_empty() || (which == "validating" && policy::any(plane))
 }
 
 /// Whether there is any webhook at all.
@@ -253,17 +254,18 @@ fn with_kept_owners(mut made: Value, before: &Value) -> Value {
     made
 }
 
-/// Asks the validating webhooks; the first that refuses says why.
+/// Asks policies and then the validating webhooks; the first that refuses says why.
 pub fn validate(
     plane: &Plane,
     request: &Request<'_>,
     object: &Value,
     warnings: &mut Vec<String>,
 ) -> Result<()> {
-    let hooks = hooks(plane, "validating");
-    if hooks.is_empty() || !asked_about(request.target) {
+    if !asked_about(request.target) {
         return Ok(());
     }
+    policy::validate(plane, request, object, warnings)?;
+    let hooks = hooks(plane, "validating");
     let mut chosen: Vec<(&Hook, Seen)> = Vec::new();
     for hook in &hooks {
         if let Some(seen) = wanted(plane, hook, request, object)? {
