@@ -184,6 +184,16 @@ impl Plane {
             }
         }
         let range = resource.range(&target.namespace);
+        if limit == 0 && after.is_none() && at.is_none() {
+            let (version, all) = self.store().values(&range);
+            let shown = all.into_iter().map(|value| kinds::shown(resource, &value));
+            let items = match selector.is_empty() {
+                true => shown.collect(),
+                false => shown.filter(|one| selector.matches(one)).collect(),
+            };
+            let continued = false;
+            return Ok(Page { items, version, next: String::new(), remaining: None, continued });
+        }
         let (version, entries) = match at {
             None => self.store().list(&range),
             Some(revision) => {
@@ -328,7 +338,7 @@ impl Changes {
             match self.source.next().await {
                 Ok(events) => {
                     let changes: Vec<Change> =
-                        events.into_iter().filter_map(|event| self.change(event)).collect();
+                        events.iter().filter_map(|event| self.change(event)).collect();
                     if !changes.is_empty() {
                         return changes;
                     }
@@ -354,7 +364,7 @@ impl Changes {
         })
     }
 
-    fn change(&self, event: Event) -> Option<Change> {
+    fn change(&self, event: &Event) -> Option<Change> {
         let shown = |value: &Shown| kinds::shown(&self.resource, value);
         let new = event.value.as_ref().map(shown);
         let matches = |object: &Shown| self.selector.is_empty() || self.selector.matches(object);

@@ -311,6 +311,13 @@ impl Resource {
         }
     }
 
+    /// Whether objects are stored in this very version, and nothing is added when they are shown.
+    #[must_use]
+    pub fn shows_stored(&self) -> bool {
+        let (group, version) = self.stored.split_once('/').unwrap_or(("", &self.stored));
+        self.custom.is_none() && group == self.group && version == self.version
+    }
+
     /// The key of an object.
     #[must_use]
     pub fn key(&self, namespace: &str, name: &str) -> String {

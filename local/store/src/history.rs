@@ -22,7 +22,7 @@ pub struct Event {
 pub(crate) struct History {
     pub(crate) compacted: u64,
     limit: usize,
-    events: VecDeque<Event>,
+    events: VecDeque<Arc<Event>>,
 }
 
 impl History {
@@ -36,7 +36,7 @@ impl History {
                 self.compacted = oldest.revision;
             }
         }
-        self.events.push_back(event);
+        self.events.push_back(Arc::new(event));
     }
 
     pub(crate) fn compact(&mut self, revision: u64) {
@@ -51,7 +51,7 @@ impl History {
         Ok(())
     }
 
-    pub(crate) fn after(&self, prefix: &str, revision: u64) -> Result<Vec<Event>> {
+    pub(crate) fn after(&self, prefix: &str, revision: u64) -> Result<Vec<Arc<Event>>> {
         self.check(revision)?;
         let from = self.events.partition_point(|event| event.revision <= revision);
         let new = self.events.range(from..);

@@ -115,6 +115,13 @@ impl Store {
         (state.revision, state.range(prefix).collect())
     }
 
+    /// The values alone.
+    #[must_use]
+    pub fn values(&self, prefix: &str) -> (u64, Vec<Arc<Stored>>) {
+        let state = self.lock();
+        (state.revision, state.span(prefix).map(|(_, (_, value))| value.clone()).collect())
+    }
+
     /// The same at an earlier revision.
     pub fn list_at(&self, prefix: &str, revision: u64) -> Result<Vec<Entry>> {
         let state = self.lock();
@@ -173,15 +180,21 @@ impl Store {
 }
 
 impl State {
-    fn range<'s>(&'s self, prefix: &'s str) -> impl Iterator<Item = Entry> + 's {
+    fn span<'s>(
+        &'s self,
+        prefix: &'s str,
+    ) -> impl Iterator<Item = (&'s String, &'s (u64, Arc<Stored>))> + 's {
         self.entries
             .range::<str, _>((std::ops::Bound::Included(prefix), std::ops::Bound::Unbounded))
             .take_while(move |(key, _)| key.starts_with(prefix))
-            .map(|(key, (revision, value))| Entry {
-                key: key.clone(),
-                revision: *revision,
-                value: value.clone(),
-            })
+    }
+
+    fn range<'s>(&'s self, prefix: &'s str) -> impl Iterator<Item = Entry> + 's {
+        self.span(prefix).map(|(key, (revision, value))| Entry {
+            key: key.clone(),
+            revision: *revision,
+            value: value.clone(),
+        })
     }
 
     fn check(&self, key: &str, expect: Expect) -> Result<Option<(u64, Arc<Stored>)>> {

@@ -32,7 +32,7 @@ impl Watch {
     }
 
     /// The changes there are now, perhaps none.
-    pub fn ready(&mut self) -> Result<Vec<Event>> {
+    pub fn ready(&mut self) -> Result<Vec<Arc<Event>>> {
         let state = self.store.lock();
         let events = state.history.after(&self.prefix, self.after)?;
         self.after = self.after.max(state.revision);
@@ -40,7 +40,7 @@ impl Watch {
     }
 
     /// Waits for the next changes. Dropping the future loses nothing.
-    pub async fn next(&mut self) -> Result<Vec<Event>> {
+    pub async fn next(&mut self) -> Result<Vec<Arc<Event>>> {
         loop {
             self.latest.borrow_and_update();
             let events = self.ready()?;

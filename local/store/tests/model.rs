@@ -75,11 +75,12 @@ fn read(seen: &mut Seen) -> Result<(), TestCaseError> {
                 prop_assert!(event.key.starts_with(seen.prefix));
                 seen.last = event.revision;
                 let before = seen.state.get(&event.key).cloned();
-                let said = event.previous.map(|(revision, value)| (revision, Value::clone(&value)));
+                let said = event.previous.as_ref();
+                let said = said.map(|(revision, value)| (*revision, Value::clone(value)));
                 prop_assert_eq!(before, said, "something was left out before {}", event.revision);
-                match event.value {
+                match &event.value {
                     Some(value) => {
-                        seen.state.insert(event.key, (event.revision, Value::clone(&value)));
+                        seen.state.insert(event.key.clone(), (event.revision, Value::clone(value)));
                     }
                     None => {
                         seen.state.remove(&event.key);

@@ -11,9 +11,11 @@ use crate::resource::Resource;
 /// The same without a copy where it is shown as it is stored.
 #[must_use]
 pub fn shown(resource: &Resource, stored: &Shown) -> Shown {
-    let as_stored = resource.custom.is_none()
-        && stored.get("apiVersion").and_then(Value::as_str) == Some(&resource.api_version());
-    if as_stored { stored.clone() } else { Arc::new(present(resource, stored).into()) }
+    if resource.shows_stored() {
+        stored.clone()
+    } else {
+        Arc::new(present(resource, stored).into())
+    }
 }
 
 /// A stored object in the version of the resource.
