@@ -12,6 +12,7 @@
 //! 3. A patch either applies as a whole or the live value stays.
 #![forbid(unsafe_code)]
 
+mod annotation; // what client-side apply left
 pub mod fieldset; // which fields somebody owns, and its JSON form
 pub mod go; // values and strings as Go prints them, for messages
 pub mod json; // JSON patch and merge patch

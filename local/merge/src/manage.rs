@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::Refused;
+use crate::annotation;
 use crate::fieldset::{FieldSet, shown};
 use crate::go;
 use crate::same::{self, equal};
@@ -178,7 +179,7 @@ pub fn write_entries(object: &mut Value, mut entries: Vec<Entry>) {
     }
 }
 
-fn take_managed(object: &mut Value) -> Option<Value> {
+pub(crate) fn take_managed(object: &mut Value) -> Option<Value> {
     object.get_mut("metadata")?.as_object_mut()?.shift_remove("managedFields")
 }
 
@@ -481,7 +482,7 @@ fn settle(
         }
     }
     if with == Conflicts::Refused && !conflicts.is_empty() {
-        let allowed = last_applied(cx, old, patch);
+        let allowed = annotation::last_applied(cx, old);
         let left: Vec<_> = conflicts
             .iter()
             .map(|(at, set)| (*at, set.difference(&allowed)))
@@ -498,7 +499,7 @@ fn settle(
     }
     managed.retain(|it| !it.set.is_empty());
     if cx.manager == "kubectl" {
-        renew_annotation(merged, patch);
+        annotation::renew(merged, patch);
     }
     Ok(())
 }
@@ -528,61 +529,6 @@ fn refusal(managed: &[Entry], conflicts: Vec<(usize, FieldSet)>) -> Refused {
         }
     };
     Refused { code: 409, message, conflicts: listed }
-}
-
-/// The annotation of client-side apply.
-pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
-
-fn annotation(object: &Value) -> Option<&str> {
-    object.get("metadata")?.get("annotations")?.get(LAST_APPLIED)?.as_str()
-}
-
-// Paths that `kubectl` may take silently: applied client-side before and unchanged since.
-fn last_applied(cx: &Writer<'_>, live: &Value, _patch: &Value) -> FieldSet {
-    let read = || {
-        if cx.manager != "kubectl" {
-            return None;
-        }
-        let last: Value = serde_json::from_str(annotation(live)?).ok()?;
-        let schema = (cx.schema)(cx.api_version)?;
-        if last.get("apiVersion").and_then(Value::as_str) != Some(cx.api_version) {
-            return None;
-        }
-        let over = typed::merge(&schema, live, &last);
-        Some(
-            typed::fields(&schema, &last)
-                .difference(&typed::compare(&schema, live, &over).changed()),
-        )
-    };
-    read().unwrap_or_default()
-}
-
-fn renew_annotation(object: &mut Value, patch: &Value) {
-    if annotation(object).is_none_or(str::is_empty) {
-        return;
-    }
-    let mut last = patch.clone();
-    take_managed(&mut last);
-    if let Some(Value::Object(all)) = last.pointer_mut("/metadata/annotations") {
-        all.shift_remove(LAST_APPLIED);
-    }
-    let text = format!("{}\n", go::json(&sorted(&last)));
-    if let Some(Value::Object(all)) = object.pointer_mut("/metadata/annotations") {
-        all.insert(LAST_APPLIED.to_owned(), Value::from(text));
-    }
-}
-
-// As Go writes maps.
-fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Object(fields) => {
-            let mut fields: Vec<(&String, &Value)> = fields.iter().collect();
-            fields.sort_by_key(|(name, _)| *name);
-            fields.into_iter().map(|(name, value)| (name.clone(), sorted(value))).collect()
-        }
-        Value::Array(items) => items.iter().map(sorted).collect(),
-        other => other.clone(),
-    }
 }
 
 fn prune(

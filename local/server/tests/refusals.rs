@@ -173,3 +173,79 @@ fn webhook_configurations() {
         ],
     );
 }
+
+#[test]
+fn endpoints_jobs_and_time_zones() {
+    check(
+        "v1",
+        "endpoints",
+        json!({"subsets": [{"addresses": [{"ip": "10.1.2.3"}], "ports": [{"port": 80}, {"port": 81, "name": "x"}]}]}),
+        &["subsets[0].ports[0].name: Required value"],
+    );
+    let pod = json!({"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]});
+    let plane = Plane::new(Options::default()).expect("a plane");
+    let job = json!({"spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {"spec": pod}}});
+    let found = refused(&plane, "batch/v1", "jobs", job);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].ends_with("`selector` not auto-generated"), "{found:?}");
+    assert!(found[1].ends_with("`selector` does not match template `labels`"), "{found:?}");
+    if std::path::Path::new("/usr/share/zoneinfo/Europe/Berlin").is_file() {
+        let cron = |zone: &str| json!({"spec": {"schedule": "@daily", "timeZone": zone, "jobTemplate": {"spec": {"template": {"spec": pod}}}}});
+        check("batch/v1", "cronjobs", cron("Europe/Berlin"), &[]);
+        let wanted = "spec.timeZone: Invalid value: \"Mars/X\": unknown time zone Mars/X";
+        check("batch/v1", "cronjobs", cron("Mars/X"), &[wanted]);
+    }
+}
+
+#[test]
+fn what_pods_change_by_subresources_of_their_own() {
+    let plane = Plane::new(Options::default()).expect("a plane");
+    let handle = plane.handle("test");
+    let target = handle.target("v1", "pods", "default", "a").expect("known");
+    let pod =
+        json!({"metadata": {"name": "a"}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
+    handle.create(&target, pod).expect("a pod");
+    let debugged = |object: &mut Value| {
+        object["spec"]["ephemeralContainers"] =
+            json!([{"name": "d", "image": "i", "terminationMessagePolicy": "File"}]);
+    };
+    assert_eq!(handle.modify(&target, debugged).expect_err("not here").code, 422);
+    let part = |name: &str| {
+        let mut part = target.clone();
+        part.subresource = name.to_owned();
+        part
+    };
+    handle.modify(&part("ephemeralcontainers"), debugged).expect("here");
+    let more = |object: &mut Value| {
+        object["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": "1"}});
+    };
+    assert_eq!(handle.modify(&target, more).expect_err("not here").code, 422);
+    let refused = handle.modify(&part("resize"), more).expect_err("another class").status();
+    assert!(refused["message"].as_str().expect("a text").contains("QOS Class may not change"));
+}
+
+#[test]
+fn owners_that_another_version_has_no_words_for() {
+    let plane = Plane::new(Options::default()).expect("a plane");
+    let handle = plane.handle("test");
+    let version = |name: &str, fields: Value| {
+        json!({"name": name, "served": true, "storage": name == "v2", "schema": {"openAPIV3Schema": {
+            "type": "object", "properties": {"spec": {"type": "object", "properties": fields}}}}})
+    };
+    let text = json!({"type": "string"});
+    let definition = json!({"metadata": {"name": "lamps.test.dev"}, "spec": {
+        "group": "test.dev", "scope": "Namespaced", "names": {"plural": "lamps", "kind": "Lamp"},
+        "versions": [version("v1", json!({"a": text})), version("v2", json!({"a": text, "b": text}))],
+    }});
+    let target = handle.target("apiextensions.k8s.io/v1", "customresourcedefinitions", "", "");
+    handle.create(&target.expect("known"), definition).expect("a definition");
+    let old = handle.target("test.dev/v1", "lamps", "default", "l").expect("served");
+    let new = handle.target("test.dev/v2", "lamps", "default", "l").expect("served");
+    let lamp = json!({"apiVersion": "test.dev/v1", "kind": "Lamp", "metadata": {"name": "l"}, "spec": {"a": "x"}});
+    handle.create(&old, lamp).expect("a lamp");
+    let same = handle.modify(&new, |object| object["spec"]["a"] = json!("y")).expect("written");
+    let owners = same["metadata"]["managedFields"].as_array().expect("owners").len();
+    assert_eq!(owners, 2, "{same}");
+    let more = handle.modify(&new, |object| object["spec"]["b"] = json!("z")).expect("written");
+    assert!(more["metadata"]["managedFields"].is_null(), "{more}");
+}

@@ -163,8 +163,8 @@ async fn follow(cluster: OnPlane, events: Sender<Event>) {
                 let Some(id) = cluster.id(&change.key) else { continue };
                 let event = Event {
                     id,
-                    old: change.previous.map(|(_, value)| (*value).clone()),
-                    new: change.value.map(|value| (*value).clone()),
+                    old: change.previous.as_ref().map(|(_, value)| Value::clone(value)),
+                    new: change.value.as_ref().map(|value| Value::clone(value)),
                 };
                 if events.send(event).await.is_err() {
                     return;

@@ -1,5 +1,6 @@
 //! What the admission plugins and allocators of a cluster do to objects.
 
+mod limits; // LimitRanges
 mod service; // cluster addresses, node ports
 pub mod webhook; // who else is asked
 
@@ -15,7 +16,10 @@ pub fn on_create(plane: &Plane, target: &Target, object: &mut Value) -> Result<(
         return Ok(());
     }
     match (resource.group.as_str(), resource.plural.as_str()) {
-        ("", "pods") => pod(plane, target, object),
+        ("", "pods") => {
+            limits::fill(plane, target, object);
+            pod(plane, target, object)
+        }
         ("", "persistentvolumeclaims") => {
             finalizer(object, "kubernetes.io/pvc-protection");
             Ok(())
@@ -48,8 +52,20 @@ pub fn allocate(plane: &Plane, target: &Target, object: &mut Value) -> Result<()
     Ok(())
 }
 
+/// Before an object is stored, after webhooks saw it: whether it keeps within the limits of its namespace.
+pub fn within_limits(plane: &Plane, target: &Target, object: &Value) -> Result<()> {
+    let resource = &target.resource;
+    if resource.is("", "pods") || resource.is("", "persistentvolumeclaims") {
+        limits::check(plane, target, object)?;
+    }
+    Ok(())
+}
+
 /// Before a change is stored.
 pub fn on_update(plane: &Plane, target: &Target, old: &Value, object: &mut Value) -> Result<()> {
+    if target.resource.is("", "persistentvolumeclaims") && target.subresource.is_empty() {
+        limits::check(plane, target, object)?;
+    }
     if target.resource.is("", "services") && target.subresource.is_empty() {
         service::release(old, object);
         service::allocate(plane, target, old, object)?;

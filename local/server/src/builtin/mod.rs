@@ -11,9 +11,15 @@ use crate::custom;
 use crate::resource::Resource;
 use crate::status::FieldError;
 
-/// What is wrong with an object of a built-in kind, as it is stored; `old` is what it replaces.
+/// What is wrong with an object of a built-in kind, as it is stored; `old` is what it replaces, by way of the
+/// subresource `part`.
 #[must_use]
-pub fn errors(resource: &Resource, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
+pub fn errors(
+    resource: &Resource,
+    part: &str,
+    object: &Value,
+    old: Option<&Value>,
+) -> Vec<FieldError> {
     let mut found = Vec::new();
     let spec = &object["spec"];
     let key = (resource.group.as_str(), resource.plural.as_str());
@@ -27,7 +33,7 @@ pub fn errors(resource: &Resource, object: &Value, old: Option<&Value>) -> Vec<F
             workload::containers(spec, "spec", &mut found);
             workload::pod_volumes(spec, "spec", &mut found);
             if let Some(old) = old {
-                unchanged::pod(&old["spec"], spec, &mut found);
+                unchanged::pod(part, &old["spec"], spec, &mut found);
             }
         }
         ("autoscaling", "horizontalpodautoscalers") => cluster::autoscaler(spec, &mut found),

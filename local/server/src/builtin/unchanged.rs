@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use crate::kinds::qos;
 use crate::status::FieldError;
 
 fn without(spec: &Value, fields: &[&str]) -> Value {
@@ -13,8 +14,13 @@ fn without(spec: &Value, fields: &[&str]) -> Value {
     spec
 }
 
-/// A Pod: images, deadline and more tolerations may change.
-pub(super) fn pod(old: &Value, new: &Value, found: &mut Vec<FieldError>) {
+/// A Pod: images, deadline and more tolerations may change; what it needs and who debugs it by subresources of
+/// their own.
+pub(super) fn pod(part: &str, old: &Value, new: &Value, found: &mut Vec<FieldError>) {
+    if part == "resize" && qos(old) != qos(new) {
+        let why = "Pod QOS Class may not change as a result of resizing";
+        found.push(FieldError::invalid("spec", &Value::from(qos(old)), why));
+    }
     let had: Vec<&Value> = old["tolerations"].as_array().into_iter().flatten().collect();
     let has: Vec<&Value> = new["tolerations"].as_array().into_iter().flatten().collect();
     let timeless = |toleration: &Value| without(toleration, &["tolerationSeconds"]);
@@ -35,11 +41,18 @@ pub(super) fn pod(old: &Value, new: &Value, found: &mut Vec<FieldError>) {
             ],
         );
         for list in ["containers", "initContainers"] {
+            let mut free = vec!["image", "imagePullPolicy"];
+            if part == "resize" {
+                free.push("resources");
+            }
             for container in spec[list].as_array_mut().into_iter().flatten() {
-                *container = without(container, &["image", "resources", "imagePullPolicy"]);
+                *container = without(container, &free);
             }
         }
-        let debugging = spec["ephemeralContainers"].as_array().map_or(0, Vec::len);
+        let debugging = match part {
+            "ephemeralcontainers" => Value::Null,
+            _ => spec["ephemeralContainers"].clone(),
+        };
         (
             without(&spec, &["ephemeralContainers", "containers", "initContainers"]),
             spec["containers"].clone(),
@@ -48,7 +61,7 @@ pub(super) fn pod(old: &Value, new: &Value, found: &mut Vec<FieldError>) {
         )
     };
     let (before, after) = (plain(old), plain(new));
-    if (&before.0, &before.1, &before.2) != (&after.0, &after.1, &after.2) {
+    if before != after {
         found.push(FieldError::forbidden("spec", "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"));
     }
 }

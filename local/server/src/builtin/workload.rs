@@ -180,7 +180,12 @@ fn selector_errors(selector: &Value, found: &mut Vec<FieldError>) {
 pub(super) fn job(object: &Value, old: Option<&Value>, found: &mut Vec<FieldError>) {
     let spec = &object["spec"];
     job_spec(spec, "spec", found);
-    let Some(old) = old else { return };
+    let Some(old) = old else {
+        if spec["manualSelector"] != json!(true) {
+            own_selector(object, found);
+        }
+        return;
+    };
     for field in ["completions", "selector", "completionMode"] {
         if old["spec"][field] != spec[field] {
             found.push(FieldError::invalid(
@@ -207,6 +212,24 @@ pub(super) fn job(object: &Value, old: Option<&Value>, found: &mut Vec<FieldErro
     let suspended = old["spec"]["suspend"] == json!(true);
     if !suspended && old["spec"]["template"] != spec["template"] {
         found.push(FieldError::invalid("spec.template", &spec["template"], "field is immutable"));
+    }
+}
+
+// Without a word to the contrary a Job selects its Pods by its own uid.
+fn own_selector(object: &Value, found: &mut Vec<FieldError>) {
+    let (spec, uid) = (&object["spec"], &object["metadata"]["uid"]);
+    let own = json!({"matchLabels": {"batch.kubernetes.io/controller-uid": uid}});
+    if spec["selector"] != own {
+        found.push(FieldError::invalid(
+            "spec.selector",
+            &spec["selector"],
+            "`selector` not auto-generated",
+        ));
+    }
+    let labels = &spec["template"]["metadata"]["labels"];
+    if !object_selects(&spec["selector"], labels) {
+        let why = "`selector` does not match template `labels`";
+        found.push(FieldError::invalid("spec.template.metadata.labels", labels, why));
     }
 }
 

@@ -84,16 +84,18 @@ pub(super) fn change(plane: &Plane, asked: &Asked, target: &Target) -> Result<Re
         "application/apply-patch+yaml" => PatchKind::Apply {
             conflicts: if asked.flag("force") { Conflicts::Forced } else { Conflicts::Refused },
         },
-        _ => {
-            let known = if target.resource.custom.is_some() {
-                "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
+        other => {
+            // A patch that others know is refused by the kind, what is no patch by the server.
+            let text = if other == "application/strategic-merge-patch+json" {
+                "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
             } else {
-                "application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml"
+                "415: Unsupported Media Type"
             };
-            let text = format!(
-                "the body of the request was in an unknown format - accepted media types include: {known}"
-            );
-            return Err(ApiError::new(415, "UnsupportedMediaType", text));
+            let mut error = ApiError::new(415, "UnsupportedMediaType", text);
+            if other != "application/strategic-merge-patch+json" {
+                error.details = Some(Box::new(json!({})));
+            }
+            return Err(error);
         }
     };
     let mut options = write_options(asked, "patch")?;

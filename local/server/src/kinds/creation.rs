@@ -105,7 +105,9 @@ pub fn prepare_create(resource: &Resource, object: &mut Value) {
     }
 }
 
-fn qos(spec: &Value) -> &'static str {
+/// How sure a Pod may be of what it asks for.
+#[must_use]
+pub fn qos(spec: &Value) -> &'static str {
     let containers = spec["containers"].as_array().into_iter().flatten();
     let containers: Vec<&Value> =
         containers.chain(spec["initContainers"].as_array().into_iter().flatten()).collect();

@@ -160,6 +160,11 @@ pub(super) fn set_defaults(resource: &Resource, object: &mut Value) {
         }
     }
     match key {
+        ("", "limitranges") => {
+            for item in each(&mut object["spec"], "limits") {
+                limits(item);
+            }
+        }
         ("", "secrets") => {
             default(object, "type", json!("Opaque"));
             fold_strings(object);
@@ -409,6 +414,22 @@ fn container_defaults(container: &mut Value) {
         let field = variable.get_mut("valueFrom").and_then(|from| from.get_mut("fieldRef"));
         if let Some(field) = field.filter(|field| field.is_object()) {
             default(field, "apiVersion", json!("v1"));
+        }
+    }
+}
+
+// What a container may have at most is what it gets, and what it gets is what it asks for.
+fn limits(item: &mut Value) {
+    if item["type"] != json!("Container") {
+        return;
+    }
+    for (key, others) in [("default", &["max"][..]), ("defaultRequest", &["default", "min"][..])] {
+        for other in others {
+            let given = item[*other].clone();
+            for (name, amount) in given.as_object().into_iter().flatten() {
+                default(item, key, json!({}));
+                default(&mut item[key], name, amount.clone());
+            }
         }
     }
 }

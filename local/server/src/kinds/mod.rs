@@ -14,7 +14,7 @@ use crate::{custom, decode};
 
 use defaults::{default, set_defaults};
 
-pub use creation::prepare_create;
+pub use creation::{prepare_create, qos};
 pub use deletion::{begin_deletion, deletion_shows_object, mark_deleted, may_go};
 pub use versions::{present, shown, to_stored};
 

@@ -134,10 +134,11 @@ impl Plane {
 
     pub(super) fn validate(
         &self,
-        resource: &Resource,
+        target: &Target,
         object: &Value,
         old: Option<&Value>,
     ) -> Result<()> {
+        let resource = &*target.resource;
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
         // Events are one kind in two groups.
         let group = if resource.is("events.k8s.io", "events") { "" } else { &resource.group };
@@ -151,17 +152,17 @@ impl Plane {
             return Ok(());
         }
         let mut errors = meta::check(resource, object, old);
-        errors.extend(builtin::errors(resource, object, old));
+        errors.extend(builtin::errors(resource, &target.subresource, object, old));
         if errors.is_empty() { Ok(()) } else { fail(&errors) }
     }
 
     pub(super) fn validate_update(
         &self,
-        resource: &Resource,
+        target: &Target,
         next: &Value,
         current: &Value,
     ) -> Result<()> {
-        self.validate(resource, next, Some(current))
+        self.validate(target, next, Some(current))
     }
 }
 
