@@ -22,10 +22,19 @@ pub fn mark_applied(object: &mut Value) {
     }
 }
 
+/// Whether it is settled who owns what in an object that is to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owners {
+    /// A server-side apply settled it.
+    Settled,
+    /// What changes is to become the writer's.
+    Open,
+}
+
 /// Takes the mark away; whether it was there.
-pub fn take_applied(mut object: Value) -> (Value, bool) {
+pub fn take_applied(mut object: Value) -> (Value, Owners) {
     let had = object.as_object_mut().is_some_and(|fields| fields.shift_remove(APPLIED).is_some());
-    (object, had)
+    (object, if had { Owners::Settled } else { Owners::Open })
 }
 
 /// The schema of a resource, as local-merge wants it.

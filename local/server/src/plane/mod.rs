@@ -18,6 +18,7 @@ use body::{report, unreadable};
 
 use crate::admit::webhook::{self, Operation};
 use crate::auth::User;
+use crate::ownership::Owners;
 use crate::resource::{Registry, Resource};
 use crate::status::{ApiError, Result};
 use crate::{admit, auth, kinds, meta, ownership, quota};
@@ -248,8 +249,8 @@ impl Plane {
         options: &mut WriteOptions,
     ) -> Result<Shown> {
         let resource = &target.resource;
-        let applied;
-        (body, applied) = ownership::take_applied(body);
+        let owners;
+        (body, owners) = ownership::take_applied(body);
         self.read_body(resource, &mut body, options)?;
         self.place(target, &mut body)?;
         {
@@ -277,7 +278,7 @@ impl Plane {
         ownership::one_reference_each(&mut body, &mut options.warnings);
         options.warnings.extend(meta::warnings(resource, &body));
         // What the server adds from here on belongs to nobody.
-        if !applied {
+        if owners == Owners::Open {
             ownership::on_update(resource, "", &Value::Null, &mut body, &options.manager)?;
         }
         admit::on_create(self, target, &mut body)?;
@@ -423,12 +424,12 @@ impl Plane {
             {
                 return Err(target.conflict());
             }
-            let (mut next, applied) = ownership::take_applied(next);
-            if applied && self.is_settled(resource, &current, &next) {
+            let (mut next, owners) = ownership::take_applied(next);
+            if owners == Owners::Settled && self.is_settled(resource, &current, &next) {
                 options.warnings.extend(meta::warnings(resource, &next));
                 return Ok(current);
             }
-            next = self.settle(target, &current, next, applied, options)?;
+            next = self.settle(target, &current, next, owners, options)?;
             next["metadata"]["resourceVersion"] = current["metadata"]["resourceVersion"].clone();
             let ends =
                 !next["metadata"]["deletionTimestamp"].is_null() && kinds::may_go(resource, &next);
@@ -477,7 +478,7 @@ impl Plane {
         target: &Target,
         current: &Value,
         mut next: Value,
-        applied: bool,
+        owners: Owners,
         options: &mut WriteOptions,
     ) -> Result<Value> {
         let resource = &target.resource;
@@ -490,7 +491,7 @@ impl Plane {
             options.warnings.extend(meta::warnings(resource, &next));
         }
         keep::restore(target, current, &mut next);
-        if !applied && target.subresource != "binding" {
+        if owners == Owners::Open && target.subresource != "binding" {
             ownership::on_update(
                 resource,
                 &target.subresource,

@@ -18,6 +18,13 @@ pub(super) fn any(plane: &Plane) -> bool {
     !plane.store().list(&format!("{GROUP}/validatingadmissionpolicybindings/")).1.is_empty()
 }
 
+/// What an expression that cannot be answered means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Failure {
+    Denies,
+    Passes,
+}
+
 /// What a policy, by one of its bindings, has against a request.
 struct Denial {
     reason: String,
@@ -147,10 +154,13 @@ fn denials(
     seen: &Seen,
     about: &Value,
 ) -> Vec<Denial> {
-    let strict = policy["failurePolicy"].as_str() != Some("Ignore");
-    let failed = |message: String| match strict {
-        true => vec![Denial { reason: "Invalid".to_owned(), message }],
-        false => Vec::new(),
+    let failure = match policy["failurePolicy"].as_str() {
+        Some("Ignore") => Failure::Passes,
+        _ => Failure::Denies,
+    };
+    let failed = |message: String| match failure {
+        Failure::Denies => vec![Denial { reason: "Invalid".to_owned(), message }],
+        Failure::Passes => Vec::new(),
     };
     let conditions = policy["matchConditions"].as_array().map(Vec::as_slice).unwrap_or_default();
     match condition::all_hold(conditions, &seen.object, &seen.old, about) {
@@ -182,7 +192,7 @@ fn denials(
         }
         variables(policy, &mut context);
         for validation in policy["validations"].as_array().into_iter().flatten() {
-            found.extend(against(validation, &context, strict));
+            found.extend(against(validation, &context, failure));
         }
     }
     found
@@ -209,7 +219,7 @@ fn run(expression: &str, context: &Context<'_>) -> Result<Cel, String> {
     program.execute(context).map_err(|error| error.to_string())
 }
 
-fn against(validation: &Value, context: &Context<'_>, strict: bool) -> Option<Denial> {
+fn against(validation: &Value, context: &Context<'_>, failure: Failure) -> Option<Denial> {
     let text = |key: &str| validation[key].as_str().unwrap_or_default();
     let expression = text("expression").trim();
     let reason = match text("reason") {
@@ -235,7 +245,7 @@ fn against(validation: &Value, context: &Context<'_>, strict: bool) -> Option<De
             let message = message.unwrap_or_else(|| format!("failed expression: {expression}"));
             Some(Denial { reason, message })
         }
-        other if strict => {
+        other if failure == Failure::Denies => {
             let why = other.err().unwrap_or_else(|| "it is neither true nor false".to_owned());
             let message = format!("expression '{expression}' resulted in error: {why}");
             Some(Denial { reason: "Invalid".to_owned(), message })
