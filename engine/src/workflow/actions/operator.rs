@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::object::{agreeing, at_home};
-use super::{Acting, Done, Trouble, explain};
+use super::{Acting, Done, Host, Trouble, explain};
 use crate::api::object::set_annotation;
 
 /// The context of the workflow, as JSON (W-91, W-92).
@@ -26,7 +26,7 @@ pub(in crate::workflow) async fn carry_out(
 ) -> Result<Done, Trouble> {
     let mut object = given.clone();
     at_home(&mut object, "", with).await?;
-    let context = json!({"components": components(with).await, "vars": with.variables.all()});
+    let context = json!({"components": components(with.host).await, "vars": with.variables.all()});
     set_annotation(&mut object, CONTEXT, &context.to_string());
     let live = with.host.dispatch(vec![object], "").await.map_err(explain)?;
     let live = live.into_iter().next().unwrap_or_default();
@@ -38,10 +38,10 @@ pub(in crate::workflow) async fn carry_out(
 }
 
 /// Manifests of the components by name; one that cannot be rendered yet is left out.
-async fn components(with: &Acting<'_>) -> Value {
+async fn components(host: &dyn Host) -> Value {
     let mut all = Map::new();
-    for (name, component) in with.host.components() {
-        if let Ok(rendered) = with.host.render_component(&component, "", "").await {
+    for (name, component) in host.components() {
+        if let Ok(rendered) = host.render_component(&component, "", "").await {
             all.insert(name, rendered.output);
         }
     }
