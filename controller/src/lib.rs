@@ -22,6 +22,8 @@ pub mod lease; // at most one controller acts
 pub mod install; // CRDs and definitions
 pub mod control; // suspend, resume, terminate, restart
 pub mod report; // what an Application has become
+pub mod git; // repositories, by the program git
+pub mod packages; // Package objects
 pub mod outside; // web and mail servers
 pub mod mirror; // what watches have shown
 mod recorder; // events, told in the background

@@ -4,11 +4,13 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use lateen_engine::world::{Error, HttpRequest, HttpResponse, Mail, Tls};
+use lateen_engine::world::{Checkout, Error, HttpRequest, HttpResponse, Mail, Tls, Tree};
 use lettre::message::{Mailbox, header::ContentType};
 use lettre::transport::smtp::AsyncSmtpTransport;
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::{Address, AsyncTransport, Message, Tokio1Executor};
+
+use crate::git;
 
 /// Longest wait for an answer, whatever a step says.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -23,13 +25,30 @@ const KEYS: usize = 10_000;
 pub struct Outside {
     http: reqwest::Client,
     seen: Mutex<HashMap<String, VecDeque<Instant>>>,
+    /// What was fetched lately, so that looking again does not mean fetching again.
+    trees: Mutex<Vec<(Instant, Checkout, Tree)>>,
+    files: Mutex<Vec<(Instant, HttpRequest, Vec<u8>)>>,
 }
+
+/// How long something that was fetched is good enough.
+const FRESH: Duration = Duration::from_secs(60);
+
+/// So many of each are kept.
+const KEPT: usize = 16;
+
+/// Largest file that is fetched.
+const FILE_LIMIT: usize = 32 << 20;
 
 impl Default for Outside {
     fn default() -> Self {
         // An error says that one is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Self { http: reqwest::Client::new(), seen: Mutex::default() }
+        Self {
+            http: reqwest::Client::new(),
+            seen: Mutex::default(),
+            trees: Mutex::default(),
+            files: Mutex::default(),
+        }
     }
 }
 
@@ -39,6 +58,43 @@ impl Outside {
     /// # Errors
     /// There is no answer, or the request makes no sense.
     pub async fn http(&self, request: &HttpRequest) -> Result<HttpResponse, Error> {
+        let (status, headers, body) = self.ask(request, ANSWER_LIMIT).await?;
+        Ok(HttpResponse { status, headers, body: String::from_utf8_lossy(&body).into_owned() })
+    }
+
+    /// A file from a web server, perhaps fetched a moment ago.
+    ///
+    /// # Errors
+    /// There is no answer, or it is no success.
+    pub async fn download(&self, request: &HttpRequest) -> Result<Vec<u8>, Error> {
+        if let Some(known) = recall(&self.files, request) {
+            return Ok(known);
+        }
+        let (status, _, body) = self.ask(request, FILE_LIMIT).await?;
+        match status {
+            200..300 => {
+                remember(&self.files, request, &body);
+                Ok(body)
+            }
+            404 => Err(Error::NotFound(format!("{}: there is no such file", request.url))),
+            _ => Err(Error::Unavailable(format!("{} answers {status}", request.url))),
+        }
+    }
+
+    /// The files of a git repository, perhaps fetched a moment ago.
+    ///
+    /// # Errors
+    /// What git says.
+    pub async fn checkout(&self, what: &Checkout, trust: git::Trust) -> Result<Tree, Error> {
+        if let Some(known) = recall(&self.trees, what).filter(|_| !what.fresh) {
+            return Ok(known);
+        }
+        let tree = git::checkout(what, trust).await?;
+        remember(&self.trees, what, &tree);
+        Ok(tree)
+    }
+
+    async fn ask(&self, request: &HttpRequest, limit: usize) -> Result<Answer, Error> {
         let wrong = |error: reqwest::Error| Error::Unavailable(reason(&error));
         let method = reqwest::Method::from_bytes(request.method.as_bytes())
             .map_err(|error| Error::Invalid(error.to_string()))?;
@@ -62,13 +118,13 @@ impl Outside {
             .collect();
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(wrong)? {
-            if body.len() + chunk.len() > ANSWER_LIMIT {
-                let limit = ANSWER_LIMIT >> 20;
+            if body.len() + chunk.len() > limit {
+                let limit = limit >> 20;
                 return Err(Error::Invalid(format!("the answer is larger than {limit} MiB")));
             }
             body.extend_from_slice(&chunk);
         }
-        Ok(HttpResponse { status, headers, body: String::from_utf8_lossy(&body).into_owned() })
+        Ok((status, headers, body))
     }
 
     /// Sends one mail to all its receivers.
@@ -116,6 +172,24 @@ impl Outside {
         }
         admitted
     }
+}
+
+/// Status, header fields, body.
+type Answer = (u16, Vec<(String, String)>, Vec<u8>);
+
+fn recall<K: PartialEq, V: Clone>(of: &Mutex<Vec<(Instant, K, V)>>, key: &K) -> Option<V> {
+    let mut known = of.lock().ok()?;
+    known.retain(|it| it.0.elapsed() < FRESH);
+    known.iter().find(|it| it.1 == *key).map(|it| it.2.clone())
+}
+
+fn remember<K: PartialEq + Clone, V: Clone>(of: &Mutex<Vec<(Instant, K, V)>>, key: &K, value: &V) {
+    let Ok(mut known) = of.lock() else { return };
+    known.retain(|it| it.1 != *key);
+    if known.len() >= KEPT {
+        known.remove(0);
+    }
+    known.push((Instant::now(), key.clone(), value.clone()));
 }
 
 fn client(tls: &Tls) -> Result<reqwest::Client, Error> {

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use chrono::Utc;
-use cue_session::Runtime;
+use cue_session::{Package, Runtime, Source};
 use futures::StreamExt;
 use http::Request;
 use kube::Client;
@@ -20,9 +20,11 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::clusters;
+use crate::git::Trust;
 use crate::kinds::Resource;
 use crate::mirror::Coverage;
 use crate::observe::Metrics;
+use crate::packages::Packages;
 use crate::queue::Queue;
 use crate::report;
 use crate::rest::{self, ActAs};
@@ -39,6 +41,8 @@ pub struct Options {
     pub settings: Settings,
     /// Only Applications of this namespace; empty: all.
     pub namespace: String,
+    /// Where git repositories may be.
+    pub repositories: Trust,
 }
 
 impl Default for Options {
@@ -48,6 +52,7 @@ impl Default for Options {
             resync: Duration::from_secs(300),
             settings: Settings::default(),
             namespace: String::new(),
+            repositories: Trust::Files,
         }
     }
 }
@@ -108,6 +113,15 @@ const RUN_NAME: &str = "workflowrun.oam.dev/name";
 /// Label that names its namespace.
 const RUN_NAMESPACE: &str = "workflowrun.oam.dev/namespace";
 
+/// Packages that come with the program, and those that Package objects declare.
+fn library(own: impl Iterator<Item = lateen_definitions::Package>, more: &[Package]) -> Library {
+    let own = own.map(|it| {
+        let sources = vec![Source::new(format!("{}.cue", it.path), it.source)];
+        Package { path: it.path.into(), sources }
+    });
+    Library::new(own.chain(more.iter().cloned()).collect())
+}
+
 /// Runs until `stop`.
 pub async fn run(
     client: Client,
@@ -118,15 +132,16 @@ pub async fn run(
 ) {
     // Nothing, if it does not say.
     let cluster_version = clusters::version(&client).await.unwrap_or_default();
+    let packages = Packages::read(&client).await;
     let shared = Arc::new(Shared {
         cluster_version,
-        world: KubeWorld::new(client.clone(), metrics.clone()),
+        world: KubeWorld::new(client.clone(), metrics.clone())
+            .trusting(options.repositories)
+            .asking(packages.services),
         client,
         runtime,
-        render_library: lateen_definitions::render_packages()
-            .map(|it| (it.path, it.source))
-            .collect(),
-        step_library: lateen_definitions::packages().map(|it| (it.path, it.source)).collect(),
+        render_library: library(lateen_definitions::render_packages(), &packages.imports),
+        step_library: library(lateen_definitions::packages(), &packages.imports),
         queue: Queue::default(),
         metrics,
         options,

@@ -1,5 +1,6 @@
 //! The engine's World on a Kubernetes API.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,12 +11,13 @@ use lateen_engine::api::SYSTEM_NAMESPACE;
 use lateen_engine::api::names::is_local;
 use lateen_engine::render::ClusterVersion;
 use lateen_engine::world::{
-    Apply, Call, Error, HttpRequest, HttpResponse, Identity, LogPart, Mail, ObjectRef, PatchKind,
-    World,
+    Apply, Call, Checkout, Error, HttpRequest, HttpResponse, Identity, LogPart, Mail, ObjectRef,
+    PatchKind, Push, Pushed, Service, Tree, World,
 };
 use serde_json::{Value, json};
 
 use crate::clusters::{Clusters, Member};
+use crate::git;
 use crate::mirror::Mirror;
 use crate::observe::{Metrics, Request};
 use crate::outside::Outside;
@@ -35,6 +37,10 @@ pub struct KubeWorld {
     outside: Arc<Outside>,
     mirror: Arc<Mirror>,
     recorder: Recorder,
+    /// Where repositories may be.
+    trust: git::Trust,
+    /// Providers that only Package objects know.
+    services: Arc<HashMap<String, Service>>,
 }
 
 impl KubeWorld {
@@ -43,7 +49,18 @@ impl KubeWorld {
         let (identity, outside, mirror) = Default::default();
         let recorder = Recorder::start(client.clone(), metrics.clone());
         let clusters = Arc::new(Clusters::new(client));
-        Self { clusters, identity, metrics, outside, mirror, recorder }
+        let (trust, services) = Default::default();
+        Self { clusters, identity, metrics, outside, mirror, recorder, trust, services }
+    }
+
+    /// Repositories may be elsewhere: in folders of this machine not where others say what is fetched.
+    pub fn trusting(self, trust: git::Trust) -> Self {
+        Self { trust, ..self }
+    }
+
+    /// With providers that Package objects declare.
+    pub fn asking(self, services: HashMap<String, Service>) -> Self {
+        Self { services: Arc::new(services), ..self }
     }
 
     /// What watches have shown; whoever watches fills it.
@@ -267,6 +284,18 @@ impl World for KubeWorld {
         Box::pin(self.outside.http(request))
     }
 
+    fn download<'a>(&'a self, request: &'a HttpRequest) -> Call<'a, Vec<u8>> {
+        Box::pin(self.outside.download(request))
+    }
+
+    fn checkout<'a>(&'a self, what: &'a Checkout) -> Call<'a, Tree> {
+        Box::pin(self.outside.checkout(what, self.trust))
+    }
+
+    fn push<'a>(&'a self, what: &'a Push) -> Call<'a, Pushed> {
+        Box::pin(git::push(what, self.trust))
+    }
+
     fn mail<'a>(&'a self, mail: &'a Mail) -> Call<'a, ()> {
         Box::pin(self.outside.mail(mail))
     }
@@ -330,6 +359,10 @@ impl World for KubeWorld {
             let Target { member, path } = &to;
             member.ask(rest::text(&member.client, path, &self.identity)).await.map_err(classify)
         })
+    }
+
+    fn service(&self, provider: &str) -> Option<Service> {
+        self.services.get(provider).cloned()
     }
 
     fn admits(&self, key: &str, limit: u32, period: Duration) -> bool {

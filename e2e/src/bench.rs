@@ -188,7 +188,7 @@ impl Plane {
         let installed = home.lateen(&["install", "--kubeconfig", &kubeconfig]);
         anyhow::ensure!(installed.code == 0, "lateen install: {}", installed.err);
         let mut command = home.command(&["controller", "--kubeconfig", &kubeconfig]);
-        command.arg("--leader-elect=false");
+        command.args(["--leader-elect=false", "--allow-file-repositories"]);
         let log = home.folder.path().join("controller.log");
         let controller = Running::start("lateen controller", &mut command, &log)?;
         Ok(Self { home, kubeconfig, port, _plane: plane, _controller: controller })

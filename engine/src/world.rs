@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use chrono::{DateTime, Utc};
+use lateen_charts::files::Files;
 use serde_json::Value;
 
 use crate::render::ClusterVersion;
@@ -179,6 +180,76 @@ pub struct HttpResponse {
     pub headers: Vec<(String, String)>,
 }
 
+/// How to get into a git repository; empty for none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Login {
+    /// Account.
+    pub user: String,
+    /// Its password, or a token.
+    pub password: String,
+    /// A private key for SSH, as PEM.
+    pub key: String,
+    /// Hosts that SSH knows.
+    pub known_hosts: String,
+}
+
+/// Part of a git repository.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Checkout {
+    /// Where the repository is.
+    pub url: String,
+    /// Branch, tag or commit; what the repository says if empty.
+    pub revision: String,
+    /// What was fetched a moment ago will not do.
+    pub fresh: bool,
+    /// How to get in.
+    pub login: Login,
+}
+
+/// Files of a commit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tree {
+    /// All files.
+    pub files: Files,
+    /// The commit.
+    pub commit: String,
+}
+
+/// Files that are to be all there is in a folder of a branch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Push {
+    /// Where the repository is.
+    pub url: String,
+    /// The branch; it is made if it is not there.
+    pub branch: String,
+    /// The folder.
+    pub folder: String,
+    /// Its files, by their paths in it.
+    pub files: Files,
+    /// Of the commit.
+    pub message: String,
+    /// How to get in.
+    pub login: Login,
+}
+
+/// What became of a push.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pushed {
+    /// The branch's commit now.
+    pub commit: String,
+    /// It is a new one: otherwise the files were there already.
+    pub changed: bool,
+}
+
+/// A provider that is not here: a web service that carries out what its package declares.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Service {
+    /// Its address, without the action.
+    pub endpoint: String,
+    /// Header fields of every request.
+    pub headers: Vec<(String, String)>,
+}
+
 /// Kinds without a namespace, for worlds that cannot tell.
 const CLUSTER_SCOPED: [&str; 12] = [
     "Namespace",
@@ -291,6 +362,18 @@ pub trait World: Send + Sync {
         let found = found.map(|it| (it.0.to_owned(), it.1.to_owned()));
         Box::pin(async move { Ok(found) })
     }
+    /// A file from a web server, as it is; any answer but a success is an error.
+    fn download<'a>(&'a self, _request: &'a HttpRequest) -> Call<'a, Vec<u8>> {
+        Box::pin(async { Err(Error::Unavailable("no files can be fetched from here".into())) })
+    }
+    /// The files of a git repository.
+    fn checkout<'a>(&'a self, _what: &'a Checkout) -> Call<'a, Tree> {
+        Box::pin(async { Err(Error::Unavailable("no repository can be read from here".into())) })
+    }
+    /// Pushes to a git repository; there is no commit if nothing changes.
+    fn push<'a>(&'a self, _what: &'a Push) -> Call<'a, Pushed> {
+        Box::pin(async { Err(Error::Unavailable("no repository can be written from here".into())) })
+    }
     /// Sends a mail.
     fn mail<'a>(&'a self, _mail: &'a Mail) -> Call<'a, ()> {
         Box::pin(async { Err(Error::Unavailable("no mail can be sent from here".into())) })
@@ -298,6 +381,10 @@ pub trait World: Send + Sync {
     /// What a pod wrote.
     fn logs<'a>(&'a self, _pod: &'a ObjectRef, _part: &'a LogPart) -> Call<'a, String> {
         Box::pin(async { Err(Error::Unavailable("no logs can be read from here".into())) })
+    }
+    /// Where a provider is that only a Package object knows.
+    fn service(&self, _provider: &str) -> Option<Service> {
+        None
     }
     /// Whether something named `key` may happen once more: not oftener than `limit` times in `period`.
     fn admits(&self, _key: &str, _limit: u32, _period: std::time::Duration) -> bool {

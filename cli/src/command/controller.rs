@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::builder::{OsStr, Resettable};
 use clap::{Args as ClapArgs, FromArgMatches as _};
+use lateen_controller::git::Trust;
 use lateen_controller::lease::{Candidate, Election};
 use lateen_controller::observe::{self, Metrics};
 use lateen_controller::run::{self, Options};
@@ -68,6 +69,10 @@ pub struct Args {
     #[arg(long, default_value_t = true, num_args = 0..=1, require_equals = true,
         default_missing_value = "true", action = clap::ArgAction::Set, value_name = "BOOL")]
     allow_cross_namespace_resource: bool,
+    /// Git repositories may be folders of this machine (file://): whoever writes Applications can read them then.
+    #[arg(long, default_value_t = false, num_args = 0..=1, require_equals = true,
+        default_missing_value = "true", action = clap::ArgAction::Set, value_name = "BOOL")]
+    allow_file_repositories: bool,
     /// Kinds that may be delivered: whitelist:KIND.VERSION.GROUP,… or blacklist:…
     #[arg(long, default_value = "", value_name = "LIST")]
     allow_resource_types: String,
@@ -161,6 +166,7 @@ pub async fn run(mut args: Args, cli: &Cli) -> anyhow::Result<Exit> {
             cluster_patience: chrono::Duration::from_std(patience).unwrap_or(chrono::Duration::MAX),
         },
         namespace: String::new(),
+        repositories: if args.allow_file_repositories { Trust::Files } else { Trust::Web },
     };
     let runtime = Arc::new(cue_runtime()?);
     let running = stop.clone();
@@ -274,6 +280,7 @@ mod tests {
             "--max-workflow-step-error-retry-times",
             "2",
             "--leader-elect=false",
+            "--allow-file-repositories",
             "--optimize-disable-component-revision",
             "--feature-gates=EnableSuspendOnFailure=true",
         ];
@@ -288,7 +295,7 @@ mod tests {
         assert_eq!(unknown, want);
         assert_eq!(args.application_revision_limit, 7);
         assert_eq!(args.max_workflow_step_error_retry_times, 2);
-        assert!(!args.leader_elect);
+        assert!(!args.leader_elect && args.allow_file_repositories);
         assert_eq!(args.feature_gates, "EnableSuspendOnFailure=true");
         assert_eq!(args.concurrent_reconciles, 4);
     }

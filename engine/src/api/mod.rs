@@ -13,7 +13,6 @@ pub mod policies; // built-in policies' properties; Policy
 pub mod revision; // ApplicationRevision
 pub mod tracker; // ResourceTracker
 pub mod workflow; // Workflow, steps, workflow status
-pub mod yaml; // objects as text
 
 pub use self::application::{
     AppPolicy, Application, ApplicationSpec, ApplicationStatus, AppliedResource, Component,
@@ -29,6 +28,7 @@ pub use self::workflow::{
     InputItem, OutputItem, StepStatus, Workflow, WorkflowRun, WorkflowSpec, WorkflowStatus,
     WorkflowStep,
 };
+pub use lateen_charts::yaml;
 
 /// Group and version of Application, its definitions, revisions and trackers.
 pub const V1BETA1: &str = "core.oam.dev/v1beta1";

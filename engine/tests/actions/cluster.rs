@@ -5,12 +5,14 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use lateen_charts::files::Files;
 use lateen_engine::workflow::Host;
 use lateen_engine::workflow::actions::Applied;
 use lateen_engine::world::{
-    Apply, Call, Error, HttpRequest, HttpResponse, LogPart, Mail, ObjectRef, PatchKind, World,
+    Apply, Call, Checkout, Error, HttpRequest, HttpResponse, LogPart, Mail, ObjectRef, PatchKind,
+    Push, Pushed, Service, Tree, World,
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::fixture::is_selected;
 
@@ -36,6 +38,8 @@ pub(crate) struct Cluster {
     state: Mutex<State>,
     answers: Value,
     logs: Value,
+    trees: Value,
+    services: Value,
 }
 
 impl Cluster {
@@ -54,6 +58,8 @@ impl Cluster {
             state: Mutex::new(state),
             answers: case["answers"].clone(),
             logs: case["logs"].clone(),
+            trees: case["trees"].clone(),
+            services: case["services"].clone(),
         }
     }
 
@@ -105,6 +111,15 @@ impl Cluster {
         live["metadata"]["resourceVersion"] = version.into();
         Ok(live.clone())
     }
+}
+
+fn files_of(tree: &Map<String, Value>) -> Files {
+    let mut files = Files::default();
+    for (path, text) in tree {
+        let text = text.as_str().expect("a text").as_bytes().to_vec();
+        files.add(path, text).expect("a path");
+    }
+    files
 }
 
 impl World for Cluster {
@@ -166,6 +181,48 @@ impl World for Cluster {
         _message: &'a str,
     ) -> Call<'a, ()> {
         Box::pin(async { Ok(()) })
+    }
+
+    /// `services` by provider: addresses.
+    fn service(&self, provider: &str) -> Option<Service> {
+        let endpoint = self.services[provider].as_str()?.to_owned();
+        Some(Service { endpoint, headers: vec![("X-Key".into(), "k".into())] })
+    }
+
+    /// `trees` by address: paths and texts.
+    fn checkout<'a>(&'a self, what: &'a Checkout) -> Call<'a, Tree> {
+        Box::pin(async move {
+            self.state().requests.push(json!({
+                "checkout": what.url, "revision": what.revision, "user": what.login.user,
+            }));
+            let Some(tree) = self.trees[&what.url].as_object() else {
+                return Err(Error::Unavailable(format!("{}: no such repository", what.url)));
+            };
+            Ok(Tree { files: files_of(tree), commit: "c0ffee".into() })
+        })
+    }
+
+    fn push<'a>(&'a self, what: &'a Push) -> Call<'a, Pushed> {
+        Box::pin(async move {
+            let files: Map<String, Value> =
+                what.files.all().map(|(path, text)| (path.to_owned(), text.into())).collect();
+            self.state().requests.push(json!({
+                "push": what.url, "branch": what.branch, "folder": what.folder,
+                "message": what.message, "files": files,
+            }));
+            Ok(Pushed { commit: "c0ffee".into(), changed: true })
+        })
+    }
+
+    /// `trees` by address: the archive of the files there, or one file.
+    fn download<'a>(&'a self, request: &'a HttpRequest) -> Call<'a, Vec<u8>> {
+        Box::pin(async move {
+            match &self.trees[&request.url] {
+                Value::String(text) => Ok(text.clone().into_bytes()),
+                Value::Object(tree) => Ok(files_of(tree).to_archive()),
+                _ => Err(Error::NotFound(format!("{}: there is no such file", request.url))),
+            }
+        })
     }
 
     fn http<'a>(&'a self, request: &'a HttpRequest) -> Call<'a, HttpResponse> {
@@ -272,11 +329,15 @@ impl<'a> Owner<'a> {
 
     fn workload(component: &Value, namespace: &str) -> Value {
         let namespace = if namespace.is_empty() { "home" } else { namespace };
-        json!({
+        let mut made = json!({
             "apiVersion": "v1", "kind": "ConfigMap",
             "metadata": {"name": component["name"], "namespace": namespace},
             "data": component["properties"],
-        })
+        });
+        if component["properties"]["pods"].is_number() {
+            made["spec"] = json!({"replicas": component["properties"]["pods"]});
+        }
+        made
     }
 
     async fn send(&self, workload: Value, cluster: &str) -> Result<Applied, Error> {

@@ -7,9 +7,11 @@
 //! everything flat on the field. `Asked` hides the difference.
 
 mod application; // components, policies, places of the owner
+mod charts; // charts and kustomizations
 mod clock; // dates and seconds since 1970
 mod configuration; // configurations kept as Secrets
 mod control; // waiting, suspending, ending, variables
+mod git; // repositories
 mod golayout; // Go's way to write a date's form
 mod mail; // sending mails
 mod object; // objects of a cluster
@@ -195,6 +197,8 @@ enum Deed {
     Connection,
     Query(query::Question),
     RenderChart,
+    BuildKustomization,
+    PushFiles,
 }
 
 /// Provider, the `#do` of its own form, the `#do` under `op` (empty if there is none), the deed.
@@ -262,6 +266,8 @@ const TABLE: &[(&str, &str, &str, Deed)] = &[
     ("ql", "read", "", Deed::Read),
     ("ql", "list", "", Deed::List),
     ("helm", "render", "", Deed::RenderChart),
+    ("kustomize", "build", "", Deed::BuildKustomization),
+    ("git", "push", "", Deed::PushFiles),
 ];
 
 fn find(provider: &str, verb: &str) -> Option<Deed> {
@@ -321,10 +327,13 @@ impl<'a> Asked<'a> {
 /// What went wrong; the step is tried again.
 pub async fn act(action: &Action, with: &mut Acting<'_>) -> Result<Done, Trouble> {
     let (provider, verb) = (action.provider.as_str(), action.verb.as_str());
-    let Some(deed) = find(provider, verb) else {
-        return Err(unknown(provider, verb));
-    };
     let asked = &Asked::new(action);
+    let Some(deed) = find(provider, verb) else {
+        let service = with.world.service(provider).filter(|_| !provider.is_empty());
+        let service = service.ok_or_else(|| unknown(provider, verb))?;
+        let returns = web::serve(&service, verb, &asked.params, with.world).await?;
+        return Ok(Done::Returns(returns));
+    };
     match deed {
         Deed::Wait => Ok(control::wait(asked)),
         Deed::Suspend => control::suspend(asked),
@@ -365,7 +374,9 @@ pub async fn act(action: &Action, with: &mut Acting<'_>) -> Result<Done, Trouble
         Deed::TerraformComponents => Ok(application::terraform_components(with)),
         Deed::Connection => application::connection(asked, with).await,
         Deed::Query(question) => query::answer(question, asked, with).await,
-        Deed::RenderChart => Err("charts are not rendered by workflow steps".into()),
+        Deed::RenderChart => charts::render(asked, with).await,
+        Deed::BuildKustomization => charts::build(asked, with).await,
+        Deed::PushFiles => git::push(asked, with).await,
     }
 }
 

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use cue_session::Action;
 use serde_json::{Value, json};
 
-use super::{Trouble, explain, object, selector, web};
+use super::{Trouble, charts, explain, object, selector, web};
 use crate::render::Actor;
 use crate::world::{Apply, HttpRequest, ObjectRef, PatchKind, World};
 
@@ -86,10 +86,17 @@ async fn answer(action: &Action, world: &dyn World, namespace: &str) -> Result<V
             let url = params["url"].as_str().unwrap_or_default().trim_end_matches('/');
             reachable(&format!("{url}/index.yaml"), params, world).await
         }
-        ("helm", "render") => return Err("charts are not rendered here".into()),
-        (provider, verb) => {
-            return Err(format!("function {verb} not found in provider {provider}"));
+        ("helm", "render") => {
+            let about = &params["context"];
+            let of = |key: &str| about[key].as_str().unwrap_or_default();
+            let (app, name) = (of("appName"), of("name"));
+            let owner = charts::Owner { namespace, app, name, once: false };
+            charts::rendered(params, world, &owner).await?
         }
+        (provider, verb) => match world.service(provider) {
+            Some(service) => web::serve(&service, verb, params, world).await?,
+            None => return Err(format!("function {verb} not found in provider {provider}")),
+        },
     };
     Ok(json!({"$returns": returns}))
 }

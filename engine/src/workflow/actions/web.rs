@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Acting, Asked, Done, Trouble, explain};
 use crate::workflow::backoff::parse_duration;
-use crate::world::{HttpRequest, HttpResponse, ObjectRef, Tls};
+use crate::world::{HttpRequest, HttpResponse, ObjectRef, Service, Tls, World};
 
 /// How long an answer may take, unless said.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -18,8 +18,10 @@ pub(super) async fn request(asked: &Asked<'_>, with: &mut Acting<'_>) -> Result<
     let method = method(asked);
     let url = asked.text("url").to_owned();
     limit(params, &method, &url, with)?;
+    let mut headers = headers(params);
+    headers.extend(secret_headers(params, with.world, with.host.namespace()).await?);
     let request = HttpRequest {
-        headers: headers(params),
+        headers,
         body: body(&params["request"]["body"]),
         timeout: Some(timeout(params)?),
         tls: tls(params, with).await?,
@@ -35,6 +37,40 @@ pub(super) async fn request(asked: &Asked<'_>, with: &mut Acting<'_>) -> Result<
     let answer = answer(response);
     // The older form has its results in `response` (E-134).
     Ok(Done::Returns(if asked.flat { json!({"response": answer}) } else { answer }))
+}
+
+/// Lets a service of its own carry out an action: what it answers is what the action returns.
+pub(super) async fn serve(
+    service: &Service,
+    verb: &str,
+    params: &Value,
+    world: &dyn World,
+) -> Result<Value, Trouble> {
+    let mut headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];
+    headers.extend(service.headers.iter().cloned());
+    let request = HttpRequest {
+        method: "POST".into(),
+        url: format!("{}/{verb}", service.endpoint.trim_end_matches('/')),
+        headers,
+        body: if params.is_null() { "{}".into() } else { params.to_string() },
+        ..HttpRequest::default()
+    };
+    let response =
+        world.http(&request).await.map_err(|error| format!("{}: {error}", request.url))?;
+    if !(200..300).contains(&response.status) {
+        return Err(format!(
+            "{} answers {}: {}",
+            request.url,
+            response.status,
+            response.body.trim()
+        ));
+    }
+    match response.body.trim() {
+        "" => Ok(json!({})),
+        body => {
+            serde_json::from_str(body).map_err(|error| format!("{}: no JSON: {error}", request.url))
+        }
+    }
 }
 
 /// What templates see of an answer.
@@ -89,6 +125,27 @@ pub(super) fn headers(params: &Value) -> Vec<(String, String)> {
         all.push(("Content-Type".into(), "application/json".into()));
     }
     all
+}
+
+/// Header fields whose values are in Secrets of the owner's namespace: `name`, `secret`, `key`.
+async fn secret_headers(
+    params: &Value,
+    world: &dyn World,
+    namespace: &str,
+) -> Result<Vec<(String, String)>, Trouble> {
+    let mut all = Vec::new();
+    for it in params["request"]["headersFromSecret"].as_array().into_iter().flatten() {
+        let text = |key: &str| it[key].as_str().unwrap_or_default();
+        let (name, secret, key) = (text("name"), text("secret"), text("key"));
+        let at = ObjectRef::local("v1", "Secret", namespace, secret);
+        let live = world.get(&at).await.map_err(explain)?;
+        let live = live.ok_or_else(|| format!("header {name}: secrets {secret:?} not found"))?;
+        let value = live["data"][key].as_str().and_then(|it| STANDARD.decode(it).ok());
+        let value = value.and_then(|it| String::from_utf8(it).ok());
+        let value = value.ok_or_else(|| format!("header {name}: {secret} has no key {key}"))?;
+        all.push((name.to_owned(), value.trim_end_matches(['\r', '\n']).to_owned()));
+    }
+    Ok(all)
 }
 
 fn timeout(params: &Value) -> Result<Duration, Trouble> {

@@ -1,0 +1,4 @@
+{{- define "cart.labels" -}}
+app: {{ .Release.Name }}
+chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end }}
