@@ -74,6 +74,7 @@ impl Evaluator {
             way: from.way,
             via: from.via,
             late: false,
+            beside: 0,
         };
         let vertex = self.add_arc(id, label, presence, &groups, notes, at);
         if let Some(by) = by {
@@ -250,6 +251,7 @@ impl Evaluator {
                 way: pattern.from.way,
                 via: pattern.from.via,
                 late: true,
+                beside: 0,
             },
         );
     }

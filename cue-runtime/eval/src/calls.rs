@@ -228,7 +228,7 @@ impl Evaluator {
             Pass::Strings => (Kinds::STRING, "string"),
             _ => (Kinds::NUMBER, "number"),
         };
-        let arcs: Vec<VertexId> = self.heap.get(list).arcs.iter().map(|it| it.vertex).collect();
+        let arcs = self.elements(list);
         let mut items = Vec::with_capacity(arcs.len());
         for (index, arc) in arcs.into_iter().enumerate() {
             let at = self.first_position(arc);
@@ -288,7 +288,7 @@ impl Evaluator {
         if !list || depth > 1_000 {
             return Ok(Datum::Live(self.handle(id)));
         }
-        let arcs: Vec<VertexId> = self.heap.get(id).arcs.iter().map(|it| it.vertex).collect();
+        let arcs = self.elements(id);
         let mut items = Vec::new();
         for arc in arcs {
             items.push(self.tree(arc, shallow, depth + 1)?);
@@ -299,8 +299,7 @@ impl Evaluator {
     fn handles_of(&mut self, value: Value, at: At) -> Result<Vec<Datum>, FaultId> {
         match self.concrete(value, at)? {
             Concrete::Vertex(id) if self.heap.get(id).is_list => {
-                let arcs: Vec<VertexId> =
-                    self.heap.get(id).arcs.iter().map(|it| it.vertex).collect();
+                let arcs = self.elements(id);
                 Ok(arcs.into_iter().map(|it| Datum::Live(self.handle(it))).collect())
             }
             _ => Err(self.fail(Kind::Permanent, "cannot use value as list", at)),

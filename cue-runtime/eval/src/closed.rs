@@ -8,7 +8,7 @@ use crate::builtin::{Datum, Kinds};
 use crate::compare;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{State, Test, VertexId};
+use crate::heap::{Groups, State, Test, VertexId};
 use crate::number::Number;
 use crate::program::{At, LabelKind, Presence};
 
@@ -103,13 +103,13 @@ impl Evaluator {
                 continue;
             }
             for group in &closing {
-                if arc.groups.contains(group) {
+                if self.counts_for(&arc.groups, *group) {
                     continue;
                 }
                 let patterns = self.heap.get(id).patterns.clone();
-                let allowed = patterns
-                    .iter()
-                    .any(|it| it.groups.contains(group) && self.pattern_matches(it, arc.label));
+                let allowed = patterns.iter().any(|it| {
+                    self.counts_for(&it.groups, *group) && self.pattern_matches(it, arc.label)
+                });
                 if !allowed && arc.presence == Presence::Member {
                     let fault = Fault::new(Kind::Permanent, "field not allowed", arc.at);
                     let fault = self.heap.fault(fault);
@@ -124,6 +124,13 @@ impl Evaluator {
                 }
             }
         }
+    }
+
+    /// Whether what has these marks is vouched for in a group: by the group itself, or because it
+    /// stands beside what the group closes.
+    fn counts_for(&self, marks: &Groups, group: u32) -> bool {
+        marks.contains(&group)
+            || self.joined.get(&group).is_some_and(|it| it.iter().any(|it| marks.contains(it)))
     }
 
     /// Whether a struct refuses fields it does not name.

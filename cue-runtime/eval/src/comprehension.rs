@@ -231,9 +231,7 @@ impl Evaluator {
         let at = self.program.at(*argument);
         let value = self.eval(*argument, env);
         match self.concrete(value, at)? {
-            Concrete::Vertex(id) if self.heap.get(id).is_list => {
-                Ok(self.heap.get(id).arcs.iter().map(|it| it.vertex).collect())
-            }
+            Concrete::Vertex(id) if self.heap.get(id).is_list => Ok(self.elements(id)),
             _ => Err(self.fail(Kind::Permanent, "cannot use value as list", at)),
         }
     }

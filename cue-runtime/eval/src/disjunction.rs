@@ -2,8 +2,14 @@
 
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{Choice, Disjunction, FaultId, State, VertexId};
-use crate::program::{At, ExprId, Presence};
+use crate::heap::{Choice, Disjunction, FaultId, State, Vertex, VertexId};
+use crate::program::{At, ExprId, Label, LabelKind, Presence};
+
+/// Structs among the alternatives that another one is compared with.
+const MOST_COMPARED: usize = 64;
+
+/// How deep alternatives are looked at.
+const MOST_NESTED: u32 = 50;
 
 impl Evaluator {
     pub(crate) fn pick(&self, id: VertexId, expr: ExprId) -> Option<usize> {
@@ -50,7 +56,7 @@ impl Evaluator {
                 }
             }
             let default = *mark || !marked;
-            if self.is_unknown(candidate) {
+            if self.unknown(candidate, 0).is_some() {
                 unknown.push(candidate);
             }
             match self.heap.get(candidate).choice.clone() {
@@ -107,7 +113,7 @@ impl Evaluator {
             let mut all = Vec::new();
             self.permanent_all(*candidate, &mut all, 0);
             if all.is_empty() {
-                let own = self.heap.get(*candidate).fault.or(self.put_off(*candidate));
+                let own = self.heap.get(*candidate).fault.or_else(|| self.unknown(*candidate, 0));
                 all.extend(own.map(|it| self.heap.faults[it.0 as usize].clone()));
             }
             lists.push(all.into_iter().flat_map(Fault::each).collect());
@@ -196,14 +202,40 @@ impl Evaluator {
         }
     }
 
-    /// Whether the value itself is an incomplete error; a cycle may still close.
-    pub(crate) fn is_unknown(&self, id: VertexId) -> bool {
-        let fault = self.heap.get(id).fault.map(|it| self.heap.faults[it.0 as usize].kind);
-        fault == Some(Kind::Incomplete) || self.heap.get(id).state == State::Suspended
+    /// The incomplete error of a value, its own or that of a field (D-8); a cycle may still close,
+    /// and so may what waits for the choice itself.
+    pub(crate) fn unknown(&mut self, id: VertexId, depth: u32) -> Option<FaultId> {
+        let id = self.unify(id);
+        if let Some(fault) = self.put_off(id) {
+            return (depth == 0).then_some(fault);
+        }
+        let vertex = self.heap.get(id);
+        if let Some(fault) = vertex.fault {
+            let open = self.heap.faults[fault.0 as usize].kind == Kind::Incomplete;
+            return (open && (depth == 0 || self.waits(fault).is_none())).then_some(fault);
+        }
+        if vertex.choice.is_some() || vertex.state == State::Running || depth > MOST_NESTED {
+            return None;
+        }
+        let arcs = vertex.arcs.iter().filter(|it| {
+            it.presence == Presence::Member
+                && matches!(self.labels.kind(it.label), LabelKind::Regular | LabelKind::Index)
+        });
+        let arcs: Vec<VertexId> = arcs.map(|it| it.vertex).collect();
+        arcs.into_iter().find_map(|arc| match self.tick() {
+            Ok(()) => self.unknown(arc, depth + 1),
+            Err(_) => None,
+        })
     }
 
     pub(crate) fn add_alternative(&mut self, choice: &mut Choice, vertex: VertexId, default: bool) {
-        let same = choice.all.iter().copied().find(|other| self.equal_scalars(*other, vertex));
+        let mut same = None;
+        if self.heap.get(self.follow(vertex)).scalar.is_some() {
+            same = choice.all.iter().copied().find(|other| self.equal_scalars(*other, vertex));
+        } else {
+            let some = choice.all.iter().take(MOST_COMPARED);
+            same = some.copied().find(|other| self.same_struct(*other, vertex, 0));
+        }
         let kept = same.unwrap_or(vertex);
         if same.is_none() {
             choice.all.push(vertex);
@@ -211,6 +243,65 @@ impl Evaluator {
         if default && !choice.defaults.contains(&kept) {
             choice.defaults.push(kept);
         }
+    }
+
+    /// Whether two alternatives are one (D-9): of one structure throughout, patterns included.
+    fn same_struct(&mut self, left: VertexId, right: VertexId, depth: u32) -> bool {
+        let (left, right) = (self.unify(left), self.unify(right));
+        if left == right {
+            return true;
+        }
+        // What differs at a glance is most.
+        let (one, other) = (self.heap.get(left), self.heap.get(right));
+        if one.arcs.len() != other.arcs.len() || one.kinds != other.kinds {
+            return false;
+        }
+        if self.heap.get(left).scalar.is_some() != self.heap.get(right).scalar.is_some() {
+            return false;
+        }
+        if self.heap.get(left).scalar.is_some() {
+            return self.equal_scalars(left, right);
+        }
+        if depth > MOST_NESTED || depth > 0 && self.tick().is_err() {
+            return false;
+        }
+        let label = self.heap.get(left).arcs.first().map(|it| it.label);
+        if label.is_some_and(|it| self.heap.arc(right, it).is_none()) {
+            return false;
+        }
+        let closed = self.is_closed_struct(left) == self.is_closed_struct(right);
+        let (one, other) = (self.heap.get(left), self.heap.get(right));
+        let bare = |it: &Vertex| {
+            it.fault.is_none()
+                && it.choice.is_none()
+                && it.state == State::Done
+                && it.tests.is_empty()
+                && it.patterns.is_empty()
+        };
+        if !bare(one) || !bare(other) || one.kinds != other.kinds || !closed {
+            return false;
+        }
+        if one.is_list != other.is_list
+            || one.is_struct != other.is_struct
+            || one.open != other.open
+            || one.closed_length != other.closed_length
+            || one.arcs.len() != other.arcs.len()
+        {
+            return false;
+        }
+        if depth == 0 && !one.is_struct && !one.is_list {
+            return false;
+        }
+        let arcs: Vec<(Label, Presence, VertexId)> =
+            one.arcs.iter().map(|it| (it.label, it.presence, it.vertex)).collect();
+        arcs.into_iter().all(|(label, presence, vertex)| {
+            match self.heap.arc(right, label).map(|it| (it.presence, it.vertex)) {
+                Some((kind, other)) if kind == presence => {
+                    self.same_struct(vertex, other, depth + 1)
+                }
+                _ => false,
+            }
+        })
     }
 
     pub(crate) fn equal_scalars(&self, left: VertexId, right: VertexId) -> bool {

@@ -59,6 +59,12 @@ pub(crate) struct Evaluator {
     /// What vertices on the stack and those put off still have to do.
     pub(crate) tasks: FxHashMap<VertexId, Tasks>,
     pub(crate) suspended: FxHashMap<VertexId, Suspended>,
+    /// Embedded conjunctions, and the marks of what stands beside them (C-13).
+    pub(crate) besides: FxHashMap<(ExprId, EnvId), u32>,
+    /// Groups that close in such a conjunction, and the marks of what they say nothing of.
+    pub(crate) joined: FxHashMap<u32, Vec<u32>>,
+    /// Literals inside of such a conjunction, and what embeds it: that closes as they do.
+    pub(crate) within: FxHashMap<u32, u32>,
     /// Fields that frozen vertices had.
     pub(crate) listed: FxHashMap<VertexId, FxHashSet<Label>>,
     /// Vertices whose conjuncts others took before these were all, and who took them.
@@ -113,6 +119,9 @@ impl Evaluator {
             frozen: None,
             tasks: FxHashMap::default(),
             suspended: FxHashMap::default(),
+            besides: FxHashMap::default(),
+            joined: FxHashMap::default(),
+            within: FxHashMap::default(),
             listed: FxHashMap::default(),
             subscribers: FxHashMap::default(),
             copies: FxHashMap::default(),

@@ -60,6 +60,13 @@ impl Evaluator {
         }
     }
 
+    /// The elements of a list; hidden fields and definitions may stand beside them.
+    pub(crate) fn elements(&self, id: VertexId) -> Vec<VertexId> {
+        let arcs = self.heap.get(id).arcs.iter();
+        let arcs = arcs.filter(|it| self.labels.kind(it.label) == LabelKind::Index);
+        arcs.map(|it| it.vertex).collect()
+    }
+
     /// The value as data: concrete all the way down, defaults taken.
     pub(crate) fn datum(&mut self, id: VertexId) -> Result<Datum, FaultId> {
         self.datum_at(id, 0)
@@ -86,7 +93,7 @@ impl Evaluator {
             return Ok(datum.clone());
         }
         if vertex.is_list {
-            let arcs: Vec<VertexId> = vertex.arcs.iter().map(|it| it.vertex).collect();
+            let arcs = self.elements(id);
             let mut items = Vec::with_capacity(arcs.len());
             for arc in arcs {
                 items.push(self.datum_at(arc, depth + 1)?);
@@ -158,7 +165,7 @@ impl Evaluator {
             return Some(datum.clone());
         }
         if vertex.is_list {
-            let arcs: Vec<VertexId> = vertex.arcs.iter().map(|it| it.vertex).collect();
+            let arcs = self.elements(id);
             let items = arcs.into_iter().filter_map(|it| self.lenient(it, depth + 1)).collect();
             return Some(Datum::list(items));
         }
@@ -260,7 +267,7 @@ impl Evaluator {
             return;
         }
         if vertex.is_list {
-            let arcs: Vec<VertexId> = vertex.arcs.iter().map(|it| it.vertex).collect();
+            let arcs = self.elements(id);
             out.push('[');
             for (index, arc) in arcs.iter().enumerate() {
                 if index > 0 {

@@ -56,6 +56,8 @@ pub(crate) struct Conjunct {
     pub(crate) via: u32,
     /// Of a pattern or `...T`: it comes after what is written (S-23).
     pub(crate) late: bool,
+    /// Of an embedded conjunction: the mark of what stands beside it; 0 for none (C-13).
+    pub(crate) beside: u32,
 }
 
 /// What a conjunct hands on to everything inside of it.
@@ -118,6 +120,7 @@ impl Conjunct {
             way: 0,
             via: 0,
             late: false,
+            beside: 0,
         }
     }
 }
@@ -136,6 +139,7 @@ impl Clone for Conjunct {
             way: self.way,
             via: self.via,
             late: self.late,
+            beside: self.beside,
         }
     }
 }

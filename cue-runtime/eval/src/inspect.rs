@@ -67,7 +67,7 @@ impl Evaluation {
         let shown = it.default_of(real).unwrap_or(real);
         let arcs = it.ordered(shown);
         if it.heap.get(shown).is_list {
-            node.length = Some(arcs.len());
+            node.length = Some(it.elements(shown).len());
             node.open_list = it.heap.get(shown).closed_length.is_none();
         }
         for arc in arcs {

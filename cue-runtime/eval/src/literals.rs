@@ -17,7 +17,7 @@ impl Evaluator {
     /// A list that a function or a slice made has elements and nothing else.
     pub(crate) fn take_elements(&mut self, id: VertexId, list: VertexId) {
         let at = self.heap.get(list).narrowed.at;
-        let elements: Vec<VertexId> = self.heap.get(list).arcs.iter().map(|it| it.vertex).collect();
+        let elements = self.elements(list);
         self.heap.get_mut(id).is_list = true;
         self.narrow(id, Kinds::LIST, By::Vertex(list), at, 0);
         for (index, element) in elements.iter().enumerate() {
@@ -127,11 +127,10 @@ impl Evaluator {
             return;
         }
         let rest = self.heap.get(id).rest.clone();
-        let arcs: Vec<(Label, VertexId)> =
-            self.heap.get(id).arcs.iter().map(|it| (it.label, it.vertex)).collect();
+        let arcs = self.elements(id);
         for Rest { first, value, env, groups, via } in rest {
             let Some(value) = value else { continue };
-            for (_, vertex) in arcs.iter().skip(first) {
+            for vertex in arcs.iter().skip(first) {
                 self.add_conjunct(
                     *vertex,
                     Conjunct {
@@ -145,6 +144,7 @@ impl Evaluator {
                         way: 0,
                         via,
                         late: true,
+                        beside: 0,
                     },
                 );
             }
@@ -256,15 +256,39 @@ impl Evaluator {
         });
         let mut groups = conjunct.groups.clone();
         let mut close_as = conjunct.close_as;
-        if code.has_embeds && close_as.is_none() && !code.explicit {
+        // Inside of an embedded conjunction a literal opens what it embeds for itself only.
+        let joins = conjunct.beside != 0 && close_as.is_some();
+        if code.has_embeds && (close_as.is_none() || joins) && !code.explicit {
             let place = again.unwrap_or(work.inner.len() - 1);
             let group = match work.inner[place].3 {
                 Some(group) => group,
                 None => self.heap.new_group(),
             };
             work.inner[place].3 = Some(group);
+            if let Some(outer) = close_as.filter(|it| joins && *it != group) {
+                self.within.insert(group, outer);
+                let marks = self.joined.entry(group).or_default();
+                if !marks.contains(&conjunct.beside) {
+                    marks.push(conjunct.beside);
+                }
+            }
             close_as = Some(group);
-            groups.push(group);
+            if !groups.contains(&group) {
+                groups.push(group);
+            }
+        }
+        if code.has_embeds && !code.explicit {
+            for declaration in &code.declarations {
+                let Declaration::Embed(embed) = declaration else { continue };
+                if matches!(self.program.code(*embed), Code::Unify(..)) {
+                    let mark = match self.besides.get(&(*embed, inner)) {
+                        Some(mark) => *mark,
+                        None => self.heap.new_group(),
+                    };
+                    self.besides.insert((*embed, inner), mark);
+                    groups.push(mark);
+                }
+            }
         }
         let scalar_only = !fields && code.has_embeds;
         if !scalar_only {
@@ -322,9 +346,13 @@ impl Evaluator {
                 }
                 Declaration::Embed(embed) => {
                     let via = self.heap.cross(from.via, self.program.at(*embed));
+                    // What is beside it counts for the others, not for what it joins.
+                    let own = self.besides.get(&(*embed, inner)).copied();
+                    let mut groups = groups.clone();
+                    groups.retain(|it| Some(*it) != own);
                     let conjunct = Conjunct {
                         source: Source::Expr(*embed, inner),
-                        groups: groups.clone(),
+                        groups,
                         close_as,
                         by_reference: conjunct.by_reference,
                         outer,
@@ -333,6 +361,7 @@ impl Evaluator {
                         way: conjunct.way,
                         via,
                         late: false,
+                        beside: own.unwrap_or_default(),
                     };
                     // What is written there counts before the fields do (S-21).
                     if self.program.code(*embed).is_literal() {

@@ -284,9 +284,7 @@ impl Evaluator {
     /// `+` and `*` of lists: an error since v0.11, concatenation before (the KubeVela profile).
     fn lists(&mut self, operator: Arithmetic, left: &Operand, right: &Operand, at: At) -> Value {
         let elements = |it: &Concrete, this: &Self| match it {
-            Concrete::Vertex(id) if this.heap.get(*id).is_list => {
-                Some(this.heap.get(*id).arcs.iter().map(|it| it.vertex).collect::<Vec<_>>())
-            }
+            Concrete::Vertex(id) if this.heap.get(*id).is_list => Some(this.elements(*id)),
             Concrete::Vertex(_) | Concrete::Datum(_) => None,
         };
         if self.program.lenient {

@@ -152,15 +152,14 @@ impl Evaluator {
             Err(Unmet::Open(id)) => return Value::Fault(self.no_part(id, Some(operand), at, at)),
         };
         let is_list = self.heap.get(list).is_list;
-        let length = if is_list { self.heap.get(list).arcs.len() } else { 0 };
         let position = number.to_i64().and_then(|it| usize::try_from(it).ok());
-        let found = position
-            .filter(|_| is_list)
-            .and_then(|it| self.heap.get(list).arcs.get(it))
-            .map(|it| it.vertex);
-        if let Some(found) = found {
-            return Value::Vertex(found);
+        if let Some(position) = position.filter(|_| is_list) {
+            let label = self.labels.index(position);
+            if let Some(found) = self.heap.arc(list, label).map(|it| it.vertex) {
+                return Value::Vertex(found);
+            }
         }
+        let length = if is_list { self.elements(list).len() } else { 0 };
         let open = is_list && !self.heap.get(list).rest.is_empty();
         let kind = if open { Kind::Incomplete } else { Kind::Permanent };
         let message = format!("index out of range [{number}] with length {length}");
@@ -192,7 +191,7 @@ impl Evaluator {
             }
         };
         let length = match &subject {
-            Concrete::Vertex(id) if self.heap.get(*id).is_list => self.heap.get(*id).arcs.len(),
+            Concrete::Vertex(id) if self.heap.get(*id).is_list => self.elements(*id).len(),
             Concrete::Datum(Datum::Bytes(bytes)) => bytes.len(),
             other => {
                 let (text, kind) = (self.concrete_text(other), self.concrete_kind(other));
@@ -217,9 +216,8 @@ impl Evaluator {
                 Value::Datum(Datum::bytes(bytes.get(low..high).unwrap_or_default().to_vec()))
             }
             Concrete::Vertex(list) => {
-                let arcs = self.heap.get(list).arcs.get(low..high).unwrap_or_default();
-                let elements: Vec<VertexId> = arcs.iter().map(|it| it.vertex).collect();
-                Value::Vertex(self.list_of(&elements))
+                let elements = self.elements(list);
+                Value::Vertex(self.list_of(elements.get(low..high).unwrap_or_default()))
             }
             Concrete::Datum(_) => Value::Fault(self.fail(Kind::Permanent, "cannot slice", at)),
         }

@@ -14,6 +14,9 @@ use crate::program::{At, Callee, Code, Declaration, ExprId, Label, LabelKind, Pl
 /// References one conjunct may come through; more is recursion without end (S-64).
 const MOST_LINKS: u32 = 400;
 
+/// Literals around an embedding that close with it.
+const MOST_ENCLOSED: u32 = 50;
+
 /// A comprehension that has not yielded yet.
 pub(crate) struct Pending {
     pub(crate) index: u32,
@@ -220,7 +223,8 @@ impl Evaluator {
                 return;
             }
         }
-        let beside = !self.heap.get(id).placed.is_empty() && !self.heap.get(id).constrained;
+        let vertex = self.heap.get(id);
+        let beside = !vertex.placed.is_empty() && !vertex.constrained && vertex.tests.is_empty();
         if self.emptied.contains(&id) || beside {
             let vertex = self.heap.get_mut(id);
             let bare = vertex.scalar.is_none()
@@ -447,6 +451,7 @@ impl Evaluator {
                     way: conjunct.way,
                     via: conjunct.via,
                     late: false,
+                    beside: conjunct.beside,
                 });
             }
             Code::Call(Callee::Plain(Plain::And), arguments) => {
@@ -678,11 +683,26 @@ impl Evaluator {
                     .iter()
                     .any(|it| self.closing.contains(it) && !self.shallow.contains(it))
                     && !self.close_calls.contains(&group);
-                if self.closing.insert(group) && !deep {
-                    self.shallow.insert(group);
+                let mut next = Some(group);
+                for _ in 0..MOST_ENCLOSED {
+                    let Some(group) = next else { break };
+                    if self.closing.insert(group) && !deep {
+                        self.shallow.insert(group);
+                    }
+                    if deep {
+                        self.shallow.remove(&group);
+                    }
+                    next = self.within.get(&group).copied();
                 }
-                if deep {
-                    self.shallow.remove(&group);
+                // Closing values that one embedding joins must agree with each other (C-13).
+                if conjunct.beside != 0 {
+                    for group in inner.groups.iter().filter(|it| self.closing.contains(it)) {
+                        groups.push(*group);
+                        let marks = self.joined.entry(*group).or_default();
+                        if !marks.contains(&conjunct.beside) {
+                            marks.push(conjunct.beside);
+                        }
+                    }
                 }
             }
             Some(_) => {}
@@ -702,6 +722,7 @@ impl Evaluator {
             way: if conjunct.way == 0 { inner.way } else { conjunct.way },
             via,
             late: false,
+            beside: conjunct.beside,
         }
     }
 
@@ -811,6 +832,7 @@ impl Evaluator {
                         way: pending.from.way,
                         via: pending.from.via,
                         late: false,
+                        beside: 0,
                     });
                 }
                 self.withdraw(id, pending.index);

@@ -6,7 +6,7 @@ use crate::compare;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{By, EnvId, FaultId, Source, Test, VertexId};
-use crate::program::{At, Callee, Code, ExprId, Plain};
+use crate::program::{At, Callee, Code, ExprId, LabelKind, Plain, Presence};
 
 /// How often a validator may come upon itself.
 const MOST_NESTED: usize = 100;
@@ -219,21 +219,85 @@ impl Evaluator {
         }
         let [limit, _] = arguments.as_slice() else { return Ok(()) };
         let schemas = self.elements_of(&arguments[1..], env)?;
-        let total = schemas.len();
-        let mut matched = 0;
+        let (mut matched, mut possible) = (0, 0);
         for each in schemas {
-            matched += i64::from(self.unifies(subject, each));
+            match self.fit(subject, each) {
+                Ok(()) => matched += 1,
+                Err(fault) => possible += i64::from(fault.kind.is_incomplete()),
+            }
         }
         let limit = schema(self, *limit)?;
         let number = self.datum_vertex(Datum::int(matched));
         if self.unifies(number, limit) {
             return Ok(());
         }
+        let more = possible > 0 && self.may_count(limit, matched + 1, matched + possible);
         let (value, wanted) = (self.short(id), self.short(limit));
-        let _ = total;
         let message = format!(
             "invalid value {value} (does not satisfy matchN): {matched} matched, expected {wanted}"
         );
-        Err(self.fail(Kind::Permanent, message, at))
+        let kind = if more { Kind::Incomplete } else { Kind::Permanent };
+        Err(self.fail(kind, message, at))
+    }
+
+    /// Whether a value is, when nothing more is said of it, as a schema demands; the error is
+    /// incomplete if more could still make it so.
+    fn fit(&mut self, subject: VertexId, schema: VertexId) -> Result<(), Fault> {
+        let both = self.both(subject, schema);
+        if let Some(fault) = self.permanent(both, 0) {
+            return Err(fault);
+        }
+        match self.lacking(both, 0) {
+            None => Ok(()),
+            Some(fault) => Err(fault),
+        }
+    }
+
+    /// The first incomplete error of a value, or required field that it has not.
+    fn lacking(&mut self, id: VertexId, depth: usize) -> Option<Fault> {
+        let id = self.default_of(id)?;
+        if let Some(fault) = self.heap.get(id).fault {
+            return Some(self.heap.faults[fault.0 as usize].clone());
+        }
+        if depth > MOST_NESTED || self.tick().is_err() {
+            return None;
+        }
+        for index in 0..self.heap.get(id).arcs.len() {
+            let arc = &self.heap.get(id).arcs[index];
+            let (vertex, presence) = (arc.vertex, arc.presence);
+            let regular =
+                matches!(self.labels.kind(arc.label), LabelKind::Regular | LabelKind::Index);
+            match presence {
+                Presence::Member => {
+                    if let Some(fault) = self.lacking(vertex, depth + 1) {
+                        return Some(fault);
+                    }
+                }
+                Presence::Required if regular => {
+                    let message = "field is required but not present";
+                    return Some(Fault::new(
+                        Kind::Incomplete,
+                        message,
+                        self.first_position(vertex),
+                    ));
+                }
+                Presence::Required | Presence::Optional => {}
+            }
+        }
+        None
+    }
+
+    /// Whether a count in a range may be the one that is asked for.
+    fn may_count(&mut self, limit: VertexId, least: i64, most: i64) -> bool {
+        let limit = self.unify(limit);
+        let vertex = self.heap.get(limit);
+        let bounds = |it: &(Test, At)| matches!(it.0, Test::Bound(..) | Test::Range(_));
+        if vertex.scalar.is_none() && !vertex.tests.iter().all(bounds) {
+            return true;
+        }
+        (least..=most).any(|count| {
+            let count = self.datum_vertex(Datum::int(count));
+            self.unifies(count, limit)
+        })
     }
 }

@@ -93,7 +93,7 @@ impl Evaluation {
         match &vertex.scalar {
             Some((Datum::String(text), _)) => return Ok(text.len()),
             Some((Datum::Bytes(bytes), _)) => return Ok(bytes.len()),
-            _ if vertex.is_list => return Ok(vertex.arcs.len()),
+            _ if vertex.is_list => return Ok(it.elements(real).len()),
             _ => {}
         }
         let kinds = it.kinds_of(real);

@@ -89,10 +89,7 @@ impl Evaluation {
         why: &mut Vec<String>,
         depth: u32,
     ) -> bool {
-        let elements = |it: &Self, id| -> Vec<VertexId> {
-            it.evaluator.heap.get(id).arcs.iter().map(|arc| arc.vertex).collect()
-        };
-        let (wide, narrow) = (elements(self, general), elements(self, special));
+        let (wide, narrow) = (self.evaluator.elements(general), self.evaluator.elements(special));
         let open = self.evaluator.heap.get(general).closed_length.is_none();
         let longer = self.evaluator.heap.get(special).closed_length.is_none();
         if narrow.len() < wide.len() || !open && (longer || narrow.len() > wide.len()) {
