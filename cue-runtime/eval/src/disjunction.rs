@@ -229,13 +229,12 @@ impl Evaluator {
     }
 
     pub(crate) fn add_alternative(&mut self, choice: &mut Choice, vertex: VertexId, default: bool) {
-        let mut same = None;
-        if self.heap.get(self.follow(vertex)).scalar.is_some() {
-            same = choice.all.iter().copied().find(|other| self.equal_scalars(*other, vertex));
+        let same = if self.heap.get(self.follow(vertex)).scalar.is_some() {
+            choice.all.iter().copied().find(|other| self.equal_scalars(*other, vertex))
         } else {
             let some = choice.all.iter().take(MOST_COMPARED);
-            same = some.copied().find(|other| self.same_struct(*other, vertex, 0));
-        }
+            some.copied().find(|other| self.same_struct(*other, vertex, 0))
+        };
         let kept = same.unwrap_or(vertex);
         if same.is_none() {
             choice.all.push(vertex);

@@ -1,4 +1,5 @@
-//! Conjuncts to arcs, scalars, tests and choices: what a vertex is.
+//! Conjuncts to arcs, scalars, tests and choices: what a vertex is. What it takes from another vertex is
+//! in `reference`, what it runs for fields in `tasks`.
 
 use std::collections::VecDeque;
 
@@ -6,16 +7,10 @@ use crate::builtin::{Datum, Kinds};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{
-    By, Closing, Conjunct, Contribution, Cycle, Disjunction, EnvId, EnvKind, FaultId, Groups,
-    Lineage, Source, State, Test, VertexId, Way,
+    By, Conjunct, Cycle, Disjunction, EnvId, EnvKind, FaultId, Groups, Lineage, Source, State,
+    Test, VertexId,
 };
 use crate::program::{At, Callee, Code, Declaration, ExprId, Label, LabelKind, Plain, Presence};
-
-/// References one conjunct may come through; more is recursion without end (S-64).
-const MOST_LINKS: u32 = 400;
-
-/// Literals around an embedding that close with it.
-const MOST_ENCLOSED: u32 = 50;
 
 /// A comprehension that has not yielded yet.
 pub(crate) struct Pending {
@@ -45,13 +40,13 @@ pub(crate) struct Computed {
 
 /// A reference that leads round; it waits until the vertex has content of its own.
 pub(crate) struct Parked {
-    target: VertexId,
-    conjunct: Conjunct,
-    transparent: bool,
+    pub(crate) target: VertexId,
+    pub(crate) conjunct: Conjunct,
+    pub(crate) transparent: bool,
     /// The target encloses the vertex.
-    encloses: bool,
+    pub(crate) encloses: bool,
     /// The target was reached by another reference before.
-    other: bool,
+    pub(crate) other: bool,
 }
 
 /// What is still to do for a vertex.
@@ -307,7 +302,7 @@ impl Evaluator {
         }
     }
 
-    fn take_now(&mut self, id: VertexId, conjunct: Conjunct, work: &mut Work) {
+    pub(crate) fn take_now(&mut self, id: VertexId, conjunct: Conjunct, work: &mut Work) {
         match conjunct.source.clone() {
             Source::Data(datum) => {
                 self.heap.get_mut(id).content = true;
@@ -512,95 +507,6 @@ impl Evaluator {
         }
     }
 
-    pub(crate) fn take_vertex(
-        &mut self,
-        id: VertexId,
-        target: VertexId,
-        conjunct: &Conjunct,
-        work: &mut Work,
-    ) {
-        let target = self.follow(target);
-        let (target, transparent) = self.behind(target);
-        let known = |(other, groups): &(VertexId, Groups)| {
-            *other == target && conjunct.groups.iter().all(|it| groups.contains(it))
-        };
-        if target == id || work.seen_vertices.iter().any(known) {
-            return;
-        }
-        work.seen_vertices.push((target, conjunct.groups.clone()));
-        // What a parent's comprehensions add belongs to the target too.
-        if let Some(parent) = self.heap.get(target).parent {
-            if self.heap.get(parent).state == State::New {
-                self.unify(parent);
-            }
-        }
-        let reference = match conjunct.source {
-            Source::Expr(expr, _) => Some(expr),
-            Source::Data(_) | Source::Vertex(_) => None,
-        };
-        let mut conjunct = conjunct.clone();
-        if let Some(expr) = reference {
-            let at = self.program.at(expr);
-            conjunct.via = self.heap.cross(conjunct.via, at);
-        }
-        let encloses = self.is_ancestor(target, id);
-        let met = self.on_way(conjunct.way, target);
-        if met.is_some_and(|it| it.place == id) {
-            return;
-        }
-        if encloses || met.is_some() {
-            let other = met.is_some_and(|it| it.reference != reference);
-            let parked = Parked { target, conjunct, transparent, encloses, other };
-            work.parked.push(parked);
-            return;
-        }
-        if conjunct.cycle != Cycle::Spared {
-            let length = match conjunct.way {
-                0 => 1,
-                before => self.heap.ways[before as usize - 1].length + 1,
-            };
-            if length > MOST_LINKS {
-                let at = reference.map_or_else(At::default, |it| self.program.at(it));
-                self.raise(id, Fault::new(Kind::StructuralCycle, "structural cycle", at));
-                return;
-            }
-            let way = Way { before: conjunct.way, reference, target, place: id, length };
-            self.heap.ways.push(way);
-            conjunct.way = self.heap.ways.len() as u32;
-        }
-        self.take_conjuncts(id, target, &conjunct, transparent, work);
-    }
-
-    /// The vertex that one stands for which is nothing but a path into a definition: closed is
-    /// then only who names the definition (C-3).
-    fn behind(&mut self, mut target: VertexId) -> (VertexId, bool) {
-        for laps in 0..20 {
-            let vertex = self.heap.get(target);
-            let [conjunct] = vertex.conjuncts.as_slice() else { return (target, laps > 0) };
-            let Source::Expr(expr, env) = conjunct.source else { return (target, laps > 0) };
-            let bare = conjunct.groups.is_empty() && conjunct.close_as.is_none();
-            let path = matches!(self.program.code(expr), Code::Select(..) | Code::Index(..));
-            if !bare || !path || !self.names_definition(expr) {
-                return (target, laps > 0);
-            }
-            let Value::Vertex(next) = self.eval(expr, env) else { return (target, laps > 0) };
-            target = self.follow(next);
-        }
-        (target, true)
-    }
-
-    /// The link of a way that leads to a vertex.
-    fn on_way(&self, mut way: u32, target: VertexId) -> Option<Way> {
-        while way != 0 {
-            let link = self.heap.ways[way as usize - 1];
-            if link.target == target {
-                return Some(link);
-            }
-            way = link.before;
-        }
-        None
-    }
-
     /// Repetitions go on only where others say something (S-62); true if any does.
     fn unpark(&mut self, id: VertexId, work: &mut Work) -> bool {
         let parked = std::mem::take(&mut work.parked);
@@ -621,278 +527,6 @@ impl Evaluator {
             self.take_conjuncts(id, target, &conjunct, transparent, work);
         }
         true
-    }
-
-    fn take_conjuncts(
-        &mut self,
-        id: VertexId,
-        target: VertexId,
-        conjunct: &Conjunct,
-        transparent: bool,
-        work: &mut Work,
-    ) {
-        let target = self.follow(target);
-        let conjuncts = self.heap.get(target).conjuncts.clone();
-        if conjuncts.is_empty() && self.heap.get(target).is_list {
-            self.take_elements(id, target);
-        }
-        if !self.tasks.is_empty() {
-            self.subscribe(id, target, conjunct, transparent);
-        }
-        for inner in conjuncts.into_iter().rev() {
-            if let Err(spent) = self.tick() {
-                self.heap.get_mut(id).fault = Some(spent);
-                return;
-            }
-            let derived = self.derived(id, target, conjunct, transparent, inner);
-            work.conjuncts.push(derived);
-        }
-    }
-
-    /// What a conjunct of `target` is for a vertex that refers to it.
-    pub(crate) fn derived(
-        &mut self,
-        id: VertexId,
-        target: VertexId,
-        conjunct: &Conjunct,
-        transparent: bool,
-        mut inner: Conjunct,
-    ) -> Conjunct {
-        let reference = match conjunct.source {
-            Source::Expr(expr, _) => Some(expr),
-            Source::Data(_) | Source::Vertex(_) => None,
-        };
-        if reference.is_some_and(|it| transparent || !self.names_definition(it)) {
-            // What encloses the target closes it only for those who come through it (C-3).
-            let own = self.definitions.get(&target).copied();
-            inner.groups.retain(|it| Some(*it) == own);
-        }
-        let closed = inner.groups.iter().any(|it| self.closing.contains(it));
-        let mut groups = conjunct.groups.clone();
-        match conjunct.close_as {
-            Some(group) if self.opened.contains(&group) => {
-                self.heap.get_mut(id).was_closed |= closed;
-            }
-            Some(group) if closed => {
-                if !groups.contains(&group) {
-                    groups.push(group);
-                }
-                // Closed through and through, if what is embedded is.
-                let deep = inner
-                    .groups
-                    .iter()
-                    .any(|it| self.closing.contains(it) && !self.shallow.contains(it))
-                    && !self.close_calls.contains(&group);
-                let mut next = Some(group);
-                for _ in 0..MOST_ENCLOSED {
-                    let Some(group) = next else { break };
-                    if self.closing.insert(group) && !deep {
-                        self.shallow.insert(group);
-                    }
-                    if deep {
-                        self.shallow.remove(&group);
-                    }
-                    next = self.within.get(&group).copied();
-                }
-                // Closing values that one embedding joins must agree with each other (C-13).
-                if conjunct.beside != 0 {
-                    for group in inner.groups.iter().filter(|it| self.closing.contains(it)) {
-                        groups.push(*group);
-                        let marks = self.joined.entry(*group).or_default();
-                        if !marks.contains(&conjunct.beside) {
-                            marks.push(conjunct.beside);
-                        }
-                    }
-                }
-            }
-            Some(_) => {}
-            None => groups.extend(inner.groups.iter().copied()),
-        }
-        groups.sort_unstable();
-        groups.dedup();
-        let via = self.heap.join(conjunct.via, inner.via);
-        Conjunct {
-            source: inner.source,
-            groups,
-            close_as: conjunct.close_as.or(inner.close_as),
-            by_reference: true,
-            outer: conjunct.outer.or(reference).or(inner.outer),
-            firing: 0,
-            cycle: conjunct.cycle.max(inner.cycle),
-            way: if conjunct.way == 0 { inner.way } else { conjunct.way },
-            via,
-            late: false,
-            beside: conjunct.beside,
-        }
-    }
-
-    pub(crate) fn note_closing(&mut self, id: VertexId, group: u32, open: bool) {
-        let vertex = self.heap.get_mut(id);
-        match vertex.closing.iter_mut().find(|it| it.group == group) {
-            Some(closing) => {
-                closing.open |= open;
-                closing.shape = true;
-            }
-            None => vertex.closing.push(Closing { group, open, top: false, shape: true }),
-        }
-    }
-
-    /// A bare top lifts what it belongs to, if nothing else of that says more (C-10).
-    fn note_top(&mut self, id: VertexId, groups: &Groups) {
-        let vertex = self.heap.get_mut(id);
-        for group in groups {
-            match vertex.closing.iter_mut().find(|it| it.group == *group) {
-                Some(closing) => closing.top = true,
-                None => {
-                    let closing = Closing { group: *group, open: false, top: true, shape: false };
-                    vertex.closing.push(closing);
-                }
-            }
-        }
-    }
-
-    /// Groups that hold for children as well: those of definitions, not of `close`.
-    pub(crate) fn deep_groups(&self, groups: &Groups) -> Groups {
-        groups.iter().copied().filter(|it| !self.shallow.contains(it)).collect()
-    }
-
-    fn computed_fields(&mut self, id: VertexId, work: &mut Work) -> bool {
-        let mut moved = false;
-        let mut waiting = Vec::new();
-        for field in std::mem::take(&mut work.computed) {
-            match self.label_of(field.label, field.env) {
-                Ok(known) => {
-                    moved = true;
-                    let by =
-                        Contribution { placed: field.placed, at: field.at, outer: field.outer };
-                    if let Some(placed) =
-                        self.heap.get_mut(id).placed.get_mut(field.placed as usize)
-                    {
-                        placed.produced.push((field.label, known));
-                    }
-                    self.add_field(
-                        id,
-                        known,
-                        field.presence,
-                        field.value,
-                        field.env,
-                        field.groups,
-                        field.notes,
-                        field.at,
-                        Some(by),
-                        field.from,
-                    );
-                }
-                Err(fault) => waiting.push(Computed { fault: Some(fault), ..field }),
-            }
-        }
-        work.computed = waiting;
-        moved
-    }
-
-    fn label_of(&mut self, label: ExprId, env: EnvId) -> Result<Label, FaultId> {
-        let datum = self.scalar(label, env)?;
-        match datum {
-            Datum::String(name) => Ok(self.labels.intern(LabelKind::Regular, &name)),
-            other => {
-                let message = format!("integer fields not supported: {}", other.cue_text());
-                let fault = Fault::new(Kind::Permanent, message, self.program.at(label));
-                Err(self.heap.fault(fault))
-            }
-        }
-    }
-
-    /// Runs the next comprehension that can run; true if one did.
-    fn comprehensions(&mut self, id: VertexId, work: &mut Work) -> bool {
-        while let Some(pending) = work.comprehensions.pop_front() {
-            if self.comprehension(id, pending, work) {
-                return true;
-            }
-        }
-        false
-    }
-
-    fn comprehension(&mut self, id: VertexId, pending: Pending, work: &mut Work) -> bool {
-        match self.yields(pending.index, pending.env) {
-            Ok(yields) => {
-                // A struct that only comprehensions could fill is a struct all the same.
-                if yields.is_empty() {
-                    self.emptied.insert(id);
-                }
-                work.firings += 1;
-                for (body, env) in yields.into_iter().rev() {
-                    work.conjuncts.push(Conjunct {
-                        source: Source::Expr(body, env),
-                        groups: pending.groups.clone(),
-                        close_as: pending.close_as,
-                        by_reference: false,
-                        outer: pending.outer,
-                        firing: work.firings,
-                        cycle: pending.from.cycle,
-                        way: pending.from.way,
-                        via: pending.from.via,
-                        late: false,
-                        beside: 0,
-                    });
-                }
-                self.withdraw(id, pending.index);
-                true
-            }
-            Err(fault) if self.heap.faults[fault.0 as usize].kind.is_incomplete() => {
-                work.waiting.push((pending, fault));
-                false
-            }
-            Err(fault) => {
-                self.withdraw(id, pending.index);
-                self.raise_id(id, fault);
-                true
-            }
-        }
-    }
-
-    /// Takes the conjuncts that wait once more.
-    fn held(&mut self, id: VertexId, work: &mut Work) {
-        for (conjunct, _) in std::mem::take(&mut work.held) {
-            self.take_now(id, conjunct, work);
-        }
-    }
-
-    /// Nothing moves any more: the first task that waits for its own vertex is told that what is
-    /// not there by now is absent (S-30). False if there is none.
-    fn last_task(&mut self, id: VertexId, work: &mut Work) -> bool {
-        if !self.waits_here(id, work) {
-            return false;
-        }
-        let before = self.frozen.replace(id);
-        let mut moved = false;
-        if work.computed.iter().any(|it| it.fault.is_some_and(|it| self.waits(it).is_some())) {
-            self.note_open(id, false);
-            moved = self.computed_fields(id, work);
-        }
-        let here = self.first_of_cycle(id, work);
-        if let (false, Some(at)) = (moved, here) {
-            let (pending, fault) = work.waiting.remove(at);
-            if self.freeze_first(id, fault) {
-                work.waiting.insert(at, (pending, fault));
-                self.frozen = before;
-                return true;
-            }
-            let index = pending.index;
-            moved = true;
-            if !self.comprehension(id, pending, work) {
-                if let Some((_, fault)) = work.waiting.pop() {
-                    self.withdraw(id, index);
-                    self.raise_id(id, fault);
-                }
-            }
-        }
-        if !moved && !work.held.is_empty() {
-            let (conjunct, _) = work.held.remove(0);
-            moved = true;
-            self.take_now(id, conjunct, work);
-        }
-        self.frozen = before;
-        moved
     }
 
     pub(crate) fn permanent(&mut self, id: VertexId, depth: u32) -> Option<Fault> {

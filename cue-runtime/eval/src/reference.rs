@@ -1,0 +1,238 @@
+//! What a vertex takes from another one: its conjuncts, in their own environments, on the way a
+//! reference goes.
+
+use crate::error::{Fault, Kind};
+use crate::evaluator::{Evaluator, Value};
+use crate::heap::{Closing, Conjunct, Cycle, Groups, Source, State, VertexId, Way};
+use crate::program::{At, Code};
+use crate::unify::{Parked, Work};
+
+/// References one conjunct may come through; more is recursion without end (S-64).
+const MOST_LINKS: u32 = 400;
+
+/// Literals around an embedding that close with it.
+const MOST_ENCLOSED: u32 = 50;
+
+impl Evaluator {
+    pub(crate) fn take_vertex(
+        &mut self,
+        id: VertexId,
+        target: VertexId,
+        conjunct: &Conjunct,
+        work: &mut Work,
+    ) {
+        let target = self.follow(target);
+        let (target, transparent) = self.behind(target);
+        let known = |(other, groups): &(VertexId, Groups)| {
+            *other == target && conjunct.groups.iter().all(|it| groups.contains(it))
+        };
+        if target == id || work.seen_vertices.iter().any(known) {
+            return;
+        }
+        work.seen_vertices.push((target, conjunct.groups.clone()));
+        // What a parent's comprehensions add belongs to the target too.
+        if let Some(parent) = self.heap.get(target).parent {
+            if self.heap.get(parent).state == State::New {
+                self.unify(parent);
+            }
+        }
+        let reference = match conjunct.source {
+            Source::Expr(expr, _) => Some(expr),
+            Source::Data(_) | Source::Vertex(_) => None,
+        };
+        let mut conjunct = conjunct.clone();
+        if let Some(expr) = reference {
+            let at = self.program.at(expr);
+            conjunct.via = self.heap.cross(conjunct.via, at);
+        }
+        let encloses = self.is_ancestor(target, id);
+        let met = self.on_way(conjunct.way, target);
+        if met.is_some_and(|it| it.place == id) {
+            return;
+        }
+        if encloses || met.is_some() {
+            let other = met.is_some_and(|it| it.reference != reference);
+            let parked = Parked { target, conjunct, transparent, encloses, other };
+            work.parked.push(parked);
+            return;
+        }
+        if conjunct.cycle != Cycle::Spared {
+            let length = match conjunct.way {
+                0 => 1,
+                before => self.heap.ways[before as usize - 1].length + 1,
+            };
+            if length > MOST_LINKS {
+                let at = reference.map_or_else(At::default, |it| self.program.at(it));
+                self.raise(id, Fault::new(Kind::StructuralCycle, "structural cycle", at));
+                return;
+            }
+            let way = Way { before: conjunct.way, reference, target, place: id, length };
+            self.heap.ways.push(way);
+            conjunct.way = self.heap.ways.len() as u32;
+        }
+        self.take_conjuncts(id, target, &conjunct, transparent, work);
+    }
+
+    /// The vertex that one stands for which is nothing but a path into a definition: closed is
+    /// then only who names the definition (C-3).
+    pub(crate) fn behind(&mut self, mut target: VertexId) -> (VertexId, bool) {
+        for laps in 0..20 {
+            let vertex = self.heap.get(target);
+            let [conjunct] = vertex.conjuncts.as_slice() else { return (target, laps > 0) };
+            let Source::Expr(expr, env) = conjunct.source else { return (target, laps > 0) };
+            let bare = conjunct.groups.is_empty() && conjunct.close_as.is_none();
+            let path = matches!(self.program.code(expr), Code::Select(..) | Code::Index(..));
+            if !bare || !path || !self.names_definition(expr) {
+                return (target, laps > 0);
+            }
+            let Value::Vertex(next) = self.eval(expr, env) else { return (target, laps > 0) };
+            target = self.follow(next);
+        }
+        (target, true)
+    }
+
+    /// The link of a way that leads to a vertex.
+    pub(crate) fn on_way(&self, mut way: u32, target: VertexId) -> Option<Way> {
+        while way != 0 {
+            let link = self.heap.ways[way as usize - 1];
+            if link.target == target {
+                return Some(link);
+            }
+            way = link.before;
+        }
+        None
+    }
+
+    pub(crate) fn take_conjuncts(
+        &mut self,
+        id: VertexId,
+        target: VertexId,
+        conjunct: &Conjunct,
+        transparent: bool,
+        work: &mut Work,
+    ) {
+        let target = self.follow(target);
+        let conjuncts = self.heap.get(target).conjuncts.clone();
+        if conjuncts.is_empty() && self.heap.get(target).is_list {
+            self.take_elements(id, target);
+        }
+        if !self.tasks.is_empty() {
+            self.subscribe(id, target, conjunct, transparent);
+        }
+        for inner in conjuncts.into_iter().rev() {
+            if let Err(spent) = self.tick() {
+                self.heap.get_mut(id).fault = Some(spent);
+                return;
+            }
+            let derived = self.derived(id, target, conjunct, transparent, inner);
+            work.conjuncts.push(derived);
+        }
+    }
+
+    /// What a conjunct of `target` is for a vertex that refers to it.
+    pub(crate) fn derived(
+        &mut self,
+        id: VertexId,
+        target: VertexId,
+        conjunct: &Conjunct,
+        transparent: bool,
+        mut inner: Conjunct,
+    ) -> Conjunct {
+        let reference = match conjunct.source {
+            Source::Expr(expr, _) => Some(expr),
+            Source::Data(_) | Source::Vertex(_) => None,
+        };
+        if reference.is_some_and(|it| transparent || !self.names_definition(it)) {
+            // What encloses the target closes it only for those who come through it (C-3).
+            let own = self.definitions.get(&target).copied();
+            inner.groups.retain(|it| Some(*it) == own);
+        }
+        let closed = inner.groups.iter().any(|it| self.closing.contains(it));
+        let mut groups = conjunct.groups.clone();
+        match conjunct.close_as {
+            Some(group) if self.opened.contains(&group) => {
+                self.heap.get_mut(id).was_closed |= closed;
+            }
+            Some(group) if closed => {
+                if !groups.contains(&group) {
+                    groups.push(group);
+                }
+                // Closed through and through, if what is embedded is.
+                let deep = inner
+                    .groups
+                    .iter()
+                    .any(|it| self.closing.contains(it) && !self.shallow.contains(it))
+                    && !self.close_calls.contains(&group);
+                let mut next = Some(group);
+                for _ in 0..MOST_ENCLOSED {
+                    let Some(group) = next else { break };
+                    if self.closing.insert(group) && !deep {
+                        self.shallow.insert(group);
+                    }
+                    if deep {
+                        self.shallow.remove(&group);
+                    }
+                    next = self.within.get(&group).copied();
+                }
+                // Closing values that one embedding joins must agree with each other (C-13).
+                if conjunct.beside != 0 {
+                    for group in inner.groups.iter().filter(|it| self.closing.contains(it)) {
+                        groups.push(*group);
+                        let marks = self.joined.entry(*group).or_default();
+                        if !marks.contains(&conjunct.beside) {
+                            marks.push(conjunct.beside);
+                        }
+                    }
+                }
+            }
+            Some(_) => {}
+            None => groups.extend(inner.groups.iter().copied()),
+        }
+        groups.sort_unstable();
+        groups.dedup();
+        let via = self.heap.join(conjunct.via, inner.via);
+        Conjunct {
+            source: inner.source,
+            groups,
+            close_as: conjunct.close_as.or(inner.close_as),
+            by_reference: true,
+            outer: conjunct.outer.or(reference).or(inner.outer),
+            firing: 0,
+            cycle: conjunct.cycle.max(inner.cycle),
+            way: if conjunct.way == 0 { inner.way } else { conjunct.way },
+            via,
+            late: false,
+            beside: conjunct.beside,
+        }
+    }
+
+    pub(crate) fn note_closing(&mut self, id: VertexId, group: u32, open: bool) {
+        let vertex = self.heap.get_mut(id);
+        match vertex.closing.iter_mut().find(|it| it.group == group) {
+            Some(closing) => {
+                closing.open |= open;
+                closing.shape = true;
+            }
+            None => vertex.closing.push(Closing { group, open, top: false, shape: true }),
+        }
+    }
+
+    /// A bare top lifts what it belongs to, if nothing else of that says more (C-10).
+    pub(crate) fn note_top(&mut self, id: VertexId, groups: &Groups) {
+        let vertex = self.heap.get_mut(id);
+        for group in groups {
+            match vertex.closing.iter_mut().find(|it| it.group == *group) {
+                Some(closing) => closing.top = true,
+                None => {
+                    let closing = Closing { group: *group, open: false, top: true, shape: false };
+                    vertex.closing.push(closing);
+                }
+            }
+        }
+    }
+
+    /// Groups that hold for children as well: those of definitions, not of `close`.
+    pub(crate) fn deep_groups(&self, groups: &Groups) -> Groups {
+        groups.iter().copied().filter(|it| !self.shallow.contains(it)).collect()
+    }
+}

@@ -1,0 +1,155 @@
+//! What a vertex runs for its fields: computed labels and comprehensions, and what was held back for
+//! them.
+
+use crate::builtin::Datum;
+use crate::error::{Fault, Kind};
+use crate::evaluator::Evaluator;
+use crate::heap::{Conjunct, Contribution, EnvId, FaultId, Source, VertexId};
+use crate::program::{ExprId, Label, LabelKind};
+use crate::unify::{Computed, Pending, Work};
+
+impl Evaluator {
+    pub(crate) fn computed_fields(&mut self, id: VertexId, work: &mut Work) -> bool {
+        let mut moved = false;
+        let mut waiting = Vec::new();
+        for field in std::mem::take(&mut work.computed) {
+            match self.label_of(field.label, field.env) {
+                Ok(known) => {
+                    moved = true;
+                    let by =
+                        Contribution { placed: field.placed, at: field.at, outer: field.outer };
+                    if let Some(placed) =
+                        self.heap.get_mut(id).placed.get_mut(field.placed as usize)
+                    {
+                        placed.produced.push((field.label, known));
+                    }
+                    self.add_field(
+                        id,
+                        known,
+                        field.presence,
+                        field.value,
+                        field.env,
+                        field.groups,
+                        field.notes,
+                        field.at,
+                        Some(by),
+                        field.from,
+                    );
+                }
+                Err(fault) => waiting.push(Computed { fault: Some(fault), ..field }),
+            }
+        }
+        work.computed = waiting;
+        moved
+    }
+
+    pub(crate) fn label_of(&mut self, label: ExprId, env: EnvId) -> Result<Label, FaultId> {
+        let datum = self.scalar(label, env)?;
+        match datum {
+            Datum::String(name) => Ok(self.labels.intern(LabelKind::Regular, &name)),
+            other => {
+                let message = format!("integer fields not supported: {}", other.cue_text());
+                let fault = Fault::new(Kind::Permanent, message, self.program.at(label));
+                Err(self.heap.fault(fault))
+            }
+        }
+    }
+
+    /// Runs the next comprehension that can run; true if one did.
+    pub(crate) fn comprehensions(&mut self, id: VertexId, work: &mut Work) -> bool {
+        while let Some(pending) = work.comprehensions.pop_front() {
+            if self.comprehension(id, pending, work) {
+                return true;
+            }
+        }
+        false
+    }
+
+    pub(crate) fn comprehension(
+        &mut self,
+        id: VertexId,
+        pending: Pending,
+        work: &mut Work,
+    ) -> bool {
+        match self.yields(pending.index, pending.env) {
+            Ok(yields) => {
+                // A struct that only comprehensions could fill is a struct all the same.
+                if yields.is_empty() {
+                    self.emptied.insert(id);
+                }
+                work.firings += 1;
+                for (body, env) in yields.into_iter().rev() {
+                    work.conjuncts.push(Conjunct {
+                        source: Source::Expr(body, env),
+                        groups: pending.groups.clone(),
+                        close_as: pending.close_as,
+                        by_reference: false,
+                        outer: pending.outer,
+                        firing: work.firings,
+                        cycle: pending.from.cycle,
+                        way: pending.from.way,
+                        via: pending.from.via,
+                        late: false,
+                        beside: 0,
+                    });
+                }
+                self.withdraw(id, pending.index);
+                true
+            }
+            Err(fault) if self.heap.faults[fault.0 as usize].kind.is_incomplete() => {
+                work.waiting.push((pending, fault));
+                false
+            }
+            Err(fault) => {
+                self.withdraw(id, pending.index);
+                self.raise_id(id, fault);
+                true
+            }
+        }
+    }
+
+    /// Takes the conjuncts that wait once more.
+    pub(crate) fn held(&mut self, id: VertexId, work: &mut Work) {
+        for (conjunct, _) in std::mem::take(&mut work.held) {
+            self.take_now(id, conjunct, work);
+        }
+    }
+
+    /// Nothing moves any more: the first task that waits for its own vertex is told that what is
+    /// not there by now is absent (S-30). False if there is none.
+    pub(crate) fn last_task(&mut self, id: VertexId, work: &mut Work) -> bool {
+        if !self.waits_here(id, work) {
+            return false;
+        }
+        let before = self.frozen.replace(id);
+        let mut moved = false;
+        if work.computed.iter().any(|it| it.fault.is_some_and(|it| self.waits(it).is_some())) {
+            self.note_open(id, false);
+            moved = self.computed_fields(id, work);
+        }
+        let here = self.first_of_cycle(id, work);
+        if let (false, Some(at)) = (moved, here) {
+            let (pending, fault) = work.waiting.remove(at);
+            if self.freeze_first(id, fault) {
+                work.waiting.insert(at, (pending, fault));
+                self.frozen = before;
+                return true;
+            }
+            let index = pending.index;
+            moved = true;
+            if !self.comprehension(id, pending, work) {
+                if let Some((_, fault)) = work.waiting.pop() {
+                    self.withdraw(id, index);
+                    self.raise_id(id, fault);
+                }
+            }
+        }
+        if !moved && !work.held.is_empty() {
+            let (conjunct, _) = work.held.remove(0);
+            moved = true;
+            self.take_now(id, conjunct, work);
+        }
+        self.frozen = before;
+        moved
+    }
+}
