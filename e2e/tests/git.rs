@@ -1,5 +1,5 @@
 //! What comes out of git repositories, and what goes into them: the examples `templates` and `gitops`, with real
-//! repositories on disk (W-113 to W-119). Where the program `git` is missing they say so.
+//! repositories on disk (W-113, W-114, W-115, W-116, W-117, W-118, W-119). Where the program `git` is missing they say so.
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,5 @@
-//! Blue and green: half to the new revision, then one that is refused and one that is approved (W-100 to W-106).
+//! Blue and green: half to the new revision, then one that is refused and one that is approved (W-02, W-16, W-18,
+//! W-19, W-100, W-101, W-102, W-103, W-104, W-105, W-106).
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
 

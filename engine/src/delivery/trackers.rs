@@ -94,6 +94,21 @@ impl Trackers {
         self.current.content.metadata.labels.get(label::APP_REVISION).map(String::as_str)
     }
 
+    /// Whether another revision than this was delivered since a generation: the process died before it
+    /// said so in the status, or the Application was changed under it.
+    pub fn went_on(&self, generation: i64, revision: &str) -> bool {
+        let other = |it: &&Tracker| {
+            it.generation() > generation
+                && it
+                    .content
+                    .metadata
+                    .labels
+                    .get(label::APP_REVISION)
+                    .is_some_and(|it| it != revision)
+        };
+        self.history.iter().chain([&self.current]).filter(|it| it.exists).any(|it| other(&it))
+    }
+
     /// A new generation of the same revision: what was recorded for the one before is still wanted.
     pub fn go_on(&mut self, revision: &str) {
         let same = |it: &mut Tracker| {

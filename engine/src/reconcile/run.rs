@@ -72,7 +72,9 @@ pub(super) async fn deliver(
     context.cluster_version = engine.cluster_version.clone();
     context.custom = heard.custom;
     let templates = Templates::new(engine.runtime, engine.render_library);
-    let fresh = app.status.workflow.as_ref().is_none_or(|it| it.app_revision != found.run);
+    // What the status tells of this revision is over if another one was delivered after it was written.
+    let over = found.trackers.went_on(app.status.observed_generation, &found.revision);
+    let fresh = over || app.status.workflow.as_ref().is_none_or(|it| it.app_revision != found.run);
     let last_run = fresh.then(|| app.status.workflow.clone());
     if fresh {
         begin(app, &found, early.as_ref(), now);

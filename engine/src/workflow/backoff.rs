@@ -81,7 +81,7 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
 mod tests {
     use super::*;
 
-    /// W-36 to W-38, W-40, W-41.
+    /// W-36, W-37, W-38, W-40, W-41.
     #[test]
     fn the_recorded_schedule() {
         let seconds = |failed| -> Vec<i64> {

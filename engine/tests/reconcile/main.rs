@@ -75,6 +75,7 @@ impl Shop {
             "workflow-step/suspend",
             "workflow-step/apply-object",
             "workflow-step/deploy",
+            "workflow-step/rollback",
         ] {
             sources.push(text(&format!("../definitions/{name}.cue")));
         }
