@@ -97,16 +97,11 @@ impl Trackers {
     /// Whether another revision than this was delivered since a generation: the process died before it
     /// said so in the status, or the Application was changed under it.
     pub fn went_on(&self, generation: i64, revision: &str) -> bool {
-        let other = |it: &&Tracker| {
-            it.generation() > generation
-                && it
-                    .content
-                    .metadata
-                    .labels
-                    .get(label::APP_REVISION)
-                    .is_some_and(|it| it != revision)
-        };
-        self.history.iter().chain([&self.current]).filter(|it| it.exists).any(|it| other(&it))
+        let revision_of =
+            |it: &Tracker| it.content.metadata.labels.get(label::APP_REVISION).cloned();
+        self.existing()
+            .filter(|it| it.generation() > generation)
+            .any(|it| revision_of(it).is_some_and(|it| it != revision))
     }
 
     /// A new generation of the same revision: what was recorded for the one before is still wanted.

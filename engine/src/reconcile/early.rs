@@ -23,7 +23,7 @@ use crate::workflow::actions::{Applied, Host};
 use crate::workflow::round::{Passed, State};
 use crate::workflow::step::Setting;
 use crate::workflow::variables::{Early, Variables};
-use crate::workflow::{Round, partial, round};
+use crate::workflow::{Round, partial};
 use crate::world::{Apply, Call, Error, ObjectRef};
 
 /// How a run is called that has no revision yet.
@@ -189,11 +189,7 @@ async fn pass(
         context: &seen,
         trials: engine.settings.trials(),
     };
-    let mut workflow = app.status.workflow.take().unwrap_or_default();
-    let passed = round(&wanted, &setting, &mut workflow, variables).await;
-    workflow.phase = status::workflow_phase(passed.state, workflow.suspend).into();
-    app.status.workflow = Some(workflow);
-    Ok(passed)
+    Ok(run::turn(app, &wanted, &setting, variables).await)
 }
 
 /// Lays what the steps gave over what is written, in their order.
@@ -280,13 +276,5 @@ impl Host for Owner<'_> {
         _parallelism: usize,
     ) -> Call<'a, Option<String>> {
         Box::pin(async { not_rendered() })
-    }
-
-    fn components(&self) -> Vec<(String, Value)> {
-        Vec::new()
-    }
-
-    fn policies(&self) -> Vec<(String, Value)> {
-        Vec::new()
     }
 }

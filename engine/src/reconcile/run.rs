@@ -432,8 +432,18 @@ async fn pass(
         context: &seen,
         trials: engine.settings.trials(),
     };
+    turn(app, &wanted, &setting, variables).await
+}
+
+/// One round, noted in the status.
+pub(super) async fn turn(
+    app: &mut Application,
+    wanted: &Round<'_>,
+    setting: &Setting<'_>,
+    variables: &mut Variables,
+) -> Passed {
     let mut workflow = app.status.workflow.take().unwrap_or_default();
-    let passed = round(&wanted, &setting, &mut workflow, variables).await;
+    let passed = round(wanted, setting, &mut workflow, variables).await;
     workflow.phase = status::workflow_phase(passed.state, workflow.suspend).into();
     app.status.workflow = Some(workflow);
     passed

@@ -284,14 +284,6 @@ impl Host for Owner<'_> {
     ) -> Call<'a, Option<String>> {
         Box::pin(async { no_components() })
     }
-
-    fn components(&self) -> Vec<(String, Value)> {
-        Vec::new()
-    }
-
-    fn policies(&self) -> Vec<(String, Value)> {
-        Vec::new()
-    }
 }
 
 impl RunStatus {

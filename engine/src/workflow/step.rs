@@ -118,6 +118,17 @@ pub(super) async fn show(setting: &Setting<'_>, mut config_map: Value, text: Str
     }
 }
 
+/// What an action of a step acts with.
+fn acting<'a>(
+    setting: &Setting<'a>,
+    step: &'a str,
+    session: &'a mut Session,
+    variables: &'a mut Variables,
+) -> Acting<'a> {
+    let Setting { runtime, world, host, .. } = *setting;
+    Acting { world, host, runtime, session, variables, step }
+}
+
 /// Carries out the template's actions and evaluates the outputs.
 async fn walk(
     setting: &Setting<'_>,
@@ -154,14 +165,7 @@ async fn walk(
             let first = action.pending.first().map(ToString::to_string).unwrap_or_default();
             return Outcome::Troubled(format!("{}: {first}", action.path));
         }
-        let mut acting = Acting {
-            world: setting.world,
-            host: setting.host,
-            runtime: setting.runtime,
-            session: &mut *session,
-            variables: &mut *variables,
-            step: name,
-        };
+        let mut acting = acting(setting, name, session, variables);
         match actions::act(&action, &mut acting).await {
             Err(trouble) => return Outcome::Troubled(format!("run step({name}): {trouble}")),
             Ok(Done::Nothing) => {}
@@ -198,14 +202,7 @@ async fn walk(
     if done.is_empty() {
         let output = session.value("output").ok().flatten();
         if let Some(object) = operator::object_of(output) {
-            let mut acting = Acting {
-                world: setting.world,
-                host: setting.host,
-                runtime: setting.runtime,
-                session: &mut *session,
-                variables: &mut *variables,
-                step: name,
-            };
+            let mut acting = acting(setting, name, session, variables);
             match operator::carry_out(object, &mut acting).await {
                 Err(trouble) => return Outcome::Troubled(format!("run step({name}): {trouble}")),
                 Ok(Done::Wait(message)) => return Outcome::Waiting(message),

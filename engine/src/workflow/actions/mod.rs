@@ -94,13 +94,17 @@ pub trait Host: Send + Sync {
         Box::pin(async { Err(Error::Invalid("there are no policies here".into())) })
     }
     /// Components by name, and in order.
-    fn components(&self) -> Vec<(String, Value)>;
+    fn components(&self) -> Vec<(String, Value)> {
+        Vec::new()
+    }
     /// Names of the components that Terraform makes.
     fn terraform_components(&self) -> Vec<String> {
         Vec::new()
     }
     /// Policies by name.
-    fn policies(&self) -> Vec<(String, Value)>;
+    fn policies(&self) -> Vec<(String, Value)> {
+        Vec::new()
+    }
 }
 
 /// A component that was applied or rendered.
