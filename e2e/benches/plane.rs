@@ -27,8 +27,12 @@ const OBJECTS: usize = 10_000;
 const GETS: usize = 10_000;
 const LISTS: usize = 10;
 const WATCHERS: usize = 100;
-const WATCHED: usize = 300;
 const DEPLOYMENTS: usize = 500;
+/// How many changes the watchers see; more for a profiler.
+fn watched() -> usize {
+    std::env::var("WATCHED").ok().and_then(|it| it.parse().ok()).unwrap_or(300)
+}
+
 /// Requests in flight.
 const ABREAST: usize = 16;
 const SPACE: &str = "bench-plane";
@@ -181,14 +185,14 @@ impl Server {
     async fn fan_out(&self, maps: &Api<ConfigMap>) -> Row {
         let list = maps.list(&ListParams::default().limit(1)).await.expect("a list");
         let version = list.metadata.resource_version.expect("a version");
-        let mut watchers = JoinSet::new();
+        let (mut watchers, watched) = (JoinSet::new(), watched());
         for _ in 0..WATCHERS {
             let (maps, version) = (maps.clone(), version.clone());
             watchers.spawn(async move {
                 let params = WatchParams::default();
                 let mut stream = maps.watch(&params, &version).await.expect("a watch").boxed();
                 let mut seen = 0;
-                while seen < WATCHED {
+                while seen < watched {
                     stream.next().await.expect("an event").expect("an event");
                     seen += 1;
                 }
@@ -198,17 +202,17 @@ impl Server {
         let patch = |index: usize| {
             let patch = Patch::Merge(json!({"data": {"first": index.to_string()}}));
             async move {
-                let name = format!("map-{index}");
+                let name = format!("map-{}", index % OBJECTS);
                 maps.patch(&name, &PatchParams::default(), &patch).await.expect("patched");
             }
         };
         let work = async {
-            each(WATCHED, patch).await;
+            each(watched, patch).await;
             while let Some(done) = watchers.join_next().await {
                 done.expect("all was told");
             }
         };
-        self.measured("events to 100 watchers", WATCHERS * WATCHED, work).await
+        self.measured("events to 100 watchers", WATCHERS * watched, work).await
     }
 
     async fn applies(&self, what: &'static str, replicas: usize) -> Row {

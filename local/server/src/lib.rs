@@ -33,6 +33,7 @@ pub mod selector; // label and field selectors
 pub mod auth; // who asks, and whether they may
 pub mod plane; // the verbs
 pub mod list; // lists and watches
+mod told; // the lines of watches
 mod patch; // the four patch types
 mod scale; // subresources that are not parts of the object
 mod discovery; // /api, /apis, /openapi, /version

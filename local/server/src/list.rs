@@ -355,6 +355,12 @@ impl Changes {
         Vec::new()
     }
 
+    /// How many watches the last change was for.
+    #[must_use]
+    pub fn crowd(&self) -> usize {
+        self.source.crowd()
+    }
+
     /// A bookmark of how far the watch has come, if bookmarks were asked for.
     #[must_use]
     pub fn bookmark(&self) -> Option<Change> {
@@ -366,16 +372,18 @@ impl Changes {
 
     fn change(&self, event: &Event) -> Option<Change> {
         let shown = |value: &Shown| kinds::shown(&self.resource, value);
-        let new = event.value.as_ref().map(shown);
         let matches = |object: &Shown| self.selector.is_empty() || self.selector.matches(object);
+        let new = event.value.as_ref().map(shown);
         let now = new.as_ref().is_some_and(matches);
-        let old = event.previous.as_ref().map(|(_, value)| shown(value));
-        let before = old.as_ref().is_some_and(matches);
+        // What was is seldom looked at.
+        let old = event.previous.as_ref().map(|(_, value)| value);
+        let before = old.is_some_and(|old| self.selector.is_empty() || matches(&shown(old)));
         match (before, now, new, old) {
             (false, true, Some(object), _) => Some(Change { kind: "ADDED", object }),
             (true, true, Some(object), _) => Some(Change { kind: "MODIFIED", object }),
-            (true, false, _, Some(object)) => {
-                let object = Arc::new(versioned(Value::clone(&object), event.revision).into());
+            (true, false, _, Some(old)) => {
+                let last = Value::clone(&shown(old));
+                let object = Arc::new(versioned(last, event.revision).into());
                 Some(Change { kind: "DELETED", object })
             }
             _ => None,

@@ -87,7 +87,11 @@ impl Plane {
         let token = tokens.as_mut().map_or("lateen".to_owned(), Tokens::add_admin);
         let kubeconfig = kubeconfig(&options.name, address, authority.as_deref(), &token);
         if let Some(path) = &options.kubeconfig {
-            tokio::fs::write(path, &kubeconfig).await?;
+            // Whoever waits for the file finds all of it.
+            let mut whole = path.clone().into_os_string();
+            whole.push(".new");
+            tokio::fs::write(&whole, &kubeconfig).await?;
+            tokio::fs::rename(&whole, path).await?;
         }
         let service = tokens.map_or_else(|| self.service(), |tokens| self.guarded(tokens));
         let task = tokio::spawn(async move {

@@ -53,8 +53,9 @@ impl History {
 
     pub(crate) fn after(&self, prefix: &str, revision: u64) -> Result<Vec<Arc<Event>>> {
         self.check(revision)?;
-        let from = self.events.partition_point(|event| event.revision <= revision);
-        let new = self.events.range(from..);
+        // Most who ask have seen almost all.
+        let new = self.events.iter().rev().take_while(|event| event.revision > revision).count();
+        let new = self.events.range(self.events.len() - new..);
         Ok(new.filter(|event| event.key.starts_with(prefix)).cloned().collect())
     }
 

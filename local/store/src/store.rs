@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
-use tokio::sync::watch;
 
 use crate::file::File;
 use crate::history::History;
+use crate::watch::Listeners;
 use crate::{Error, Event, Result, Stored, Watch};
 
 /// How many events are kept when nothing else is said.
@@ -37,7 +37,6 @@ pub enum Expect {
 /// A store in memory, written through to a file if it has one.
 pub struct Store {
     state: Mutex<State>,
-    latest: watch::Sender<u64>,
 }
 
 impl std::fmt::Debug for Store {
@@ -50,6 +49,7 @@ pub(crate) struct State {
     pub(crate) revision: u64,
     pub(crate) entries: BTreeMap<String, (u64, Arc<Stored>)>,
     pub(crate) history: History,
+    pub(crate) listeners: Listeners,
     file: Option<File>,
 }
 
@@ -79,8 +79,8 @@ impl Store {
         events: usize,
     ) -> Store {
         let history = History::new(revision, events);
-        let state = State { revision, entries, history, file };
-        Store { state: Mutex::new(state), latest: watch::Sender::new(revision) }
+        let listeners = Listeners::default();
+        Store { state: Mutex::new(State { revision, entries, history, listeners, file }) }
     }
 
     // A panic elsewhere cannot leave the state half changed: it is changed after the file, in one go.
@@ -145,8 +145,6 @@ impl Store {
         }
         state.entries.insert(key.to_owned(), (revision, value.clone()));
         state.record(Event { revision, key: key.to_owned(), value: Some(value.clone()), previous });
-        drop(state);
-        self.latest.send_replace(revision);
         Ok(Entry { key: key.to_owned(), revision, value })
     }
 
@@ -160,8 +158,6 @@ impl Store {
         }
         state.entries.remove(key);
         state.record(Event { revision, key: key.to_owned(), value: None, previous });
-        drop(state);
-        self.latest.send_replace(revision);
         Ok(revision)
     }
 
@@ -175,7 +171,7 @@ impl Store {
     /// The changes of keys that start so, after a revision.
     #[must_use]
     pub fn watch(self: &Arc<Self>, prefix: &str, after: u64) -> Watch {
-        Watch::new(self.clone(), prefix, after, self.latest.subscribe())
+        Watch::new(self.clone(), prefix, after)
     }
 }
 
@@ -213,6 +209,7 @@ impl State {
 
     fn record(&mut self, event: Event) {
         self.revision = event.revision;
+        self.listeners.tell(&event.key, event.revision);
         self.history.push(event);
     }
 }

@@ -31,3 +31,32 @@ async fn past_states_and_watches() {
     assert!(matches!(watch.ready(), Err(Error::Compacted { .. })));
     assert!(matches!(store.list_at("a/", start), Err(Error::Compacted { .. })));
 }
+
+#[tokio::test]
+async fn what_others_do_neither_wakes_a_watch_nor_makes_it_too_old() {
+    let store = Arc::new(Store::memory_with_history(4));
+    let mut watch = store.watch("a/", store.revision());
+    let others = |count: usize| {
+        for index in 0..count {
+            let _ = store.put(&format!("b/{index}"), Expect::Absent, |_| json!(0));
+            let revision = store.get(&format!("b/{index}")).unwrap().revision;
+            store.delete(&format!("b/{index}"), revision).unwrap();
+        }
+    };
+    others(10);
+    assert_eq!(watch.position(), store.revision());
+    {
+        let mut next = std::pin::pin!(watch.next());
+        assert!(futures::poll!(next.as_mut()).is_pending());
+        others(10);
+        let written = store.put("a/x", Expect::Absent, |_| json!(1)).unwrap();
+        others(1);
+        let events = next.await.unwrap();
+        assert_eq!(events.iter().map(|it| it.revision).collect::<Vec<_>>(), [written.revision]);
+    }
+    let _second = store.watch("a/x", store.revision());
+    let _third = store.watch("a/y", store.revision());
+    let revision = store.get("a/x").unwrap().revision;
+    store.delete("a/x", revision).unwrap();
+    assert_eq!((watch.ready().unwrap().len(), watch.crowd()), (1, 2));
+}

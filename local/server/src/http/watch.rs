@@ -1,5 +1,6 @@
 //! Lists and watches over HTTP.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,6 +8,7 @@ use axum::body::{Body, Bytes};
 use axum::response::Response;
 use http::header::CONTENT_TYPE;
 use serde_json::Value;
+use tokio::time::{Instant, Sleep};
 
 use super::Asked;
 use super::answer::{Streaming, encode, reply};
@@ -16,6 +18,7 @@ use crate::plane::{Plane, Target};
 use crate::resource::Resource;
 use crate::status::Result;
 use crate::table::{self, Answer, Columns, Form};
+use crate::told;
 
 pub(super) async fn list(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
     let form = form(asked, Answer::List)?;
@@ -43,14 +46,18 @@ pub(super) fn watch(plane: &Plane, asked: &Asked, target: &Target) -> Result<Res
         .timeout
         .filter(|seconds| *seconds > 0)
         .unwrap_or(1800 + u64::from(rand::random::<u8>()) * 7);
-    let now = tokio::time::Instant::now();
+    let now = Instant::now();
+    let ends = now + Duration::from_secs(timeout);
     let watching = Watching {
+        plane: plane.clone(),
         changes,
         resource: target.resource.clone(),
         form,
         columns: Columns::Shown,
-        beat: tokio::time::interval_at(now + BEAT, BEAT),
-        ends: now + Duration::from_secs(timeout),
+        told: None,
+        beat: now + BEAT,
+        ends,
+        timer: Box::pin(tokio::time::sleep_until(ends.min(now + BEAT))),
         last_bookmark: timeout > 2,
     };
     let stream = futures::stream::unfold(Some(watching), |watching| async move {
@@ -67,76 +74,99 @@ pub(super) fn watch(plane: &Plane, asked: &Asked, target: &Target) -> Result<Res
 /// How often a quiet watch says how far it has come.
 const BEAT: Duration = Duration::from_secs(60);
 
+/// How much longer changes are gathered before they are told, for each watch that is told of them: a
+/// write to the socket costs more than what is in it.
+const PATIENCE: Duration = Duration::from_micros(250);
+
+/// Watches that are told at once, however fast changes come.
+const FEW: usize = 20;
+
+/// A change is never told later than this.
+const LATEST: Duration = Duration::from_millis(25);
+
 /// A watch that is being answered.
 struct Watching {
+    plane: Plane,
     changes: Changes,
     resource: Arc<Resource>,
     form: Form,
     columns: Columns,
-    beat: tokio::time::Interval,
-    ends: tokio::time::Instant,
+    told: Option<Instant>,
+    beat: Instant,
+    ends: Instant,
+    timer: Pin<Box<Sleep>>,
     last_bookmark: bool,
 }
 
 impl Watching {
     // The next lines, and whether more may come; nothing when the watch is over.
     async fn next(&mut self) -> Option<(Bytes, bool)> {
+        self.gather().await;
         loop {
             tokio::select! {
+                biased;
                 batch = self.changes.next() => {
                     if batch.is_empty() {
                         return None;
                     }
+                    self.told = Some(Instant::now());
                     return Some((self.lines(&batch), true));
                 }
-                _ = self.beat.tick() => {
+                () = &mut self.timer => {
+                    let now = Instant::now();
+                    if now >= self.ends {
+                        let bookmark = self.changes.bookmark().filter(|_| self.last_bookmark)?;
+                        return Some((self.lines(&[bookmark]), false));
+                    }
+                    self.beat = now + BEAT;
+                    self.timer.as_mut().reset(self.ends.min(self.beat));
                     if let Some(bookmark) = self.changes.bookmark() {
                         return Some((self.lines(&[bookmark]), true));
                     }
-                }
-                () = tokio::time::sleep_until(self.ends) => {
-                    let bookmark = self.changes.bookmark().filter(|_| self.last_bookmark)?;
-                    return Some((self.lines(&[bookmark]), false));
                 }
             }
         }
     }
 
+    // Where many watch, a change that comes soon after another waits for those after it. The first
+    // after a pause is told at once.
+    async fn gather(&mut self) {
+        let crowd = self.changes.crowd();
+        if crowd > FEW {
+            let pause = LATEST.min(PATIENCE * u32::try_from(crowd).unwrap_or(u32::MAX));
+            let now = Instant::now();
+            if let Some(until) = self.told.map(|told| told + pause).filter(|until| *until > now) {
+                tokio::time::sleep_until(until).await;
+            }
+        }
+    }
+
     fn lines(&mut self, batch: &[Change]) -> Bytes {
+        if self.form.is_plain() {
+            return match self.changes.crowd() > FEW {
+                true => self.plane.told().lines(batch),
+                false => told::written(batch),
+            };
+        }
         let mut out = Vec::new();
         for change in batch {
-            line(&self.resource, change, &self.form, &mut self.columns, &mut out);
+            self.line(change, &mut out);
         }
         Bytes::from(out)
     }
-}
 
-fn line(
-    resource: &Resource,
-    change: &Change,
-    form: &Form,
-    columns: &mut Columns,
-    out: &mut Vec<u8>,
-) {
-    let mut write = |object: &[u8]| {
-        out.reserve(object.len() + 40);
-        out.extend_from_slice(b"{\"type\":\"");
-        out.extend_from_slice(change.kind.as_bytes());
-        out.extend_from_slice(b"\",\"object\":");
-        out.extend_from_slice(object);
-        out.extend_from_slice(b"}\n");
-    };
-    if change.kind == "ERROR" || form.is_plain() {
-        return write(change.object.text());
+    fn line(&mut self, change: &Change, out: &mut Vec<u8>) {
+        let made = match change.kind {
+            "ERROR" => return told::line(change, change.object.text(), out),
+            "BOOKMARK" => table::render_bookmark(Value::clone(&change.object), &self.form),
+            _ => {
+                let columns = std::mem::replace(&mut self.columns, Columns::Omitted);
+                match table::render(&self.resource, &change.object, &self.form, columns) {
+                    Ok((_, value)) => value,
+                    Err(error) => error.status(),
+                }
+            }
+        };
+        told::line(change, &serde_json::to_vec(&made).unwrap_or_default(), out);
     }
-    let made = if change.kind == "BOOKMARK" {
-        table::render_bookmark(Value::clone(&change.object), form)
-    } else {
-        let columns = std::mem::replace(columns, Columns::Omitted);
-        match table::render(resource, &change.object, form, columns) {
-            Ok((_, value)) => value,
-            Err(error) => error.status(),
-        }
-    };
-    write(&serde_json::to_vec(&made).unwrap_or_default());
 }

@@ -21,6 +21,7 @@ use crate::auth::User;
 use crate::ownership::Owners;
 use crate::resource::{Registry, Resource};
 use crate::status::{ApiError, Result};
+use crate::told::Told;
 use crate::{admit, auth, kinds, meta, ownership, quota};
 
 /// What a plane is made of.
@@ -49,6 +50,7 @@ struct Inner {
     store: Arc<Store>,
     registry: RwLock<Arc<Registry>>,
     address: String,
+    told: Told,
 }
 
 /// How strict a body is read.
@@ -170,6 +172,7 @@ impl Plane {
             store: Arc::new(options.store),
             registry: RwLock::new(Arc::new(Registry::built_in())),
             address: options.address,
+            told: Told::default(),
         };
         let plane = Plane { inner: Arc::new(inner) };
         let definitions = plane.store().list("apiextensions.k8s.io/customresourcedefinitions/").1;
@@ -221,6 +224,11 @@ impl Plane {
     #[must_use]
     pub fn store(&self) -> &Arc<Store> {
         &self.inner.store
+    }
+
+    /// What a crowd of watches was told last.
+    pub(crate) fn told(&self) -> &Told {
+        &self.inner.told
     }
 
     /// The address told to clients.
