@@ -70,6 +70,7 @@ fn apply(base: &mut Tree, field: &mut Field, path: &[String], key: Option<&str>)
     } else if matched == Matched::Emptied {
         // The whole value is the patch's: nothing of the old one is left to disagree.
         *old = field.value.clone();
+        old.open_lists();
     }
 }
 

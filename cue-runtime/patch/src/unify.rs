@@ -19,6 +19,11 @@ fn both(patch: Tree, base: Tree, path: &mut Vec<String>, conflicts: &mut Vec<Con
         Tree::Null
     };
     match (patch, base) {
+        (Tree::Bottom(text), Tree::Bottom(_)) => {
+            // Each side's error counts.
+            conflicts.push(explicit());
+            Tree::Bottom(text)
+        }
         (Tree::Bottom(text), _) | (_, Tree::Bottom(text)) => Tree::Bottom(text),
         (Tree::Cue(left), Tree::Cue(right)) if left == right => Tree::Cue(left),
         (Tree::Cue(text), other) | (other, Tree::Cue(text)) => {
@@ -40,17 +45,21 @@ fn both(patch: Tree, base: Tree, path: &mut Vec<String>, conflicts: &mut Vec<Con
             }
             let mut items = Vec::with_capacity(left.len().max(right.len()));
             let (mut left, mut right) = (left.into_iter(), right.into_iter());
+            // Of a list only the first element in error is told.
+            let mut quiet = Vec::new();
+            let before = conflicts.len();
             loop {
+                let told = if conflicts.len() > before { &mut quiet } else { &mut *conflicts };
                 match (left.next(), right.next()) {
                     (Some(left), Some(right)) => {
                         path.push(items.len().to_string());
-                        items.push(both(left, right, path, conflicts));
+                        items.push(both(left, right, path, told));
                         path.pop();
                     }
                     (Some(one), None) => match &right_rest {
                         Rest::Each(each) => {
                             path.push(items.len().to_string());
-                            items.push(both(one, Tree::clone(each), path, conflicts));
+                            items.push(both(one, Tree::clone(each), path, told));
                             path.pop();
                         }
                         Rest::Anything | Rest::Nothing => items.push(one),
@@ -75,11 +84,15 @@ fn both(patch: Tree, base: Tree, path: &mut Vec<String>, conflicts: &mut Vec<Con
             let message = if left == right {
                 format!("conflicting values {} and {}", patch.short(), base.short())
             } else {
-                // CUE names the operand first that was there first: the base.
+                // CUE names the operand first that was there first, the base; a scalar before a struct.
+                let (first, second) =
+                    if right == "struct" { (&patch, &base) } else { (&base, &patch) };
                 format!(
-                    "conflicting values {} and {} (mismatched types {right} and {left})",
-                    base.short(),
-                    patch.short()
+                    "conflicting values {} and {} (mismatched types {} and {})",
+                    first.short(),
+                    second.short(),
+                    kind(first),
+                    kind(second)
                 )
             };
             conflict(message, conflicts, path)
@@ -141,12 +154,16 @@ fn kind(tree: &Tree) -> &'static str {
     }
 }
 
+/// The error went through syntax on its way here: only `_|_` was left of it.
+fn explicit() -> Conflict {
+    let message = "explicit error (_|_ literal) in source".to_owned();
+    Conflict { path: Vec::new(), message }
+}
+
 fn bottoms(tree: &Tree, conflicts: &mut Vec<Conflict>) {
     match tree {
         Tree::Bottom(_) => {
-            // The error went through syntax on its way here: only `_|_` was left of it.
-            let message = "explicit error (_|_ literal) in source".to_owned();
-            conflicts.push(Conflict { path: Vec::new(), message });
+            conflicts.push(explicit());
         }
         Tree::Struct(fields) => fields.iter().for_each(|it| bottoms(&it.value, conflicts)),
         Tree::List { items, .. } => items.iter().for_each(|it| bottoms(it, conflicts)),

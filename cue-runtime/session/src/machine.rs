@@ -238,7 +238,15 @@ impl Machine {
             None => Vec::new(),
         };
         let patch = crate::tree::of(it, id);
-        let failed = |error: cue_patch::Error| vec![plain("cue/patch", &error.to_string(), path)];
+        let failed = |error: cue_patch::Error| {
+            let error = match error {
+                cue_patch::Error::NotData(what) if !path.is_empty() => {
+                    cue_patch::Error::NotData(format!("{path}: {what}"))
+                }
+                other => other,
+            };
+            vec![plain("cue/patch", &error.to_string(), path)]
+        };
         let mode = match mode {
             PatchMode::Marked => Mode::of(&docs),
             PatchMode::JsonPatch => Mode::JsonPatch,

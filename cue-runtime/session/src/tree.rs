@@ -34,7 +34,8 @@ fn tree(it: &mut Evaluation, id: VertexId, depth: u32) -> Tree {
     };
     let mut fields = Vec::with_capacity(members.len());
     for (member, vertex) in members {
-        if member.label_kind != LabelKind::Regular {
+        // Definitions are printed with the result, and data has none.
+        if !matches!(member.label_kind, LabelKind::Regular | LabelKind::Definition) {
             continue;
         }
         let marker = match member.presence {

@@ -157,6 +157,16 @@ impl WorkflowStep {
         std::iter::once(self).chain(&self.sub_steps)
     }
 
+    /// The component an `apply-component` step is about: the design calls the field `name` (W-109), and
+    /// without either it is the step's own name.
+    pub fn component(&self) -> Option<&str> {
+        if !matches!(self.r#type.as_str(), "apply-component" | "builtin-apply-component") {
+            return None;
+        }
+        let named = |key: &str| self.properties.as_ref()?.get(key)?.as_str();
+        named("component").or_else(|| named("name")).or(Some(&self.name))
+    }
+
     /// Whether it runs before the Application is rendered (W-14).
     pub fn is_early(&self) -> bool {
         self.stage == PRE_RENDER

@@ -133,7 +133,7 @@ impl Delivery<'_> {
         // Being recorded says nothing of being applied: the process may have died between the two.
         // What is live decides: its hash that we wrote it last, its fields that nobody did since.
         let hash = object::label(&live, label::RENDER_HASH).unwrap_or_default();
-        if known && hash == object_hash(&object) && holds(&object, &live) {
+        if known && hash == render_hash(&mut object) && holds(&object, &live) {
             return Ok(live);
         }
         match self.rules.update(&object) {
@@ -226,8 +226,22 @@ pub(super) fn joined<T>(results: Vec<Result<T, Error>>) -> Result<Vec<T>, Error>
 
 /// The label that tells one render from another (E-26).
 fn stamp_hash(object: &mut Value) {
-    let hash = object_hash(object);
+    let hash = render_hash(object);
     object::set_label(object, label::RENDER_HASH, &hash);
+}
+
+/// What the label is to say. The version of the controller counts as that of an unstamped build:
+/// another release of the controller is no other render.
+fn render_hash(object: &mut Value) -> String {
+    let version = object
+        .pointer_mut("/metadata/annotations")
+        .and_then(|it| it.get_mut(annotation::VERSION))
+        .map(|it| std::mem::replace(it, "UNKNOWN".into()));
+    let hash = object_hash(object);
+    if let Some(version) = version {
+        object["metadata"]["annotations"][annotation::VERSION] = version;
+    }
+    hash
 }
 
 /// Who shares `live`, with `key` among them.

@@ -10,6 +10,7 @@
 mod definition; // one definition, recorded
 mod definitions; // what the Application refers to
 mod early; // steps before rendering
+mod inputs; // what components take from others
 mod referred; // objects that are in a cluster already
 mod removal; // the Application goes
 mod restart; // the workflow is to run again

@@ -6,13 +6,13 @@ use serde_json::{Map, Value, json};
 use super::early::{self, Prepared};
 use super::transform::Transformed;
 use super::{
-    Engine, Next, Stop, after, definitions, referred, restart, revision, status, stop, transform,
+    Engine, Next, Stop, after, definitions, inputs, referred, restart, revision, status, stop, transform,
 };
 use crate::api::names::{annotation, condition, phase};
 use crate::api::policies::BUILT_IN;
 use crate::api::revision::ApplicationRevisionSpec;
 use crate::api::workflow::WorkflowStatus;
-use crate::api::{AppPolicy, Application, Component, DefinitionKind, Workflow, WorkflowStep};
+use crate::api::{AppPolicy, Application, DefinitionKind, Workflow};
 use crate::delivery::{Collected, Delivery, Extent, Rules, Trackers};
 use crate::policy::generator::{self, Steps};
 use crate::render::{Context, Definitions, NoActor, Templates, render_policy};
@@ -20,7 +20,7 @@ use crate::revision::Captured;
 use crate::validate::structure;
 use crate::workflow::round::{Passed, State};
 use crate::workflow::step::Setting;
-use crate::workflow::variables::{Early, Variables, set_at};
+use crate::workflow::variables::{Early, Variables};
 use crate::workflow::{Round, round};
 use crate::world::{Apply, Error, ObjectRef};
 
@@ -132,7 +132,7 @@ pub(super) async fn deliver(
     let mut healthy = true;
     if finished_before && passed.state == State::Succeeded {
         keep(engine, app, &delivery, live, now).await.map_err(running)?;
-        let components = with_inputs(&snapshot.spec.components, &variables);
+        let components = inputs::with_inputs(&snapshot.spec.components, &variables);
         healthy = delivery.observe(&components).await.map_err(running)?;
         if !healthy {
             wake_by(UNHEALTHY);
@@ -424,9 +424,9 @@ async fn pass(
         world: engine.objects,
         host: delivery,
     };
-    let steps: &[WorkflowStep] = &found.steps.steps;
+    let steps = inputs::with_needs(&found.steps, &app.spec.components);
     let wanted = Round {
-        steps,
+        steps: &steps,
         mode: &found.steps.mode,
         template: &template,
         context: &seen,
@@ -476,22 +476,6 @@ async fn keep(
             engine.world.event(live, true, "FailedStateKeep", &text).await
         }
     }
-}
-
-/// Components as their steps got them: with inputs from the run's variables.
-fn with_inputs(components: &[Component], variables: &Variables) -> Vec<Component> {
-    let mut all = components.to_vec();
-    for component in &mut all {
-        for input in &component.inputs {
-            let Some(value) = variables.get(&input.from) else { continue };
-            let key = input.parameter_key.trim_start_matches("properties.");
-            if !key.is_empty() {
-                let properties = component.properties.get_or_insert_with(|| json!({}));
-                set_at(properties, key, value);
-            }
-        }
-    }
-    all
 }
 
 /// Conditions by how the run stands.

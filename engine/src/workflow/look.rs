@@ -1,6 +1,8 @@
 //! Where a round looks for the next step: in order or in the waves of a DAG, through conditions, groups and
 //! timeouts (E-109 to E-111).
 
+use std::collections::HashSet;
+
 use chrono::DateTime;
 use serde_json::{Map, Value, json};
 
@@ -41,7 +43,9 @@ impl<'a> Plan<'a> {
                 return Look::Stop;
             }
             if let Some(message) = self.missing(it, group) {
-                self.pending(it, group, false, message);
+                if self.progress.closing {
+                    self.pending(it, group, message);
+                }
                 return Look::Stop;
             }
             if let Some(due) = self.look_at(it, steps, group, false) {
@@ -73,6 +77,9 @@ impl<'a> Plan<'a> {
                 return Look::Past;
             }
             steps.iter().for_each(|it| self.stop_broken(it, group));
+            if !wave.is_empty() {
+                self.tell_waiting(steps, group, &wave);
+            }
             let free: Vec<&str> = steps
                 .iter()
                 .filter(|it| !wave.contains(it.name.as_str()))
@@ -86,13 +93,28 @@ impl<'a> Plan<'a> {
             let free: Vec<String> = free.into_iter().map(str::to_owned).collect();
             self.progress.waves.entry(key.to_owned()).or_default().extend(free);
         }
-        for it in steps {
-            let open = !self.is_over(row(self.status, group, &it.name));
-            if open && let Some(message) = self.missing(it, group) {
-                self.pending(it, group, true, message);
-            }
+        if self.progress.closing {
+            self.tell_waiting(steps, group, &HashSet::new());
         }
         Look::Past
+    }
+
+    /// Steps of a DAG that still wait for others, once something ran, say for which (E-109).
+    fn tell_waiting(
+        &mut self,
+        steps: &'a [WorkflowStep],
+        group: Option<&'a str>,
+        wave: &HashSet<String>,
+    ) {
+        for it in steps.iter().filter(|it| !wave.contains(it.name.as_str())) {
+            let known = row(self.status, group, &it.name);
+            if self.is_over(known) || !(self.progress.ran || known.is_some()) {
+                continue;
+            }
+            if let Some(message) = self.missing(it, group) {
+                self.pending(it, group, message);
+            }
+        }
     }
 
     /// After a `#Break` only what always runs is looked at: the rest is ended where it runs, and left
@@ -155,18 +177,18 @@ impl<'a> Plan<'a> {
         if seen { None } else { self.due(it, group) }
     }
 
-    /// What waits for others is told of once nothing more can run; in a DAG only after something
-    /// ran (E-109).
-    fn pending(&mut self, it: &WorkflowStep, group: Option<&str>, dag: bool, message: String) {
-        let told = row(self.status, group, &it.name).is_some();
-        if self.progress.closing && (self.progress.ran || told || !dag) {
-            let time = self.time();
-            let own = self.own(it, group);
-            own.phase = "pending".into();
-            own.message = message;
-            own.first_execute_time = own.first_execute_time.take().or_else(|| time.clone());
-            own.last_execute_time = own.last_execute_time.take().or(time);
+    /// The row of a step that waits for others.
+    fn pending(&mut self, it: &WorkflowStep, group: Option<&str>, message: String) {
+        let time = self.time();
+        let own = self.own(it, group);
+        own.phase = "pending".into();
+        // What upstream's runners are made from shows until they run (E-100).
+        if it.r#type == "apply-component" {
+            own.r#type = "builtin-apply-component".into();
         }
+        own.message = message;
+        own.first_execute_time = own.first_execute_time.take().or_else(|| time.clone());
+        own.last_execute_time = own.last_execute_time.take().or(time);
     }
 
     /// Whether the step is left out: by its `if`, or because of what it comes after (E-111).
@@ -328,6 +350,7 @@ impl<'a> Plan<'a> {
         }
         let own = self.own(it, group);
         own.last_execute_time = time;
+        own.r#type.clone_from(&it.r#type);
         let id = own.id.clone();
         Some(Due { step: it, group, id, resumed: mark.resumed })
     }

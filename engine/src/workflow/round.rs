@@ -7,7 +7,7 @@ use super::condition;
 use super::literal;
 use super::plan::{Due, Plan, Trials, input};
 use super::step::{self, Outcome, Setting};
-use super::variables::{Variables, set_at};
+use super::variables::{Variables, put_input, set_at};
 use crate::api::workflow::{ExecuteMode, WorkflowStatus, WorkflowStep};
 use crate::world::{Error, ObjectRef};
 
@@ -187,13 +187,11 @@ async fn component(
     context: &Map<String, Value>,
     due: &Due<'_>,
     properties: &Value,
-    inputs: &[(String, Value)],
+    given: &[(String, Value)],
     variables: &mut Variables,
 ) -> Outcome {
     let it = due.step;
-    // The design calls it `name` (W-109).
-    let name = properties["component"].as_str().or(properties["name"].as_str());
-    let name = name.unwrap_or(&it.name).to_owned();
+    let name = it.component().unwrap_or_default().to_owned();
     let host: &dyn Host = setting.host;
     let Some((_, mut component)) = host.components().into_iter().find(|it| it.0 == name) else {
         let known: Vec<String> = host.components().into_iter().map(|it| it.0).collect();
@@ -201,11 +199,10 @@ async fn component(
         return Outcome::Failed { reason: "Execute", message };
     };
     let mut patch = properties["patch"].clone();
-    for (key, value) in inputs.iter().filter(|it| !it.0.is_empty()) {
-        let key = key.strip_prefix("properties.").unwrap_or(key);
+    for (key, value) in given.iter().filter(|it| !it.0.is_empty()) {
         match key.strip_prefix("patch.").filter(|_| patch.is_object()) {
             Some(key) => set_at(&mut patch, key, value.clone()),
-            None => set_at(&mut component["properties"], key, value.clone()),
+            None => put_input(&mut component, key, value.clone()),
         }
     }
     let own_inputs = component["inputs"].as_array().cloned().unwrap_or_default();
@@ -215,7 +212,7 @@ async fn component(
         let Some(value) = input(variables, context, from) else {
             return Outcome::Waiting(format!("Pending on Input: {from}"));
         };
-        set_at(&mut component["properties"], &key, value);
+        put_input(&mut component, &key, value);
     }
     let text = |key: &str| properties[key].as_str().unwrap_or_default().to_owned();
     let (cluster, namespace) = (text("cluster"), text("namespace"));

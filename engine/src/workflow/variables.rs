@@ -334,6 +334,19 @@ pub fn set_at(properties: &mut Value, path: &str, value: Value) {
     *at = value;
 }
 
+/// Puts an input of a component, or of the step that applies it, into the component (E-100): keys
+/// are paths in its properties unless they say `properties` or `traits[` themselves.
+pub fn put_input(component: &mut Value, key: &str, value: Value) {
+    if key.is_empty() {
+        return;
+    }
+    if key.starts_with("properties") || key.starts_with("traits[") {
+        set_at(component, key, value);
+    } else {
+        set_at(component, &format!("properties.{key}"), value);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -359,5 +372,22 @@ mod tests {
         let mut read = Variables::read(Some(&stored));
         assert_eq!(read.get("a.b.1"), Some(json!(2)));
         assert_eq!(read.mark("s").failures, 3);
+    }
+
+    #[test]
+    fn keys_lead_into_properties_or_traits() {
+        let mut component = json!({"name": "c", "traits": [{"type": "scaler"}]});
+        put_input(&mut component, "data.from", json!(1));
+        put_input(&mut component, "properties.data.key", json!(2));
+        put_input(&mut component, "traits[0].properties.replicas", json!(3));
+        put_input(&mut component, "", json!(4));
+        assert_eq!(
+            component,
+            json!({
+                "name": "c",
+                "properties": {"data": {"from": 1, "key": 2}},
+                "traits": [{"type": "scaler", "properties": {"replicas": 3}}],
+            })
+        );
     }
 }
