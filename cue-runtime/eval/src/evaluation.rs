@@ -9,7 +9,7 @@ use crate::encode::json::{self, Layout, Values};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Budget, Evaluator};
 use crate::export::Style;
-use crate::heap::{Conjunct, FaultId, Source, Test, VertexId};
+use crate::heap::{Conjunct, EnvKind, FaultId, Source, Test, VertexId};
 use crate::printed::{Names, Show};
 use crate::program::{At, Label, LabelKind, Presence, Program};
 use crate::value::Selector;
@@ -499,6 +499,8 @@ impl Evaluation {
         let id = it.default_of(id).unwrap_or(id);
         let pattern = it.heap.get(id).patterns.first()?;
         let (value, env) = (pattern.value, pattern.env);
+        // The value stands in the scope of a label, here of none in particular.
+        let env = it.heap.env(Some(env), EnvKind::PatternName(None));
         Some(it.anonymous(value, env))
     }
 

@@ -103,7 +103,13 @@ fn choice(
     let name =
         kinds_of_all.iter().map(|it| type_name(*it)).reduce(|a, b| if a == b { a } else { None });
     let name = name.flatten();
-    let marked = literals.iter().any(|it| it.1);
+    // A default that the type allows too is no alternative of its own.
+    if let [one] = types.as_slice()
+        && let Some(default) = it.default(id)
+        && it.subsumes(*one, default).is_empty()
+    {
+        literals.retain(|it| !it.1);
+    }
     let mut out = match types.as_slice() {
         [] => {
             let mut out = Map::new();
@@ -117,7 +123,7 @@ fn choice(
             }
             out
         }
-        [one] if literals.is_empty() || marked => {
+        [one] if literals.is_empty() => {
             schema(it, *one, depth + 1).as_object().cloned().unwrap_or_default()
         }
         _ => several(it, &types, &literals, name, depth),
@@ -141,9 +147,9 @@ fn several(
 ) -> Map<String, Value> {
     let mut all = Vec::new();
     let mut shared = Map::new();
-    let unmarked: Vec<Value> = literals.iter().filter(|it| !it.1).map(|it| it.0.clone()).collect();
-    if !unmarked.is_empty() {
-        all.push(json!({ "enum": unmarked }));
+    if !literals.is_empty() {
+        let values: Vec<&Value> = literals.iter().map(|it| &it.0).collect();
+        all.push(json!({ "enum": values }));
     }
     for one in types {
         let mut one = schema(it, *one, depth + 1);

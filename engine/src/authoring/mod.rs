@@ -13,6 +13,9 @@ use crate::api::{DefinitionKind, DefinitionSpec, V1BETA1};
 /// Prefix of labels and annotations that authors choose.
 const CUSTOM: &str = "custom.definition.oam.dev/";
 
+/// What labels and annotations of definitions have in common.
+const OWNED: &str = "definition.oam.dev/";
+
 /// Why a source is no definition.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -88,8 +91,9 @@ pub fn render(runtime: &dyn Runtime, source: &str) -> Result<Value, Error> {
     let template = template.ok_or(Error::NoTemplate)?;
     let ExprKind::Struct(_) = &template.value.kind else { return Err(Error::TemplateShape) };
     let mut text = String::new();
-    for import in import_texts(source) {
-        text.push_str(&import);
+    let imports = import_texts(source);
+    if !imports.is_empty() {
+        text.push_str(&imports.join("\n\n"));
         text.push('\n');
     }
     text.push_str(&inside(source, template.value.span));
@@ -243,7 +247,10 @@ fn texts(name: &str, key: &str, header: &Map<String, Value>) -> Result<Map<Strin
         let Value::String(_) = value else {
             return Err(not_text(format!("{name}.{key}.{label}"), value));
         };
-        found.insert(format!("{CUSTOM}{label}"), value.clone());
+        // A key that names its owner already is taken as it is.
+        let owned = label.contains(OWNED);
+        let key = if owned { label.clone() } else { format!("{CUSTOM}{label}") };
+        found.insert(key, value.clone());
     }
     Ok(found)
 }

@@ -18,7 +18,9 @@ pub(super) fn with_inputs(components: &[Component], variables: &Variables) -> Ve
     };
     components
         .iter()
-        .map(|it| if it.inputs.is_empty() { None } else { filled(it) }.unwrap_or_else(|| it.clone()))
+        .map(|it| {
+            if it.inputs.is_empty() { None } else { filled(it) }.unwrap_or_else(|| it.clone())
+        })
         .collect()
 }
 

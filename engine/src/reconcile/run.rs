@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 use super::early::{self, Prepared};
 use super::transform::Transformed;
 use super::{
-    Engine, Next, Stop, after, definitions, inputs, referred, restart, revision, status, stop, transform,
+    Engine, Next, Stop, after, definitions, inputs, referred, restart, revision, status, stop,
+    transform,
 };
 use crate::api::names::{annotation, condition, phase};
 use crate::api::policies::BUILT_IN;
