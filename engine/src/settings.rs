@@ -27,6 +27,8 @@ pub struct Settings {
     /// How long the deletion of an Application waits for clusters that do not answer; after that, what
     /// is on them is left behind.
     pub cluster_patience: chrono::Duration,
+    /// Whether statuses have the phase of the Application as `phase` too (W-87), beside `status`.
+    pub mirror_phase: bool,
 }
 
 impl Settings {
@@ -48,6 +50,7 @@ impl Default for Settings {
             gates: Gates::default(),
             default_user: "kubevela:vela-core".into(),
             cluster_patience: chrono::Duration::hours(1),
+            mirror_phase: false,
         }
     }
 }

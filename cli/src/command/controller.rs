@@ -80,6 +80,9 @@ pub struct Args {
     /// is on them is left behind.
     #[arg(long, default_value = "1h", value_name = "DURATION")]
     unreachable_cluster_patience: String,
+    /// Write the phase of Applications to `status.phase` too, beside `status.status`
+    #[arg(long)]
+    mirror_status_phase: bool,
     /// Whom Applications without a user are delivered for, with gate AuthenticateApplication.
     #[arg(long, default_value = "kubevela:vela-core", value_name = "USER")]
     authentication_default_user: String,
@@ -164,6 +167,7 @@ pub async fn run(mut args: Args, cli: &Cli) -> anyhow::Result<Exit> {
             gates,
             default_user: args.authentication_default_user.clone(),
             cluster_patience: chrono::Duration::from_std(patience).unwrap_or(chrono::Duration::MAX),
+            mirror_phase: args.mirror_status_phase,
         },
         namespace: String::new(),
         repositories: if args.allow_file_repositories { Trust::Files } else { Trust::Web },

@@ -193,7 +193,10 @@ async fn adopt(engine: &Engine<'_>, app: &mut Application) -> Result<(), Error> 
 
 /// Writes the status if it changed; what disappeared is removed.
 async fn write(engine: &Engine<'_>, app: &Application, before: &Value) -> Result<(), Error> {
-    let after = serde_json::to_value(&app.status).unwrap_or_default();
+    let mut after = serde_json::to_value(&app.status).unwrap_or_default();
+    if engine.settings.mirror_phase && after["status"].is_string() {
+        after["phase"] = after["status"].clone();
+    }
     if after == *before {
         return Ok(());
     }

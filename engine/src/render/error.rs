@@ -180,12 +180,27 @@ fn told(part: &Part, diagnostics: &[Diagnostic]) -> Vec<Diagnostic> {
         if matches!(part, Part::Trait(_)) {
             continue;
         }
-        let again = wrong.iter().any(|other| other.message == it.message);
+        let again = wrong
+            .iter()
+            .any(|other| other.message == it.message || turned(&other.message, &it.message));
         if !again {
             all.push(it.clone());
         }
     }
     all
+}
+
+/// Whether two messages tell of one conflict, from either side.
+fn turned(left: &str, right: &str) -> bool {
+    let (Some((values, one, other)), Some((turned, first, second))) =
+        (conflict(left), conflict(right))
+    else {
+        return false;
+    };
+    let swapped = |(at, and): (usize, &str)| {
+        turned == format!("{}{and}{}", &values[at + and.len()..], &values[..at])
+    };
+    (one, other) == (second, first) && values.match_indices(" and ").any(swapped)
 }
 
 const SCALARS: [&str; 6] = ["string", "int", "number", "float", "bool", "bytes"];
@@ -266,6 +281,10 @@ mod tests {
             diagnostic("parameter.v", conflict),
             diagnostic("output.a", &format!("invalid interpolation: {conflict}")),
             diagnostic("output.b", conflict),
+            diagnostic(
+                "output.d",
+                "conflicting values string and 3 (mismatched types string and int)",
+            ),
             diagnostic("output.c", "another"),
         ];
         let text = |part| {

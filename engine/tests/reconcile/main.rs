@@ -91,7 +91,9 @@ impl Shop {
         let mut settings = Settings { retries: 3, ..Settings::default() };
         settings.gates.application_policies = true;
         settings.gates.global_policies = true;
+        settings.mirror_phase = true;
         let mut homely = settings.clone();
+        homely.mirror_phase = false;
         homely.admission.cross_namespace = false;
         Self {
             runtime,

@@ -1,0 +1,48 @@
+//! OpenAPI schemas of parameters, as the official generator gives them.
+
+use cue_session::{Budget, NativeRuntime, Profile, Program, ProgramSpec, Runtime, Source};
+use serde_json::{Value, json};
+
+#[track_caller]
+fn check(text: &str, expected: &Value) {
+    let program = Program::new(ProgramSpec {
+        sources: vec![Source::new("t.cue", text)],
+        packages: Vec::new(),
+        profile: Profile::default(),
+    });
+    let mut session =
+        NativeRuntime::default().start(&program, Vec::new(), Budget::DEFINITION).unwrap();
+    let schema = session.schema("parameter").unwrap().unwrap();
+    assert_eq!(&schema, expected, "{text}");
+}
+
+#[test]
+fn a_marked_default_that_no_other_alternative_allows_is_one_of() {
+    check(
+        "parameter: port: *0 | (>=1024 & <=65535 & int)",
+        &json!({"type": "object", "required": ["port"], "properties": {"port": {
+            "type": "integer", "default": 0,
+            "oneOf": [{"enum": [0]}, {"minimum": 1024, "maximum": 65535}],
+        }}}),
+    );
+    check(
+        "parameter: replicas: *1 | int",
+        &json!({"type": "object", "required": ["replicas"], "properties": {"replicas": {
+            "type": "integer", "default": 1,
+        }}}),
+    );
+}
+
+#[test]
+fn a_pattern_may_refer_to_a_definition() {
+    check(
+        "parameter: envs: [string]: #Secret\n#Secret: {key?: string, secret: string}",
+        &json!({"type": "object", "required": ["envs"], "properties": {"envs": {
+            "type": "object",
+            "additionalProperties": {
+                "type": "object", "required": ["secret"],
+                "properties": {"key": {"type": "string"}, "secret": {"type": "string"}},
+            },
+        }}}),
+    );
+}
