@@ -231,7 +231,7 @@ fn record(case: &Value) -> Value {
         let mut nodes = Map::new();
         if let Ok(Some(root)) = evaluation.find("") {
             let walk = Walk { wanted: &wanted };
-            walk.visit(&mut evaluation, root, String::new(), "root", &mut nodes, 0);
+            walk.visit(&mut evaluation, root, "", "", "root", &mut nodes);
         }
         nodes
     }));
@@ -244,35 +244,41 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
+    /// `package` is that of the last hidden label in the path; empty for the main one.
     fn visit(
         &self,
         evaluation: &mut Evaluation,
         id: VertexId,
-        path: String,
+        path: &str,
+        package: &str,
         kind: &str,
         nodes: &mut Map<String, Value>,
-        depth: usize,
     ) {
         let node = evaluation.inspect(id);
-        nodes.insert(path.clone(), node_record(&node, kind));
-        if depth > 30 {
-            return;
-        }
-        for (text, label, presence, vertex) in &node.members {
+        nodes.insert(node_key(path, package), node_record(&node, kind));
+        for ((text, label, presence, vertex), own) in node.members.iter().zip(&node.packages) {
             let (child, kind) = match (label, presence) {
                 (LabelKind::Index, _) => (format!("{path}[{text}]"), "index"),
-                (_, Presence::Optional) => (joined(&path, text), "optional"),
-                (_, Presence::Required) => (joined(&path, text), "required"),
-                (LabelKind::Regular, _) => (joined(&path, text), "regular"),
-                (LabelKind::Hidden, _) => (joined(&path, text), "hidden"),
-                (LabelKind::Definition, _) => (joined(&path, text), "definition"),
-                (LabelKind::HiddenDefinition, _) => (joined(&path, text), "hidden_definition"),
+                (_, Presence::Optional) => (joined(path, text), "optional"),
+                (_, Presence::Required) => (joined(path, text), "required"),
+                (LabelKind::Regular, _) => (joined(path, text), "regular"),
+                (LabelKind::Hidden, _) => (joined(path, text), "hidden"),
+                (LabelKind::Definition, _) => (joined(path, text), "definition"),
+                (LabelKind::HiddenDefinition, _) => (joined(path, text), "hidden_definition"),
             };
-            if self.wanted.contains(child.as_str()) && !nodes.contains_key(&child) {
-                self.visit(evaluation, *vertex, child, kind, nodes, depth + 1);
+            let hidden = matches!(label, LabelKind::Hidden | LabelKind::HiddenDefinition);
+            let package = if hidden { own } else { package };
+            let wanted = self.wanted.contains(child.as_str());
+            if wanted && !nodes.contains_key(&node_key(&child, package)) {
+                self.visit(evaluation, *vertex, &child, package, kind, nodes);
             }
         }
     }
+}
+
+/// What tells nodes apart: hidden fields of different packages have the same path.
+fn node_key(path: &str, package: &str) -> String {
+    if package.is_empty() { path.to_owned() } else { format!("{path} of {package}") }
 }
 
 fn joined(path: &str, label: &str) -> String {
@@ -455,7 +461,9 @@ fn judge(suite: &str, want: &Value, got: &Value, checks: &mut Checks) {
     }
     for a in want["paths"].as_array().into_iter().flatten() {
         let path = a["path"].as_str().unwrap_or_default();
-        let b = &got["nodes"][path];
+        // The main package is `_`, or its name behind a colon.
+        let package = a["hidden_pkg"].as_str().filter(|it| *it != "_" && !it.starts_with(':'));
+        let b = &got["nodes"][node_key(path, package.unwrap_or_default()).as_str()];
         let what =
             |key: &str| format!("{path}: {key}: want {} got {}", show(&a[key]), show(&b[key]));
         add("main", !b.is_null() && main_equal(a, b), format!("{path}: want {a} got {b}"));

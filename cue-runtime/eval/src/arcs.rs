@@ -74,7 +74,7 @@ impl Evaluator {
             way: from.way,
             via: from.via,
             late: false,
-            beside: 0,
+            beside: from.beside,
         };
         let vertex = self.add_arc(id, label, presence, &groups, notes, at);
         if let Some(by) = by {
@@ -251,7 +251,7 @@ impl Evaluator {
                 way: pattern.from.way,
                 via: pattern.from.via,
                 late: true,
-                beside: 0,
+                beside: pattern.from.beside,
             },
         );
     }

@@ -86,12 +86,13 @@ impl Evaluator {
         if self.heap.get(id).closing.is_empty() || self.heap.get(id).fault.is_some() {
             return;
         }
+        self.lift_literals(id);
         let closing: Vec<u32> = self
             .heap
             .get(id)
             .closing
             .iter()
-            .filter(|it| it.holds() && self.closes(it.group))
+            .filter(|it| it.holds() && self.closes(it.group) && !self.opened_beside(id, it.group))
             .map(|it| it.group)
             .collect();
         if closing.is_empty() {
@@ -139,6 +140,38 @@ impl Evaluator {
         !vertex.is_list
             && (vertex.was_closed
                 || vertex.closing.iter().any(|it| it.holds() && self.closes(it.group)))
+    }
+
+    /// What `...` of an embedded value admits is nothing that the literal around closes (C-9): only
+    /// who refers to the literal meets it closed.
+    fn lift_literals(&mut self, id: VertexId) {
+        if self.literals.is_empty() {
+            return;
+        }
+        let Some(parent) = self.heap.get(id).parent else { return };
+        for index in 0..self.heap.get(id).closing.len() {
+            let group = self.heap.get(id).closing[index].group;
+            if self.literals.get(&group) != Some(&false) {
+                continue;
+            }
+            let above = &self.heap.get(self.follow(parent)).closing;
+            let open = above.iter().any(|it| it.group == group && it.open);
+            self.heap.get_mut(id).closing[index].open |= open;
+        }
+    }
+
+    /// Whether `...` stands beside the embedding that a group is of.
+    fn opened_beside(&self, id: VertexId, group: u32) -> bool {
+        let Some(marks) = self.joined.get(&group) else { return false };
+        let closing = &self.heap.get(id).closing;
+        closing.iter().any(|it| it.open && marks.contains(&it.group))
+    }
+
+    /// Whether a struct counts as closed: it is part of a closed value, even where that is open.
+    pub(crate) fn counts_as_closed(&self, id: VertexId) -> bool {
+        let vertex = self.heap.get(id);
+        let closes = |group: u32| self.closes(group) && !self.literals.contains_key(&group);
+        !vertex.is_list && (vertex.was_closed || vertex.closing.iter().any(|it| closes(it.group)))
     }
 
     /// Whether a group closes: one of an embedding does only if something closed was embedded.

@@ -261,7 +261,9 @@ impl Compiler<'_> {
                 return known.map(Imported::Package);
             }
             self.loaded.insert(path.into(), None);
+            let outside = self.program.labels.go_to(path);
             let roots = self.package(sources);
+            self.program.labels.return_to(outside);
             let index = self.program.packages.len() as u32;
             self.program.packages.push(roots);
             self.loaded.insert(path.into(), Some(index));
@@ -542,14 +544,23 @@ impl Compiler<'_> {
         }
         let outside = self.trying;
         self.trying |= on_trial;
+        let first = self.program.codes.len();
         let body = self.expr(body);
         self.trying = outside;
         for _ in 0..pushed {
             self.leave();
         }
         let otherwise = otherwise.map(|it| self.expr(it));
+        let labels = &self.program.labels;
+        let closes = self.program.codes[first..].iter().any(|(code, _)| match code {
+            Code::Field { label, .. } | Code::Select(_, label) => {
+                matches!(labels.kind(*label), LabelKind::Definition | LabelKind::HiddenDefinition)
+            }
+            Code::Call(Callee::Plain(Plain::Close), _) => true,
+            _ => false,
+        });
         let at = At { source: self.source, span };
-        let code = ComprehensionCode { clauses: codes, at, body, on_trial, otherwise };
+        let code = ComprehensionCode { clauses: codes, at, body, on_trial, otherwise, closes };
         self.program.comprehensions.push(code);
         self.program.comprehensions.len() as u32 - 1
     }

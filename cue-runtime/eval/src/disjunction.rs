@@ -268,7 +268,7 @@ impl Evaluator {
         if label.is_some_and(|it| self.heap.arc(right, it).is_none()) {
             return false;
         }
-        let closed = self.is_closed_struct(left) == self.is_closed_struct(right);
+        let closed = self.counts_as_closed(left) == self.counts_as_closed(right);
         let (one, other) = (self.heap.get(left), self.heap.get(right));
         let bare = |it: &Vertex| {
             it.fault.is_none()

@@ -59,12 +59,19 @@ pub(crate) struct Evaluator {
     /// What vertices on the stack and those put off still have to do.
     pub(crate) tasks: FxHashMap<VertexId, Tasks>,
     pub(crate) suspended: FxHashMap<VertexId, Suspended>,
-    /// Embedded conjunctions, and the marks of what stands beside them (C-13).
+    /// What is embedded, and the marks of what stands beside it (C-12).
     pub(crate) besides: FxHashMap<(ExprId, EnvId), u32>,
-    /// Groups that close in such a conjunction, and the marks of what they say nothing of.
+    pub(crate) marks: FxHashSet<u32>,
+    /// Marks of embeddings inside of others, and the marks of these.
+    pub(crate) around: FxHashMap<u32, u32>,
+    /// Groups of embedded values by the value's own group and the mark (C-21).
+    pub(crate) embedded: FxHashMap<(u32, u32), u32>,
+    /// Groups that close in an embedding, and the marks of what they say nothing of.
     pub(crate) joined: FxHashMap<u32, Vec<u32>>,
-    /// Literals inside of such a conjunction, and what embeds it: that closes as they do.
+    /// Literals that are embedded, and what embeds them: that closes as they do.
     pub(crate) within: FxHashMap<u32, u32>,
+    /// Groups of literals that embed something; whether they came by a reference.
+    pub(crate) literals: FxHashMap<u32, bool>,
     /// Fields that frozen vertices had.
     pub(crate) listed: FxHashMap<VertexId, FxHashSet<Label>>,
     /// Vertices whose conjuncts others took before these were all, and who took them.
@@ -120,6 +127,10 @@ impl Evaluator {
             tasks: FxHashMap::default(),
             suspended: FxHashMap::default(),
             besides: FxHashMap::default(),
+            marks: FxHashSet::default(),
+            around: FxHashMap::default(),
+            embedded: FxHashMap::default(),
+            literals: FxHashMap::default(),
             joined: FxHashMap::default(),
             within: FxHashMap::default(),
             listed: FxHashMap::default(),

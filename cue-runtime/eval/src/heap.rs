@@ -56,7 +56,7 @@ pub(crate) struct Conjunct {
     pub(crate) via: u32,
     /// Of a pattern or `...T`: it comes after what is written (S-23).
     pub(crate) late: bool,
-    /// Of an embedded conjunction: the mark of what stands beside it; 0 for none (C-13).
+    /// Of what is embedded: the mark of what stands beside it; 0 for none (C-12).
     pub(crate) beside: u32,
 }
 
@@ -66,6 +66,7 @@ pub(crate) struct Lineage {
     pub(crate) cycle: Cycle,
     pub(crate) way: u32,
     pub(crate) via: u32,
+    pub(crate) beside: u32,
 }
 
 /// A position crossed on the way to a conjunct (cue-errors 2.2): a reference, an embedding, the
@@ -104,7 +105,7 @@ pub(crate) enum By {
 
 impl Conjunct {
     pub(crate) fn lineage(&self) -> Lineage {
-        Lineage { cycle: self.cycle, way: self.way, via: self.via }
+        Lineage { cycle: self.cycle, way: self.way, via: self.via, beside: self.beside }
     }
 
     /// A plain demand: part of nothing that closes, through no reference.
@@ -255,6 +256,7 @@ pub(crate) struct Rest {
     pub(crate) env: EnvId,
     pub(crate) groups: Groups,
     pub(crate) via: u32,
+    pub(crate) beside: u32,
 }
 
 /// What a closing group demands at a vertex.

@@ -1,6 +1,8 @@
 //! One node of an evaluation as a whole: its class, kinds, value, default, members and errors.
 //! What the conformance runners and the introspection of values ask for.
 
+use std::sync::Arc;
+
 use crate::builtin::{Datum, Kinds};
 use crate::error::Kind;
 use crate::evaluation::{Diagnostic, Evaluation};
@@ -38,6 +40,8 @@ pub struct Node {
     pub open_list: bool,
     /// Members, in order: text with its marker, kind of label, presence, vertex.
     pub members: Vec<(String, LabelKind, Presence, VertexId)>,
+    /// Import paths of the packages that hidden members belong to; empty for the main package.
+    pub packages: Vec<Arc<str>>,
     /// Whether the struct is closed.
     pub closed: bool,
     /// Whether the error is only one of a member.
@@ -60,6 +64,7 @@ impl Evaluation {
             length: None,
             open_list: false,
             members: Vec::new(),
+            packages: Vec::new(),
             closed: false,
             child_error: false,
             errors: Vec::new(),
@@ -78,9 +83,10 @@ impl Evaluation {
                 Presence::Required => "!",
                 Presence::Member => "",
             });
+            node.packages.push(it.labels.package(arc.label).cloned().unwrap_or_default());
             node.members.push((text, kind, arc.presence, arc.vertex));
         }
-        node.closed = it.is_closed_struct(shown);
+        node.closed = it.counts_as_closed(shown);
         let fault = it.heap.get(id).fault.or(it.heap.get(real).fault);
         if let Some(fault) = fault {
             node.class = Class::Error(it.heap.faults[fault.0 as usize].kind);

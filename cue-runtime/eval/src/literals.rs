@@ -112,7 +112,8 @@ impl Evaluator {
                     open = true;
                     let groups = self.deep_groups(&conjunct.groups);
                     let via = conjunct.via;
-                    let rest = Rest { first: next, value: *value, env, groups, via };
+                    let beside = conjunct.beside;
+                    let rest = Rest { first: next, value: *value, env, groups, via, beside };
                     self.heap.get_mut(id).rest.push(rest);
                 }
             }
@@ -128,7 +129,7 @@ impl Evaluator {
         }
         let rest = self.heap.get(id).rest.clone();
         let arcs = self.elements(id);
-        for Rest { first, value, env, groups, via } in rest {
+        for Rest { first, value, env, groups, via, beside } in rest {
             let Some(value) = value else { continue };
             for vertex in arcs.iter().skip(first) {
                 self.add_conjunct(
@@ -144,7 +145,7 @@ impl Evaluator {
                         way: 0,
                         via,
                         late: true,
-                        beside: 0,
+                        beside,
                     },
                 );
             }
@@ -257,7 +258,7 @@ impl Evaluator {
         let mut groups = conjunct.groups.clone();
         let mut close_as = conjunct.close_as;
         // Inside of an embedded conjunction a literal opens what it embeds for itself only.
-        let joins = conjunct.beside != 0 && close_as.is_some();
+        let joins = conjunct.beside != 0 && close_as.is_some_and(|it| !self.opened.contains(&it));
         if code.has_embeds && (close_as.is_none() || joins) && !code.explicit {
             let place = again.unwrap_or(work.inner.len() - 1);
             let group = match work.inner[place].3 {
@@ -267,26 +268,18 @@ impl Evaluator {
             work.inner[place].3 = Some(group);
             if let Some(outer) = close_as.filter(|it| joins && *it != group) {
                 self.within.insert(group, outer);
-                let marks = self.joined.entry(group).or_default();
-                if !marks.contains(&conjunct.beside) {
-                    marks.push(conjunct.beside);
-                }
+                self.exempt(group, conjunct.beside);
             }
+            self.literals.insert(group, conjunct.by_reference);
             close_as = Some(group);
             if !groups.contains(&group) {
                 groups.push(group);
             }
         }
-        if code.has_embeds && !code.explicit {
+        if !code.explicit {
             for declaration in &code.declarations {
-                let Declaration::Embed(embed) = declaration else { continue };
-                if matches!(self.program.code(*embed), Code::Unify(..)) {
-                    let mark = match self.besides.get(&(*embed, inner)) {
-                        Some(mark) => *mark,
-                        None => self.heap.new_group(),
-                    };
-                    self.besides.insert((*embed, inner), mark);
-                    groups.push(mark);
+                if let Some(embed) = self.embeds(declaration) {
+                    groups.push(self.beside(embed, inner, conjunct.beside));
                 }
             }
         }
@@ -361,7 +354,7 @@ impl Evaluator {
                         way: conjunct.way,
                         via,
                         late: false,
-                        beside: own.unwrap_or_default(),
+                        beside: own.unwrap_or(from.beside),
                     };
                     // What is written there counts before the fields do (S-21).
                     if self.program.code(*embed).is_literal() {
@@ -371,16 +364,21 @@ impl Evaluator {
                     }
                 }
                 Declaration::Comprehension(index) => {
+                    let own = self.embeds(declaration);
+                    let own = own.and_then(|it| self.besides.get(&(it, inner)).copied());
+                    let mut groups = groups.clone();
+                    groups.retain(|it| Some(*it) != own);
+                    let beside = own.unwrap_or(from.beside);
                     let at = program.comprehensions[*index as usize].at;
                     let via = self.heap.cross(from.via, at);
                     self.announce(id, *index);
                     work.comprehensions.push_back(Pending {
                         index: *index,
                         env: inner,
-                        groups: groups.clone(),
+                        groups,
                         close_as,
                         outer,
-                        from: Lineage { via, ..from },
+                        from: Lineage { via, beside, ..from },
                     });
                 }
                 Declaration::Open => {}
@@ -390,6 +388,45 @@ impl Evaluator {
             self.narrow(id, Kinds::STRUCT, By::Expr(expr), at, from.via);
         }
         work.conjuncts.extend(embedded.into_iter().rev());
+    }
+
+    /// What a declaration embeds that may close: an embedding, the body of a comprehension.
+    fn embeds(&self, declaration: &Declaration) -> Option<ExprId> {
+        match declaration {
+            Declaration::Embed(embed) => Some(*embed),
+            Declaration::Comprehension(index) => {
+                let code = &self.program.comprehensions[*index as usize];
+                code.closes.then_some(code.body)
+            }
+            Declaration::Field { .. } | Declaration::Pattern { .. } | Declaration::Open => None,
+        }
+    }
+
+    /// The mark of what stands beside an embedding, which itself stands in one with mark `around`.
+    fn beside(&mut self, embed: ExprId, inner: EnvId, around: u32) -> u32 {
+        if let Some(mark) = self.besides.get(&(embed, inner)) {
+            return *mark;
+        }
+        let mark = self.heap.new_group();
+        self.besides.insert((embed, inner), mark);
+        self.marks.insert(mark);
+        if around != 0 {
+            self.around.insert(mark, around);
+        }
+        mark
+    }
+
+    /// A group says nothing of what stands beside the embedding it is in, nor beside those around.
+    pub(crate) fn exempt(&mut self, group: u32, beside: u32) {
+        let marks = self.joined.entry(group).or_default();
+        let mut next = Some(beside).filter(|it| *it != 0);
+        while let Some(mark) = next {
+            if marks.contains(&mark) {
+                break;
+            }
+            marks.push(mark);
+            next = self.around.get(&mark).copied();
+        }
     }
 
     /// Labels a literal names, those of comprehension bodies where they stand.

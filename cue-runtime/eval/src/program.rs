@@ -34,8 +34,12 @@ pub enum LabelKind {
 /// Names, each once.
 #[derive(Clone, Debug, Default)]
 pub struct Labels {
-    names: Vec<(LabelKind, Arc<str>)>,
-    by_name: FxHashMap<(LabelKind, Arc<str>), Label>,
+    names: Vec<(LabelKind, Arc<str>, u32)>,
+    by_name: FxHashMap<(LabelKind, Arc<str>, u32), Label>,
+    /// Import paths of packages with hidden fields of their own; number `n` is at `n - 1`.
+    packages: Vec<Arc<str>>,
+    /// The package whose hidden fields are meant; 0 is the main one.
+    package: u32,
 }
 
 impl LabelKind {
@@ -54,16 +58,42 @@ impl LabelKind {
 }
 
 impl Labels {
-    /// The label of a name.
+    /// The label of a name; hidden ones are those of the package at hand (C-28).
     pub fn intern(&mut self, kind: LabelKind, name: &str) -> Label {
+        let package = match kind {
+            LabelKind::Hidden | LabelKind::HiddenDefinition => self.package,
+            LabelKind::Regular | LabelKind::Definition | LabelKind::Index => 0,
+        };
         let name: Arc<str> = name.into();
-        if let Some(label) = self.by_name.get(&(kind, name.clone())) {
+        if let Some(label) = self.by_name.get(&(kind, name.clone(), package)) {
             return *label;
         }
         let label = Label(self.names.len() as u32);
-        self.names.push((kind, name.clone()));
-        self.by_name.insert((kind, name), label);
+        self.names.push((kind, name.clone(), package));
+        self.by_name.insert((kind, name, package), label);
         label
+    }
+
+    /// From now on hidden names are those of the package with this import path; gives what they
+    /// were before, for `return_to`.
+    pub(crate) fn go_to(&mut self, path: &str) -> u32 {
+        let known = self.packages.iter().position(|it| **it == *path);
+        let at = known.unwrap_or_else(|| {
+            self.packages.push(path.into());
+            self.packages.len() - 1
+        });
+        std::mem::replace(&mut self.package, at as u32 + 1)
+    }
+
+    /// Hidden names are those of that package again.
+    pub(crate) fn return_to(&mut self, package: u32) {
+        self.package = package;
+    }
+
+    /// The import path of the package a hidden label belongs to; `None` for the main package.
+    pub fn package(&self, label: Label) -> Option<&Arc<str>> {
+        let number = self.names[label.0 as usize].2;
+        self.packages.get((number as usize).checked_sub(1)?)
     }
 
     /// The label of an element.
@@ -175,6 +205,8 @@ pub(crate) struct ComprehensionCode {
     pub(crate) on_trial: bool,
     /// What is yielded instead of nothing.
     pub(crate) otherwise: Option<ExprId>,
+    /// The body names definitions or calls `close`.
+    pub(crate) closes: bool,
 }
 
 /// Arithmetic with two operands.

@@ -147,6 +147,7 @@ impl Evaluator {
             let own = self.definitions.get(&target).copied();
             inner.groups.retain(|it| Some(*it) == own);
         }
+        self.leave_marks(target, &mut inner.groups);
         let closed = inner.groups.iter().any(|it| self.closing.contains(it));
         let mut groups = conjunct.groups.clone();
         match conjunct.close_as {
@@ -174,18 +175,25 @@ impl Evaluator {
                     }
                     next = self.within.get(&group).copied();
                 }
-                // Closing values that one embedding joins must agree with each other (C-13).
-                if conjunct.beside != 0 {
-                    for group in inner.groups.iter().filter(|it| self.closing.contains(it)) {
-                        groups.push(*group);
-                        let marks = self.joined.entry(*group).or_default();
-                        if !marks.contains(&conjunct.beside) {
-                            marks.push(conjunct.beside);
+                // Closing values in one embedding must agree with each other, not with what is
+                // beside it (C-12, C-13).
+                if conjunct.beside != 0 && !self.close_calls.contains(&group) {
+                    for group in &inner.groups {
+                        if self.closing.contains(group) {
+                            groups.push(self.embedded_group(*group, conjunct.beside));
                         }
                     }
                 }
             }
             Some(_) => {}
+            None if conjunct.beside != 0 => {
+                for group in &inner.groups {
+                    groups.push(match self.closing.contains(group) {
+                        true => self.embedded_group(*group, conjunct.beside),
+                        false => *group,
+                    });
+                }
+            }
             None => groups.extend(inner.groups.iter().copied()),
         }
         groups.sort_unstable();
@@ -202,8 +210,35 @@ impl Evaluator {
             way: if conjunct.way == 0 { inner.way } else { conjunct.way },
             via,
             late: false,
-            beside: conjunct.beside,
+            beside: if conjunct.beside == 0 { inner.beside } else { conjunct.beside },
         }
+    }
+
+    /// A mark says what stands beside an embedding: it goes along only with what that closes.
+    fn leave_marks(&self, target: VertexId, groups: &mut Groups) {
+        if self.besides.is_empty() || !groups.iter().any(|it| self.marks.contains(it)) {
+            return;
+        }
+        let conjuncts = &self.heap.get(target).conjuncts;
+        groups.retain(|mark| {
+            let says = |it: &u32| self.joined.get(it).is_some_and(|it| it.contains(mark));
+            !self.marks.contains(mark) || conjuncts.iter().any(|it| it.groups.iter().any(says))
+        });
+    }
+
+    /// What a closing group is inside of an embedding: what stands beside that is no concern of it.
+    fn embedded_group(&mut self, group: u32, beside: u32) -> u32 {
+        if let Some(known) = self.embedded.get(&(group, beside)) {
+            return *known;
+        }
+        let own = self.heap.new_group();
+        self.embedded.insert((group, beside), own);
+        self.closing.insert(own);
+        if self.shallow.contains(&group) {
+            self.shallow.insert(own);
+        }
+        self.exempt(own, beside);
+        own
     }
 
     pub(crate) fn note_closing(&mut self, id: VertexId, group: u32, open: bool) {

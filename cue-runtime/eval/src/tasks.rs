@@ -90,7 +90,7 @@ impl Evaluator {
                         way: pending.from.way,
                         via: pending.from.via,
                         late: false,
-                        beside: 0,
+                        beside: pending.from.beside,
                     });
                 }
                 self.withdraw(id, pending.index);

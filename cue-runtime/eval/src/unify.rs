@@ -419,15 +419,24 @@ impl Evaluator {
             },
             Code::Call(Callee::Plain(Plain::Close), arguments) => {
                 let Some(argument) = arguments.first() else { return };
+                let mut groups = conjunct.groups.clone();
                 let group = match conjunct.close_as {
-                    Some(group) => group,
-                    None => {
+                    Some(group) if self.opened.contains(&group) => group,
+                    outer => {
                         let group = self.heap.new_group();
                         self.close_calls.insert(group);
+                        self.exempt(group, conjunct.beside);
+                        if let Some(outer) = outer {
+                            if self.closing.insert(outer) {
+                                self.shallow.insert(outer);
+                            }
+                            if !groups.contains(&outer) {
+                                groups.push(outer);
+                            }
+                        }
                         group
                     }
                 };
-                let mut groups = conjunct.groups.clone();
                 if !groups.contains(&group) {
                     groups.push(group);
                 }

@@ -1,10 +1,12 @@
 //! Values by version and path: fills, questions about a place, comparison.
 
+use std::sync::Arc;
+
 use cue_eval::evaluation::print_json;
 use cue_eval::heap::VertexId;
 use cue_eval::value::path::parse_selectors;
 use cue_eval::value::{Accessor, Filling, Version};
-use cue_eval::{Budget, Evaluation, Kind};
+use cue_eval::{Budget, Evaluation, Kind, Source};
 
 const BUDGET: Budget = Budget { ticks: 100_000, depth: 100, bytes: 50 << 20 };
 
@@ -128,4 +130,16 @@ fn comments_attributes_and_expressions() {
     let allows = |it: &mut Evaluation, id, name| it.allows(id, &parse_selectors(name).unwrap()[0]);
     assert!(allows(&mut it, c, "a") && !allows(&mut it, c, "b") && allows(&mut it, c, "#b"));
     assert!(allows(&mut it, o, "b"));
+}
+
+#[test]
+fn hidden_fields_of_packages_are_their_own() {
+    let source = |text: &str| Source { name: "x.cue".into(), text: text.into() };
+    let main = "import \"p.test/inner\"\na: inner.#D & {_v: 4}\nb: a._v\nc: a.shown";
+    let packages =
+        [("p.test/inner".to_owned(), vec![source("package inner\n#D: {_v: 3, shown: _v}")])];
+    let program = cue_eval::compile(&[source(main)], &packages, false).unwrap();
+    let mut it = Evaluation::start(Arc::new(program), &[], BUDGET);
+    let root = it.find("").unwrap().unwrap();
+    assert_eq!(it.datum(root).map(|it| it.cue_text()).unwrap(), "{a:{shown:3},b:4,c:3}");
 }
