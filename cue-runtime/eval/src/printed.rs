@@ -66,6 +66,8 @@ struct Later {
     structs: Vec<Vec<At>>,
     /// Builtin packages named.
     imports: Vec<String>,
+    /// Lists around what is being written.
+    lists: usize,
 }
 
 const SOURCE: &str = "__source_";
@@ -288,7 +290,7 @@ impl Evaluator {
                 Source::Data(_) | Source::Vertex(_) => false,
             });
             let exprs = self.source_of(if by_let { place } else { id });
-            self.write_source(exprs, out, later);
+            self.write_source(exprs, out, depth, later);
             return;
         }
         if let Some(choice) = self.heap.get(id).choice.clone() {
@@ -359,7 +361,7 @@ impl Evaluator {
             })
             .collect();
         if !validators.is_empty() && style != Style::Definition {
-            self.write_source(validators, out, later);
+            self.write_source(validators, out, depth, later);
             return;
         }
         for (test, _) in &self.heap.get(id).tests {
@@ -393,12 +395,17 @@ impl Evaluator {
         let open = vertex.closed_length.is_none() && style == Style::Definition;
         let rest = vertex.rest.first().map(|it| (it.value, it.env));
         out.push('[');
+        later.lists += 1;
         for (index, arc) in arcs.iter().enumerate() {
             if index > 0 {
                 out.push_str(", ");
             }
-            self.write_value(*arc, show, out, depth, later);
+            match self.spelling(*arc) {
+                Some(text) => out.push_str(&text),
+                None => self.write_value(*arc, show, out, depth, later),
+            }
         }
+        later.lists -= 1;
         if open {
             if !arcs.is_empty() {
                 out.push_str(", ");
@@ -416,6 +423,23 @@ impl Evaluator {
         out.push(']');
     }
 
+    /// An element that is nothing but a literal keeps its spelling (O-71, O-72).
+    fn spelling(&self, id: VertexId) -> Option<String> {
+        let vertex = self.heap.get(id);
+        let [conjunct] = vertex.conjuncts.as_slice() else { return None };
+        let Source::Expr(expr, _) = conjunct.source else { return None };
+        vertex.scalar.as_ref()?;
+        if !matches!(self.program.code(expr), Code::Number(_) | Code::String(_) | Code::Bytes(_)) {
+            return None;
+        }
+        let at = self.program.at(expr);
+        let source = self.program.sources.get(at.source as usize)?;
+        let text = source.text.get(at.span.start as usize..at.span.end as usize)?;
+        let first = text.chars().next()?;
+        let lines = text.contains('\n');
+        (!lines && matches!(first, '0'..='9' | '.' | '"' | '\'' | '#')).then(|| text.to_owned())
+    }
+
     /// The expressions that make a value.
     fn source_of(&self, id: VertexId) -> Vec<ExprId> {
         let mut all = Vec::new();
@@ -429,9 +453,15 @@ impl Evaluator {
         all
     }
 
-    fn write_source(&self, exprs: Vec<ExprId>, out: &mut String, later: &mut Later) {
+    fn write_source(
+        &self,
+        exprs: Vec<ExprId>,
+        out: &mut String,
+        depth: usize,
+        later: &mut Later,
+    ) {
         let _ = write!(out, "{SOURCE}{}__", later.wanted.len());
-        later.wanted.push(Wanted { exprs });
+        later.wanted.push(Wanted { exprs, level: depth + 1 + later.lists });
     }
 }
 

@@ -5,19 +5,23 @@ use std::rc::Rc;
 
 use cue_syntax::ast::{
     Binary, Clause, Compare, Decl, Element, Expr, ExprKind, Field, Ident, Label as AstLabel,
-    Marker, Part, Unary,
+    Marker, Part, Span, Unary,
 };
 use rustc_hash::FxHashMap;
 
 use crate::builtin::Datum;
 use crate::definition::constant::{is_type, slice, strip};
+use crate::definition::linked::Frame;
 use crate::definition::merge::{Conjunct, has_old_alias, unique};
-use crate::definition::out::{Declared, Item, Out, PRIMARY};
+use crate::definition::out::{Declared, Gap, Item, Out, PRIMARY};
 use crate::definition::scope::{Bound, Scope};
 use crate::definition::sourced::Docs;
 use crate::definition::{DEPTH, Printer};
 use crate::export::is_identifier;
 use crate::number::Number;
+
+/// In a path: somewhere in an expression.
+pub(super) const SOMEWHERE: &str = "(expression)";
 
 impl<'a> Printer<'a> {
     /// An expression that is not merged with others.
@@ -60,7 +64,12 @@ impl<'a> Printer<'a> {
             }
             ExprKind::Struct(_) => {
                 let scope = scope.clone();
-                self.merge(vec![Conjunct::Expr { expr, scope, file }])
+                self.path.push(SOMEWHERE.to_owned());
+                self.level += 1;
+                let out = self.merge(vec![Conjunct::Expr { expr, scope, file }]);
+                self.level -= 1;
+                self.path.pop();
+                out
             }
             ExprKind::List(elements) => {
                 let mut text = String::from("[");
@@ -151,7 +160,8 @@ impl<'a> Printer<'a> {
             }
             ExprKind::Comprehension(clauses, body) => {
                 let (clauses, body) = self.clauses(clauses, body, scope, file);
-                Out::Struct(vec![Item::Comprehension { clauses, body, inline: false }])
+                let gap = Gap::Line;
+                Out::Struct(vec![Item::Comprehension { clauses, body, gap, docs: Vec::new() }])
             }
         }
     }
@@ -173,7 +183,14 @@ impl<'a> Printer<'a> {
                 name.to_owned()
             }
             Some((_, Bound::Renamed(renamed))) => renamed.clone(),
-            Some((_, Bound::Field)) => name.to_owned(),
+            Some((there, Bound::Field)) => match (&mut self.links, there.place_of(name)) {
+                (Some(links), Some((place, written))) => {
+                    let shared = self.found.shared.get(&place).filter(|_| !written);
+                    links.name(name, shared.unwrap_or(&place), self.frame.clone())
+                }
+                _ => name.to_owned(),
+            },
+            Some((_, Bound::Variable)) => name.to_owned(),
             None => name.strip_prefix("__").unwrap_or(name).to_owned(),
         }
     }
@@ -193,13 +210,33 @@ impl<'a> Printer<'a> {
     ) -> String {
         let source = self.files[file].1.clone();
         let mut out = String::new();
-        if slice(&source, whole.span).starts_with("#\"") {
-            out.push('"');
-            for part in parts {
+        if !slice(&source, whole.span).trim_start_matches('#').starts_with('\'') {
+            let lines = parts.iter().any(|it| matches!(it, Part::Text(it) if it.contains(&b'\n')));
+            let indent = format!("\n{}", "\t".repeat(self.level + 1));
+            let quotes = if lines { "\"\"\"" } else { "\"" };
+            out.push_str(quotes);
+            if lines {
+                out.push_str(&indent);
+            }
+            for (index, part) in parts.iter().enumerate() {
                 match part {
                     Part::Text(text) => {
-                        let quoted = Datum::text(&*String::from_utf8_lossy(text)).cue_text();
-                        out.push_str(quoted.trim_matches('"'));
+                        let text = String::from_utf8_lossy(text);
+                        for (number, line) in text.split('\n').enumerate() {
+                            if number > 0 {
+                                // Lines that are empty have no indentation, the first has.
+                                let last = number == text.matches('\n').count();
+                                let empty = line.is_empty() && !(last && index + 1 < parts.len());
+                                out.push_str(if empty { "\n" } else { &indent });
+                            }
+                            let quoted = Datum::text(line).cue_text();
+                            let inner = quoted.get(1..quoted.len().saturating_sub(1));
+                            let inner = inner.unwrap_or_default();
+                            match lines {
+                                true => out.push_str(&inner.replace("\\\"", "\"")),
+                                false => out.push_str(inner),
+                            }
+                        }
                     }
                     Part::Expr(inner) => {
                         let text = self.expr(inner, scope, file).text();
@@ -207,7 +244,10 @@ impl<'a> Printer<'a> {
                     }
                 }
             }
-            return out + "\"";
+            if lines {
+                out.push_str(&indent);
+            }
+            return out + quotes;
         }
         let mut at = whole.span.start as usize;
         for part in parts {
@@ -233,12 +273,25 @@ impl<'a> Printer<'a> {
     ) -> (String, Out) {
         let outside = scope;
         let mut scope = scope.clone();
+        let source = self.files[file].1.clone();
         let mut texts: Vec<String> = Vec::new();
+        let mut end: Option<u32> = None;
         let inner = |scope: &Rc<Scope>, names: &[&Ident]| {
-            let names = names.iter().map(|it| (it.name.clone(), Bound::Field));
+            let names = names.iter().map(|it| (it.name.clone(), Bound::Variable));
             Scope::new(Some(scope.clone()), names.collect::<FxHashMap<_, _>>())
         };
         for clause in clauses {
+            if let Clause::Otherwise(_) = clause {
+                continue;
+            }
+            let (from, to) = extent(clause);
+            let line = |end| source.get(end as usize..from as usize);
+            if end.and_then(line).is_some_and(|it| it.contains('\n')) {
+                texts.push("\n".to_owned());
+            } else if !texts.is_empty() {
+                texts.push(" ".to_owned());
+            }
+            end = Some(to);
             texts.push(match clause {
                 Clause::For { key, value, source } => {
                     let source = self.expr(source, &scope, file).text();
@@ -280,12 +333,41 @@ impl<'a> Printer<'a> {
             }
             _ => body,
         };
-        (texts.join(" "), body)
+        (texts.concat(), body)
     }
 
     /// A struct whose declarations are not merged (O-76).
     pub(super) fn as_written(&mut self, decls: &'a [Decl], scope: &Rc<Scope>, file: usize) -> Out {
+        let outer = self.frame.clone();
+        let frame = Frame::within(outer.clone());
+        self.frame = Some(frame.clone());
+        let items = self.written_items(decls, scope, file, &frame);
+        self.frame = outer;
+        Out::Struct(items)
+    }
+
+    fn written_items(
+        &mut self,
+        decls: &'a [Decl],
+        scope: &Rc<Scope>,
+        file: usize,
+        frame: &Frame,
+    ) -> Vec<Item> {
         let (scope, lets) = self.struct_scope(decls, scope, file);
+        let mut met: Vec<&str> = Vec::new();
+        for decl in decls {
+            let Decl::Field(field) = decl else { continue };
+            let AstLabel::Ident(name) = &field.label else { continue };
+            let place = scope.place_of(&name.name).map(|it| it.0);
+            frame.add(&name.name, place.clone());
+            // Of several declarations one is found, but the names are tied to another.
+            if let (Some(links), Some(place), true) =
+                (&mut self.links, place, met.contains(&&*name.name))
+            {
+                links.printed(&place, true);
+            }
+            met.push(&name.name);
+        }
         let mut items = Vec::new();
         let mut last = None;
         let mut open = false;
@@ -315,9 +397,15 @@ impl<'a> Printer<'a> {
                         let source = self.files[file].1.clone();
                         let between =
                             last.and_then(|it| source.get(it as usize..value.span.start as usize));
-                        let inline = between.is_some_and(|it| !it.contains('\n'));
+                        let (docs, empty) = above(&source, value.span);
+                        let gap = match between {
+                            Some(it) if !it.contains('\n') => Gap::Comma,
+                            _ if empty => Gap::Empty,
+                            _ => Gap::Line,
+                        };
+                        let docs = if self.docs == Docs::Kept { docs } else { Vec::new() };
                         let (clauses, body) = self.clauses(clauses, body, &scope, file);
-                        items.push(Item::Comprehension { clauses, body, inline });
+                        items.push(Item::Comprehension { clauses, body, gap, docs });
                     } else {
                         items.push(Item::Embed(self.expr(value, &scope, file)));
                     }
@@ -329,11 +417,14 @@ impl<'a> Printer<'a> {
             items.push(Item::Ellipsis(None));
         }
         self.add_lets(&lets, &mut items);
-        Out::Struct(items)
+        items
     }
 
     /// The label that a computed field got, if it is one for all its evaluations.
-    fn computed(&self, label: &Expr, file: usize) -> Option<String> {
+    fn computed(&self, label: &Expr, scope: &Rc<Scope>, file: usize) -> Option<String> {
+        if is_variable(label, scope) {
+            return None;
+        }
         let name = self.names.get(file)?;
         let known = &self.found.labels;
         let key = ((*name).clone(), label.span.start, label.span.end);
@@ -355,7 +446,7 @@ impl<'a> Printer<'a> {
                     None => format!("[{label}]"),
                 }
             }
-            AstLabel::Dynamic(label) => match (&strip(label).kind, self.computed(label, file)) {
+            AstLabel::Dynamic(label) => match (&strip(label).kind, self.computed(label, scope, file)) {
                 (ExprKind::String(text), _) => label_text(text),
                 // What is only a reference stays one.
                 (ExprKind::Ident(_) | ExprKind::Select(..) | ExprKind::Index(..), _)
@@ -364,7 +455,7 @@ impl<'a> Printer<'a> {
                 }
                 (_, Some(known)) => known,
             },
-            AstLabel::Interpolated(label) => match self.computed(label, file) {
+            AstLabel::Interpolated(label) => match self.computed(label, scope, file) {
                 Some(known) => known,
                 None => self.expr(label, scope, file).text(),
             },
@@ -393,7 +484,49 @@ impl<'a> Printer<'a> {
             field.attributes.iter().map(|it| format!("@{}({})", it.name, it.body)).collect();
         let label = format!("{alias}{label}{}", marker(field.marker));
         let apart = is_apart(&self.files[file].1, field);
-        Item::Field(Declared { docs, apart, label, alias: value_alias, value, attributes })
+        Item::Field(Declared {
+            docs,
+            apart,
+            label,
+            alias: value_alias,
+            value,
+            attributes,
+            place: None,
+        })
+    }
+}
+
+/// Whether an expression depends on a variable of a comprehension.
+fn is_variable(expr: &Expr, scope: &Rc<Scope>) -> bool {
+    let again = |it: &Expr| is_variable(it, scope);
+    match &expr.kind {
+        ExprKind::Ident(name) => matches!(scope.find(name), Some((_, Bound::Variable))),
+        ExprKind::Paren(it) | ExprKind::Unary(_, it) | ExprKind::Select(it, ..) => again(it),
+        ExprKind::Binary(_, left, right) | ExprKind::Index(left, right) => {
+            again(left) || again(right)
+        }
+        ExprKind::Slice(base, low, high) => {
+            again(base) || [low, high].into_iter().flatten().any(|it| again(it))
+        }
+        ExprKind::Call(callee, arguments) => again(callee) || arguments.iter().any(again),
+        ExprKind::Interpolation { parts, .. } => {
+            parts.iter().any(|it| matches!(it, Part::Expr(it) if again(it)))
+        }
+        _ => false,
+    }
+}
+
+/// From its first name to its end.
+fn extent(clause: &Clause) -> (u32, u32) {
+    match clause {
+        Clause::For { key, value, source } => {
+            (key.as_ref().unwrap_or(value).span.start, source.span.end)
+        }
+        Clause::If(it) | Clause::Otherwise(it) => (it.span.start, it.span.end),
+        Clause::Let(name, value) | Clause::Try(_, Some((name, value))) => {
+            (name.span.start, value.span.end)
+        }
+        Clause::Try(span, None) => (span.start, span.end),
     }
 }
 
@@ -429,13 +562,24 @@ pub(super) fn class(expr: &Expr, scope: &Rc<Scope>) -> u8 {
 
 /// Whether an empty line stands above the comment of a field.
 pub(super) fn is_apart(source: &str, field: &Field) -> bool {
-    let before = source.get(..field.span.start as usize).unwrap_or_default();
+    above(source, field.span).1
+}
+
+/// The comment directly above a declaration, and whether an empty line stands above it.
+fn above(source: &str, span: Span) -> (Vec<String>, bool) {
+    let before = source.get(..span.start as usize).unwrap_or_default();
     let mut lines = before.lines().rev();
     if !before.ends_with('\n') {
         lines.next();
     }
-    let above = lines.find(|it| !it.trim_start().starts_with("//"));
-    above.is_some_and(|it| it.trim().is_empty())
+    let mut docs = Vec::new();
+    for line in lines {
+        match line.trim_start().strip_prefix("//") {
+            Some(it) => docs.insert(0, it.strip_prefix(' ').unwrap_or(it).trim_end().to_owned()),
+            None => return (docs, line.trim().is_empty()),
+        }
+    }
+    (docs, false)
 }
 
 pub(super) fn marker(marker: Marker) -> &'static str {

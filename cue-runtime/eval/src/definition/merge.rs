@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
 use crate::definition::Printer;
+use crate::definition::linked::Frame;
 use crate::definition::constant::{is_constant, strip, together};
 use crate::definition::expr::{is_apart, label_text, marker};
 use crate::definition::out::{Declared, Item, Out};
@@ -74,6 +75,17 @@ impl<'a> Printer<'a> {
     }
 
     fn merge_inner(&mut self, conjuncts: Vec<Conjunct<'a>>) -> Out {
+        let outer = self.frame.take();
+        let frame = Frame::within(outer.clone());
+        self.frame = Some(frame.clone());
+        self.level += 1;
+        let out = self.merge_within(conjuncts, &frame);
+        self.level -= 1;
+        self.frame = outer;
+        out
+    }
+
+    fn merge_within(&mut self, conjuncts: Vec<Conjunct<'a>>, frame: &Rc<Frame>) -> Out {
         let mut parts = Parts::default();
         for conjunct in conjuncts {
             match conjunct {
@@ -109,13 +121,28 @@ impl<'a> Printer<'a> {
         items.extend(embedded.into_iter().map(Item::Embed));
         let order = field_order(&parts.literals);
         parts.fields.sort_by_key(|label, _| order.get(label).copied().unwrap_or(usize::MAX));
+        for label in parts.fields.keys() {
+            frame.add(label, self.place_of(label));
+        }
         for (label, merged) in std::mem::take(&mut parts.fields) {
+            let place = self.place_of(&label);
             self.path.push(label.clone());
             let Merged { marker: mark, conjuncts, docs, apart, alias, attributes } = merged;
             let value = self.merge(conjuncts);
             self.path.pop();
+            if let (Some(links), Some(place)) = (&mut self.links, &place) {
+                links.printed(place, alias.is_some());
+            }
             let label = format!("{label}{}", marker(mark));
-            items.push(Item::Field(Declared { docs, apart, label, alias, value, attributes }));
+            items.push(Item::Field(Declared {
+                docs,
+                apart,
+                label,
+                alias,
+                value,
+                attributes,
+                place,
+            }));
         }
         if parts.open {
             items.push(Item::Ellipsis(None));
@@ -161,13 +188,22 @@ impl<'a> Printer<'a> {
             }
             ExprKind::Top if place == Place::Embedded => parts.embedded.push(Out::primary("_")),
             _ if is_constant(expr, scope) => parts.values.push((expr, file)),
-            _ => {
-                let out = self.expr(expr, scope, file);
-                match place {
-                    Place::Embedded => parts.embedded.push(out),
-                    Place::Operand => parts.operands.push(out),
+            _ => match place {
+                Place::Embedded => {
+                    let out = self.expr(expr, scope, file);
+                    parts.embedded.push(out);
                 }
-            }
+                // It stands before the braces.
+                Place::Operand => {
+                    let inner = self.frame.take();
+                    self.frame = inner.as_ref().and_then(|it| it.parent());
+                    self.level -= 1;
+                    let out = self.expr(expr, scope, file);
+                    self.level += 1;
+                    self.frame = inner;
+                    parts.operands.push(out);
+                }
+            },
         }
     }
 
@@ -298,7 +334,10 @@ impl<'a> Printer<'a> {
             }
         }
         let shown = lets.iter().map(|it| it.0.clone()).collect();
-        let inner = Scope::with_lets(Some(scope.clone()), names, shown);
+        let mut inner = Scope::with_lets(Some(scope.clone()), names, shown).at(self.place());
+        if is_complex(decls) {
+            inner = inner.as_written();
+        }
         let lets: Vec<LetValue<'a>> = lets
             .into_iter()
             .enumerate()
@@ -308,6 +347,18 @@ impl<'a> Printer<'a> {
             self.scopes.insert(key, (inner.clone(), lets.clone()));
         }
         (inner, lets)
+    }
+
+    /// Where the value is that is being printed, if that is one place.
+    pub(super) fn place(&self) -> Option<String> {
+        let known = !self.path.iter().any(|it| it == super::expr::SOMEWHERE);
+        (known && self.links.is_some()).then(|| self.path.join("."))
+    }
+
+    fn place_of(&self, label: &str) -> Option<String> {
+        let place = self.place()?;
+        let dot = if place.is_empty() { "" } else { "." };
+        Some(format!("{place}{dot}{label}"))
     }
 
     /// Lets of a struct that are referred to, before its declarations.

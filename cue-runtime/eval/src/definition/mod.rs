@@ -13,13 +13,17 @@ mod constant; // values that refer to nothing, evaluated
 mod out; // what is printed: structs and texts
 mod sourced; // sources of values that wait for more
 mod remark; // bottom literals and the comment behind them
+mod found; // what only an evaluation tells
+mod linked; // names that mean something else in the result
 
 use std::rc::Rc;
 use std::sync::Arc;
 
 use cue_syntax::ast::{File, Label as AstLabel};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
+use crate::definition::found::Found;
+use crate::definition::linked::{Frame, Links};
 use crate::definition::merge::Conjunct;
 use crate::definition::out::{Item, Out};
 use crate::definition::scope::{Bound, LetValue, Scope};
@@ -49,51 +53,19 @@ struct Printer<'a> {
     /// Scopes of structs that were entered, by file and address of their declarations.
     scopes: FxHashMap<(usize, usize), (Rc<Scope>, Vec<LetValue<'a>>)>,
     found: &'a Found,
-}
-
-/// What only an evaluation tells.
-#[derive(Default)]
-struct Found {
-    /// Labels that computed fields got: file, first and last byte of the label.
-    labels: FxHashMap<(String, u32, u32), String>,
-    /// Places that `close` closed.
-    closed: FxHashSet<String>,
+    /// Names of fields in a whole package, which become others where they are captured.
+    links: Option<Links>,
+    /// The struct of the result that is being printed.
+    frame: Option<Rc<Frame>>,
+    /// How far lines of a text of several lines are indented.
+    level: usize,
 }
 
 impl Evaluation {
     /// The package as `cue def` prints it: merged, not evaluated.
     pub fn definition(&mut self) -> String {
-        let mut found = Found::default();
-        let it = &self.evaluator;
-        let mut ambiguous = FxHashSet::default();
-        for vertex in it.heap.vertices() {
-            for (expr, label) in vertex.placed.iter().flat_map(|it| &it.produced) {
-                let at = it.program.at(*expr);
-                let Some(source) = it.program.sources.get(at.source as usize) else { continue };
-                let key = (source.name.clone(), at.span.start, at.span.end);
-                let name = it.labels.name(*label).to_string();
-                if found.labels.get(&key).is_some_and(|other| *other != name) {
-                    ambiguous.insert(key.clone());
-                }
-                found.labels.insert(key, name);
-            }
-        }
-        found.labels.retain(|key, _| !ambiguous.contains(key));
-        let mut places = vec![(it.root, String::new())];
-        while let Some((id, path)) = places.pop() {
-            let vertex = it.heap.get(id);
-            if vertex.closing.iter().any(|closing| it.shallow.contains(&closing.group)) {
-                found.closed.insert(path.clone());
-            }
-            for arc in &vertex.arcs {
-                if arc.vertex != id && it.heap.get(arc.vertex).parent == Some(id) {
-                    let label = it.label_text(arc.label);
-                    let dot = if path.is_empty() { "" } else { "." };
-                    places.push((arc.vertex, format!("{path}{dot}{label}")));
-                }
-            }
-        }
-        package(&it.program, &found)
+        let found = Found::new(self);
+        package(&self.evaluator.program, &found)
     }
 }
 
@@ -112,6 +84,7 @@ fn package(program: &Program, found: &Found) -> String {
     let names: Vec<&String> = files.iter().map(|it| it.0).collect();
     let files: Vec<_> = files.iter().map(|(_, file, text)| (file.clone(), text.clone())).collect();
     let mut printer = Printer::new(&files, names, found);
+    printer.links = Some(Links::default());
     let scopes = printer.file_scopes();
     let conjuncts = files
         .iter()
@@ -136,6 +109,9 @@ impl<'a> Printer<'a> {
             outside: None,
             scopes: FxHashMap::default(),
             found,
+            links: None,
+            frame: None,
+            level: 0,
         }
     }
 
@@ -168,13 +144,13 @@ impl<'a> Printer<'a> {
                 imports.insert(name.into(), Bound::Import(import.path.clone(), alias));
             }
             let imports = Scope::new(None, imports);
-            scopes.push(Scope::new(Some(imports), shared.clone()));
+            scopes.push(Scope::new(Some(imports), shared.clone()).at(Some(String::new())));
         }
         scopes
     }
 
     /// The body with what stands above it.
-    fn file(&self, body: Out) -> String {
+    fn file(&self, mut body: Out) -> String {
         let mut text = String::new();
         let package = self.files.iter().find_map(|(file, _)| file.package.as_ref());
         if let Some(package) = package {
@@ -208,7 +184,14 @@ impl<'a> Printer<'a> {
             Out::Text(..) => false,
         };
         let blank = blank && text.is_empty();
-        text.push_str(&body.fields());
+        let (fields, lets) = match &self.links {
+            Some(links) => links.settle(&mut body),
+            None => (body.fields(), Vec::new()),
+        };
+        text.push_str(&fields);
+        for it in lets {
+            text.push_str(&format!("\n{it}\n"));
+        }
         let text = laid_out(&text, cue_syntax::Style::Plain);
         if blank { format!("\n{text}") } else { attributes + &text }
     }

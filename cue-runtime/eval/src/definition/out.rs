@@ -19,12 +19,23 @@ pub(super) enum Item {
     Let(String, Out),
     Field(Declared),
     Ellipsis(Option<Out>),
-    /// Clauses, body, and whether it stands on the line of what is before it.
     Comprehension {
         clauses: String,
         body: Out,
-        inline: bool,
+        gap: Gap,
+        /// The comment above it.
+        docs: Vec<String>,
     },
+}
+
+/// What stands before a declaration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gap {
+    /// What is before it, on the same line.
+    Comma,
+    Line,
+    /// An empty line.
+    Empty,
 }
 
 /// A field.
@@ -39,6 +50,8 @@ pub(super) struct Declared {
     pub(super) alias: Option<String>,
     pub(super) value: Out,
     pub(super) attributes: Vec<String>,
+    /// Where it is.
+    pub(super) place: Option<String>,
 }
 
 impl Declared {
@@ -154,10 +167,18 @@ impl Item {
             Item::Ellipsis(Some(it)) => {
                 let _ = writeln!(text, "...{}", it.text());
             }
-            Item::Comprehension { clauses, body, inline } => {
-                if *inline && text.ends_with('\n') {
-                    text.pop();
-                    text.push_str(", ");
+            Item::Comprehension { clauses, body, gap, docs } => {
+                match gap {
+                    Gap::Comma if text.ends_with('\n') => {
+                        text.pop();
+                        text.push_str(", ");
+                    }
+                    Gap::Empty if !text.is_empty() => text.push('\n'),
+                    Gap::Comma | Gap::Line | Gap::Empty => {}
+                }
+                for line in docs {
+                    let gap = if line.is_empty() { "" } else { " " };
+                    let _ = writeln!(text, "//{gap}{line}");
                 }
                 let _ = writeln!(text, "{clauses} {}", body.text());
             }

@@ -10,8 +10,10 @@ use rustc_hash::FxHashMap;
 /// What a name stands for.
 #[derive(Clone)]
 pub(super) enum Bound {
-    /// A field, an alias, a variable: printed as it is.
+    /// A field or an alias: printed as it is.
     Field,
+    /// A variable of a comprehension.
+    Variable,
     /// What has another name in the result.
     Renamed(String),
     Let(usize),
@@ -37,6 +39,10 @@ pub(super) struct Scope {
     names: FxHashMap<Arc<str>, Bound>,
     /// Lets of this scope by number: name as written, and in the result once it is referred to.
     pub(super) lets: Vec<(Arc<str>, RefCell<Option<String>>)>,
+    /// Where its fields are in the result, if that is one place.
+    place: Option<String>,
+    /// It is printed as written.
+    written: bool,
 }
 
 impl Scope {
@@ -51,7 +57,30 @@ impl Scope {
     ) -> Rc<Self> {
         let lets = lets.into_iter().map(|it| (it, RefCell::new(None))).collect();
         let level = parent.as_ref().map_or(0, |it| it.level + 1);
-        Rc::new(Self { level, parent, names, lets })
+        Rc::new(Self { level, parent, names, lets, place: None, written: false })
+    }
+
+    /// The same names, of the fields of that place.
+    pub(super) fn at(self: Rc<Self>, place: Option<String>) -> Rc<Self> {
+        Self::changed(self, |it| it.place = place)
+    }
+
+    /// The same names, of a struct that is printed as written.
+    pub(super) fn as_written(self: Rc<Self>) -> Rc<Self> {
+        Self::changed(self, |it| it.written = true)
+    }
+
+    fn changed(mut it: Rc<Self>, change: impl FnOnce(&mut Self)) -> Rc<Self> {
+        if let Some(it) = Rc::get_mut(&mut it) {
+            change(it);
+        }
+        it
+    }
+
+    /// Where the field of that name is in the result, and whether its struct is as written.
+    pub(super) fn place_of(&self, name: &str) -> Option<(String, bool)> {
+        let dot = if self.place.as_ref()?.is_empty() { "" } else { "." };
+        Some((format!("{}{dot}{name}", self.place.as_ref()?), self.written))
     }
 
     /// Whether its names are those of the package, not of a value in it.

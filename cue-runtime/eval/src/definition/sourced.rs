@@ -12,12 +12,15 @@ use crate::definition::expr::{class, label_text};
 use crate::definition::merge::Conjunct;
 use crate::definition::out::Out;
 use crate::definition::scope::{Bound, LetValue, Scope};
-use crate::definition::{Found, Printer};
+use crate::definition::Printer;
+use crate::definition::found::Found;
 use crate::program::{At, ExprId, Program};
 
 /// The expressions of one value.
 pub(crate) struct Wanted {
     pub(crate) exprs: Vec<ExprId>,
+    /// How deep it stands: lines of texts are indented by one more.
+    pub(crate) level: usize,
 }
 
 /// What was found.
@@ -115,6 +118,7 @@ pub(crate) fn sources(program: &Program, wanted: &[Wanted], structs: &[Vec<At>])
     let key = |at: At| (at.source as usize, at.span.start, at.span.end);
     let mut texts = Vec::new();
     for each in wanted {
+        printer.level = each.level;
         // The root: its files.
         let whole: Vec<Conjunct<'_>> = each
             .exprs
@@ -145,6 +149,7 @@ pub(crate) fn sources(program: &Program, wanted: &[Wanted], structs: &[Vec<At>])
                 scope,
                 file: key.0,
             });
+            printer.level += 1;
             vec![printer.merge(conjuncts.collect())]
         } else {
             let texts =
@@ -334,7 +339,7 @@ impl<'a> Printer<'a> {
             ExprKind::Comprehension(clauses, body) => {
                 let mut scope = scope.clone();
                 let inner = |scope: &Rc<Scope>, names: &[&Ident]| {
-                    let names = names.iter().map(|it| (it.name.clone(), Bound::Field));
+                    let names = names.iter().map(|it| (it.name.clone(), Bound::Variable));
                     Scope::new(Some(scope.clone()), names.collect::<FxHashMap<_, _>>())
                 };
                 let outside = &scope.clone();

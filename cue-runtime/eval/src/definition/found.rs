@@ -1,0 +1,89 @@
+//! What only an evaluation tells about declarations.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::evaluation::Evaluation;
+use crate::evaluator::{Evaluator, Value};
+use crate::heap::{Source, VertexId};
+use crate::program::{Code, LabelKind};
+
+/// What only an evaluation tells.
+#[derive(Default)]
+pub(super) struct Found {
+    /// Labels that computed fields got: file, first and last byte of the label.
+    pub(super) labels: FxHashMap<(String, u32, u32), String>,
+    /// Places that `close` closed.
+    pub(super) closed: FxHashSet<String>,
+    /// Places that are nothing but another one, and which.
+    pub(super) shared: FxHashMap<String, String>,
+}
+
+impl Found {
+    pub(super) fn new(evaluation: &mut Evaluation) -> Self {
+        let mut found = Self::default();
+        let it = &mut evaluation.evaluator;
+        let mut ambiguous = FxHashSet::default();
+        for vertex in it.heap.vertices() {
+            for (expr, label) in vertex.placed.iter().flat_map(|it| &it.produced) {
+                let at = it.program.at(*expr);
+                let Some(source) = it.program.sources.get(at.source as usize) else { continue };
+                let key = (source.name.clone(), at.span.start, at.span.end);
+                let name = it.labels.name(*label).to_string();
+                if found.labels.get(&key).is_some_and(|other| *other != name) {
+                    ambiguous.insert(key.clone());
+                }
+                found.labels.insert(key, name);
+            }
+        }
+        found.labels.retain(|key, _| !ambiguous.contains(key));
+        let mut named = FxHashMap::default();
+        let mut places = vec![(it.root, String::new())];
+        while let Some((id, path)) = places.pop() {
+            let vertex = it.heap.get(id);
+            if vertex.closing.iter().any(|closing| it.shallow.contains(&closing.group)) {
+                found.closed.insert(path.clone());
+            }
+            for arc in &vertex.arcs {
+                if arc.vertex != id && it.heap.get(arc.vertex).parent == Some(id) {
+                    let label = it.label_text(arc.label);
+                    let dot = if path.is_empty() { "" } else { "." };
+                    places.push((arc.vertex, format!("{path}{dot}{label}")));
+                }
+            }
+            named.insert(id, path);
+        }
+        let ids: Vec<VertexId> = named.keys().copied().collect();
+        for id in ids {
+            if let (Some(target), Some(path)) = (target(it, id), named.get(&id)) {
+                // What has no place of its own is no place that is printed.
+                let target = named.get(&target).cloned().unwrap_or_default();
+                found.shared.insert(path.clone(), target);
+            }
+        }
+        found
+    }
+}
+
+/// The vertex that a vertex is nothing but a reference to.
+fn target(it: &mut Evaluator, id: VertexId) -> Option<VertexId> {
+    if it.heap.get(id).forward.is_some() {
+        return Some(it.follow(id)).filter(|it| *it != id);
+    }
+    let [conjunct] = it.heap.get(id).conjuncts.as_slice() else { return None };
+    let closing = !conjunct.groups.is_empty() || conjunct.close_as.is_some();
+    let Source::Expr(expr, env) = conjunct.source else { return None };
+    match it.program.code(expr) {
+        Code::Field { .. } if closing => {}
+        Code::Select(..) | Code::Index(..) => {}
+        _ => return None,
+    }
+    let Value::Vertex(target) = it.eval(expr, env) else { return None };
+    let target = it.follow(target);
+    let definition =
+        it.heap.get(id).label.is_some_and(|it_label| it.labels.kind(it_label) == LabelKind::Definition);
+    let open = it.heap.get(target).closing.is_empty();
+    if target == id || it.is_ancestor(target, id) || (closing || definition) && open {
+        return None;
+    }
+    Some(target)
+}

@@ -1,0 +1,279 @@
+//! Names of fields in the result that mean another field there than in the sources: the field gets
+//! an alias, or the name a `let` at the end (O-78).
+//!
+//! The official printer ties a name to the value that it finds under it. A field that is nothing
+//! but a reference has the value of its target, so that a name of such a field is tied to the
+//! target, and looks as if it meant something else.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::definition::out::{Item, Out};
+
+/// Behind a name in a text, before its number, until all names are known.
+const MARK: &str = "__linked_";
+
+/// The fields of a struct of the result.
+#[derive(Debug, Default)]
+pub(super) struct Frame {
+    parent: Option<Rc<Frame>>,
+    /// Labels that are names, and the places of these fields.
+    labels: RefCell<FxHashMap<String, Option<String>>>,
+}
+
+impl Frame {
+    pub(super) fn within(parent: Option<Rc<Frame>>) -> Rc<Self> {
+        Rc::new(Self { parent, labels: RefCell::default() })
+    }
+
+    pub(super) fn parent(&self) -> Option<Rc<Frame>> {
+        self.parent.clone()
+    }
+
+    pub(super) fn add(&self, label: &str, place: Option<String>) {
+        self.labels.borrow_mut().insert(label.to_owned(), place);
+    }
+}
+
+/// A name in the result.
+#[derive(Debug)]
+struct Reference {
+    name: String,
+    frame: Option<Rc<Frame>>,
+    /// The place that it is tied to.
+    place: Option<String>,
+}
+
+/// What is known of a place.
+#[derive(Debug, Default)]
+struct Known {
+    printed: bool,
+    /// Names that came before it was printed.
+    waiting: Vec<usize>,
+}
+
+/// The names of a result.
+#[derive(Debug, Default)]
+pub(super) struct Links {
+    references: Vec<Reference>,
+    places: FxHashMap<String, Known>,
+    /// Places whose values have a name of their own: no name of theirs is recognized.
+    aliased: FxHashSet<String>,
+}
+
+impl Links {
+    /// A name of a field: what stands for it in a text.
+    pub(super) fn name(&mut self, name: &str, place: &str, frame: Option<Rc<Frame>>) -> String {
+        let number = self.references.len();
+        let known = self.places.entry(place.to_owned()).or_default();
+        let tied = known.printed.then(|| place.to_owned());
+        if tied.is_none() {
+            known.waiting.push(number);
+        }
+        self.references.push(Reference { name: name.to_owned(), frame, place: tied });
+        format!("{name}{MARK}{number}__")
+    }
+
+    /// The field of a place was printed. Names after it are tied only if there was none before.
+    pub(super) fn printed(&mut self, place: &str, aliased: bool) {
+        if aliased {
+            self.aliased.insert(place.to_owned());
+        }
+        let Some(known) = self.places.get_mut(place) else {
+            self.places.insert(place.to_owned(), Known { printed: true, waiting: Vec::new() });
+            return;
+        };
+        for number in known.waiting.drain(..) {
+            if let Some(reference) = self.references.get_mut(number) {
+                reference.place = Some(place.to_owned());
+            }
+        }
+    }
+
+    /// Names for all marks, in the order of the text; fields that need an alias get it.
+    pub(super) fn settle(&self, body: &mut Out) -> (String, Vec<String>) {
+        let text = body.fields();
+        if self.references.is_empty() {
+            return (text, Vec::new());
+        }
+        let mut names = Names::default();
+        let mut chosen: FxHashMap<usize, String> = FxHashMap::default();
+        let mut aliases: FxHashMap<String, String> = FxHashMap::default();
+        let mut lets = Vec::new();
+        each_mark(&text, |number| {
+            let Some(reference) = self.references.get(number) else { return };
+            let name = match self.meaning(reference) {
+                Meaning::Itself => reference.name.clone(),
+                Meaning::Captured(place) => {
+                    let known = aliases.entry(place);
+                    known.or_insert_with(|| names.unique(&reference.name)).clone()
+                }
+                Meaning::Other => {
+                    let name = names.unique(&reference.name);
+                    lets.push(format!("let {name} = {}", reference.name));
+                    name
+                }
+            };
+            chosen.insert(number, name);
+        });
+        // A struct that is an operand is text already: nothing in it gets an alias.
+        let mut lost = FxHashSet::default();
+        for (place, alias) in &aliases {
+            if !add_alias(body, place, alias) {
+                lost.insert(alias.clone());
+            }
+        }
+        let text = if aliases.is_empty() { text } else { body.fields() };
+        let name = |number: usize| match chosen.get(&number) {
+            Some(alias) if lost.contains(alias) => self.references.get(number).map(|it| &*it.name),
+            known => known.map(String::as_str),
+        };
+        (without_marks(&text, name), lets)
+    }
+
+    fn meaning(&self, reference: &Reference) -> Meaning {
+        let Some(place) = &reference.place else { return Meaning::Itself };
+        let mut next = reference.frame.as_ref();
+        let mut first = true;
+        while let Some(frame) = next {
+            if let Some(there) = frame.labels.borrow().get(&reference.name) {
+                let same = there.as_ref() == Some(place) && !self.aliased.contains(place);
+                match (same, first) {
+                    (true, true) => return Meaning::Itself,
+                    (true, false) => return Meaning::Captured(place.clone()),
+                    (false, _) => first = false,
+                }
+            }
+            next = frame.parent.as_ref();
+        }
+        if first { Meaning::Itself } else { Meaning::Other }
+    }
+}
+
+/// What a name of the result is.
+enum Meaning {
+    /// It means what it should.
+    Itself,
+    /// A field further in has the same name.
+    Captured(String),
+    /// No field around it is the one it is tied to.
+    Other,
+}
+
+/// Marks of a text as names.
+pub(super) fn without_marks<'a>(text: &str, name: impl Fn(usize) -> Option<&'a str>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, number, after)) = next_mark(rest) {
+        let start = before.rfind(|it| !is_letter(it)).map_or(0, |at| at + width(before, at));
+        match name(number) {
+            Some(name) => {
+                out.push_str(before.get(..start).unwrap_or_default());
+                out.push_str(name);
+            }
+            None => out.push_str(before),
+        }
+        rest = after;
+    }
+    out + rest
+}
+
+fn is_letter(it: char) -> bool {
+    it.is_alphanumeric() || matches!(it, '_' | '#' | '$')
+}
+
+fn width(text: &str, at: usize) -> usize {
+    text.get(at..).and_then(|it| it.chars().next()).map_or(1, char::len_utf8)
+}
+
+fn each_mark(text: &str, mut visit: impl FnMut(usize)) {
+    let mut rest = text;
+    while let Some((_, number, after)) = next_mark(rest) {
+        visit(number);
+        rest = after;
+    }
+}
+
+/// The text before the next mark, its number, the text behind it.
+fn next_mark(text: &str) -> Option<(&str, usize, &str)> {
+    let mut from = 0;
+    loop {
+        let at = from + text.get(from..)?.find(MARK)?;
+        let rest = text.get(at + MARK.len()..)?;
+        let digits = rest.find(|it: char| !it.is_ascii_digit())?;
+        let (number, after) = rest.split_at(digits);
+        match (number.parse(), after.strip_prefix("__")) {
+            (Ok(number), Some(after)) => return Some((text.get(..at)?, number, after)),
+            _ => from = at + MARK.len(),
+        }
+    }
+}
+
+/// `alias=` before the label of a field.
+fn add_alias(out: &mut Out, place: &str, alias: &str) -> bool {
+    let Out::Struct(items) = out else { return false };
+    items.iter_mut().any(|item| match item {
+        Item::Field(field) if field.place.as_deref() == Some(place) => {
+            field.label = format!("{alias}={}", field.label);
+            true
+        }
+        Item::Field(field) => add_alias(&mut field.value, place, alias),
+        Item::Embed(it) => add_alias(it, place, alias),
+        Item::Attribute(_) | Item::Let(..) | Item::Ellipsis(_) | Item::Comprehension { .. } => {
+            false
+        }
+    })
+}
+
+/// Names that nothing else has: random digits of a fixed sequence (PCG-DXSM), more of them when
+/// one is taken.
+struct Names {
+    state: u128,
+    taken: FxHashSet<String>,
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        Self { state: 123 << 64 | 456, taken: FxHashSet::default() }
+    }
+}
+
+impl Names {
+    fn unique(&mut self, base: &str) -> String {
+        let mut mask = 0xf;
+        loop {
+            let name = format!("{base}_{:X}", self.next() as u32 & mask);
+            if self.taken.insert(name.clone()) {
+                return name;
+            }
+            mask = mask << 4 | 0xf;
+        }
+    }
+
+    fn next(&mut self) -> u64 {
+        const FACTOR: u128 = 2_549_297_995_355_413_924 << 64 | 4_865_540_595_714_422_341;
+        const STEP: u128 = 6_364_136_223_846_793_005 << 64 | 1_442_695_040_888_963_407;
+        const MIX: u64 = 0xda94_2042_e4dd_58b5;
+        self.state = self.state.wrapping_mul(FACTOR).wrapping_add(STEP);
+        let (mut high, low) = ((self.state >> 64) as u64, self.state as u64);
+        high ^= high >> 32;
+        high = high.wrapping_mul(MIX);
+        high ^= high >> 48;
+        high.wrapping_mul(low | 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Names;
+
+    #[test]
+    fn names_are_those_of_the_official_program() {
+        let mut names = Names::default();
+        let got: Vec<String> = (0..10).map(|_| names.unique("x")).collect();
+        let want = ["x_9", "x_B", "x_6", "x_0", "x_7", "x_76", "x_F", "x_91", "x_49", "x_2"];
+        assert_eq!(got, want);
+    }
+}
