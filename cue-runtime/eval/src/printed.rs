@@ -453,13 +453,7 @@ impl Evaluator {
         all
     }
 
-    fn write_source(
-        &self,
-        exprs: Vec<ExprId>,
-        out: &mut String,
-        depth: usize,
-        later: &mut Later,
-    ) {
+    fn write_source(&self, exprs: Vec<ExprId>, out: &mut String, depth: usize, later: &mut Later) {
         let _ = write!(out, "{SOURCE}{}__", later.wanted.len());
         later.wanted.push(Wanted { exprs, level: depth + 1 + later.lists });
     }

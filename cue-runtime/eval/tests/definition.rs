@@ -87,3 +87,34 @@ fn deep_nesting_ends() {
     let mut it = Evaluation::start(Arc::new(compile_text(&deep).unwrap()), &[], budget);
     assert!(it.definition().starts_with("a: [[["));
 }
+
+#[test]
+fn names_of_shared_or_captured_fields_are_replaced() {
+    // A field that is nothing but a reference is found under the name of its target only.
+    check("b: d\na: b + 1\nd: 1\n", "b: d\na: b_9 + 1\nd: 1\n\nlet b_9 = b\n");
+    check("b: d\nd: 1\na: b + 1\n", "b: d\nd: 1\na: b + 1\n");
+    check("a: b\nb: a\n", "a: b\nb: a_9\n\nlet a_9 = a\n");
+    check("#x: a\ny: #x\na: {}\n", "#x: a\ny:  #x\na: {}\n");
+    // A field further in has the name.
+    check("x: 1\ny: {a: x}\ny: x: 3\n", "x_9=x: 1\ny: {\n\ta: x_9\n\tx: 3\n}\n");
+    check(
+        "p: X={x: 1, y: X.x}\nq: p\n",
+        "p: X_1={\n\tx: 1\n\ty: X_1.x\n}\nq: p_9\n\nlet p_9 = p\n",
+    );
+}
+
+#[test]
+fn comprehensions_keep_what_stands_above_them() {
+    check(
+        "a: 1\n\n// c\nfor x in [1] {\n\t\"\\(x)\": 1\n}\nb: [\n\tfor x in [1]\n\tfor y in [2] {x}]\n",
+        "a: 1\n\n// c\nfor x in [1] {\n\t\"\\(x)\": 1\n}\nb: [\n\tfor x in [1]\n\tfor y in [2] {\n\t\tx\n\t}]\n",
+    );
+}
+
+#[test]
+fn texts_of_several_lines_are_indented_by_one_more() {
+    check(
+        "n: \"s\"\nx: {y: \"\"\"\n  a\n\n  \\(n)\n  \"\"\", z: 1}\n",
+        "n: \"s\"\nx: {\n\ty: \"\"\"\n\t\t\ta\n\n\t\t\t\\(n)\n\t\t\t\"\"\"\n\tz: 1\n}\n",
+    );
+}

@@ -446,15 +446,17 @@ impl<'a> Printer<'a> {
                     None => format!("[{label}]"),
                 }
             }
-            AstLabel::Dynamic(label) => match (&strip(label).kind, self.computed(label, scope, file)) {
-                (ExprKind::String(text), _) => label_text(text),
-                // What is only a reference stays one.
-                (ExprKind::Ident(_) | ExprKind::Select(..) | ExprKind::Index(..), _)
-                | (_, None) => {
-                    format!("({})", self.expr(label, scope, file).text())
+            AstLabel::Dynamic(label) => {
+                match (&strip(label).kind, self.computed(label, scope, file)) {
+                    (ExprKind::String(text), _) => label_text(text),
+                    // What is only a reference stays one.
+                    (ExprKind::Ident(_) | ExprKind::Select(..) | ExprKind::Index(..), _)
+                    | (_, None) => {
+                        format!("({})", self.expr(label, scope, file).text())
+                    }
+                    (_, Some(known)) => known,
                 }
-                (_, Some(known)) => known,
-            },
+            }
             AstLabel::Interpolated(label) => match self.computed(label, scope, file) {
                 Some(known) => known,
                 None => self.expr(label, scope, file).text(),

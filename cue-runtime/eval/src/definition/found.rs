@@ -79,8 +79,11 @@ fn target(it: &mut Evaluator, id: VertexId) -> Option<VertexId> {
     }
     let Value::Vertex(target) = it.eval(expr, env) else { return None };
     let target = it.follow(target);
-    let definition =
-        it.heap.get(id).label.is_some_and(|it_label| it.labels.kind(it_label) == LabelKind::Definition);
+    let definition = it
+        .heap
+        .get(id)
+        .label
+        .is_some_and(|it_label| it.labels.kind(it_label) == LabelKind::Definition);
     let open = it.heap.get(target).closing.is_empty();
     if target == id || it.is_ancestor(target, id) || (closing || definition) && open {
         return None;

@@ -9,9 +9,9 @@ use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
 use crate::definition::Printer;
-use crate::definition::linked::Frame;
 use crate::definition::constant::{is_constant, strip, together};
 use crate::definition::expr::{is_apart, label_text, marker};
+use crate::definition::linked::Frame;
 use crate::definition::out::{Declared, Item, Out};
 use crate::definition::scope::{Bound, LetValue, Scope};
 use crate::definition::sourced::Docs;

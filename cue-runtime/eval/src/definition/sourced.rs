@@ -8,12 +8,12 @@ use cue_syntax::ast::{
 };
 use rustc_hash::FxHashMap;
 
+use crate::definition::Printer;
 use crate::definition::expr::{class, label_text};
+use crate::definition::found::Found;
 use crate::definition::merge::Conjunct;
 use crate::definition::out::Out;
 use crate::definition::scope::{Bound, LetValue, Scope};
-use crate::definition::Printer;
-use crate::definition::found::Found;
 use crate::program::{At, ExprId, Program};
 
 /// The expressions of one value.
