@@ -198,9 +198,7 @@ impl Evaluator {
         let mut out = String::with_capacity(text.len() * 2);
         for line in text.split_inclusive('\n') {
             let rest = line.trim_start_matches('\t');
-            let import = line.starts_with("\t\"") && rest.ends_with("\"\n") && !header_done(&out);
-            let step = if import { "\t" } else { "    " };
-            out.push_str(&step.repeat(line.len() - rest.len()));
+            out.push_str(&"    ".repeat(line.len() - rest.len()));
             out.push_str(rest);
         }
         out
@@ -457,11 +455,6 @@ impl Evaluator {
         let _ = write!(out, "{SOURCE}{}__", later.wanted.len());
         later.wanted.push(Wanted { exprs, level: depth + 1 + later.lists });
     }
-}
-
-/// Whether the imports are through.
-fn header_done(text: &str) -> bool {
-    text.contains("\n)\n") || !text.starts_with("import (")
 }
 
 /// A scalar (O-72); text of several lines is written so.

@@ -118,3 +118,28 @@ fn texts_of_several_lines_are_indented_by_one_more() {
         "n: \"s\"\nx: {\n\ty: \"\"\"\n\t\t\ta\n\n\t\t\t\\(n)\n\t\t\t\"\"\"\n\tz: 1\n}\n",
     );
 }
+
+#[test]
+fn comments_at_the_top_stay_there() {
+    check("// a\n\n// b\nx: 1\n\n// c\n\ny: 2\n", "// a\n// b\nx: 1\ny: 2\n");
+    check("// a\n\npackage p\n\nx: 1\n", "// a\n\npackage p\n\nx: 1\n");
+    check("// a\npackage p\n\nx: 1\n", "// a\npackage p\n\nx: 1\n");
+}
+
+#[test]
+fn a_package_that_a_definition_closes_is_one() {
+    check(
+        "#D: {a: int}\n#D & {}\na: 1\n",
+        "\n_#def\n_#def: {\n\t#D & {}\n\t#D: {\n\t\ta: int\n\t}\n\ta: 1\n}\n",
+    );
+    check("#D: {a: int}\n#D\na: 1\n", "\n#D\n#D: {\n\ta: int\n}\na: 1\n");
+}
+
+#[test]
+fn names_that_fields_have_are_taken() {
+    check("x: {let y = z, a: y}\nz: {y: 4}\n", "x: {\n\tlet y_1 = z\n\ta: y_1\n}\nz: y: 4\n");
+    check(
+        "x: {[y=string]: y}\nq: [for y in [1] {y}]\n",
+        "x: [y_1=string]: y_1\nq: [for y in [1] {\n\ty\n}]\n",
+    );
+}

@@ -4,8 +4,8 @@
 use std::rc::Rc;
 
 use cue_syntax::ast::{
-    Binary, Clause, Compare, Decl, Element, Expr, ExprKind, Field, Ident, Label as AstLabel,
-    Marker, Part, Span, Unary,
+    Binary, Compare, Decl, Element, Expr, ExprKind, Field, Label as AstLabel, Marker, Part, Span,
+    Unary,
 };
 use rustc_hash::FxHashMap;
 
@@ -263,79 +263,6 @@ impl<'a> Printer<'a> {
         out
     }
 
-    /// The clauses of a comprehension, and its body.
-    pub(super) fn clauses(
-        &mut self,
-        clauses: &'a [Clause],
-        body: &'a Expr,
-        scope: &Rc<Scope>,
-        file: usize,
-    ) -> (String, Out) {
-        let outside = scope;
-        let mut scope = scope.clone();
-        let source = self.files[file].1.clone();
-        let mut texts: Vec<String> = Vec::new();
-        let mut end: Option<u32> = None;
-        let inner = |scope: &Rc<Scope>, names: &[&Ident]| {
-            let names = names.iter().map(|it| (it.name.clone(), Bound::Variable));
-            Scope::new(Some(scope.clone()), names.collect::<FxHashMap<_, _>>())
-        };
-        for clause in clauses {
-            if let Clause::Otherwise(_) = clause {
-                continue;
-            }
-            let (from, to) = extent(clause);
-            let line = |end| source.get(end as usize..from as usize);
-            if end.and_then(line).is_some_and(|it| it.contains('\n')) {
-                texts.push("\n".to_owned());
-            } else if !texts.is_empty() {
-                texts.push(" ".to_owned());
-            }
-            end = Some(to);
-            texts.push(match clause {
-                Clause::For { key, value, source } => {
-                    let source = self.expr(source, &scope, file).text();
-                    let names: Vec<&Ident> = key.iter().chain([value]).collect();
-                    let shown: Vec<&str> = names.iter().map(|it| &*it.name).collect();
-                    scope = inner(&scope, &names);
-                    format!("for {} in {source}", shown.join(", "))
-                }
-                Clause::If(condition) => {
-                    format!("if {}", self.expr(condition, &scope, file).text())
-                }
-                Clause::Let(name, value) => {
-                    let value = self.expr(value, &scope, file).text();
-                    scope = inner(&scope, &[name]);
-                    format!("let {} = {value}", name.name)
-                }
-                Clause::Try(_, None) => "try".to_owned(),
-                Clause::Try(_, Some((name, value))) => {
-                    let value = self.expr(value, &scope, file).text();
-                    scope = inner(&scope, &[name]);
-                    format!("try {} = {value}", name.name)
-                }
-                Clause::Otherwise(_) => continue,
-            });
-        }
-        let body = match self.expr(body, &scope, file) {
-            Out::Struct(items) => Out::Struct(items),
-            other => Out::Struct(vec![Item::Embed(other)]),
-        };
-        let body = match clauses {
-            [given @ .., Clause::Otherwise(other)] => {
-                let single = matches!(given, [Clause::If(_) | Clause::Try(..)]);
-                let word = if single { "else" } else { "otherwise" };
-                let other = match self.expr(other, outside, file) {
-                    Out::Struct(items) => Out::Struct(items),
-                    other => Out::Struct(vec![Item::Embed(other)]),
-                };
-                Out::primary(format!("{} {word} {}", body.text(), other.text()))
-            }
-            _ => body,
-        };
-        (texts.concat(), body)
-    }
-
     /// A struct whose declarations are not merged (O-76).
     pub(super) fn as_written(&mut self, decls: &'a [Decl], scope: &Rc<Scope>, file: usize) -> Out {
         let outer = self.frame.clone();
@@ -422,7 +349,7 @@ impl<'a> Printer<'a> {
 
     /// The label that a computed field got, if it is one for all its evaluations.
     fn computed(&self, label: &Expr, scope: &Rc<Scope>, file: usize) -> Option<String> {
-        if is_variable(label, scope) {
+        if super::clauses::is_variable(label, scope) {
             return None;
         }
         let name = self.names.get(file)?;
@@ -462,6 +389,7 @@ impl<'a> Printer<'a> {
                 None => self.expr(label, scope, file).text(),
             },
             AstLabel::Ident(name) => name.name.to_string(),
+            AstLabel::String(text, _) if field.alias.is_some() => Datum::text(&**text).cue_text(),
             AstLabel::String(text, _) => label_text(text),
         };
         let alias = match (&field.alias, &field.label) {
@@ -474,7 +402,7 @@ impl<'a> Printer<'a> {
             (None, _) => String::new(),
         };
         let value_alias = field.value_alias.as_ref().map(|it| {
-            let name = unique(&mut self.lets, &format!("{}_1", it.name));
+            let name = self.fresh(&it.name);
             names.insert(it.name.clone(), Bound::Renamed(name.clone()));
             name
         });
@@ -495,40 +423,6 @@ impl<'a> Printer<'a> {
             attributes,
             place: None,
         })
-    }
-}
-
-/// Whether an expression depends on a variable of a comprehension.
-fn is_variable(expr: &Expr, scope: &Rc<Scope>) -> bool {
-    let again = |it: &Expr| is_variable(it, scope);
-    match &expr.kind {
-        ExprKind::Ident(name) => matches!(scope.find(name), Some((_, Bound::Variable))),
-        ExprKind::Paren(it) | ExprKind::Unary(_, it) | ExprKind::Select(it, ..) => again(it),
-        ExprKind::Binary(_, left, right) | ExprKind::Index(left, right) => {
-            again(left) || again(right)
-        }
-        ExprKind::Slice(base, low, high) => {
-            again(base) || [low, high].into_iter().flatten().any(|it| again(it))
-        }
-        ExprKind::Call(callee, arguments) => again(callee) || arguments.iter().any(again),
-        ExprKind::Interpolation { parts, .. } => {
-            parts.iter().any(|it| matches!(it, Part::Expr(it) if again(it)))
-        }
-        _ => false,
-    }
-}
-
-/// From its first name to its end.
-fn extent(clause: &Clause) -> (u32, u32) {
-    match clause {
-        Clause::For { key, value, source } => {
-            (key.as_ref().unwrap_or(value).span.start, source.span.end)
-        }
-        Clause::If(it) | Clause::Otherwise(it) => (it.span.start, it.span.end),
-        Clause::Let(name, value) | Clause::Try(_, Some((name, value))) => {
-            (name.span.start, value.span.end)
-        }
-        Clause::Try(span, None) => (span.start, span.end),
     }
 }
 

@@ -16,6 +16,8 @@ pub(super) struct Found {
     pub(super) closed: FxHashSet<String>,
     /// Places that are nothing but another one, and which.
     pub(super) shared: FxHashMap<String, String>,
+    /// The package embeds what a definition closes (O-77).
+    pub(super) is_closed: bool,
 }
 
 impl Found {
@@ -52,6 +54,7 @@ impl Found {
             }
             named.insert(id, path);
         }
+        found.is_closed = it.is_closed_struct(it.root);
         let ids: Vec<VertexId> = named.keys().copied().collect();
         for id in ids {
             if let (Some(target), Some(path)) = (target(it, id), named.get(&id)) {
@@ -62,6 +65,19 @@ impl Found {
         }
         found
     }
+}
+
+fn is_in_definition(it: &Evaluator, id: VertexId) -> bool {
+    let mut next = Some(id);
+    while let Some(id) = next {
+        let vertex = it.heap.get(id);
+        let kind = vertex.label.map(|label| it.labels.kind(label));
+        if matches!(kind, Some(LabelKind::Definition | LabelKind::HiddenDefinition)) {
+            return true;
+        }
+        next = vertex.parent;
+    }
+    false
 }
 
 /// The vertex that a vertex is nothing but a reference to.
@@ -84,7 +100,7 @@ fn target(it: &mut Evaluator, id: VertexId) -> Option<VertexId> {
         .get(id)
         .label
         .is_some_and(|it_label| it.labels.kind(it_label) == LabelKind::Definition);
-    let open = it.heap.get(target).closing.is_empty();
+    let open = !is_in_definition(it, target);
     if target == id || it.is_ancestor(target, id) || (closing || definition) && open {
         return None;
     }

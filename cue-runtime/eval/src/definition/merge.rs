@@ -59,6 +59,8 @@ struct Parts<'a> {
     attributes: Vec<String>,
     lets: Vec<LetValue<'a>>,
     open: bool,
+    /// `_` is embedded.
+    top: bool,
     has_struct: bool,
 }
 
@@ -105,6 +107,8 @@ impl<'a> Printer<'a> {
             if !value.is_top() || alone {
                 parts.embedded.push(value);
             }
+        } else if parts.top {
+            parts.embedded.push(Out::primary("_"));
         }
         let plain = parts.fields.is_empty() && !parts.open && parts.attributes.is_empty();
         if plain && parts.lets.is_empty() {
@@ -186,7 +190,7 @@ impl<'a> Printer<'a> {
                 self.add(left, scope, file, parts, place);
                 self.add(right, scope, file, parts, place);
             }
-            ExprKind::Top if place == Place::Embedded => parts.embedded.push(Out::primary("_")),
+            ExprKind::Top if place == Place::Embedded => parts.top = true,
             _ if is_constant(expr, scope) => parts.values.push((expr, file)),
             _ => match place {
                 Place::Embedded => {
@@ -289,7 +293,7 @@ impl<'a> Printer<'a> {
         let mut names = FxHashMap::default();
         if let Some(alias) = &field.value_alias {
             if merged.alias.is_none() {
-                merged.alias = Some(unique(&mut self.lets, &format!("{}_1", alias.name)));
+                merged.alias = Some(self.fresh(&alias.name));
             }
             let renamed = merged.alias.clone().unwrap_or_default();
             names.insert(alias.name.clone(), Bound::Renamed(renamed));
@@ -381,6 +385,16 @@ impl<'a> Printer<'a> {
     }
 }
 
+impl Printer<'_> {
+    /// A name for what has one of its own, which no other has.
+    pub(super) fn fresh(&mut self, name: &str) -> String {
+        if !self.lets.iter().any(|it| it == name) {
+            self.lets.push(name.to_owned());
+        }
+        unique(&mut self.lets, name)
+    }
+}
+
 /// A name that no other `let` or alias of the result has.
 pub(super) fn unique(taken: &mut Vec<String>, name: &str) -> String {
     let mut chosen = name.to_owned();
@@ -425,14 +439,8 @@ fn is_complex(decls: &[Decl]) -> bool {
 fn field_order(literals: &[Vec<String>]) -> FxHashMap<String, usize> {
     let mut lists: Vec<Vec<&String>> = Vec::new();
     for labels in literals {
-        let mut once: Vec<&String> = Vec::new();
-        for label in labels {
-            if !once.contains(&label) {
-                once.push(label);
-            }
-        }
-        if !once.is_empty() {
-            lists.push(once);
+        if !labels.is_empty() {
+            lists.push(labels.iter().collect());
         }
     }
     let mut need: FxHashMap<&String, i64> = FxHashMap::default();

@@ -8,12 +8,14 @@
 
 mod scope; // what a name in an expression stands for
 mod merge; // conjuncts of one place -> one value
+mod clauses; // comprehensions
 mod expr; // one expression as it stands
 mod constant; // values that refer to nothing, evaluated
 mod out; // what is printed: structs and texts
 mod sourced; // sources of values that wait for more
 mod remark; // bottom literals and the comment behind them
 mod found; // what only an evaluation tells
+mod used; // names that are taken
 mod linked; // names that mean something else in the result
 
 use std::rc::Rc;
@@ -85,6 +87,9 @@ fn package(program: &Program, found: &Found) -> String {
     let files: Vec<_> = files.iter().map(|(_, file, text)| (file.clone(), text.clone())).collect();
     let mut printer = Printer::new(&files, names, found);
     printer.links = Some(Links::default());
+    for (file, _) in &files {
+        used::names(&file.decls, &mut printer.lets);
+    }
     let scopes = printer.file_scopes();
     let conjuncts = files
         .iter()
@@ -141,6 +146,8 @@ impl<'a> Printer<'a> {
                     None => explicit.unwrap_or(last),
                 };
                 let alias = import.name.as_ref().map(|it| it.name.to_string());
+                // The name that it has anyway is not given again.
+                let alias = alias.filter(|it| it != last);
                 imports.insert(name.into(), Bound::Import(import.path.clone(), alias));
             }
             let imports = Scope::new(None, imports);
@@ -151,16 +158,25 @@ impl<'a> Printer<'a> {
 
     /// The body with what stands above it.
     fn file(&self, mut body: Out) -> String {
-        let mut text = String::new();
-        let package = self.files.iter().find_map(|(file, _)| file.package.as_ref());
-        if let Some(package) = package {
-            text.push_str(&format!("package {}\n\n", package.name));
-        }
         let mut attributes = String::new();
         for (file, _) in self.files {
             for attribute in &file.attributes {
                 attributes.push_str(&format!("@{}({})\n", attribute.name, attribute.body));
             }
+        }
+        if !attributes.is_empty() && starts_apart(&body) {
+            attributes.push('\n');
+        }
+        let mut text = String::new();
+        let heading = self.files.first().map(|it| Heading::of(&it.1)).unwrap_or_default();
+        text.push_str(&heading.above);
+        let package = self.files.iter().find_map(|(file, _)| file.package.as_ref());
+        if let Some(package) = package {
+            text.push_str(&format!("package {}\n\n", package.name));
+        }
+        text.push_str(&heading.below);
+        if !heading.below.is_empty() && !self.imports.is_empty() && !text.ends_with("\n\n") {
+            text.push('\n');
         }
         match self.imports.as_slice() {
             [] => {}
@@ -174,9 +190,11 @@ impl<'a> Printer<'a> {
             }
         }
         let blank = match &body {
-            Out::Struct(items) => match items.first() {
-                Some(Item::Embed(_) | Item::Let(..)) => items.len() > 1,
-                Some(Item::Comprehension { .. }) => {
+            Out::Struct(items) => match items.as_slice() {
+                [Item::Embed(_) | Item::Let(..), _, ..] => true,
+                // A struct in braces that was the whole file.
+                [Item::Embed(Out::Struct(items))] => items.len() > 1,
+                [Item::Comprehension { .. }, ..] => {
                     self.files.first().is_some_and(|it| it.1.starts_with('\n'))
                 }
                 _ => false,
@@ -188,12 +206,84 @@ impl<'a> Printer<'a> {
             Some(links) => links.settle(&mut body),
             None => (body.fields(), Vec::new()),
         };
-        text.push_str(&fields);
+        let closed = self.found.is_closed && !embeds_definition(&body);
+        match closed {
+            true => text.push_str(&format!("_#def\n_#def: {{\n{fields}}}\n")),
+            false => text.push_str(&fields),
+        }
         for it in lets {
             text.push_str(&format!("\n{it}\n"));
         }
-        let text = laid_out(&text, cue_syntax::Style::Plain);
-        if blank { format!("\n{text}") } else { attributes + &text }
+        if blank && attributes.is_empty() || closed && !text.starts_with("package") {
+            return format!("\n{}", laid_out(&text, cue_syntax::Style::Plain));
+        }
+        // What experiments allow may forbid what is printed.
+        let whole = format!("{attributes}{text}");
+        match cue_syntax::parse_tree(&whole).1.is_empty() {
+            true => laid_out(&whole, cue_syntax::Style::Plain),
+            false => attributes + &laid_out(&text, cue_syntax::Style::Plain),
+        }
+    }
+}
+
+/// Whether the first field has a comment with an empty line above it.
+fn starts_apart(body: &Out) -> bool {
+    let Out::Struct(items) = body else { return false };
+    matches!(items.first(), Some(Item::Field(field)) if field.apart && !field.docs.is_empty())
+}
+
+/// Whether a reference to a definition is embedded: what it closes needs no other name.
+fn embeds_definition(body: &Out) -> bool {
+    let Out::Struct(items) = body else { return false };
+    items.iter().any(|item| match item {
+        Item::Embed(Out::Text(text, _)) => {
+            let last = text.rsplit('.').next().unwrap_or_default();
+            last.starts_with(['#', '_']) && last.contains('#') && !text.contains(' ')
+        }
+        _ => false,
+    })
+}
+
+/// Comments at the top of a file that belong to no declaration (O-82).
+#[derive(Default)]
+struct Heading {
+    /// Above the package clause, with the empty line that may follow.
+    above: String,
+    /// Below it, or where there is none.
+    below: String,
+}
+
+impl Heading {
+    fn of(source: &str) -> Self {
+        let mut heading = Self::default();
+        let mut group = String::new();
+        for line in source.lines().map(str::trim) {
+            if line.starts_with("//") {
+                group.push_str(line);
+                group.push('\n');
+            } else if line.is_empty() {
+                heading.end_group(&mut group);
+            } else if line.starts_with("package ") {
+                let apart = group.is_empty() && !heading.below.is_empty();
+                heading.end_group(&mut group);
+                heading.above = std::mem::take(&mut heading.below);
+                if apart {
+                    heading.above.push('\n');
+                }
+            } else if !line.starts_with('@') {
+                // What stands directly above a declaration is its own.
+                return heading;
+            }
+        }
+        heading.end_group(&mut group);
+        heading
+    }
+
+    fn end_group(&mut self, group: &mut String) {
+        if !group.is_empty() && !self.below.is_empty() {
+            self.below.push('\n');
+        }
+        self.below.push_str(&std::mem::take(group));
     }
 }
 

@@ -1,0 +1,121 @@
+//! Comprehensions as they stand: clauses on their lines, bodies as structs.
+
+use std::rc::Rc;
+
+use cue_syntax::ast::{Clause, Expr, ExprKind, Ident, Part};
+use rustc_hash::FxHashMap;
+
+use crate::definition::Printer;
+use crate::definition::out::{Item, Out};
+use crate::definition::scope::{Bound, Scope};
+
+impl<'a> Printer<'a> {
+    /// The clauses of a comprehension, and its body.
+    pub(super) fn clauses(
+        &mut self,
+        clauses: &'a [Clause],
+        body: &'a Expr,
+        scope: &Rc<Scope>,
+        file: usize,
+    ) -> (String, Out) {
+        let outside = scope;
+        let mut scope = scope.clone();
+        let source = self.files[file].1.clone();
+        let mut texts: Vec<String> = Vec::new();
+        let mut end: Option<u32> = None;
+        let inner = |scope: &Rc<Scope>, names: &[&Ident]| {
+            let names = names.iter().map(|it| (it.name.clone(), Bound::Variable));
+            Scope::new(Some(scope.clone()), names.collect::<FxHashMap<_, _>>())
+        };
+        for clause in clauses {
+            if let Clause::Otherwise(_) = clause {
+                continue;
+            }
+            let (from, to) = extent(clause);
+            let line = |end| source.get(end as usize..from as usize);
+            if end.and_then(line).is_some_and(|it| it.contains('\n')) {
+                texts.push("\n".to_owned());
+            } else if !texts.is_empty() {
+                texts.push(" ".to_owned());
+            }
+            end = Some(to);
+            texts.push(match clause {
+                Clause::For { key, value, source } => {
+                    // Names in a source are not looked at by what makes them unique.
+                    let links = self.links.take();
+                    let source = self.expr(source, &scope, file).text();
+                    self.links = links;
+                    let names: Vec<&Ident> = key.iter().chain([value]).collect();
+                    let shown: Vec<&str> = names.iter().map(|it| &*it.name).collect();
+                    scope = inner(&scope, &names);
+                    format!("for {} in {source}", shown.join(", "))
+                }
+                Clause::If(condition) => {
+                    format!("if {}", self.expr(condition, &scope, file).text())
+                }
+                Clause::Let(name, value) => {
+                    let value = self.expr(value, &scope, file).text();
+                    scope = inner(&scope, &[name]);
+                    format!("let {} = {value}", name.name)
+                }
+                Clause::Try(_, None) => "try".to_owned(),
+                Clause::Try(_, Some((name, value))) => {
+                    let value = self.expr(value, &scope, file).text();
+                    scope = inner(&scope, &[name]);
+                    format!("try {} = {value}", name.name)
+                }
+                Clause::Otherwise(_) => continue,
+            });
+        }
+        let body = match self.expr(body, &scope, file) {
+            Out::Struct(items) => Out::Struct(items),
+            other => Out::Struct(vec![Item::Embed(other)]),
+        };
+        let body = match clauses {
+            // What follows a `for` is not printed.
+            [Clause::If(_) | Clause::Try(..), Clause::Otherwise(other)] => {
+                let other = match self.expr(other, outside, file) {
+                    Out::Struct(items) => Out::Struct(items),
+                    other => Out::Struct(vec![Item::Embed(other)]),
+                };
+                Out::primary(format!("{} else {}", body.text(), other.text()))
+            }
+            _ => body,
+        };
+        (texts.concat(), body)
+    }
+}
+
+/// Whether an expression depends on a variable of a comprehension.
+pub(super) fn is_variable(expr: &Expr, scope: &Rc<Scope>) -> bool {
+    let again = |it: &Expr| is_variable(it, scope);
+    match &expr.kind {
+        ExprKind::Ident(name) => matches!(scope.find(name), Some((_, Bound::Variable))),
+        ExprKind::Paren(it) | ExprKind::Unary(_, it) | ExprKind::Select(it, ..) => again(it),
+        ExprKind::Binary(_, left, right) | ExprKind::Index(left, right) => {
+            again(left) || again(right)
+        }
+        ExprKind::Slice(base, low, high) => {
+            again(base) || [low, high].into_iter().flatten().any(|it| again(it))
+        }
+        ExprKind::Call(callee, arguments) => again(callee) || arguments.iter().any(again),
+        ExprKind::Interpolation { parts, .. } => {
+            parts.iter().any(|it| matches!(it, Part::Expr(it) if again(it)))
+        }
+        _ => false,
+    }
+}
+
+/// From its first name to its end.
+fn extent(clause: &Clause) -> (u32, u32) {
+    match clause {
+        Clause::For { key, value, source } => {
+            (key.as_ref().unwrap_or(value).span.start, source.span.end)
+        }
+        Clause::If(it) | Clause::Otherwise(it) => (it.span.start, it.span.end),
+        Clause::Let(name, value) | Clause::Try(_, Some((name, value))) => {
+            (name.span.start, value.span.end)
+        }
+        Clause::Try(span, None) => (span.start, span.end),
+    }
+}

@@ -1,0 +1,114 @@
+//! Names that a `let` or an alias of the result cannot have without another: labels of fields,
+//! variables of `for`, aliases of values (O-79).
+
+use cue_syntax::ast::{Clause, Decl, Element, Expr, ExprKind, Label, Part};
+
+use crate::definition::DEPTH;
+use crate::export::is_identifier;
+
+/// Those of a file.
+pub(super) fn names(decls: &[Decl], out: &mut Vec<String>) {
+    of_decls(decls, out, 0);
+}
+
+fn note(name: &str, out: &mut Vec<String>) {
+    if is_identifier(name) && !out.iter().any(|it| it == name) {
+        out.push(name.to_owned());
+    }
+}
+
+fn of_decls(decls: &[Decl], out: &mut Vec<String>, depth: u32) {
+    for decl in decls {
+        match decl {
+            Decl::Field(field) => {
+                match &field.label {
+                    Label::Ident(name) => note(&name.name, out),
+                    Label::String(text, _) => note(text, out),
+                    Label::Dynamic(it) | Label::Interpolated(it) | Label::Pattern(it, _) => {
+                        of_expr(it, out, depth);
+                    }
+                }
+                if let Some(alias) = &field.value_alias {
+                    note(&alias.name, out);
+                }
+                of_expr(&field.value, out, depth);
+            }
+            Decl::Let(_, value) | Decl::Embed(value) | Decl::Ellipsis(Some(value), _) => {
+                of_expr(value, out, depth);
+            }
+            Decl::Ellipsis(None, _) | Decl::Attribute(_) => {}
+        }
+    }
+}
+
+fn of_expr(expr: &Expr, out: &mut Vec<String>, depth: u32) {
+    if depth > DEPTH {
+        return;
+    }
+    let depth = depth + 1;
+    match &expr.kind {
+        ExprKind::Struct(decls) => of_decls(decls, out, depth),
+        ExprKind::List(elements) => {
+            for element in elements {
+                match element {
+                    Element::Expr(it) => of_expr(it, out, depth),
+                    Element::Ellipsis(Some(it)) => of_expr(it, out, depth),
+                    Element::Ellipsis(None) => {}
+                }
+            }
+        }
+        ExprKind::Interpolation { parts, .. } => {
+            for part in parts {
+                if let Part::Expr(it) = part {
+                    of_expr(it, out, depth);
+                }
+            }
+        }
+        ExprKind::Paren(it) | ExprKind::Unary(_, it) | ExprKind::Select(it, ..) => {
+            of_expr(it, out, depth);
+        }
+        ExprKind::Binary(_, left, right) | ExprKind::Index(left, right) => {
+            of_expr(left, out, depth);
+            of_expr(right, out, depth);
+        }
+        ExprKind::Slice(base, low, high) => {
+            of_expr(base, out, depth);
+            for it in [low, high].into_iter().flatten() {
+                of_expr(it, out, depth);
+            }
+        }
+        ExprKind::Call(callee, arguments) => {
+            of_expr(callee, out, depth);
+            for it in arguments {
+                of_expr(it, out, depth);
+            }
+        }
+        ExprKind::Comprehension(clauses, body) => {
+            for clause in clauses {
+                match clause {
+                    Clause::For { key, value, source } => {
+                        for it in key.iter().chain([value]) {
+                            note(&it.name, out);
+                        }
+                        of_expr(source, out, depth);
+                    }
+                    Clause::If(it)
+                    | Clause::Let(_, it)
+                    | Clause::Try(_, Some((_, it)))
+                    | Clause::Otherwise(it) => of_expr(it, out, depth),
+                    Clause::Try(_, None) => {}
+                }
+            }
+            of_expr(body, out, depth);
+        }
+        ExprKind::Ident(_)
+        | ExprKind::Null
+        | ExprKind::Bool(_)
+        | ExprKind::Number(_)
+        | ExprKind::String(_)
+        | ExprKind::Bytes(_)
+        | ExprKind::Bottom
+        | ExprKind::Top
+        | ExprKind::Bad => {}
+    }
+}
