@@ -45,8 +45,12 @@ impl Evaluator {
             if let Some(group) = self.definitions.get(&id).copied() {
                 self.definitions.insert(candidate, group);
             }
+            self.trying.push((id, candidate));
             let candidate = self.unify(candidate);
-            if self.permanent(candidate, 0).is_some() {
+            let fails = self.permanent(candidate, 0).is_some();
+            let open = !fails && self.unknown(candidate, 0).is_some();
+            self.trying.pop();
+            if fails {
                 failed.push(candidate);
                 continue;
             }
@@ -56,7 +60,7 @@ impl Evaluator {
                 }
             }
             let default = *mark || !marked;
-            if self.unknown(candidate, 0).is_some() {
+            if open {
                 unknown.push(candidate);
             }
             match self.heap.get(candidate).choice.clone() {
@@ -97,6 +101,16 @@ impl Evaluator {
             _ => self.heap.get_mut(id).choice = Some(choice),
         }
         None
+    }
+
+    /// What a reference to a vertex means: where an alternative of it is being tried, that (D-10).
+    pub(crate) fn tried(&self, mut id: VertexId) -> VertexId {
+        for (choice, candidate) in &self.trying {
+            if id == *choice && self.is_ancestor(*candidate, self.place) {
+                id = *candidate;
+            }
+        }
+        id
     }
 
     /// The error of a value whose alternatives have all failed (cue-errors 1.4).

@@ -94,6 +94,8 @@ pub(crate) struct Evaluator {
     pub(crate) checking: Vec<crate::validators::Check>,
     /// Vertices whose alternatives all failed.
     pub(crate) exhausted: FxHashSet<VertexId>,
+    /// Choices that are being made: the vertex and the alternative it is tried with.
+    pub(crate) trying: Vec<(VertexId, VertexId)>,
     pub(crate) pattern_envs: FxHashMap<(ExprId, EnvId, Label), EnvId>,
     pub(crate) anonymous: FxHashMap<(ExprId, EnvId), VertexId>,
     pub(crate) imports: FxHashMap<u32, VertexId>,
@@ -145,6 +147,7 @@ impl Evaluator {
             emptied: FxHashSet::default(),
             checking: Vec::new(),
             exhausted: FxHashSet::default(),
+            trying: Vec::new(),
             pattern_envs: FxHashMap::default(),
             anonymous: FxHashMap::default(),
             imports: FxHashMap::default(),
@@ -429,7 +432,7 @@ impl Evaluator {
             _ => None,
         };
         if let Some(found) = found {
-            return Value::Vertex(found);
+            return Value::Vertex(self.tried(found));
         }
         // Another conjunct may have brought it to what this vertex became.
         let real = self.unify(vertex);
@@ -440,7 +443,7 @@ impl Evaluator {
             }
         }
         match arc {
-            Some((Presence::Member, found)) => Value::Vertex(found),
+            Some((Presence::Member, found)) => Value::Vertex(self.tried(found)),
             Some((Presence::Required, _)) => {
                 let name = self.labels.name(label).clone();
                 let message = format!("required field missing: {name}");

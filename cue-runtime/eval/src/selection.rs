@@ -35,7 +35,7 @@ impl Evaluator {
         };
         let arc = self.heap.arc(id, label).map(|it| (it.presence, it.vertex));
         if let Some((Presence::Member, found)) = arc {
-            return Value::Vertex(found);
+            return Value::Vertex(self.tried(found));
         }
         if let Some(fault) = self.pending(id, label, arc.map(|it| it.0), at) {
             return Value::Fault(fault);
@@ -66,8 +66,13 @@ impl Evaluator {
         if settled {
             return Value::Fault(self.no_part(id, operand, at, whole));
         }
-        let closed = vertex.is_list && self.labels.kind(label) != LabelKind::Index
+        let mut closed = vertex.is_list && self.labels.kind(label) != LabelKind::Index
             || vertex.closing.iter().any(|it| it.holds() && self.closing.contains(&it.group));
+        if closed && !vertex.patterns.is_empty() && self.labels.kind(label) == LabelKind::Regular {
+            // What a pattern allows may still come.
+            let patterns = vertex.patterns.clone();
+            closed = !patterns.iter().any(|it| self.pattern_matches(it, label));
+        }
         let kind = if closed { Kind::Permanent } else { Kind::Incomplete };
         let message = format!("undefined field: {}", self.label_text(label));
         Value::Fault(self.fail(kind, message, at))

@@ -10,7 +10,7 @@ use crate::heap::{
     By, Conjunct, Cycle, Disjunction, EnvId, EnvKind, FaultId, Groups, Lineage, Source, State,
     Test, VertexId,
 };
-use crate::program::{At, Callee, Code, Declaration, ExprId, Label, LabelKind, Plain, Presence};
+use crate::program::{At, Callee, Code, Declaration, ExprId, Label, Plain, Presence};
 
 /// A comprehension that has not yielded yet.
 pub(crate) struct Pending {
@@ -557,8 +557,7 @@ impl Evaluator {
         for index in 0..self.heap.get(id).arcs.len() {
             let arc = &self.heap.get(id).arcs[index];
             let (vertex, presence) = (arc.vertex, arc.presence);
-            let definition = self.labels.kind(arc.label) == LabelKind::Definition;
-            if presence != Presence::Member || definition {
+            if presence != Presence::Member {
                 continue;
             }
             if matches!(self.heap.get(vertex).state, State::Running | State::Suspended) {
