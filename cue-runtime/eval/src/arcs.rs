@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::builtin::{Datum, Kinds};
 use crate::error::{Fault, Kind};
-use crate::evaluator::Evaluator;
+use crate::evaluator::{Evaluator, Value};
 use crate::heap::{
     ArcEntry, Conjunct, Contribution, Cycle, EnvId, EnvKind, Groups, Lineage, Pattern, Source,
     State, VertexId,
@@ -254,6 +254,22 @@ impl Evaluator {
                 beside: pattern.from.beside,
             },
         );
+    }
+
+    /// Of a pattern whose label is not known it cannot be said what it holds for.
+    pub(crate) fn unknown_patterns(&mut self, id: VertexId) {
+        for index in 0..self.heap.get(id).patterns.len() {
+            let pattern = &self.heap.get(id).patterns[index];
+            let (label, env) = (pattern.label, pattern.env);
+            if !self.program.code(label).is_computed() {
+                continue;
+            }
+            if let Value::Fault(fault) = self.eval(label, env) {
+                if self.heap.faults[fault.0 as usize].kind == Kind::Incomplete {
+                    self.raise_id(id, fault);
+                }
+            }
+        }
     }
 
     pub(crate) fn pattern_matches(&mut self, pattern: &Pattern, label: Label) -> bool {

@@ -210,6 +210,7 @@ impl Evaluator {
             .map(|it| it.vertex)
             .collect();
         for arc in arcs {
+            let arc = self.follow(arc);
             if !matches!(self.heap.get(arc).state, State::Running | State::Suspended) {
                 self.permanent_all(arc, out, depth + 1);
             }

@@ -6,7 +6,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::builtin::Datum;
 use crate::error::{Fault, Kind};
-use crate::heap::{Conjunct, EnvId, EnvKind, FaultId, Heap, Source, VertexId};
+use crate::heap::{Conjunct, EnvId, EnvKind, FaultId, Heap, Source, State, VertexId};
+use crate::operators::Answer;
 use crate::program::{At, Code, ExprId, Label, LabelKind, Labels, Presence, Program};
 use crate::waiting::{Copied, Suspended, Tasks};
 
@@ -81,6 +82,8 @@ pub(crate) struct Evaluator {
     pub(crate) inbox: Vec<(VertexId, Conjunct)>,
     /// Counts what was found out; what waits is not tried again before.
     pub(crate) epoch: u64,
+    /// Who shares a vertex.
+    pub(crate) sharers: FxHashMap<VertexId, Vec<VertexId>>,
     pub(crate) definitions: FxHashMap<VertexId, u32>,
     /// Groups that close only the vertex itself: `close`.
     pub(crate) shallow: FxHashSet<u32>,
@@ -94,6 +97,10 @@ pub(crate) struct Evaluator {
     pub(crate) checking: Vec<crate::validators::Check>,
     /// Vertices whose alternatives all failed.
     pub(crate) exhausted: FxHashSet<VertexId>,
+    /// What an absent operand was missing was asked of a vertex that was being evaluated.
+    pub(crate) early: bool,
+    /// Operands that were absent when a vertex asked, which may have changed since (S-46).
+    pub(crate) answers: Vec<Answer>,
     /// Choices that are being made: the vertex and the alternative it is tried with.
     pub(crate) trying: Vec<(VertexId, VertexId)>,
     pub(crate) pattern_envs: FxHashMap<(ExprId, EnvId, Label), EnvId>,
@@ -140,6 +147,7 @@ impl Evaluator {
             copies: FxHashMap::default(),
             inbox: Vec::new(),
             epoch: 0,
+            sharers: FxHashMap::default(),
             definitions: FxHashMap::default(),
             shallow: FxHashSet::default(),
             close_calls: FxHashSet::default(),
@@ -147,6 +155,8 @@ impl Evaluator {
             emptied: FxHashSet::default(),
             checking: Vec::new(),
             exhausted: FxHashSet::default(),
+            early: false,
+            answers: Vec::new(),
             trying: Vec::new(),
             pattern_envs: FxHashMap::default(),
             anonymous: FxHashMap::default(),
@@ -438,6 +448,7 @@ impl Evaluator {
         let real = self.unify(vertex);
         let arc = self.heap.arc(real, label).map(|it| (it.presence, it.vertex));
         if !matches!(arc, Some((Presence::Member, _))) {
+            self.early |= self.heap.get(real).state == State::Running;
             if let Some(fault) = self.pending(real, label, arc.map(|it| it.0), at) {
                 return Value::Fault(fault);
             }

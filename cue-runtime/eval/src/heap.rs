@@ -334,6 +334,8 @@ pub(crate) struct Vertex {
     /// Alternatives this vertex is tried with.
     pub(crate) picks: SmallVec<[(ExprId, u32); 2]>,
     pub(crate) fault: Option<FaultId>,
+    /// How often it was evaluated anew.
+    pub(crate) laps: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -394,6 +396,7 @@ impl Heap {
             demoted: false,
             picks: SmallVec::new(),
             fault: None,
+            laps: 0,
         });
         // There is one vertex at least now.
         VertexId(NonZeroU32::new(self.vertices.len() as u32).unwrap_or(NonZeroU32::MIN))
@@ -476,10 +479,12 @@ impl Heap {
         let vertex = self.get_mut(id);
         let kept = std::mem::take(&mut vertex.conjuncts);
         let (parent, label, frozen) = (vertex.parent, vertex.label, vertex.frozen);
+        let laps = vertex.laps + 1;
         let fresh = self.vertex(parent, label);
         let fresh = self.vertices.swap_remove(fresh.0.get() as usize - 1);
         *self.get_mut(id) = fresh;
         self.get_mut(id).conjuncts = kept;
         self.get_mut(id).frozen = frozen;
+        self.get_mut(id).laps = laps;
     }
 }

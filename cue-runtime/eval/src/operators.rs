@@ -9,12 +9,22 @@ use crate::compare;
 use crate::demand::{Concrete, Operand};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{EnvId, FaultId, State, Test, VertexId};
+use crate::heap::{EnvId, EnvKind, FaultId, State, Test, VertexId};
 use crate::number::Number;
 use crate::program::{Arithmetic, At, Code, ExprId};
 
 /// Times a text may be repeated.
 const MOST_REPEATS: usize = 1_000_000;
+
+/// An operand that was absent when it was compared with bottom.
+pub(crate) struct Answer {
+    /// Of the innermost environment.
+    vertex: VertexId,
+    /// How often that had been evaluated.
+    laps: u32,
+    operand: ExprId,
+    env: EnvId,
+}
 
 impl Evaluator {
     pub(crate) fn comparison(
@@ -29,7 +39,13 @@ impl Evaluator {
         if matches!(operator, Compare::Equal | Compare::NotEqual) && (bottom(left) || bottom(right))
         {
             let operand = if bottom(right) { left } else { right };
-            return match self.is_absent(operand, env) {
+            let before = std::mem::replace(&mut self.early, false);
+            let absent = self.is_absent(operand, env);
+            if self.early && matches!(absent, Ok(true)) {
+                self.remember(operand, env);
+            }
+            self.early = before;
+            return match absent {
                 Ok(absent) => Value::Datum(Datum::Bool(absent == (operator == Compare::Equal))),
                 Err(fault) => Value::Fault(fault),
             };
@@ -55,6 +71,40 @@ impl Evaluator {
         match compare::holds(operator, &first, &second) {
             Some(it) => Value::Datum(Datum::Bool(it)),
             None => Value::Fault(self.invalid(symbol, &left, &right, at)),
+        }
+    }
+
+    /// Notes that an operand was absent: asked again once all is done it must be so still (S-46).
+    fn remember(&mut self, operand: ExprId, env: EnvId) {
+        let mut next = Some(env);
+        while let Some(at) = next {
+            let it = &self.heap.envs[at.0 as usize];
+            if let EnvKind::Struct(vertex, ..) = it.kind {
+                let laps = self.heap.get(vertex).laps;
+                self.answers.push(Answer { vertex, laps, operand, env });
+                return;
+            }
+            next = it.parent;
+        }
+    }
+
+    /// Asks what was absent once more, now that nothing is being evaluated.
+    pub(crate) fn recheck(&mut self) {
+        while let Some(Answer { vertex, laps, operand, env }) = self.answers.pop() {
+            let known = self.heap.get(vertex);
+            if known.laps != laps || known.state != State::Done || known.forward.is_some() {
+                continue;
+            }
+            if let Ok(false) = self.is_absent(operand, env) {
+                let at = self.program.at(operand);
+                let message = format!(
+                    "circular dependency in evaluation of conditionals: {} changed after evaluation",
+                    self.source_at(at)
+                );
+                let mut fault = Fault::new(Kind::Cycle, message, at);
+                fault.place = Some(vertex);
+                self.raise(vertex, fault);
+            }
         }
     }
 

@@ -37,6 +37,7 @@ impl Evaluator {
         if let Some((Presence::Member, found)) = arc {
             return Value::Vertex(self.tried(found));
         }
+        self.early |= self.heap.get(id).state == State::Running;
         if let Some(fault) = self.pending(id, label, arc.map(|it| it.0), at) {
             return Value::Fault(fault);
         }

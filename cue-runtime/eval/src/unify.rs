@@ -127,6 +127,9 @@ impl Evaluator {
         self.depth -= 1;
         self.current = before;
         self.place = outside;
+        if self.depth == 0 && !self.answers.is_empty() {
+            self.recheck();
+        }
         id
     }
 
@@ -207,6 +210,7 @@ impl Evaluator {
             }
         }
         self.list_rest(id);
+        self.unknown_patterns(id);
         self.settle_order(id);
         if !work.disjunctions.is_empty() && self.heap.get(id).fault.is_none() {
             self.note_open(id, true);
@@ -219,7 +223,9 @@ impl Evaluator {
             }
         }
         let vertex = self.heap.get(id);
-        let beside = !vertex.placed.is_empty() && !vertex.constrained && vertex.tests.is_empty();
+        let plain = !vertex.constrained && vertex.tests.is_empty();
+        // Beside an embedded `_` definitions and the like leave everything possible.
+        let beside = plain && !vertex.placed.is_empty() && !vertex.closing.iter().any(|it| it.top);
         if self.emptied.contains(&id) || beside {
             let vertex = self.heap.get_mut(id);
             let bare = vertex.scalar.is_none()
@@ -244,35 +250,6 @@ impl Evaluator {
             rank.entry(label).or_insert(at);
         }
         vertex.arcs.order_by(|it| rank.get(&it.label).copied().unwrap_or(usize::MAX));
-    }
-
-    /// A vertex whose only conjunct is a reference shares its target.
-    fn share(&mut self, id: VertexId, work: &Work) -> bool {
-        let [conjunct] = work.conjuncts.as_slice() else { return false };
-        if !conjunct.groups.is_empty() || conjunct.close_as.is_some() {
-            return false;
-        }
-        let Source::Expr(expr, env) = conjunct.source else { return false };
-        if !matches!(
-            self.program.code(expr),
-            Code::Field { .. } | Code::Let { .. } | Code::Variable { .. }
-        ) {
-            return false;
-        }
-        let Value::Vertex(target) = self.eval(expr, env) else { return false };
-        let target = self.follow(target);
-        if target == id
-            || self.is_ancestor(target, id)
-            || self.heap.get(target).state == State::Running
-        {
-            return false;
-        }
-        let target = self.unify(target);
-        if target == id {
-            return false;
-        }
-        self.heap.get_mut(id).forward = Some(target);
-        true
     }
 
     /// Whether `above` is `below` or one of its parents.
@@ -560,6 +537,7 @@ impl Evaluator {
             if presence != Presence::Member {
                 continue;
             }
+            let vertex = self.follow(vertex);
             if matches!(self.heap.get(vertex).state, State::Running | State::Suspended) {
                 continue;
             }

@@ -1,0 +1,87 @@
+//! A vertex that is nothing but a reference shares the value of another one (S-72), unless that would
+//! go round without end.
+
+use smallvec::SmallVec;
+
+use crate::error::{Fault, Kind};
+use crate::evaluator::{Evaluator, Value};
+use crate::heap::{Source, State, VertexId};
+use crate::program::{Code, Presence};
+use crate::unify::Work;
+
+/// Vertices that are looked at for one that shares itself.
+const MOST_SHARED: usize = 64;
+
+impl Evaluator {
+    /// A vertex whose only conjunct is a reference shares its target.
+    pub(crate) fn share(&mut self, id: VertexId, work: &Work) -> bool {
+        let [conjunct] = work.conjuncts.as_slice() else { return false };
+        if !conjunct.groups.is_empty() || conjunct.close_as.is_some() {
+            return false;
+        }
+        let Source::Expr(expr, env) = conjunct.source else { return false };
+        if !matches!(
+            self.program.code(expr),
+            Code::Field { .. } | Code::Let { .. } | Code::Variable { .. }
+        ) {
+            return false;
+        }
+        let Value::Vertex(target) = self.eval(expr, env) else { return false };
+        let target = self.follow(target);
+        if target == id
+            || self.is_ancestor(target, id)
+            || self.heap.get(target).state == State::Running
+        {
+            return false;
+        }
+        let target = self.unify(target);
+        if target == id || self.is_ancestor(target, id) {
+            return false;
+        }
+        if self.is_shared_above(target, id) {
+            let at = self.program.at(expr);
+            self.raise(id, Fault::new(Kind::StructuralCycle, "structural cycle", at));
+            return true;
+        }
+        self.heap.get_mut(id).forward = Some(target);
+        if self.heap.get(id).label.is_some() {
+            self.sharers.entry(target).or_default().push(id);
+        }
+        true
+    }
+
+    /// Whether `above` encloses `below` by way of fields that share what does: then sharing it would
+    /// go round without end (S-61). An optional field ends the round.
+    fn is_shared_above(&self, above: VertexId, below: VertexId) -> bool {
+        let mut seen: SmallVec<[VertexId; 16]> = SmallVec::new();
+        let mut open: SmallVec<[VertexId; 16]> = smallvec::smallvec![below];
+        while let Some(id) = open.pop() {
+            let mut next = Some(id);
+            while let Some(id) = next {
+                if id == above {
+                    return true;
+                }
+                if seen.len() > MOST_SHARED || seen.contains(&id) {
+                    break;
+                }
+                seen.push(id);
+                for sharer in self.sharers.get(&id).into_iter().flatten() {
+                    if self.is_member(*sharer) {
+                        open.push(*sharer);
+                    }
+                }
+                let vertex = self.heap.get(id);
+                next = if vertex.label.is_some() { vertex.parent } else { None };
+            }
+        }
+        false
+    }
+
+    /// Whether a vertex is there as a field, not only a constraint.
+    fn is_member(&self, id: VertexId) -> bool {
+        let vertex = self.heap.get(id);
+        let (Some(parent), Some(label)) = (vertex.parent, vertex.label) else { return false };
+        let arc = self.heap.arc(parent, label);
+        arc.is_some_and(|it| it.vertex == id && it.presence == Presence::Member)
+    }
+}
