@@ -103,10 +103,9 @@ fn choice(
     let name =
         kinds_of_all.iter().map(|it| type_name(*it)).reduce(|a, b| if a == b { a } else { None });
     let name = name.flatten();
-    // A default that the type allows too is no alternative of its own.
-    if let [one] = types.as_slice()
-        && let Some(default) = it.default(id)
-        && it.subsumes(*one, default).is_empty()
+    // A default that another alternative allows too is none of its own.
+    if let Some(default) = it.default(id)
+        && types.iter().any(|one| it.subsumes(*one, default).is_empty())
     {
         literals.retain(|it| !it.1);
     }

@@ -26,6 +26,12 @@ fn a_marked_default_that_no_other_alternative_allows_is_one_of() {
         }}}),
     );
     check(
+        "parameter: cpu: *1 | number | string",
+        &json!({"type": "object", "required": ["cpu"], "properties": {"cpu": {
+            "default": 1, "oneOf": [{}, {}],
+        }}}),
+    );
+    check(
         "parameter: replicas: *1 | int",
         &json!({"type": "object", "required": ["replicas"], "properties": {"replicas": {
             "type": "integer", "default": 1,
