@@ -140,6 +140,10 @@ fn play(
         arguments.extend(["--only".into(), only.into()]);
     }
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    // That of a run before must not pass for this one's.
+    if report.exists() {
+        std::fs::remove_file(&report)?;
+    }
     let log = work.join(format!("live-{profile}.log"));
     process::python(&arguments, &[], &log)?;
     let text = std::fs::read_to_string(&report)
