@@ -183,13 +183,23 @@ fn content(kind: DefinitionKind, definition: &Definition, revision: &RevisionNam
         "revisionHash": revision.revision_hash,
         "definitionType": kind.revision_type(),
     });
-    let field = match kind {
+    let own = match kind {
         DefinitionKind::Component | DefinitionKind::Workload => "componentDefinition",
         DefinitionKind::Trait => "traitDefinition",
         DefinitionKind::Policy => "policyDefinition",
         DefinitionKind::WorkflowStep => "workflowStepDefinition",
     };
-    spec[field] = serde_json::to_value(copy).unwrap_or_default();
+    // Those of the other kinds are there and empty, as Go writes them.
+    let empty = |spec: Value| json!({"metadata": {}, "spec": spec, "status": {}});
+    let workload = json!({"workload": {"definition": {"apiVersion": "", "kind": ""}}});
+    spec["componentDefinition"] = empty(workload);
+    for other in ["traitDefinition", "policyDefinition", "workflowStepDefinition"] {
+        spec[other] = empty(json!({"definitionRef": {"name": ""}}));
+    }
+    spec[own] = serde_json::to_value(copy).unwrap_or_default();
+    if spec[own]["status"].is_null() {
+        spec[own]["status"] = json!({});
+    }
     json!({
         "apiVersion": V1BETA1,
         "kind": "DefinitionRevision",

@@ -83,7 +83,11 @@ pub(super) async fn load(
             DefinitionKind::Policy => &mut captured.policies,
             DefinitionKind::WorkflowStep => &mut captured.steps,
         };
-        map.insert(wanted.r#type.clone(), definition.clone());
+        // By the definition's name; a second version of it by what the Application calls that.
+        let name = &definition.metadata.name;
+        let taken = map.get(name).is_some_and(|it| it.spec != definition.spec);
+        let key = if taken { &wanted.r#type } else { name };
+        map.insert(key.clone(), definition.clone());
         definitions.capture(wanted.kind, &wanted.r#type, definition);
     }
     Ok((definitions, captured))

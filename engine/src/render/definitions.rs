@@ -130,8 +130,10 @@ impl Definitions {
         versions: impl Into<Versions>,
     ) -> Option<&Definition> {
         let versions = versions.into();
-        let exact = self.captured.get(&(kind, r#type.to_owned()));
-        exact.or_else(|| {
+        let captured = |name: &str| self.captured.get(&(kind, name.to_owned()));
+        // A revision records a version by its definition's name.
+        let recorded = || r#type.split_once('@').and_then(|(name, _)| captured(name));
+        captured(r#type).or_else(recorded).or_else(|| {
             candidates(kind, r#type, namespace, versions).into_iter().find_map(
                 |lookup| match lookup {
                     Lookup::Definition(kind, namespace, name) => {

@@ -13,7 +13,7 @@ use crate::api::{Application, ApplicationRevision, Definition, Policy, V1BETA1, 
 /// Everything an Application was rendered from, besides itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Captured {
-    /// Component definitions by the name the Application uses.
+    /// Component definitions by name.
     pub components: DefinitionMap,
     /// Older component definitions.
     pub workloads: DefinitionMap,
