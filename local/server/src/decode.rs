@@ -91,7 +91,14 @@ pub fn typed_metadata(object: &mut Value) -> Result<(), String> {
             read(field.shape(), owner, child, &path, Defaults::Left, &mut Vec::new())?;
         }
     }
-    metadata.retain(|_, child| !child.is_null());
+    // What is empty is not there, as for every kind.
+    metadata.retain(|_, child| match child {
+        Value::Null => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) => true,
+    });
     Ok(())
 }
 

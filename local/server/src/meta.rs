@@ -150,7 +150,10 @@ pub fn check(resource: &Resource, object: &Value, old: Option<&Value>) -> Vec<Fi
         immutable(metadata, &old["metadata"], &mut errors);
         immutable(metadata, &old["metadata"], &mut errors);
     }
-    for (key, value) in metadata["labels"].as_object().into_iter().flatten() {
+    // Labels that a Job has from its template are looked at there.
+    let template = &object["spec"]["template"]["metadata"]["labels"];
+    let own = !(resource.is("batch", "jobs") && metadata["labels"] == *template);
+    for (key, value) in metadata["labels"].as_object().filter(|_| own).into_iter().flatten() {
         for wrong in qualified_name_errors(key) {
             errors.push(FieldError::invalid("metadata.labels", &json!(key), &wrong));
         }

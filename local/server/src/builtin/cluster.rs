@@ -1,66 +1,9 @@
-//! What is refused of the kinds around workloads.
+//! What is refused of Leases, PriorityClasses, Nodes and Events.
 
 use serde_json::{Value, json};
 
-use super::{at_least, empty, one_of};
-use crate::resource::Resource;
+use super::{at_least, one_of};
 use crate::status::FieldError;
-
-/// HorizontalPodAutoscalers.
-pub(super) fn autoscaler(spec: &Value, found: &mut Vec<FieldError>) {
-    at_least(spec, "spec", "maxReplicas", 1, found);
-    let least = spec["minReplicas"].as_i64().unwrap_or(1);
-    if spec["maxReplicas"].as_i64().is_some_and(|it| it < least) {
-        let why = "must be greater than or equal to `minReplicas`";
-        found.push(FieldError::invalid("spec.maxReplicas", &spec["maxReplicas"], why));
-    }
-    let target = &spec["scaleTargetRef"];
-    for field in ["kind", "name"] {
-        if empty(&target[field]) {
-            found.push(FieldError::required(format!("spec.scaleTargetRef.{field}"), ""));
-        }
-    }
-    let api = target["apiVersion"].as_str().unwrap_or_default();
-    if api.is_empty()
-        && !["ReplicationController", ""].contains(&target["kind"].as_str().unwrap_or_default())
-    {
-        let why = "apiVersion must specify API group";
-        found.push(FieldError::invalid("spec.scaleTargetRef.apiVersion", &json!(api), why));
-    }
-}
-
-/// PodDisruptionBudgets.
-pub(super) fn disruption_budget(spec: &Value, found: &mut Vec<FieldError>) {
-    if !spec["minAvailable"].is_null() && !spec["maxUnavailable"].is_null() {
-        let shown = json!({
-            "MinAvailable": spec["minAvailable"],
-            "Selector": spec["selector"],
-            "MaxUnavailable": spec["maxUnavailable"],
-            "UnhealthyPodEvictionPolicy": spec["unhealthyPodEvictionPolicy"],
-        });
-        let why = "minAvailable and maxUnavailable cannot be both set";
-        found.push(FieldError::invalid("spec", &shown, why));
-    }
-}
-
-/// Ingresses.
-pub(super) fn ingress(spec: &Value, found: &mut Vec<FieldError>) {
-    if empty(&spec["rules"]) && empty(&spec["defaultBackend"]) {
-        let why = "either `defaultBackend` or `rules` must be specified";
-        found.push(FieldError::invalid("spec", &Value::Null, why));
-    }
-    for (index, rule) in spec["rules"].as_array().into_iter().flatten().enumerate() {
-        for (nth, path) in rule["http"]["paths"].as_array().into_iter().flatten().enumerate() {
-            let at = format!("spec.rules[{index}].http.paths[{nth}]");
-            if path["pathType"].is_null() {
-                let at = format!("{at}.pathType");
-                found.push(FieldError::required(at, "pathType must be specified"));
-            }
-            let known = ["Exact", "ImplementationSpecific", "Prefix"];
-            one_of(path, &at, "pathType", &known, found);
-        }
-    }
-}
 
 /// Leases.
 pub(super) fn lease(spec: &Value, found: &mut Vec<FieldError>) {
@@ -71,7 +14,19 @@ pub(super) fn lease(spec: &Value, found: &mut Vec<FieldError>) {
 /// PriorityClasses.
 pub(super) fn priority_class(object: &Value, old: Option<&Value>, found: &mut Vec<FieldError>) {
     const MOST: i64 = 1_000_000_000;
+    const SYSTEM: [&str; 2] = ["system-cluster-critical", "system-node-critical"];
     let name = object["metadata"]["name"].as_str().unwrap_or_default();
+    if name.starts_with("system-") && !SYSTEM.contains(&name) {
+        let why = format!(
+            "priority class names with 'system-' prefix are reserved for system use only. error: {name} is not a known system priority class"
+        );
+        found.push(FieldError::forbidden("metadata.name", &why));
+    }
+    one_of(object, "", "preemptionPolicy", &["PreemptLowerPriority", "Never"], found);
+    if old.is_some_and(|old| old["preemptionPolicy"] != object["preemptionPolicy"]) {
+        let why = "field is immutable";
+        found.push(FieldError::invalid("preemptionPolicy", &object["preemptionPolicy"], why));
+    }
     match old {
         Some(old) if old["value"] != object["value"] => {
             found.push(FieldError::forbidden("value", "may not be changed in an update."));
@@ -86,66 +41,11 @@ pub(super) fn priority_class(object: &Value, old: Option<&Value>, found: &mut Ve
     }
 }
 
-/// StorageClasses.
-pub(super) fn storage_class(object: &Value, old: Option<&Value>, found: &mut Vec<FieldError>) {
-    let Some(old) = old else { return };
-    if old["parameters"] != object["parameters"] {
-        let why = "updates to parameters are forbidden.";
-        found.push(FieldError::forbidden("parameters", why));
-    }
-    for field in ["provisioner", "reclaimPolicy", "volumeBindingMode"] {
-        if old[field] != object[field] {
-            found.push(FieldError::invalid(field, &object[field], "field is immutable"));
-        }
-    }
-}
-
-/// PersistentVolumeClaims.
-pub(super) fn claim(spec: &Value, found: &mut Vec<FieldError>) {
-    if empty(&spec["accessModes"]) {
-        let why = "at least 1 access mode is required";
-        found.push(FieldError::required("spec.accessModes", why));
-    }
-    if spec["resources"]["requests"]["storage"].is_null() {
-        found.push(FieldError::required("spec.resources[storage]", ""));
-    }
-}
-
 /// The taints of a Node.
 pub(super) fn taints(spec: &Value, found: &mut Vec<FieldError>) {
     let known = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
     for (index, taint) in spec["taints"].as_array().into_iter().flatten().enumerate() {
         one_of(taint, &format!("metadata.taints[{index}]"), "effect", &known, found);
-    }
-}
-
-/// Roles and ClusterRoles.
-pub(super) fn rules(resource: &Resource, object: &Value, found: &mut Vec<FieldError>) {
-    for (index, rule) in object["rules"].as_array().into_iter().flatten().enumerate() {
-        let at = format!("rules[{index}]");
-        if empty(&rule["verbs"]) {
-            let why = "verbs must contain at least one value";
-            found.push(FieldError::required(format!("{at}.verbs"), why));
-        }
-        let urls = &rule["nonResourceURLs"];
-        if resource.namespaced && !empty(urls) {
-            let why = "namespaced rules cannot apply to non-resource URLs";
-            found.push(FieldError::invalid(format!("{at}.nonResourceURLs"), urls, why));
-        }
-    }
-}
-
-/// RoleBindings and ClusterRoleBindings.
-pub(super) fn binding(object: &Value, old: Option<&Value>, found: &mut Vec<FieldError>) {
-    let role = &object["roleRef"];
-    one_of(role, "roleRef", "kind", &["Role", "ClusterRole"], found);
-    if empty(&role["name"]) {
-        found.push(FieldError::required("roleRef.name", ""));
-    }
-    if old.is_some_and(|old| old["roleRef"] != *role) {
-        let shown =
-            json!({"APIGroup": role["apiGroup"], "Kind": role["kind"], "Name": role["name"]});
-        found.push(FieldError::invalid("roleRef", &shown, "cannot change roleRef"));
     }
 }
 
@@ -212,42 +112,5 @@ pub(super) fn core_event(object: &Value, old: Option<&Value>, found: &mut Vec<Fi
     if !fits {
         let why = "does not match event.namespace";
         found.push(FieldError::invalid("involvedObject.namespace", &json!(at), why));
-    }
-}
-
-/// PersistentVolumes.
-pub(super) fn volume(spec: &Value, found: &mut Vec<FieldError>) {
-    if empty(&spec["accessModes"]) {
-        found.push(FieldError::required("spec.accessModes", ""));
-    }
-    if empty(&spec["capacity"]) {
-        found.push(FieldError::required("spec.capacity", ""));
-    }
-    let known: Vec<&String> =
-        spec["capacity"].as_object().into_iter().flatten().map(|(name, _)| name).collect();
-    if known.len() != 1 || known.first().is_some_and(|name| *name != "storage") {
-        let known = ["\"storage\"".to_owned()];
-        found.push(FieldError::unsupported("spec.capacity", &spec["capacity"], &known));
-    }
-    let plain = [
-        "accessModes",
-        "capacity",
-        "claimRef",
-        "mountOptions",
-        "nodeAffinity",
-        "persistentVolumeReclaimPolicy",
-        "storageClassName",
-        "volumeAttributesClassName",
-        "volumeMode",
-    ];
-    let fields = spec.as_object().into_iter().flatten();
-    let sources: Vec<&String> =
-        fields.map(|(name, _)| name).filter(|name| !plain.contains(&name.as_str())).collect();
-    if sources.is_empty() {
-        found.push(FieldError::required("spec", "must specify a volume type"));
-    }
-    for source in sources.iter().skip(1) {
-        let why = "may not specify more than 1 volume type";
-        found.push(FieldError::forbidden(format!("spec.{source}"), why));
     }
 }

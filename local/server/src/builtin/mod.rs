@@ -1,11 +1,23 @@
 //! What the API server refuses of its own kinds, in its words.
 
-mod cluster; // autoscalers, budgets, ingresses, leases, classes, claims, nodes, RBAC
-mod webhook; // who is asked about writes
+mod check; // a value at its place, and rules that many kinds share
+mod access; // roles and bindings
+mod batch; // Jobs, CronJobs
+mod cluster; // leases, priorities, nodes, events
+mod limits; // quotas, ranges
+mod network; // ingresses, policies, services, endpoints
+mod pod; // pods
+mod scaling; // autoscalers, budgets
+mod schedule; // when CronJobs run
+mod storage; // claims, volumes, classes
 mod unchanged; // what may not change of a spec
+mod volume; // volumes of pods
+mod webhook; // who is asked about writes
 mod workload; // what has pods
 
 use serde_json::{Map, Value, json};
+
+use check::{Field, Found};
 
 use crate::custom;
 use crate::resource::Resource;
@@ -22,40 +34,65 @@ pub fn errors(
 ) -> Vec<FieldError> {
     let mut found = Vec::new();
     let spec = &object["spec"];
+    let (whole, field) = (Field::new("", object), Field::new("spec", spec));
     let key = (resource.group.as_str(), resource.plural.as_str());
     match key {
         ("apps", "deployments" | "replicasets" | "statefulsets" | "daemonsets") => {
             workload::errors(resource, object, old, &mut found);
         }
-        ("batch", "jobs") => workload::job(object, old, &mut found),
-        ("batch", "cronjobs") => workload::cron_job(spec, &mut found),
+        ("batch", "jobs") => batch::job(object, old, &mut found),
+        ("batch", "cronjobs") => batch::cron_job(&field, &mut found),
         ("", "pods") => {
-            workload::containers(spec, "spec", &mut found);
-            workload::pod_volumes(spec, "spec", &mut found);
-            if let Some(old) = old {
-                unchanged::pod(part, &old["spec"], spec, &mut found);
+            pod::spec(&field, true, &mut found);
+            match old {
+                Some(old) => unchanged::pod(part, &old["spec"], spec, &mut found),
+                None if !empty(&spec["ephemeralContainers"]) => {
+                    field.get("ephemeralContainers").forbid("cannot be set on create", &mut found);
+                }
+                None => {}
             }
         }
-        ("autoscaling", "horizontalpodautoscalers") => cluster::autoscaler(spec, &mut found),
-        ("policy", "poddisruptionbudgets") => cluster::disruption_budget(spec, &mut found),
-        ("networking.k8s.io", "ingresses") => cluster::ingress(spec, &mut found),
+        ("autoscaling", "horizontalpodautoscalers") => scaling::autoscaler(&field, &mut found),
+        ("policy", "poddisruptionbudgets") => scaling::disruption_budget(&field, &mut found),
+        ("networking.k8s.io", "ingresses") => network::ingress(&field, &mut found),
+        ("networking.k8s.io", "ingressclasses") => {
+            network::ingress_class(&field, &mut found);
+            if old.is_some_and(|old| old["spec"]["controller"] != spec["controller"]) {
+                field.get("controller").refuse("field is immutable", &mut found);
+            }
+        }
+        ("networking.k8s.io", "networkpolicies") => network::policy(&field, &mut found),
+        ("discovery.k8s.io", "endpointslices") => network::slice(&whole, &mut found),
         ("coordination.k8s.io", "leases") => cluster::lease(spec, &mut found),
         ("scheduling.k8s.io", "priorityclasses") => {
             cluster::priority_class(object, old, &mut found);
         }
-        ("storage.k8s.io", "storageclasses") => cluster::storage_class(object, old, &mut found),
+        ("storage.k8s.io", "storageclasses") => {
+            let old = old.map(|old| Field::new("", old));
+            storage::class(&whole, old.as_ref(), &mut found);
+        }
         ("", "persistentvolumeclaims") => {
-            cluster::claim(spec, &mut found);
+            storage::claim(&field, &mut found);
             if let Some(old) = old {
-                unchanged::claim(&old["spec"], spec, &mut found);
+                unchanged::claim(old, &old["spec"], spec, &mut found);
+            }
+        }
+        ("", "resourcequotas") => limits::quota(&field, &mut found),
+        ("", "limitranges") => limits::range(&field, &mut found),
+        ("", "namespaces") => {
+            for name in field.get("finalizers").items() {
+                if name.text() != "kubernetes" && !name.text().contains('/') {
+                    let why = "name is neither a standard finalizer name nor is it fully qualified";
+                    Field::new("spec.finalizers", name.value).refuse(why, &mut found);
+                }
             }
         }
         ("events.k8s.io", "events") => cluster::event(object, old, &mut found),
         ("", "events") => cluster::core_event(object, old, &mut found),
-        ("", "persistentvolumes") => cluster::volume(spec, &mut found),
+        ("", "persistentvolumes") => storage::volume(&field, &mut found),
         ("", "nodes") => cluster::taints(spec, &mut found),
         ("rbac.authorization.k8s.io", "roles" | "clusterroles") => {
-            cluster::rules(resource, object, &mut found);
+            access::rules(resource, &whole, &mut found);
         }
         (
             "admissionregistration.k8s.io",
@@ -67,26 +104,11 @@ pub fn errors(
         ("admissionregistration.k8s.io", "validatingadmissionpolicybindings") => {
             webhook::binding(spec, &mut found);
         }
-        ("", "endpoints") => {
-            for (index, subset) in object["subsets"].as_array().into_iter().flatten().enumerate() {
-                let ports = subset["ports"].as_array().map(Vec::as_slice).unwrap_or_default();
-                let unnamed = |port: &Value| port["name"].as_str().unwrap_or_default().is_empty();
-                let several = ports.len() > 1;
-                for (at, _) in ports.iter().enumerate().filter(|(_, port)| several && unnamed(port))
-                {
-                    let at = format!("subsets[{index}].ports[{at}].name");
-                    found.push(FieldError::required(at, ""));
-                }
-            }
-        }
+        ("", "endpoints") => network::endpoints(&whole, &mut found),
         ("", "configmaps") => {
             for part in ["data", "binaryData"] {
                 for name in object[part].as_object().into_iter().flat_map(Map::keys) {
-                    let good = !name.is_empty()
-                        && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
-                    if !good {
-                        found.push(FieldError::invalid(format!("{part}[{name}]"), &json!(name), "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"));
-                    }
+                    config_key(&Field::new(format!("{part}[{name}]"), &json!(name)), &mut found);
                     let hidden = match name.as_str() {
                         "." => Some("must not be '.'"),
                         ".." => Some("must not be '..'"),
@@ -124,6 +146,9 @@ pub fn errors(
             }
         }
         ("", "secrets") => {
+            for name in object["data"].as_object().into_iter().flat_map(Map::keys) {
+                config_key(&Field::new(format!("data[{name}]"), &json!(name)), &mut found);
+            }
             secret(object, &mut found);
             if let Some(old) = old {
                 if old["type"] != object["type"] {
@@ -146,14 +171,6 @@ pub fn errors(
                 found.push(FieldError::required("spec.ports", ""));
             }
             service_ports(spec, &mut found);
-            if let Some(selector) = spec["selector"].as_object() {
-                for value in selector.values() {
-                    for wrong in crate::meta::label_value_errors(value.as_str().unwrap_or_default())
-                    {
-                        found.push(FieldError::invalid("spec.selector", value, &wrong));
-                    }
-                }
-            }
             let address = |object: &Value| {
                 object["spec"]["clusterIP"].as_str().unwrap_or_default().to_owned()
             };
@@ -169,6 +186,7 @@ pub fn errors(
                 }
             }
             service(spec, &mut found);
+            network::service(&field, &mut found);
             for (index, port) in spec["ports"].as_array().into_iter().flatten().enumerate() {
                 if many > 1 && port["name"].as_str().unwrap_or_default().is_empty() {
                     found.push(FieldError::required(format!("spec.ports[{index}].name"), ""));
@@ -176,7 +194,8 @@ pub fn errors(
             }
         }
         ("rbac.authorization.k8s.io", "rolebindings" | "clusterrolebindings") => {
-            cluster::binding(object, old, &mut found);
+            let old = old.map(|old| Field::new("", old));
+            access::binding(resource, &whole, old.as_ref(), &mut found);
         }
         ("apiextensions.k8s.io", "customresourcedefinitions") => {
             found.extend(custom::errors(object, old))
@@ -184,6 +203,15 @@ pub fn errors(
         _ => {}
     }
     found
+}
+
+/// A key of a ConfigMap or Secret.
+fn config_key(key: &Field<'_>, found: &mut Found) {
+    const WHY: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
+    let good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if key.is_empty() || !key.text().chars().all(good) {
+        key.refuse(WHY, found);
+    }
 }
 
 // A number that must not be below a bound; absent is fine.

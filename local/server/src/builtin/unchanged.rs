@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use crate::kinds::qos;
+use crate::quantity;
 use crate::status::FieldError;
 
 fn without(spec: &Value, fields: &[&str]) -> Value {
@@ -27,6 +28,13 @@ pub(super) fn pod(part: &str, old: &Value, new: &Value, found: &mut Vec<FieldErr
     if had.iter().any(|old| !has.iter().any(|new| timeless(new) == timeless(old))) {
         let why = "existing toleration can not be modified except its tolerationSeconds";
         found.push(FieldError::forbidden("spec.tolerations", why));
+    }
+    for list in ["containers", "initContainers"] {
+        let count = |spec: &Value| spec[list].as_array().map_or(0, Vec::len);
+        if part != "resize" && count(old) != count(new) {
+            let why = "pod updates may not add or remove containers";
+            return found.push(FieldError::forbidden(format!("spec.{list}"), why));
+        }
     }
     let plain = |spec: &Value| {
         // What the scheduler, resizing and ephemeral containers write goes through subresources.
@@ -66,9 +74,10 @@ pub(super) fn pod(part: &str, old: &Value, new: &Value, found: &mut Vec<FieldErr
     }
 }
 
-/// A PersistentVolumeClaim: it may ask for more room, and be bound once.
-pub(super) fn claim(old: &Value, new: &Value, found: &mut Vec<FieldError>) {
-    let mut free = vec!["resources", "volumeAttributesClassName"];
+/// A PersistentVolumeClaim: it may be bound once, and then ask for more room.
+pub(super) fn claim(claim: &Value, old: &Value, new: &Value, found: &mut Vec<FieldError>) {
+    let bound = claim["status"]["phase"] == "Bound";
+    let mut free = if bound { vec!["resources", "volumeAttributesClassName"] } else { Vec::new() };
     if old["volumeName"].as_str().unwrap_or_default().is_empty() {
         free.push("volumeName");
     }
@@ -77,6 +86,17 @@ pub(super) fn claim(old: &Value, new: &Value, found: &mut Vec<FieldError>) {
     }
     if without(old, &free) != without(new, &free) {
         found.push(FieldError::forbidden("spec", "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"));
+    }
+    let size = |claim: &Value| {
+        quantity::nanos(claim["resources"]["requests"]["storage"].as_str().unwrap_or_default())
+    };
+    if bound && size(old).zip(size(new)).is_some_and(|(old, new)| new < old) {
+        let why = "field can not be less than status.capacity";
+        found.push(FieldError::forbidden("spec.resources.requests.storage", why));
+    }
+    if old["volumeMode"] != new["volumeMode"] {
+        let why = "field is immutable";
+        found.push(FieldError::invalid("volumeMode", &new["volumeMode"], why));
     }
 }
 

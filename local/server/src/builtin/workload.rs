@@ -1,12 +1,12 @@
-//! What is refused of Deployments and their kin, Jobs and CronJobs.
+//! What is refused of Deployments and their kin.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::{at_least, empty, one_of};
-use crate::meta::{label_value_errors, qualified_name_errors};
+use super::check::{Field, Found};
+use super::{at_least, empty, pod};
 use crate::resource::Resource;
 use crate::selector::object_selects;
-use crate::status::{FieldError, FieldErrorKind};
+use crate::status::FieldError;
 
 /// Deployments, ReplicaSets, StatefulSets and DaemonSets.
 pub(super) fn errors(
@@ -19,7 +19,7 @@ pub(super) fn errors(
     at_least(spec, "spec", "replicas", 0, found);
     at_least(spec, "spec", "minReadySeconds", 0, found);
     at_least(spec, "spec", "revisionHistoryLimit", 0, found);
-    selector(resource, spec, found);
+    let selects = selector(resource, spec, found);
     if old.is_some_and(|old| old["spec"]["selector"] != spec["selector"]) {
         found.push(FieldError::invalid("spec.selector", &spec["selector"], "field is immutable"));
     }
@@ -29,12 +29,142 @@ pub(super) fn errors(
     if old.is_some() {
         status(resource, &object["status"], found);
     }
+    let field = Field::new("spec", spec);
+    match resource.plural.as_str() {
+        "statefulsets" => {
+            let name = Field::new("metadata.name", &object["metadata"]["name"]);
+            if old.is_none() && name.text().contains('.') {
+                name.refuse("must not contain dots", found);
+            }
+            stateful_set(&field, found);
+        }
+        "daemonsets" => daemon_set(&field, found),
+        _ => {}
+    }
     if let Some(old) = old.filter(|_| resource.plural == "statefulsets") {
         super::unchanged::stateful_set(&old["spec"], spec, found);
     }
-    containers(&spec["template"]["spec"], "spec.template.spec", found);
-    pod_volumes(&spec["template"]["spec"], "spec.template.spec", found);
-    one_of(&spec["template"]["spec"], "spec.template.spec", "restartPolicy", &["Always"], found);
+    let with_claims = (resource.plural == "statefulsets").then(|| claimed(spec));
+    let pods = Field::new("spec.template", with_claims.as_ref().unwrap_or(&spec["template"]));
+    // Without a selection that can be read the reference looks no further, but for DaemonSets.
+    if selects || resource.plural == "daemonsets" {
+        template(&pods, found);
+    }
+    let pod = field.get("template").get("spec");
+    pod.get("restartPolicy").one_of(&["Always"], found);
+    let deadline = pod.get("activeDeadlineSeconds");
+    if deadline.is_set() {
+        match resource.plural.as_str() {
+            "daemonsets" => deadline.refuse("must not be set", found),
+            "statefulsets" => {
+                deadline.forbid("activeDeadlineSeconds in StatefulSet is not Supported", found);
+            }
+            _ => deadline.forbid("activeDeadlineSeconds in ReplicaSet is not Supported", found),
+        }
+    }
+}
+
+/// What pods are made of.
+pub(super) fn template(template: &Field<'_>, found: &mut Found) {
+    // The reference leaves out the metadata on the way.
+    let metadata = template.get("metadata");
+    for (part, of) in
+        [("labels", metadata.get("labels")), ("annotations", metadata.get("annotations"))]
+    {
+        let of = Field::new(format!("{}.{part}", template.at), of.value);
+        match part {
+            "labels" => of.labels(found),
+            _ => of.annotations(found),
+        }
+    }
+    let spec = template.get("spec");
+    pod::spec(&spec, false, found);
+    if !spec.get("ephemeralContainers").is_empty() {
+        let why = "ephemeral containers not allowed in pod template";
+        spec.get("ephemeralContainers").forbid(why, found);
+    }
+}
+
+fn stateful_set(spec: &Field<'_>, found: &mut Found) {
+    let policy = spec.get("podManagementPolicy");
+    if !["", "OrderedReady", "Parallel"].contains(&policy.text()) {
+        policy.refuse("must be 'OrderedReady' or 'Parallel'", found);
+    }
+    let strategy = spec.get("updateStrategy");
+    let (kind, rolling) = (strategy.get("type"), strategy.get("rollingUpdate"));
+    match kind.text() {
+        "" => {}
+        "OnDelete" => {
+            if rolling.is_set() {
+                let shown = json!({
+                    "Partition": rolling.get("partition").value,
+                    "MaxUnavailable": rolling.get("maxUnavailable").value,
+                });
+                let why = "only allowed for updateStrategy 'RollingUpdate'";
+                found.push(FieldError::invalid(rolling.at.as_str(), &shown, why));
+            }
+        }
+        "RollingUpdate" => rolling.get("partition").not_negative(found),
+        other => {
+            let shown = json!({"Type": other, "RollingUpdate": rolling.value});
+            let why = "must be 'RollingUpdate' or 'OnDelete'";
+            found.push(FieldError::invalid(strategy.at.as_str(), &shown, why));
+        }
+    }
+    let retention = spec.get("persistentVolumeClaimRetentionPolicy");
+    for when in ["whenDeleted", "whenScaled"] {
+        retention.get(when).one_of(&["Retain", "Delete"], found);
+    }
+    spec.get("ordinals").get("start").not_negative(found);
+    if !spec.get("serviceName").is_empty() {
+        spec.get("serviceName").label(found);
+    }
+    for claim in spec.get("volumeClaimTemplates").items() {
+        super::storage::claim(&claim.get("spec"), found);
+    }
+}
+
+// The template of a StatefulSet with the volumes that its claims will be.
+fn claimed(spec: &Value) -> Value {
+    let mut template = spec["template"].clone();
+    let claims = spec["volumeClaimTemplates"].as_array().into_iter().flatten();
+    let names: Vec<&Value> = claims.map(|claim| &claim["metadata"]["name"]).collect();
+    if !names.is_empty() && template["spec"].is_object() {
+        let volume =
+            |name: &&Value| json!({"name": name, "persistentVolumeClaim": {"claimName": name}});
+        let own = template["spec"]["volumes"].as_array().into_iter().flatten();
+        let own = own.filter(|volume| !names.contains(&&volume["name"])).cloned();
+        template["spec"]["volumes"] = names.iter().map(volume).chain(own).collect();
+    }
+    template
+}
+
+fn daemon_set(spec: &Field<'_>, found: &mut Found) {
+    let strategy = spec.get("updateStrategy");
+    let rolling = strategy.get("rollingUpdate");
+    match strategy.get("type").text() {
+        "" | "OnDelete" => {}
+        "RollingUpdate" => {
+            let (gone, more) = (rolling.get("maxUnavailable"), rolling.get("maxSurge"));
+            for one in [&gone, &more] {
+                one.number_or_percent(found);
+            }
+            let none = |one: &Field<'_>| amount(one.value) == 0;
+            if rolling.is_set() && none(&gone) && none(&more) {
+                gone.miss("cannot be 0 when maxSurge is 0", found);
+            }
+            if !none(&gone) && !none(&more) {
+                more.refuse("may not be set when maxUnavailable is non-zero", found);
+            }
+            gone.at_most_all(found);
+            more.at_most_all(found);
+        }
+        other => {
+            let shown = json!({"Type": other, "RollingUpdate": rolling.value});
+            let known = ["\"RollingUpdate\"".to_owned(), "\"OnDelete\"".to_owned()];
+            found.push(FieldError::unsupported(strategy.at.as_str(), &shown, &known));
+        }
+    }
 }
 
 fn deployment(spec: &Value, found: &mut Vec<FieldError>) {
@@ -69,17 +199,9 @@ fn amount(value: &Value) -> i64 {
 }
 
 fn rolling_update(rolling: &Value, found: &mut Vec<FieldError>) {
-    const PERCENT: &str = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
     let at = "spec.strategy.rollingUpdate";
     for field in ["maxUnavailable", "maxSurge"] {
-        let Some(text) = rolling[field].as_str() else {
-            at_least(rolling, at, field, 0, found);
-            continue;
-        };
-        let digits = text.strip_suffix('%').unwrap_or_default();
-        if digits.is_empty() || !digits.bytes().all(|it| it.is_ascii_digit()) {
-            found.push(FieldError::invalid(format!("{at}.{field}"), &rolling[field], PERCENT));
-        }
+        Field::new(format!("{at}.{field}"), &rolling[field]).number_or_percent(found);
     }
     let unavailable = &rolling["maxUnavailable"];
     if amount(unavailable) == 0 && amount(&rolling["maxSurge"]) == 0 {
@@ -114,7 +236,7 @@ fn status(resource: &Resource, status: &Value, found: &mut Vec<FieldError>) {
     }
 }
 
-fn selector(resource: &Resource, spec: &Value, found: &mut Vec<FieldError>) {
+fn selector(resource: &Resource, spec: &Value, found: &mut Found) -> bool {
     let selector = &spec["selector"];
     let labels = &spec["template"]["metadata"]["labels"];
     let mismatch = FieldError::invalid(
@@ -125,251 +247,20 @@ fn selector(resource: &Resource, spec: &Value, found: &mut Vec<FieldError>) {
     if selector.is_null() {
         found.push(FieldError::required("spec.selector", ""));
         found.push(mismatch);
-        return;
+        return true;
     }
     if empty(&selector["matchLabels"]) && empty(&selector["matchExpressions"]) {
         let why = format!("empty selector is invalid for {}", resource.singular);
         found.push(FieldError::invalid("spec.selector", selector, &why));
-        return;
+        return true;
     }
     let before = found.len();
-    selector_errors(selector, found);
+    Field::new("spec.selector", selector).selector(found);
     if found.len() > before {
         found.push(FieldError::invalid("spec.selector", selector, "invalid label selector"));
+        return false;
     } else if !object_selects(selector, labels) {
         found.push(mismatch);
     }
+    true
 }
-
-fn selector_errors(selector: &Value, found: &mut Vec<FieldError>) {
-    for (key, value) in selector["matchLabels"].as_object().into_iter().flat_map(Map::iter) {
-        for why in qualified_name_errors(key) {
-            found.push(FieldError::invalid("spec.selector.matchLabels", &json!(key), &why));
-        }
-        for why in label_value_errors(value.as_str().unwrap_or_default()) {
-            found.push(FieldError::invalid("spec.selector.matchLabels", value, &why));
-        }
-    }
-    for (index, one) in selector["matchExpressions"].as_array().into_iter().flatten().enumerate() {
-        let at = format!("spec.selector.matchExpressions[{index}]");
-        match one["operator"].as_str().unwrap_or_default() {
-            "In" | "NotIn" if empty(&one["values"]) => found.push(FieldError::required(
-                format!("{at}.values"),
-                "must be specified when `operator` is 'In' or 'NotIn'",
-            )),
-            "Exists" | "DoesNotExist" if !empty(&one["values"]) => {
-                found.push(FieldError::forbidden(
-                    format!("{at}.values"),
-                    "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
-                ));
-            }
-            "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
-            _ => found.push(FieldError::invalid(
-                format!("{at}.operator"),
-                &one["operator"],
-                "not a valid selector operator",
-            )),
-        }
-        for why in qualified_name_errors(one["key"].as_str().unwrap_or_default()) {
-            found.push(FieldError::invalid(format!("{at}.key"), &one["key"], &why));
-        }
-    }
-}
-
-/// Jobs.
-pub(super) fn job(object: &Value, old: Option<&Value>, found: &mut Vec<FieldError>) {
-    let spec = &object["spec"];
-    job_spec(spec, "spec", found);
-    let Some(old) = old else {
-        if spec["manualSelector"] != json!(true) {
-            own_selector(object, found);
-        }
-        return;
-    };
-    for field in ["completions", "selector", "completionMode"] {
-        if old["spec"][field] != spec[field] {
-            found.push(FieldError::invalid(
-                format!("spec.{field}"),
-                &spec[field],
-                "field is immutable",
-            ));
-        }
-    }
-    let is = |object: &Value, kind: &str| {
-        let all = object["status"]["conditions"].as_array();
-        all.into_iter()
-            .flatten()
-            .any(|one| one["type"] == json!(kind) && one["status"] == json!("True"))
-    };
-    if is(object, "Complete") && !is(old, "Complete") && !is(object, "SuccessCriteriaMet") {
-        found.push(FieldError {
-            field: "status.conditions".to_owned(),
-            kind: FieldErrorKind::Invalid,
-            text: "Invalid value: cannot set Complete=True condition without the SuccessCriteriaMet=true condition".to_owned(),
-        });
-    }
-    // A suspended Job may still be moved elsewhere.
-    let suspended = old["spec"]["suspend"] == json!(true);
-    if !suspended && old["spec"]["template"] != spec["template"] {
-        found.push(FieldError::invalid("spec.template", &spec["template"], "field is immutable"));
-    }
-}
-
-// Without a word to the contrary a Job selects its Pods by its own uid.
-fn own_selector(object: &Value, found: &mut Vec<FieldError>) {
-    let (spec, uid) = (&object["spec"], &object["metadata"]["uid"]);
-    let own = json!({"matchLabels": {"batch.kubernetes.io/controller-uid": uid}});
-    if spec["selector"] != own {
-        found.push(FieldError::invalid(
-            "spec.selector",
-            &spec["selector"],
-            "`selector` not auto-generated",
-        ));
-    }
-    let labels = &spec["template"]["metadata"]["labels"];
-    if !object_selects(&spec["selector"], labels) {
-        let why = "`selector` does not match template `labels`";
-        found.push(FieldError::invalid("spec.template.metadata.labels", labels, why));
-    }
-}
-
-fn job_spec(spec: &Value, at: &str, found: &mut Vec<FieldError>) {
-    let limits = [
-        "parallelism",
-        "completions",
-        "activeDeadlineSeconds",
-        "backoffLimit",
-        "ttlSecondsAfterFinished",
-    ];
-    for field in limits {
-        at_least(spec, at, field, 0, found);
-    }
-    let pod = &spec["template"]["spec"];
-    containers(pod, &format!("{at}.template.spec"), found);
-    if pod["restartPolicy"] == json!("Always") {
-        found.push(FieldError::required(
-            format!("{at}.template.spec.restartPolicy"),
-            "valid values: \"OnFailure\", \"Never\"",
-        ));
-    }
-}
-
-/// CronJobs.
-pub(super) fn cron_job(spec: &Value, found: &mut Vec<FieldError>) {
-    let schedule = spec["schedule"].as_str().unwrap_or_default();
-    let mut refuse =
-        |why: &str| found.push(FieldError::invalid("spec.schedule", &spec["schedule"], why));
-    let fields: Vec<&str> = schedule.split_whitespace().collect();
-    if schedule.contains("TZ=") {
-        refuse("cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
-    } else if !schedule.is_empty() && !schedule.starts_with('@') && fields.len() != 5 {
-        refuse(&format!(
-            "expected exactly 5 fields, found {}: [{}]",
-            fields.len(),
-            fields.join(" ")
-        ));
-    } else if schedule.is_empty() {
-        found.push(FieldError::required("spec.schedule", ""));
-    }
-    for field in ["startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"]
-    {
-        at_least(spec, "spec", field, 0, found);
-    }
-    one_of(spec, "spec", "concurrencyPolicy", &["Allow", "Forbid", "Replace"], found);
-    if let Some(zone) = spec["timeZone"].as_str() {
-        if zone.is_empty() || zone.eq_ignore_ascii_case("local") || !known_zone(zone) {
-            let why = format!("unknown time zone {zone}");
-            found.push(FieldError::invalid("spec.timeZone", &spec["timeZone"], &why));
-        }
-    }
-    job_spec(&spec["jobTemplate"]["spec"], "spec.jobTemplate.spec", found);
-}
-
-// As this machine knows them; one that knows none believes what it is told.
-fn known_zone(zone: &str) -> bool {
-    let folder = std::path::Path::new("/usr/share/zoneinfo");
-    let plain = zone.split('/').all(|part| {
-        !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "_+-".contains(c))
-    });
-    zone == "UTC" || (plain && (!folder.is_dir() || folder.join(zone).is_file()))
-}
-
-/// The containers of a pod.
-pub(super) fn containers(spec: &Value, path: &str, found: &mut Vec<FieldError>) {
-    let all = spec["containers"].as_array();
-    if all.is_none_or(Vec::is_empty) {
-        found.push(FieldError::required(format!("{path}.containers"), ""));
-    }
-    let mut names: Vec<&Value> = Vec::new();
-    for (index, container) in all.into_iter().flatten().enumerate() {
-        let at = format!("{path}.containers[{index}]");
-        if empty(&container["name"]) {
-            found.push(FieldError::required(format!("{at}.name"), ""));
-        } else if names.contains(&&container["name"]) {
-            found.push(FieldError::duplicate(format!("{at}.name"), &container["name"]));
-        }
-        names.push(&container["name"]);
-        if empty(&container["image"]) {
-            found.push(FieldError::required(format!("{at}.image"), ""));
-        }
-    }
-}
-
-/// The volumes of a pod and who mounts them.
-pub(super) fn pod_volumes(spec: &Value, path: &str, found: &mut Vec<FieldError>) {
-    let mut names: Vec<&str> = Vec::new();
-    for (index, volume) in spec["volumes"].as_array().into_iter().flatten().enumerate() {
-        let at = format!("{path}.volumes[{index}]");
-        let name = volume["name"].as_str().unwrap_or_default();
-        if name.is_empty() {
-            found.push(FieldError::required(format!("{at}.name"), ""));
-        } else if names.contains(&name) {
-            found.push(FieldError::duplicate(format!("{at}.name"), &volume["name"]));
-        }
-        names.push(name);
-        let sources = volume.as_object().into_iter().flatten().filter(|(key, _)| *key != "name");
-        let mut sources: Vec<&String> = sources.map(|(key, _)| key).collect();
-        sources.sort_by_key(|source| SOURCES.iter().position(|one| one == source));
-        for source in sources.iter().skip(1) {
-            let why = "may not specify more than 1 volume type";
-            found.push(FieldError::forbidden(format!("{at}.{source}"), why));
-        }
-        let projected = volume["projected"]["sources"].as_array().into_iter().flatten();
-        for (nth, source) in projected.enumerate() {
-            if source["serviceAccountToken"].is_object() && empty(&spec["serviceAccountName"]) {
-                let at = format!("{at}.projected.sources[{nth}].serviceAccountToken");
-                let why = "must not be specified when serviceAccountName is not set";
-                found.push(FieldError::forbidden(at, why));
-            }
-        }
-    }
-    for list in ["containers", "initContainers"] {
-        for (index, container) in spec[list].as_array().into_iter().flatten().enumerate() {
-            let mounts = container["volumeMounts"].as_array().into_iter().flatten();
-            for (nth, mount) in mounts.enumerate() {
-                let at = format!("{path}.{list}[{index}].volumeMounts[{nth}]");
-                let name = mount["name"].as_str().unwrap_or_default();
-                if name.is_empty() {
-                    found.push(FieldError::required(format!("{at}.name"), ""));
-                } else if !names.contains(&name) {
-                    found.push(FieldError::not_found(format!("{at}.name"), &mount["name"]));
-                }
-                if empty(&mount["mountPath"]) {
-                    found.push(FieldError::required(format!("{at}.mountPath"), ""));
-                }
-            }
-        }
-    }
-}
-
-/// The order in which the reference looks at sources.
-const SOURCES: [&str; 8] = [
-    "emptyDir",
-    "hostPath",
-    "gitRepo",
-    "secret",
-    "persistentVolumeClaim",
-    "downwardAPI",
-    "configMap",
-    "projected",
-];

@@ -378,6 +378,13 @@ fn pod(spec: &mut Value) {
     }
 }
 
+fn request_defaults(handler: &mut Value) {
+    if let Some(get) = handler.get_mut("httpGet").filter(|get| get.is_object()) {
+        default(get, "path", json!("/"));
+        default(get, "scheme", json!("HTTP"));
+    }
+}
+
 fn container_defaults(container: &mut Value) {
     let image = container["image"].as_str().unwrap_or_default().to_owned();
     let last = image.rsplit('/').next().unwrap_or_default();
@@ -405,9 +412,11 @@ fn container_defaults(container: &mut Value) {
         ] {
             default(probe, key, json!(value));
         }
-        if let Some(get) = probe.get_mut("httpGet").filter(|get| get.is_object()) {
-            default(get, "path", json!("/"));
-            default(get, "scheme", json!("HTTP"));
+        request_defaults(probe);
+    }
+    for handler in ["postStart", "preStop"] {
+        if let Some(handler) = container.get_mut("lifecycle").and_then(|it| it.get_mut(handler)) {
+            request_defaults(handler);
         }
     }
     for variable in each(container, "env") {

@@ -139,7 +139,11 @@ impl Target {
     }
 
     pub(crate) fn not_found(&self) -> ApiError {
-        ApiError::not_found(&self.resource.group, &self.resource.plural, &self.name)
+        let plural = match self.resource.plural.as_str() {
+            "componentstatuses" => "componentstatus",
+            plural => plural,
+        };
+        ApiError::not_found(&self.resource.group, plural, &self.name)
     }
 
     fn conflict(&self) -> ApiError {
@@ -201,6 +205,8 @@ impl Plane {
             let body = json!({"metadata": {"name": name}, "value": value, "description": what});
             plane.bootstrap("scheduling.k8s.io", "priorityclasses", "", body)?;
         }
+        // Before this nobody can have watched.
+        plane.store().compact();
         Ok(plane)
     }
 
