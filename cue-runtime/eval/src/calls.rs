@@ -80,7 +80,7 @@ impl Evaluator {
     }
 
     /// Data with handles in it as a vertex.
-    fn live(&mut self, datum: &Datum) -> VertexId {
+    pub(crate) fn live(&mut self, datum: &Datum) -> VertexId {
         match datum {
             Datum::Live(raw) => match self.handles.get(*raw as usize) {
                 Some(id) => *id,
@@ -428,37 +428,12 @@ impl Evaluator {
                 };
                 return Ok(Err(CallError::unsatisfied(text)));
             }
-            Special::UniqueItems => {
-                let list = data(self, 0)?;
-                let Datum::List(items) = &list else { return Ok(Ok(Datum::Bool(false))) };
-                for (index, item) in items.iter().enumerate() {
-                    if let Some(other) =
-                        items.iter().skip(index + 1).position(|it| compare::equal(it, item))
-                    {
-                        let text =
-                            format!("equal values at position {index} and {}", index + 1 + other);
-                        return Ok(Err(CallError::unsatisfied(text)));
-                    }
-                }
-                Datum::Bool(true)
-            }
+            Special::UniqueItems => return Ok(self.unique_items(all.first())),
             Special::MatchN => {
-                let count = match all.first() {
-                    Some(Datum::List(items)) => {
-                        let items: Vec<Datum> = items.iter().cloned().collect();
-                        let mut count = 0;
-                        for item in items {
-                            let Some(schema) = vertex(self, 2) else { continue };
-                            let item = self.live(&item);
-                            count += i64::from(self.unifies(item, schema));
-                        }
-                        count
-                    }
-                    _ => 0,
+                let (Some(limit), Some(schema)) = (vertex(self, 1), vertex(self, 2)) else {
+                    return Ok(Ok(Datum::Bool(true)));
                 };
-                let number = self.datum_vertex(Datum::int(count));
-                let Some(limit) = vertex(self, 1) else { return Ok(Ok(Datum::Bool(true))) };
-                Datum::Bool(self.unifies(number, limit))
+                return Ok(self.match_items(all.first(), limit, schema));
             }
             Special::Sort | Special::IsSorted => return self.sort(special, all, at),
             Special::ValidateJson | Special::ValidateYaml | Special::ValidateYamlPartial => {
@@ -469,41 +444,7 @@ impl Evaluator {
                     _ => Vec::new(),
                 };
                 let Some(schema) = vertex(self, 1) else { return Ok(Ok(Datum::Bool(true))) };
-                let package = if special == Special::ValidateJson {
-                    "encoding/json"
-                } else {
-                    "encoding/yaml"
-                };
-                let Some(decode) =
-                    crate::builtin::package(package).and_then(|it| it.member("Unmarshal"))
-                else {
-                    return Ok(Ok(Datum::Bool(true)));
-                };
-                let crate::builtin::Item::Function(decode) = &decode.item else {
-                    return Ok(Ok(Datum::Bool(true)));
-                };
-                let Run::Pure(run) = decode.run else { return Ok(Ok(Datum::Bool(true))) };
-                let mut context = CallContext::new(CALL_BYTES);
-                match run(&mut context, &[Datum::bytes(bytes)]) {
-                    Ok(datum) => {
-                        let value = self.datum_vertex(datum);
-                        let both = self.both(value, schema);
-                        match self.permanent(both, 0) {
-                            Some(fault) => {
-                                return Ok(Err(CallError::permanent(fault.message)));
-                            }
-                            None if special == Special::ValidateYamlPartial => Datum::Bool(true),
-                            None => match self.datum(both) {
-                                Ok(_) => Datum::Bool(true),
-                                Err(fault) => {
-                                    let text = self.heap.faults[fault.0 as usize].message.clone();
-                                    return Ok(Err(CallError::incomplete(text)));
-                                }
-                            },
-                        }
-                    }
-                    Err(error) => return Ok(Err(error)),
-                }
+                return Ok(self.checked_text(special, bytes, schema));
             }
             Special::OpenApi => {
                 return Ok(Err(CallError::permanent(format!(

@@ -665,7 +665,7 @@ impl Compiler<'_> {
                 let arguments = arguments.iter().map(|it| self.expr(it)).collect();
                 match self.program.code(callee) {
                     Code::Function(callee) => Code::Call(*callee, arguments),
-                    _ => Code::BadCall,
+                    _ => Code::BadCall(callee),
                 }
             }
             ExprKind::Paren(inner) => return self.expr(inner),

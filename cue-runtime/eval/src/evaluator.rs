@@ -399,9 +399,7 @@ impl Evaluator {
                 value
             }
             Code::Opened(_) => Value::Vertex(self.anonymous(expr, env)),
-            Code::BadCall => {
-                Value::Fault(self.fail(Kind::Permanent, "cannot call non-function", at))
-            }
+            Code::BadCall(callee) => self.bad_call(*callee, env, at),
         }
     }
 

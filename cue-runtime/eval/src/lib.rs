@@ -40,6 +40,7 @@ mod interpolation; // texts with values in them
 mod selection; // fields, elements, slices
 mod operators; // arithmetic, comparison, comparison with bottom
 mod calls; // builtin functions as calls
+mod looked; // functions that look at values
 mod validators; // builtin functions as validators
 mod compare; // plain data: equality and order
 pub mod error; // errors as values

@@ -316,7 +316,7 @@ pub(crate) enum Code {
     Slice(ExprId, Option<ExprId>, Option<ExprId>),
     Call(Callee, Vec<ExprId>),
     /// A call of something that is none.
-    BadCall,
+    BadCall(ExprId),
     /// `x?` in a `try`.
     Attempt(ExprId),
     /// `x...`

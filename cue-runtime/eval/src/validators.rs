@@ -165,7 +165,12 @@ impl Evaluator {
                 // More elements or fields may come (S-18).
                 let open = match function.run {
                     Run::Evaluator(Special::MinItems) => self.heap.get(id).closed_length.is_none(),
-                    Run::Evaluator(Special::MinFields) => !self.is_closed_struct(id),
+                    Run::Evaluator(Special::MinFields) => match rest.first() {
+                        Some(Datum::Number(least)) => {
+                            self.may_grow(id, least.to_i64().unwrap_or(i64::MAX))
+                        }
+                        _ => false,
+                    },
                     Run::Evaluator(_) | Run::Pure(_) => false,
                 };
                 let kind = if open { Kind::Incomplete } else { kind_of(&error) };
@@ -242,7 +247,7 @@ impl Evaluator {
 
     /// Whether a value is, when nothing more is said of it, as a schema demands; the error is
     /// incomplete if more could still make it so.
-    fn fit(&mut self, subject: VertexId, schema: VertexId) -> Result<(), Fault> {
+    pub(crate) fn fit(&mut self, subject: VertexId, schema: VertexId) -> Result<(), Fault> {
         let both = self.both(subject, schema);
         if let Some(fault) = self.permanent(both, 0) {
             return Err(fault);
