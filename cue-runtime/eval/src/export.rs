@@ -316,11 +316,10 @@ impl Evaluator {
                 Test::Call(package, function, rest, _) => {
                     let short = package.rsplit('/').next().unwrap_or(package);
                     let texts: Vec<String> = rest.iter().map(Datum::cue_text).collect();
-                    tests.push(if texts.is_empty() {
-                        format!("{short}.{}", function.name)
-                    } else {
-                        format!("{short}.{}({})", function.name, texts.join(", "))
-                    });
+                    let text = format!("{short}.{}({})", function.name, texts.join(", "));
+                    if !tests.contains(&text) {
+                        tests.push(text);
+                    }
                 }
                 Test::Match(..) => tests.push("matchN".into()),
             }

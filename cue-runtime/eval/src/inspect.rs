@@ -8,6 +8,7 @@ use crate::error::Kind;
 use crate::evaluation::{Diagnostic, Evaluation};
 use crate::export::Style;
 use crate::heap::VertexId;
+use crate::printed::Show;
 use crate::program::{LabelKind, Presence};
 
 /// What a node is.
@@ -111,7 +112,12 @@ impl Evaluation {
                 default.default = None;
                 node.default = Some(Box::new(default));
             }
-            node.syntax = Some(self.syntax(real, Style::Definition).trim().to_owned());
+            node.syntax = Some(
+                self.evaluator
+                    .shown(real, Show::new(Style::Definition, Show::SPREAD))
+                    .trim()
+                    .to_owned(),
+            );
             return node;
         }
         if let Some((datum, _)) = &it.heap.get(real).scalar {
@@ -124,7 +130,12 @@ impl Evaluation {
             node.class = if concrete { Class::Concrete } else { Class::Open };
             return node;
         }
-        node.syntax = Some(self.syntax(real, Style::Definition).trim().to_owned());
+        node.syntax = Some(
+            self.evaluator
+                .shown(real, Show::new(Style::Definition, Show::SPREAD))
+                .trim()
+                .to_owned(),
+        );
         node
     }
 }

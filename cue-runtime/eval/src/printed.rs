@@ -28,6 +28,8 @@ impl Show {
     pub const DEFINITIONS: u8 = 8;
     /// Hidden fields.
     pub const HIDDEN: u8 = 16;
+    /// Defaults before other alternatives, every field on a line.
+    pub const SPREAD: u8 = 32;
 
     /// Parts are those above, added up.
     pub fn new(style: Style, parts: u8) -> Self {
@@ -76,7 +78,12 @@ const LETS: &str = "__lets_";
 impl Evaluator {
     /// The value as CUE text; fields of the root without braces.
     pub(crate) fn syntax(&mut self, id: VertexId, style: Style) -> String {
-        let show = Show::usual(style);
+        self.shown(id, Show::usual(style))
+    }
+
+    /// The same with the parts that `show` names.
+    pub(crate) fn shown(&mut self, id: VertexId, show: Show) -> String {
+        let style = show.style;
         let mut out = String::new();
         let mut later = Later::default();
         let real = self.unify(id);
@@ -94,7 +101,7 @@ impl Evaluator {
             self.write_value(id, show, &mut out, 0, &mut later);
             out.push('\n');
         }
-        self.completed(out, style, later, id == self.root)
+        self.completed(out, show, later, id == self.root)
     }
 
     /// The value as an expression, structs in braces.
@@ -102,7 +109,7 @@ impl Evaluator {
         let mut out = String::new();
         let mut later = Later::default();
         self.write_value(id, show, &mut out, 0, &mut later);
-        let text = self.completed(out, show.style, later, false);
+        let text = self.completed(out, show, later, false);
         text.trim_end().to_owned()
     }
 
@@ -137,7 +144,8 @@ impl Evaluator {
     }
 
     /// With sources, `let`s and imports in their places, aligned.
-    fn completed(&self, mut text: String, style: Style, mut later: Later, whole: bool) -> String {
+    fn completed(&self, mut text: String, show: Show, mut later: Later, whole: bool) -> String {
+        let style = show.style;
         let mut lets = false;
         if !later.wanted.is_empty() {
             let found = definition::sources(&self.program, &later.wanted, &later.structs);
@@ -188,7 +196,8 @@ impl Evaluator {
             }
         }
         let layout = match style {
-            Style::Definition => cue_syntax::Style::Simplified,
+            Style::Definition if !show.has(Show::SPREAD) => cue_syntax::Style::Simplified,
+            Style::Definition => cue_syntax::Style::Plain,
             Style::Eval | Style::Final => cue_syntax::Style::Plain,
         };
         let text = header + &definition::laid_out(&text, layout);
@@ -305,15 +314,23 @@ impl Evaluator {
                 _ if evaluated => &choice.defaults,
                 _ => &choice.all,
             };
-            for (index, each) in shown.iter().enumerate() {
-                if index > 0 {
-                    out.push_str(" | ");
-                }
-                if !evaluated && choice.defaults.contains(each) {
-                    out.push('*');
-                }
-                self.write_value(*each, show, out, depth, later);
+            let mut shown = shown.clone();
+            if show.has(Show::SPREAD) {
+                shown.sort_by_key(|it| !choice.defaults.contains(it));
             }
+            let mut texts: Vec<String> = Vec::new();
+            for each in shown {
+                let mut text = String::new();
+                if !evaluated && choice.defaults.contains(&each) {
+                    text.push('*');
+                }
+                self.write_value(each, show, &mut text, depth, later);
+                // Structs may differ in what is not shown.
+                if text.contains('{') || !texts.contains(&text) {
+                    texts.push(text);
+                }
+            }
+            out.push_str(&texts.join(" | "));
             return;
         }
         let vertex = self.heap.get(id);
@@ -358,7 +375,7 @@ impl Evaluator {
                 Test::Bound(..) | Test::Range(_) | Test::Call(..) => None,
             })
             .collect();
-        if !validators.is_empty() && style != Style::Definition {
+        if !validators.is_empty() && (style != Style::Definition || show.has(Show::SPREAD)) {
             self.write_source(validators, out, depth, later);
             return;
         }

@@ -80,3 +80,19 @@ fn fields_of_nested_comprehensions_stand_in_the_order_of_their_iteration() {
         "q: {\n    \"o-1\": \"y\"\n    \"o-2\": \"z\"\n}\n",
     );
 }
+
+#[test]
+fn what_a_place_may_be_is_told_defaults_first() {
+    let told = |text: &str| {
+        let budget = Budget { ticks: 100_000, depth: 100, bytes: 50 << 20 };
+        let program = compile_text(text).expect("it compiles");
+        let mut it = Evaluation::start(Arc::new(program), &[], budget);
+        let id = it.find("a").expect("it evaluates").expect("it is there");
+        it.inspect(id).syntax.unwrap_or_default()
+    };
+    assert_eq!(told("a: int | *2\n"), "*2 | int");
+    assert_eq!(told("a: int | (int | string)\n"), "int | string");
+    assert_eq!(told("a: matchN(1, [int, {b: c: 1}])\n"), "matchN(1, [int, {\n\tb: c: 1\n}])");
+    assert_eq!(told("a: {x?: int, y: z: 1} | 2\n"), "{\n\ty: {\n\t\tz: 1\n\t}\n} | 2");
+    assert_eq!(told("import \"net\"\na: net.IPv4\n"), "net.IPv4()");
+}

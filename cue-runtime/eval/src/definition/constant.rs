@@ -139,6 +139,8 @@ pub(super) fn literal(expr: &Expr, source: &Arc<str>) -> Option<Out> {
         | ExprKind::String(_)
         | ExprKind::Bytes(_)
         | ExprKind::Top => Some(Out::primary(slice(source, expr.span))),
+        // No name but a range (O-69).
+        ExprKind::Ident(name) if &**name == "rune" => None,
         ExprKind::Ident(name) => {
             Some(Out::primary(name.strip_prefix("__").unwrap_or(name).to_owned()))
         }
