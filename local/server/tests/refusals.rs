@@ -165,7 +165,7 @@ fn webhook_configurations() {
     wrong(
         json!({"clientConfig": {"url": "http://a/b"}, "rules": [{"operations": ["LOOK"]}]}),
         &[
-            "webhooks[0].clientConfig.url: Invalid value: \"http\": 'https' is the only allowed URL scheme; desired format: https://host[:port]/path",
+            "webhooks[0].clientConfig.url: Invalid value: \"http\": 'https' is the only allowed URL scheme; desired format: https://host[/path]",
             "webhooks[0].rules[0].apiGroups: Required value",
             "webhooks[0].rules[0].apiVersions: Required value",
             "webhooks[0].rules[0].resources: Required value",

@@ -256,7 +256,7 @@ async fn rules_selectors_and_conditions_choose() {
     let conditions = cel("object.data.other == 'v'");
     bench.configure("validating", vec![hook.spec("v", json!({"matchConditions": conditions}))]);
     let refused = bench.create("closed").unwrap_err();
-    let start = "403 Forbidden: configmaps \"closed\" is forbidden: matchCondition \"c\" failed: ";
+    let start = "403 Forbidden: configmaps \"closed\" is forbidden: expression 'object.data.other == 'v'' resulted in error: ";
     assert!(refused.starts_with(start), "{refused}");
 }
 
@@ -421,4 +421,49 @@ async fn the_version_the_rules_name_is_shown() {
     assert_eq!(asked[0]["object"]["apiVersion"], json!("test.dev/v2"));
     assert_eq!(asked[0]["kind"]["version"], json!("v2"));
     assert_eq!(asked[0]["requestKind"]["version"], json!("v1"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn failures_are_said_as_the_reference_says_them() {
+    let cases: [(&str, StatusCode, Value, &str); 3] = [
+        (
+            "missing",
+            StatusCode::NOT_FOUND,
+            json!({}),
+            "failed calling webhook \"v.test.dev\": failed to call webhook: the server could not find the requested resource",
+        ),
+        (
+            "patch",
+            StatusCode::OK,
+            json!({"allowed": true, "patchType": "JSONPatch", "patch": pack("[]")}),
+            "failed calling webhook \"v.test.dev\": received invalid webhook response: validating webhook may not return response.patch",
+        ),
+        (
+            "denied",
+            StatusCode::OK,
+            json!({"allowed": false, "status": {"message": "no way", "code": 418}}),
+            "admission webhook \"v.test.dev\" denied the request: no way",
+        ),
+    ];
+    for (name, code, answer, wanted) in cases {
+        let hook = Hook::new(move |_| (code, answer.clone())).await;
+        let bench = Bench::new();
+        bench.configure("validating", vec![hook.spec("v", json!({}))]);
+        let said = bench.create(name).unwrap_err();
+        assert!(said.ends_with(wanted), "{said}\n{wanted}");
+    }
+    let hook = Hook::new(|_| patching(json!([{"op": "remove", "path": "/nope"}]))).await;
+    let bench = Bench::new();
+    bench.configure("mutating", vec![hook.spec("v", json!({}))]);
+    let said = bench.create("patched").unwrap_err();
+    let why =
+        "error in remove for path: '/nope': Unable to remove nonexistent key: nope: missing value";
+    assert!(said.ends_with(why), "{said}");
+    let hook = Hook::new(|_| allow()).await;
+    let bench = Bench::new();
+    let client = json!({"url": hook.url, "caBundle": pack("x")});
+    bench.configure("validating", vec![hook.spec("v", json!({"clientConfig": client}))]);
+    let said = bench.create("unread").unwrap_err();
+    let why = "could not get REST client: unable to load root certificates: unable to parse bytes as PEM block";
+    assert!(said.ends_with(why), "{said}");
 }

@@ -43,7 +43,7 @@ pub fn errors(
         ("batch", "jobs") => batch::job(object, old, &mut found),
         ("batch", "cronjobs") => batch::cron_job(&field, &mut found),
         ("", "pods") => {
-            pod::spec(&field, true, &mut found);
+            pod::spec(&field, pod::Stands::Alone, &mut found);
             match old {
                 Some(old) => unchanged::pod(part, &old["spec"], spec, &mut found),
                 None if !empty(&spec["ephemeralContainers"]) => {

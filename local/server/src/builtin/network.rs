@@ -333,9 +333,7 @@ pub(super) fn endpoints(object: &Field<'_>, found: &mut Found) {
         }
         for address in ready.items().chain(others.items()) {
             let at = address.get("ip");
-            if at.address(found) {
-                at.outside(found);
-            } else {
+            if !at.address(found) {
                 at.refuse("must be a valid IP address", found);
             }
             if !address.get("hostname").is_empty() {
@@ -373,9 +371,8 @@ pub(super) fn slice(object: &Field<'_>, found: &mut Found) {
         for address in addresses.items() {
             match kind.text() {
                 "IPv4" | "IPv6" => {
-                    if address.address(found) {
-                        address.outside(found);
-                    }
+                    // This machine is a fine place: webhooks run there.
+                    address.address(found);
                 }
                 "FQDN" => address.subdomain(found),
                 _ => {}

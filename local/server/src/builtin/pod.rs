@@ -6,10 +6,19 @@ use super::check::{Field, Found};
 use super::volume;
 use crate::status::FieldError;
 
+/// Where a pod is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stands {
+    /// It is an object of its own.
+    Alone,
+    /// It is in a template.
+    InTemplate,
+}
+
 /// The spec of a pod; one that stands alone is held to a little more.
-pub(super) fn spec(spec: &Field<'_>, alone: bool, found: &mut Found) {
+pub(super) fn spec(spec: &Field<'_>, stands: Stands, found: &mut Found) {
     volume::all(spec, found);
-    containers(spec, alone, found);
+    containers(spec, stands, found);
     spec.get("restartPolicy").one_of(&["Always", "OnFailure", "Never"], found);
     let policies = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
     spec.get("dnsPolicy").one_of(&policies, found);
@@ -54,14 +63,14 @@ pub(super) fn spec(spec: &Field<'_>, alone: bool, found: &mut Found) {
     });
 }
 
-fn containers(spec: &Field<'_>, alone: bool, found: &mut Found) {
+fn containers(spec: &Field<'_>, stands: Stands, found: &mut Found) {
     let (all, before) = (spec.get("containers"), spec.get("initContainers"));
     if all.is_empty() {
         all.miss("", found);
     }
     let mut names: Vec<&str> = Vec::new();
     for one in all.items() {
-        container(spec, &one, alone, found);
+        container(spec, &one, stands, found);
         let name = one.get("name");
         if !name.is_empty() && names.contains(&name.text()) {
             name.repeat(found);
@@ -73,7 +82,7 @@ fn containers(spec: &Field<'_>, alone: bool, found: &mut Found) {
         probes(&one, found);
     }
     for one in before.items() {
-        container(spec, &one, alone, found);
+        container(spec, &one, stands, found);
         let restart = one.get("restartPolicy");
         let name = one.get("name");
         if !name.is_empty() && names.contains(&name.text()) {
@@ -97,12 +106,12 @@ fn containers(spec: &Field<'_>, alone: bool, found: &mut Found) {
     }
 }
 
-fn container(spec: &Field<'_>, one: &Field<'_>, alone: bool, found: &mut Found) {
+fn container(spec: &Field<'_>, one: &Field<'_>, stands: Stands, found: &mut Found) {
     if one.get("name").require(found) {
         one.get("name").label(found);
     }
     let image = one.get("image");
-    if image.require(found) && alone && image.text().trim() != image.text() {
+    if image.require(found) && stands == Stands::Alone && image.text().trim() != image.text() {
         image.refuse("must not have leading or trailing whitespace", found);
     }
     one.get("terminationMessagePolicy").one_of(&["File", "FallbackToLogsOnError"], found);
@@ -402,9 +411,7 @@ fn networking(spec: &Field<'_>, found: &mut Found) {
 }
 
 fn security(context: &Field<'_>, found: &mut Found) {
-    for who in ["fsGroup"] {
-        context.get(who).between(0, i64::from(i32::MAX), found);
-    }
+    context.get("fsGroup").between(0, i64::from(i32::MAX), found);
     for group in context.get("supplementalGroups").items() {
         group.between(0, i64::from(i32::MAX), found);
     }

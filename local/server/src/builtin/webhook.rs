@@ -89,7 +89,7 @@ fn webhook(hook: &Value, at: &str, found: &mut Vec<FieldError>) {
 }
 
 fn client(client: &Value, at: &str, found: &mut Vec<FieldError>) {
-    let wanted = "desired format: https://host[:port]/path";
+    let wanted = "desired format: https://host[/path]";
     match (client["url"].as_str(), client["service"].is_object()) {
         (None, true) => {
             for key in ["name", "namespace"] {

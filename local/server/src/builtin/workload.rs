@@ -78,7 +78,7 @@ pub(super) fn template(template: &Field<'_>, found: &mut Found) {
         }
     }
     let spec = template.get("spec");
-    pod::spec(&spec, false, found);
+    pod::spec(&spec, pod::Stands::InTemplate, found);
     if !spec.get("ephemeralContainers").is_empty() {
         let why = "ephemeral containers not allowed in pod template";
         spec.get("ephemeralContainers").forbid(why, found);

@@ -34,6 +34,8 @@ pub struct Custom {
     pub columns: Vec<Value>,
     /// Paths that field selectors may name.
     pub selectable: Vec<String>,
+    /// Why this version cannot be given: only a conversion webhook could make it of the stored one.
+    pub unconverted: Option<String>,
     /// Deprecation warning, if any.
     pub deprecated: Option<String>,
     /// The schemas for patches of all served versions.
@@ -92,6 +94,7 @@ pub fn resources(definition: &Value) -> Vec<Resource> {
     let versions = spec["versions"].as_array().cloned().unwrap_or_default();
     let stored = versions.iter().find(|version| version["storage"] == json!(true));
     let stored = stored.map(|version| text(&version["name"])).unwrap_or_default();
+    let calls = spec["conversion"]["strategy"] == json!("Webhook");
     let served = versions.iter().filter(|version| version["served"] == json!(true));
     let merging: Arc<[Merging]> = served
         .map(|version| Merging {
@@ -123,6 +126,9 @@ pub fn resources(definition: &Value) -> Vec<Resource> {
             selectable: selectable
                 .map(|field| text(&field["jsonPath"]).trim_start_matches('.').to_owned())
                 .collect(),
+            unconverted: (calls && name != stored).then(|| {
+                format!("conversion webhook for {group}/{stored}, Kind={kind} failed: the local plane calls no conversion webhooks; version {stored} is stored and needs none")
+            }),
             deprecated,
             merging: merging.clone(),
             rules,

@@ -218,6 +218,9 @@ async fn respond(plane: &Plane, asked: &Asked) -> Result<Response> {
     };
     let [plural, rest @ ..] = rest else { return Err(ApiError::no_route()) };
     let resource = registry.get(group, version, plural).ok_or_else(ApiError::no_route)?;
+    if let Some(why) = resource.custom.as_ref().and_then(|custom| custom.unconverted.clone()) {
+        return Err(ApiError::plain(why));
+    }
     let (name, subresource) = match rest {
         [] => ("", ""),
         [name] => (*name, ""),

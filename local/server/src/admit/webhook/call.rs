@@ -27,7 +27,7 @@ pub(super) struct Call {
     /// The name the certificate must have.
     server: String,
     path: String,
-    roots: Vec<CertificateDer<'static>>,
+    roots: Result<Vec<CertificateDer<'static>>, String>,
     timeout: u64,
     body: Vec<u8>,
 }
@@ -38,7 +38,12 @@ impl Call {
         let timeout = spec["timeoutSeconds"].as_u64().unwrap_or(10).clamp(1, 30);
         let pem = client["caBundle"].as_str().unwrap_or_default();
         let pem = base64::engine::general_purpose::STANDARD.decode(pem).unwrap_or_default();
-        let roots = CertificateDer::pem_slice_iter(&pem).filter_map(Result::ok).collect();
+        let roots: Vec<_> = CertificateDer::pem_slice_iter(&pem).filter_map(Result::ok).collect();
+        let roots = if roots.is_empty() && !pem.is_empty() {
+            Err("unable to load root certificates: unable to parse bytes as PEM block".to_owned())
+        } else {
+            Ok(roots)
+        };
         let body = serde_json::to_vec(body).unwrap_or_default();
         let service = &client["service"];
         let (authority, path, server, address) = if service.is_object() {
@@ -70,12 +75,20 @@ impl Call {
     }
 
     async fn send(self) -> Result<Vec<u8>, String> {
+        if let Err(why) = &self.roots {
+            return Err(format!("could not get REST client: {why}"));
+        }
         let url = self.url.clone();
         let failed = |why: String| format!("failed to call webhook: Post \"{url}\": {why}");
         let limit = Duration::from_secs(self.timeout);
         match tokio::time::timeout(limit, self.exchange()).await {
             Err(_) => Err(failed("context deadline exceeded".to_owned())),
             Ok(Err(why)) => Err(failed(why)),
+            Ok(Ok((200, body))) if body.is_empty() => {
+                let why =
+                    "0-length response with status code: 200 and content type: application/json";
+                Err(format!("failed to call webhook: {why}"))
+            }
             Ok(Ok((200, body))) => Ok(body),
             Ok(Ok((code, body))) => {
                 Err(format!("failed to call webhook: {}", refused_with(code, &body)))
@@ -100,7 +113,7 @@ impl Call {
             })?;
         let name =
             ServerName::try_from(self.server.clone()).map_err(|error| format!("tls: {error}"))?;
-        let verifier = verifier(&self.roots)?;
+        let verifier = verifier(&self.roots?)?;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = rustls::ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
@@ -112,7 +125,11 @@ impl Call {
             .connect(name, stream)
             .await
             .map_err(|error| super::trust::distrust(&error, &self.server))?;
-        let io = |error: hyper::Error| error.to_string();
+        let io = |error: hyper::Error| match error.is_timeout() {
+            true => error.to_string(),
+            // Whatever else ends a connection before its answer.
+            false => "EOF".to_owned(),
+        };
         let (mut sender, connection) =
             hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(io)?;
         let request = http::Request::post(&self.path)
@@ -139,6 +156,10 @@ impl Call {
 // What a client of Kubernetes makes of an answer that is no review.
 fn refused_with(code: u16, body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body).trim().to_owned();
+    let status: Value = serde_json::from_slice(body).unwrap_or_default();
+    if let Some(message) = status["message"].as_str().filter(|_| status["kind"] == "Status") {
+        return message.to_owned();
+    }
     match code {
         400 => "the server rejected our request for an unknown reason".to_owned(),
         401 => "the server has asked for the client to provide credentials".to_owned(),

@@ -21,18 +21,22 @@ pub(super) fn all_hold(
     }
     let mut broken = None;
     for condition in conditions {
-        let name = condition["name"].as_str().unwrap_or_default();
         let expression = condition["expression"].as_str().unwrap_or_default();
         let why = match Program::compile(expression).map(|program| program.execute(&context)) {
             Ok(Ok(Cel::Bool(true))) => continue,
             Ok(Ok(Cel::Bool(false))) => return Ok(false),
             Ok(Ok(_)) => "it is neither true nor false".to_owned(),
-            Ok(Err(error)) => error.to_string(),
+            Ok(Err(error)) => said(&error.to_string()),
             Err(error) => error.to_string(),
         };
-        broken.get_or_insert(format!("matchCondition \"{name}\" failed: {why}"));
+        broken.get_or_insert(format!("expression '{expression}' resulted in error: {why}"));
     }
     broken.map_or(Ok(true), Err)
+}
+
+// As the reference's library says it.
+fn said(why: &str) -> String {
+    why.strip_prefix("No such key").map_or(why.to_owned(), |rest| format!("no such key{rest}"))
 }
 
 // Whole numbers are ints, as in Kubernetes; serde would make them unsigned.

@@ -23,6 +23,7 @@ use crate::kinds;
 use crate::plane::{Plane, Target};
 use crate::resource::Resource;
 use crate::status::{ApiError, Result};
+use review::Changes;
 
 /// What a request does to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,7 +212,7 @@ fn ask_to_change(
     object: &mut Value,
     warnings: &mut Vec<String>,
 ) -> Result<bool> {
-    let mut answers = ask(plane, &[(hook, seen)], request);
+    let mut answers = ask(plane, &[(hook, seen)], request, Changes::Made);
     let answer = answers.pop().unwrap_or_else(|| Err("no answer".to_owned()));
     let Some(patch) = judged(hook, answer, warnings)? else { return Ok(false) };
     if patch.as_array().is_some_and(Vec::is_empty) {
@@ -224,7 +225,7 @@ fn ask_to_change(
         )));
     }
     let made = plain::json_patch(&seen.object, &patch)
-        .map_err(|error| ApiError::internal(&error.message))?;
+        .map_err(|_| ApiError::internal(&not_applied(&seen.object, &patch)))?;
     let made = with_kept_owners(made, &seen.object);
     let own = &request.target.resource;
     let mut next = if own.version == seen.resource.version && own.group == seen.resource.group {
@@ -238,6 +239,41 @@ fn ask_to_change(
     let changed = next != *object;
     *object = next;
     Ok(changed)
+}
+
+// Which operation of a patch does not fit, as the reference's library says it.
+fn not_applied(object: &Value, patch: &Value) -> String {
+    let mut object = object.clone();
+    for operation in patch.as_array().into_iter().flatten() {
+        if let Ok(made) = plain::json_patch(&object, &json!([operation])) {
+            object = made;
+            continue;
+        }
+        let text = |key: &str| operation[key].as_str().unwrap_or_default();
+        let (op, path) = (text("op"), text("path"));
+        let (parent, last) = path.rsplit_once('/').unwrap_or_default();
+        let there = object.pointer(parent).is_some_and(|it| it.is_object() || it.is_array());
+        return match op {
+            "remove" if there => format!(
+                "error in remove for path: '{path}': Unable to remove nonexistent key: {last}: missing value"
+            ),
+            "replace" if there => {
+                format!(
+                    "replace operation does not apply: doc is missing key: {path}: missing value"
+                )
+            }
+            "replace" => {
+                format!(
+                    "replace operation does not apply: doc is missing path: {path}: missing value"
+                )
+            }
+            "test" => format!("testing value {path} failed: test failed"),
+            _ => format!(
+                "{op} operation does not apply: doc is missing path: \"{path}\": missing value"
+            ),
+        };
+    }
+    "Unexpected kind: unknown".to_owned()
 }
 
 // A webhook may not leave managedFields that nobody can read.
@@ -273,7 +309,7 @@ pub fn validate(
         }
     }
     let calls: Vec<(&Hook, &Seen)> = chosen.iter().map(|(hook, seen)| (*hook, seen)).collect();
-    let answers = ask(plane, &calls, request);
+    let answers = ask(plane, &calls, request, Changes::Refused);
     let mut first = Ok(());
     for ((hook, _), answer) in chosen.iter().zip(answers) {
         if let Err(error) = judged(hook, answer, warnings) {
@@ -290,6 +326,7 @@ fn ask(
     plane: &Plane,
     calls: &[(&Hook, &Seen)],
     request: &Request<'_>,
+    changes: Changes,
 ) -> Vec<Result<review::Answer, String>> {
     let mut sent = Vec::new();
     for (hook, seen) in calls {
@@ -302,7 +339,7 @@ fn ask(
     let (calls, about): (Vec<_>, Vec<_>) =
         sent.into_iter().map(|(call, uid, version)| (call, (uid, version))).unzip();
     let answers = call::all(calls).into_iter().zip(about);
-    answers.map(|(body, (uid, version))| review::answer(&body?, &uid, version)).collect()
+    answers.map(|(body, (uid, version))| review::answer(&body?, &uid, version, changes)).collect()
 }
 
 /// What an answer means: the patch of one that allows, the error of one that refuses or failed.

@@ -73,13 +73,34 @@ pub(super) fn request(uid: &str, request: &Request<'_>, seen: &Seen) -> Value {
     about
 }
 
+/// Whether a webhook may change the object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Changes {
+    /// It mutates.
+    Made,
+    /// It only validates.
+    Refused,
+}
+
 /// Reads an answer.
-pub(super) fn answer(body: &[u8], uid: &str, version: &str) -> Result<Answer, String> {
+pub(super) fn answer(
+    body: &[u8],
+    uid: &str,
+    version: &str,
+    changes: Changes,
+) -> Result<Answer, String> {
     let wrong = |why: String| format!("received invalid webhook response: {why}");
-    let review: Value =
-        serde_json::from_slice(body).map_err(|error| format!("failed to call webhook: {error}"))?;
+    let review: Value = serde_json::from_slice(body).map_err(|_| {
+        let wanted = r#"struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"#;
+        format!("failed to call webhook: couldn't get version/kind; json parse error: json: cannot unmarshal string into Go value of type {wanted}")
+    })?;
     let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
     let (api, kind) = (text(&review, "apiVersion"), text(&review, "kind"));
+    if !["", "admission.k8s.io/v1", "admission.k8s.io/v1beta1"].contains(&api.as_str()) {
+        return Err(format!(
+            "failed to call webhook: no kind \"{kind}\" is registered for version \"{api}\" in scheme \"pkg/runtime/scheme.go:111\""
+        ));
+    }
     let response = &review["response"];
     if !response.is_object() {
         return Err(wrong("webhook response was absent".to_owned()));
@@ -99,6 +120,13 @@ pub(super) fn answer(body: &[u8], uid: &str, version: &str) -> Result<Answer, St
     let allowed = response["allowed"] == json!(true);
     let packed = text(response, "patch");
     let given = text(response, "patchType");
+    if changes == Changes::Refused {
+        for (name, value) in [("patch", &packed), ("patchType", &given)] {
+            if !value.is_empty() {
+                return Err(wrong(format!("validating webhook may not return response.{name}")));
+            }
+        }
+    }
     if newest && packed.is_empty() != given.is_empty() {
         let why = if given.is_empty() {
             "webhook returned response.patch but not response.patchType"
@@ -114,8 +142,10 @@ pub(super) fn answer(body: &[u8], uid: &str, version: &str) -> Result<Answer, St
     if allowed && !packed.is_empty() {
         let bytes = base64::engine::general_purpose::STANDARD.decode(&packed);
         let bytes = bytes.map_err(|error| wrong(format!("response.patch: {error}")))?;
-        let read: Value = serde_json::from_slice(&bytes)
-            .map_err(|error| wrong(format!("response.patch: {error}")))?;
+        let read: Value = serde_json::from_slice(&bytes).map_err(|error| {
+            let why = crate::go::json_error(&bytes).unwrap_or_else(|| error.to_string());
+            format!("received undecodable patch in webhook response: {why}")
+        })?;
         patch = Some(read);
     }
     let warnings = response["warnings"].as_array().into_iter().flatten();
@@ -148,14 +178,14 @@ pub(super) fn refusal(hook: &str, status: &Value) -> ApiError {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{answer, refusal};
+    use super::{Changes, answer, refusal};
 
     const V1: &str = "admission.k8s.io/v1";
 
     #[track_caller]
     fn check(response: Value, wanted: &str) {
         let body = json!({"apiVersion": V1, "kind": "AdmissionReview", "response": response});
-        let said = match answer(body.to_string().as_bytes(), "u", V1) {
+        let said = match answer(body.to_string().as_bytes(), "u", V1, Changes::Made) {
             Ok(answer) => match (answer.refusal, answer.patch) {
                 (Some(status), _) => {
                     let error = refusal("h", &status);
@@ -184,6 +214,33 @@ mod tests {
         check(
             json!({"uid": "u", "allowed": true, "patch": "W10="}),
             "received invalid webhook response: webhook returned response.patch but not response.patchType",
+        );
+    }
+
+    #[test]
+    fn answers_that_are_none() {
+        let said = |body: &str| match answer(body.as_bytes(), "u", V1, Changes::Refused) {
+            Ok(_) => "taken".to_owned(),
+            Err(why) => why,
+        };
+        let review = |api: &str, response: Value| {
+            json!({"apiVersion": api, "kind": "AdmissionReview", "response": response}).to_string()
+        };
+        assert_eq!(said(&review(V1, json!({"uid": "u", "allowed": true}))), "taken");
+        assert_eq!(
+            said(&review(V1, json!({"uid": "u", "allowed": true, "patch": "W10="}))),
+            "received invalid webhook response: validating webhook may not return response.patch"
+        );
+        assert_eq!(
+            said(&review("admission.k8s.io/v9", json!({"uid": "u"}))),
+            "failed to call webhook: no kind \"AdmissionReview\" is registered for version \"admission.k8s.io/v9\" in scheme \"pkg/runtime/scheme.go:111\""
+        );
+        assert!(said("not json").starts_with(
+            "failed to call webhook: couldn't get version/kind; json parse error: json: cannot unmarshal"
+        ));
+        check(
+            json!({"uid": "u", "allowed": true, "patchType": "JSONPatch", "patch": "ew=="}),
+            "received undecodable patch in webhook response: unexpected end of JSON input",
         );
     }
 

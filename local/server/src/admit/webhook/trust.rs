@@ -100,6 +100,8 @@ pub(super) fn distrust(error: &io::Error, server: &str) -> String {
                 .collect();
             format!("certificate is valid for {}, not {server}", names.join(", "))
         }
+        // An authority that nobody named, as the certificate of a server.
+        CertificateError::Other(_) => "certificate signed by unknown authority".to_owned(),
         other => format!("{other:?}"),
     };
     format!("tls: failed to verify certificate: x509: {why}")
