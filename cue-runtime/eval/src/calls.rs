@@ -209,6 +209,7 @@ impl Evaluator {
         let inner = match parameter.kinds {
             Kinds::LIST => format!("non-concrete list for argument {place}"),
             Kinds::STRUCT => format!("non-concrete struct for argument {place}"),
+            Kinds::ANY => format!("non-concrete argument {place}"),
             _ => format!("non-concrete value {}", kinds.and(parameter.kinds)),
         };
         let message = format!("error in call to {}: {inner}", function.path());
@@ -274,6 +275,15 @@ impl Evaluator {
     fn in_call(&mut self, fault: FaultId, function: Called<'_>) -> FaultId {
         if self.heap.faults[fault.0 as usize].message.starts_with("error in call to ") {
             return fault;
+        }
+        let mut fault = fault;
+        let inner = &self.heap.faults[fault.0 as usize];
+        if let ("encoding/json", Some(text)) =
+            (function.package, inner.message.strip_prefix("incomplete value "))
+        {
+            let mut inner = inner.clone();
+            inner.message = format!("cannot convert incomplete value {} to JSON", quoted(text));
+            fault = self.heap.fault(inner);
         }
         self.wrapped(fault, &format!("error in call to {}", function.path()), function.at)
     }
@@ -708,4 +718,9 @@ fn integer(plain: Plain, left: &Number, right: &Number) -> Result<Number, String
         Plain::Quo => left.quo_rem(right).map(|it| it.0).map_err(text),
         _ => left.quo_rem(right).map(|it| it.1).map_err(text),
     }
+}
+
+/// A text in double quotes.
+fn quoted(text: &str) -> String {
+    Datum::text(text).cue_text()
 }

@@ -1,11 +1,13 @@
 //! Kinds and scalars that conjuncts bring, and the errors when they disagree (cue-errors 1.1, 2.2).
 
+use cue_syntax::ast::Compare;
+
 use crate::builtin::{Datum, Kinds};
 use crate::compare;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{By, FaultId, Narrowed, VertexId};
-use crate::program::At;
+use crate::program::{At, ExprId};
 
 impl Evaluator {
     pub(crate) fn raise(&mut self, id: VertexId, mut fault: Fault) {
@@ -66,8 +68,14 @@ impl Evaluator {
         let (before, had) = (vertex.narrowed.clone(), vertex.kinds);
         vertex.kinds = Kinds::BOTTOM;
         let (old, new) = (self.saying(id, &before.by), self.saying(id, &by));
-        let message =
-            format!("conflicting values {old} and {new} (mismatched types {had} and {kinds})");
+        let message = match self.is_of_choice(id, before.at, at) {
+            true => {
+                format!("conflicting values {new} and {old} (mismatched types {kinds} and {had})")
+            }
+            false => {
+                format!("conflicting values {old} and {new} (mismatched types {had} and {kinds})")
+            }
+        };
         let mut fault = Fault::spread(Kind::Permanent, message).and_at(before.at).and_at(at);
         self.heap.way_in(before.via, &mut fault.positions);
         self.heap.way_in(via, &mut fault.positions);
@@ -81,8 +89,12 @@ impl Evaluator {
         if let Some((old, old_at)) = &vertex.scalar {
             if old.kind_name() == datum.kind_name() {
                 if !compare::same(old, &datum) {
-                    let message =
-                        format!("conflicting values {} and {}", datum.cue_text(), old.cue_text());
+                    let (first, second) = match self.is_of_choice(id, *old_at, at) {
+                        true => (old, &datum),
+                        false => (&datum, old),
+                    };
+                    let (first, second) = (first.cue_text(), second.cue_text());
+                    let message = format!("conflicting values {first} and {second}");
                     let (old_at, old_via) = (*old_at, vertex.scalar_via);
                     let mut fault =
                         Fault::spread(Kind::Permanent, message).and_at(at).and_at(old_at);
@@ -103,6 +115,49 @@ impl Evaluator {
             By::Datum(datum)
         };
         self.narrow(id, kinds, by, at, via);
+    }
+
+    /// The error of a bound whose limit is not known, or is none (cue-errors 1.2).
+    pub(crate) fn unknown_bound(
+        &mut self,
+        fault: FaultId,
+        operand: ExprId,
+        compare: Compare,
+    ) -> FaultId {
+        let at = self.program.at(operand);
+        let mut fault_here = self.heap.faults[fault.0 as usize].clone();
+        if fault_here.at != at {
+            return fault;
+        }
+        let symbol = compare::symbol(compare);
+        if fault_here.message.starts_with("non-concrete value ") {
+            fault_here.positions.push(at);
+            fault_here.at = At::default();
+            let text = self.literal_text(operand);
+            fault_here.message = format!("non-concrete value {text} for bound {symbol}");
+        } else if fault_here.message.starts_with("invalid operand ") {
+            let list = fault_here.message.ends_with("(type list)");
+            let kind = if list { "list" } else { "struct" };
+            fault_here.message = format!("cannot use {kind} for bound {symbol}");
+        } else {
+            return fault;
+        }
+        self.heap.fault(fault_here)
+    }
+
+    /// Whether what was there first is of an alternative that is tried, and what comes now is not:
+    /// alternatives count as coming last.
+    fn is_of_choice(&self, id: VertexId, old: At, new: At) -> bool {
+        let picks = &self.heap.get(id).picks;
+        let within = |at: At| {
+            picks.iter().any(|(choice, _)| {
+                let whole = self.program.at(*choice);
+                whole.source == at.source
+                    && whole.span.start <= at.span.start
+                    && at.span.end <= whole.span.end
+            })
+        };
+        within(old) && !within(new)
     }
 
     /// What a conjunct says, as messages have it (cue-errors 0.3).

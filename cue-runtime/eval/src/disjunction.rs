@@ -187,7 +187,7 @@ impl Evaluator {
     }
 
     /// Every permanent error at or below a vertex.
-    fn permanent_all(&mut self, id: VertexId, out: &mut Vec<Fault>, depth: u32) {
+    pub(crate) fn permanent_all(&mut self, id: VertexId, out: &mut Vec<Fault>, depth: u32) {
         let real = self.unify(id);
         if self.tick().is_err() || depth > 50 || out.len() > 50 {
             return;

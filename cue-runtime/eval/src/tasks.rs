@@ -44,15 +44,40 @@ impl Evaluator {
     }
 
     pub(crate) fn label_of(&mut self, label: ExprId, env: EnvId) -> Result<Label, FaultId> {
-        let datum = self.scalar(label, env)?;
+        let datum = match self.scalar(label, env) {
+            Ok(datum) => datum,
+            Err(fault) => return Err(self.unknown_key(fault, label)),
+        };
         match datum {
             Datum::String(name) => Ok(self.labels.intern(LabelKind::Regular, &name)),
-            other => {
-                let message = format!("integer fields not supported: {}", other.cue_text());
+            _ => {
+                let message = "integer fields not supported";
                 let fault = Fault::new(Kind::Permanent, message, self.program.at(label));
                 Err(self.heap.fault(fault))
             }
         }
+    }
+
+    /// The error of a label that is not known yet (cue-errors 1.7).
+    fn unknown_key(&mut self, fault: FaultId, label: ExprId) -> FaultId {
+        let at = self.program.at(label);
+        let mut inner = self.heap.faults[fault.0 as usize].clone();
+        if !inner.kind.is_incomplete() {
+            return fault;
+        }
+        const SAID: &str = "key value of dynamic field must be concrete, found ";
+        if let (true, Some(found)) =
+            (inner.at == at, inner.message.strip_prefix("non-concrete value "))
+        {
+            inner.message = format!("{SAID}{found}");
+            return self.heap.fault(inner);
+        }
+        let path = inner.place.map(|it| self.path(it)).unwrap_or_default();
+        let colon = if path.is_empty() { "" } else { ": " };
+        let message = format!("{SAID}_|_({path}{colon}{})", inner.message);
+        let mut second = Fault::new(inner.kind, message, at);
+        second.place = Some(self.place);
+        self.heap.fault(inner.combined(second))
     }
 
     /// Runs the next comprehension that can run; true if one did.

@@ -392,7 +392,10 @@ impl Evaluator {
                     tests.push((Test::Bound(compare, datum), at));
                     self.restrict(id, kinds, by, at, conjunct.via);
                 }
-                Err(fault) => self.hold(id, fault, &conjunct, work),
+                Err(fault) => {
+                    let fault = self.unknown_bound(fault, operand, compare);
+                    self.hold(id, fault, &conjunct, work);
+                }
             },
             Code::Call(Callee::Plain(Plain::Close), arguments) => {
                 let Some(argument) = arguments.first() else { return };
@@ -451,7 +454,11 @@ impl Evaluator {
             Code::Call(Callee::Plain(Plain::Or), arguments) => {
                 match self.elements_of(&arguments, env) {
                     Ok(elements) if elements.is_empty() => {
-                        let fault = Fault::new(Kind::Permanent, "empty list in call to or", at);
+                        let fault = Fault::new(
+                            Kind::Incomplete,
+                            "error in call to or: empty list in call to or",
+                            at,
+                        );
                         self.raise(id, fault);
                     }
                     Ok(elements) => {

@@ -215,21 +215,31 @@ impl Evaluator {
             let condition = schema(self, *condition)?;
             let chosen = if self.unifies(subject, condition) { *then } else { *otherwise };
             let chosen = schema(self, chosen)?;
-            if self.unifies(subject, chosen) {
-                return Ok(());
-            }
+            let both = self.both(subject, chosen);
+            let Some(inner) = self.permanent(both, 0) else { return Ok(()) };
             let text = self.short(id);
-            let message = format!("invalid value {text} (does not satisfy matchIf)");
+            let message =
+                format!("invalid value {text} (does not satisfy matchIf): {}", inner.message);
             return Err(self.fail(Kind::Permanent, message, at));
         }
         let [limit, _] = arguments.as_slice() else { return Ok(()) };
         let schemas = self.elements_of(&arguments[1..], env)?;
         let (mut matched, mut possible) = (0, 0);
+        let mut failed = Vec::new();
         for each in schemas {
-            match self.fit(subject, each) {
-                Ok(()) => matched += 1,
-                Err(fault) => possible += i64::from(fault.kind.is_incomplete()),
+            let both = self.both(subject, each);
+            let mut all = Vec::new();
+            self.permanent_all(both, &mut all, 0);
+            if all.is_empty() {
+                match self.lacking(both, 0) {
+                    None => matched += 1,
+                    Some(fault) => {
+                        possible += 1;
+                        all.push(fault);
+                    }
+                }
             }
+            failed.extend(all.into_iter().map(|it| self.moved(it, both, id)));
         }
         let limit = schema(self, *limit)?;
         let number = self.datum_vertex(Datum::int(matched));
@@ -242,7 +252,32 @@ impl Evaluator {
             "invalid value {value} (does not satisfy matchN): {matched} matched, expected {wanted}"
         );
         let kind = if more { Kind::Incomplete } else { Kind::Permanent };
-        Err(self.fail(kind, message, at))
+        // Those of the schemas stand next to it.
+        let fault = self.fail(kind, message, at);
+        failed.retain(|it| it.kind.is_incomplete() == more);
+        self.heap.faults[fault.0 as usize].causes = failed;
+        Err(fault)
+    }
+
+    /// An error at or below one value as if it were at or below another.
+    fn moved(&self, mut fault: Fault, from: VertexId, to: VertexId) -> Fault {
+        let mut labels = Vec::new();
+        let mut next = fault.place;
+        while let Some(place) = next.filter(|it| *it != from) {
+            let vertex = self.heap.get(place);
+            labels.extend(vertex.label);
+            next = vertex.parent;
+        }
+        let mut place = to;
+        for label in labels.into_iter().rev() {
+            match self.heap.arc(self.follow(place), label) {
+                Some(arc) if next.is_some() => place = arc.vertex,
+                _ => break,
+            }
+        }
+        fault.place = Some(place);
+        fault.causes = fault.causes.into_iter().map(|it| self.moved(it, from, to)).collect();
+        fault
     }
 
     /// Whether a value is, when nothing more is said of it, as a schema demands; the error is

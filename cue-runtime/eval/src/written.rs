@@ -63,7 +63,7 @@ impl Evaluator {
             Code::Number(it) => out.push_str(&it.to_string()),
             Code::String(it) => out.push_str(&Datum::String(it.clone()).cue_text()),
             Code::Bytes(it) => out.push_str(&Datum::Bytes(it.clone()).cue_text()),
-            Code::Bottom => out.push_str("_|_"),
+            Code::Bottom => out.push_str("_|_(explicit error (_|_ literal) in source)"),
             Code::Top => out.push('_'),
             Code::Type(_, name) => out.push_str(name),
             Code::Struct(literal) => self.write_struct(*literal, out, next),
