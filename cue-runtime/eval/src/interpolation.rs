@@ -83,7 +83,7 @@ impl Evaluator {
         if bytes {
             return Value::Datum(Datum::Bytes(out.into()));
         }
-        Value::Datum(Datum::String(String::from_utf8_lossy(&out).into()))
+        Value::Datum(Datum::String(readable(&out).into()))
     }
 
     /// Each error of a list in other words around it; all its positions stay.
@@ -103,4 +103,19 @@ impl Evaluator {
         (first.kind, first.closes_at, first.awaits) = (kind, closes_at, awaits);
         self.heap.fault(first)
     }
+}
+
+/// Bytes as text: bytes in a row that are none are one replacement character.
+fn readable(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        if chunk.valid().is_empty() && text.ends_with(char::REPLACEMENT_CHARACTER) {
+            continue;
+        }
+        text.push_str(chunk.valid());
+        if !chunk.invalid().is_empty() {
+            text.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+    text
 }

@@ -100,6 +100,14 @@ impl Evaluator {
         } else {
             self.write_value(id, show, &mut out, 0, &mut later);
             out.push('\n');
+            // The braces of a file are not written.
+            if id == self.root && style != Style::Definition {
+                if let Some(inner) = out.strip_prefix("{\n").and_then(|it| it.strip_suffix("}\n")) {
+                    if self.heap.get(real).choice.is_none() {
+                        out = inner.to_owned();
+                    }
+                }
+            }
         }
         self.completed(out, show, later, id == self.root)
     }
@@ -148,7 +156,13 @@ impl Evaluator {
         let style = show.style;
         let mut lets = false;
         if !later.wanted.is_empty() {
-            let found = definition::sources(&self.program, &later.wanted, &later.structs);
+            let docs = if show.has(Show::DOCS) { Docs::Kept } else { Docs::Dropped };
+            // What is exported is simplified, what is evaluated not (O-62).
+            let spread = style == Style::Eval || show.has(Show::SPREAD);
+            let layout =
+                if spread { cue_syntax::Style::Plain } else { cue_syntax::Style::Simplified };
+            let wanted = &later.wanted;
+            let found = definition::sources(&self.program, wanted, &later.structs, docs, layout);
             let mut out = String::with_capacity(text.len() * 2);
             let mut rest = text.as_str();
             while let Some(at) = rest.find(SOURCE) {
@@ -352,15 +366,7 @@ impl Evaluator {
                 out.push_str(&value);
                 return;
             }
-            // The fields beside it: a scalar stands first, a list last (O-65).
-            let mut text = String::new();
-            self.write_fields(id, show, &mut text, depth + 1, later);
-            let indent = "\t".repeat(depth + 1);
-            let (first, last) = match scalar {
-                Some(_) => (format!("{indent}{value}\n"), text),
-                None => (text, format!("{indent}{value}\n")),
-            };
-            let _ = write!(out, "{{\n{first}{last}{}}}", "\t".repeat(depth));
+            self.write_beside(id, show, (&value, is_list), out, depth, later);
             return;
         }
         if is_struct {
@@ -387,7 +393,30 @@ impl Evaluator {
             }
         }
         let text = self.bounded(id);
+        let arcs = &self.heap.get(id).arcs;
+        if arcs.iter().any(|it| self.is_shown(it.label, it.presence, show)) {
+            self.write_beside(id, show, (&text, false), out, depth, later);
+            return;
+        }
         out.push_str(&text);
+    }
+
+    /// A value and the fields beside it: a list stands last, others first (O-65).
+    fn write_beside(
+        &mut self,
+        id: VertexId,
+        show: Show,
+        (value, is_list): (&str, bool),
+        out: &mut String,
+        depth: usize,
+        later: &mut Later,
+    ) {
+        let mut text = String::new();
+        self.write_fields(id, show, &mut text, depth + 1, later);
+        let indent = "\t".repeat(depth + 1);
+        let value = format!("{indent}{value}\n");
+        let (first, last) = if is_list { (text, value) } else { (value, text) };
+        let _ = write!(out, "{{\n{first}{last}{}}}", "\t".repeat(depth));
     }
 
     fn write_list(

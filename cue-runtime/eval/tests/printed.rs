@@ -96,3 +96,22 @@ fn what_a_place_may_be_is_told_defaults_first() {
     assert_eq!(told("a: {x?: int, y: z: 1} | 2\n"), "{\n\ty: {\n\t\tz: 1\n\t}\n} | 2");
     assert_eq!(told("import \"net\"\na: net.IPv4\n"), "net.IPv4()");
 }
+
+#[test]
+fn fields_stand_beside_any_value() {
+    check("a: {string, #b: 1}\n", "a: {\n    string\n    #b: 1\n}\n");
+    check("\"x\"\n#b: 1\n", "\"x\"\n#b: 1\n");
+}
+
+#[test]
+fn what_is_evaluated_has_all_its_braces() {
+    check(
+        "x: int\na: [if x > 1 {b: c: 1}]\n",
+        "x: int\na: [if x > 1 {\n    b: {\n        c: 1\n    }\n}]\n",
+    );
+}
+
+#[test]
+fn bytes_that_are_no_text_are_replaced_once() {
+    check("a: \"\\('x\\x80\\x95y')\"\n", "a: \"x\u{fffd}y\"\n");
+}

@@ -327,7 +327,9 @@ impl<'a> Printer<'a> {
                         let (docs, empty) = above(&source, value.span);
                         let gap = match between {
                             Some(it) if !it.contains('\n') => Gap::Comma,
-                            _ if empty => Gap::Empty,
+                            _ if empty && (docs.is_empty() || self.docs == Docs::Kept) => {
+                                Gap::Empty
+                            }
                             _ => Gap::Line,
                         };
                         let docs = if self.docs == Docs::Kept { docs } else { Vec::new() };
@@ -422,6 +424,7 @@ impl<'a> Printer<'a> {
             value,
             attributes,
             place: None,
+            spread: self.spread,
         })
     }
 }

@@ -146,6 +146,7 @@ impl<'a> Printer<'a> {
                 value,
                 attributes,
                 place,
+                spread: self.spread,
             }));
         }
         if parts.open {

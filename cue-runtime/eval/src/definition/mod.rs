@@ -50,6 +50,8 @@ struct Printer<'a> {
     /// Labels of the place being merged.
     path: Vec<String>,
     docs: Docs,
+    /// Structs have braces, however short.
+    spread: bool,
     /// What names that lead out of a part are replaced by.
     outside: Option<Outside<'a>>,
     /// Scopes of structs that were entered, by file and address of their declarations.
@@ -111,6 +113,7 @@ impl<'a> Printer<'a> {
             depth: 0,
             path: Vec::new(),
             docs: Docs::Kept,
+            spread: false,
             outside: None,
             scopes: FxHashMap::default(),
             found,

@@ -52,11 +52,16 @@ pub(super) struct Declared {
     pub(super) attributes: Vec<String>,
     /// Where it is.
     pub(super) place: Option<String>,
+    /// A struct that is its value has braces, however short.
+    pub(super) spread: bool,
 }
 
 impl Declared {
     /// Whether its value is one field, which can be printed behind its label (O-85).
     fn shortened(&self) -> Option<&Declared> {
+        if self.spread {
+            return None;
+        }
         let Out::Struct(items) = &self.value else { return None };
         let [Item::Field(inner)] = items.as_slice() else { return None };
         let regular = !self.label.starts_with(['#', '_']);

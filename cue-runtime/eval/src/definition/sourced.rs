@@ -110,10 +110,18 @@ pub(crate) fn merged(
 }
 
 /// The texts of expressions, and what they need.
-pub(crate) fn sources(program: &Program, wanted: &[Wanted], structs: &[Vec<At>]) -> Sources {
+pub(crate) fn sources(
+    program: &Program,
+    wanted: &[Wanted],
+    structs: &[Vec<At>],
+    docs: Docs,
+    layout: cue_syntax::Style,
+) -> Sources {
     let files = parsed(program);
     let found = Found::default();
     let mut printer = printer(program, &files, &found);
+    printer.docs = docs;
+    printer.spread = layout == cue_syntax::Style::Plain;
     let (index, scopes) = printer.index_files(&files);
     let key = |at: At| (at.source as usize, at.span.start, at.span.end);
     let mut texts = Vec::new();
