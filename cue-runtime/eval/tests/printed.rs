@@ -92,7 +92,10 @@ fn what_a_place_may_be_is_told_defaults_first() {
     };
     assert_eq!(told("a: int | *2\n"), "*2 | int");
     assert_eq!(told("a: int | (int | string)\n"), "int | string");
-    assert_eq!(told("a: matchN(1, [int, {b: c: 1}])\n"), "matchN(1, [int, {\n\tb: c: 1\n}])");
+    assert_eq!(
+        told("a: matchN(1, [int, {b: c: 1}])\n"),
+        "matchN(1, [int, {\n\tb: {\n\t\tc: 1\n\t}\n}])"
+    );
     assert_eq!(told("a: {x?: int, y: z: 1} | 2\n"), "{\n\ty: {\n\t\tz: 1\n\t}\n} | 2");
     assert_eq!(told("import \"net\"\na: net.IPv4\n"), "net.IPv4()");
 }
