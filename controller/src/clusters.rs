@@ -32,6 +32,9 @@ const BELIEVED: Duration = Duration::from_secs(10);
 const CONNECT: Duration = Duration::from_secs(3);
 const ANSWER: Duration = Duration::from_secs(15);
 
+/// How long a watch may say nothing.
+const PATIENCE: Duration = Duration::from_secs(300);
+
 /// How long a cluster that did not answer is left alone.
 pub const SILENCE: Duration = Duration::from_secs(5);
 
@@ -283,6 +286,18 @@ fn kubeconfig(secret: &Value) -> Result<Value, String> {
 /// # Errors
 /// What it does not say, or says wrongly.
 pub async fn connect(secret: &Value) -> Result<Client, String> {
+    client(secret, ANSWER).await
+}
+
+/// The same, for watches: they may be silent for long.
+///
+/// # Errors
+/// As of [`connect`].
+pub async fn connect_patiently(secret: &Value) -> Result<Client, String> {
+    client(secret, PATIENCE).await
+}
+
+async fn client(secret: &Value, answer: Duration) -> Result<Client, String> {
     let file: Kubeconfig = serde_json::from_value(kubeconfig(secret)?)
         .map_err(|error| format!("its Secret cannot be read: {error}"))?;
     let options = KubeConfigOptions::default();
@@ -290,7 +305,7 @@ pub async fn connect(secret: &Value) -> Result<Client, String> {
         .await
         .map_err(|error| format!("its Secret cannot be used: {error}"))?;
     config.connect_timeout = Some(CONNECT);
-    config.read_timeout = Some(ANSWER);
+    config.read_timeout = Some(answer);
     Client::try_from(config).map_err(|error| format!("its Secret cannot be used: {error}"))
 }
 

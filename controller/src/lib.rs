@@ -28,5 +28,7 @@ pub mod outside; // web and mail servers
 pub mod mirror; // what watches have shown
 mod recorder; // events, told in the background
 pub mod world; // the engine's World on a Kubernetes API
-pub mod run; // watches, workers
+mod follow; // objects of a kind, listed and watched
+mod watched; // what is watched, and what follows from it
+pub mod run; // workers
 pub mod observe; // health and metrics

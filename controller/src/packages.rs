@@ -23,10 +23,9 @@ pub struct Packages {
 impl Packages {
     /// Reads those of a cluster; none if it does not know the kind.
     pub async fn read(client: &Client) -> Self {
-        let resource = Resource::new("cue.oam.dev/v1alpha1", "Package", "packages", true);
-        let path = rest::path(&resource, "", None);
+        let path = rest::path(&resource(), "", None);
         match rest::send(client, Method::GET, &path, None, &ActAs::default()).await {
-            Ok(list) => Self::of(list["items"].as_array().map_or(&[], Vec::as_slice)),
+            Ok(list) => Self::of(list["items"].as_array().into_iter().flatten()),
             Err(error) => {
                 tracing::warn!(%error, "packages are not read");
                 Self::default()
@@ -35,7 +34,7 @@ impl Packages {
     }
 
     /// Of such objects; what is wrong with one concerns nobody else.
-    pub fn of(objects: &[Value]) -> Self {
+    pub fn of<'a>(objects: impl IntoIterator<Item = &'a Value>) -> Self {
         let mut all = Self::default();
         for object in objects {
             let (name, spec) = (text(&object["metadata"]["name"]), &object["spec"]);
@@ -62,6 +61,11 @@ impl Packages {
         }
         all
     }
+}
+
+/// The kind.
+pub fn resource() -> Resource {
+    Resource::new("cue.oam.dev/v1alpha1", "Package", "packages", true)
 }
 
 fn text(value: &Value) -> &str {

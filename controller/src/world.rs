@@ -1,7 +1,7 @@
 //! The engine's World on a Kubernetes API.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, SecondsFormat, Utc};
@@ -40,7 +40,7 @@ pub struct KubeWorld {
     /// Where repositories may be.
     trust: git::Trust,
     /// Providers that only Package objects know.
-    services: Arc<HashMap<String, Service>>,
+    services: Arc<RwLock<HashMap<String, Service>>>,
 }
 
 impl KubeWorld {
@@ -58,9 +58,9 @@ impl KubeWorld {
         Self { trust, ..self }
     }
 
-    /// With providers that Package objects declare.
-    pub fn asking(self, services: HashMap<String, Service>) -> Self {
-        Self { services: Arc::new(services), ..self }
+    /// Providers that Package objects declare, in place of those declared before.
+    pub fn ask_of(&self, services: HashMap<String, Service>) {
+        *self.services.write().unwrap_or_else(PoisonError::into_inner) = services;
     }
 
     /// What watches have shown; whoever watches fills it.
@@ -362,7 +362,7 @@ impl World for KubeWorld {
     }
 
     fn service(&self, provider: &str) -> Option<Service> {
-        self.services.get(provider).cloned()
+        self.services.read().unwrap_or_else(PoisonError::into_inner).get(provider).cloned()
     }
 
     fn admits(&self, key: &str, limit: u32, period: Duration) -> bool {

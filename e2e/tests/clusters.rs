@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
 
+use lateen_controller::rest::{self, ActAs};
 use lateen_e2e::bench::Plane;
 use serde_json::Value;
 
@@ -31,6 +32,13 @@ async fn note(plane: &Plane, name: &str) -> Value {
     plane.look(&path).await["data"]["of"].clone()
 }
 
+#[tokio::main(flavor = "current_thread")]
+async fn remove(plane: &Plane, name: &str) {
+    let path = format!("/api/v1/namespaces/default/configmaps/{name}");
+    let none = ActAs::default();
+    rest::send(&plane.client().await, http::Method::DELETE, &path, None, &none).await.unwrap();
+}
+
 #[test]
 fn two_clusters_are_served_until_one_is_gone() {
     let (hub, east) = std::thread::scope(|scope| {
@@ -54,6 +62,14 @@ fn two_clusters_are_served_until_one_is_gone() {
     assert_eq!(note(&east, "wide-note"), "east");
     let services = hub.lateen(&["status", "wide", "-o", "jsonpath={.status.services[*].cluster}"]);
     assert_eq!(services.ok(), "local east");
+
+    // What changes there is seen at once, long before anybody looks again by himself.
+    remove(&east, "wide-note");
+    let started = std::time::Instant::now();
+    while note(&east, "wide-note") != "east" {
+        assert!(started.elapsed().as_secs() < 30, "nobody saw that it is gone from there");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
 
     drop(east);
     let more = WIDE.replace("wide", "more");

@@ -1,0 +1,437 @@
+//! What is watched, and whose reconcile follows from a change of it.
+//!
+//! Of the engine's own cluster: Applications, WorkflowRuns, definitions, trackers, what Applications
+//! made, Package objects, Secrets of clusters. Of every cluster that is joined: what Applications made.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use kube::Client;
+use lateen_engine::api::names::label;
+use lateen_engine::api::{DefinitionKind, SYSTEM_NAMESPACE, V1BETA1};
+use lateen_engine::world::ObjectRef;
+use serde_json::Value;
+use tokio::task::{AbortHandle, JoinSet};
+
+use crate::clusters;
+use crate::follow::{Followed, Sink};
+use crate::kinds::Resource;
+use crate::mirror::Coverage;
+use crate::packages::{self, Packages};
+use crate::report;
+use crate::run::{Key, Libraries, Shared, Subject};
+
+/// Kinds whose changes may change the health of an Application.
+const OWNED: &[(&str, &str, &str)] = &[
+    ("apps/v1", "Deployment", "deployments"),
+    ("apps/v1", "StatefulSet", "statefulsets"),
+    ("apps/v1", "DaemonSet", "daemonsets"),
+    ("batch/v1", "Job", "jobs"),
+    ("batch/v1", "CronJob", "cronjobs"),
+    ("v1", "Service", "services"),
+    ("v1", "ConfigMap", "configmaps"),
+    ("networking.k8s.io/v1", "Ingress", "ingresses"),
+];
+
+/// Kinds that are only read, over and over: kind, plural, whether they are in namespaces.
+const READ: &[(&str, &str, bool)] = &[
+    ("ComponentDefinition", "componentdefinitions", true),
+    ("TraitDefinition", "traitdefinitions", true),
+    ("PolicyDefinition", "policydefinitions", true),
+    ("WorkflowStepDefinition", "workflowstepdefinitions", true),
+    ("ResourceTracker", "resourcetrackers", false),
+];
+
+/// Label that names the Application of an object.
+const APP_NAME: &str = "app.oam.dev/name";
+/// Label that names its namespace.
+const APP_NAMESPACE: &str = "app.oam.dev/namespace";
+
+/// Annotation that names the revision of a definition.
+const REVISION: &str = "definitionrevision.oam.dev/name";
+
+/// Label that names the WorkflowRun of an object.
+const RUN_NAME: &str = "workflowrun.oam.dev/name";
+/// Label that names its namespace.
+const RUN_NAMESPACE: &str = "workflowrun.oam.dev/namespace";
+
+/// Watches everything.
+pub(crate) fn start(shared: &Arc<Shared>, tasks: &mut JoinSet<()>) {
+    tasks.spawn(subjects(shared.clone(), report::applications(), Subject::Application));
+    let runs = Resource::new("core.oam.dev/v1alpha1", "WorkflowRun", "workflowruns", true);
+    tasks.spawn(subjects(shared.clone(), runs, Subject::Run));
+    for (api_version, kind, plural) in OWNED {
+        let resource = Resource::new(api_version, kind, plural, true);
+        tasks.spawn(owned(shared.clone(), resource.clone(), Subject::Application));
+        tasks.spawn(owned(shared.clone(), resource, Subject::Run));
+    }
+    for (kind, plural, namespaced) in READ {
+        let resource = Resource::new(V1BETA1, kind, plural, *namespaced);
+        tasks.spawn(read(shared.clone(), resource));
+    }
+    tasks.spawn(packages(shared.clone()));
+    tasks.spawn(members(shared.clone()));
+    tasks.spawn(silent(shared.clone()));
+}
+
+async fn subjects(shared: Arc<Shared>, resource: Resource, subject: Subject) {
+    follow(&shared, &resource, "", |object| {
+        let meta = &object["metadata"];
+        Some((subject, meta["namespace"].as_str()?.to_owned(), meta["name"].as_str()?.to_owned()))
+    })
+    .await;
+}
+
+async fn owned(shared: Arc<Shared>, resource: Resource, subject: Subject) {
+    let (name, _) = labels_of(subject);
+    follow(&shared, &resource, name, |object| owner(subject, object)).await;
+}
+
+fn labels_of(subject: Subject) -> (&'static str, &'static str) {
+    match subject {
+        Subject::Application | Subject::Definition(_) => (APP_NAME, APP_NAMESPACE),
+        Subject::Run => (RUN_NAME, RUN_NAMESPACE),
+    }
+}
+
+fn owner(subject: Subject, object: &Value) -> Option<Key> {
+    let (name, home) = labels_of(subject);
+    let labels = &object["metadata"]["labels"];
+    Some((subject, labels[home].as_str()?.to_owned(), labels[name].as_str()?.to_owned()))
+}
+
+/// What is read over and over; definitions among it are recorded whenever they change.
+async fn read(shared: Arc<Shared>, resource: Resource) {
+    let kind = DefinitionKind::from_kind(&resource.kind);
+    follow(&shared, &resource, "", |object| {
+        let meta = &object["metadata"];
+        let (namespace, name) = (meta["namespace"].as_str()?, meta["name"].as_str()?);
+        Some((Subject::Definition(kind?), namespace.to_owned(), name.to_owned()))
+    })
+    .await;
+}
+
+async fn follow(
+    shared: &Shared,
+    resource: &Resource,
+    selector: &str,
+    key: impl Fn(&Value) -> Option<Key> + Send,
+) {
+    // What an Application refers to may be in another namespace than those looked after.
+    let own = resource.api_version != V1BETA1 || resource.kind == "Application";
+    let namespace = if own { shared.options.namespace.as_str() } else { "" };
+    let coverage = match selector.is_empty() && namespace.is_empty() {
+        true => Coverage::Whole,
+        false => Coverage::Part,
+    };
+    // One watch of a kind feeds the mirror: two that begin anew at their own times would undo each
+    // other.
+    let mirrored = selector != RUN_NAME;
+    let mut keys = Keys { shared, resource, coverage, mirrored, key, seen: HashMap::new() };
+    Followed { client: &shared.client, resource, namespace, selector }.follow(&mut keys).await;
+}
+
+/// Enqueues the keys of what changed. The status a reconcile writes comes back here too: an
+/// Application whose generation and control fields did not change is not enqueued again.
+struct Keys<'a, F> {
+    shared: &'a Shared,
+    resource: &'a Resource,
+    coverage: Coverage,
+    mirrored: bool,
+    key: F,
+    seen: HashMap<Key, String>,
+}
+
+impl<F: Fn(&Value) -> Option<Key>> Keys<'_, F> {
+    fn changed(&mut self, object: &Value) {
+        let Some(key) = (self.key)(object) else { return };
+        let print = fingerprint(&self.resource.kind, object);
+        if self.seen.get(&key) != Some(&print) {
+            self.seen.insert(key.clone(), print);
+            self.shared.queue.add(key);
+        }
+    }
+}
+
+impl<F: Fn(&Value) -> Option<Key> + Send> Sink for Keys<'_, F> {
+    fn begins(&mut self, list: &Value) {
+        if self.mirrored {
+            let (api_version, kind) = (&self.resource.api_version, &self.resource.kind);
+            self.shared.world.mirror().start(api_version, kind, list, self.coverage);
+        }
+        for (index, item) in list["items"].as_array().into_iter().flatten().enumerate() {
+            let Some(key) = (self.key)(item) else { continue };
+            self.seen.insert(key.clone(), fingerprint(&self.resource.kind, item));
+            match key.0 {
+                // There are many, and nothing waits for what was there before.
+                Subject::Definition(_) => {
+                    let turn = u64::try_from(index).unwrap_or_default();
+                    let after = Duration::from_millis(10_000 + 100 * turn);
+                    self.shared.queue.add_after(key, after);
+                }
+                Subject::Application | Subject::Run => self.shared.queue.add(key),
+            }
+        }
+        self.shared.metrics.synced.store(true, Ordering::Relaxed);
+    }
+
+    fn sees(&mut self, object: &Value) {
+        if self.mirrored {
+            self.shared.world.mirror().saw(object);
+        }
+        self.changed(object);
+    }
+
+    fn sees_gone(&mut self, object: &Value) {
+        if self.mirrored {
+            self.shared.world.mirror().saw_gone(object);
+        }
+        self.changed(object);
+    }
+
+    fn breaks(&mut self) {
+        if self.mirrored {
+            self.shared.world.mirror().stop(&self.resource.api_version, &self.resource.kind);
+        }
+    }
+}
+
+/// What of an object matters: everything of a workload; of an Application what users write.
+fn fingerprint(kind: &str, object: &Value) -> String {
+    let meta = &object["metadata"];
+    let workflow = match kind {
+        "Application" => &object["status"]["workflow"],
+        "WorkflowRun" => &object["status"],
+        kind if DefinitionKind::from_kind(kind).is_some() => {
+            return format!("{}{}", meta["generation"], meta["annotations"][REVISION]);
+        }
+        _ => return format!("{}{}", meta["name"], meta["resourceVersion"]),
+    };
+    let phases: Vec<&Value> = workflow["steps"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .flat_map(|it| {
+            std::iter::once(&it["phase"])
+                .chain(it["subSteps"].as_array().into_iter().flatten().map(|it| &it["phase"]))
+        })
+        .collect();
+    format!(
+        "{}|{}|{}|{}|{}|{}|{phases:?}",
+        meta["generation"],
+        meta["deletionTimestamp"],
+        meta["annotations"],
+        meta["labels"],
+        workflow["suspend"],
+        workflow["terminated"]
+    )
+}
+
+/// Package objects: what templates may import changes with them.
+async fn packages(shared: Arc<Shared>) {
+    let resource = packages::resource();
+    let mut all = Declared { shared: &shared, objects: HashMap::new() };
+    Followed { client: &shared.client, resource: &resource, namespace: "", selector: "" }
+        .follow(&mut all)
+        .await;
+}
+
+/// Package objects by namespace and name.
+struct Declared<'a> {
+    shared: &'a Shared,
+    objects: HashMap<(String, String), Value>,
+}
+
+impl Declared<'_> {
+    fn name(object: &Value) -> (String, String) {
+        let text = |key: &str| object["metadata"][key].as_str().unwrap_or_default().to_owned();
+        (text("namespace"), text("name"))
+    }
+
+    /// Templates are made with what is declared now; what failed for want of it is tried again.
+    fn take(&self) {
+        let mut objects: Vec<(&(String, String), &Value)> = self.objects.iter().collect();
+        objects.sort_by_key(|it| it.0);
+        let Packages { imports, services } = Packages::of(objects.into_iter().map(|it| it.1));
+        self.shared.take(Libraries::with(&imports), services);
+        enqueue_waiting(self.shared);
+    }
+}
+
+impl Sink for Declared<'_> {
+    fn begins(&mut self, list: &Value) {
+        let items = list["items"].as_array().into_iter().flatten();
+        let objects = items.map(|it| (Self::name(it), it.clone())).collect();
+        if self.objects != objects {
+            self.objects = objects;
+            self.take();
+        }
+    }
+
+    fn sees(&mut self, object: &Value) {
+        let before = self.objects.insert(Self::name(object), object.clone());
+        if before.is_none_or(|it| it["spec"] != object["spec"]) {
+            self.take();
+        }
+    }
+
+    fn sees_gone(&mut self, object: &Value) {
+        if self.objects.remove(&Self::name(object)).is_some() {
+            self.take();
+        }
+    }
+
+    fn breaks(&mut self) {}
+}
+
+/// Applications that do not run are looked at.
+fn enqueue_waiting(shared: &Shared) {
+    let all = ObjectRef::local(V1BETA1, "Application", "", "");
+    for app in shared.world.mirror().list(&all, "").unwrap_or_default() {
+        let (meta, phase) = (&app["metadata"], &app["status"]["status"]);
+        let name = (meta["namespace"].as_str(), meta["name"].as_str());
+        if let (Some(namespace), Some(name)) = name
+            && phase != "running"
+        {
+            shared.queue.add((Subject::Application, namespace.to_owned(), name.to_owned()));
+        }
+    }
+}
+
+/// When a cluster answers again, Applications that wait for something are looked at.
+async fn silent(shared: Arc<Shared>) {
+    loop {
+        tokio::time::sleep(clusters::SILENCE).await;
+        if shared.world.clusters().recovered().await {
+            enqueue_waiting(&shared);
+        }
+    }
+}
+
+/// Secrets of clusters: each that is joined is watched as long as it is.
+async fn members(shared: Arc<Shared>) {
+    let resource = Resource::new("v1", "Secret", "secrets", true);
+    let mut all = Members { shared: &shared, watched: HashMap::new() };
+    Followed {
+        client: &shared.client,
+        resource: &resource,
+        namespace: SYSTEM_NAMESPACE,
+        selector: label::CLUSTER_CREDENTIAL,
+    }
+    .follow(&mut all)
+    .await;
+}
+
+/// The watches of clusters, and the version of the Secret that each is reached by.
+struct Members<'a> {
+    shared: &'a Arc<Shared>,
+    watched: HashMap<String, (String, Watch)>,
+}
+
+/// Ends with this.
+struct Watch(AbortHandle);
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Sink for Members<'_> {
+    fn begins(&mut self, list: &Value) {
+        let items = || list["items"].as_array().into_iter().flatten();
+        self.watched.retain(|name, _| items().any(|it| it["metadata"]["name"] == name.as_str()));
+        items().for_each(|it| self.sees(it));
+    }
+
+    fn sees(&mut self, secret: &Value) {
+        let text = |key: &str| secret["metadata"][key].as_str().unwrap_or_default();
+        let (name, version) = (text("name"), text("resourceVersion"));
+        if self.watched.get(name).is_some_and(|it| it.0 == version) {
+            return;
+        }
+        let task = tokio::spawn(member(self.shared.clone(), name.to_owned(), secret.clone()));
+        let watch = (version.to_owned(), Watch(task.abort_handle()));
+        self.watched.insert(name.to_owned(), watch);
+    }
+
+    fn sees_gone(&mut self, secret: &Value) {
+        self.watched.remove(secret["metadata"]["name"].as_str().unwrap_or_default());
+    }
+
+    fn breaks(&mut self) {}
+}
+
+/// What Applications made in a cluster that is joined.
+async fn member(shared: Arc<Shared>, name: String, secret: Value) {
+    let client = match clusters::connect_patiently(&secret).await {
+        Ok(client) => client,
+        Err(reason) => {
+            tracing::warn!(cluster = %name, %reason, "a cluster is not watched");
+            return;
+        }
+    };
+    let mut tasks = JoinSet::new();
+    for (api_version, kind, plural) in OWNED {
+        let resource = Resource::new(api_version, kind, plural, true);
+        tasks.spawn(far(shared.clone(), client.clone(), resource));
+    }
+    while tasks.join_next().await.is_some() {}
+}
+
+async fn far(shared: Arc<Shared>, client: Client, resource: Resource) {
+    let mut changes = Far { shared: &shared, seen: None };
+    Followed { client: &client, resource: &resource, namespace: "", selector: APP_NAME }
+        .follow(&mut changes)
+        .await;
+}
+
+/// Enqueues the Applications of what changed since the first list.
+struct Far<'a> {
+    shared: &'a Shared,
+    /// Versions by namespace and name.
+    seen: Option<HashMap<(String, String), String>>,
+}
+
+impl Far<'_> {
+    fn place(object: &Value) -> ((String, String), String) {
+        let text = |key: &str| object["metadata"][key].as_str().unwrap_or_default().to_owned();
+        ((text("namespace"), text("name")), text("resourceVersion"))
+    }
+
+    fn changed(&self, object: &Value) {
+        if let Some(key) = owner(Subject::Application, object) {
+            self.shared.queue.add(key);
+        }
+    }
+}
+
+impl Sink for Far<'_> {
+    fn begins(&mut self, list: &Value) {
+        let items = || list["items"].as_array().into_iter().flatten();
+        if let Some(seen) = &self.seen {
+            for item in items() {
+                let (place, version) = Self::place(item);
+                if seen.get(&place) != Some(&version) {
+                    self.changed(item);
+                }
+            }
+        }
+        self.seen = Some(items().map(Self::place).collect());
+    }
+
+    fn sees(&mut self, object: &Value) {
+        let (place, version) = Self::place(object);
+        self.seen.get_or_insert_default().insert(place, version);
+        self.changed(object);
+    }
+
+    fn sees_gone(&mut self, object: &Value) {
+        self.seen.get_or_insert_default().remove(&Self::place(object).0);
+        self.changed(object);
+    }
+
+    fn breaks(&mut self) {}
+}
