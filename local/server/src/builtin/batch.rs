@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::check::{Field, Found};
-use super::{schedule, workload};
+use super::{schedule, structs, workload};
 use crate::selector::object_selects;
 use crate::status::{FieldError, FieldErrorKind};
 
@@ -46,7 +46,8 @@ pub(super) fn job(object: &Value, old: Option<&Value>, found: &mut Found) {
     // A suspended Job may still be moved elsewhere.
     let suspended = old["spec"]["suspend"] == json!(true);
     if !suspended && old["spec"]["template"] != spec["template"] {
-        found.push(FieldError::invalid("spec.template", &spec["template"], "field is immutable"));
+        let shown = structs::template(&spec["template"]);
+        found.push(FieldError::invalid("spec.template", &shown, "field is immutable"));
     }
 }
 

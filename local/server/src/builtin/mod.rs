@@ -9,6 +9,7 @@ mod network; // ingresses, policies, services, endpoints
 mod pod; // pods
 mod scaling; // autoscalers, budgets
 mod schedule; // when CronJobs run
+mod structs; // specs as the reference prints them
 mod storage; // claims, volumes, classes
 mod unchanged; // what may not change of a spec
 mod volume; // volumes of pods

@@ -1,8 +1,8 @@
-//! What may not change of a spec once it is there. The reference adds a diff of its structs, which has no
-//! counterpart here.
+//! What may not change of a spec once it is there.
 
 use serde_json::Value;
 
+use super::structs;
 use crate::kinds::qos;
 use crate::quantity;
 use crate::status::FieldError;
@@ -70,7 +70,20 @@ pub(super) fn pod(part: &str, old: &Value, new: &Value, found: &mut Vec<FieldErr
     };
     let (before, after) = (plain(old), plain(new));
     if before != after {
-        found.push(FieldError::forbidden("spec", "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"));
+        // What may change is not shown.
+        let mut kept = new.clone();
+        for name in ["tolerations", "activeDeadlineSeconds", "terminationGracePeriodSeconds"] {
+            kept[name] = old[name].clone();
+        }
+        for list in ["containers", "initContainers"] {
+            let had = old[list].as_array().into_iter().flatten();
+            for (now, had) in kept[list].as_array_mut().into_iter().flatten().zip(had) {
+                now["image"] = had["image"].clone();
+            }
+        }
+        let why = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+        let shown = format!("{why}\n{}", structs::pods(old, &kept));
+        found.push(FieldError::forbidden("spec", &shown));
     }
 }
 
@@ -85,7 +98,9 @@ pub(super) fn claim(claim: &Value, old: &Value, new: &Value, found: &mut Vec<Fie
         free.push("storageClassName");
     }
     if without(old, &free) != without(new, &free) {
-        found.push(FieldError::forbidden("spec", "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"));
+        let why = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
+        let shown = format!("{why}\n{}", structs::claims(old, new));
+        found.push(FieldError::forbidden("spec", &shown));
     }
     let size = |claim: &Value| {
         quantity::nanos(claim["resources"]["requests"]["storage"].as_str().unwrap_or_default())
