@@ -447,6 +447,7 @@ fn syntax(it: &mut Evaluation, id: VertexId, options: &[&str]) -> Value {
             "hidden" => parts |= Show::HIDDEN | Show::DEFINITIONS,
             "!hidden" => parts &= !(Show::HIDDEN | Show::DEFINITIONS),
             "!attributes" => parts &= !Show::ATTRIBUTES,
+            "errors" => parts |= Show::ERRORS,
             _ => {}
         }
     }
@@ -456,6 +457,12 @@ fn syntax(it: &mut Evaluation, id: VertexId, options: &[&str]) -> Value {
         let names = if options.contains(&"raw") { Names::Kept } else { Names::Replaced };
         it.declared(id, Show::new(Style::Definition, parts), names)
     };
-    let braces = text.starts_with('{') && text.ends_with('}') && !text.contains("} & {");
-    json!({"node": if braces { "struct" } else { "expr" }, "text": text})
+    let braces = text.ends_with('}') && !text.contains("\n} & {");
+    let first = text.lines().find(|it| !it.starts_with("//")).unwrap_or_default();
+    let node = match first {
+        _ if first.starts_with("import ") => "file",
+        _ if first.starts_with('{') && braces => "struct",
+        _ => "expr",
+    };
+    json!({"node": node, "text": text})
 }

@@ -61,21 +61,11 @@ pub(crate) fn attach(program: &mut Program, fill: Fill<'_>) -> Result<ExprId, Ve
     let mut compiler = Compiler::new(taken, &[]);
     let source = Source { name: fill.name.into(), text: fill.text.into() };
     let mut file = compiler.parse(&source);
-    let decls = std::mem::take(&mut file.decls);
+    let number = compiler.program.sources.len().saturating_sub(1);
+    compiler.program.filled.push((number, fill.path.to_vec()));
     let scopes = fill.scopes.unwrap_or_default();
-    let mut value = match <[Decl; 1]>::try_from(decls) {
-        Ok([Decl::Embed(only)]) => *only,
-        Ok(only) => Expr { kind: ExprKind::Struct(only.into()), span: NOWHERE },
-        Err(decls) => Expr { kind: ExprKind::Struct(decls), span: NOWHERE },
-    };
-    for (depth, selector) in fill.path.iter().enumerate().rev() {
-        let names = if depth == 0 { None } else { scopes.get(depth) };
-        value = around(selector, value, names.map(Vec::as_slice).unwrap_or_default());
-    }
-    file.decls = match value.kind {
-        ExprKind::Struct(decls) if !fill.path.is_empty() => decls,
-        kind => vec![Decl::Embed(Box::new(Expr { kind, span: value.span }))],
-    };
+    let decls = std::mem::take(&mut file.decls);
+    file.decls = put(decls, fill.path, &scopes);
     let mut shared = FxHashMap::default();
     for name in scopes.into_iter().next().unwrap_or_default() {
         let label = compiler.program.labels.identifier(&name);
@@ -84,6 +74,24 @@ pub(crate) fn attach(program: &mut Program, fill: Fill<'_>) -> Result<ExprId, Ve
     let root = compiler.file(&file, &shared);
     *program = compiler.program;
     if compiler.errors.is_empty() { Ok(root) } else { Err(compiler.errors) }
+}
+
+/// Declarations that say at a path what those given say; `scopes` are names of further fields at
+/// the places on the way.
+pub(crate) fn put(decls: Vec<Decl>, path: &[Selector], scopes: &[Vec<Arc<str>>]) -> Vec<Decl> {
+    let mut value = match <[Decl; 1]>::try_from(decls) {
+        Ok([Decl::Embed(only)]) => *only,
+        Ok(only) => Expr { kind: ExprKind::Struct(only.into()), span: NOWHERE },
+        Err(decls) => Expr { kind: ExprKind::Struct(decls), span: NOWHERE },
+    };
+    for (depth, selector) in path.iter().enumerate().rev() {
+        let names = if depth == 0 { None } else { scopes.get(depth) };
+        value = around(selector, value, names.map(Vec::as_slice).unwrap_or_default());
+    }
+    match value.kind {
+        ExprKind::Struct(decls) if !path.is_empty() => decls,
+        kind => vec![Decl::Embed(Box::new(Expr { kind, span: value.span }))],
+    }
 }
 
 /// What has `value` at a selector; `names` are further fields that can be referred to.

@@ -48,6 +48,7 @@ mod order; // fields in the order they are printed in
 mod definition; // a package as text, not evaluated
 mod bounds; // types and bounds, simplified for printing
 mod printed; // values as CUE text
+mod texts; // scalars as CUE text
 pub mod export; // values -> data, short texts
 pub mod evaluation; // the face: paths in, answers out
 pub mod inspect; // one node as a whole

@@ -4,10 +4,12 @@ use std::fmt::Write as _;
 
 use crate::builtin::{Datum, Kinds};
 use crate::definition::{self, Docs, Places, Wanted};
+use crate::error::Fault;
 use crate::evaluator::Evaluator;
 use crate::export::{Style, is_identifier, marker};
 use crate::heap::{Source, Test, VertexId};
 use crate::program::{At, Code, ExprId, Label, LabelKind, Presence};
+use crate::texts::scalar_text;
 
 /// What the printer shows besides regular fields, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +32,8 @@ impl Show {
     pub const HIDDEN: u8 = 16;
     /// Defaults before other alternatives, every field on a line.
     pub const SPREAD: u8 = 32;
+    /// Errors stand where they are.
+    pub const ERRORS: u8 = 64;
 
     /// Parts are those above, added up.
     pub fn new(style: Style, parts: u8) -> Self {
@@ -46,7 +50,7 @@ impl Show {
         Self { style, parts }
     }
 
-    fn has(self, part: u8) -> bool {
+    pub(crate) fn has(self, part: u8) -> bool {
         self.parts & part != 0
     }
 }
@@ -116,21 +120,61 @@ impl Evaluator {
     pub(crate) fn expression_text(&mut self, id: VertexId, show: Show) -> String {
         let mut out = String::new();
         let mut later = Later::default();
+        if let Some(text) = self.failed_text(id, show) {
+            return text;
+        }
         self.write_value(id, show, &mut out, 0, &mut later);
-        let text = self.completed(out, show, later, false);
-        text.trim_end().to_owned()
+        let names = !later.imports.is_empty();
+        let inner = out.strip_prefix("{\n").and_then(|it| it.strip_suffix('}'));
+        match inner {
+            Some(inner) if names && show.style == Style::Final => {
+                let inner = inner.to_owned();
+                self.completed(inner, show, later, true)
+            }
+            _ => self.completed(out, show, later, false).trim_end().to_owned(),
+        }
     }
 
-    /// The declarations of a place, merged but not evaluated.
-    pub(crate) fn declared_text(&self, id: VertexId, show: Show, names: Names) -> String {
-        let docs = if show.has(Show::DOCS) { Docs::Kept } else { Docs::Dropped };
-        let places = match names {
-            Names::Kept => None,
-            Names::Replaced => Some(self.places()),
+    /// The first error of a value, in its place if errors are no values (O-67).
+    fn failed_text(&mut self, id: VertexId, show: Show) -> Option<String> {
+        if show.style != Style::Final || show.has(Show::ERRORS) {
+            return None;
+        }
+        let fault = self.permanent(id, 0)?;
+        Some(format!("_|_ // {}", self.told(&fault)))
+    }
+
+    /// An error in short: its path and what it says.
+    fn told(&self, fault: &Fault) -> String {
+        let path = fault.place.map(|it| self.path(it)).unwrap_or_default();
+        let colon = if path.is_empty() { "" } else { ": " };
+        format!("{path}{colon}{}", fault.message)
+    }
+
+    /// The declarations of a place, merged but not evaluated; a file if it names packages (O-61).
+    pub(crate) fn declared_text(&mut self, id: VertexId, show: Show, names: Names) -> String {
+        let (places, closed) = match names {
+            Names::Kept => (None, false),
+            Names::Replaced => {
+                let real = self.unify(id);
+                (Some(self.places()), id != self.root && self.is_closed_struct(real))
+            }
         };
         let exprs = self.source_of(id);
-        let text = definition::merged(&self.program, &exprs, &self.path(id), docs, places.as_ref());
-        definition::laid_out(&text, cue_syntax::Style::Plain).trim_end().to_owned()
+        let found =
+            definition::merged(&self.program, &exprs, &self.path(id), show, places.as_ref());
+        // A part that a definition closes is one (O-77).
+        let text = match closed {
+            true => format!("{{\n_#def\n_#def: {}\n}}", found.text),
+            false => found.heading + &found.text,
+        };
+        let layout = cue_syntax::Style::Plain;
+        match (found.fields, found.imports.as_slice()) {
+            (Some(fields), imports @ [_, ..]) if !closed => {
+                header(imports) + &definition::laid_out(&fields, layout)
+            }
+            _ => definition::laid_out(&text, layout).trim_end().to_owned(),
+        }
     }
 
     /// The expressions of every place that was evaluated.
@@ -190,24 +234,10 @@ impl Evaluator {
             let kept = text.split_inclusive('\n').filter(|it| !it.trim_start().starts_with(LETS));
             text = kept.collect();
         }
-        let mut header = String::new();
-        if whole {
-            match later.imports.as_slice() {
-                [] => {}
-                [only] => {
-                    let _ = write!(header, "import {only:?}\n\n");
-                }
-                all => {
-                    header.push_str("import (\n");
-                    for import in all {
-                        let _ = writeln!(header, "\t{import:?}");
-                    }
-                    header.push_str(")\n\n");
-                }
-            }
-            if header.is_empty() && lets {
-                header.push('\n');
-            }
+        let imports: Vec<String> = later.imports.iter().map(|it| format!("{it:?}")).collect();
+        let mut header = if whole { header(&imports) } else { String::new() };
+        if whole && header.is_empty() && lets {
+            header.push('\n');
         }
         let layout = match style {
             Style::Definition if !show.has(Show::SPREAD) => cue_syntax::Style::Simplified,
@@ -302,7 +332,8 @@ impl Evaluator {
         if let Some(fault) = self.heap.get(place).fault.or(self.heap.get(id).fault) {
             let fault = self.heap.faults[fault.0 as usize].clone();
             if !fault.kind.is_incomplete() {
-                let _ = write!(out, "_|_ // {}", fault.message);
+                let told = if style == Style::Final { self.told(&fault) } else { fault.message };
+                let _ = write!(out, "_|_ // {told}");
                 return;
             }
             // A `let` is printed by its name, what it holds where it stands.
@@ -503,62 +534,11 @@ impl Evaluator {
     }
 }
 
-/// A scalar (O-72); text of several lines is written so.
-fn scalar_text(datum: &Datum, depth: usize) -> String {
-    match datum {
-        Datum::String(text) if text.contains('\n') => multiline(text, depth),
-        Datum::Bytes(bytes) if bytes.contains(&b'\n') => {
-            let quoted = datum.cue_text();
-            let inner = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
-            let indent = "\t".repeat(depth + 1);
-            let lines: Vec<String> = inner
-                .split("\\n")
-                .map(|line| match line.replace("\\'", "'") {
-                    line if line.is_empty() => line,
-                    line => format!("{indent}{line}"),
-                })
-                .collect();
-            format!("'''\n{}\n{indent}'''", lines.join("\n"))
-        }
-        other => other.cue_text(),
+/// What names packages at the top of a file.
+fn header(imports: &[String]) -> String {
+    match imports {
+        [] => String::new(),
+        [only] => format!("import {only}\n\n"),
+        all => format!("import (\n\t{}\n)\n\n", all.join("\n\t")),
     }
-}
-
-/// A text on lines of its own, with as many `#` as it needs.
-pub(crate) fn multiline(text: &str, depth: usize) -> String {
-    let indent = "\t".repeat(depth + 1);
-    let mut hashes = String::new();
-    while text.contains(&format!("\"\"\"{hashes}")) {
-        hashes.push('#');
-    }
-    let mut out = format!("{hashes}\"\"\"\n");
-    for line in text.split('\n') {
-        let quoted = Datum::text(line).cue_text();
-        let inner = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
-        if inner.is_empty() {
-            out.push('\n');
-            continue;
-        }
-        let mut inner = inner.replace("\\\"", "\"");
-        if !hashes.is_empty() {
-            inner = escaped(&inner, &hashes);
-        }
-        let _ = writeln!(out, "{indent}{inner}");
-    }
-    let _ = write!(out, "{indent}\"\"\"{hashes}");
-    out
-}
-
-/// Escapes of a text in quotes with `#`.
-fn escaped(text: &str, hashes: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        out.push(c);
-        if c == '\\' {
-            out.push_str(hashes);
-            out.extend(chars.next());
-        }
-    }
-    out
 }

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::builtin::{Function, Kinds};
 use crate::number::Number;
+use crate::value::path::Selector;
 
 /// An expression of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -432,6 +433,8 @@ pub struct Program {
     /// Files of each imported package.
     pub(crate) packages: Vec<Vec<ExprId>>,
     pub(crate) sources: Vec<SourceText>,
+    /// Sources that hold at a path, and which.
+    pub(crate) filled: Vec<(usize, Vec<Selector>)>,
     /// Whether KubeVela's leniencies hold.
     pub(crate) lenient: bool,
 }
@@ -448,6 +451,7 @@ impl Program {
             roots: Vec::new(),
             packages: Vec::new(),
             sources: Vec::new(),
+            filled: Vec::new(),
             lenient: false,
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cue_eval::evaluation::compile_text;
-use cue_eval::{Budget, Evaluation, Style};
+use cue_eval::{Budget, Evaluation, Names, Show, Style};
 
 #[track_caller]
 fn check(text: &str, want: &str) {
@@ -58,7 +58,6 @@ fn texts_of_several_lines() {
 
 #[test]
 fn a_part_says_what_the_names_that_lead_out_stand_for() {
-    use cue_eval::{Names, Show};
     let text = "p: {\n\t// how many\n\tn: *1 | int\n}\nlet v = 2\nx: {a: p.n, b: v, c: a}\n";
     let budget = Budget { ticks: 100_000, depth: 100, bytes: 50 << 20 };
     let mut it = Evaluation::start(Arc::new(compile_text(text).unwrap()), &[], budget);
@@ -117,4 +116,16 @@ fn what_is_evaluated_has_all_its_braces() {
 #[test]
 fn bytes_that_are_no_text_are_replaced_once() {
     check("a: \"\\('x\\x80\\x95y')\"\n", "a: \"x\u{fffd}y\"\n");
+}
+
+#[test]
+fn a_part_that_names_packages_is_a_file() {
+    let budget = Budget { ticks: 100_000, depth: 100, bytes: 50 << 20 };
+    let program =
+        compile_text("import \"strings\"\na: {b: strings.MinRunes(2)}\n").expect("it compiles");
+    let mut it = Evaluation::start(Arc::new(program), &[], budget);
+    let id = it.find("a").expect("it evaluates").expect("it is there");
+    let show = Show::new(Style::Definition, 0);
+    let text = it.declared(id, show, Names::Replaced);
+    assert_eq!(text, "import \"strings\"\n\nb: strings.MinRunes(2)\n");
 }

@@ -55,7 +55,7 @@ impl<'a> Printer<'a> {
                 Err(_) => text.to_string(),
             }),
             ExprKind::String(text) => Out::primary(match slice(source, expr.span) {
-                _ if text.contains('\n') => crate::printed::multiline(text, 0),
+                _ if text.contains('\n') => crate::texts::multiline(text, 0),
                 _ => Datum::String(text.clone()).cue_text(),
             }),
             ExprKind::Bytes(_) => Out::primary(slice(source, expr.span)),
@@ -425,6 +425,7 @@ impl<'a> Printer<'a> {
             attributes,
             place: None,
             spread: self.spread,
+            documented: !field.docs.is_empty(),
         })
     }
 }

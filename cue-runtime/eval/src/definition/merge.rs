@@ -45,6 +45,8 @@ struct Merged<'a> {
     apart: bool,
     alias: Option<String>,
     attributes: Vec<String>,
+    /// There is a comment above it, printed or not.
+    documented: bool,
 }
 
 /// What the conjuncts of one place come to.
@@ -131,7 +133,8 @@ impl<'a> Printer<'a> {
         for (label, merged) in std::mem::take(&mut parts.fields) {
             let place = self.place_of(&label);
             self.path.push(label.clone());
-            let Merged { marker: mark, conjuncts, docs, apart, alias, attributes } = merged;
+            let Merged { marker: mark, conjuncts, docs, apart, alias, attributes, documented } =
+                merged;
             let value = self.merge(conjuncts);
             self.path.pop();
             if let (Some(links), Some(place)) = (&mut self.links, &place) {
@@ -147,6 +150,7 @@ impl<'a> Printer<'a> {
                 attributes,
                 place,
                 spread: self.spread,
+                documented,
             }));
         }
         if parts.open {
@@ -275,6 +279,7 @@ impl<'a> Printer<'a> {
             apart: false,
             alias: None,
             attributes: Vec::new(),
+            documented: false,
         });
         merged.marker = firmer(merged.marker, field.marker);
         // The comment above `a: b: 1` belongs to `b`, and is lost where they are merged (O-82).
@@ -285,7 +290,8 @@ impl<'a> Printer<'a> {
             merged.apart |= merged.docs.is_empty() && is_apart(&self.files[file].1, field);
             merged.docs.push(field.docs.clone());
         }
-        for attribute in &field.attributes {
+        merged.documented |= braces == Braces::Written && !field.docs.is_empty();
+        for attribute in field.attributes.iter().filter(|_| self.attributes) {
             let text = format!("@{}({})", attribute.name, attribute.body);
             if !merged.attributes.contains(&text) {
                 merged.attributes.push(text);

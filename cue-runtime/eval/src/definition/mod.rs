@@ -50,6 +50,8 @@ struct Printer<'a> {
     /// Labels of the place being merged.
     path: Vec<String>,
     docs: Docs,
+    /// Attributes of fields are printed.
+    attributes: bool,
     /// Structs have braces, however short.
     spread: bool,
     /// What names that lead out of a part are replaced by.
@@ -113,6 +115,7 @@ impl<'a> Printer<'a> {
             depth: 0,
             path: Vec::new(),
             docs: Docs::Kept,
+            attributes: true,
             spread: false,
             outside: None,
             scopes: FxHashMap::default(),

@@ -54,6 +54,8 @@ pub(super) struct Declared {
     pub(super) place: Option<String>,
     /// A struct that is its value has braces, however short.
     pub(super) spread: bool,
+    /// There is a comment above it, printed or not.
+    pub(super) documented: bool,
 }
 
 impl Declared {
@@ -67,7 +69,7 @@ impl Declared {
         let regular = !self.label.starts_with(['#', '_']);
         let plain =
             self.attributes.is_empty() && inner.attributes.is_empty() && self.alias.is_none();
-        (regular && plain && inner.docs.is_empty()).then_some(inner)
+        (regular && plain && inner.docs.is_empty() && !inner.documented).then_some(inner)
     }
 }
 

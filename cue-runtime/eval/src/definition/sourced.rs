@@ -8,12 +8,13 @@ use cue_syntax::ast::{
 };
 use rustc_hash::FxHashMap;
 
-use crate::definition::Printer;
 use crate::definition::expr::{class, label_text};
 use crate::definition::found::Found;
 use crate::definition::merge::Conjunct;
 use crate::definition::out::Out;
 use crate::definition::scope::{Bound, LetValue, Scope};
+use crate::definition::{Heading, Printer, import_text};
+use crate::printed::Show;
 use crate::program::{At, ExprId, Program};
 
 /// The expressions of one value.
@@ -65,7 +66,15 @@ pub(crate) enum Docs {
 /// The sources of a program as trees, each with its text.
 fn parsed(program: &Program) -> Vec<(File, Arc<str>)> {
     let sources = program.sources.iter();
-    sources.map(|it| (cue_syntax::parse_file(&it.text).file, it.text.clone())).collect()
+    let mut files: Vec<_> =
+        sources.map(|it| (cue_syntax::parse_file(&it.text).file, it.text.clone())).collect();
+    for (number, path) in &program.filled {
+        if let Some((file, _)) = files.get_mut(*number) {
+            let decls = std::mem::take(&mut file.decls);
+            file.decls = crate::attach::put(decls, path, &[]);
+        }
+    }
+    files
 }
 
 fn printer<'a>(
@@ -81,13 +90,14 @@ pub(crate) fn merged(
     program: &Program,
     exprs: &[ExprId],
     part: &str,
-    docs: Docs,
+    show: Show,
     places: Option<&Places>,
-) -> String {
+) -> Merged {
     let files = parsed(program);
     let found = Found::default();
     let mut printer = printer(program, &files, &found);
-    printer.docs = docs;
+    printer.docs = if show.has(Show::DOCS) { Docs::Kept } else { Docs::Dropped };
+    printer.attributes = show.has(Show::ATTRIBUTES);
     let (index, scopes) = printer.index_files(&files);
     let mut conjuncts = Vec::new();
     for expr in exprs {
@@ -106,7 +116,23 @@ pub(crate) fn merged(
         let index = Rc::new(index);
         printer.outside = Some(Outside { index, program, places, part: part.to_owned() });
     }
-    printer.merge(conjuncts).text()
+    let whole = part.is_empty() && printer.docs == Docs::Kept;
+    let heading = files.first().filter(|_| whole).map(|it| Heading::of(&it.1).below);
+    let value = printer.merge(conjuncts);
+    let fields = matches!(value, Out::Struct(_)).then(|| value.fields());
+    let imports = printer.imports.iter().map(import_text).collect();
+    Merged { text: value.text(), fields, imports, heading: heading.unwrap_or_default() }
+}
+
+/// A place, merged.
+pub(crate) struct Merged {
+    pub(crate) text: String,
+    /// Of a struct, what is in its braces.
+    pub(crate) fields: Option<String>,
+    /// Packages that it names.
+    pub(crate) imports: Vec<String>,
+    /// The comment at the top of the file, if this is the whole.
+    pub(crate) heading: String,
 }
 
 /// The texts of expressions, and what they need.
