@@ -124,3 +124,42 @@ async fn simulated_pods_say_so() {
         b"simulated: container c of pod running runs nothing, so it writes no log\n"
     );
 }
+
+#[tokio::test]
+async fn a_crowd_of_watches_is_told_everything_in_order() {
+    const WATCHES: usize = 30;
+    const WRITES: usize = 40;
+    let plane = Plane::new(Options::default()).unwrap();
+    let (_, list) = ask(&plane, "GET", MAPS, JSON, Value::Null).await;
+    let version = list["metadata"]["resourceVersion"].as_str().unwrap().to_owned();
+    let mut watches = Vec::new();
+    for _ in 0..WATCHES {
+        let path = format!("{MAPS}?watch=true&resourceVersion={version}");
+        let request = Request::builder().uri(path).body(Body::empty()).unwrap();
+        let answer = plane.service().oneshot(request).await.unwrap();
+        watches.push(tokio::spawn(async move {
+            let (mut body, mut seen, mut pieces) = (answer.into_body(), Vec::new(), 0);
+            while seen.len() < WRITES {
+                let bytes = body.frame().await.unwrap().unwrap().into_data().unwrap();
+                pieces += 1;
+                for line in std::str::from_utf8(&bytes).unwrap().lines() {
+                    let event: Value = serde_json::from_str(line).unwrap();
+                    assert_eq!(event["type"], json!("ADDED"));
+                    seen.push(event["object"]["metadata"]["name"].as_str().unwrap().to_owned());
+                }
+            }
+            (seen, pieces)
+        }));
+    }
+    let wanted: Vec<String> = (0..WRITES).map(|index| format!("map-{index}")).collect();
+    for name in &wanted {
+        let (code, _) = ask(&plane, "POST", MAPS, JSON, json!({"metadata": {"name": name}})).await;
+        assert_eq!(code, 201);
+        tokio::task::yield_now().await;
+    }
+    for watch in watches {
+        let (seen, pieces) = watch.await.unwrap();
+        assert_eq!(seen, wanted);
+        assert!(pieces < WRITES, "{pieces} pieces for {WRITES} events");
+    }
+}

@@ -76,13 +76,13 @@ const BEAT: Duration = Duration::from_secs(60);
 
 /// How much longer changes are gathered before they are told, for each watch that is told of them: a
 /// write to the socket costs more than what is in it.
-const PATIENCE: Duration = Duration::from_micros(250);
+const PATIENCE: Duration = Duration::from_micros(500);
 
 /// Watches that are told at once, however fast changes come.
 const FEW: usize = 20;
 
 /// A change is never told later than this.
-const LATEST: Duration = Duration::from_millis(25);
+const LATEST: Duration = Duration::from_millis(50);
 
 /// A watch that is being answered.
 struct Watching {
