@@ -291,7 +291,7 @@ impl<'a> Printer<'a> {
             if let (Some(links), Some(place), true) =
                 (&mut self.links, place, met.contains(&&*name.name))
             {
-                links.printed(&place, true);
+                links.printed_aliased(&place);
             }
             met.push(&name.name);
         }

@@ -77,10 +77,7 @@ impl Links {
     }
 
     /// The field of a place was printed. Names after it are tied only if there was none before.
-    pub(super) fn printed(&mut self, place: &str, aliased: bool) {
-        if aliased {
-            self.aliased.insert(place.to_owned());
-        }
+    pub(super) fn printed(&mut self, place: &str) {
         let Some(known) = self.places.get_mut(place) else {
             self.places.insert(place.to_owned(), Known { printed: true, waiting: Vec::new() });
             return;
@@ -90,6 +87,12 @@ impl Links {
                 reference.place = Some(place.to_owned());
             }
         }
+    }
+
+    /// The same where no name is recognized.
+    pub(super) fn printed_aliased(&mut self, place: &str) {
+        self.aliased.insert(place.to_owned());
+        self.printed(place);
     }
 
     /// Names for all marks, in the order of the text; fields that need an alias get it.

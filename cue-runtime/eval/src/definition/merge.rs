@@ -138,7 +138,10 @@ impl<'a> Printer<'a> {
             let value = self.merge(conjuncts);
             self.path.pop();
             if let (Some(links), Some(place)) = (&mut self.links, &place) {
-                links.printed(place, alias.is_some());
+                match alias {
+                    Some(_) => links.printed_aliased(place),
+                    None => links.printed(place),
+                }
             }
             let label = format!("{label}{}", marker(mark));
             items.push(Item::Field(Declared {
