@@ -245,6 +245,14 @@ impl World for Cluster {
             if answer.is_null() {
                 return Err(Error::Unavailable("connection refused".into()));
             }
+            // `needs` is a header without which `challenge` is the answer.
+            let needs = answer["needs"].as_str();
+            let has = |wanted: &str| headers.iter().any(|it| it == wanted);
+            if needs.is_some_and(|it| !has(it)) {
+                let challenge = answer["challenge"].as_str().unwrap_or_default().to_owned();
+                let headers = vec![("Www-Authenticate".to_owned(), challenge)];
+                return Ok(HttpResponse { status: 401, body: String::new(), headers });
+            }
             let body = match &answer["body"] {
                 Value::String(text) => text.clone(),
                 other => other.to_string(),

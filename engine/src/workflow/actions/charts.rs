@@ -8,7 +8,7 @@ use lateen_charts::files::Files;
 use lateen_charts::{helm, kustomize, versions};
 use serde_json::{Value, json};
 
-use super::{Acting, Asked, Done, Trouble, explain, git};
+use super::{Acting, Asked, Done, Trouble, explain, git, registry};
 use crate::api::{ApplicationSpec, V1BETA1};
 use crate::workflow::partial;
 use crate::world::{Checkout, HttpRequest, Login, ObjectRef, World};
@@ -178,10 +178,15 @@ async fn chart_files(
     if source.is_empty() {
         return Err("chart.source says where the chart is".into());
     }
-    if source.starts_with("oci://") || text("repoURL").starts_with("oci://") {
-        return Err(format!(
-            "{source}: charts are not fetched from OCI registries; use a git repository, a helm repository or an archive"
-        ));
+    let repository = text("repoURL").trim_end_matches('/');
+    let address = match repository.starts_with("oci://") {
+        true => format!("{repository}/{source}"),
+        false => source.to_owned(),
+    };
+    if address.starts_with("oci://") {
+        let login = login(world, chart, owner.namespace).await?;
+        let packed = registry::chart(world, &address, text("version"), &login).await?;
+        return Files::from_archive(&packed).map_err(|error| format!("{address}: {error}"));
     }
     if is_git(source) || !path.is_empty() {
         let (files, _) = checkout(world, chart, (owner.namespace, owner.once)).await?;

@@ -33,9 +33,11 @@ pub(super) async fn login(
         let bytes = text.and_then(|it| STANDARD.decode(it).ok()).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
     };
+    let (user, password) = docker(&part(&[".dockerconfigjson"])).unwrap_or_default();
+    let given = |text: String, other: String| if text.is_empty() { other } else { text };
     let login = Login {
-        user: part(&["username", "user"]).trim().to_owned(),
-        password: part(&["password", "token", "bearerToken"]).trim().to_owned(),
+        user: given(part(&["username", "user"]).trim().to_owned(), user),
+        password: given(part(&["password", "token", "bearerToken"]).trim().to_owned(), password),
         key: part(&["ssh-privatekey", "sshPrivateKey", "identity"]),
         known_hosts: part(&["known_hosts", "knownHosts"]),
     };
@@ -43,6 +45,18 @@ pub(super) async fn login(
         return Err(format!("{name}: there is no username, password, token or ssh-privatekey"));
     }
     Ok(login)
+}
+
+/// User and password of the first registry in a Secret of type `kubernetes.io/dockerconfigjson`.
+fn docker(text: &str) -> Option<(String, String)> {
+    let config: Value = serde_json::from_str(text).ok()?;
+    let entry = config["auths"].as_object()?.values().next()?;
+    if let (Some(user), Some(password)) = (entry["username"].as_str(), entry["password"].as_str()) {
+        return Some((user.to_owned(), password.to_owned()));
+    }
+    let both = String::from_utf8(STANDARD.decode(entry["auth"].as_str()?).ok()?).ok()?;
+    let (user, password) = both.split_once(':')?;
+    Some((user.to_owned(), password.to_owned()))
 }
 
 /// Pushes objects, one to a file.

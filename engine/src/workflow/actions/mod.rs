@@ -19,6 +19,7 @@ pub(super) mod operator; // steps that operators carry out
 mod patching; // laying patches over objects
 mod prometheus; // measurements and how long they held
 mod query; // questions about what an Application made
+mod registry; // charts of OCI registries
 pub mod rendering; // actions of components and traits
 mod web; // HTTP
 
