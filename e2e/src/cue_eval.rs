@@ -319,8 +319,11 @@ fn node_record(node: &Node, label_kind: &str) -> Value {
         out.insert("len".into(), length.into());
     }
     out.insert("open_list".into(), node.open_list.into());
-    let fields: Vec<&str> =
-        node.members.iter().filter(|it| it.1 != LabelKind::Index).map(|it| it.0.as_str()).collect();
+    // What may still be something else lists no fields.
+    let several = kind_names(node.kinds).as_array().is_some_and(|it| it.len() > 1);
+    let open = node.syntax.is_some() && node.default.is_none() && (node.choice || several);
+    let members = node.members.iter().filter(|it| !open && it.1 != LabelKind::Index);
+    let fields: Vec<&str> = members.map(|it| it.0.as_str()).collect();
     out.insert("fields".into(), json!(fields));
     out.insert("closed".into(), node.closed.into());
     if !node.child_error {

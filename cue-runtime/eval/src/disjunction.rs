@@ -104,13 +104,14 @@ impl Evaluator {
     }
 
     /// What a reference to a vertex means: where an alternative of it is being tried, that (D-10).
-    pub(crate) fn tried(&self, mut id: VertexId) -> VertexId {
+    pub(crate) fn tried(&self, id: VertexId) -> VertexId {
+        let mut stands = id;
         for (choice, candidate) in &self.trying {
-            if id == *choice && self.is_ancestor(*candidate, self.place) {
-                id = *candidate;
+            if stands == *choice {
+                stands = *candidate;
             }
         }
-        id
+        if stands != id && self.is_ancestor(stands, self.place) { stands } else { id }
     }
 
     /// The error of a value whose alternatives have all failed (cue-errors 1.4).

@@ -31,6 +31,8 @@ pub struct Node {
     pub kinds: Kinds,
     /// A scalar's value.
     pub value: Option<Datum>,
+    /// Whether alternatives are left.
+    pub choice: bool,
     /// The default of a choice.
     pub default: Option<Box<Node>>,
     /// Types, bounds and choices as CUE text.
@@ -60,6 +62,7 @@ impl Evaluation {
             class: Class::Open,
             kinds: Kinds::BOTTOM,
             value: None,
+            choice: false,
             default: None,
             syntax: None,
             length: None,
@@ -106,6 +109,7 @@ impl Evaluation {
         }
         node.kinds = it.kinds_of(real);
         if it.heap.get(real).choice.is_some() {
+            node.choice = true;
             node.closed = false;
             if let Some(default) = it.default_of(real).filter(|default| *default != real) {
                 let mut default = self.inspect(default);

@@ -212,6 +212,13 @@ impl Evaluator {
         self.list_rest(id);
         self.unknown_patterns(id);
         self.settle_order(id);
+        // An alternative may refer to what only the next choice brings.
+        if !work.disjunctions.is_empty() && !self.heap.get(id).picks.is_empty() {
+            let fault = self.heap.get(id).fault.map(|it| self.heap.faults[it.0 as usize].kind);
+            if fault == Some(Kind::Incomplete) {
+                self.heap.get_mut(id).fault = None;
+            }
+        }
         if !work.disjunctions.is_empty() && self.heap.get(id).fault.is_none() {
             self.note_open(id, true);
             if let Some((fault, on)) = self.choose(id, &work.disjunctions) {
