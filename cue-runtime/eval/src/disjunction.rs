@@ -2,7 +2,7 @@
 
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{Choice, Disjunction, FaultId, State, Vertex, VertexId};
+use crate::heap::{Choice, Conjunct, Disjunction, FaultId, Source, State, Vertex, VertexId};
 use crate::program::{At, ExprId, Label, LabelKind, Presence};
 
 /// Structs among the alternatives that another one is compared with.
@@ -13,7 +13,10 @@ const MOST_NESTED: u32 = 50;
 
 impl Evaluator {
     pub(crate) fn pick(&self, id: VertexId, expr: ExprId) -> Option<usize> {
-        self.heap.get(id).picks.iter().find(|it| it.0 == expr).map(|it| it.1 as usize)
+        let picks = &self.heap.get(id).picks;
+        let exact = picks.iter().find(|it| it.0 == expr);
+        let found = exact.or_else(|| picks.iter().find(|it| self.program.says_same(it.0, expr)));
+        found.map(|it| it.1 as usize)
     }
 
     /// Tries the alternatives of the first disjunction; a candidate with more of them does the
@@ -29,6 +32,8 @@ impl Evaluator {
         let mut choice = Choice::default();
         let mut failed: Vec<VertexId> = Vec::new();
         let mut unknown: Vec<VertexId> = Vec::new();
+        let mut plain: Vec<VertexId> = Vec::new();
+        let mut nested = false;
         for (pick, mark) in disjunction.marks.iter().enumerate() {
             if let Err(fault) = self.tick() {
                 self.heap.get_mut(id).fault = Some(fault);
@@ -65,6 +70,7 @@ impl Evaluator {
             }
             match self.heap.get(candidate).choice.clone() {
                 Some(inner) => {
+                    nested |= !inner.defaults.is_empty();
                     for each in &inner.all {
                         let default =
                             default && (inner.defaults.is_empty() || inner.defaults.contains(each));
@@ -72,10 +78,16 @@ impl Evaluator {
                     }
                 }
                 None => {
-                    let default = default && !self.heap.get(candidate).demoted;
-                    self.add_alternative(&mut choice, candidate, default);
+                    // Of one that is nested, and not of another one here, no mark is left (D-4).
+                    let demoted = disjunctions.len() > 1 && self.heap.get(candidate).demoted;
+                    self.add_alternative(&mut choice, candidate, default && !demoted);
+                    plain.push(candidate);
                 }
             }
+        }
+        // Beside marks of nested alternatives what has none is no default (D-3).
+        if nested && !marked && disjunctions.len() == 1 {
+            choice.defaults.retain(|it| !plain.contains(it));
         }
         // What may never resolve gives way to what already holds: `*status.ready | false`.
         if unknown.len() < choice.all.len() {
@@ -103,6 +115,28 @@ impl Evaluator {
         None
     }
 
+    /// Whether fields that are plain scalars and types contradict each other already: then no further
+    /// choice helps (D-8).
+    pub(crate) fn tags_differ(&mut self, id: VertexId) -> bool {
+        for index in 0..self.heap.get(id).arcs.len() {
+            let arc = &self.heap.get(id).arcs[index];
+            let (vertex, presence) = (arc.vertex, arc.presence);
+            let conjuncts = &self.heap.get(vertex).conjuncts;
+            let plain = |it: &Conjunct| match it.source {
+                Source::Expr(expr, _) => self.program.code(expr).is_tag(),
+                Source::Data(_) | Source::Vertex(_) => false,
+            };
+            if presence != Presence::Member || conjuncts.len() < 2 || !conjuncts.iter().all(plain) {
+                continue;
+            }
+            let vertex = self.unify(vertex);
+            if self.heap.get(vertex).fault.is_some() {
+                return true;
+            }
+        }
+        false
+    }
+
     /// What a reference to a vertex means: where an alternative of it is being tried, that (D-10).
     pub(crate) fn tried(&self, id: VertexId) -> VertexId {
         let mut stands = id;
@@ -116,6 +150,10 @@ impl Evaluator {
 
     /// The error of a value whose alternatives have all failed (cue-errors 1.4).
     fn no_alternative(&mut self, id: VertexId, failed: &[VertexId], unknown: &[VertexId]) {
+        if self.spent.is_some() {
+            self.heap.get_mut(id).fault = self.spent;
+            return;
+        }
         // Of several disjunctions the last says why, for the alternatives reached last.
         let last = failed.iter().rev().find(|it| self.exhausted.contains(it)).copied();
         self.exhausted.insert(id);

@@ -82,6 +82,8 @@ pub(crate) struct Evaluator {
     pub(crate) inbox: Vec<(VertexId, Conjunct)>,
     /// Counts what was found out; what waits is not tried again before.
     pub(crate) epoch: u64,
+    /// Structs whose fields were evaluated from the beginning, or from the end (`true`).
+    pub(crate) chains: FxHashSet<(VertexId, Option<Label>, bool)>,
     /// Who shares a vertex.
     pub(crate) sharers: FxHashMap<VertexId, Vec<VertexId>>,
     pub(crate) definitions: FxHashMap<VertexId, u32>,
@@ -147,6 +149,7 @@ impl Evaluator {
             copies: FxHashMap::default(),
             inbox: Vec::new(),
             epoch: 0,
+            chains: FxHashSet::default(),
             sharers: FxHashMap::default(),
             definitions: FxHashMap::default(),
             shallow: FxHashSet::default(),

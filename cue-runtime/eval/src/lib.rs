@@ -24,6 +24,7 @@ mod arcs; // what a vertex gets: conjuncts, fields, patterns
 mod unify; // conjuncts -> arcs, scalars
 mod sharing; // vertices that are references and nothing else
 mod reference; // what a vertex takes from another
+mod chains; // long chains of references
 mod tasks; // computed fields, comprehensions
 mod literals; // struct and list literals, data -> arcs
 mod conflict; // kinds and scalars that disagree

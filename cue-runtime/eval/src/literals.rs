@@ -206,7 +206,13 @@ impl Evaluator {
         let program = self.program.clone();
         let code = &program.structs[literal as usize];
         let vertex = self.heap.get_mut(id);
-        let again = work.inner.iter().position(|it| it.0 == literal && it.1 == env);
+        let again = match work.newest_inner.is_none_or(|it| it.0 < env.0) {
+            true => {
+                work.newest_inner = Some(env);
+                None
+            }
+            false => work.inner.iter().position(|it| it.0 == literal && it.1 == env),
+        };
         let placed = match vertex.placed.iter().position(|it| it.literal == literal) {
             Some(known) => {
                 vertex.placed[known].repeats += u32::from(again.is_none());

@@ -361,6 +361,19 @@ impl Code {
         )
     }
 
+    /// A scalar or a type that is written there.
+    pub(crate) fn is_tag(&self) -> bool {
+        matches!(
+            self,
+            Code::Null
+                | Code::Bool(_)
+                | Code::Number(_)
+                | Code::String(_)
+                | Code::Bytes(_)
+                | Code::Type(..)
+        )
+    }
+
     /// Whether it is a reference or has to be computed (S-23).
     pub(crate) fn is_computed(&self) -> bool {
         matches!(
@@ -440,6 +453,28 @@ pub struct Program {
 }
 
 impl Program {
+    /// Whether two disjunctions are of the same scalars and types in the same order.
+    pub(crate) fn says_same(&self, left: ExprId, right: ExprId) -> bool {
+        let (Code::Disjoin(left), Code::Disjoin(right)) = (self.code(left), self.code(right))
+        else {
+            return false;
+        };
+        let same = |left: ExprId, right: ExprId| match (self.code(left), self.code(right)) {
+            (Code::Null, Code::Null) | (Code::Top, Code::Top) => true,
+            (Code::Bool(left), Code::Bool(right)) => left == right,
+            (Code::Number(left), Code::Number(right)) => left.cue_text() == right.cue_text(),
+            (Code::String(left), Code::String(right)) => left == right,
+            (Code::Bytes(left), Code::Bytes(right)) => left == right,
+            (Code::Type(_, left), Code::Type(_, right)) => left == right,
+            _ => false,
+        };
+        left.len() == right.len()
+            && left
+                .iter()
+                .zip(right)
+                .all(|(left, right)| left.1 == right.1 && same(left.0, right.0))
+    }
+
     pub(crate) fn empty() -> Self {
         Program {
             codes: Vec::new(),

@@ -5,7 +5,7 @@ use crate::builtin::Datum;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{Conjunct, Contribution, EnvId, FaultId, Source, VertexId};
-use crate::program::{ExprId, Label, LabelKind};
+use crate::program::{ExprId, Label, LabelKind, Presence};
 use crate::unify::{Computed, Pending, Work};
 
 impl Evaluator {
@@ -131,6 +131,24 @@ impl Evaluator {
                 true
             }
         }
+    }
+
+    /// Comprehensions that wait are tried again: those whose field has come, else all.
+    pub(crate) fn wake(&mut self, work: &mut Work) {
+        let come = |fault: FaultId| {
+            let awaits = self.heap.faults[fault.0 as usize].awaits;
+            let Some((id, Some(label))) = awaits else { return true };
+            let arc = self.heap.arc(self.follow(id), label);
+            arc.is_some_and(|it| it.presence == Presence::Member)
+        };
+        let (mut ready, waiting): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut work.waiting).into_iter().partition(|it| come(it.1));
+        if ready.is_empty() {
+            ready = waiting;
+        } else {
+            work.waiting = waiting;
+        }
+        work.comprehensions.extend(ready.into_iter().map(|it| it.0));
     }
 
     /// Takes the conjuncts that wait once more.

@@ -10,7 +10,7 @@ use crate::heap::{
     By, Conjunct, Cycle, Disjunction, EnvId, EnvKind, FaultId, Groups, Lineage, Source, State,
     Test, VertexId,
 };
-use crate::program::{At, Callee, Code, Declaration, ExprId, Label, Plain, Presence};
+use crate::program::{At, Callee, Code, Declaration, ExprId, Label, Plain, Presence, Program};
 
 /// A comprehension that has not yielded yet.
 pub(crate) struct Pending {
@@ -56,6 +56,9 @@ pub(crate) struct Work {
     /// References and what has to be computed: after what is written (S-23).
     pub(crate) later: VecDeque<Conjunct>,
     pub(crate) seen: Vec<(ExprId, EnvId, Groups)>,
+    /// The newest environments in `seen` and in `inner`: what is newer has not been met.
+    pub(crate) newest_seen: Option<EnvId>,
+    pub(crate) newest_inner: Option<EnvId>,
     pub(crate) seen_vertices: Vec<(VertexId, Groups)>,
     /// The environment and the embedding group of a literal that came in; it comes again for other closing values.
     pub(crate) inner: Vec<(u32, EnvId, EnvId, Option<u32>)>,
@@ -72,9 +75,13 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// A disjunction counts once, for however many closing values it comes.
-    fn disjoin(&mut self, disjunction: Disjunction) {
-        if self.disjunctions.iter().all(|it| it.expr != disjunction.expr) {
+    /// A disjunction counts once, for however many closing values it comes, and so do those that say
+    /// the same.
+    fn disjoin(&mut self, disjunction: Disjunction, program: &Program) {
+        let same = |it: &Disjunction| {
+            it.expr == disjunction.expr || program.says_same(it.expr, disjunction.expr)
+        };
+        if !self.disjunctions.iter().any(same) {
             self.disjunctions.push(disjunction);
         }
     }
@@ -102,6 +109,12 @@ impl Evaluator {
             vertex.state = State::Done;
             vertex.fault = Some(fault);
             return id;
+        }
+        if self.depth >= self.budget.depth / 2 {
+            self.begin_chain(id);
+            if self.follow(id) != id || self.heap.get(id).state != State::New {
+                return self.unify(id);
+            }
         }
         self.depth += 1;
         let before = std::mem::replace(&mut self.current, id);
@@ -180,7 +193,7 @@ impl Evaluator {
             // What waits is tried again once more is known.
             if tried != self.epoch {
                 tried = self.epoch;
-                work.comprehensions.extend(work.waiting.drain(..).map(|it| it.0));
+                self.wake(&mut work);
                 self.held(id, &mut work);
                 continue;
             }
@@ -221,6 +234,9 @@ impl Evaluator {
         }
         if !work.disjunctions.is_empty() && self.heap.get(id).fault.is_none() {
             self.note_open(id, true);
+            if !self.heap.get(id).picks.is_empty() && self.tags_differ(id) {
+                return;
+            }
             if let Some((fault, on)) = self.choose(id, &work.disjunctions) {
                 self.suspend(id, work, fault, on);
                 return;
@@ -295,7 +311,12 @@ impl Evaluator {
             Source::Vertex(target) => self.take_vertex(id, target, &conjunct, work),
             Source::Expr(expr, env) => {
                 let mut met = false;
-                for (other, other_env, groups) in &work.seen {
+                let new = work.newest_seen.is_none_or(|it| it.0 < env.0);
+                if new {
+                    work.newest_seen = Some(env);
+                }
+                let known = if new { &[][..] } else { &work.seen[..] };
+                for (other, other_env, groups) in known {
                     if *other == expr && *other_env == env {
                         met = true;
                         if conjunct.groups.iter().all(|it| groups.contains(it)) {
@@ -377,7 +398,7 @@ impl Evaluator {
                     return;
                 }
                 let marks = alternatives.iter().map(|it| it.1).collect();
-                work.disjoin(Disjunction { expr, marks });
+                work.disjoin(Disjunction { expr, marks }, &self.program);
             }
             Code::Bound(compare, operand) => match self.scalar(operand, env) {
                 Ok(datum) => {
@@ -476,7 +497,7 @@ impl Evaluator {
                             return;
                         }
                         let marks = vec![false; elements.len()];
-                        work.disjoin(Disjunction { expr, marks });
+                        work.disjoin(Disjunction { expr, marks }, &self.program);
                     }
                     Err(fault) => self.hold(id, fault, &conjunct, work),
                 }
