@@ -355,12 +355,11 @@ impl Delivery<'_> {
     /// # Errors
     /// As [`Collector::run`].
     pub async fn collect(&self, extent: Extent) -> Result<Collected, Error> {
-        let unwritten = match extent {
+        match extent {
             // A version that asks for nothing has a tracker too: it says that the rest is over.
-            Extent::History => self.state().trackers.unwritten(),
-            Extent::Marked | Extent::Everything => Vec::new(),
-        };
-        self.write_trackers(unwritten).await?;
+            Extent::History => self.write_trackers().await?,
+            Extent::Marked | Extent::Everything => {}
+        }
         let trackers = self.state().trackers.clone();
         Collector::new((self.world, self.objects), self.app, &self.rules, &trackers)
             .run(extent)

@@ -43,8 +43,7 @@ impl Delivery<'_> {
                 Err(error) => results.push(Err(error)),
             }
         }
-        let unwritten = self.state().trackers.unwritten();
-        results.push(self.write_trackers(unwritten).await);
+        results.push(self.write_trackers().await);
         joined(results).map(drop)
     }
 

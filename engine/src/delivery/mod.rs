@@ -27,7 +27,7 @@ pub use self::rules::Rules;
 pub use self::trackers::Trackers;
 
 use crate::api::application::{AppliedResource, ServiceStatus};
-use crate::api::{Application, Component, DefinitionKind, ManagedResource, V1BETA1};
+use crate::api::{Application, Component, DefinitionKind, ManagedResource, V1BETA1, object};
 use crate::render::{Context, Definitions, Placed, Templates};
 use crate::settings::Admission;
 use crate::workflow::actions::{Applied, Host};
@@ -52,6 +52,8 @@ pub struct Delivery<'a> {
     /// What may be delivered at all.
     pub admission: Admission,
     state: Mutex<State>,
+    /// Held while trackers are written.
+    writing: futures::lock::Mutex<()>,
 }
 
 /// What changes while delivering.
@@ -80,19 +82,41 @@ impl<'a> Delivery<'a> {
             seen: HashMap::new(),
         };
         let state = Mutex::new(state);
-        let admission = Admission::default();
-        Self { world, objects, app, definitions, context, templates, rules, admission, state }
+        let (admission, writing) = Default::default();
+        Self {
+            world,
+            objects,
+            app,
+            definitions,
+            context,
+            templates,
+            rules,
+            admission,
+            state,
+            writing,
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn write_trackers(&self, unwritten: Vec<Value>) -> Result<(), Error> {
+    /// Writes the trackers that differ from what the cluster has. One at a time: of two writes that
+    /// are under way, the older might come last, and objects would be there that no tracker names.
+    async fn write_trackers(&self) -> Result<(), Error> {
+        let _turn = self.writing.lock().await;
+        let unwritten = self.state().trackers.unwritten();
+        let mut written = Ok(());
         for tracker in unwritten {
-            self.world.apply(&tracker, "", Apply { force: true }).await?;
+            if written.is_ok() {
+                written = self.world.apply(&tracker, "", Apply { force: true }).await.map(drop);
+            }
+            if written.is_err() {
+                // Whoever comes next finds it unwritten, and fails as well.
+                self.state().trackers.unsettle(object::text(&tracker, "/metadata/name"));
+            }
         }
-        Ok(())
+        written
     }
 
     /// Remembers what is live.
@@ -184,11 +208,8 @@ impl Host for Delivery<'_> {
 
     fn forget<'a>(&'a self, at: &'a ObjectRef) -> Call<'a, ()> {
         Box::pin(async move {
-            let unwritten = {
-                let trackers = &mut self.state().trackers;
-                if trackers.deleted(at) { trackers.unwritten() } else { Vec::new() }
-            };
-            self.write_trackers(unwritten).await
+            let known = self.state().trackers.deleted(at);
+            if known { self.write_trackers().await } else { Ok(()) }
         })
     }
 

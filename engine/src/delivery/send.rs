@@ -40,15 +40,14 @@ impl Delivery<'_> {
             let state = self.state();
             objects.iter().map(|it| state.trackers.has(it, cluster)).collect()
         };
-        let unwritten = {
+        {
             let trackers = &mut self.state().trackers;
             for object in &objects {
                 trackers.record(object, cluster, self.rules.lifetime(object));
             }
             trackers.begin();
-            trackers.unwritten()
-        };
-        self.write_trackers(unwritten).await?;
+        }
+        self.write_trackers().await?;
         let mut calls: Vec<Call<'_, Value>> = Vec::with_capacity(objects.len());
         for (object, known) in objects.iter().zip(known) {
             calls.push(Box::pin(self.apply(object.clone(), cluster, known, Moment::Update)));

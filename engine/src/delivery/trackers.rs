@@ -165,6 +165,13 @@ impl Trackers {
         out
     }
 
+    /// The tracker of this name could not be written.
+    pub(super) fn unsettle(&mut self, name: &str) {
+        for tracker in [&mut self.current, &mut self.root] {
+            tracker.changed |= tracker.content.metadata.name == name;
+        }
+    }
+
     /// The manifest that was recorded for an object.
     pub(super) fn manifest(&self, at: &ObjectRef) -> Option<&Value> {
         let key = reference(at).key();
