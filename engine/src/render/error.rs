@@ -134,29 +134,6 @@ fn validation(part: &Part, user: &[String], diagnostics: &[Diagnostic]) -> Strin
     )
 }
 
-/// Two literals that disagree inside a disjunction, in the order KubeVela's CUE names them: ours is the other way round.
-fn swapped(message: &str) -> Option<String> {
-    let rest = message.strip_prefix("conflicting values ")?;
-    let (values, kinds) = match rest.split_once(" (mismatched types ") {
-        Some((values, kinds)) => (values, kinds.strip_suffix(')')?.split_once(" and ")),
-        None => (rest, None),
-    };
-    let literal = |it: &str| {
-        it.starts_with(|it: char| it == '"' || it == '-' || it.is_ascii_digit())
-            || ["true", "false", "null"].contains(&it)
-    };
-    let (left, right) = values
-        .match_indices(" and ")
-        .map(|(at, and)| (&values[..at], &values[at + and.len()..]))
-        .find(|(left, right)| literal(left) && literal(right))?;
-    Some(match kinds {
-        Some((one, other)) => {
-            format!("conflicting values {right} and {left} (mismatched types {other} and {one})")
-        }
-        None => format!("conflicting values {right} and {left}"),
-    })
-}
-
 /// What is told of a template whose parameters do not fit: that, and of a workload what else is wrong in its
 /// template, but not where it meets them again nor what becomes of them in texts and calls. (With the evaluator of
 /// its CUE 0.14; with the older one KubeVela repeats them.)
@@ -234,7 +211,7 @@ fn sections(user: &[String], diagnostics: &[Diagnostic]) -> String {
         let chosen = choices.iter().any(|path| {
             it.path.strip_prefix(path).is_some_and(|it| it.is_empty() || it.starts_with('.'))
         });
-        let message = swapped(&it.message).or_else(|| literal_first(&it.message));
+        let message = literal_first(&it.message);
         match message.filter(|_| chosen) {
             Some(message) => line(&Diagnostic { message, ..it.clone() }),
             None => line(it),
