@@ -1,0 +1,244 @@
+//! Arguments of calls as functions take them (S-52).
+
+use super::{Called, quoted};
+use crate::builtin::{Datum, Kinds, Parameter, Pass};
+use crate::compare;
+use crate::demand::{Concrete, Unmet};
+use crate::error::Kind;
+use crate::evaluator::{Evaluator, Value};
+use crate::heap::{EnvId, FaultId, VertexId};
+use crate::program::{At, Callee, ExprId, Plain};
+
+impl Evaluator {
+    /// Whether a call lacks its first argument and so is a validator.
+    pub(crate) fn is_partial(&self, callee: Callee, arguments: &[ExprId]) -> bool {
+        match callee {
+            Callee::Package(_, function) => {
+                function.is_validator() && arguments.len() + 1 == function.parameters.len()
+            }
+            Callee::Plain(Plain::MatchN) => arguments.len() == 2,
+            Callee::Plain(Plain::MatchIf) => arguments.len() == 3,
+            Callee::Plain(_) => false,
+        }
+    }
+
+    /// An argument as a function takes it; the words for what does not fit are those of S-52.
+    pub(crate) fn argument(
+        &mut self,
+        expr: ExprId,
+        env: EnvId,
+        parameter: &Parameter,
+        place: usize,
+        function: Called<'_>,
+    ) -> Result<Datum, FaultId> {
+        let at = self.program.at(expr);
+        let value = self.eval(expr, env);
+        if parameter.pass == Pass::Schema {
+            return match value {
+                Value::Datum(datum) => {
+                    let id = self.datum_vertex(datum);
+                    Ok(Datum::Live(self.handle(id)))
+                }
+                Value::Vertex(id) => Ok(Datum::Live(self.handle(id))),
+                Value::Fault(fault) => Err(fault),
+            };
+        }
+        let vertex = value.vertex();
+        let value = match self.demand(value, at) {
+            Ok(value) => value,
+            Err(Unmet::Fault(fault)) => return Err(fault),
+            Err(Unmet::Open(id)) => return Err(self.open_argument(id, parameter, place, function)),
+        };
+        let kinds = match &value {
+            Concrete::Datum(datum) => compare::kinds(datum),
+            Concrete::Vertex(id) if self.heap.get(*id).is_list => Kinds::LIST,
+            Concrete::Vertex(_) => Kinds::STRUCT,
+        };
+        if !kinds.meets(parameter.kinds) {
+            let message = format!(
+                "cannot use {} (type {kinds}) as {} in argument {} to {}",
+                self.concrete_text(&value),
+                parameter.kinds,
+                place + 1,
+                function.value()
+            );
+            let positions = match vertex {
+                Some(id) => vec![self.written_at(id)],
+                None => vec![at],
+            };
+            return Err(self.fail_at(Kind::Permanent, message, At::default(), positions));
+        }
+        let id = match value {
+            Concrete::Datum(datum) => {
+                let known = |text: &str| parameter.one_of.contains(&text);
+                if matches!(&datum, Datum::String(it) if !parameter.one_of.is_empty() && !known(it))
+                {
+                    let all: Vec<String> =
+                        parameter.one_of.iter().map(|it| format!("{it:?}")).collect();
+                    let message = format!(
+                        "cannot use {} as *{} in argument {} to {}",
+                        datum.cue_text(),
+                        all.join(" | "),
+                        place + 1,
+                        function.value()
+                    );
+                    return Err(self.fail(Kind::Permanent, message, at));
+                }
+                return Ok(datum);
+            }
+            Concrete::Vertex(id) => id,
+        };
+        self.range_over(id, at)?;
+        match parameter.pass {
+            Pass::Numbers | Pass::Strings => self.elements_as(id, parameter.pass, place, function),
+            Pass::Scalar | Pass::Data => self.datum(id).map_err(|it| self.in_call(it, function)),
+            Pass::Live => {
+                let elements = self.handles_of(Value::Vertex(id), at)?;
+                Ok(Datum::list(elements))
+            }
+            Pass::LiveLists | Pass::LiveTree | Pass::Schema => {
+                self.tree(id, parameter.pass == Pass::LiveLists, 0)
+            }
+        }
+    }
+
+    /// An argument that is a type or the like.
+    pub(super) fn open_argument(
+        &mut self,
+        id: VertexId,
+        parameter: &Parameter,
+        place: usize,
+        function: Called<'_>,
+    ) -> FaultId {
+        let kinds = self.kinds_of(id);
+        if !kinds.meets(parameter.kinds) {
+            let text = self.short(id);
+            let message = format!(
+                "cannot use {text} (type {kinds}) as {} in argument {} to {}",
+                parameter.kinds,
+                place + 1,
+                function.value()
+            );
+            let positions = vec![self.written_at(id)];
+            return self.fail_at(Kind::Permanent, message, At::default(), positions);
+        }
+        let inner = match parameter.kinds {
+            Kinds::LIST => format!("non-concrete list for argument {place}"),
+            Kinds::STRUCT => format!("non-concrete struct for argument {place}"),
+            Kinds::ANY => format!("non-concrete argument {place}"),
+            _ => format!("non-concrete value {}", kinds.and(parameter.kinds)),
+        };
+        let message = format!("error in call to {}: {inner}", function.path());
+        let positions = vec![self.written_at(id)];
+        self.fail_at(Kind::Incomplete, message, function.at, positions)
+    }
+
+    /// The elements of a list of numbers or strings.
+    pub(super) fn elements_as(
+        &mut self,
+        list: VertexId,
+        pass: Pass,
+        place: usize,
+        function: Called<'_>,
+    ) -> Result<Datum, FaultId> {
+        let (kinds, noun) = match pass {
+            Pass::Strings => (Kinds::STRING, "string"),
+            _ => (Kinds::NUMBER, "number"),
+        };
+        let arcs = self.elements(list);
+        let mut items = Vec::with_capacity(arcs.len());
+        for (index, arc) in arcs.into_iter().enumerate() {
+            let at = self.first_position(arc);
+            let value = match self.demand(Value::Vertex(arc), at) {
+                Ok(value) => value,
+                Err(Unmet::Fault(fault)) => return Err(self.in_call(fault, function)),
+                Err(Unmet::Open(id)) if self.kinds_of(id).meets(kinds) => {
+                    let text = self.short(id);
+                    let message = format!(
+                        "error in call to {}: non-concrete value {text} for element {index} of {noun} list argument {place}",
+                        function.path()
+                    );
+                    let positions = vec![self.written_at(id), at];
+                    return Err(self.fail_at(Kind::Incomplete, message, function.at, positions));
+                }
+                Err(Unmet::Open(id)) => {
+                    let (text, kinds) = (self.short(id), self.kinds_of(id));
+                    let message = format!(
+                        "error in call to {}: invalid list element {index} in argument {place} to call: cannot use value {text} ({kinds}) as {noun}",
+                        function.path()
+                    );
+                    let positions = vec![at, self.written_at(id)];
+                    return Err(self.fail_at(Kind::Permanent, message, function.at, positions));
+                }
+            };
+            match value {
+                Concrete::Datum(datum) if compare::kinds(&datum).meets(kinds) => items.push(datum),
+                other => {
+                    let message = format!(
+                        "error in call to {}: invalid list element {index} in argument {place} to call: cannot use value {} ({}) as {noun}",
+                        function.path(),
+                        self.concrete_text(&other),
+                        self.concrete_kind(&other)
+                    );
+                    return Err(self.fail_at(Kind::Permanent, message, function.at, vec![at]));
+                }
+            }
+        }
+        Ok(Datum::list(items))
+    }
+
+    /// An error found in an argument of a call.
+    pub(super) fn in_call(&mut self, fault: FaultId, function: Called<'_>) -> FaultId {
+        if self.heap.faults[fault.0 as usize].message.starts_with("error in call to ") {
+            return fault;
+        }
+        let mut fault = fault;
+        let inner = &self.heap.faults[fault.0 as usize];
+        if let ("encoding/json", Some(text)) =
+            (function.package, inner.message.strip_prefix("incomplete value "))
+        {
+            let mut inner = inner.clone();
+            inner.message = format!("cannot convert incomplete value {} to JSON", quoted(text));
+            fault = self.heap.fault(inner);
+        }
+        self.wrapped(fault, &format!("error in call to {}", function.path()), function.at)
+    }
+
+    pub(super) fn tree(
+        &mut self,
+        id: VertexId,
+        shallow: bool,
+        depth: u32,
+    ) -> Result<Datum, FaultId> {
+        let id = self.default_of(id).unwrap_or(id);
+        let id = self.unify(id);
+        if let Some(fault) = self.heap.get(id).fault {
+            return Err(fault);
+        }
+        let list = self.heap.get(id).is_list && !(shallow && depth > 1);
+        if !list || depth > 1_000 {
+            return Ok(Datum::Live(self.handle(id)));
+        }
+        let arcs = self.elements(id);
+        let mut items = Vec::new();
+        for arc in arcs {
+            items.push(self.tree(arc, shallow, depth + 1)?);
+        }
+        Ok(Datum::list(items))
+    }
+
+    pub(super) fn handles_of(&mut self, value: Value, at: At) -> Result<Vec<Datum>, FaultId> {
+        match self.concrete(value, at)? {
+            Concrete::Vertex(id) if self.heap.get(id).is_list => {
+                let arcs = self.elements(id);
+                Ok(arcs.into_iter().map(|it| Datum::Live(self.handle(it))).collect())
+            }
+            _ => Err(self.fail(Kind::Permanent, "cannot use value as list", at)),
+        }
+    }
+
+    pub(crate) fn handle(&mut self, id: VertexId) -> u32 {
+        self.handles.push(id);
+        self.handles.len() as u32 - 1
+    }
+}

@@ -1,0 +1,288 @@
+//! Calls: functions without a package, functions of packages, and both as validators.
+
+mod arguments; // as functions take them
+mod special; // functions that look at values
+
+use crate::builtin::{CallContext, CallError, Code as CallCode, Datum, Function, Kinds, Run};
+use crate::compare;
+use crate::demand::{Concrete, Unmet};
+use crate::error::Kind;
+use crate::evaluator::{Evaluator, Value};
+use crate::heap::{EnvId, FaultId, VertexId};
+use crate::number::Number;
+use crate::program::{At, Callee, ExprId, Plain};
+
+/// Bytes one call may produce.
+pub(crate) const CALL_BYTES: u64 = 64 << 20;
+
+/// Bytes that data takes, roughly.
+fn weight(datum: &Datum) -> usize {
+    match datum {
+        Datum::String(text) => text.len(),
+        Datum::Bytes(bytes) => bytes.len(),
+        Datum::List(items) => items.iter().map(|it| 64 + weight(it)).sum(),
+        Datum::Struct(fields) => fields.iter().map(|it| 96 + weight(&it.1)).sum(),
+        _ => 0,
+    }
+}
+
+/// A function that is called.
+#[derive(Clone, Copy)]
+pub(crate) struct Called<'a> {
+    pub(crate) package: &'a str,
+    pub(crate) function: &'static Function,
+    pub(crate) at: At,
+}
+
+impl Called<'_> {
+    /// As errors of the call name it.
+    fn path(&self) -> String {
+        format!("{}.{}", self.package, self.function.name)
+    }
+
+    /// As it is named where it stands for a value.
+    fn value(&self) -> String {
+        if self.package.contains('/') {
+            return format!("{:?}.{}", self.package, self.function.name);
+        }
+        self.path()
+    }
+}
+
+impl Evaluator {
+    pub(crate) fn call(
+        &mut self,
+        expr: ExprId,
+        callee: Callee,
+        arguments: &[ExprId],
+        env: EnvId,
+        at: At,
+    ) -> Value {
+        match callee {
+            Callee::Plain(plain) => self.plain(expr, plain, arguments, env, at),
+            Callee::Package(_, function) if self.is_partial(callee, arguments) => {
+                let _ = function;
+                Value::Vertex(self.anonymous(expr, env))
+            }
+            Callee::Package(package, function) => {
+                match self.package_call(package, function, arguments, env, at) {
+                    Ok(Value::Datum(datum)) => {
+                        if matches!(datum, Datum::List(_) | Datum::Struct(_)) {
+                            Value::Vertex(self.live(&datum))
+                        } else {
+                            Value::Datum(datum)
+                        }
+                    }
+                    Ok(other) => other,
+                    Err(fault) => Value::Fault(fault),
+                }
+            }
+        }
+    }
+
+    /// Data with handles in it as a vertex.
+    pub(crate) fn live(&mut self, datum: &Datum) -> VertexId {
+        match datum {
+            Datum::Live(raw) => match self.handles.get(*raw as usize) {
+                Some(id) => *id,
+                None => self.datum_vertex(Datum::Null),
+            },
+            Datum::List(items) if items.iter().any(has_handles) => {
+                let elements: Vec<VertexId> = items.iter().map(|it| self.live(it)).collect();
+                self.list_of(&elements)
+            }
+            other => self.datum_vertex(other.clone()),
+        }
+    }
+
+    fn package_call(
+        &mut self,
+        package: &str,
+        function: &'static Function,
+        arguments: &[ExprId],
+        env: EnvId,
+        at: At,
+    ) -> Result<Value, FaultId> {
+        let called = Called { package, function, at };
+        let wanted = function.parameters.len();
+        let least = function.parameters.iter().filter(|it| it.default.is_none()).count();
+        if arguments.len() > wanted || arguments.len() < least {
+            let few = if arguments.len() < least { "not enough" } else { "too many" };
+            let message = format!(
+                "{few} arguments in call to {} (have {}, want {wanted})",
+                called.value(),
+                arguments.len()
+            );
+            return Err(self.fail(Kind::Permanent, message, at));
+        }
+        let mut all = Vec::with_capacity(wanted);
+        for (index, parameter) in function.parameters.iter().enumerate() {
+            let datum = match arguments.get(index) {
+                Some(argument) => self.argument(*argument, env, parameter, index, called)?,
+                None => match parameter.default {
+                    Some(text) => Datum::text(text),
+                    None => Datum::Null,
+                },
+            };
+            all.push(datum);
+        }
+        let result = match function.run {
+            Run::Pure(run) => {
+                let mut context = CallContext::new(CALL_BYTES);
+                run(&mut context, &all)
+            }
+            Run::Evaluator(special) => self.special(special, function, &all, at)?,
+        };
+        match result {
+            Ok(datum) => {
+                self.charge(weight(&datum))?;
+                Ok(Value::Datum(datum))
+            }
+            Err(error) if error.code == CallCode::Unsatisfied => {
+                Ok(Value::Datum(Datum::Bool(false)))
+            }
+            Err(error) => {
+                let kind = kind_of(&error);
+                let message = format!("error in call to {}: {}", called.path(), error.message);
+                Err(self.fail(kind, message, at))
+            }
+        }
+    }
+
+    fn plain(
+        &mut self,
+        expr: ExprId,
+        plain: Plain,
+        arguments: &[ExprId],
+        env: EnvId,
+        at: At,
+    ) -> Value {
+        match plain {
+            Plain::Close | Plain::And | Plain::Or | Plain::MatchN | Plain::MatchIf => {
+                Value::Vertex(self.anonymous(expr, env))
+            }
+            Plain::Len => {
+                let [argument] = arguments else {
+                    let few = if arguments.is_empty() { "not enough" } else { "too many" };
+                    let have = arguments.len();
+                    let message = format!("{few} arguments in call to len (have {have}, want 1)");
+                    return Value::Fault(self.fail(Kind::Permanent, message, at));
+                };
+                let place = self.program.at(*argument);
+                let value = self.eval(*argument, env);
+                let misfit = |text: String, kinds: Kinds| {
+                    let wanted = "(string|bytes|list|struct)";
+                    format!("cannot use {text} (type {kinds}) as {wanted} in argument 1 to len")
+                };
+                let length = match self.demand(value, place) {
+                    Ok(Concrete::Vertex(id)) => match self.range_over(id, place) {
+                        Ok(()) => self.count(id),
+                        Err(fault) => return Value::Fault(fault),
+                    },
+                    Ok(Concrete::Datum(Datum::String(text))) => text.len(),
+                    Ok(Concrete::Datum(Datum::Bytes(bytes))) => bytes.len(),
+                    Ok(Concrete::Datum(other)) => {
+                        let message = misfit(other.cue_text(), compare::kinds(&other));
+                        return Value::Fault(self.fail(Kind::Permanent, message, place));
+                    }
+                    Err(Unmet::Fault(fault)) => return Value::Fault(fault),
+                    Err(Unmet::Open(id)) => {
+                        let (text, kinds) = (self.short(id), self.kinds_of(id));
+                        let from = self.written_at(id);
+                        if kinds.meets(Kinds::TEXT.or(Kinds::LIST).or(Kinds::STRUCT)) {
+                            let message = format!(
+                                "error in call to len: incomplete argument {text} (type {kinds})"
+                            );
+                            let positions = vec![from];
+                            return Value::Fault(self.fail_at(
+                                Kind::Incomplete,
+                                message,
+                                at,
+                                positions,
+                            ));
+                        }
+                        return Value::Fault(self.fail(Kind::Permanent, misfit(text, kinds), from));
+                    }
+                };
+                Value::Datum(Datum::count(length))
+            }
+            Plain::Error => {
+                let text = match arguments.first().map(|it| self.scalar(*it, env)) {
+                    Some(Ok(Datum::String(text))) => text.to_string(),
+                    Some(Ok(other)) => other.cue_text(),
+                    Some(Err(fault)) => return Value::Fault(fault),
+                    None => "error".into(),
+                };
+                Value::Fault(self.fail(Kind::User, text, at))
+            }
+            Plain::Div | Plain::Mod | Plain::Quo | Plain::Rem => {
+                let mut operands = Vec::new();
+                let name = match plain {
+                    Plain::Div => "div",
+                    Plain::Mod => "mod",
+                    Plain::Quo => "quo",
+                    _ => "rem",
+                };
+                for (place, argument) in arguments.iter().enumerate() {
+                    match self.scalar(*argument, env) {
+                        Ok(Datum::Number(number)) if number.is_int() => operands.push(number),
+                        Ok(other) => {
+                            let message = format!(
+                                "cannot use {} (type {}) as int in argument {} to {name}",
+                                other.cue_text(),
+                                other.kind_name(),
+                                place + 1
+                            );
+                            return Value::Fault(self.fail(Kind::Permanent, message, at));
+                        }
+                        Err(fault) => return Value::Fault(fault),
+                    }
+                }
+                let [left, right] = operands.as_slice() else {
+                    return Value::Fault(self.fail(Kind::Permanent, "two arguments wanted", at));
+                };
+                match integer(plain, left, right) {
+                    Ok(number) => Value::Datum(Datum::Number(number)),
+                    Err(message) => {
+                        let message = format!("error in call to {name}: {message}");
+                        Value::Fault(self.fail(Kind::Permanent, message, at))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn has_handles(datum: &Datum) -> bool {
+    match datum {
+        Datum::Live(_) => true,
+        Datum::List(items) => items.iter().any(has_handles),
+        _ => false,
+    }
+}
+
+pub(crate) fn kind_of(error: &CallError) -> Kind {
+    match error.code {
+        CallCode::Incomplete => Kind::Incomplete,
+        CallCode::Permanent | CallCode::Unsatisfied => Kind::Permanent,
+        CallCode::Budget => Kind::Budget,
+    }
+}
+
+fn integer(plain: Plain, left: &Number, right: &Number) -> Result<Number, String> {
+    if right.is_zero() {
+        return Err("division by zero".into());
+    }
+    let text = |error: crate::number::ArithmeticError| error.to_string();
+    match plain {
+        Plain::Div => left.div_mod(right).map(|it| it.0).map_err(text),
+        Plain::Mod => left.div_mod(right).map(|it| it.1).map_err(text),
+        Plain::Quo => left.quo_rem(right).map(|it| it.0).map_err(text),
+        _ => left.quo_rem(right).map(|it| it.1).map_err(text),
+    }
+}
+
+/// A text in double quotes.
+fn quoted(text: &str) -> String {
+    Datum::text(text).cue_text()
+}

@@ -1,0 +1,223 @@
+//! Functions that look at values, not data; sorting by a comparator.
+
+use crate::builtin::{CallError, Datum, Function, Special};
+use crate::compare;
+use crate::demand::Concrete;
+use crate::error::Kind;
+use crate::evaluator::{Evaluator, Value};
+use crate::heap::{ArcEntry, Conjunct, FaultId, Source, VertexId};
+use crate::program::{At, LabelKind, Presence};
+
+impl Evaluator {
+    /// Functions that look at values, not data.
+    pub(crate) fn special(
+        &mut self,
+        special: Special,
+        function: &'static Function,
+        all: &[Datum],
+        at: At,
+    ) -> Result<Result<Datum, CallError>, FaultId> {
+        let vertex = |this: &Self, index: usize| match all.get(index) {
+            Some(Datum::Live(raw)) => this.handles.get(*raw as usize).copied(),
+            _ => None,
+        };
+        let data = |this: &mut Self, index: usize| match all.get(index) {
+            Some(Datum::Live(raw)) => {
+                let id = this.handles.get(*raw as usize).copied().unwrap_or(this.root);
+                this.datum(id)
+            }
+            Some(other) => this.resolve(other),
+            None => Ok(Datum::Null),
+        };
+        let answer = match special {
+            Special::Contains => {
+                let (list, wanted) = (data(self, 0)?, data(self, 1)?);
+                let found = match &list {
+                    Datum::List(items) => items.iter().any(|it| compare::equal(it, &wanted)),
+                    _ => false,
+                };
+                Datum::Bool(found)
+            }
+            Special::MinItems | Special::MaxItems | Special::MinFields | Special::MaxFields => {
+                let count = match vertex(self, 0) {
+                    Some(id) => self.count(id),
+                    None => match all.first() {
+                        Some(Datum::List(items)) => items.len(),
+                        _ => 0,
+                    },
+                };
+                let limit = match data(self, 1)? {
+                    Datum::Number(number) => number.to_i64().unwrap_or(0),
+                    _ => 0,
+                };
+                let count_number = i64::try_from(count).unwrap_or(i64::MAX);
+                let (fine, order) = match special {
+                    Special::MinItems | Special::MinFields => (count_number >= limit, "<"),
+                    _ => (count_number <= limit, ">"),
+                };
+                if fine {
+                    return Ok(Ok(Datum::Bool(true)));
+                }
+                let text = match special {
+                    Special::MinItems | Special::MaxItems => {
+                        let (min, max) = ("MinItems", "MaxItems");
+                        let name = if special == Special::MinItems { min } else { max };
+                        format!("len(list) {order} {name}({limit}) ({count} {order} {limit})")
+                    }
+                    _ => {
+                        let name =
+                            if special == Special::MinFields { "MinFields" } else { "MaxFields" };
+                        format!("len(fields) {order} {name}({limit}) ({count} {order} {limit})")
+                    }
+                };
+                return Ok(Err(CallError::unsatisfied(text)));
+            }
+            Special::UniqueItems => return Ok(self.unique_items(all.first())),
+            Special::MatchN => {
+                let (Some(limit), Some(schema)) = (vertex(self, 1), vertex(self, 2)) else {
+                    return Ok(Ok(Datum::Bool(true)));
+                };
+                return Ok(self.match_items(all.first(), limit, schema));
+            }
+            Special::Sort | Special::IsSorted => return self.sort(special, all, at),
+            Special::ValidateJson | Special::ValidateYaml | Special::ValidateYamlPartial => {
+                let text = data(self, 0)?;
+                let bytes = match &text {
+                    Datum::String(text) => text.as_bytes().to_vec(),
+                    Datum::Bytes(bytes) => bytes.to_vec(),
+                    _ => Vec::new(),
+                };
+                let Some(schema) = vertex(self, 1) else { return Ok(Ok(Datum::Bool(true))) };
+                return Ok(self.checked_text(special, bytes, schema));
+            }
+            Special::OpenApi => {
+                return Ok(Err(CallError::permanent(format!(
+                    "{} is not available",
+                    function.name
+                ))));
+            }
+        };
+        Ok(Ok(answer))
+    }
+
+    pub(super) fn resolve(&mut self, datum: &Datum) -> Result<Datum, FaultId> {
+        match datum {
+            Datum::Live(raw) => {
+                let id = self.handles.get(*raw as usize).copied().unwrap_or(self.root);
+                self.datum(id)
+            }
+            Datum::List(items) => {
+                let items: Vec<Datum> = items.iter().cloned().collect();
+                let mut all = Vec::with_capacity(items.len());
+                for item in &items {
+                    all.push(self.resolve(item)?);
+                }
+                Ok(Datum::list(all))
+            }
+            other => Ok(other.clone()),
+        }
+    }
+
+    pub(super) fn count(&mut self, id: VertexId) -> usize {
+        let id = self.unify(id);
+        let arcs = &self.heap.get(id).arcs;
+        arcs.iter()
+            .filter(|it| it.presence == Presence::Member)
+            .filter(|it| {
+                matches!(self.labels.kind(it.label), LabelKind::Regular | LabelKind::Index)
+            })
+            .count()
+    }
+
+    /// A vertex for which both hold.
+    pub(crate) fn both(&mut self, left: VertexId, right: VertexId) -> VertexId {
+        let id = self.heap.vertex(None, None);
+        for side in [left, right] {
+            self.heap.get_mut(id).conjuncts.push(Conjunct::new(Source::Vertex(side)));
+        }
+        self.unify(id)
+    }
+
+    pub(crate) fn unifies(&mut self, left: VertexId, right: VertexId) -> bool {
+        let both = self.both(left, right);
+        self.permanent(both, 0).is_none()
+    }
+
+    /// Sorts by a comparator `{x: _, y: _, less: bool}`.
+    pub(super) fn sort(
+        &mut self,
+        special: Special,
+        all: &[Datum],
+        at: At,
+    ) -> Result<Result<Datum, CallError>, FaultId> {
+        let Some(Datum::List(items)) = all.first() else { return Ok(Ok(Datum::Null)) };
+        let mut sorted: Vec<Datum> = items.iter().cloned().collect();
+        let comparator = match all.get(1) {
+            Some(Datum::Live(raw)) => self.handles.get(*raw as usize).copied(),
+            _ => None,
+        };
+        let Some(comparator) = comparator else { return Ok(Ok(Datum::list(sorted))) };
+        // Insertion by halves: few comparisons, stable, and no panic on an inconsistent order.
+        let mut placed: Vec<Datum> = Vec::with_capacity(sorted.len());
+        for item in sorted.drain(..) {
+            if special == Special::IsSorted {
+                if let Some(last) = placed.last().cloned() {
+                    if self.less(comparator, &item, &last, at)? {
+                        return Ok(Ok(Datum::Bool(false)));
+                    }
+                }
+                placed.push(item);
+                continue;
+            }
+            let (mut low, mut high) = (0, placed.len());
+            while low < high {
+                let middle = usize::midpoint(low, high);
+                let pivot = placed[middle].clone();
+                if self.less(comparator, &item, &pivot, at)? {
+                    high = middle;
+                } else {
+                    low = middle + 1;
+                }
+            }
+            placed.insert(low, item);
+        }
+        if special == Special::IsSorted {
+            return Ok(Ok(Datum::Bool(true)));
+        }
+        Ok(Ok(Datum::list(placed)))
+    }
+
+    pub(super) fn less(
+        &mut self,
+        comparator: VertexId,
+        left: &Datum,
+        right: &Datum,
+        at: At,
+    ) -> Result<bool, FaultId> {
+        self.tick()?;
+        let id = self.heap.vertex(None, None);
+        let (left, right) = (self.live(left), self.live(right));
+        let operands = self.heap.vertex(None, None);
+        for (name, side) in [("x", left), ("y", right)] {
+            let label = self.labels.intern(LabelKind::Regular, name);
+            let child = self.heap.vertex(Some(operands), Some(label));
+            self.heap.get_mut(child).conjuncts.push(Conjunct::new(Source::Vertex(side)));
+            let vertex = self.heap.get_mut(operands);
+            vertex.arcs.push(ArcEntry::member(label, child, at));
+        }
+        self.heap.get_mut(id).conjuncts.push(Conjunct::new(Source::Vertex(comparator)));
+        let id = self.unify(id);
+        for (name, side) in [("x", left), ("y", right)] {
+            let label = self.labels.intern(LabelKind::Regular, name);
+            if let Some(arc) = self.heap.arc(id, label).map(|it| it.vertex) {
+                self.add_conjunct(arc, Conjunct::new(Source::Vertex(side)));
+            }
+        }
+        let label = self.labels.intern(LabelKind::Regular, "less");
+        let value = self.select(Value::Vertex(id), label, at, None, at);
+        match self.concrete(value, at)? {
+            Concrete::Datum(Datum::Bool(it)) => Ok(it),
+            _ => Err(self.fail(Kind::Permanent, "comparator does not give a bool in less", at)),
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Expressions.
+
+use std::sync::Arc;
+
+use cue_syntax::ast::{Binary, Element, Expr, ExprKind, Part, Span, Unary};
+use rustc_hash::FxHashMap;
+
+use super::{Compiler, Imported, NO_MARKER};
+use crate::builtin::{Constant, Item};
+use crate::number::Number;
+use crate::program::{
+    Arithmetic, Callee, Code, Declaration, ExprId, LabelKind, ListElement, PartCode, StructLiteral,
+};
+
+impl Compiler<'_> {
+    pub(super) fn expr(&mut self, expr: &Expr) -> ExprId {
+        let span = expr.span;
+        let code = match &expr.kind {
+            ExprKind::Ident(name) => return self.identifier(name, span),
+            ExprKind::Null => Code::Null,
+            ExprKind::Bool(it) => Code::Bool(*it),
+            ExprKind::Number(text) => match Number::parse_literal(text) {
+                Ok(number) => Code::Number(number),
+                Err(error) => {
+                    self.error(span, error.to_string());
+                    Code::Bottom
+                }
+            },
+            ExprKind::String(text) => Code::String(text.clone()),
+            ExprKind::Bytes(bytes) => Code::Bytes(bytes.clone()),
+            ExprKind::Interpolation { parts, bytes } => {
+                let parts = parts
+                    .iter()
+                    .map(|part| match part {
+                        Part::Text(text) => PartCode::Text(text.as_slice().into()),
+                        Part::Expr(inner) => PartCode::Value(self.expr(inner)),
+                    })
+                    .collect();
+                Code::Interpolation(parts, *bytes)
+            }
+            ExprKind::Bottom | ExprKind::Bad => Code::Bottom,
+            ExprKind::Top => Code::Top,
+            ExprKind::Struct(decls) => return self.literal(decls, FxHashMap::default(), span),
+            ExprKind::List(elements) => {
+                let mut list = Vec::new();
+                for element in elements {
+                    list.push(match element {
+                        Element::Expr(inner) => match &inner.kind {
+                            ExprKind::Comprehension(clauses, body) => ListElement::Comprehension(
+                                self.comprehension(clauses, body, inner.span),
+                            ),
+                            _ => ListElement::Value(self.expr(inner)),
+                        },
+                        Element::Ellipsis(inner) => {
+                            ListElement::Rest(inner.as_ref().map(|it| self.expr(it)))
+                        }
+                    });
+                }
+                Code::List(list)
+            }
+            ExprKind::Unary(op, operand) => {
+                let operand = self.expr(operand);
+                match op {
+                    Unary::Plus => Code::Positive(operand),
+                    Unary::Minus => Code::Negative(operand),
+                    Unary::Not => Code::Not(operand),
+                    Unary::Bound(compare) => Code::Bound(*compare, operand),
+                    Unary::Attempt => {
+                        if !self.attempts {
+                            self.error(span, NO_MARKER);
+                        } else if !self.trying {
+                            let message = "optional marker (?) is only valid within a try clause";
+                            self.error(span, message);
+                        }
+                        Code::Attempt(operand)
+                    }
+                    Unary::Open => Code::Opened(operand),
+                    Unary::Default => {
+                        self.error(span, "preference mark not allowed at this position");
+                        Code::Bottom
+                    }
+                }
+            }
+            ExprKind::Binary(Binary::Disjoin, ..) => {
+                let mut all = Vec::new();
+                self.disjuncts(expr, &mut all);
+                Code::Disjoin(all)
+            }
+            ExprKind::Binary(op, left, right) => {
+                let (left, right) = (self.expr(left), self.expr(right));
+                match op {
+                    Binary::Unify | Binary::Disjoin => Code::Unify(left, right),
+                    Binary::And => Code::And(left, right),
+                    Binary::Or => Code::Or(left, right),
+                    Binary::Compare(compare) => Code::Compare(*compare, left, right),
+                    Binary::Add => Code::Arithmetic(Arithmetic::Add, left, right),
+                    Binary::Subtract => Code::Arithmetic(Arithmetic::Subtract, left, right),
+                    Binary::Multiply => Code::Arithmetic(Arithmetic::Multiply, left, right),
+                    Binary::Divide => Code::Arithmetic(Arithmetic::Divide, left, right),
+                }
+            }
+            ExprKind::Select(operand, name, name_span) => {
+                return self.select(operand, name, *name_span, span);
+            }
+            ExprKind::Index(operand, index) => Code::Index(self.expr(operand), self.expr(index)),
+            ExprKind::Slice(operand, low, high) => Code::Slice(
+                self.expr(operand),
+                low.as_ref().map(|it| self.expr(it)),
+                high.as_ref().map(|it| self.expr(it)),
+            ),
+            ExprKind::Call(callee, arguments) => {
+                let callee = self.expr(callee);
+                let arguments = arguments.iter().map(|it| self.expr(it)).collect();
+                match self.program.code(callee) {
+                    Code::Function(callee) => Code::Call(*callee, arguments),
+                    _ => Code::BadCall(callee),
+                }
+            }
+            ExprKind::Paren(inner) => return self.expr(inner),
+            ExprKind::Comprehension(clauses, body) => {
+                let index = self.comprehension(clauses, body, span);
+                let literal = StructLiteral {
+                    declarations: vec![Declaration::Comprehension(index)],
+                    lets: Vec::new(),
+                    has_embeds: true,
+                    explicit: self.explicitopen,
+                };
+                self.program.structs.push(literal);
+                Code::Struct(self.program.structs.len() as u32 - 1)
+            }
+        };
+        self.push(code, span)
+    }
+
+    pub(super) fn disjuncts(&mut self, expr: &Expr, all: &mut Vec<(ExprId, bool)>) {
+        match &expr.kind {
+            ExprKind::Binary(Binary::Disjoin, left, right) => {
+                self.disjuncts(left, all);
+                self.disjuncts(right, all);
+            }
+            ExprKind::Unary(Unary::Default, inner) => {
+                let inner = self.expr(inner);
+                all.push((inner, true));
+            }
+            _ => {
+                let inner = self.expr(expr);
+                all.push((inner, false));
+            }
+        }
+    }
+
+    pub(super) fn select(
+        &mut self,
+        operand: &Expr,
+        name: &Arc<str>,
+        name_span: Span,
+        span: Span,
+    ) -> ExprId {
+        if let ExprKind::Ident(package) = &operand.kind {
+            if let Some(Imported::Builtin(package)) = self.imported(package) {
+                let Some(member) = package.member(name) else {
+                    let path = package.reference();
+                    self.error(span, format!("undefined field: {name} in package {path}"));
+                    return self.push(Code::Bottom, span);
+                };
+                let code = match &member.item {
+                    Item::Function(function) => {
+                        Code::Function(Callee::Package(package.path, function))
+                    }
+                    Item::Constant(constant) => return self.constant(constant, span),
+                };
+                return self.push(code, span);
+            }
+        }
+        let quoted = self.program.sources[self.source as usize]
+            .text
+            .as_bytes()
+            .get(name_span.start as usize)
+            == Some(&b'"');
+        let label = if quoted {
+            self.program.labels.intern(LabelKind::Regular, name)
+        } else {
+            self.program.labels.identifier(name)
+        };
+        let operand = self.expr(operand);
+        self.push(Code::Select(operand, label), span)
+    }
+
+    pub(super) fn constant(&mut self, constant: &Constant, span: Span) -> ExprId {
+        let code = match constant {
+            Constant::Int(value) => Code::Number(Number::int(*value)),
+            Constant::Number(text) => match Number::parse_literal(text) {
+                Ok(number) => Code::Number(number),
+                Err(_) => Code::Bottom,
+            },
+            Constant::String(text) => Code::String((*text).into()),
+            Constant::Cue(text) => match cue_syntax::parse_expr(text) {
+                Ok(expr) => {
+                    let outside =
+                        (std::mem::take(&mut self.scopes), std::mem::take(&mut self.used));
+                    let id = self.expr(&expr);
+                    (self.scopes, self.used) = outside;
+                    return id;
+                }
+                Err(_) => Code::Bottom,
+            },
+        };
+        self.push(code, span)
+    }
+}

@@ -1,0 +1,312 @@
+//! Syntax trees to a program: every identifier is resolved once.
+
+mod structs; // struct literals, fields, comprehensions
+mod expressions;
+mod names; // what names stand for
+
+use std::sync::Arc;
+
+use cue_syntax::ast::{Decl, File, Ident, Span};
+use cue_syntax::{LineIndex, parse_file};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use self::names::identifier;
+use crate::builtin;
+use crate::program::{At, Code, ExprId, Label, Program, SourceText};
+
+/// A source: name and text.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// For positions.
+    pub name: String,
+    /// CUE.
+    pub text: String,
+}
+
+/// What is wrong with a program, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadError {
+    /// CUE's words.
+    pub message: String,
+    /// Source name, line, column.
+    pub position: (String, u32, u32),
+}
+
+/// Compiles the files of one package; `packages` are what they may import besides the builtin ones.
+///
+/// # Errors
+/// Everything that does not parse or resolve, in source order.
+pub fn compile(
+    sources: &[Source],
+    packages: &[(String, Vec<Source>)],
+    lenient: bool,
+) -> Result<Program, Vec<LoadError>> {
+    let mut compiler = Compiler::new(Program { lenient, ..Program::empty() }, packages);
+    let roots = compiler.package(sources);
+    compiler.program.roots = roots;
+    if compiler.errors.is_empty() { Ok(compiler.program) } else { Err(compiler.errors) }
+}
+
+#[derive(Clone)]
+pub(crate) enum Named {
+    Field(Label),
+    /// The alias of a field whose label is computed.
+    Computed(ExprId),
+    /// `K` of `label~(K,V)`: the label as a string.
+    Key(Arc<str>),
+    ComputedKey(ExprId),
+    Let(u32),
+    Variable(u32),
+    PatternName,
+}
+
+#[derive(Clone)]
+pub(crate) enum Imported {
+    Builtin(&'static builtin::Package),
+    Package(u32),
+}
+
+pub(crate) enum Scope {
+    /// A struct, a comprehension's clause, or a pattern's value: one environment each.
+    Names(FxHashMap<Arc<str>, Named>),
+    /// A struct's own names.
+    Struct(FxHashMap<Arc<str>, Named>),
+    /// Imports of a file; no environment.
+    Imports(FxHashMap<Arc<str>, Imported>),
+}
+
+pub(crate) struct Compiler<'a> {
+    pub(crate) program: Program,
+    available: &'a [(String, Vec<Source>)],
+    loaded: FxHashMap<String, Option<u32>>,
+    pub(crate) errors: Vec<LoadError>,
+    scopes: Vec<Scope>,
+    source: u32,
+    /// Names that stand for a `let`, an alias or an import of the file, and were referred to.
+    used: Vec<FxHashSet<Arc<str>>>,
+    /// The file asks for the new aliases and `self`.
+    aliasv2: bool,
+    /// `@experiment(try)`
+    attempts: bool,
+    /// `@experiment(explicitopen)`
+    explicitopen: bool,
+    /// Inside of what a `try` is about.
+    trying: bool,
+}
+
+impl<'a> Compiler<'a> {
+    pub(crate) fn new(program: Program, available: &'a [(String, Vec<Source>)]) -> Self {
+        Compiler {
+            program,
+            available,
+            loaded: FxHashMap::default(),
+            errors: Vec::new(),
+            scopes: Vec::new(),
+            source: 0,
+            used: Vec::new(),
+            aliasv2: false,
+            attempts: false,
+            explicitopen: false,
+            trying: false,
+        }
+    }
+}
+
+impl Compiler<'_> {
+    fn error(&mut self, span: Span, message: impl Into<String>) {
+        let source = &self.program.sources[self.source as usize];
+        let (line, column) = source.lines.at(span.start);
+        self.errors.push(LoadError {
+            message: message.into(),
+            position: (source.name.clone(), line, column),
+        });
+    }
+
+    pub(crate) fn parse(&mut self, source: &Source) -> File {
+        self.source = self.program.sources.len() as u32;
+        self.program.sources.push(SourceText {
+            name: source.name.clone(),
+            lines: LineIndex::new(&source.text),
+            text: source.text.as_str().into(),
+        });
+        let parsed = parse_file(&source.text);
+        for error in parsed.errors {
+            self.error(error.span, error.message);
+        }
+        parsed.file
+    }
+
+    fn package(&mut self, sources: &[Source]) -> Vec<ExprId> {
+        let mut files = Vec::new();
+        for source in sources {
+            let file = self.parse(source);
+            files.push((self.source, file));
+        }
+        let mut shared = FxHashMap::default();
+        for (_, file) in &files {
+            for decl in &file.decls {
+                if let Decl::Field(field) = decl {
+                    if let Some(name) = identifier(&field.label) {
+                        let label = self.program.labels.identifier(&name);
+                        shared.insert(name, label);
+                    }
+                }
+            }
+        }
+        let outside = (std::mem::take(&mut self.scopes), std::mem::take(&mut self.used));
+        let mut roots = Vec::new();
+        for (source, file) in &files {
+            self.source = *source;
+            roots.push(self.file(file, &shared));
+        }
+        (self.scopes, self.used) = outside;
+        roots
+    }
+
+    pub(crate) fn file(&mut self, file: &File, shared: &FxHashMap<Arc<str>, Label>) -> ExprId {
+        let source = self.source;
+        let mut imports = FxHashMap::default();
+        let mut places: FxHashMap<Arc<str>, Span> = FxHashMap::default();
+        let mut redeclared = Vec::new();
+        let text = self.program.sources[source as usize].text.clone();
+        let asked: Vec<&str> = text
+            .lines()
+            .filter_map(|it| it.trim().strip_prefix("@experiment(")?.split(')').next())
+            .flat_map(|it| it.split(','))
+            .map(str::trim)
+            .collect();
+        self.aliasv2 = asked.contains(&"aliasv2");
+        self.attempts = asked.contains(&"try");
+        self.explicitopen = asked.contains(&"explicitopen");
+        for import in &file.imports {
+            let (path, explicit) = match import.path.rsplit_once(':') {
+                Some((path, name)) => (path.to_owned(), Some(name.to_owned())),
+                None => (import.path.clone(), None),
+            };
+            let last = path.rsplit('/').next().unwrap_or(&path);
+            let name: Arc<str> = match (&import.name, explicit) {
+                (Some(name), _) => name.name.clone(),
+                (None, Some(name)) => name.as_str().into(),
+                (None, None) => last.into(),
+            };
+            let name_span = import.name.as_ref().map_or(import.span, |it| it.span);
+            if shared.contains_key(&name) || imports.contains_key(&name) {
+                let earlier = places.get(&name).copied();
+                redeclared.push((name.clone(), earlier, name_span));
+            }
+            places.entry(name.clone()).or_insert(name_span);
+            match self.import(&path) {
+                Some(imported) => {
+                    imports.insert(name, imported);
+                }
+                None => {
+                    self.source = source;
+                    self.error(import.span, format!("cannot find package {path:?}"));
+                }
+            }
+            self.source = source;
+        }
+        for (name, earlier, again) in redeclared {
+            // Against a field the field is the later one; of two imports the second.
+            let (span, previous) = match (shared.contains_key(&name), earlier) {
+                (true, _) => {
+                    let field = file.decls.iter().find_map(|it| match it {
+                        Decl::Field(field) if identifier(&field.label).as_ref() == Some(&name) => {
+                            Some(field.label_span)
+                        }
+                        _ => None,
+                    });
+                    (field.unwrap_or(again), again)
+                }
+                (false, earlier) => (again, earlier.unwrap_or(again)),
+            };
+            let it = &self.program.sources[source as usize];
+            let (line, column) = it.lines.at(previous.start);
+            let place = format!("./{}:{line}:{column}", it.name);
+            let message = format!(
+                "{name} redeclared as imported package name\n\tprevious declaration at {place}"
+            );
+            self.error(span, message);
+        }
+        self.enter(Scope::Imports(imports));
+        let names = shared.iter().map(|(name, label)| (name.clone(), Named::Field(*label)));
+        let root = self.literal(&file.decls, names.collect(), Span::default());
+        let used = self.leave();
+        if !self.program.lenient && self.errors.is_empty() {
+            for import in &file.imports {
+                let path = import.path.rsplit_once(':').map_or(&*import.path, |it| it.0);
+                let explicit = import.path.rsplit_once(':').map(|it| it.1);
+                let last = path.rsplit('/').next().unwrap_or(path);
+                let name = import.name.as_ref().map_or(explicit.unwrap_or(last), |it| &it.name);
+                if used.contains(name) {
+                    continue;
+                }
+                let suffix = match &import.name {
+                    Some(name) => format!(" as {}", name.name),
+                    None => String::new(),
+                };
+                let message = format!("imported and not used: {:?}{suffix}", import.path);
+                self.error(import.span, message);
+            }
+        }
+        root
+    }
+
+    fn import(&mut self, path: &str) -> Option<Imported> {
+        if let Some((_, sources)) = self.available.iter().find(|it| it.0 == path) {
+            if let Some(known) = self.loaded.get(path) {
+                return known.map(Imported::Package);
+            }
+            self.loaded.insert(path.into(), None);
+            let outside = self.program.labels.go_to(path);
+            let roots = self.package(sources);
+            self.program.labels.return_to(outside);
+            let index = self.program.packages.len() as u32;
+            self.program.packages.push(roots);
+            self.loaded.insert(path.into(), Some(index));
+            return Some(Imported::Package(index));
+        }
+        builtin::package(path).map(Imported::Builtin)
+    }
+
+    fn enter(&mut self, scope: Scope) {
+        self.scopes.push(scope);
+        self.used.push(FxHashSet::default());
+    }
+
+    /// Leaves the innermost scope; the names of it that were referred to.
+    fn leave(&mut self) -> FxHashSet<Arc<str>> {
+        self.scopes.pop();
+        self.used.pop().unwrap_or_default()
+    }
+
+    /// Whether the nearest scope outside that has the name has it as a `let`; of fields `false`.
+    fn bound_to_let(&self, name: &Arc<str>) -> Option<bool> {
+        self.scopes.iter().rev().find_map(|scope| match scope {
+            Scope::Struct(names) => match names.get(name)? {
+                Named::Let(_) => Some(true),
+                Named::Field(_) => Some(false),
+                _ => None,
+            },
+            Scope::Names(_) | Scope::Imports(_) => None,
+        })
+    }
+
+    /// A `let` or alias that nothing refers to (cue-errors 1.14).
+    fn unreferenced(&mut self, name: &Ident, used: &FxHashSet<Arc<str>>) {
+        if !used.contains(&name.name) {
+            let message = format!("unreferenced alias or let clause {}", name.name);
+            self.error(name.span, message);
+        }
+    }
+
+    fn push(&mut self, code: Code, span: Span) -> ExprId {
+        let id = ExprId(self.program.codes.len() as u32);
+        self.program.codes.push((code, At { source: self.source, span }));
+        id
+    }
+}
+
+const NO_TRY: &str = "try clause requires the try experiment (language version v0.16.0 or later)";
+const NO_MARKER: &str =
+    "optional marker (?) requires the try experiment (language version v0.16.0 or later)";

@@ -1,0 +1,141 @@
+//! What names stand for: members of scopes, imports, what is predeclared.
+
+use std::sync::Arc;
+
+use cue_syntax::ast::{Label as AstLabel, Span};
+
+use super::{Compiler, Imported, Named, Scope};
+use crate::builtin::Kinds;
+use crate::program::{Callee, Code, ExprId, LabelKind, Plain};
+
+impl Compiler<'_> {
+    pub(super) fn imported(&mut self, name: &str) -> Option<Imported> {
+        for (scope, used) in self.scopes.iter().zip(&mut self.used).rev() {
+            match scope {
+                Scope::Names(names) | Scope::Struct(names) if names.contains_key(name) => {
+                    return None;
+                }
+                Scope::Names(_) | Scope::Struct(_) => {}
+                Scope::Imports(imports) => {
+                    used.insert(name.into());
+                    return imports.get(name).cloned();
+                }
+            }
+        }
+        None
+    }
+
+    pub(super) fn identifier(&mut self, name: &Arc<str>, span: Span) -> ExprId {
+        let mut up = 0;
+        let mut enclosing = None;
+        let mut found = None;
+        for (scope, used) in self.scopes.iter().zip(&mut self.used).rev() {
+            match scope {
+                Scope::Names(names) | Scope::Struct(names) => {
+                    let code = names.get(name).map(|it| match it {
+                        Named::Field(label) => Code::Field { up, label: *label },
+                        Named::Computed(label) => Code::ComputedField { up, label: *label },
+                        Named::Key(text) => Code::String(text.clone()),
+                        Named::ComputedKey(expr) => Code::Outer { up, expr: *expr },
+                        Named::Let(index) => Code::Let { up, index: *index },
+                        Named::Variable(index) => Code::Variable { up, index: *index },
+                        Named::PatternName => Code::PatternName { up },
+                    });
+                    if let Some(code) = code {
+                        used.insert(name.clone());
+                        found = Some(code);
+                        break;
+                    }
+                    if matches!(scope, Scope::Struct(_)) {
+                        enclosing = enclosing.or(Some(up));
+                    }
+                    up += 1;
+                }
+                Scope::Imports(imports) => {
+                    if let Some(Imported::Package(index)) = imports.get(name) {
+                        used.insert(name.clone());
+                        found = Some(Code::Import(*index));
+                        break;
+                    }
+                }
+            }
+        }
+        if let Some(code) = found {
+            return self.push(code, span);
+        }
+        if let ("self", Some(up)) = (&**name, enclosing) {
+            if !self.aliasv2 {
+                let message = "predeclared identifier \"self\" requires @experiment(aliasv2)";
+                self.error(span, message);
+            }
+            return self.push(Code::Enclosing { up }, span);
+        }
+        let code = match predeclared(name) {
+            Some(code) => code,
+            None => {
+                self.error(span, format!("reference \"{name}\" not found"));
+                Code::Bottom
+            }
+        };
+        self.push(code, span)
+    }
+}
+
+/// Types and functions without a package.
+pub(super) fn predeclared(name: &str) -> Option<Code> {
+    let plain = |it| Some(Code::Function(Callee::Plain(it)));
+    let name = name.strip_prefix("__").unwrap_or(name);
+    match name {
+        "no_sharing" => Some(Code::Top),
+        "string" => Some(Code::Type(Kinds::STRING, "string")),
+        "bytes" => Some(Code::Type(Kinds::BYTES, "bytes")),
+        "bool" => Some(Code::Type(Kinds::BOOL, "bool")),
+        "int" => Some(Code::Type(Kinds::INT, "int")),
+        "float" => Some(Code::Type(Kinds::FLOAT, "float")),
+        "number" => Some(Code::Type(Kinds::NUMBER, "number")),
+        "uint" | "uint8" | "uint16" | "uint32" | "uint64" | "uint128" | "int8" | "int16"
+        | "int32" | "int64" | "int128" | "rune" | "float32" | "float64" => Some(Code::Type(
+            if name.starts_with("float") { Kinds::FLOAT.or(Kinds::INT) } else { Kinds::INT },
+            static_name(name),
+        )),
+        "len" => plain(Plain::Len),
+        "close" => plain(Plain::Close),
+        "and" => plain(Plain::And),
+        "or" => plain(Plain::Or),
+        "div" => plain(Plain::Div),
+        "mod" => plain(Plain::Mod),
+        "quo" => plain(Plain::Quo),
+        "rem" => plain(Plain::Rem),
+        "error" => plain(Plain::Error),
+        "matchN" => plain(Plain::MatchN),
+        "matchIf" => plain(Plain::MatchIf),
+        _ => None,
+    }
+}
+
+pub(super) fn static_name(name: &str) -> &'static str {
+    const NAMES: &[&str] = &[
+        "uint", "uint8", "uint16", "uint32", "uint64", "uint128", "int8", "int16", "int32",
+        "int64", "int128", "rune", "float32", "float64",
+    ];
+    NAMES.iter().find(|it| **it == name).copied().unwrap_or("int")
+}
+
+/// The name a label can be referred to by.
+pub(super) fn identifier(label: &AstLabel) -> Option<Arc<str>> {
+    match label {
+        AstLabel::Ident(ident) => Some(ident.name.clone()),
+        AstLabel::String(..)
+        | AstLabel::Interpolated(_)
+        | AstLabel::Dynamic(_)
+        | AstLabel::Pattern(..) => None,
+    }
+}
+
+pub(super) fn fixed(label: &AstLabel) -> Option<(LabelKind, Arc<str>)> {
+    match label {
+        AstLabel::Ident(ident) => Some((LabelKind::of_identifier(&ident.name), ident.name.clone())),
+        AstLabel::String(text, _) => Some((LabelKind::Regular, text.clone())),
+        AstLabel::Interpolated(_) | AstLabel::Dynamic(_) | AstLabel::Pattern(..) => None,
+    }
+}

@@ -1,0 +1,271 @@
+//! Struct literals, their fields and comprehensions.
+
+use std::sync::Arc;
+
+use cue_syntax::ast::{Clause, Decl, Expr, ExprKind, Field, Label as AstLabel, Marker, Span};
+use rustc_hash::FxHashMap;
+
+use super::names::{fixed, identifier};
+use super::{Compiler, NO_TRY, Named, Scope};
+use crate::program::{
+    At, Callee, ClauseCode, Code, ComprehensionCode, DeclLabel, Declaration, ExprId, LabelKind,
+    Notes, Plain, Presence, StructLiteral,
+};
+
+impl Compiler<'_> {
+    pub(super) fn literal(
+        &mut self,
+        decls: &[Decl],
+        mut names: FxHashMap<Arc<str>, Named>,
+        span: Span,
+    ) -> ExprId {
+        let mut lets = 0;
+        let mut clashes = Vec::new();
+        for decl in decls {
+            match decl {
+                Decl::Field(field) => {
+                    if let Some(name) = identifier(&field.label) {
+                        let label = self.program.labels.identifier(&name);
+                        let outer = match names.get(&name) {
+                            Some(it) => Some(matches!(it, Named::Let(_))),
+                            None => self.bound_to_let(&name),
+                        };
+                        if outer == Some(true) {
+                            clashes.push((name.clone(), field.label_span));
+                        }
+                        names.insert(name, Named::Field(label));
+                    }
+                    if let (Some(key), Some((_, text))) = (&field.key_alias, fixed(&field.label)) {
+                        names.insert(key.name.clone(), Named::Key(text));
+                    }
+                    if let (Some(alias), Some(label)) = (&field.alias, fixed(&field.label)) {
+                        let label = match label {
+                            (LabelKind::Regular, name) => {
+                                self.program.labels.intern(LabelKind::Regular, &name)
+                            }
+                            (_, name) => self.program.labels.identifier(&name),
+                        };
+                        names.insert(alias.name.clone(), Named::Field(label));
+                    }
+                }
+                Decl::Let(name, _) => {
+                    let own = decls.iter().any(|it| match it {
+                        Decl::Field(field) => {
+                            identifier(&field.label).as_ref() == Some(&name.name)
+                                && field.label_span.start < name.span.start
+                        }
+                        _ => false,
+                    });
+                    if own || self.bound_to_let(&name.name) == Some(false) {
+                        clashes.push((name.name.clone(), name.span));
+                    }
+                    names.insert(name.name.clone(), Named::Let(lets));
+                    lets += 1;
+                }
+                Decl::Ellipsis(..) | Decl::Embed(_) | Decl::Attribute(_) => {}
+            }
+        }
+        for (name, span) in clashes {
+            let message =
+                format!("cannot have both alias and field with name \"{name}\" in same scope");
+            self.error(span, message);
+        }
+        self.enter(Scope::Struct(names));
+        for decl in decls {
+            let Decl::Field(field) = decl else { continue };
+            let (AstLabel::Dynamic(label) | AstLabel::Interpolated(label)) = &field.label else {
+                continue;
+            };
+            if field.alias.is_none() && field.key_alias.is_none() {
+                continue;
+            }
+            let label = self.expr(label);
+            if let Some(Scope::Struct(names)) = self.scopes.last_mut() {
+                if let Some(alias) = &field.alias {
+                    names.insert(alias.name.clone(), Named::Computed(label));
+                }
+                if let Some(key) = &field.key_alias {
+                    names.insert(key.name.clone(), Named::ComputedKey(label));
+                }
+            }
+        }
+        let mut literal = StructLiteral { explicit: self.explicitopen, ..StructLiteral::default() };
+        let mut attributes = Vec::new();
+        for decl in decls {
+            match decl {
+                Decl::Field(field) => {
+                    let declaration = self.field(field);
+                    literal.declarations.push(declaration);
+                }
+                Decl::Let(_, value) => {
+                    let value = self.expr(value);
+                    literal.lets.push(value);
+                }
+                Decl::Ellipsis(..) => literal.declarations.push(Declaration::Open),
+                Decl::Embed(value) => {
+                    literal.has_embeds = true;
+                    let declaration = match &value.kind {
+                        ExprKind::Comprehension(clauses, body) => Declaration::Comprehension(
+                            self.comprehension(clauses, body, value.span),
+                        ),
+                        _ => Declaration::Embed(self.expr(value)),
+                    };
+                    literal.declarations.push(declaration);
+                }
+                Decl::Attribute(it) => attributes.push((it.name.clone(), it.body.clone())),
+            }
+        }
+        let used = self.leave();
+        if !self.program.lenient {
+            for decl in decls {
+                match decl {
+                    Decl::Let(name, _) => self.unreferenced(name, &used),
+                    Decl::Field(field) if !matches!(field.label, AstLabel::Pattern(..)) => {
+                        if let Some(alias) = &field.alias {
+                            self.unreferenced(alias, &used);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let index = self.program.structs.len() as u32;
+        self.program.structs.push(literal);
+        self.push(Code::Struct(index), span)
+    }
+
+    pub(super) fn field(&mut self, field: &Field) -> Declaration {
+        let presence = match field.marker {
+            Marker::None => Presence::Member,
+            Marker::Optional => Presence::Optional,
+            Marker::Required => Presence::Required,
+        };
+        if let AstLabel::Pattern(pattern, alias) = &field.label {
+            let label = self.expr(pattern);
+            let mut names = FxHashMap::default();
+            let key = alias.as_ref().or(field.key_alias.as_ref());
+            if let Some(key) = key {
+                names.insert(key.name.clone(), Named::PatternName);
+            }
+            self.enter(Scope::Names(names));
+            let value = self.value(field);
+            self.leave();
+            return Declaration::Pattern { label, value, alias: key.is_some() };
+        }
+        let label = match (&field.label, fixed(&field.label)) {
+            (AstLabel::String(..), Some((kind, name))) => {
+                DeclLabel::Fixed(self.program.labels.intern(kind, &name))
+            }
+            (_, Some((_, name))) => DeclLabel::Fixed(self.program.labels.identifier(&name)),
+            (AstLabel::Interpolated(inner) | AstLabel::Dynamic(inner), None) => {
+                DeclLabel::Computed(self.expr(inner))
+            }
+            _ => DeclLabel::Fixed(self.program.labels.identifier("_")),
+        };
+        let notes = if field.docs.is_empty() && field.attributes.is_empty() {
+            0
+        } else {
+            let attributes =
+                field.attributes.iter().map(|it| (it.name.clone(), it.body.clone())).collect();
+            self.program.notes.push(Notes { docs: field.docs.clone(), attributes });
+            self.program.notes.len() as u32 - 1
+        };
+        let value = self.value(field);
+        let at = At { source: self.source, span: field.label_span };
+        Declaration::Field { label, presence, value, notes, at }
+    }
+
+    pub(super) fn value(&mut self, field: &Field) -> ExprId {
+        let matched = match field.label {
+            AstLabel::Pattern(..) => field.alias.as_ref(),
+            _ => None,
+        };
+        let mut names = FxHashMap::default();
+        let aliases = [matched, field.value_alias.as_ref()];
+        for alias in aliases.into_iter().flatten() {
+            names.insert(alias.name.clone(), Named::Variable(0));
+        }
+        if names.is_empty() {
+            return self.expr(&field.value);
+        }
+        self.enter(Scope::Names(names));
+        let value = self.expr(&field.value);
+        let used = self.leave();
+        if !self.program.lenient {
+            for alias in aliases.into_iter().flatten() {
+                self.unreferenced(alias, &used);
+            }
+        }
+        self.push(Code::Aliased(value), field.value.span)
+    }
+
+    pub(super) fn comprehension(&mut self, clauses: &[Clause], body: &Expr, span: Span) -> u32 {
+        let mut codes = Vec::new();
+        let mut pushed = 0;
+        let mut on_trial = false;
+        let mut otherwise = None;
+        for clause in clauses {
+            match clause {
+                Clause::For { key, value, source } => {
+                    let source = self.expr(source);
+                    let mut names = FxHashMap::default();
+                    names.insert(value.name.clone(), Named::Variable(0));
+                    if let Some(key) = key {
+                        names.insert(key.name.clone(), Named::Variable(1));
+                    }
+                    self.enter(Scope::Names(names));
+                    pushed += 1;
+                    codes.push(ClauseCode::For { keyed: key.is_some(), source });
+                }
+                Clause::If(condition) => codes.push(ClauseCode::If(self.expr(condition))),
+                Clause::Let(name, value) => {
+                    let value = self.expr(value);
+                    let mut names = FxHashMap::default();
+                    names.insert(name.name.clone(), Named::Variable(0));
+                    self.enter(Scope::Names(names));
+                    pushed += 1;
+                    codes.push(ClauseCode::Let(value));
+                }
+                Clause::Try(span, binding) => {
+                    if !self.attempts {
+                        self.error(*span, NO_TRY);
+                    }
+                    let Some((name, value)) = binding else {
+                        on_trial = true;
+                        continue;
+                    };
+                    let outside = std::mem::replace(&mut self.trying, true);
+                    let value = self.expr(value);
+                    self.trying = outside;
+                    let mut names = FxHashMap::default();
+                    names.insert(name.name.clone(), Named::Variable(0));
+                    self.enter(Scope::Names(names));
+                    pushed += 1;
+                    codes.push(ClauseCode::Try(value));
+                }
+                Clause::Otherwise(body) => otherwise = Some(body),
+            }
+        }
+        let outside = self.trying;
+        self.trying |= on_trial;
+        let first = self.program.codes.len();
+        let body = self.expr(body);
+        self.trying = outside;
+        for _ in 0..pushed {
+            self.leave();
+        }
+        let otherwise = otherwise.map(|it| self.expr(it));
+        let labels = &self.program.labels;
+        let closes = self.program.codes[first..].iter().any(|(code, _)| match code {
+            Code::Field { label, .. } | Code::Select(_, label) => {
+                matches!(labels.kind(*label), LabelKind::Definition | LabelKind::HiddenDefinition)
+            }
+            Code::Call(Callee::Plain(Plain::Close), _) => true,
+            _ => false,
+        });
+        let at = At { source: self.source, span };
+        let code = ComprehensionCode { clauses: codes, at, body, on_trial, otherwise, closes };
+        self.program.comprehensions.push(code);
+        self.program.comprehensions.len() as u32 - 1
+    }
+}
