@@ -135,7 +135,9 @@ fn every_shipped_step_runs_to_its_end() {
     let cases = cases("tests/cases/steps");
     let mut wrong = Vec::new();
     for (name, source) in files(&folder("../definitions/workflow-step"), "cue") {
-        let Some((_, case)) = cases.iter().find(|it| it.0 == name) else {
+        // A row of the design may stand behind the name.
+        let is_of = |case: &str| case.split(' ').next() == Some(name.as_str());
+        let Some((_, case)) = cases.iter().find(|it| is_of(&it.0)) else {
             wrong.push(format!("{name}: no case"));
             continue;
         };
