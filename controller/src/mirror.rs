@@ -209,7 +209,8 @@ fn kind(object: &Value) -> Kind {
     (text(object, "/apiVersion").to_owned(), text(object, "/kind").to_owned())
 }
 
-fn key(object: &Value) -> (String, String) {
+/// Namespace and name.
+pub(crate) fn key(object: &Value) -> (String, String) {
     (text(object, "/metadata/namespace").to_owned(), text(object, "/metadata/name").to_owned())
 }
 

@@ -1,6 +1,6 @@
 //! Package objects: CUE that templates may import, and the services that carry out its actions.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use cue_session::{Package, Source};
 use http::Method;
@@ -9,6 +9,7 @@ use lateen_engine::world::Service;
 use serde_json::Value;
 
 use crate::kinds::Resource;
+use crate::mirror;
 use crate::rest::{self, ActAs};
 
 /// What Package objects declare.
@@ -21,23 +22,10 @@ pub struct Packages {
 }
 
 impl Packages {
-    /// Reads those of a cluster; none if it does not know the kind.
-    pub async fn read(client: &Client) -> Self {
-        let path = rest::path(&resource(), "", None);
-        match rest::send(client, Method::GET, &path, None, &ActAs::default()).await {
-            Ok(list) => Self::of(list["items"].as_array().into_iter().flatten()),
-            Err(error) => {
-                tracing::warn!(%error, "packages are not read");
-                Self::default()
-            }
-        }
-    }
-
-    /// Of such objects; what is wrong with one concerns nobody else.
-    pub fn of<'a>(objects: impl IntoIterator<Item = &'a Value>) -> Self {
+    /// Of names and specs; what is wrong with one concerns nobody else.
+    fn of<'a>(specs: impl Iterator<Item = (&'a str, &'a Value)>) -> Self {
         let mut all = Self::default();
-        for object in objects {
-            let (name, spec) = (text(&object["metadata"]["name"]), &object["spec"]);
+        for (name, spec) in specs {
             let path = text(&spec["path"]);
             if path.is_empty() {
                 tracing::warn!(name, "a package without a path");
@@ -61,6 +49,44 @@ impl Packages {
         }
         all
     }
+}
+
+/// Package objects, by namespace and name: their specs, which is what counts.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Declared(BTreeMap<(String, String), Value>);
+
+impl Declared {
+    /// Those of a list.
+    pub(crate) fn of(list: &Value) -> Self {
+        let items = list["items"].as_array().into_iter().flatten();
+        Self(items.map(|it| (mirror::key(it), it["spec"].clone())).collect())
+    }
+
+    /// Whether anything is declared by an object that was not before.
+    pub(crate) fn add(&mut self, object: &Value) -> bool {
+        let spec = &object["spec"];
+        self.0.insert(mirror::key(object), spec.clone()).as_ref() != Some(spec)
+    }
+
+    /// Whether anything was declared by an object that is gone.
+    pub(crate) fn remove(&mut self, object: &Value) -> bool {
+        self.0.remove(&mirror::key(object)).is_some()
+    }
+
+    /// What they declare.
+    pub(crate) fn packages(&self) -> Packages {
+        Packages::of(self.0.iter().map(|((_, name), spec)| (name.as_str(), spec)))
+    }
+}
+
+/// The objects of a cluster, as a list; null if it does not know the kind.
+pub async fn read(client: &Client) -> Value {
+    let path = rest::path(&resource(), "", None);
+    let list = rest::send(client, Method::GET, &path, None, &ActAs::default()).await;
+    list.unwrap_or_else(|error| {
+        tracing::warn!(%error, "packages are not read");
+        Value::Null
+    })
 }
 
 /// The kind.
@@ -103,12 +129,10 @@ mod tests {
     #[test]
     fn objects_declare_imports_and_services() {
         let object = |name: &str, path: &str, provider: Value| {
-            json!({
-                "metadata": {"name": name},
-                "spec": {"path": path, "provider": provider, "templates": {"a.cue": "package a\n#A: 1"}},
-            })
+            let spec = json!({"path": path, "provider": provider, "templates": {"a.cue": "package a\n#A: 1"}});
+            (name.to_owned(), spec)
         };
-        let all = Packages::of(&[
+        let objects = [
             object(
                 "sums",
                 "ext/sums",
@@ -117,7 +141,8 @@ mod tests {
             object("far", "ext/far", json!({"protocol": "grpc", "endpoint": "far"})),
             object("plain", "ext/plain", Value::Null),
             object("lost", "", Value::Null),
-        ]);
+        ];
+        let all = Packages::of(objects.iter().map(|(name, spec)| (name.as_str(), spec)));
         let paths: Vec<&str> = all.imports.iter().map(|it| it.path.as_str()).collect();
         assert_eq!(paths, ["ext/sums", "ext/far", "ext/plain"]);
         assert_eq!(all.services.len(), 1);

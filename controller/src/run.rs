@@ -19,7 +19,7 @@ use tracing::Instrument;
 use crate::clusters;
 use crate::git::Trust;
 use crate::observe::Metrics;
-use crate::packages::Packages;
+use crate::packages::{self, Declared, Packages};
 use crate::queue::Queue;
 use crate::watched;
 use crate::world::KubeWorld;
@@ -120,20 +120,21 @@ pub async fn run(
 ) {
     // Nothing, if it does not say.
     let cluster_version = clusters::version(&client).await.unwrap_or_default();
-    let packages = Packages::read(&client).await;
+    let declared = Declared::of(&packages::read(&client).await);
+    let Packages { imports, services } = declared.packages();
     let shared = Arc::new(Shared {
         cluster_version,
         world: KubeWorld::new(client.clone(), metrics.clone()).trusting(options.repositories),
         client,
         runtime,
-        libraries: RwLock::new(Arc::new(Libraries::with(&packages.imports))),
+        libraries: RwLock::new(Arc::new(Libraries::with(&imports))),
         queue: Queue::default(),
         metrics,
         options,
     });
-    shared.world.ask_of(packages.services);
+    shared.world.ask_of(services);
     let mut tasks = JoinSet::new();
-    watched::start(&shared, &mut tasks);
+    watched::start(&shared, declared, &mut tasks);
     let mut workers = JoinSet::new();
     for _ in 0..shared.options.workers.max(1) {
         workers.spawn(work(shared.clone()));

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use kube::Client;
-use lateen_engine::api::names::label;
+use lateen_engine::api::names::{annotation, label};
 use lateen_engine::api::{DefinitionKind, SYSTEM_NAMESPACE, V1BETA1};
 use lateen_engine::world::ObjectRef;
 use serde_json::Value;
@@ -18,8 +18,8 @@ use tokio::task::{AbortHandle, JoinSet};
 use crate::clusters;
 use crate::follow::{Followed, Sink};
 use crate::kinds::Resource;
-use crate::mirror::Coverage;
-use crate::packages::{self, Packages};
+use crate::mirror::{self, Coverage};
+use crate::packages::{self, Declared, Packages};
 use crate::report;
 use crate::run::{Key, Libraries, Shared, Subject};
 
@@ -44,21 +44,13 @@ const READ: &[(&str, &str, bool)] = &[
     ("ResourceTracker", "resourcetrackers", false),
 ];
 
-/// Label that names the Application of an object.
-const APP_NAME: &str = "app.oam.dev/name";
-/// Label that names its namespace.
-const APP_NAMESPACE: &str = "app.oam.dev/namespace";
-
-/// Annotation that names the revision of a definition.
-const REVISION: &str = "definitionrevision.oam.dev/name";
-
 /// Label that names the WorkflowRun of an object.
 const RUN_NAME: &str = "workflowrun.oam.dev/name";
 /// Label that names its namespace.
 const RUN_NAMESPACE: &str = "workflowrun.oam.dev/namespace";
 
-/// Watches everything.
-pub(crate) fn start(shared: &Arc<Shared>, tasks: &mut JoinSet<()>) {
+/// Watches everything; `declared` are the Package objects known so far.
+pub(crate) fn start(shared: &Arc<Shared>, declared: Declared, tasks: &mut JoinSet<()>) {
     tasks.spawn(subjects(shared.clone(), report::applications(), Subject::Application));
     let runs = Resource::new("core.oam.dev/v1alpha1", "WorkflowRun", "workflowruns", true);
     tasks.spawn(subjects(shared.clone(), runs, Subject::Run));
@@ -71,17 +63,19 @@ pub(crate) fn start(shared: &Arc<Shared>, tasks: &mut JoinSet<()>) {
         let resource = Resource::new(V1BETA1, kind, plural, *namespaced);
         tasks.spawn(read(shared.clone(), resource));
     }
-    tasks.spawn(packages(shared.clone()));
+    tasks.spawn(packages(shared.clone(), declared));
     tasks.spawn(members(shared.clone()));
     tasks.spawn(silent(shared.clone()));
 }
 
 async fn subjects(shared: Arc<Shared>, resource: Resource, subject: Subject) {
-    follow(&shared, &resource, "", |object| {
-        let meta = &object["metadata"];
-        Some((subject, meta["namespace"].as_str()?.to_owned(), meta["name"].as_str()?.to_owned()))
-    })
-    .await;
+    follow(&shared, &resource, "", |object| itself(subject, object)).await;
+}
+
+/// The key of what is reconciled itself.
+fn itself(subject: Subject, object: &Value) -> Option<Key> {
+    let meta = &object["metadata"];
+    Some((subject, meta["namespace"].as_str()?.to_owned(), meta["name"].as_str()?.to_owned()))
 }
 
 async fn owned(shared: Arc<Shared>, resource: Resource, subject: Subject) {
@@ -91,7 +85,7 @@ async fn owned(shared: Arc<Shared>, resource: Resource, subject: Subject) {
 
 fn labels_of(subject: Subject) -> (&'static str, &'static str) {
     match subject {
-        Subject::Application | Subject::Definition(_) => (APP_NAME, APP_NAMESPACE),
+        Subject::Application | Subject::Definition(_) => (label::APP_NAME, label::APP_NAMESPACE),
         Subject::Run => (RUN_NAME, RUN_NAMESPACE),
     }
 }
@@ -105,12 +99,7 @@ fn owner(subject: Subject, object: &Value) -> Option<Key> {
 /// What is read over and over; definitions among it are recorded whenever they change.
 async fn read(shared: Arc<Shared>, resource: Resource) {
     let kind = DefinitionKind::from_kind(&resource.kind);
-    follow(&shared, &resource, "", |object| {
-        let meta = &object["metadata"];
-        let (namespace, name) = (meta["namespace"].as_str()?, meta["name"].as_str()?);
-        Some((Subject::Definition(kind?), namespace.to_owned(), name.to_owned()))
-    })
-    .await;
+    follow(&shared, &resource, "", |object| itself(Subject::Definition(kind?), object)).await;
 }
 
 async fn follow(
@@ -205,7 +194,11 @@ fn fingerprint(kind: &str, object: &Value) -> String {
         "Application" => &object["status"]["workflow"],
         "WorkflowRun" => &object["status"],
         kind if DefinitionKind::from_kind(kind).is_some() => {
-            return format!("{}{}", meta["generation"], meta["annotations"][REVISION]);
+            return format!(
+                "{}{}",
+                meta["generation"],
+                meta["annotations"][annotation::DEFINITION_REVISION_NAME]
+            );
         }
         _ => return format!("{}{}", meta["name"], meta["resourceVersion"]),
     };
@@ -230,55 +223,45 @@ fn fingerprint(kind: &str, object: &Value) -> String {
 }
 
 /// Package objects: what templates may import changes with them.
-async fn packages(shared: Arc<Shared>) {
+async fn packages(shared: Arc<Shared>, declared: Declared) {
     let resource = packages::resource();
-    let mut all = Declared { shared: &shared, objects: HashMap::new() };
+    let mut sink = Imports { shared: &shared, declared };
     Followed { client: &shared.client, resource: &resource, namespace: "", selector: "" }
-        .follow(&mut all)
+        .follow(&mut sink)
         .await;
 }
 
-/// Package objects by namespace and name.
-struct Declared<'a> {
+/// Templates are made with what is declared now; what failed for want of it is tried again.
+struct Imports<'a> {
     shared: &'a Shared,
-    objects: HashMap<(String, String), Value>,
+    declared: Declared,
 }
 
-impl Declared<'_> {
-    fn name(object: &Value) -> (String, String) {
-        let text = |key: &str| object["metadata"][key].as_str().unwrap_or_default().to_owned();
-        (text("namespace"), text("name"))
-    }
-
-    /// Templates are made with what is declared now; what failed for want of it is tried again.
+impl Imports<'_> {
     fn take(&self) {
-        let mut objects: Vec<(&(String, String), &Value)> = self.objects.iter().collect();
-        objects.sort_by_key(|it| it.0);
-        let Packages { imports, services } = Packages::of(objects.into_iter().map(|it| it.1));
+        let Packages { imports, services } = self.declared.packages();
         self.shared.take(Libraries::with(&imports), services);
         enqueue_waiting(self.shared);
     }
 }
 
-impl Sink for Declared<'_> {
+impl Sink for Imports<'_> {
     fn begins(&mut self, list: &Value) {
-        let items = list["items"].as_array().into_iter().flatten();
-        let objects = items.map(|it| (Self::name(it), it.clone())).collect();
-        if self.objects != objects {
-            self.objects = objects;
+        let declared = Declared::of(list);
+        if self.declared != declared {
+            self.declared = declared;
             self.take();
         }
     }
 
     fn sees(&mut self, object: &Value) {
-        let before = self.objects.insert(Self::name(object), object.clone());
-        if before.is_none_or(|it| it["spec"] != object["spec"]) {
+        if self.declared.add(object) {
             self.take();
         }
     }
 
     fn sees_gone(&mut self, object: &Value) {
-        if self.objects.remove(&Self::name(object)).is_some() {
+        if self.declared.remove(object) {
             self.take();
         }
     }
@@ -290,12 +273,8 @@ impl Sink for Declared<'_> {
 fn enqueue_waiting(shared: &Shared) {
     let all = ObjectRef::local(V1BETA1, "Application", "", "");
     for app in shared.world.mirror().list(&all, "").unwrap_or_default() {
-        let (meta, phase) = (&app["metadata"], &app["status"]["status"]);
-        let name = (meta["namespace"].as_str(), meta["name"].as_str());
-        if let (Some(namespace), Some(name)) = name
-            && phase != "running"
-        {
-            shared.queue.add((Subject::Application, namespace.to_owned(), name.to_owned()));
+        if app["status"]["status"] != "running" {
+            itself(Subject::Application, &app).into_iter().for_each(|key| shared.queue.add(key));
         }
     }
 }
@@ -383,7 +362,7 @@ async fn member(shared: Arc<Shared>, name: String, secret: Value) {
 
 async fn far(shared: Arc<Shared>, client: Client, resource: Resource) {
     let mut changes = Far { shared: &shared, seen: None };
-    Followed { client: &client, resource: &resource, namespace: "", selector: APP_NAME }
+    Followed { client: &client, resource: &resource, namespace: "", selector: label::APP_NAME }
         .follow(&mut changes)
         .await;
 }
@@ -397,8 +376,8 @@ struct Far<'a> {
 
 impl Far<'_> {
     fn place(object: &Value) -> ((String, String), String) {
-        let text = |key: &str| object["metadata"][key].as_str().unwrap_or_default().to_owned();
-        ((text("namespace"), text("name")), text("resourceVersion"))
+        let version = object["metadata"]["resourceVersion"].as_str().unwrap_or_default();
+        (mirror::key(object), version.to_owned())
     }
 
     fn changed(&self, object: &Value) {

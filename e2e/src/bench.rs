@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use http::Method;
 use kube::config::{KubeConfigOptions, Kubeconfig};
-use lateen_controller::rest::{self, ActAs};
+use lateen_controller::rest::{self, ActAs, Body};
 use serde_json::Value;
 
 use crate::process::{self, Running};
@@ -212,6 +212,16 @@ impl Plane {
     pub async fn look(&self, path: &str) -> Value {
         let none = ActAs::default();
         rest::send(&self.client().await, Method::GET, path, None, &none).await.unwrap_or_default()
+    }
+
+    /// Creates or changes the object at a path, by server-side apply.
+    ///
+    /// # Panics
+    /// When that is refused.
+    pub async fn write(&self, path: &str, object: &Value) {
+        let path = rest::with_query(path.to_owned(), "fieldManager", "test");
+        let (body, none) = (Some((Body::Apply, object)), ActAs::default());
+        rest::send(&self.client().await, Method::PATCH, &path, body, &none).await.expect("written");
     }
 
     /// A client of its API.

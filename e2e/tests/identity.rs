@@ -2,17 +2,12 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
 
-use lateen_controller::rest::{self, ActAs, Body};
 use lateen_e2e::bench::Plane;
 use serde_json::{Value, json};
 
-/// Creates or changes an object by its path.
 #[tokio::main(flavor = "current_thread")]
 async fn write(plane: &Plane, path: &str, object: &Value) {
-    let path = rest::with_query(path.to_owned(), "fieldManager", "test");
-    let body = Some((Body::Apply, object));
-    let none = ActAs::default();
-    rest::send(&plane.client().await, http::Method::PATCH, &path, body, &none).await.unwrap();
+    plane.write(path, object).await;
 }
 
 /// An Application that makes an object of this kind for the service account `deployer`.

@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
 
-use lateen_controller::rest::{self, ActAs, Body};
 use lateen_e2e::bench::Plane;
 use serde_json::{Value, json};
 
@@ -15,13 +14,9 @@ spec:
   workflow: {steps: [{name: sum, type: sum}]}
 ";
 
-/// Creates or changes an object by its path.
 #[tokio::main(flavor = "current_thread")]
 async fn write(plane: &Plane, path: &str, object: &Value) {
-    let path = rest::with_query(path.to_owned(), "fieldManager", "test");
-    let body = Some((Body::Apply, object));
-    let none = ActAs::default();
-    rest::send(&plane.client().await, http::Method::PATCH, &path, body, &none).await.unwrap();
+    plane.write(path, object).await;
 }
 
 fn package(plane: &Plane, sum: &str) {

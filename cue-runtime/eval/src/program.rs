@@ -404,21 +404,16 @@ impl Code {
 
     /// Whether it is content by itself, not by what it refers to (S-62).
     pub(crate) fn says_something(&self) -> bool {
-        matches!(
-            self,
-            Code::Null
-                | Code::Bool(_)
-                | Code::Number(_)
-                | Code::String(_)
-                | Code::Bytes(_)
-                | Code::Interpolation(..)
-                | Code::Top
-                | Code::Type(..)
-                | Code::Struct(_)
-                | Code::List(_)
-                | Code::Bound(..)
-                | Code::Function(_)
-        )
+        self.is_tag()
+            || matches!(
+                self,
+                Code::Interpolation(..)
+                    | Code::Top
+                    | Code::Struct(_)
+                    | Code::List(_)
+                    | Code::Bound(..)
+                    | Code::Function(_)
+            )
     }
 }
 

@@ -300,3 +300,47 @@ pub enum ExprKind {
     /// What could not be parsed; there is an error for it.
     Bad,
 }
+
+impl Expr {
+    /// The expressions directly in it that see the same names, in order: of a struct and of a
+    /// comprehension, which bind names of their own, none.
+    pub fn operands(&self) -> Vec<&Expr> {
+        match &self.kind {
+            ExprKind::List(elements) => elements
+                .iter()
+                .filter_map(|it| match it {
+                    Element::Expr(it) => Some(it),
+                    Element::Ellipsis(it) => it.as_deref(),
+                })
+                .collect(),
+            ExprKind::Interpolation { parts, .. } => parts
+                .iter()
+                .filter_map(|it| match it {
+                    Part::Expr(it) => Some(it),
+                    Part::Text(_) => None,
+                })
+                .collect(),
+            ExprKind::Unary(_, it) | ExprKind::Paren(it) | ExprKind::Select(it, ..) => vec![it],
+            ExprKind::Binary(_, left, right) | ExprKind::Index(left, right) => vec![left, right],
+            ExprKind::Slice(base, low, high) => [Some(base), low.as_ref(), high.as_ref()]
+                .into_iter()
+                .flatten()
+                .map(|it| &**it)
+                .collect(),
+            ExprKind::Call(callee, arguments) => {
+                std::iter::once(&**callee).chain(arguments).collect()
+            }
+            ExprKind::Struct(_)
+            | ExprKind::Comprehension(..)
+            | ExprKind::Ident(_)
+            | ExprKind::Null
+            | ExprKind::Bool(_)
+            | ExprKind::Number(_)
+            | ExprKind::String(_)
+            | ExprKind::Bytes(_)
+            | ExprKind::Bottom
+            | ExprKind::Top
+            | ExprKind::Bad => Vec::new(),
+        }
+    }
+}

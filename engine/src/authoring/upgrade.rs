@@ -3,7 +3,7 @@
 //! Only what is surely a list is rewritten: a list literal, or a field whose value in this text is one.
 
 use cue_syntax::ast::{
-    Binary, Clause, Decl, Element, Expr, ExprKind, Field, File, Label, Part, Span, Unary,
+    Binary, Clause, Decl, Element, Expr, ExprKind, Field, File, Label, Span, Unary,
 };
 use cue_syntax::{Style, format_tree, parse_file, parse_tree};
 
@@ -172,28 +172,7 @@ impl<'a> Walk<'a> {
                 let count = apply(self.source, count.span, &edits);
                 vec![(expr.span, format!("list.Repeat({list}, {count})"))]
             }
-            ExprKind::Binary(_, left, right) => self.all([&**left, &**right]),
-            ExprKind::Unary(_, it) | ExprKind::Paren(it) | ExprKind::Select(it, ..) => {
-                self.expr(it)
-            }
-            ExprKind::Index(base, index) => self.all([&**base, &**index]),
-            ExprKind::Slice(base, low, high) => self.all(
-                [Some(base), low.as_ref(), high.as_ref()].into_iter().flatten().map(|it| &**it),
-            ),
-            ExprKind::Call(callee, arguments) => {
-                self.all(std::iter::once(&**callee).chain(arguments))
-            }
             ExprKind::Struct(decls) => self.decls(decls),
-            ExprKind::List(elements) => self.all(elements.iter().filter_map(|it| match it {
-                Element::Expr(it) => Some(it),
-                Element::Ellipsis(it) => it.as_deref(),
-            })),
-            ExprKind::Interpolation { parts, .. } => {
-                self.all(parts.iter().filter_map(|it| match it {
-                    Part::Expr(it) => Some(it),
-                    Part::Text(_) => None,
-                }))
-            }
             ExprKind::Comprehension(clauses, body) => {
                 let mut edits = self.all(clauses.iter().filter_map(|it| match it {
                     Clause::For { source, .. } => Some(source),
@@ -203,15 +182,7 @@ impl<'a> Walk<'a> {
                 edits.extend(self.expr(body));
                 edits
             }
-            ExprKind::Ident(_)
-            | ExprKind::Null
-            | ExprKind::Bool(_)
-            | ExprKind::Number(_)
-            | ExprKind::String(_)
-            | ExprKind::Bytes(_)
-            | ExprKind::Bottom
-            | ExprKind::Top
-            | ExprKind::Bad => Vec::new(),
+            _ => self.all(expr.operands()),
         }
     }
 

@@ -1,5 +1,7 @@
 //! What components take from others, and what the steps that apply them wait for because of it.
 
+use std::borrow::Cow;
+
 use crate::api::workflow::InputItem;
 use crate::api::{Component, WorkflowStep};
 use crate::policy::generator::Steps;
@@ -26,7 +28,13 @@ pub(super) fn with_inputs(components: &[Component], variables: &Variables) -> Ve
 
 /// Steps that wait for what their components wait for: for inputs, and in a DAG for the steps of the
 /// components they depend on (E-100).
-pub(super) fn with_needs(steps: &Steps, components: &[Component]) -> Vec<WorkflowStep> {
+pub(super) fn with_needs<'a>(
+    steps: &'a Steps,
+    components: &[Component],
+) -> Cow<'a, [WorkflowStep]> {
+    if components.iter().all(|it| it.inputs.is_empty() && it.depends_on.is_empty()) {
+        return Cow::Borrowed(&steps.steps);
+    }
     let mut all = steps.steps.clone();
     for step in &mut all {
         if step.sub_steps.is_empty() {
@@ -36,7 +44,7 @@ pub(super) fn with_needs(steps: &Steps, components: &[Component]) -> Vec<Workflo
             need(sub, steps, components, false);
         }
     }
-    all
+    Cow::Owned(all)
 }
 
 fn need(step: &mut WorkflowStep, steps: &Steps, components: &[Component], dag: bool) {

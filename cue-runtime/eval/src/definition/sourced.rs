@@ -3,9 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use cue_syntax::ast::{
-    Clause, Decl, Element, Expr, ExprKind, File, Ident, Label as AstLabel, Part,
-};
+use cue_syntax::ast::{Clause, Decl, Expr, ExprKind, File, Ident, Label as AstLabel};
 use rustc_hash::FxHashMap;
 
 use crate::definition::expr::{class, label_text};
@@ -335,41 +333,6 @@ impl<'a> Printer<'a> {
         index.exprs.entry(key).or_insert_with(|| (expr, scope.clone()));
         match &expr.kind {
             ExprKind::Struct(decls) => self.index_decls(decls, scope, file, key, index),
-            ExprKind::List(elements) => {
-                for element in elements {
-                    match element {
-                        Element::Expr(it) => self.index(it, scope, file, index),
-                        Element::Ellipsis(Some(it)) => self.index(it, scope, file, index),
-                        Element::Ellipsis(None) => {}
-                    }
-                }
-            }
-            ExprKind::Interpolation { parts, .. } => {
-                for part in parts {
-                    if let Part::Expr(it) = part {
-                        self.index(it, scope, file, index);
-                    }
-                }
-            }
-            ExprKind::Unary(_, it) | ExprKind::Paren(it) | ExprKind::Select(it, ..) => {
-                self.index(it, scope, file, index);
-            }
-            ExprKind::Binary(_, left, right) | ExprKind::Index(left, right) => {
-                self.index(left, scope, file, index);
-                self.index(right, scope, file, index);
-            }
-            ExprKind::Slice(base, low, high) => {
-                self.index(base, scope, file, index);
-                for it in [low, high].into_iter().flatten() {
-                    self.index(it, scope, file, index);
-                }
-            }
-            ExprKind::Call(callee, arguments) => {
-                self.index(callee, scope, file, index);
-                for it in arguments {
-                    self.index(it, scope, file, index);
-                }
-            }
             ExprKind::Comprehension(clauses, body) => {
                 let mut scope = scope.clone();
                 let inner = |scope: &Rc<Scope>, names: &[&Ident]| {
@@ -399,15 +362,11 @@ impl<'a> Printer<'a> {
                 }
                 self.index(body, &scope, file, index);
             }
-            ExprKind::Ident(_)
-            | ExprKind::Null
-            | ExprKind::Bool(_)
-            | ExprKind::Number(_)
-            | ExprKind::String(_)
-            | ExprKind::Bytes(_)
-            | ExprKind::Bottom
-            | ExprKind::Top
-            | ExprKind::Bad => {}
+            _ => {
+                for it in expr.operands() {
+                    self.index(it, scope, file, index);
+                }
+            }
         }
     }
 }

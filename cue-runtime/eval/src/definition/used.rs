@@ -1,7 +1,7 @@
 //! Names that a `let` or an alias of the result cannot have without another: labels of fields,
 //! variables of `for`, aliases of values (O-79).
 
-use cue_syntax::ast::{Clause, Decl, Element, Expr, ExprKind, Label, Part};
+use cue_syntax::ast::{Clause, Decl, Expr, ExprKind, Label};
 
 use crate::definition::DEPTH;
 use crate::export::is_identifier;
@@ -48,41 +48,6 @@ fn of_expr(expr: &Expr, out: &mut Vec<String>, depth: u32) {
     let depth = depth + 1;
     match &expr.kind {
         ExprKind::Struct(decls) => of_decls(decls, out, depth),
-        ExprKind::List(elements) => {
-            for element in elements {
-                match element {
-                    Element::Expr(it) => of_expr(it, out, depth),
-                    Element::Ellipsis(Some(it)) => of_expr(it, out, depth),
-                    Element::Ellipsis(None) => {}
-                }
-            }
-        }
-        ExprKind::Interpolation { parts, .. } => {
-            for part in parts {
-                if let Part::Expr(it) = part {
-                    of_expr(it, out, depth);
-                }
-            }
-        }
-        ExprKind::Paren(it) | ExprKind::Unary(_, it) | ExprKind::Select(it, ..) => {
-            of_expr(it, out, depth);
-        }
-        ExprKind::Binary(_, left, right) | ExprKind::Index(left, right) => {
-            of_expr(left, out, depth);
-            of_expr(right, out, depth);
-        }
-        ExprKind::Slice(base, low, high) => {
-            of_expr(base, out, depth);
-            for it in [low, high].into_iter().flatten() {
-                of_expr(it, out, depth);
-            }
-        }
-        ExprKind::Call(callee, arguments) => {
-            of_expr(callee, out, depth);
-            for it in arguments {
-                of_expr(it, out, depth);
-            }
-        }
         ExprKind::Comprehension(clauses, body) => {
             for clause in clauses {
                 match clause {
@@ -101,14 +66,6 @@ fn of_expr(expr: &Expr, out: &mut Vec<String>, depth: u32) {
             }
             of_expr(body, out, depth);
         }
-        ExprKind::Ident(_)
-        | ExprKind::Null
-        | ExprKind::Bool(_)
-        | ExprKind::Number(_)
-        | ExprKind::String(_)
-        | ExprKind::Bytes(_)
-        | ExprKind::Bottom
-        | ExprKind::Top
-        | ExprKind::Bad => {}
+        _ => expr.operands().into_iter().for_each(|it| of_expr(it, out, depth)),
     }
 }
