@@ -10,7 +10,10 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{Groups, State, Test, VertexId};
 use crate::number::Number;
-use crate::program::{At, LabelKind, Presence};
+use crate::program::{At, LabelKind};
+
+/// How deep what a closed struct refuses is refused too.
+const MOST_REFUSED: u32 = 50;
 
 impl Evaluator {
     pub(crate) fn check_scalar(&mut self, id: VertexId) {
@@ -92,7 +95,8 @@ impl Evaluator {
             .get(id)
             .closing
             .iter()
-            .filter(|it| it.holds() && self.closes(it.group) && !self.opened_beside(id, it.group))
+            .filter(|it| it.holds() && self.closes(it.group))
+            .filter(|it| !self.opened_beside(id, it.group) && !self.of_parent(id, it.group))
             .map(|it| it.group)
             .collect();
         if closing.is_empty() {
@@ -111,18 +115,36 @@ impl Evaluator {
                 let allowed = patterns.iter().any(|it| {
                     self.counts_for(&it.groups, *group) && self.pattern_matches(it, arc.label)
                 });
-                if !allowed && arc.presence == Presence::Member {
-                    let fault = Fault::new(Kind::Permanent, "field not allowed", arc.at);
-                    let fault = self.heap.fault(fault);
-                    let child = arc.vertex;
-                    self.unify(child);
-                    if self.heap.get(child).forward.is_some() {
-                        self.heap.get_mut(child).forward = None;
-                        self.heap.get_mut(child).state = State::Done;
-                    }
-                    self.heap.get_mut(child).fault = Some(fault);
+                if !allowed {
+                    // An optional field that is refused is no error of the struct (C-18).
+                    let deep = !self.shallow.contains(group) && self.heap.get(id).picks.is_empty();
+                    self.refuse(arc.vertex, arc.at, deep, 0);
                     break;
                 }
+            }
+        }
+    }
+
+    /// Makes a field an error, and what is written in it if the closing value is closed throughout.
+    fn refuse(&mut self, id: VertexId, at: At, deep: bool, depth: u32) {
+        self.unify(id);
+        let vertex = self.heap.get_mut(id);
+        let inside = vertex.forward.is_none();
+        if !inside {
+            vertex.forward = None;
+            vertex.state = State::Done;
+        }
+        let fault = self.heap.fault(Fault::new(Kind::Permanent, "field not allowed", at));
+        self.heap.get_mut(id).fault = Some(fault);
+        // Of an alternative it is enough to know that it fails.
+        if !deep || !inside || depth > MOST_REFUSED {
+            return;
+        }
+        for index in 0..self.heap.get(id).arcs.len() {
+            let arc = &self.heap.get(id).arcs[index];
+            let (label, vertex, at) = (arc.label, arc.vertex, arc.at);
+            if matches!(self.labels.kind(label), LabelKind::Regular | LabelKind::Index) {
+                self.refuse(vertex, at, deep, depth + 1);
             }
         }
     }
@@ -158,6 +180,15 @@ impl Evaluator {
             let open = above.iter().any(|it| it.group == group && it.open);
             self.heap.get_mut(id).closing[index].open |= open;
         }
+    }
+
+    /// Whether a group closes what is above a vertex, and one level of that only.
+    fn of_parent(&self, id: VertexId, group: u32) -> bool {
+        if !self.shallow.contains(&group) {
+            return false;
+        }
+        let Some(parent) = self.heap.get(id).parent else { return false };
+        self.heap.get(self.follow(parent)).closing.iter().any(|it| it.group == group)
     }
 
     /// Whether `...` stands beside the embedding that a group is of.

@@ -245,7 +245,7 @@ impl Evaluator {
             .get(real)
             .arcs
             .iter()
-            .filter(|it| it.presence == Presence::Member)
+            .filter(|it| it.presence != Presence::Optional)
             .map(|it| it.vertex)
             .collect();
         for arc in arcs {

@@ -265,9 +265,15 @@ impl Evaluator {
         let mut close_as = conjunct.close_as;
         // Inside of an embedded conjunction a literal opens what it embeds for itself only.
         let joins = conjunct.beside != 0 && close_as.is_some_and(|it| !self.opened.contains(&it));
-        if code.has_embeds && (close_as.is_none() || joins) && !code.explicit {
+        // The files of a package are one literal.
+        let file = at.span.end == 0;
+        let home = if file { env } else { inner };
+        let files = file && self.heap.get(id).conjuncts.len() > 1;
+        let shared = if files { self.beside_files(id, literal, env, &mut groups) } else { None };
+        let embeds = code.has_embeds || shared.is_some();
+        if embeds && (close_as.is_none() || joins) && !code.explicit {
             let place = again.unwrap_or(work.inner.len() - 1);
-            let group = match work.inner[place].3 {
+            let group = match work.inner[place].3.or(shared) {
                 Some(group) => group,
                 None => self.heap.new_group(),
             };
@@ -285,7 +291,7 @@ impl Evaluator {
         if !code.explicit {
             for declaration in &code.declarations {
                 if let Some(embed) = self.embeds(declaration) {
-                    groups.push(self.beside(embed, inner, conjunct.beside));
+                    groups.push(self.beside(embed, home, conjunct.beside));
                 }
             }
         }
@@ -346,7 +352,7 @@ impl Evaluator {
                 Declaration::Embed(embed) => {
                     let via = self.heap.cross(from.via, self.program.at(*embed));
                     // What is beside it counts for the others, not for what it joins.
-                    let own = self.besides.get(&(*embed, inner)).copied();
+                    let own = self.besides.get(&(*embed, home)).copied();
                     let mut groups = groups.clone();
                     groups.retain(|it| Some(*it) != own);
                     let conjunct = Conjunct {
@@ -371,7 +377,7 @@ impl Evaluator {
                 }
                 Declaration::Comprehension(index) => {
                     let own = self.embeds(declaration);
-                    let own = own.and_then(|it| self.besides.get(&(it, inner)).copied());
+                    let own = own.and_then(|it| self.besides.get(&(it, home)).copied());
                     let mut groups = groups.clone();
                     groups.retain(|it| Some(*it) != own);
                     let beside = own.unwrap_or(from.beside);
@@ -420,6 +426,43 @@ impl Evaluator {
             self.around.insert(mark, around);
         }
         mark
+    }
+
+    /// The marks of what other files of a package embed; gives the group that all files share if one
+    /// embeds something.
+    fn beside_files(
+        &mut self,
+        id: VertexId,
+        literal: u32,
+        env: EnvId,
+        groups: &mut Groups,
+    ) -> Option<u32> {
+        let program = self.program.clone();
+        let mut first = None;
+        let mut embeds = false;
+        for index in 0..self.heap.get(id).conjuncts.len() {
+            let Source::Expr(file, _) = self.heap.get(id).conjuncts[index].source else { continue };
+            let Code::Struct(other) = program.code(file) else { continue };
+            let code = &program.structs[*other as usize];
+            if program.at(file).span.end != 0 || code.explicit {
+                continue;
+            }
+            first = first.or(Some(file));
+            embeds |= code.has_embeds;
+            if *other != literal && code.has_embeds {
+                for declaration in &code.declarations {
+                    if let Some(embed) = self.embeds(declaration) {
+                        groups.push(self.beside(embed, env, 0));
+                    }
+                }
+            }
+        }
+        let key = (first.filter(|_| embeds)?, env);
+        if !self.besides.contains_key(&key) {
+            let group = self.heap.new_group();
+            self.besides.insert(key, group);
+        }
+        self.besides.get(&key).copied()
     }
 
     /// A group says nothing of what stands beside the embedding it is in, nor beside those around.

@@ -569,7 +569,7 @@ impl Evaluator {
         for index in 0..self.heap.get(id).arcs.len() {
             let arc = &self.heap.get(id).arcs[index];
             let (vertex, presence) = (arc.vertex, arc.presence);
-            if presence != Presence::Member {
+            if presence == Presence::Optional {
                 continue;
             }
             let vertex = self.follow(vertex);
