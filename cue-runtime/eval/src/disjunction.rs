@@ -225,6 +225,13 @@ impl Evaluator {
         left == right || self.path(left) == self.path(right)
     }
 
+    /// The worst kind among the errors of members (cue-errors 0.1).
+    pub(crate) fn worst(&mut self, id: VertexId) -> Option<Kind> {
+        let mut all = Vec::new();
+        self.permanent_all(id, &mut all, 0);
+        all.into_iter().map(|it| it.kind).max_by_key(|it| it.severity())
+    }
+
     /// Every permanent error at or below a vertex.
     pub(crate) fn permanent_all(&mut self, id: VertexId, out: &mut Vec<Fault>, depth: u32) {
         let real = self.unify(id);

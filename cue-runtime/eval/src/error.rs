@@ -27,7 +27,7 @@ impl Kind {
     }
 
     /// Which of two hides the other (cue-errors 0.1).
-    fn severity(self) -> u8 {
+    pub(crate) fn severity(self) -> u8 {
         match self {
             Kind::Cycle => 0,
             Kind::Incomplete => 1,

@@ -101,7 +101,7 @@ impl Evaluation {
         }
         if let Some(fault) = it.permanent(real, 0) {
             if it.heap.get(real).choice.is_none() {
-                node.class = Class::Error(fault.kind);
+                node.class = Class::Error(it.worst(real).unwrap_or(fault.kind));
                 (node.length, node.open_list) = (None, false);
                 node.child_error = true;
                 return node;

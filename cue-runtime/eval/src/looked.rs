@@ -1,7 +1,7 @@
 //! Functions that look at values, not data: what of a list is equal, how many of it fit a schema,
 //! whether a text says what a schema demands.
 
-use crate::builtin::{CallContext, CallError, Datum, Item, Kinds, Run, Special};
+use crate::builtin::{CallContext, CallError, Code as CallCode, Datum, Item, Kinds, Run, Special};
 use crate::calls::CALL_BYTES;
 use crate::error::Kind;
 use crate::evaluator::{Evaluator, Value};
@@ -203,7 +203,11 @@ impl Evaluator {
                 }
             };
             if let Some(fault) = self.permanent(both, 0) {
-                return Err(CallError::permanent(fault.message));
+                let mut error = CallError::permanent(fault.message);
+                if fault.kind == Kind::StructuralCycle && special != Special::ValidateYaml {
+                    error.code = CallCode::Endless;
+                }
+                return Err(error);
             }
             match special {
                 Special::ValidateYamlPartial => {}

@@ -4,7 +4,7 @@
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{Closing, Conjunct, Cycle, Groups, Source, State, VertexId, Way};
-use crate::program::{At, Code};
+use crate::program::{At, Code, Declaration, ExprId};
 use crate::unify::{Parked, Work};
 
 /// References one conjunct may come through; more is recursion without end (S-64).
@@ -89,6 +89,65 @@ impl Evaluator {
             target = self.follow(next);
         }
         (target, true)
+    }
+
+    /// Whether what a call lists refers to the vertex that it is asked for, and lists another value
+    /// that refers to the call as well: then each needs the other.
+    pub(crate) fn lead_round(&mut self, elements: &[VertexId], id: VertexId, way: u32) -> bool {
+        if way == 0 {
+            return false;
+        }
+        let asked = self.heap.ways[way as usize - 1].target;
+        let (mut itself, mut others) = (false, false);
+        for element in elements {
+            let target = self.referred(*element);
+            if target == id {
+                itself = true;
+            } else {
+                others |= self.refers_to(target, asked);
+            }
+        }
+        itself && others
+    }
+
+    /// The vertex that one stands for which is nothing but a reference.
+    fn referred(&mut self, id: VertexId) -> VertexId {
+        let id = self.follow(id);
+        let [conjunct] = self.heap.get(id).conjuncts.as_slice() else { return id };
+        let Source::Expr(expr, env) = conjunct.source else { return id };
+        if !matches!(self.program.code(expr), Code::Field { .. } | Code::Select(..)) {
+            return id;
+        }
+        match self.eval(expr, env) {
+            Value::Vertex(target) => self.follow(target),
+            Value::Datum(_) | Value::Fault(_) => id,
+        }
+    }
+
+    /// Whether a value is written with a reference of the name of another one: alone, as an operand of
+    /// `&` or embedded.
+    fn refers_to(&self, id: VertexId, asked: VertexId) -> bool {
+        let Some(name) = self.heap.get(asked).label else { return false };
+        let mut open: Vec<ExprId> = Vec::new();
+        open.extend(self.heap.get(id).conjuncts.iter().filter_map(|it| match it.source {
+            Source::Expr(expr, _) => Some(expr),
+            Source::Data(_) | Source::Vertex(_) => None,
+        }));
+        while let Some(expr) = open.pop() {
+            match self.program.code(expr) {
+                Code::Field { label, .. } | Code::Select(_, label) if *label == name => return true,
+                Code::Unify(left, right) => open.extend([*left, *right]),
+                Code::Struct(literal) => {
+                    let code = &self.program.structs[*literal as usize];
+                    open.extend(code.declarations.iter().filter_map(|it| match it {
+                        Declaration::Embed(embed) => Some(*embed),
+                        _ => None,
+                    }));
+                }
+                _ => {}
+            }
+        }
+        false
     }
 
     /// The link of a way that leads to a vertex.

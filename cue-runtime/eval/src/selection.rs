@@ -114,6 +114,12 @@ impl Evaluator {
             Err(Unmet::Open(id)) => {
                 let (text, kinds) = (self.short(id), self.kinds_of(id));
                 let wanted = kinds.and(Kinds::INT.or(Kinds::STRING));
+                // Of `_` it is not waited for what becomes of it.
+                if kinds == Kinds::ANY || wanted == Kinds::BOTTOM {
+                    let text = self.source_at(place);
+                    let message = format!("invalid index {text} (invalid type {kinds})");
+                    return Value::Fault(self.fail_at(Kind::Permanent, message, at, vec![place]));
+                }
                 let message =
                     format!("invalid non-ground value {text} (must be concrete {wanted})");
                 let from = self.written_at(id);

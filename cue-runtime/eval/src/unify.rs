@@ -489,6 +489,9 @@ impl Evaluator {
                         );
                         self.raise(id, fault);
                     }
+                    Ok(elements) if self.lead_round(&elements, id, conjunct.way) => {
+                        self.raise(id, Fault::new(Kind::StructuralCycle, "structural cycle", at));
+                    }
                     Ok(elements) => {
                         if let Some(pick) = self.pick(id, expr) {
                             let element = elements[pick.min(elements.len() - 1)];

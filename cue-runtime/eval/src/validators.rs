@@ -220,7 +220,11 @@ impl Evaluator {
             let text = self.short(id);
             let message =
                 format!("invalid value {text} (does not satisfy matchIf): {}", inner.message);
-            return Err(self.fail(Kind::Permanent, message, at));
+            let kind = match inner.kind {
+                Kind::StructuralCycle => inner.kind,
+                _ => Kind::Permanent,
+            };
+            return Err(self.fail(kind, message, at));
         }
         let [limit, _] = arguments.as_slice() else { return Ok(()) };
         let schemas = self.elements_of(&arguments[1..], env)?;

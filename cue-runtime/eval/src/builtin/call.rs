@@ -333,6 +333,8 @@ pub enum Code {
     Permanent,
     /// A validator is not satisfied: `false` for a call, the text as detail for a validator.
     Unsatisfied,
+    /// A value contains itself.
+    Endless,
     /// The budget is used up.
     Budget,
 }

@@ -265,6 +265,7 @@ pub(crate) fn kind_of(error: &CallError) -> Kind {
     match error.code {
         CallCode::Incomplete => Kind::Incomplete,
         CallCode::Permanent | CallCode::Unsatisfied => Kind::Permanent,
+        CallCode::Endless => Kind::StructuralCycle,
         CallCode::Budget => Kind::Budget,
     }
 }
