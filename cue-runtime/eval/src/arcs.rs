@@ -264,7 +264,15 @@ impl Evaluator {
             if !self.program.code(label).is_computed() {
                 continue;
             }
-            if let Value::Fault(fault) = self.eval(label, env) {
+            let fault = match self.eval(label, env) {
+                Value::Fault(fault) => Some(fault),
+                Value::Vertex(id) => {
+                    let id = self.unify(id);
+                    self.heap.get(id).fault
+                }
+                Value::Datum(_) => None,
+            };
+            if let Some(fault) = fault {
                 if self.heap.faults[fault.0 as usize].kind == Kind::Incomplete {
                     self.raise_id(id, fault);
                 }

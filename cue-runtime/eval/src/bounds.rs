@@ -129,3 +129,15 @@ fn tighten(side: &mut Option<Limit>, limit: Limit) {
         *held = limit;
     }
 }
+
+/// Kinds a bound allows.
+pub(crate) fn bound_kinds(operator: Compare, datum: &Datum, lenient: bool) -> Kinds {
+    match (operator, datum) {
+        (Compare::NotEqual, Datum::Null) => Kinds::ANY.without(Kinds::NULL),
+        (Compare::NotEqual, _) if lenient => Kinds::ANY,
+        (Compare::Match | Compare::NotMatch, _) if lenient => Kinds::TEXT,
+        (Compare::Match | Compare::NotMatch, _) => Kinds::STRING,
+        (_, Datum::Number(_)) => Kinds::NUMBER,
+        (_, other) => compare::kinds(other),
+    }
+}

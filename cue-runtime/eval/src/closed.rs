@@ -15,6 +15,9 @@ use crate::program::{At, LabelKind};
 /// How deep what a closed struct refuses is refused too.
 const MOST_REFUSED: u32 = 50;
 
+/// Floats below this have exact whole parts.
+const EXACT: f64 = 1e15;
+
 impl Evaluator {
     pub(crate) fn check_scalar(&mut self, id: VertexId) {
         let vertex = self.heap.get(id);
@@ -65,13 +68,8 @@ impl Evaluator {
         let strict = above == Compare::Greater || below == Compare::Less;
         let order = low.compare(&high);
         let empty = order == Ordering::Greater || (order == Ordering::Equal && strict);
-        // Nothing lies between neighbouring integers.
         let int = vertex.kinds == Kinds::INT;
-        let gap = int
-            && above == Compare::Greater
-            && below == Compare::Less
-            && low.is_int()
-            && low.add(&Number::int(1)).is_ok_and(|it| it.compare(&high) != Ordering::Less);
+        let gap = int && !Self::has_integer(above, &low, below, &high);
         if !empty && !gap {
             return;
         }
@@ -83,6 +81,26 @@ impl Evaluator {
             format!("incompatible number bounds {high_text} and {low_text}")
         };
         self.raise(id, Fault::new(Kind::Permanent, message, high_at).and_at(low_at));
+    }
+
+    /// Whether an integer lies between two bounds.
+    fn has_integer(above: Compare, low: &Number, below: Compare, high: &Number) -> bool {
+        let float = low.to_f64().floor();
+        let floor = match low.to_i64() {
+            _ if low.is_int() => low.clone(),
+            Some(whole) => Number::int(whole),
+            None if float.abs() < EXACT => Number::int(float as i64),
+            None => return true,
+        };
+        let least = match above == Compare::GreaterEqual && floor.compare(low) == Ordering::Equal {
+            true => Ok(floor),
+            false => floor.add(&Number::int(1)),
+        };
+        least.is_ok_and(|it| match it.compare(high) {
+            Ordering::Less => true,
+            Ordering::Equal => below == Compare::LessEqual,
+            Ordering::Greater => false,
+        })
     }
 
     pub(crate) fn check_closed(&mut self, id: VertexId) {
@@ -117,16 +135,18 @@ impl Evaluator {
                 });
                 if !allowed {
                     // An optional field that is refused is no error of the struct (C-18).
+                    // Of an alternative it is enough to know that it fails.
                     let deep = !self.shallow.contains(group) && self.heap.get(id).picks.is_empty();
-                    self.refuse(arc.vertex, arc.at, deep, 0);
+                    let levels = if deep { MOST_REFUSED } else { 0 };
+                    self.refuse(arc.vertex, arc.at, levels);
                     break;
                 }
             }
         }
     }
 
-    /// Makes a field an error, and what is written in it if the closing value is closed throughout.
-    fn refuse(&mut self, id: VertexId, at: At, deep: bool, depth: u32) {
+    /// Makes a field an error, and so many levels of what is written in it.
+    fn refuse(&mut self, id: VertexId, at: At, levels: u32) {
         self.unify(id);
         let vertex = self.heap.get_mut(id);
         let inside = vertex.forward.is_none();
@@ -136,15 +156,14 @@ impl Evaluator {
         }
         let fault = self.heap.fault(Fault::new(Kind::Permanent, "field not allowed", at));
         self.heap.get_mut(id).fault = Some(fault);
-        // Of an alternative it is enough to know that it fails.
-        if !deep || !inside || depth > MOST_REFUSED {
+        if levels == 0 || !inside {
             return;
         }
         for index in 0..self.heap.get(id).arcs.len() {
             let arc = &self.heap.get(id).arcs[index];
             let (label, vertex, at) = (arc.label, arc.vertex, arc.at);
             if matches!(self.labels.kind(label), LabelKind::Regular | LabelKind::Index) {
-                self.refuse(vertex, at, deep, depth + 1);
+                self.refuse(vertex, at, levels - 1);
             }
         }
     }

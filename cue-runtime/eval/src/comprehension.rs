@@ -163,6 +163,7 @@ impl Evaluator {
                     }
                 };
                 self.range_over(id, at)?;
+                self.has_required(id, at)?;
                 let list = self.heap.get(id).is_list;
                 let arcs: Vec<(Label, VertexId)> = self
                     .heap
@@ -204,7 +205,8 @@ impl Evaluator {
         }
         let last = self.is_last(on);
         let message = if vertex.is_list {
-            if vertex.closed_length.is_some() {
+            // What only the fields around it could still bring is no element.
+            if vertex.closed_length.is_some() || last && vertex.state == State::Done {
                 return Ok(());
             }
             format!("cannot range over {} (incomplete type list)", self.source_at(at))
@@ -219,6 +221,18 @@ impl Evaluator {
         fault.closes_at = (!last).then_some(on);
         fault.awaits = Some((id, None));
         Err(self.heap.fault(fault))
+    }
+
+    /// The fields of a struct are not listed while one is missing that must be there.
+    fn has_required(&mut self, id: VertexId, at: At) -> Result<(), FaultId> {
+        let vertex = self.heap.get(id);
+        let missing = vertex.arcs.iter().find(|it| {
+            it.presence == Presence::Required && self.labels.kind(it.label) == LabelKind::Regular
+        });
+        let Some((label, place)) = missing.map(|it| (it.label, it.at)) else { return Ok(()) };
+        let name = self.label_text(label);
+        let message = format!("missing required field in for comprehension: {name}");
+        Err(self.fail_at(Kind::Incomplete, message, at, vec![place]))
     }
 
     /// Vertices of the elements of a list argument.

@@ -23,13 +23,16 @@ impl Evaluator {
     ) {
         let target = self.follow(target);
         let (target, transparent) = self.behind(target);
-        let known = |(other, groups): &(VertexId, Groups)| {
-            *other == target && conjunct.groups.iter().all(|it| groups.contains(it))
+        let opened = conjunct.close_as.filter(|it| self.opened.contains(it));
+        let known = |(other, groups, within): &(VertexId, Groups, Option<u32>)| {
+            *other == target
+                && *within == opened
+                && conjunct.groups.iter().all(|it| groups.contains(it))
         };
         if target == id || work.seen_vertices.iter().any(known) {
             return;
         }
-        work.seen_vertices.push((target, conjunct.groups.clone()));
+        work.seen_vertices.push((target, conjunct.groups.clone(), opened));
         // What a parent's comprehensions add belongs to the target too.
         if let Some(parent) = self.heap.get(target).parent {
             if self.heap.get(parent).state == State::New {
@@ -135,7 +138,9 @@ impl Evaluator {
         }));
         while let Some(expr) = open.pop() {
             match self.program.code(expr) {
-                Code::Field { label, .. } | Code::Select(_, label) if *label == name => return true,
+                Code::Field { label, .. } | Code::Select(_, label) if *label == name => {
+                    return true;
+                }
                 Code::Unify(left, right) => open.extend([*left, *right]),
                 Code::Struct(literal) => {
                     let code = &self.program.structs[*literal as usize];

@@ -22,7 +22,13 @@ impl Evaluator {
             Value::Fault(fault) => return Value::Fault(fault),
             Value::Datum(datum) => return Value::Fault(self.no_container(&datum, operand, at)),
         };
+        let known = self.heap.get(self.follow(id)).state == State::Done;
         let id = self.unify(id);
+        if let Some(fault) = self.heap.get(id).fault.filter(|_| known) {
+            if self.heap.faults[fault.0 as usize].kind == Kind::Incomplete {
+                return Value::Fault(fault);
+            }
+        }
         let id = match self.default_of(id) {
             Some(id) => id,
             None => {

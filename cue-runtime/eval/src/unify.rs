@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::builtin::{Datum, Kinds};
+use crate::builtin::Datum;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{
@@ -59,7 +59,8 @@ pub(crate) struct Work {
     /// The newest environments in `seen` and in `inner`: what is newer has not been met.
     pub(crate) newest_seen: Option<EnvId>,
     pub(crate) newest_inner: Option<EnvId>,
-    pub(crate) seen_vertices: Vec<(VertexId, Groups)>,
+    /// Vertices that were taken, for which closing values, and in which `x...`.
+    pub(crate) seen_vertices: Vec<(VertexId, Groups, Option<u32>)>,
     /// The environment and the embedding group of a literal that came in; it comes again for other closing values.
     pub(crate) inner: Vec<(u32, EnvId, EnvId, Option<u32>)>,
     pub(crate) comprehensions: VecDeque<Pending>,
@@ -414,7 +415,7 @@ impl Evaluator {
                             self.note_closing(id, *group, true);
                         }
                     }
-                    let kinds = bound_kinds(compare, &datum, self.program.lenient);
+                    let kinds = crate::bounds::bound_kinds(compare, &datum, self.program.lenient);
                     let tests = &mut self.heap.get_mut(id).tests;
                     let by = By::Test(tests.len() as u32);
                     tests.push((Test::Bound(compare, datum), at));
@@ -597,16 +598,4 @@ pub(crate) fn scalar_embedded(code: &crate::program::StructLiteral) -> bool {
             | Declaration::Comprehension(_)
             | Declaration::Open => false,
         })
-}
-
-fn bound_kinds(compare: cue_syntax::ast::Compare, datum: &Datum, lenient: bool) -> Kinds {
-    use cue_syntax::ast::Compare;
-    match (compare, datum) {
-        (Compare::NotEqual, Datum::Null) => Kinds::ANY.without(Kinds::NULL),
-        (Compare::NotEqual, _) if lenient => Kinds::ANY,
-        (Compare::Match | Compare::NotMatch, _) if lenient => Kinds::TEXT,
-        (Compare::Match | Compare::NotMatch, _) => Kinds::STRING,
-        (_, Datum::Number(_)) => Kinds::NUMBER,
-        (_, other) => crate::compare::kinds(other),
-    }
 }

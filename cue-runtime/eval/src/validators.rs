@@ -11,6 +11,9 @@ use crate::program::{At, Callee, Code, ExprId, LabelKind, Plain, Presence};
 /// How often a validator may come upon itself.
 const MOST_NESTED: usize = 100;
 
+/// How deep what matches is looked through for what matches it again.
+const MOST_REPEATS: usize = 8;
+
 /// A validator that is running, and what it looks at.
 pub(crate) struct Check {
     at: At,
@@ -235,6 +238,10 @@ impl Evaluator {
             let mut all = Vec::new();
             self.permanent_all(both, &mut all, 0);
             if all.is_empty() {
+                if let Some(fault) = self.repeats(both, expr, 0) {
+                    failed.push(self.moved(fault, both, id));
+                    continue;
+                }
                 match self.lacking(both, 0) {
                     None => matched += 1,
                     Some(fault) => {
@@ -261,6 +268,35 @@ impl Evaluator {
         failed.retain(|it| it.kind.is_incomplete() == more);
         self.heap.faults[fault.0 as usize].causes = failed;
         Err(fault)
+    }
+
+    /// The error of a field that has to match what it is part of once more, and so on without end.
+    fn repeats(&mut self, id: VertexId, expr: ExprId, depth: usize) -> Option<Fault> {
+        if depth > MOST_REPEATS || self.tick().is_err() {
+            return None;
+        }
+        let id = self.follow(id);
+        for index in 0..self.heap.get(id).arcs.len() {
+            let arc = &self.heap.get(id).arcs[index];
+            let (label, presence, vertex) = (arc.label, arc.presence, arc.vertex);
+            if presence != Presence::Member || self.labels.kind(label) != LabelKind::Regular {
+                continue;
+            }
+            let real = self.follow(vertex);
+            let arc = self.heap.get(real);
+            let open = arc.scalar.is_none() && !arc.is_struct && !arc.is_list;
+            let same = |it: &(Test, At)| matches!(it.0, Test::Match(other, _) if other == expr);
+            if open && arc.tests.iter().any(same) {
+                let mut fault =
+                    Fault::new(Kind::StructuralCycle, "structural cycle", At::default());
+                fault.place = Some(vertex);
+                return Some(fault);
+            }
+            if let Some(fault) = self.repeats(real, expr, depth + 1) {
+                return Some(fault);
+            }
+        }
+        None
     }
 
     /// An error at or below one value as if it were at or below another.

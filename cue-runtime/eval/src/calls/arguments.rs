@@ -151,7 +151,10 @@ impl Evaluator {
             let at = self.first_position(arc);
             let value = match self.demand(Value::Vertex(arc), at) {
                 Ok(value) => value,
-                Err(Unmet::Fault(fault)) => return Err(self.in_call(fault, function)),
+                Err(Unmet::Fault(fault)) => {
+                    let fault = self.element_of_itself(fault);
+                    return Err(self.in_call(fault, function));
+                }
                 Err(Unmet::Open(id)) if self.kinds_of(id).meets(kinds) => {
                     let text = self.short(id);
                     let message = format!(
@@ -185,6 +188,16 @@ impl Evaluator {
             }
         }
         Ok(Datum::list(items))
+    }
+
+    /// A value that is computed from a list with itself in it is without end.
+    fn element_of_itself(&mut self, fault: FaultId) -> FaultId {
+        let known = &self.heap.faults[fault.0 as usize];
+        let round = known.kind == Kind::Cycle && known.closes_at == Some(self.place);
+        if !round || !self.is_last(self.place) {
+            return fault;
+        }
+        self.fail(Kind::StructuralCycle, "structural cycle", At::default())
     }
 
     /// An error found in an argument of a call.
