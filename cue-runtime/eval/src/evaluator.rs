@@ -101,6 +101,9 @@ pub(crate) struct Evaluator {
     pub(crate) exhausted: FxHashSet<VertexId>,
     /// What an absent operand was missing was asked of a vertex that was being evaluated.
     pub(crate) early: bool,
+    /// The choice whose default is taken though it may still become another one, and the error if
+    /// something comes of that.
+    pub(crate) tentative: Option<(VertexId, FaultId)>,
     /// Operands that were absent when a vertex asked, which may have changed since (S-46).
     pub(crate) answers: Vec<Answer>,
     /// Choices that are being made: the vertex and the alternative it is tried with.
@@ -159,6 +162,7 @@ impl Evaluator {
             checking: Vec::new(),
             exhausted: FxHashSet::default(),
             early: false,
+            tentative: None,
             answers: Vec::new(),
             trying: Vec::new(),
             pattern_envs: FxHashMap::default(),

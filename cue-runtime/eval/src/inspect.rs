@@ -134,6 +134,8 @@ impl Evaluation {
             node.class = if concrete { Class::Concrete } else { Class::Open };
             return node;
         }
+        // What may still be anything is no closed struct.
+        node.closed = false;
         node.syntax = Some(
             self.evaluator
                 .shown(real, Show::new(Style::Definition, Show::SPREAD))

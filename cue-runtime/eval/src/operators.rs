@@ -16,14 +16,21 @@ use crate::program::{Arithmetic, At, Code, ExprId};
 /// Times a text may be repeated.
 const MOST_REPEATS: usize = 1_000_000;
 
-/// An operand that was absent when it was compared with bottom.
+/// What was found before all was said.
 pub(crate) struct Answer {
-    /// Of the innermost environment.
+    /// Whose conjunct or comprehension asked.
     vertex: VertexId,
     /// How often that had been evaluated.
     laps: u32,
-    operand: ExprId,
-    env: EnvId,
+    found: Found,
+}
+
+/// See [`Answer`].
+enum Found {
+    /// An operand was absent when it was compared with bottom.
+    Absent(ExprId, EnvId),
+    /// A choice had this default; the error if it has it no more.
+    Default(VertexId, Datum, FaultId),
 }
 
 impl Evaluator {
@@ -81,29 +88,51 @@ impl Evaluator {
             let it = &self.heap.envs[at.0 as usize];
             if let EnvKind::Struct(vertex, ..) = it.kind {
                 let laps = self.heap.get(vertex).laps;
-                self.answers.push(Answer { vertex, laps, operand, env });
+                let found = Found::Absent(operand, env);
+                self.answers.push(Answer { vertex, laps, found });
                 return;
             }
             next = it.parent;
         }
     }
 
-    /// Asks what was absent once more, now that nothing is being evaluated.
+    /// Notes that nothing came of the default of a choice that could still have become another one.
+    pub(crate) fn remember_default(&mut self, vertex: VertexId, choice: VertexId, fault: FaultId) {
+        let laps = self.heap.get(vertex).laps;
+        let default = self.default_of(choice).and_then(|it| self.heap.get(it).scalar.clone());
+        if let Some((datum, _)) = default {
+            let found = Found::Default(choice, datum, fault);
+            self.answers.push(Answer { vertex, laps, found });
+        }
+    }
+
+    /// Asks once more what was found early, now that nothing is being evaluated.
     pub(crate) fn recheck(&mut self) {
-        while let Some(Answer { vertex, laps, operand, env }) = self.answers.pop() {
+        while let Some(Answer { vertex, laps, found }) = self.answers.pop() {
             let known = self.heap.get(vertex);
             if known.laps != laps || known.state != State::Done || known.forward.is_some() {
                 continue;
             }
-            if let Ok(false) = self.is_absent(operand, env) {
-                let at = self.program.at(operand);
-                let message = format!(
-                    "circular dependency in evaluation of conditionals: {} changed after evaluation",
-                    self.source_at(at)
-                );
-                let mut fault = Fault::new(Kind::Cycle, message, at);
-                fault.place = Some(vertex);
-                self.raise(vertex, fault);
+            match found {
+                Found::Absent(operand, env) => {
+                    if let Ok(false) = self.is_absent(operand, env) {
+                        let at = self.program.at(operand);
+                        let message = format!(
+                            "circular dependency in evaluation of conditionals: {} changed after evaluation",
+                            self.source_at(at)
+                        );
+                        let mut fault = Fault::new(Kind::Cycle, message, at);
+                        fault.place = Some(vertex);
+                        self.raise(vertex, fault);
+                    }
+                }
+                Found::Default(choice, datum, fault) => {
+                    let now = self.default_of(choice);
+                    let now = now.and_then(|it| self.heap.get(it).scalar.as_ref());
+                    if !now.is_some_and(|it| compare::same(&it.0, &datum)) {
+                        self.raise_id(vertex, fault);
+                    }
+                }
             }
         }
     }

@@ -96,7 +96,16 @@ impl Evaluator {
         pending: Pending,
         work: &mut Work,
     ) -> bool {
-        match self.yields(pending.index, pending.env) {
+        self.tentative = None;
+        let mut yields = self.yields(pending.index, pending.env);
+        if let (Ok(all), Some((choice, fault))) = (&yields, self.tentative.take()) {
+            if all.is_empty() {
+                self.remember_default(id, choice, fault);
+            } else {
+                yields = Err(fault);
+            }
+        }
+        match yields {
             Ok(yields) => {
                 // A struct that only comprehensions could fill is a struct all the same.
                 if yields.is_empty() {

@@ -117,6 +117,9 @@ impl Evaluator {
 
     fn labels_of(&self, body: ExprId, out: &mut Vec<Label>) -> bool {
         let code = self.program.code(body);
+        if let Some(values) = self.selected(code) {
+            return values.into_iter().fold(false, |it, value| self.labels_of(value, out) || it);
+        }
         let Code::Struct(literal) = code else { return may_have_fields(code) };
         let mut general = false;
         for declaration in &self.program.structs[*literal as usize].declarations {
@@ -136,10 +139,33 @@ impl Evaluator {
         general
     }
 
+    /// The values of a field that is selected from a literal right there: `{t: …}.t`.
+    fn selected(&self, code: &Code) -> Option<SmallVec<[ExprId; 2]>> {
+        let Code::Select(operand, name) = code else { return None };
+        let Code::Struct(literal) = self.program.code(*operand) else { return None };
+        let mut values = SmallVec::new();
+        for declaration in &self.program.structs[*literal as usize].declarations {
+            match declaration {
+                Declaration::Field { label: DeclLabel::Fixed(label), value, .. } => {
+                    if label == name {
+                        values.push(*value);
+                    }
+                }
+                Declaration::Pattern { .. } | Declaration::Open => {}
+                _ => return None,
+            }
+        }
+        Some(values)
+    }
+
     /// Whether an expression brings a field at a path; the path is read from its end.
     fn brings(&self, body: ExprId, path: &[Label]) -> May {
         let Some((last, rest)) = path.split_last() else { return May::Named };
         let code = self.program.code(body);
+        if let Some(values) = self.selected(code) {
+            let all = values.into_iter().map(|it| self.brings(it, path));
+            return all.max().unwrap_or(May::Not);
+        }
         let Code::Struct(literal) = code else {
             return if may_have_fields(code) { May::Any } else { May::Not };
         };
@@ -338,7 +364,13 @@ impl Evaluator {
         fault.place = Some(self.place);
         fault.closes_at = (!last).then_some(on);
         fault.awaits = Some((id, None));
-        Some(self.heap.fault(fault))
+        let fault = self.heap.fault(fault);
+        if last {
+            // A guard that does not hold by default keeps the default (S-30).
+            self.tentative = Some((id, fault));
+            return None;
+        }
+        Some(fault)
     }
 
     /// Whether the task that runs was told that nothing comes any more.
