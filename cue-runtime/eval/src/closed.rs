@@ -104,7 +104,9 @@ impl Evaluator {
     }
 
     pub(crate) fn check_closed(&mut self, id: VertexId) {
-        if self.heap.get(id).closing.is_empty() || self.heap.get(id).fault.is_some() {
+        let vertex = self.heap.get(id);
+        // Alternatives are each closed for themselves (C-23).
+        if vertex.closing.is_empty() || vertex.fault.is_some() || vertex.choice.is_some() {
             return;
         }
         self.lift_literals(id);

@@ -247,6 +247,9 @@ impl Evaluator {
                 return;
             }
         }
+        if self.heap.get(real).choice.is_some() {
+            return;
+        }
         let arcs: Vec<VertexId> = self
             .heap
             .get(real)

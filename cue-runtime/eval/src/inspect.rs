@@ -135,7 +135,7 @@ impl Evaluation {
             return node;
         }
         // What may still be anything is no closed struct.
-        node.closed = false;
+        node.closed &= node.kinds == Kinds::STRUCT;
         node.syntax = Some(
             self.evaluator
                 .shown(real, Show::new(Style::Definition, Show::SPREAD))

@@ -11,7 +11,7 @@ use crate::program::{
     At, Code, DeclLabel, Declaration, ExprId, Label, LabelKind, ListElement, Presence,
     StructLiteral,
 };
-use crate::unify::{Computed, Pending, Work, scalar_embedded};
+use crate::unify::{Computed, Pending, Work};
 
 impl Evaluator {
     /// A list that a function or a slice made has elements and nothing else.
@@ -508,4 +508,16 @@ impl Evaluator {
         }
         false
     }
+}
+
+/// Whether a literal is there only to hold a scalar.
+fn scalar_embedded(code: &StructLiteral) -> bool {
+    code.declarations.iter().any(|it| matches!(it, Declaration::Embed(_)))
+        && code.declarations.iter().all(|it| match it {
+            Declaration::Embed(_) => true,
+            Declaration::Field { .. }
+            | Declaration::Pattern { .. }
+            | Declaration::Comprehension(_)
+            | Declaration::Open => false,
+        })
 }

@@ -80,9 +80,16 @@ impl Evaluator {
             let patterns = vertex.patterns.clone();
             closed = !patterns.iter().any(|it| self.pattern_matches(it, label));
         }
-        let kind = if closed { Kind::Permanent } else { Kind::Incomplete };
         let message = format!("undefined field: {}", self.label_text(label));
-        Value::Fault(self.fail(kind, message, at))
+        // An alternative may still have it.
+        let open = self.running(id).filter(|on| closed && !self.is_last(*on));
+        let kind = if closed && open.is_none() { Kind::Permanent } else { Kind::Incomplete };
+        let fault = self.fail(kind, message, at);
+        if let Some(on) = open {
+            let fault = &mut self.heap.faults[fault.0 as usize];
+            (fault.closes_at, fault.awaits) = (Some(on), Some((id, Some(label))));
+        }
+        Value::Fault(fault)
     }
 
     /// Selecting from a scalar.

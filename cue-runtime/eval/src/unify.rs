@@ -10,7 +10,7 @@ use crate::heap::{
     By, Conjunct, Cycle, Disjunction, EnvId, EnvKind, FaultId, Groups, Lineage, Source, State,
     Test, VertexId,
 };
-use crate::program::{At, Callee, Code, Declaration, ExprId, Label, Plain, Presence, Program};
+use crate::program::{At, Callee, Code, ExprId, Label, Plain, Presence, Program};
 
 /// A comprehension that has not yielded yet.
 pub(crate) struct Pending {
@@ -567,7 +567,8 @@ impl Evaluator {
                 return Some(fault);
             }
         }
-        if depth > self.budget.depth {
+        // Alternatives have fields, what they are of has none.
+        if depth > self.budget.depth || self.heap.get(id).choice.is_some() {
             return None;
         }
         for index in 0..self.heap.get(id).arcs.len() {
@@ -586,16 +587,4 @@ impl Evaluator {
         }
         None
     }
-}
-
-/// Whether a literal is there only to hold a scalar.
-pub(crate) fn scalar_embedded(code: &crate::program::StructLiteral) -> bool {
-    code.declarations.iter().any(|it| matches!(it, Declaration::Embed(_)))
-        && code.declarations.iter().all(|it| match it {
-            Declaration::Embed(_) => true,
-            Declaration::Field { .. }
-            | Declaration::Pattern { .. }
-            | Declaration::Comprehension(_)
-            | Declaration::Open => false,
-        })
 }

@@ -118,7 +118,11 @@ impl Evaluator {
     fn labels_of(&self, body: ExprId, out: &mut Vec<Label>) -> bool {
         let code = self.program.code(body);
         if let Some(values) = self.selected(code) {
-            return values.into_iter().fold(false, |it, value| self.labels_of(value, out) || it);
+            let mut general = false;
+            for value in values {
+                general |= self.labels_of(value, out);
+            }
+            return general;
         }
         let Code::Struct(literal) = code else { return may_have_fields(code) };
         let mut general = false;
