@@ -183,7 +183,7 @@ pub(crate) fn load(files: &Value, entry: &Value, lenient: bool) -> Result<Progra
     let packages: Vec<(String, Vec<Source>)> = packages.into_iter().collect();
     let compiled = catch_unwind(AssertUnwindSafe(|| compile(&sources, &packages, lenient)));
     compiled.unwrap_or_else(|_| {
-        Err(vec![LoadError { message: "panic".into(), position: (String::new(), 0, 0) }])
+        Err(vec![LoadError { message: "panic".into(), ..LoadError::default() }])
     })
 }
 

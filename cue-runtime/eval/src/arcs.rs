@@ -76,7 +76,12 @@ impl Evaluator {
             late: false,
             beside: from.beside,
         };
-        let vertex = self.add_arc(id, label, presence, &groups, notes, at);
+        // Computed ones are told of where their values are.
+        let place = match by {
+            Some(_) if self.heap.get(id).frozen => self.program.at(value),
+            _ => at,
+        };
+        let vertex = self.add_arc(id, label, presence, &groups, notes, place);
         if let Some(by) = by {
             if let Some(index) = self.heap.get(id).arcs.place(label) {
                 self.heap.get_mut(id).arcs[index].by.push(by);

@@ -7,7 +7,7 @@ use cue_syntax::ast::{
 };
 use rustc_hash::FxHashMap;
 
-use crate::compile::{Compiler, LoadError, Source};
+use crate::compile::{Compiler, LoadError, Source, told};
 use crate::program::{Code, DeclLabel, Declaration, ExprId, Label, LabelKind, Presence, Program};
 use crate::value::path::Selector;
 
@@ -48,7 +48,7 @@ pub fn extend(program: &mut Program, name: &str, text: &str) -> Result<ExprId, V
     let shared: FxHashMap<Arc<str>, Label> = shared.collect();
     let root = compiler.file(&parsed, &shared);
     *program = compiler.program;
-    if compiler.errors.is_empty() { Ok(root) } else { Err(compiler.errors) }
+    if compiler.errors.is_empty() { Ok(root) } else { Err(told(compiler.errors)) }
 }
 
 /// Compiles a text to be unified with the root, the selectors of its path around it. Those have
@@ -73,7 +73,7 @@ pub(crate) fn attach(program: &mut Program, fill: Fill<'_>) -> Result<ExprId, Ve
     }
     let root = compiler.file(&file, &shared);
     *program = compiler.program;
-    if compiler.errors.is_empty() { Ok(root) } else { Err(compiler.errors) }
+    if compiler.errors.is_empty() { Ok(root) } else { Err(told(compiler.errors)) }
 }
 
 /// Declarations that say at a path what those given say; `scopes` are names of further fields at

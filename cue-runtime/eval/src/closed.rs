@@ -4,19 +4,26 @@ use std::cmp::Ordering;
 
 use cue_syntax::ast::Compare;
 
-use crate::builtin::{Datum, Kinds};
+use crate::builtin::{Datum, Kinds, next_whole};
 use crate::compare;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{Groups, State, Test, VertexId};
 use crate::number::Number;
-use crate::program::{At, LabelKind};
+use crate::program::{At, LabelKind, Presence};
 
 /// How deep what a closed struct refuses is refused too.
 const MOST_REFUSED: u32 = 50;
 
-/// Floats below this have exact whole parts.
-const EXACT: f64 = 1e15;
+/// What is said of fields that a closed struct has no place for.
+pub(crate) const NOT_ALLOWED: &str = "field not allowed";
+
+/// Limits that integers can be compared with as well as with a broken one.
+fn whole(limit: &Number, above: bool) -> Number {
+    let within = limit.compare(&Number::int(i64::MAX)).is_lt()
+        && limit.compare(&Number::int(i64::MIN)).is_gt();
+    if limit.is_int() || !within { limit.clone() } else { next_whole(limit, above) }
+}
 
 impl Evaluator {
     pub(crate) fn check_scalar(&mut self, id: VertexId) {
@@ -34,18 +41,26 @@ impl Evaluator {
         }
         for (test, at) in self.heap.get(id).tests.clone() {
             if let Err(fault) = self.passes(id, &test, at) {
+                // What no value can meet is told instead.
+                if matches!(test, Test::Bound(..)) {
+                    self.check_bounds(id);
+                    if self.heap.get(id).fault.is_some() {
+                        return;
+                    }
+                }
                 self.raise_id(id, fault);
                 return;
             }
         }
     }
 
-    /// Bounds that no number can meet.
+    /// Bounds that no number can meet (cue-errors 1.2).
     fn check_bounds(&mut self, id: VertexId) {
         let vertex = self.heap.get(id);
-        let mut low: Option<(Compare, Number, At)> = None;
-        let mut high: Option<(Compare, Number, At)> = None;
-        for (test, at) in &vertex.tests {
+        // With which of the tests it is.
+        let mut low: Option<(Compare, Number, usize)> = None;
+        let mut high: Option<(Compare, Number, usize)> = None;
+        for (place, (test, _)) in vertex.tests.iter().enumerate() {
             let Test::Bound(compare, Datum::Number(limit)) = test else { continue };
             let (side, tighter, strict) = match compare {
                 Compare::Greater => (&mut low, Ordering::Greater, true),
@@ -59,48 +74,38 @@ impl Evaluator {
                 order == tighter || (order == Ordering::Equal && strict)
             });
             if wins {
-                *side = Some((*compare, limit.clone(), *at));
+                *side = Some((*compare, limit.clone(), place));
             }
         }
-        let (Some((above, low, low_at)), Some((below, high, high_at))) = (low, high) else {
+        let (Some((above, low, low_place)), Some((below, high, high_place))) = (low, high) else {
             return;
         };
-        let strict = above == Compare::Greater || below == Compare::Less;
-        let order = low.compare(&high);
-        let empty = order == Ordering::Greater || (order == Ordering::Equal && strict);
         let int = vertex.kinds == Kinds::INT;
-        let gap = int && !Self::has_integer(above, &low, below, &high);
+        let (least, most) = match int {
+            true => {
+                (whole(&low, above == Compare::GreaterEqual), whole(&high, below == Compare::Less))
+            }
+            false => (low.clone(), high.clone()),
+        };
+        let strict = above == Compare::Greater || below == Compare::Less;
+        let order = least.compare(&most);
+        let empty = order == Ordering::Greater || (order == Ordering::Equal && strict);
+        // Nothing lies between neighbouring integers.
+        let gap = int
+            && above == Compare::Greater
+            && below == Compare::Less
+            && least.add(&Number::int(1)).is_ok_and(|it| it.compare(&most) == Ordering::Equal);
         if !empty && !gap {
             return;
         }
         let low_text = format!("{}{}", compare::symbol(above), low.cue_text());
         let high_text = format!("{}{}", compare::symbol(below), high.cue_text());
-        let message = if int {
-            format!("incompatible integer bounds {low_text} and {high_text}")
-        } else {
-            format!("incompatible number bounds {high_text} and {low_text}")
-        };
-        self.raise(id, Fault::new(Kind::Permanent, message, high_at).and_at(low_at));
-    }
-
-    /// Whether an integer lies between two bounds.
-    fn has_integer(above: Compare, low: &Number, below: Compare, high: &Number) -> bool {
-        let float = low.to_f64().floor();
-        let floor = match low.to_i64() {
-            _ if low.is_int() => low.clone(),
-            Some(whole) => Number::int(whole),
-            None if float.abs() < EXACT => Number::int(float as i64),
-            None => return true,
-        };
-        let least = match above == Compare::GreaterEqual && floor.compare(low) == Ordering::Equal {
-            true => Ok(floor),
-            false => floor.add(&Number::int(1)),
-        };
-        least.is_ok_and(|it| match it.compare(high) {
-            Ordering::Less => true,
-            Ordering::Equal => below == Compare::LessEqual,
-            Ordering::Greater => false,
-        })
+        let kind = if int { "integer" } else { "number" };
+        let (one, other) = if gap { (low_text, high_text) } else { (high_text, low_text) };
+        let message = format!("incompatible {kind} bounds {one} and {other}");
+        let at = |place: usize| self.heap.get(id).tests[place].1;
+        let (first, second) = (at(low_place.min(high_place)), at(low_place.max(high_place)));
+        self.raise(id, Fault::new(Kind::Permanent, message, second).and_at(first));
     }
 
     pub(crate) fn check_closed(&mut self, id: VertexId) {
@@ -136,6 +141,9 @@ impl Evaluator {
                     self.counts_for(&it.groups, *group) && self.pattern_matches(it, arc.label)
                 });
                 if !allowed {
+                    if arc.presence == Presence::Member && self.fails_otherwise(id) {
+                        return;
+                    }
                     // An optional field that is refused is no error of the struct (C-18).
                     // Of an alternative it is enough to know that it fails.
                     let deep = !self.shallow.contains(group) && self.heap.get(id).picks.is_empty();
@@ -156,7 +164,9 @@ impl Evaluator {
             vertex.forward = None;
             vertex.state = State::Done;
         }
-        let fault = self.heap.fault(Fault::new(Kind::Permanent, "field not allowed", at));
+        let mut fault = Fault::spread(Kind::Permanent, NOT_ALLOWED).and_at(at);
+        fault.place = Some(id);
+        let fault = self.heap.fault(fault);
         self.heap.get_mut(id).fault = Some(fault);
         if levels == 0 || !inside {
             return;
@@ -168,6 +178,21 @@ impl Evaluator {
                 self.refuse(vertex, at, levels - 1);
             }
         }
+    }
+
+    /// Whether a field of a struct fails for another reason than that it is not allowed: that is
+    /// all that is told then (cue-errors 1.3).
+    fn fails_otherwise(&mut self, id: VertexId) -> bool {
+        (0..self.heap.get(id).arcs.len()).any(|index| {
+            let arc = &self.heap.get(id).arcs[index];
+            if arc.presence != Presence::Member {
+                return false;
+            }
+            let vertex = arc.vertex;
+            let mut all = Vec::new();
+            self.permanent_all(vertex, &mut all, 0);
+            all.iter().any(|it| it.message != NOT_ALLOWED)
+        })
     }
 
     /// Whether what has these marks is vouched for in a group: by the group itself, or because it

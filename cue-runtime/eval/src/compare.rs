@@ -84,6 +84,16 @@ pub(crate) fn holds(compare: Compare, left: &Datum, right: &Datum) -> Option<boo
     }
 }
 
+/// What is wrong with the pattern of a match.
+pub(crate) fn bad_pattern(compare: Compare, pattern: &Datum) -> Option<String> {
+    match (compare, pattern) {
+        (Compare::Match | Compare::NotMatch, Datum::String(pattern)) => {
+            Pattern::new(pattern).err().map(|it| format!("invalid regexp: {it}"))
+        }
+        _ => None,
+    }
+}
+
 /// Whether it compares by order.
 pub(crate) fn is_order(compare: Compare) -> bool {
     matches!(compare, Compare::Less | Compare::LessEqual | Compare::Greater | Compare::GreaterEqual)

@@ -53,6 +53,7 @@ impl Evaluator {
                 let clause = self.clause_at(at, "if");
                 Err(self.misfit(&Operand { value, vertex, at }, "bool", clause))
             }
+            Err(Unmet::Fault(fault)) if vertex.is_some() => Err(self.of_clause(fault, at, "if")),
             Err(Unmet::Fault(fault)) => Err(fault),
             Err(Unmet::Open(id)) => {
                 let (text, kinds) = (self.short(id), self.kinds_of(id));
@@ -67,6 +68,17 @@ impl Evaluator {
                 Err(self.fail_at(Kind::Permanent, message, clause, positions))
             }
         }
+    }
+
+    /// A choice that is not made is told of where the clause is.
+    fn of_clause(&mut self, fault: FaultId, at: At, word: &str) -> FaultId {
+        let known = &self.heap.faults[fault.0 as usize];
+        if known.at != at || !known.message.starts_with("unresolved disjunction ") {
+            return fault;
+        }
+        let at = self.clause_at(at, word);
+        let fault = Fault { at, ..self.heap.faults[fault.0 as usize].clone() };
+        self.heap.fault(fault)
     }
 
     /// Where the word stands that a clause begins with.
@@ -138,6 +150,7 @@ impl Evaluator {
             ClauseCode::For { keyed, source } => {
                 let at = self.program.at(*source);
                 let base = self.eval(*source, env);
+                let direct = base.vertex().is_some();
                 let id = match self.demand(base, at) {
                     Ok(Concrete::Vertex(id)) => id,
                     Ok(Concrete::Datum(datum)) => {
@@ -147,6 +160,9 @@ impl Evaluator {
                             datum.kind_name()
                         );
                         return Err(self.fail(Kind::Permanent, message, at));
+                    }
+                    Err(Unmet::Fault(fault)) if direct => {
+                        return Err(self.of_clause(fault, at, "for"));
                     }
                     Err(Unmet::Fault(fault)) => return Err(fault),
                     Err(Unmet::Open(id)) => {
@@ -229,10 +245,13 @@ impl Evaluator {
         let missing = vertex.arcs.iter().find(|it| {
             it.presence == Presence::Required && self.labels.kind(it.label) == LabelKind::Regular
         });
-        let Some((label, place)) = missing.map(|it| (it.label, it.at)) else { return Ok(()) };
+        let Some((label, place)) = missing.map(|it| (it.label, it.vertex)) else { return Ok(()) };
         let name = self.label_text(label);
         let message = format!("missing required field in for comprehension: {name}");
-        Err(self.fail_at(Kind::Incomplete, message, at, vec![place]))
+        let mut positions = self.declarations_of(place);
+        positions.push(at);
+        let clause = self.clause_at(at, "for");
+        Err(self.fail_at(Kind::Incomplete, message, clause, positions))
     }
 
     /// Vertices of the elements of a list argument.

@@ -131,7 +131,7 @@ impl Evaluator {
         }
         let symbol = compare::symbol(compare);
         if fault_here.message.starts_with("non-concrete value ") {
-            fault_here.positions.push(at);
+            fault_here.positions = vec![at];
             fault_here.at = At::default();
             let text = self.literal_text(operand);
             fault_here.message = format!("non-concrete value {text} for bound {symbol}");

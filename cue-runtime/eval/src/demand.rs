@@ -3,8 +3,9 @@
 use crate::builtin::{Datum, Kinds};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{EnvId, FaultId, Source, State, VertexId};
-use crate::program::{At, ExprId};
+use crate::heap::{EnvId, FaultId, Source, State, Test, VertexId};
+use crate::operators::range;
+use crate::program::{At, Code, ExprId};
 
 /// A value that an operator can work with.
 pub(crate) enum Concrete {
@@ -45,6 +46,12 @@ impl Evaluator {
 
     /// A concrete value, defaults taken.
     pub(crate) fn demand(&mut self, value: Value, at: At) -> Result<Concrete, Unmet> {
+        self.demand_in(value, at, at)
+    }
+
+    /// The same of a part of an expression: a choice that is not made is told of where the whole
+    /// is.
+    pub(crate) fn demand_in(&mut self, value: Value, at: At, whole: At) -> Result<Concrete, Unmet> {
         let id = match value {
             Value::Datum(datum) => return Ok(Concrete::Datum(datum)),
             Value::Fault(fault) => return Err(Unmet::Fault(fault)),
@@ -63,7 +70,7 @@ impl Evaluator {
         let Some(id) = self.default_of(id) else {
             let text = self.short(id);
             let message = format!("unresolved disjunction {text} (type {})", self.kinds_of(id));
-            return Err(Unmet::Fault(self.fail(Kind::Incomplete, message, at)));
+            return Err(Unmet::Fault(self.fail(Kind::Incomplete, message, whole)));
         };
         let vertex = self.heap.get(id);
         if let Some(fault) = vertex.fault {
@@ -109,7 +116,11 @@ impl Evaluator {
 
     /// The same with the plain words for what is not concrete.
     pub(crate) fn concrete(&mut self, value: Value, at: At) -> Result<Concrete, FaultId> {
-        self.demand(value, at).map_err(|unmet| match unmet {
+        self.concrete_in(value, at, at)
+    }
+
+    fn concrete_in(&mut self, value: Value, at: At, whole: At) -> Result<Concrete, FaultId> {
+        self.demand_in(value, at, whole).map_err(|unmet| match unmet {
             Unmet::Fault(fault) => fault,
             Unmet::Open(id) => {
                 let message = format!("non-concrete value {}", self.short(id));
@@ -160,6 +171,21 @@ impl Evaluator {
             .collect()
     }
 
+    /// Where each conjunct of a value is written that is no further resolved.
+    pub(crate) fn leaves(&self, id: VertexId, out: &mut Vec<At>) {
+        for conjunct in &self.heap.get(self.follow(id)).conjuncts {
+            let Source::Expr(expr, _) = conjunct.source else { continue };
+            let mut parts = vec![expr];
+            while let Some(expr) = parts.pop() {
+                match self.program.code(expr) {
+                    Code::Unify(left, right) => parts.extend([*right, *left]),
+                    Code::Type(_, name) if range(name).is_some() => {}
+                    _ => out.push(self.program.at(expr)),
+                }
+            }
+        }
+    }
+
     /// Where a value is written, if it is one scalar, type, bound or validator.
     pub(crate) fn written_at(&self, id: VertexId) -> At {
         let vertex = self.heap.get(self.follow(id));
@@ -169,7 +195,10 @@ impl Evaluator {
         if vertex.is_struct || vertex.is_list || vertex.choice.is_some() {
             return At::default();
         }
+        // Ranges are two bounds and a type, and those have no source.
         match vertex.tests.as_slice() {
+            [(Test::Range(_), _)] => At::default(),
+            [] if vertex.kinds == Kinds::ANY => At::default(),
             [] => vertex.narrowed.at,
             [(_, at)] if vertex.narrowed.at == *at => *at,
             _ => At::default(),
@@ -198,9 +227,19 @@ impl Evaluator {
 
     /// A scalar, or what keeps the expression from being one.
     pub(crate) fn scalar(&mut self, expr: ExprId, env: EnvId) -> Result<Datum, FaultId> {
+        self.scalar_in(expr, env, self.program.at(expr))
+    }
+
+    /// The same of a part of an expression.
+    pub(crate) fn scalar_in(
+        &mut self,
+        expr: ExprId,
+        env: EnvId,
+        whole: At,
+    ) -> Result<Datum, FaultId> {
         let at = self.program.at(expr);
         let value = self.eval(expr, env);
-        match self.concrete(value, at)? {
+        match self.concrete_in(value, at, whole)? {
             Concrete::Datum(datum) => Ok(datum),
             Concrete::Vertex(id) => {
                 let what = if self.heap.get(id).is_list { "list" } else { "struct" };
@@ -222,13 +261,15 @@ impl Evaluator {
         let at = self.program.at(expr);
         let value = self.eval(expr, env);
         let vertex = value.vertex();
-        match self.demand(value, at) {
+        match self.demand_in(value, at, whole) {
             Ok(value) => Ok(Operand { value, vertex, at }),
             Err(Unmet::Fault(fault)) => Err(fault),
             Err(Unmet::Open(id)) => {
                 let text = self.short(id);
                 let message = format!("non-concrete value {text} in operand to {symbol}");
-                Err(self.fail_of(Kind::Incomplete, message, whole, id))
+                let mut positions = Vec::new();
+                self.leaves(id, &mut positions);
+                Err(self.fail_at(Kind::Incomplete, message, whole, positions))
             }
         }
     }
@@ -278,9 +319,13 @@ impl Evaluator {
     ) -> Result<Datum, FaultId> {
         let wanted = if symbol == '!' { Kinds::BOOL } else { Kinds::NUMBER };
         let place = self.program.at(operand);
+        if matches!(self.program.code(operand), Code::Type(..) | Code::Top | Code::Bound(..)) {
+            let text = self.source_at(place);
+            let message = format!("invalid operand {text} ('{symbol}' requires concrete value)");
+            return Err(self.fail(Kind::Permanent, message, place));
+        }
         let value = self.eval(operand, env);
-        let origin = value.vertex();
-        let datum = match self.demand(value, place) {
+        let datum = match self.demand_in(value, place, at) {
             Ok(Concrete::Datum(datum)) if crate::compare::kinds(&datum).meets(wanted) => {
                 return Ok(datum);
             }
@@ -299,14 +344,10 @@ impl Evaluator {
         };
         let message = format!(
             "invalid operation {symbol}{} ({symbol} {})",
-            self.concrete_text(&datum),
+            self.source_at(place),
             self.concrete_kind(&datum)
         );
-        let positions = match origin {
-            Some(id) => self.origin(id),
-            None => vec![place],
-        };
-        Err(self.fail_at(Kind::Permanent, message, at, positions))
+        Err(self.fail(Kind::Permanent, message, at))
     }
 
     pub(crate) fn concrete_text(&mut self, value: &Concrete) -> String {

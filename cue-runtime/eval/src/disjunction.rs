@@ -173,9 +173,27 @@ impl Evaluator {
         }
         let user =
             |it: &Fault| it.kind == Kind::User && !it.message.ends_with("literal) in source");
+        let mut beside: Option<Fault> = None;
         if lists.iter().flatten().any(user) {
+            beside = lists.iter().flatten().find(|it| !user(it)).cloned();
             for list in &mut lists {
                 list.retain(user);
+            }
+        }
+        // What keeps all of them from being known is said once, and nothing of the choice.
+        if let [first, rest @ ..] = lists.as_slice() {
+            let same = |it: &Vec<Fault>| {
+                it.len() == first.len()
+                    && it.iter().zip(first).all(|(a, b)| a.message == b.message && a.at == b.at)
+            };
+            let open = first.iter().all(|it| it.kind.is_incomplete());
+            if let (true, Some(one)) = (open && rest.iter().all(same), first.first()) {
+                let mut fault = one.clone();
+                fault.place = fault.place.or(Some(id));
+                fault.causes = first[1..].to_vec();
+                let fault = self.heap.fault(fault);
+                self.raise_id(id, fault);
+                return;
             }
         }
         let mut parts: Vec<Fault> = Vec::new();
@@ -202,7 +220,7 @@ impl Evaluator {
             }
             parts.push(part);
         }
-        let fault = if parts.len() == 1 {
+        let mut fault = if parts.len() == 1 {
             parts.remove(0)
         } else {
             let message = format!("{} errors in empty disjunction:", parts.len());
@@ -215,6 +233,12 @@ impl Evaluator {
             fault.causes = parts;
             fault
         };
+        // Words of a user's own also say where the others failed, and count as theirs.
+        if let Some(other) = beside {
+            fault.positions.push(other.at);
+            fault.positions.extend(other.positions);
+            fault.kind = if other.kind.is_incomplete() { other.kind } else { Kind::Permanent };
+        }
         let fault = self.heap.fault(fault);
         self.raise_id(id, fault);
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::attach::{Fill, attach};
 use crate::builtin::{Datum, Kinds};
+use crate::closed::NOT_ALLOWED;
 use crate::compile::{self, LoadError, Source as SourceFile};
 use crate::encode::json::{self, Layout, Values};
 use crate::error::{Fault, Kind};
@@ -146,8 +147,9 @@ pub fn compile_addition(
     text: &str,
 ) -> Result<Addition, Vec<LoadError>> {
     let mut file = String::new();
-    let parts = split_path(path)
-        .map_err(|message| vec![LoadError { message, position: (path.to_owned(), 1, 1) }])?;
+    let parts = split_path(path).map_err(|message| {
+        vec![LoadError { message, path: String::new(), position: (path.to_owned(), 1, 1) }]
+    })?;
     for (kind, name) in &parts {
         match kind {
             LabelKind::Regular => file.push_str(&Datum::text(name.as_str()).cue_text()),
@@ -259,7 +261,10 @@ impl Evaluation {
         let place = fault.place;
         let path = place.map(|it| self.evaluator.path(it)).unwrap_or_default();
         let mut all = Vec::with_capacity(1 + fault.causes.len());
-        for each in fault.each() {
+        for mut each in fault.each() {
+            if let (NOT_ALLOWED, Some(field)) = (each.message.as_str(), each.place) {
+                each.positions.extend(self.evaluator.declarations_of(field));
+            }
             let own = each.place.filter(|it| Some(*it) != place);
             let path = own.map_or_else(|| path.clone(), |it| self.evaluator.path(it));
             let primary = self.place(each.at);

@@ -104,6 +104,7 @@ pub(crate) struct Evaluator {
     /// The choice whose default is taken though it may still become another one, and the error if
     /// something comes of that.
     pub(crate) tentative: Option<(VertexId, FaultId)>,
+    pub(crate) declared: crate::declared::Declared,
     /// Operands that were absent when a vertex asked, which may have changed since (S-46).
     pub(crate) answers: Vec<Answer>,
     /// Choices that are being made: the vertex and the alternative it is tried with.
@@ -163,6 +164,7 @@ impl Evaluator {
             exhausted: FxHashSet::default(),
             early: false,
             tentative: None,
+            declared: crate::declared::Declared::default(),
             answers: Vec::new(),
             trying: Vec::new(),
             pattern_envs: FxHashMap::default(),

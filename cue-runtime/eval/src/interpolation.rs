@@ -5,7 +5,7 @@ use crate::demand::{Concrete, Unmet};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, FaultId};
-use crate::program::{At, PartCode};
+use crate::program::{At, Code, PartCode};
 
 impl Evaluator {
     pub(crate) fn interpolate(
@@ -27,7 +27,7 @@ impl Evaluator {
             };
             let place = self.program.at(expr);
             let value = self.eval(expr, env);
-            let fault = match self.demand(value, place) {
+            let fault = match self.demand_in(value, place, at) {
                 Ok(Concrete::Datum(datum)) => match datum {
                     Datum::String(text) => {
                         out.extend_from_slice(text.as_bytes());
@@ -66,7 +66,9 @@ impl Evaluator {
                 Err(Unmet::Open(id)) => {
                     let (text, kinds) = (self.short(id), self.kinds_of(id));
                     let message = format!("non-concrete value {text} (type {kinds})");
-                    self.fail_of(Kind::Incomplete, message, at, id)
+                    let literal = matches!(self.program.code(expr), Code::Top);
+                    let positions = vec![if literal { place } else { self.written_at(id) }];
+                    self.fail_at(Kind::Incomplete, message, at, positions)
                 }
             };
             wrong = Some(match wrong {

@@ -36,6 +36,7 @@ mod disjunction; // alternatives and defaults
 mod closed; // shapes, tests, closedness
 pub mod evaluator; // expressions in environments
 mod comprehension; // what comprehensions yield
+mod declared; // where fields are declared
 mod demand; // concrete values asked of expressions
 mod interpolation; // texts with values in them
 mod selection; // fields, elements, slices

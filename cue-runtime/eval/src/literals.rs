@@ -200,7 +200,7 @@ impl Evaluator {
         work: &mut Work,
     ) {
         if conjunct.by_reference && self.contains_itself(id, literal) {
-            self.raise(id, Fault::new(Kind::StructuralCycle, "structural cycle", at));
+            self.raise(id, Fault::spread(Kind::StructuralCycle, "structural cycle"));
             return;
         }
         let program = self.program.clone();

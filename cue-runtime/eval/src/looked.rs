@@ -6,7 +6,7 @@ use crate::calls::CALL_BYTES;
 use crate::error::Kind;
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, VertexId};
-use crate::program::{At, ExprId, LabelKind, Presence};
+use crate::program::{At, Code, ExprId, LabelKind, Presence};
 
 /// How deep values are compared.
 const DEPTH: usize = 100;
@@ -15,6 +15,7 @@ impl Evaluator {
     /// A call of what is no function by itself: it may become one as long as it may be anything.
     pub(crate) fn bad_call(&mut self, callee: ExprId, env: EnvId, at: At) -> Value {
         let kinds = match self.eval(callee, env) {
+            Value::Fault(_) if self.is_unknown_member(callee) => Kinds::BOTTOM,
             Value::Fault(fault) => return Value::Fault(fault),
             Value::Vertex(id) => self.kinds_of(id),
             Value::Datum(datum) => {
@@ -32,6 +33,15 @@ impl Evaluator {
             self.fail(Kind::Permanent, message, at)
         };
         Value::Fault(fault)
+    }
+
+    /// Whether it is what a builtin package would have, but has not.
+    fn is_unknown_member(&self, callee: ExprId) -> bool {
+        let Code::Select(operand, _) = self.program.code(callee) else { return false };
+        match self.program.code(*operand) {
+            Code::Struct(index) => self.program.structs[*index as usize].declarations.is_empty(),
+            _ => false,
+        }
     }
 
     /// The elements of a list that is an argument.

@@ -11,7 +11,7 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, EnvKind, FaultId, State, Test, VertexId};
 use crate::number::Number;
-use crate::program::{Arithmetic, At, Code, ExprId};
+use crate::program::{Arithmetic, At, Callee, Code, ExprId};
 
 /// Times a text may be repeated.
 const MOST_REPEATS: usize = 1_000_000;
@@ -77,7 +77,10 @@ impl Evaluator {
         };
         match compare::holds(operator, &first, &second) {
             Some(it) => Value::Datum(Datum::Bool(it)),
-            None => Value::Fault(self.invalid(symbol, &left, &right, at)),
+            None => match compare::bad_pattern(operator, &second) {
+                Some(message) => Value::Fault(self.fail(Kind::Permanent, message, at)),
+                None => Value::Fault(self.invalid(symbol, &left, &right, at)),
+            },
         }
     }
 
@@ -409,7 +412,8 @@ impl Evaluator {
         Value::Fault(self.fail(Kind::Permanent, message, at))
     }
 
-    /// `&&` and `||`; a left side that decides is enough.
+    /// `&&` and `||`: both sides must be concrete; of what kind the right one is no longer matters
+    /// once the left one decides. With the experiment it is not even looked at.
     pub(crate) fn logic(
         &mut self,
         and: bool,
@@ -419,6 +423,25 @@ impl Evaluator {
         at: At,
     ) -> Value {
         let symbol = if and { "&&" } else { "||" };
+        if !self.program.short_circuits.contains(&at.source) {
+            let (left, right) = match self.operands(left, right, env, symbol, at) {
+                Ok(both) => both,
+                Err(fault) => return Value::Fault(fault),
+            };
+            for (index, side) in [left, right].into_iter().enumerate() {
+                match side.value {
+                    Concrete::Datum(Datum::Bool(it)) if index == 1 || it != and => {
+                        return Value::Datum(Datum::Bool(it));
+                    }
+                    Concrete::Datum(Datum::Bool(_)) => {}
+                    _ => {
+                        let wanted = format!("bool in {symbol}");
+                        return Value::Fault(self.misfit(&side, &wanted, at));
+                    }
+                }
+            }
+            return Value::Datum(Datum::Bool(and));
+        }
         for (index, side) in [left, right].into_iter().enumerate() {
             let operand = match self.operand(side, env, symbol, at) {
                 Ok(operand) => operand,
@@ -453,6 +476,9 @@ impl Evaluator {
                     Some(true) => Ok(()),
                     Some(false) => Err(self.out_of_bound(&value, *operator, limit, at, value_at)),
                     None => {
+                        if let Some(message) = compare::bad_pattern(*operator, limit) {
+                            return Err(self.fail(Kind::Permanent, message, at));
+                        }
                         let side = |datum: &Datum, at: At| Operand {
                             value: Concrete::Datum(datum.clone()),
                             vertex: None,
@@ -473,8 +499,9 @@ impl Evaluator {
                         ] {
                             if number.compare(&limit) == wrong {
                                 let (value, limit) = (Datum::Number(number), Datum::Number(limit));
+                                let nowhere = At::default();
                                 return Err(
-                                    self.out_of_bound(&value, operator, &limit, at, value_at)
+                                    self.out_of_bound(&value, operator, &limit, nowhere, value_at)
                                 );
                             }
                         }
@@ -485,25 +512,18 @@ impl Evaluator {
             }
             Test::Call(package, function, rest, expr) => {
                 let result = self.validate_call(id, package, function, rest, at);
-                result.map_err(|fault| self.around_validator(fault, id, *expr, usize::MAX))
+                result.map_err(|fault| self.around_validator(fault, id, *expr))
             }
             Test::Match(expr, env) => {
                 let result = self.validate_match(id, *expr, *env, at);
-                // The schemas have no place of their own.
-                result.map_err(|fault| self.around_validator(fault, id, *expr, 1))
+                result.map_err(|fault| self.around_validator(fault, id, *expr))
             }
         }
     }
 
     /// A validator's error is also where its arguments are and where the value is from
     /// (cue-errors 1.2).
-    fn around_validator(
-        &mut self,
-        fault: FaultId,
-        id: VertexId,
-        expr: ExprId,
-        most: usize,
-    ) -> FaultId {
+    fn around_validator(&mut self, fault: FaultId, id: VertexId, expr: ExprId) -> FaultId {
         let at = self.program.at(expr);
         if self.heap.faults[fault.0 as usize].at != at {
             return fault;
@@ -513,8 +533,18 @@ impl Evaluator {
             Code::Call(_, arguments) => arguments.as_slice(),
             _ => &[],
         };
+        let schemas = matches!(program.code(expr), Code::Call(Callee::Plain(_), _));
         let mut positions: Vec<At> =
-            arguments.iter().take(most).map(|it| self.program.at(*it)).collect();
+            // Structs have no place of their own, nor have lists of schemas.
+            arguments
+                .iter()
+                .filter(|it| match program.code(**it) {
+                    Code::Struct(_) => false,
+                    Code::List(_) => !schemas,
+                    _ => true,
+                })
+                .map(|it| self.program.at(*it))
+                .collect();
         positions.extend(self.origin(id));
         let mut fault = self.heap.faults[fault.0 as usize].clone();
         fault.positions.extend(positions);
@@ -535,7 +565,8 @@ impl Evaluator {
             compare::symbol(operator),
             limit.cue_text()
         );
-        let mut fault = Fault::spread(Kind::Permanent, message).and_at(at).and_at(value_at);
+        // The bound is looked at when the value is there.
+        let mut fault = Fault::new(Kind::Permanent, message, at).and_at(value_at);
         fault.place = Some(self.place);
         self.heap.fault(fault)
     }

@@ -445,6 +445,8 @@ pub struct Program {
     pub(crate) filled: Vec<(usize, Vec<Selector>)>,
     /// Whether KubeVela's leniencies hold.
     pub(crate) lenient: bool,
+    /// Sources with `@experiment(shortcircuit)`.
+    pub(crate) short_circuits: Vec<u32>,
 }
 
 impl Program {
@@ -483,6 +485,7 @@ impl Program {
             sources: Vec::new(),
             filled: Vec::new(),
             lenient: false,
+            short_circuits: Vec::new(),
         }
     }
 

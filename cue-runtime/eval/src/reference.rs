@@ -4,7 +4,7 @@
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{Closing, Conjunct, Cycle, Groups, Source, State, VertexId, Way};
-use crate::program::{At, Code, Declaration, ExprId};
+use crate::program::{Code, Declaration, ExprId};
 use crate::unify::{Parked, Work};
 
 /// References one conjunct may come through; more is recursion without end (S-64).
@@ -65,8 +65,7 @@ impl Evaluator {
                 before => self.heap.ways[before as usize - 1].length + 1,
             };
             if length > MOST_LINKS {
-                let at = reference.map_or_else(At::default, |it| self.program.at(it));
-                self.raise(id, Fault::new(Kind::StructuralCycle, "structural cycle", at));
+                self.raise(id, Fault::spread(Kind::StructuralCycle, "structural cycle"));
                 return;
             }
             let way = Way { before: conjunct.way, reference, target, place: id, length };

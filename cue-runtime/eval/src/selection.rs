@@ -71,6 +71,11 @@ impl Evaluator {
         let vertex = self.heap.get(id);
         let settled = vertex.state == State::Done && !vertex.is_struct && !vertex.is_list;
         if settled {
+            if self.is_ahead(id) {
+                let kind = self.kind_of_absence(id);
+                let message = format!("undefined field: {}", self.label_text(label));
+                return Value::Fault(self.fail(kind, message, at));
+            }
             return Value::Fault(self.no_part(id, operand, at, whole));
         }
         let mut closed = vertex.is_list && self.labels.kind(label) != LabelKind::Index
@@ -101,6 +106,48 @@ impl Evaluator {
         self.fail(Kind::Permanent, message, place)
     }
 
+    /// Whether a value comes after the one that is being evaluated, or is part of it: nothing is
+    /// known of it yet then but what it has, and that is what is told.
+    fn is_ahead(&self, id: VertexId) -> bool {
+        let mut asking = Vec::new();
+        let mut next = Some(self.current);
+        while let Some(at) = next {
+            asking.push(at);
+            next = self.heap.get(at).parent;
+        }
+        let mut below = None;
+        let mut at = self.follow(id);
+        loop {
+            let met = asking.iter().position(|it| *it == at || self.follow(*it) == at);
+            let Some(met) = met else {
+                below = Some(at);
+                match self.heap.get(at).parent {
+                    Some(parent) => at = parent,
+                    None => return false,
+                }
+                continue;
+            };
+            let Some(asked) = below else { return false };
+            let Some(branch) = met.checked_sub(1) else { return true };
+            let place = |it: VertexId| {
+                let label = self.heap.get(it).label?;
+                self.heap.get(self.follow(at)).arcs.place(label)
+            };
+            return match (place(asked), place(asking[branch])) {
+                (Some(asked), Some(asking)) => asked > asking,
+                _ => false,
+            };
+        }
+    }
+
+    /// Whether something that a value has not may still come to it.
+    fn kind_of_absence(&mut self, id: VertexId) -> Kind {
+        match self.kinds_of(id).meets(Kinds::STRUCT.or(Kinds::LIST)) {
+            true => Kind::Incomplete,
+            false => Kind::Permanent,
+        }
+    }
+
     /// Selecting from what may become anything, or never a struct or list.
     fn no_part(&mut self, id: VertexId, operand: Option<ExprId>, at: At, whole: At) -> FaultId {
         let place = operand.map_or(at, |it| self.program.at(it));
@@ -121,7 +168,7 @@ impl Evaluator {
         let place = self.program.at(index);
         let key = self.eval(index, env);
         let vertex = key.vertex();
-        let key = match self.demand(key, place) {
+        let key = match self.demand_in(key, place, at) {
             Ok(value) => Operand { value, vertex, at: place },
             Err(Unmet::Fault(fault)) => return Value::Fault(fault),
             Err(Unmet::Open(id)) => {
@@ -168,12 +215,17 @@ impl Evaluator {
             return Value::Fault(self.fail_at(Kind::Permanent, message, at, positions));
         }
         let from = self.program.at(operand);
-        let list = match self.demand(base, from) {
+        let list = match self.demand_in(base, from, at) {
             Ok(Concrete::Vertex(id)) => id,
             Ok(Concrete::Datum(datum)) => {
                 return Value::Fault(self.no_container(&datum, Some(operand), at));
             }
             Err(Unmet::Fault(fault)) => return Value::Fault(fault),
+            Err(Unmet::Open(id)) if self.is_ahead(id) => {
+                let kind = self.kind_of_absence(id);
+                let message = format!("index out of range [{number}] with length 0");
+                return Value::Fault(self.fail(kind, message, place));
+            }
             Err(Unmet::Open(id)) => return Value::Fault(self.no_part(id, Some(operand), at, at)),
         };
         let is_list = self.heap.get(list).is_list;
@@ -201,7 +253,7 @@ impl Evaluator {
         at: At,
     ) -> Value {
         let base = self.eval(operand, env);
-        let subject = match self.demand(base, self.program.at(operand)) {
+        let subject = match self.demand_in(base, self.program.at(operand), at) {
             Ok(it) => it,
             Err(Unmet::Fault(fault)) => return Value::Fault(fault),
             Err(Unmet::Open(id)) => {
@@ -258,7 +310,7 @@ impl Evaluator {
         let Some(expr) = end else { return Ok(None) };
         let place = self.program.at(expr);
         let value = self.eval(expr, env);
-        let value = match self.demand(value, place) {
+        let value = match self.demand_in(value, place, at) {
             Ok(value) => value,
             Err(Unmet::Fault(fault)) => return Err(fault),
             Err(Unmet::Open(id)) => {
@@ -273,7 +325,7 @@ impl Evaluator {
                 match number.to_i64().map(usize::try_from) {
                     Some(Ok(it)) => Ok(Some(it)),
                     _ => {
-                        let message = format!("index {number} out of range");
+                        let message = "cannot convert negative number to uint64";
                         Err(self.fail(Kind::Permanent, message, at))
                     }
                 }

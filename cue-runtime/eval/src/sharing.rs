@@ -39,8 +39,7 @@ impl Evaluator {
             return false;
         }
         if self.is_shared_above(target, id) {
-            let at = self.program.at(expr);
-            self.raise(id, Fault::new(Kind::StructuralCycle, "structural cycle", at));
+            self.raise(id, Fault::spread(Kind::StructuralCycle, "structural cycle"));
             return true;
         }
         self.heap.get_mut(id).forward = Some(target);

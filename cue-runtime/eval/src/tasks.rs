@@ -13,7 +13,7 @@ impl Evaluator {
         let mut moved = false;
         let mut waiting = Vec::new();
         for field in std::mem::take(&mut work.computed) {
-            match self.label_of(field.label, field.env) {
+            match self.label_of(field.label, field.env, field.value) {
                 Ok(known) => {
                     moved = true;
                     let by =
@@ -43,8 +43,14 @@ impl Evaluator {
         moved
     }
 
-    pub(crate) fn label_of(&mut self, label: ExprId, env: EnvId) -> Result<Label, FaultId> {
-        let datum = match self.scalar(label, env) {
+    /// The label of a field; what is wrong with it is told of where its value is.
+    pub(crate) fn label_of(
+        &mut self,
+        label: ExprId,
+        env: EnvId,
+        value: ExprId,
+    ) -> Result<Label, FaultId> {
+        let datum = match self.scalar_in(label, env, self.program.at(value)) {
             Ok(datum) => datum,
             Err(fault) => return Err(self.unknown_key(fault, label)),
         };
@@ -62,7 +68,7 @@ impl Evaluator {
     fn unknown_key(&mut self, fault: FaultId, label: ExprId) -> FaultId {
         let at = self.program.at(label);
         let mut inner = self.heap.faults[fault.0 as usize].clone();
-        if !inner.kind.is_incomplete() {
+        if !inner.kind.is_incomplete() || inner.message.starts_with("unresolved disjunction ") {
             return fault;
         }
         const SAID: &str = "key value of dynamic field must be concrete, found ";

@@ -213,13 +213,12 @@ impl Evaluator {
                 self.raise_id(id, fault);
             }
         }
-        if let Some(parked) = work.parked.first() {
-            let at = self.first_position(parked.target);
-            self.raise(id, Fault::new(Kind::StructuralCycle, "structural cycle", at));
+        if !work.parked.is_empty() {
+            self.raise(id, Fault::spread(Kind::StructuralCycle, "structural cycle"));
             return;
         }
         for field in std::mem::take(&mut work.computed) {
-            if let Err(fault) = self.label_of(field.label, field.env) {
+            if let Err(fault) = self.label_of(field.label, field.env, field.value) {
                 self.raise_id(id, fault);
             }
         }
@@ -427,7 +426,10 @@ impl Evaluator {
                 }
             },
             Code::Call(Callee::Plain(Plain::Close), arguments) => {
-                let Some(argument) = arguments.first() else { return };
+                let argument = match self.close_argument(&arguments, at) {
+                    Ok(argument) => argument,
+                    Err(fault) => return self.raise_id(id, fault),
+                };
                 let mut groups = conjunct.groups.clone();
                 let group = match conjunct.close_as {
                     Some(group) if self.opened.contains(&group) => group,
@@ -454,7 +456,7 @@ impl Evaluator {
                     self.closing.insert(group);
                 }
                 work.conjuncts.push(Conjunct {
-                    source: Source::Expr(*argument, env),
+                    source: Source::Expr(argument, env),
                     groups,
                     close_as: Some(group),
                     by_reference: conjunct.by_reference,

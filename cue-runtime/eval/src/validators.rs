@@ -8,6 +8,8 @@ use crate::evaluator::{Evaluator, Value};
 use crate::heap::{By, EnvId, FaultId, Source, Test, VertexId};
 use crate::program::{At, Callee, Code, ExprId, LabelKind, Plain, Presence};
 
+const REQUIRED: &str = "field is required but not present";
+
 /// How often a validator may come upon itself.
 const MOST_NESTED: usize = 100;
 
@@ -227,7 +229,9 @@ impl Evaluator {
                 Kind::StructuralCycle => inner.kind,
                 _ => Kind::Permanent,
             };
-            return Err(self.fail(kind, message, at));
+            let mut inner = self.moved(inner, both, id);
+            inner.positions.push(inner.at);
+            return Err(self.fail_at(kind, message, at, inner.positions));
         }
         let [limit, _] = arguments.as_slice() else { return Ok(()) };
         let schemas = self.elements_of(&arguments[1..], env)?;
@@ -246,7 +250,11 @@ impl Evaluator {
                     None => matched += 1,
                     Some(fault) => {
                         possible += 1;
-                        all.push(fault);
+                        // What is asked for is told of where it is asked.
+                        all.push(match fault.message.as_str() {
+                            REQUIRED => Fault { at, ..fault },
+                            _ => fault,
+                        });
                     }
                 }
             }
@@ -300,7 +308,8 @@ impl Evaluator {
     }
 
     /// An error at or below one value as if it were at or below another.
-    fn moved(&self, mut fault: Fault, from: VertexId, to: VertexId) -> Fault {
+    /// The value it is about is that of the other.
+    fn moved(&mut self, mut fault: Fault, from: VertexId, to: VertexId) -> Fault {
         let mut labels = Vec::new();
         let mut next = fault.place;
         while let Some(place) = next.filter(|it| *it != from) {
@@ -310,13 +319,33 @@ impl Evaluator {
         }
         let mut place = to;
         for label in labels.into_iter().rev() {
-            match self.heap.arc(self.follow(place), label) {
-                Some(arc) if next.is_some() => place = arc.vertex,
-                _ => break,
+            if next.is_none() {
+                break;
             }
+            place = match self.heap.arc(self.follow(place), label) {
+                Some(arc) => arc.vertex,
+                // What it has not is told of under its name all the same.
+                None => self.heap.vertex(Some(place), Some(label)),
+            };
         }
         fault.place = Some(place);
-        fault.causes = fault.causes.into_iter().map(|it| self.moved(it, from, to)).collect();
+        if fault.message.starts_with("conflicting values ")
+            || fault.message.starts_with("invalid value ")
+        {
+            match self.default_of(place) {
+                Some(default) if default != self.follow(place) => {
+                    fault.positions.push(self.written_at(default));
+                }
+                _ => self.leaves(place, &mut fault.positions),
+            }
+            for conjunct in &self.heap.get(place).conjuncts {
+                if fault.message.starts_with("conflicting values ") {
+                    self.heap.way_in(conjunct.via, &mut fault.positions);
+                }
+            }
+        }
+        let causes = std::mem::take(&mut fault.causes).into_iter();
+        fault.causes = causes.map(|it| self.moved(it, from, to)).collect();
         fault
     }
 
@@ -354,12 +383,10 @@ impl Evaluator {
                     }
                 }
                 Presence::Required if regular => {
-                    let message = "field is required but not present";
-                    return Some(Fault::new(
-                        Kind::Incomplete,
-                        message,
-                        self.first_position(vertex),
-                    ));
+                    let mut fault = Fault::spread(Kind::Incomplete, REQUIRED);
+                    fault.positions = self.declarations_of(vertex);
+                    fault.place = Some(vertex);
+                    return Some(fault);
                 }
                 Presence::Required | Presence::Optional => {}
             }

@@ -5,13 +5,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cue_eval::evaluation::compile_text;
-use cue_eval::{Budget, Evaluation};
+use cue_eval::{Budget, Evaluation, LoadError};
 
 const BUDGET: Budget = Budget { ticks: 1_000_000, depth: 100, bytes: 64 << 20 };
 
 /// The errors of a text, each on a line.
 fn errors(text: &str) -> String {
-    let program = compile_text(text).unwrap();
+    let program = match compile_text(text) {
+        Ok(program) => program,
+        Err(all) => return loading(&all),
+    };
     let mut it = Evaluation::start(Arc::new(program), &[], BUDGET);
     let root = it.find("").unwrap().unwrap();
     let mut out = String::new();
@@ -21,6 +24,15 @@ fn errors(text: &str) -> String {
             let _ = write!(out, " {line}:{column}");
         }
         out.push('\n');
+    }
+    out
+}
+
+/// What keeps a text from being evaluated.
+fn loading(all: &[LoadError]) -> String {
+    let mut out = String::new();
+    for LoadError { path, message, position: (_, line, column) } in all {
+        let _ = writeln!(out, "{path}: {message} @ {line}:{column}");
     }
     out
 }

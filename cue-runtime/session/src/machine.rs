@@ -341,7 +341,7 @@ fn load_errors(all: Vec<LoadError>) -> Vec<Diagnostic> {
             let (file, line, column) = it.position;
             Diagnostic {
                 positions: vec![Position { file, line, column }],
-                ..plain("cue/load", &it.message, "")
+                ..plain("cue/load", &it.message, &it.path)
             }
         })
         .collect()

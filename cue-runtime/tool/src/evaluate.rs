@@ -261,7 +261,8 @@ fn renamed(error: Error, expression: &str, texts: &[Source], asked: &str) -> Err
     for wrong in &mut all {
         if let Some(rest) = wrong.path.strip_prefix(EXPRESSION) {
             let rest = rest.trim_start_matches('.');
-            wrong.path = match (is_path, rest) {
+            // What was not even compiled has no path of its own.
+            wrong.path = match (is_path && wrong.code != "cue/load", rest) {
                 (true, "") => expression.to_owned(),
                 (true, rest) => format!("{expression}.{rest}"),
                 (false, rest) => rest.to_owned(),

@@ -244,6 +244,11 @@ pub(super) fn failed(error: ArithmeticError) -> CallError {
     CallError::permanent(error.to_string())
 }
 
+/// The next whole number, above or below.
+pub(crate) fn next_whole(number: &Number, above: bool) -> Number {
+    Number::big(&rounded(number, if above { Mode::Ceil } else { Mode::Floor }))
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Floor,

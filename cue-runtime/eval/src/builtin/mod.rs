@@ -52,6 +52,7 @@ pub use self::call::{
     Pass, Position, Run, Special,
 };
 pub use self::datum::{Datum, Fields, Items};
+pub(crate) use self::math::next_whole;
 pub use self::pattern::Pattern;
 
 const PACKAGES: &[Package] = &[

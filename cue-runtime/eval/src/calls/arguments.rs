@@ -7,9 +7,36 @@ use crate::demand::{Concrete, Unmet};
 use crate::error::Kind;
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, FaultId, VertexId};
-use crate::program::{At, Callee, ExprId, Plain};
+use crate::program::{At, Callee, Code, ExprId, Plain};
 
 impl Evaluator {
+    /// What `close` is of; what is no struct at first sight is refused.
+    pub(crate) fn close_argument(
+        &mut self,
+        arguments: &[ExprId],
+        at: At,
+    ) -> Result<ExprId, FaultId> {
+        let &[argument] = arguments else {
+            let few = if arguments.is_empty() { "not enough" } else { "too many" };
+            let have = arguments.len();
+            let message = format!("{few} arguments in call to close (have {have}, want 1)");
+            return Err(self.fail(Kind::Permanent, message, at));
+        };
+        let kinds = match self.program.code(argument) {
+            Code::Null => Kinds::NULL,
+            Code::Bool(_) => Kinds::BOOL,
+            Code::Number(number) => compare::kinds(&Datum::Number(number.clone())),
+            Code::String(_) => Kinds::STRING,
+            Code::Bytes(_) => Kinds::BYTES,
+            Code::List(_) => Kinds::LIST,
+            Code::Type(kinds, _) => *kinds,
+            _ => return Ok(argument),
+        };
+        let text = self.literal_text(argument);
+        let message = format!("cannot use {text} (type {kinds}) as struct in argument 1 to close");
+        Err(self.fail(Kind::Permanent, message, self.program.at(argument)))
+    }
+
     /// Whether a call lacks its first argument and so is a validator.
     pub(crate) fn is_partial(&self, callee: Callee, arguments: &[ExprId]) -> bool {
         match callee {
@@ -44,7 +71,7 @@ impl Evaluator {
             };
         }
         let vertex = value.vertex();
-        let value = match self.demand(value, at) {
+        let value = match self.demand_in(value, at, function.at) {
             Ok(value) => value,
             Err(Unmet::Fault(fault)) => return Err(fault),
             Err(Unmet::Open(id)) => return Err(self.open_argument(id, parameter, place, function)),
@@ -149,7 +176,11 @@ impl Evaluator {
         let mut items = Vec::with_capacity(arcs.len());
         for (index, arc) in arcs.into_iter().enumerate() {
             let at = self.first_position(arc);
-            let value = match self.demand(Value::Vertex(arc), at) {
+            let asked = match self.default_of(arc) {
+                Some(_) => self.demand(Value::Vertex(arc), at),
+                None => Err(Unmet::Open(arc)),
+            };
+            let value = match asked {
                 Ok(value) => value,
                 Err(Unmet::Fault(fault)) => {
                     let fault = self.element_of_itself(fault);

@@ -174,7 +174,7 @@ impl Evaluator {
                     let wanted = "(string|bytes|list|struct)";
                     format!("cannot use {text} (type {kinds}) as {wanted} in argument 1 to len")
                 };
-                let length = match self.demand(value, place) {
+                let length = match self.demand_in(value, place, at) {
                     Ok(Concrete::Vertex(id)) => match self.range_over(id, place) {
                         Ok(()) => self.count(id),
                         Err(fault) => return Value::Fault(fault),
@@ -223,8 +223,15 @@ impl Evaluator {
                     Plain::Quo => "quo",
                     _ => "rem",
                 };
+                if arguments.len() != 2 {
+                    let few = if arguments.len() < 2 { "not enough" } else { "too many" };
+                    let have = arguments.len();
+                    let message =
+                        format!("{few} arguments in call to {name} (have {have}, want 2)");
+                    return Value::Fault(self.fail(Kind::Permanent, message, at));
+                }
                 for (place, argument) in arguments.iter().enumerate() {
-                    match self.scalar(*argument, env) {
+                    match self.scalar_in(*argument, env, at) {
                         Ok(Datum::Number(number)) if number.is_int() => operands.push(number),
                         Ok(other) => {
                             let message = format!(
@@ -233,6 +240,7 @@ impl Evaluator {
                                 other.kind_name(),
                                 place + 1
                             );
+                            let at = self.program.at(*argument);
                             return Value::Fault(self.fail(Kind::Permanent, message, at));
                         }
                         Err(fault) => return Value::Fault(fault),

@@ -22,7 +22,7 @@ impl Compiler<'_> {
             ExprKind::Number(text) => match Number::parse_literal(text) {
                 Ok(number) => Code::Number(number),
                 Err(error) => {
-                    self.error(span, error.to_string());
+                    self.error(span, format!("parse error: {error}"));
                     Code::Bottom
                 }
             },
@@ -87,7 +87,12 @@ impl Compiler<'_> {
                 Code::Disjoin(all)
             }
             ExprKind::Binary(op, left, right) => {
+                let (first, second) = (left, right);
                 let (left, right) = (self.expr(left), self.expr(right));
+                if *op != Binary::Unify {
+                    self.concrete_operand(*op, first, left);
+                    self.concrete_operand(*op, second, right);
+                }
                 match op {
                     Binary::Unify | Binary::Disjoin => Code::Unify(left, right),
                     Binary::And => Code::And(left, right),
@@ -159,9 +164,12 @@ impl Compiler<'_> {
         if let ExprKind::Ident(package) = &operand.kind {
             if let Some(Imported::Builtin(package)) = self.imported(package) {
                 let Some(member) = package.member(name) else {
-                    let path = package.reference();
-                    self.error(span, format!("undefined field: {name} in package {path}"));
-                    return self.push(Code::Bottom, span);
+                    // As of a struct that has nothing.
+                    self.program.structs.push(StructLiteral::default());
+                    let empty = Code::Struct(self.program.structs.len() as u32 - 1);
+                    let empty = self.push(empty, operand.span);
+                    let label = self.program.labels.identifier(name);
+                    return self.push(Code::Select(empty, label), span);
                 };
                 let code = match &member.item {
                     Item::Function(function) => {

@@ -2,6 +2,7 @@
 
 mod structs; // struct literals, fields, comprehensions
 mod expressions;
+mod faults;
 mod names; // what names stand for
 
 use std::sync::Arc;
@@ -10,6 +11,8 @@ use cue_syntax::ast::{Decl, File, Ident, Span};
 use cue_syntax::{LineIndex, parse_file};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+pub(crate) use self::faults::told;
+use self::faults::{Lets, Stage, Step};
 use self::names::identifier;
 use crate::builtin;
 use crate::program::{At, Code, ExprId, Label, Program, SourceText};
@@ -24,10 +27,12 @@ pub struct Source {
 }
 
 /// What is wrong with a program, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadError {
     /// CUE's words.
     pub message: String,
+    /// Dotted labels of what it is in; empty where that is not known.
+    pub path: String,
     /// Source name, line, column.
     pub position: (String, u32, u32),
 }
@@ -44,7 +49,7 @@ pub fn compile(
     let mut compiler = Compiler::new(Program { lenient, ..Program::empty() }, packages);
     let roots = compiler.package(sources);
     compiler.program.roots = roots;
-    if compiler.errors.is_empty() { Ok(compiler.program) } else { Err(compiler.errors) }
+    if compiler.errors.is_empty() { Ok(compiler.program) } else { Err(told(compiler.errors)) }
 }
 
 #[derive(Clone)]
@@ -55,7 +60,10 @@ pub(crate) enum Named {
     /// `K` of `label~(K,V)`: the label as a string.
     Key(Arc<str>),
     ComputedKey(ExprId),
-    Let(u32),
+    /// Which of its struct, which of the program.
+    Let(u32, u32),
+    /// The alias of a computed label that is not compiled yet.
+    Pending,
     Variable(u32),
     PatternName,
 }
@@ -64,6 +72,8 @@ pub(crate) enum Named {
 pub(crate) enum Imported {
     Builtin(&'static builtin::Package),
     Package(u32),
+    /// It is not there.
+    Missing,
 }
 
 pub(crate) enum Scope {
@@ -79,7 +89,10 @@ pub(crate) struct Compiler<'a> {
     pub(crate) program: Program,
     available: &'a [(String, Vec<Source>)],
     loaded: FxHashMap<String, Option<u32>>,
-    pub(crate) errors: Vec<LoadError>,
+    pub(crate) errors: Vec<(Stage, LoadError)>,
+    /// What is compiled is in.
+    path: Vec<Step>,
+    lets: Lets,
     scopes: Vec<Scope>,
     source: u32,
     /// Names that stand for a `let`, an alias or an import of the file, and were referred to.
@@ -101,6 +114,8 @@ impl<'a> Compiler<'a> {
             available,
             loaded: FxHashMap::default(),
             errors: Vec::new(),
+            path: Vec::new(),
+            lets: Lets::default(),
             scopes: Vec::new(),
             source: 0,
             used: Vec::new(),
@@ -113,15 +128,6 @@ impl<'a> Compiler<'a> {
 }
 
 impl Compiler<'_> {
-    fn error(&mut self, span: Span, message: impl Into<String>) {
-        let source = &self.program.sources[self.source as usize];
-        let (line, column) = source.lines.at(span.start);
-        self.errors.push(LoadError {
-            message: message.into(),
-            position: (source.name.clone(), line, column),
-        });
-    }
-
     pub(crate) fn parse(&mut self, source: &Source) -> File {
         self.source = self.program.sources.len() as u32;
         self.program.sources.push(SourceText {
@@ -131,7 +137,7 @@ impl Compiler<'_> {
         });
         let parsed = parse_file(&source.text);
         for error in parsed.errors {
-            self.error(error.span, error.message);
+            self.fault(Stage::Syntax, self.source, error.span, String::new(), error.message);
         }
         parsed.file
     }
@@ -155,10 +161,12 @@ impl Compiler<'_> {
         }
         let outside = (std::mem::take(&mut self.scopes), std::mem::take(&mut self.used));
         let mut roots = Vec::new();
+        let path = std::mem::take(&mut self.path);
         for (source, file) in &files {
             self.source = *source;
             roots.push(self.file(file, &shared));
         }
+        self.path = path;
         (self.scopes, self.used) = outside;
         roots
     }
@@ -169,22 +177,20 @@ impl Compiler<'_> {
         let mut places: FxHashMap<Arc<str>, Span> = FxHashMap::default();
         let mut redeclared = Vec::new();
         let text = self.program.sources[source as usize].text.clone();
-        let asked: Vec<&str> = text
-            .lines()
-            .filter_map(|it| it.trim().strip_prefix("@experiment(")?.split(')').next())
-            .flat_map(|it| it.split(','))
-            .map(str::trim)
-            .collect();
+        let asked = experiments(&text);
         self.aliasv2 = asked.contains(&"aliasv2");
         self.attempts = asked.contains(&"try");
         self.explicitopen = asked.contains(&"explicitopen");
+        if asked.contains(&"shortcircuit") {
+            self.program.short_circuits.push(source);
+        }
         for import in &file.imports {
             let (path, explicit) = match import.path.rsplit_once(':') {
                 Some((path, name)) => (path.to_owned(), Some(name.to_owned())),
                 None => (import.path.clone(), None),
             };
             let last = path.rsplit('/').next().unwrap_or(&path);
-            let name: Arc<str> = match (&import.name, explicit) {
+            let name: Arc<str> = match (&import.name, &explicit) {
                 (Some(name), _) => name.name.clone(),
                 (None, Some(name)) => name.as_str().into(),
                 (None, None) => last.into(),
@@ -195,31 +201,38 @@ impl Compiler<'_> {
                 redeclared.push((name.clone(), earlier, name_span));
             }
             places.entry(name.clone()).or_insert(name_span);
-            match self.import(&path) {
+            match self.import(&path, name_of(&path, explicit.as_deref())) {
                 Some(imported) => {
                     imports.insert(name, imported);
                 }
                 None => {
                     self.source = source;
-                    self.error(import.span, format!("cannot find package {path:?}"));
+                    // Without a dot it can only be one of those that are built in (C-20).
+                    let message = match path.split('/').next() {
+                        Some(first) if first.contains('.') => {
+                            format!(
+                                "import failed: cannot find package {path:?}: cannot find module \
+                                 providing package {path}"
+                            )
+                        }
+                        _ => format!("builtin package {path:?} undefined"),
+                    };
+                    self.error(import.span, message);
+                    imports.insert(name, Imported::Missing);
                 }
             }
             self.source = source;
         }
-        for (name, earlier, again) in redeclared {
-            // Against a field the field is the later one; of two imports the second.
-            let (span, previous) = match (shared.contains_key(&name), earlier) {
-                (true, _) => {
-                    let field = file.decls.iter().find_map(|it| match it {
-                        Decl::Field(field) if identifier(&field.label).as_ref() == Some(&name) => {
-                            Some(field.label_span)
-                        }
-                        _ => None,
-                    });
-                    (field.unwrap_or(again), again)
+        for (name, earlier, again) in &redeclared {
+            // The import is the wrong one, whatever else has its name.
+            let field = file.decls.iter().find_map(|it| match it {
+                Decl::Field(field) if identifier(&field.label).as_ref() == Some(name) => {
+                    Some(field.label_span)
                 }
-                (false, earlier) => (again, earlier.unwrap_or(again)),
-            };
+                _ => None,
+            });
+            let span = *again;
+            let previous = field.or(*earlier).unwrap_or(span);
             let it = &self.program.sources[source as usize];
             let (line, column) = it.lines.at(previous.start);
             let place = format!("./{}:{line}:{column}", it.name);
@@ -232,13 +245,15 @@ impl Compiler<'_> {
         let names = shared.iter().map(|(name, label)| (name.clone(), Named::Field(*label)));
         let root = self.literal(&file.decls, names.collect(), Span::default());
         let used = self.leave();
-        if !self.program.lenient && self.errors.is_empty() {
+        self.cyclic_lets();
+        if !self.program.lenient {
             for import in &file.imports {
                 let path = import.path.rsplit_once(':').map_or(&*import.path, |it| it.0);
                 let explicit = import.path.rsplit_once(':').map(|it| it.1);
                 let last = path.rsplit('/').next().unwrap_or(path);
                 let name = import.name.as_ref().map_or(explicit.unwrap_or(last), |it| &it.name);
-                if used.contains(name) {
+                let redeclared = redeclared.iter().any(|it| &*it.0 == name);
+                if used.contains(name) || redeclared {
                     continue;
                 }
                 let suffix = match &import.name {
@@ -252,13 +267,20 @@ impl Compiler<'_> {
         root
     }
 
-    fn import(&mut self, path: &str) -> Option<Imported> {
+    /// A package by its path, or by path and name where it is one of several in a folder.
+    fn import(&mut self, path: &str, name: &str) -> Option<Imported> {
+        let named = format!("{path}:{name}");
+        let folder = path;
+        let path = match self.available.iter().any(|it| it.0 == named) {
+            true => named.as_str(),
+            false => path,
+        };
         if let Some((_, sources)) = self.available.iter().find(|it| it.0 == path) {
             if let Some(known) = self.loaded.get(path) {
                 return known.map(Imported::Package);
             }
             self.loaded.insert(path.into(), None);
-            let outside = self.program.labels.go_to(path);
+            let outside = self.program.labels.go_to(folder);
             let roots = self.package(sources);
             self.program.labels.return_to(outside);
             let index = self.program.packages.len() as u32;
@@ -284,7 +306,7 @@ impl Compiler<'_> {
     fn bound_to_let(&self, name: &Arc<str>) -> Option<bool> {
         self.scopes.iter().rev().find_map(|scope| match scope {
             Scope::Struct(names) => match names.get(name)? {
-                Named::Let(_) => Some(true),
+                Named::Let(..) => Some(true),
                 Named::Field(_) => Some(false),
                 _ => None,
             },
@@ -293,10 +315,10 @@ impl Compiler<'_> {
     }
 
     /// A `let` or alias that nothing refers to (cue-errors 1.14).
-    fn unreferenced(&mut self, name: &Ident, used: &FxHashSet<Arc<str>>) {
-        if !used.contains(&name.name) {
+    fn unreferenced(&mut self, name: &Ident, span: Span, used: &FxHashSet<Arc<str>>) {
+        if !used.contains(&name.name) && &*name.name != "_" {
             let message = format!("unreferenced alias or let clause {}", name.name);
-            self.error(name.span, message);
+            self.error(span, message);
         }
     }
 
@@ -307,6 +329,22 @@ impl Compiler<'_> {
     }
 }
 
+/// What a file asks for that is not in the language yet.
+pub(crate) fn experiments(text: &str) -> Vec<&str> {
+    text.lines()
+        .filter_map(|it| it.trim().strip_prefix("@experiment(")?.split(')').next())
+        .flat_map(|it| it.split(','))
+        .map(str::trim)
+        .collect()
+}
+
+/// The name of the package at a path.
+fn name_of<'a>(path: &'a str, explicit: Option<&'a str>) -> &'a str {
+    let last = path.rsplit('/').next().unwrap_or(path);
+    explicit.unwrap_or_else(|| last.split('@').next().unwrap_or(last))
+}
+
 const NO_TRY: &str = "try clause requires the try experiment (language version v0.16.0 or later)";
 const NO_MARKER: &str =
     "optional marker (?) requires the try experiment (language version v0.16.0 or later)";
+const NOT_LAST: &str = "struct-form try clause must be the last clause in a comprehension";

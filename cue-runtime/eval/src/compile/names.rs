@@ -29,6 +29,8 @@ impl Compiler<'_> {
         let mut up = 0;
         let mut enclosing = None;
         let mut found = None;
+        let mut bound = None;
+        let mut pending = false;
         for (scope, used) in self.scopes.iter().zip(&mut self.used).rev() {
             match scope {
                 Scope::Names(names) | Scope::Struct(names) => {
@@ -37,7 +39,14 @@ impl Compiler<'_> {
                         Named::Computed(label) => Code::ComputedField { up, label: *label },
                         Named::Key(text) => Code::String(text.clone()),
                         Named::ComputedKey(expr) => Code::Outer { up, expr: *expr },
-                        Named::Let(index) => Code::Let { up, index: *index },
+                        Named::Let(index, number) => {
+                            bound = Some(*number);
+                            Code::Let { up, index: *index }
+                        }
+                        Named::Pending => {
+                            pending = true;
+                            Code::Bottom
+                        }
                         Named::Variable(index) => Code::Variable { up, index: *index },
                         Named::PatternName => Code::PatternName { up },
                     });
@@ -52,13 +61,22 @@ impl Compiler<'_> {
                     up += 1;
                 }
                 Scope::Imports(imports) => {
-                    if let Some(Imported::Package(index)) = imports.get(name) {
-                        used.insert(name.clone());
-                        found = Some(Code::Import(*index));
-                        break;
-                    }
+                    let code = match imports.get(name) {
+                        Some(Imported::Package(index)) => Code::Import(*index),
+                        Some(Imported::Missing) => Code::Bottom,
+                        Some(Imported::Builtin(_)) | None => continue,
+                    };
+                    used.insert(name.clone());
+                    found = Some(code);
+                    break;
                 }
             }
+        }
+        if let Some(number) = bound {
+            self.refers_to_let(number, span);
+        }
+        if pending {
+            self.error(span, "cyclic reference in field alias");
         }
         if let Some(code) = found {
             return self.push(code, span);

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use cue_syntax::ast::{Clause, Decl, Expr, ExprKind, Field, Label as AstLabel, Marker, Span};
+use cue_syntax::ast::{
+    Clause, Decl, Expr, ExprKind, Field, Ident, Label as AstLabel, Marker, Span,
+};
 use rustc_hash::FxHashMap;
 
+use super::faults::Step;
 use super::names::{fixed, identifier};
-use super::{Compiler, NO_TRY, Named, Scope};
+use super::{Compiler, NO_TRY, NOT_LAST, Named, Scope};
 use crate::program::{
     At, Callee, ClauseCode, Code, ComprehensionCode, DeclLabel, Declaration, ExprId, LabelKind,
     Notes, Plain, Presence, StructLiteral,
@@ -27,11 +30,11 @@ impl Compiler<'_> {
                     if let Some(name) = identifier(&field.label) {
                         let label = self.program.labels.identifier(&name);
                         let outer = match names.get(&name) {
-                            Some(it) => Some(matches!(it, Named::Let(_))),
+                            Some(it) => Some(matches!(it, Named::Let(..))),
                             None => self.bound_to_let(&name),
                         };
-                        if outer == Some(true) {
-                            clashes.push((name.clone(), field.label_span));
+                        if outer == Some(true) && &*name != "_" {
+                            clashes.push((name.clone(), field.value.span));
                         }
                         names.insert(name, Named::Field(label));
                     }
@@ -56,10 +59,11 @@ impl Compiler<'_> {
                         }
                         _ => false,
                     });
-                    if own || self.bound_to_let(&name.name) == Some(false) {
-                        clashes.push((name.name.clone(), name.span));
+                    let clash = own || self.bound_to_let(&name.name) == Some(false);
+                    if clash && &*name.name != "_" {
+                        clashes.push((name.name.clone(), self.let_span(name)));
                     }
-                    names.insert(name.name.clone(), Named::Let(lets));
+                    names.insert(name.name.clone(), Named::Let(lets, self.lets.declare()));
                     lets += 1;
                 }
                 Decl::Ellipsis(..) | Decl::Embed(_) | Decl::Attribute(_) => {}
@@ -68,7 +72,15 @@ impl Compiler<'_> {
         for (name, span) in clashes {
             let message =
                 format!("cannot have both alias and field with name \"{name}\" in same scope");
-            self.error(span, message);
+            self.error_of_names(span, message);
+        }
+        for decl in decls {
+            let Decl::Field(field) = decl else { continue };
+            if matches!(field.label, AstLabel::Dynamic(_) | AstLabel::Interpolated(_)) {
+                for alias in [&field.alias, &field.key_alias].into_iter().flatten() {
+                    names.insert(alias.name.clone(), Named::Pending);
+                }
+            }
         }
         self.enter(Scope::Struct(names));
         for decl in decls {
@@ -97,8 +109,9 @@ impl Compiler<'_> {
                     let declaration = self.field(field);
                     literal.declarations.push(declaration);
                 }
-                Decl::Let(_, value) => {
-                    let value = self.expr(value);
+                Decl::Let(name, value) => {
+                    self.no_blank(name, name.span);
+                    let value = self.let_value(name, value);
                     literal.lets.push(value);
                 }
                 Decl::Ellipsis(..) => literal.declarations.push(Declaration::Open),
@@ -119,10 +132,10 @@ impl Compiler<'_> {
         if !self.program.lenient {
             for decl in decls {
                 match decl {
-                    Decl::Let(name, _) => self.unreferenced(name, &used),
+                    Decl::Let(name, _) => self.unreferenced(name, self.let_span(name), &used),
                     Decl::Field(field) if !matches!(field.label, AstLabel::Pattern(..)) => {
                         if let Some(alias) = &field.alias {
-                            self.unreferenced(alias, &used);
+                            self.unreferenced(alias, self.alias_span(field, alias), &used);
                         }
                     }
                     _ => {}
@@ -134,13 +147,66 @@ impl Compiler<'_> {
         self.push(Code::Struct(index), span)
     }
 
+    /// The value of a `let`, from where its own name is not seen.
+    fn let_value(&mut self, name: &Ident, value: &Expr) -> ExprId {
+        let own = match self.scopes.last_mut() {
+            Some(Scope::Struct(names)) => names.remove(&name.name),
+            _ => None,
+        };
+        let outside = match &own {
+            Some(Named::Let(_, number)) => Some(self.lets.begin(*number)),
+            _ => None,
+        };
+        let code = self.below(Step::Text("let[]"), |it| it.expr(value));
+        if let Some(outside) = outside {
+            self.lets.end(outside);
+        }
+        if let (Some(own), Some(Scope::Struct(names))) = (own, self.scopes.last_mut()) {
+            names.insert(name.name.clone(), own);
+        }
+        code
+    }
+
+    /// Where the clause of a let begins.
+    fn let_span(&self, name: &Ident) -> Span {
+        let before = self.text_before(name.span);
+        match before.trim_end().strip_suffix("let") {
+            Some(rest) => Span { start: rest.len() as u32, end: name.span.end },
+            None => name.span,
+        }
+    }
+
+    /// Where an alias is told of: before a label or value at its name, behind a label at the `~`.
+    fn alias_span(&self, field: &Field, alias: &Ident) -> Span {
+        if alias.span.start < field.label_span.start || alias.span.start < field.value.span.start {
+            let before = self.text_before(alias.span);
+            if let Some(start) = before.rfind('~') {
+                if start as u32 >= field.label_span.start {
+                    return Span { start: start as u32, end: alias.span.end };
+                }
+            }
+        }
+        alias.span
+    }
+
+    fn text_before(&self, span: Span) -> &str {
+        let text = &self.program.sources[self.source as usize].text;
+        text.get(..span.start as usize).unwrap_or_default()
+    }
+
     pub(super) fn field(&mut self, field: &Field) -> Declaration {
+        for alias in [&field.alias, &field.value_alias].into_iter().flatten() {
+            self.no_blank(alias, alias.span);
+        }
         let presence = match field.marker {
             Marker::None => Presence::Member,
             Marker::Optional => Presence::Optional,
             Marker::Required => Presence::Required,
         };
         if let AstLabel::Pattern(pattern, alias) = &field.label {
+            if matches!(pattern.kind, ExprKind::Comprehension(..)) {
+                self.error(pattern.span, "comprehension values not allowed in this position");
+            }
             let label = self.expr(pattern);
             let mut names = FxHashMap::default();
             let key = alias.as_ref().or(field.key_alias.as_ref());
@@ -148,7 +214,7 @@ impl Compiler<'_> {
                 names.insert(key.name.clone(), Named::PatternName);
             }
             self.enter(Scope::Names(names));
-            let value = self.value(field);
+            let value = self.below(Step::Text("[]"), |it| it.value(field));
             self.leave();
             return Declaration::Pattern { label, value, alias: key.is_some() };
         }
@@ -170,7 +236,17 @@ impl Compiler<'_> {
             self.program.notes.push(Notes { docs: field.docs.clone(), attributes });
             self.program.notes.len() as u32 - 1
         };
-        let value = self.value(field);
+        let step = match &field.label {
+            AstLabel::Ident(name) => {
+                if &*name.name == "_" {
+                    self.error(field.label_span, "cannot use _ as label");
+                }
+                Step::Label(name.name.clone(), false)
+            }
+            AstLabel::String(text, _) => Step::Label(text.clone(), true),
+            _ => Step::Text("?"),
+        };
+        let value = self.below(step, |it| it.value(field));
         let at = At { source: self.source, span: field.label_span };
         Declaration::Field { label, presence, value, notes, at }
     }
@@ -193,7 +269,7 @@ impl Compiler<'_> {
         let used = self.leave();
         if !self.program.lenient {
             for alias in aliases.into_iter().flatten() {
-                self.unreferenced(alias, &used);
+                self.unreferenced(alias, self.alias_span(field, alias), &used);
             }
         }
         self.push(Code::Aliased(value), field.value.span)
@@ -204,6 +280,7 @@ impl Compiler<'_> {
         let mut pushed = 0;
         let mut on_trial = false;
         let mut otherwise = None;
+        let mut early = None;
         for clause in clauses {
             match clause {
                 Clause::For { key, value, source } => {
@@ -214,6 +291,7 @@ impl Compiler<'_> {
                         names.insert(key.name.clone(), Named::Variable(1));
                     }
                     self.enter(Scope::Names(names));
+                    self.path.push(Step::Text("for[]"));
                     pushed += 1;
                     codes.push(ClauseCode::For { keyed: key.is_some(), source });
                 }
@@ -223,6 +301,7 @@ impl Compiler<'_> {
                     let mut names = FxHashMap::default();
                     names.insert(name.name.clone(), Named::Variable(0));
                     self.enter(Scope::Names(names));
+                    self.path.push(Step::Text("let[]"));
                     pushed += 1;
                     codes.push(ClauseCode::Let(value));
                 }
@@ -232,6 +311,10 @@ impl Compiler<'_> {
                     }
                     let Some((name, value)) = binding else {
                         on_trial = true;
+                        let last = clauses.iter().rfind(|it| !matches!(it, Clause::Otherwise(_)));
+                        if last.is_some_and(|it| !std::ptr::eq(it, clause)) {
+                            early = Some(*span);
+                        }
                         continue;
                     };
                     let outside = std::mem::replace(&mut self.trying, true);
@@ -240,11 +323,15 @@ impl Compiler<'_> {
                     let mut names = FxHashMap::default();
                     names.insert(name.name.clone(), Named::Variable(0));
                     self.enter(Scope::Names(names));
+                    self.path.push(Step::Text("try[]"));
                     pushed += 1;
                     codes.push(ClauseCode::Try(value));
                 }
                 Clause::Otherwise(body) => otherwise = Some(body),
             }
+        }
+        if let Some(span) = early {
+            self.error(span, NOT_LAST);
         }
         let outside = self.trying;
         self.trying |= on_trial;
@@ -253,6 +340,7 @@ impl Compiler<'_> {
         self.trying = outside;
         for _ in 0..pushed {
             self.leave();
+            self.path.pop();
         }
         let otherwise = otherwise.map(|it| self.expr(it));
         let labels = &self.program.labels;

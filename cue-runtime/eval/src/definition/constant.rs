@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use cue_syntax::ast::{Binary, Expr, ExprKind, Span, Unary};
 
+use crate::compile::experiments;
 use crate::definition::out::{Out, PRIMARY};
 use crate::definition::scope::Scope;
 use crate::evaluation::{Evaluation, compile_text};
@@ -82,7 +83,7 @@ pub(super) fn together(values: &[(&Expr, &Arc<str>)]) -> Out {
             }
             // A bound is printed as it is, without the types it implies.
             if let ExprKind::Unary(Unary::Bound(compare), limit) = &only.kind {
-                let limit = evaluate(slice(source, limit.span)).text();
+                let limit = evaluate(slice(source, limit.span), source).text();
                 return Out::Text(format!("{}{limit}", crate::compare::symbol(*compare)), 8);
             }
         }
@@ -90,12 +91,13 @@ pub(super) fn together(values: &[(&Expr, &Arc<str>)]) -> Out {
     }
     let parts: Vec<String> =
         said.iter().map(|(it, source)| format!("({})", slice(source, it.span))).collect();
-    let evaluated = evaluate(&parts.join(" & "));
+    let file: &str = said.first().map_or("", |it| it.1);
+    let evaluated = evaluate(&parts.join(" & "), file);
     // The literal whose value it is.
     for (each, source) in &said {
         if let Some(text) = literal(strip(each), source) {
             let concrete = !matches!(strip(each).kind, ExprKind::Ident(_) | ExprKind::Top);
-            if concrete && evaluate(&text.text()).text() == evaluated.text() {
+            if concrete && evaluate(&text.text(), file).text() == evaluated.text() {
                 return text;
             }
         }
@@ -103,8 +105,11 @@ pub(super) fn together(values: &[(&Expr, &Arc<str>)]) -> Out {
     evaluated
 }
 
-fn evaluate(text: &str) -> Out {
-    let Ok(program) = compile_text(&format!("x: {text}")) else {
+/// The value of an expression, with what its file asks for.
+fn evaluate(text: &str, file: &str) -> Out {
+    let lazy = experiments(file).contains(&"shortcircuit");
+    let before = if lazy { "@experiment(shortcircuit)\n\n" } else { "" };
+    let Ok(program) = compile_text(&format!("{before}x: {text}")) else {
         return Out::primary(text);
     };
     let mut it = Evaluation::start(Arc::new(program), &[], BUDGET);

@@ -1,0 +1,60 @@
+//! Where fields are declared: looked up only when an error is told (cue-errors 1.3, 2.2).
+
+use rustc_hash::FxHashMap;
+
+use crate::evaluator::Evaluator;
+use crate::heap::{Source, VertexId};
+use crate::program::{At, Declaration, ExprId};
+
+/// The places of declarations by their values.
+#[derive(Default)]
+pub(crate) struct Declared {
+    places: FxHashMap<ExprId, At>,
+    /// How many struct literals are known.
+    known: usize,
+}
+
+impl Evaluator {
+    /// The places of all declarations that a vertex has its value from: labels of fields, and the
+    /// brackets of patterns.
+    pub(crate) fn declarations_of(&mut self, id: VertexId) -> Vec<At> {
+        self.learn_declarations();
+        let conjuncts = self.heap.get(id).conjuncts.iter();
+        conjuncts
+            .filter_map(|it| match it.source {
+                Source::Expr(value, _) => self.declared.places.get(&value).copied(),
+                Source::Data(_) | Source::Vertex(_) => None,
+            })
+            .collect()
+    }
+
+    fn learn_declarations(&mut self) {
+        let program = self.program.clone();
+        for literal in program.structs.iter().skip(self.declared.known) {
+            for declaration in &literal.declarations {
+                let (value, at) = match declaration {
+                    Declaration::Field { value, at, .. } => (*value, *at),
+                    Declaration::Pattern { label, value, .. } => {
+                        (*value, self.bracket_before(program.at(*label)))
+                    }
+                    Declaration::Embed(_) | Declaration::Comprehension(_) | Declaration::Open => {
+                        continue;
+                    }
+                };
+                self.declared.places.insert(value, at);
+            }
+        }
+        self.declared.known = program.structs.len();
+    }
+
+    /// Where the bracket stands that a pattern is in.
+    fn bracket_before(&self, label: At) -> At {
+        let source = self.program.sources.get(label.source as usize);
+        let before = source.and_then(|it| it.text.get(..label.span.start as usize));
+        let mut at = label;
+        if let Some(start) = before.and_then(|it| it.rfind('[')) {
+            at.span.start = start as u32;
+        }
+        at
+    }
+}
