@@ -6,8 +6,8 @@ use crate::builtin::{Datum, Kinds};
 use crate::compare;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{By, FaultId, Narrowed, VertexId};
-use crate::program::{At, ExprId};
+use crate::heap::{By, FaultId, Narrowed, Source, VertexId};
+use crate::program::{At, Code, ExprId};
 
 impl Evaluator {
     pub(crate) fn raise(&mut self, id: VertexId, mut fault: Fault) {
@@ -68,7 +68,9 @@ impl Evaluator {
         let (before, had) = (vertex.narrowed.clone(), vertex.kinds);
         vertex.kinds = Kinds::BOTTOM;
         let (old, new) = (self.saying(id, &before.by), self.saying(id, &by));
-        let message = match self.is_of_choice(id, before.at, at) {
+        let late = self.is_of_choice(id, before.at, at)
+            || kinds != Kinds::STRUCT && self.stood_by(id, before.via, via);
+        let message = match late {
             true => {
                 format!("conflicting values {new} and {old} (mismatched types {kinds} and {had})")
             }
@@ -158,6 +160,38 @@ impl Evaluator {
             })
         };
         within(old) && !within(new)
+    }
+
+    /// Whether what was there first came by a reference that is the first of several, and what comes
+    /// now by the second: while it was alone the first one only stood for its target, and so it
+    /// counts after the second.
+    fn stood_by(&self, id: VertexId, old: u32, new: u32) -> bool {
+        if old == 0 || new == 0 {
+            return false;
+        }
+        let mut leaves = Vec::new();
+        for conjunct in self.heap.get(id).conjuncts.iter().filter(|it| !it.late) {
+            let Source::Expr(expr, _) = conjunct.source else { return false };
+            let mut parts = vec![expr];
+            while let Some(expr) = parts.pop() {
+                match self.program.code(expr) {
+                    Code::Unify(left, right) => parts.extend([*right, *left]),
+                    Code::Field { .. }
+                    | Code::Let { .. }
+                    | Code::Variable { .. }
+                    | Code::Select(..)
+                    | Code::Index(..) => leaves.push(self.program.at(expr)),
+                    _ => return false,
+                }
+            }
+        }
+        let [first, second, ..] = leaves.as_slice() else { return false };
+        let crosses = |via: u32, at: &At| {
+            let mut ways = Vec::new();
+            self.heap.way_in(via, &mut ways);
+            ways.contains(at)
+        };
+        first != second && crosses(old, first) && crosses(new, second)
     }
 
     /// What a conjunct says, as messages have it (cue-errors 0.3).

@@ -88,7 +88,10 @@ impl Evaluator {
             return Err(Unmet::Fault(fault));
         }
         if vertex.state == State::Running {
-            let message = format!("cycle with field: {}", self.source_at(at));
+            // While it is being chosen it is no field yet.
+            let chosen = self.trying.iter().any(|(choice, _)| self.follow(*choice) == id);
+            let what = if chosen { "unresolved disjunction" } else { "cycle with field" };
+            let message = format!("{what}: {}", self.source_at(at));
             let mut fault = Fault::new(Kind::Cycle, message, at);
             fault.place = Some(self.place);
             fault.closes_at = Some(id);

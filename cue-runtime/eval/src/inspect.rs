@@ -103,6 +103,12 @@ impl Evaluation {
             if it.heap.get(real).choice.is_none() {
                 node.class = Class::Error(it.worst(real).unwrap_or(fault.kind));
                 (node.length, node.open_list) = (None, false);
+                // Who refers to what has no end has none either.
+                if fault.kind == Kind::StructuralCycle && it.heap.get(id).forward.is_some() {
+                    let fault = it.heap.fault(fault);
+                    node.errors = self.diagnostic(fault);
+                    return node;
+                }
                 node.child_error = true;
                 return node;
             }

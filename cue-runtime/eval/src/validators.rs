@@ -192,10 +192,29 @@ impl Evaluator {
         env: EnvId,
         at: At,
     ) -> Result<(), FaultId> {
-        self.begin_check(id, at)?;
+        if let Err(fault) = self.begin_check(id, at) {
+            return Err(self.mismatched(id, expr, fault, at));
+        }
         let result = self.match_once(id, expr, env, at);
         self.checking.pop();
         result
+    }
+
+    /// The error of a value that could not even be matched.
+    fn mismatched(&mut self, id: VertexId, expr: ExprId, fault: FaultId, at: At) -> FaultId {
+        let inner = self.heap.faults[fault.0 as usize].clone();
+        if inner.kind == Kind::Budget {
+            return fault;
+        }
+        let name = match self.program.code(expr) {
+            Code::Call(Callee::Plain(Plain::MatchIf), _) => "matchIf",
+            _ => "matchN",
+        };
+        let value = self.short(id);
+        let message = format!("invalid value {value} (does not satisfy {name}): {}", inner.message);
+        let mut positions = inner.positions;
+        positions.push(inner.at);
+        self.fail_at(inner.kind, message, at, positions)
     }
 
     fn match_once(
@@ -237,12 +256,24 @@ impl Evaluator {
         let schemas = self.elements_of(&arguments[1..], env)?;
         let (mut matched, mut possible) = (0, 0);
         let mut failed = Vec::new();
+        // Where several are matched, the schemas' own errors are told instead.
+        let tests = self.heap.get(id).tests.iter();
+        let several = tests.filter(|it| matches!(it.0, Test::Match(..))).count() > 1;
+        for each in schemas.iter().filter(|_| several) {
+            let each = self.unify(*each);
+            if let Some(fault) = self.heap.get(each).fault {
+                if self.heap.faults[fault.0 as usize].kind == Kind::Permanent {
+                    return Err(self.mismatched(id, expr, fault, at));
+                }
+            }
+        }
         for each in schemas {
             let both = self.both(subject, each);
             let mut all = Vec::new();
             self.permanent_all(both, &mut all, 0);
             if all.is_empty() {
                 if let Some(fault) = self.repeats(both, expr, 0) {
+                    let fault = Fault { at, ..fault };
                     failed.push(self.moved(fault, both, id));
                     continue;
                 }
