@@ -175,7 +175,7 @@ impl Evaluator {
     }
 
     /// Where each conjunct of a value is written that is no further resolved.
-    pub(crate) fn leaves(&self, id: VertexId, out: &mut Vec<At>) {
+    fn leaves(&self, id: VertexId, out: &mut Vec<At>) {
         for conjunct in &self.heap.get(self.follow(id)).conjuncts {
             let Source::Expr(expr, _) = conjunct.source else { continue };
             let mut parts = vec![expr];
