@@ -27,6 +27,10 @@ use crate::rest::{self, ActAs, Body};
 /// Field manager of everything the engine writes.
 pub const MANAGER: &str = "lateen";
 
+/// A resourceVersion that no object has: applied with it, one that is there conflicts, and one that
+/// is not there is made. Storage begins with revision 1, which writes nothing.
+const NO_VERSION: &str = "1";
+
 /// Effects on the engine's own cluster and on those that are joined.
 #[derive(Clone)]
 pub struct KubeWorld {
@@ -107,12 +111,13 @@ impl KubeWorld {
     ) -> Result<Value, Error> {
         let Target { member, path } = to;
         self.metrics.requests.get_or_create(&Request::of(method.as_str(), path)).inc();
-        tracing::trace!(%method, path, "request");
         let writes = method != Method::GET && method != Method::DELETE;
+        let started = Instant::now();
         let answer = member
-            .ask(rest::send(&member.client, method, path, body, &self.identity))
-            .await
-            .map_err(classify)?;
+            .ask(rest::send(&member.client, method.clone(), path, body, &self.identity))
+            .await;
+        tracing::trace!(%method, path, took = ?started.elapsed(), "request");
+        let answer = answer.map_err(classify)?;
         if writes && member.is_own() {
             self.mirror.answered(&answer);
         }
@@ -196,6 +201,11 @@ impl World for KubeWorld {
         Box::pin(async move {
             let at = ObjectRef::of(object, cluster);
             let to = self.target(&at, Some(&at.name)).await?.owned_by_manager(how.force);
+            if how.only_new {
+                let mut object = object.clone();
+                object["metadata"]["resourceVersion"] = NO_VERSION.into();
+                return self.send(Method::PATCH, &to, Some((Body::Apply, &object))).await;
+            }
             self.send(Method::PATCH, &to, Some((Body::Apply, object))).await
         })
     }

@@ -88,6 +88,15 @@ pub struct Identity {
 pub struct Apply {
     /// Take fields over from others.
     pub force: bool,
+    /// Only if the object is not there; a conflict otherwise.
+    pub only_new: bool,
+}
+
+impl Apply {
+    /// Takes fields over from others.
+    pub const FORCED: Self = Self { force: true, only_new: false };
+    /// Makes an object, and touches none that is there.
+    pub const NEW: Self = Self { force: true, only_new: true };
 }
 
 /// How a patch changes an object.

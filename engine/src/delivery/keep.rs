@@ -5,7 +5,7 @@ use futures::stream::{self, StreamExt};
 use super::Delivery;
 use super::rules::Moment;
 use super::send::joined;
-use super::trackers::place;
+use super::trackers::{Recorded, place};
 use crate::api::ManagedResource;
 use crate::world::{Call, Error};
 
@@ -65,7 +65,8 @@ impl Delivery<'_> {
         if ruled && self.objects.get(&place(resource)).await.map_err(explain)?.is_none() {
             return Ok(Kept::Gone);
         }
-        let live = self.apply(raw.clone(), &resource.cluster, true, Moment::StateKeep).await;
+        let live =
+            self.apply(raw.clone(), &resource.cluster, Recorded::Exactly, Moment::StateKeep).await;
         self.saw(resource, live.map_err(explain)?);
         Ok(Kept::Yes)
     }

@@ -109,7 +109,7 @@ impl<'a> Delivery<'a> {
         let mut written = Ok(());
         for tracker in unwritten {
             if written.is_ok() {
-                written = self.world.apply(&tracker, "", Apply { force: true }).await.map(drop);
+                written = self.world.apply(&tracker, "", Apply::FORCED).await.map(drop);
             }
             if written.is_err() {
                 // Whoever comes next finds it unwritten, and fails as well.

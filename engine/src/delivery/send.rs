@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::Delivery;
 use super::drift::holds;
 use super::rules::Moment;
-use super::trackers;
+use super::trackers::{self, Recorded};
 use crate::api::names::{annotation, label};
 use crate::api::object;
 use crate::revision::object_hash;
@@ -36,9 +36,9 @@ impl Delivery<'_> {
         for object in &objects {
             self.admission.check(object, self.app.namespace())?;
         }
-        let known: Vec<bool> = {
+        let recorded: Vec<Recorded> = {
             let state = self.state();
-            objects.iter().map(|it| state.trackers.has(it, cluster)).collect()
+            objects.iter().map(|it| state.trackers.recorded(it, cluster)).collect()
         };
         {
             let trackers = &mut self.state().trackers;
@@ -49,8 +49,8 @@ impl Delivery<'_> {
         }
         self.write_trackers().await?;
         let mut calls: Vec<Call<'_, Value>> = Vec::with_capacity(objects.len());
-        for (object, known) in objects.iter().zip(known) {
-            calls.push(Box::pin(self.apply(object.clone(), cluster, known, Moment::Update)));
+        for (object, recorded) in objects.iter().zip(recorded) {
+            calls.push(Box::pin(self.apply(object.clone(), cluster, recorded, Moment::Update)));
         }
         let results: Vec<_> = stream::iter(calls).buffered(PARALLEL).collect().await;
         let rows = objects.iter().map(|it| trackers::applied(it, cluster, creator));
@@ -78,7 +78,7 @@ impl Delivery<'_> {
         object
     }
 
-    /// Applies one object; `known` says that it is recorded exactly like this.
+    /// Applies one object; `recorded` says what trackers said of it before this.
     ///
     /// # Errors
     /// It is another's, or may not be touched; or a request failed.
@@ -86,12 +86,20 @@ impl Delivery<'_> {
         &self,
         mut object: Value,
         cluster: &str,
-        known: bool,
+        recorded: Recorded,
         moment: Moment,
     ) -> Result<Value, Error> {
         let at = ObjectRef::of(&object, cluster);
+        let only_reads = self.rules.only_reads(&object);
+        if !only_reads && recorded == Recorded::Never {
+            // Most likely it is not there: one request tells, and makes it.
+            match self.create(&object, cluster).await {
+                Err(Error::Conflict(_)) => {}
+                made => return made,
+            }
+        }
         let live = self.objects.get(&at).await?;
-        if self.rules.only_reads(&object) {
+        if only_reads {
             return live.ok_or_else(|| {
                 Error::Invalid(format!(
                     "{} ({}) is marked as read-only but does not exist. You should check the existence of the resource or remove the read-only policy",
@@ -100,12 +108,7 @@ impl Delivery<'_> {
             });
         }
         let shares = self.rules.shares(&object);
-        let Some(live) = live else {
-            if shares {
-                object::set_annotation(&mut object, annotation::SHARED_BY, &self.key());
-            }
-            return self.write(&object, cluster).await;
-        };
+        let Some(live) = live else { return self.create(&object, cluster).await };
         if shares {
             let sharers = sharers(&live, &self.key());
             if let Some(other) = self.other_owner(&live) {
@@ -132,7 +135,10 @@ impl Delivery<'_> {
         // Being recorded says nothing of being applied: the process may have died between the two.
         // What is live decides: its hash that we wrote it last, its fields that nobody did since.
         let hash = object::label(&live, label::RENDER_HASH).unwrap_or_default();
-        if known && hash == render_hash(&mut object) && holds(&object, &live) {
+        if recorded == Recorded::Exactly
+            && hash == render_hash(&mut object)
+            && holds(&object, &live)
+        {
             return Ok(live);
         }
         match self.rules.update(&object) {
@@ -150,10 +156,20 @@ impl Delivery<'_> {
         }
     }
 
+    /// Makes an object that is not there; nothing happens to one that is.
+    async fn create(&self, object: &Value, cluster: &str) -> Result<Value, Error> {
+        let mut object = object.clone();
+        if self.rules.shares(&object) {
+            object::set_annotation(&mut object, annotation::SHARED_BY, &self.key());
+        }
+        stamp_hash(&mut object);
+        self.objects.apply(&object, cluster, Apply::NEW).await
+    }
+
     async fn write(&self, object: &Value, cluster: &str) -> Result<Value, Error> {
         let mut object = object.clone();
         stamp_hash(&mut object);
-        self.objects.apply(&object, cluster, Apply { force: true }).await
+        self.objects.apply(&object, cluster, Apply::FORCED).await
     }
 
     /// Fields that cannot be changed: away with it, and anew.

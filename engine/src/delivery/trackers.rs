@@ -29,6 +29,17 @@ pub struct Trackers {
     pub(super) history: Vec<Tracker>,
 }
 
+/// What trackers say of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Recorded {
+    /// None names it.
+    Never,
+    /// One does, perhaps otherwise, perhaps as one that is gone.
+    Named,
+    /// This version asks for exactly this.
+    Exactly,
+}
+
 impl Trackers {
     /// As the cluster has them.
     ///
@@ -194,10 +205,18 @@ impl Trackers {
         any
     }
 
-    /// Whether exactly this object is recorded for this version.
-    pub(super) fn has(&self, object: &Value, cluster: &str) -> bool {
+    /// What is recorded of an object.
+    pub(super) fn recorded(&self, object: &Value, cluster: &str) -> Recorded {
         let wanted = entry(object, cluster).key();
-        self.wanted().any(|it| !it.deleted && it.raw.as_ref() == Some(object) && it.key() == wanted)
+        let same = |it: &ManagedResource| !it.deleted && it.raw.as_ref() == Some(object);
+        if self.wanted().any(|it| same(it) && it.key() == wanted) {
+            return Recorded::Exactly;
+        }
+        let mut all = self.existing().flat_map(|it| &it.content.spec.managed_resources);
+        match all.any(|it| it.key() == wanted) {
+            true => Recorded::Named,
+            false => Recorded::Never,
+        }
     }
 
     /// What this version asks for, and what stays with the Application; an object that is in both

@@ -152,7 +152,7 @@ async fn record(
         };
         let Some(live) = engine.world.get(&at).await? else {
             let object = content(kind, definition, &revision);
-            engine.world.apply(&object, "", Apply { force: true }).await?;
+            engine.world.apply(&object, "", Apply::FORCED).await?;
             return Ok(revision);
         };
         if named.is_some() || object::text(&live, "/spec/revisionHash") == hash {
@@ -234,7 +234,7 @@ async fn store(
         },
         "data": {SCHEMA_KEY: text},
     });
-    engine.world.apply(&object, "", Apply { force: true }).await.map(drop)
+    engine.world.apply(&object, "", Apply::FORCED).await.map(drop)
 }
 
 /// Deletes the oldest revisions over the limit; the latest stays.

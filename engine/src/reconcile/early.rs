@@ -11,6 +11,7 @@
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
+use super::adoption::Adoption;
 use super::{Engine, Next, Stop, definitions, run, status, stop};
 use crate::api::names::{LOCAL_CLUSTER, annotation, condition, label, phase};
 use crate::api::object;
@@ -42,6 +43,7 @@ pub(super) async fn prepare(
     engine: &Engine<'_>,
     app: &mut Application,
     live: &Value,
+    adoption: &Adoption<'_>,
 ) -> Result<Prepared, Stop> {
     let parse = stop(condition::PARSED, phase::RENDERING, "FailedParse");
     let running = stop(condition::WORKFLOW, phase::RUNNING_WORKFLOW, "FailedWorkflow");
@@ -62,6 +64,7 @@ pub(super) async fn prepare(
     }
     structure(app, &all.steps).map_err(wrong)?;
 
+    adoption.end(app).await.map_err(running)?;
     let key = key(app, &steps);
     let mut variables = begin(engine, app, &steps, &key, &all.mode).await.map_err(running)?;
     if let Some(early) = variables.before_rendering().filter(|it| it.done).cloned() {
@@ -254,7 +257,7 @@ impl Host for Owner<'_> {
                 it["metadata"]["ownerReferences"] = owner.clone();
                 object::set_label(&mut it, label::APP_NAME, &self.app.metadata.name);
                 object::set_label(&mut it, label::APP_NAMESPACE, self.app.namespace());
-                live.push(self.engine.objects.apply(&it, "", Apply { force: true }).await?);
+                live.push(self.engine.objects.apply(&it, "", Apply::FORCED).await?);
             }
             Ok(live)
         })

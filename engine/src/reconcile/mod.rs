@@ -1,12 +1,13 @@
 //! The order of everything for one Application, and the statuses, conditions, events it leaves.
 //!
 //! ~~~text
-//! read ─ finalizer ─ steps before rendering ─ trackers ─ definitions ─ revision ─ policies ─ workflow round ─ health, drift, collecting ─ status (once)
+//! read ─ finalizer (beside what the Application owns) ─ steps before rendering ─ trackers ─ definitions ─ revision ─ policies ─ workflow round ─ health, drift, collecting ─ status (once)
 //! ~~~
 //! 1. The process may die between any two World calls; the next reconcile converges to the same end.
 //!    (tests/crash.rs)
 //! 2. What the user got wrong is in the status; an error is what kept the status from being written.
 
+mod adoption; // our finalizer
 mod definition; // one definition, recorded
 mod definitions; // what the Application refers to
 mod early; // steps before rendering
@@ -20,6 +21,7 @@ mod stand_alone; // a WorkflowRun, without an Application
 mod status; // conditions and phases
 mod transform; // policies that change the Application itself
 
+use self::adoption::Adoption;
 pub use self::definition::reconcile_definition;
 pub use self::stand_alone::reconcile_run;
 
@@ -27,11 +29,11 @@ use chrono::{DateTime, Duration, Utc};
 use cue_session::Runtime;
 use serde_json::{Value, json};
 
-use crate::api::names::{annotation, condition, finalizer, label};
+use crate::api::names::{annotation, condition, label};
 use crate::api::{Application, V1BETA1};
 use crate::render::Library;
 use crate::settings::Settings;
-use crate::world::{Error, Identity, ObjectRef, PatchKind, World};
+use crate::world::{Error, Identity, ObjectRef, World};
 
 /// What reconciles are done with.
 #[derive(Clone)]
@@ -119,10 +121,12 @@ pub async fn reconcile(engine: &Engine<'_>, namespace: &str, name: &str) -> Resu
     if !app.metadata.deletion_timestamp.is_empty() {
         return removal::remove(engine, &app, &live).await;
     }
-    adopt(engine, &mut app).await?;
+    let adoption = Adoption::of(engine, &mut app);
     let before = serde_json::to_value(&app.status).unwrap_or_default();
     let mut again = None;
-    let next = match run::deliver(engine, &mut app, &live).await {
+    let delivered = run::deliver(engine, &mut app, &live, &adoption).await;
+    adoption.end(&mut app).await?;
+    let next = match delivered {
         Ok(next) => next,
         Err(it) => {
             let now = engine.world.now();
@@ -166,29 +170,6 @@ fn is_left_alone(app: &Application) -> bool {
     let wanted = app.annotation(annotation::CONTROLLER_REQUIREMENT);
     app.metadata.labels.get(label::PAUSE).is_some_and(|it| it == "true")
         || !wanted.is_empty() && wanted != VERSION
-}
-
-/// Our finalizer and version, before anything is made for it.
-async fn adopt(engine: &Engine<'_>, app: &mut Application) -> Result<(), Error> {
-    let meta = &mut app.metadata;
-    let mut change = json!({});
-    if !meta.finalizers.iter().any(|it| it == finalizer::APPLICATION) {
-        meta.finalizers.push(finalizer::APPLICATION.into());
-        change["finalizers"] = json!(meta.finalizers);
-        change["resourceVersion"] = meta.resource_version.as_str().into();
-    }
-    if !meta.annotations.contains_key(annotation::VERSION) {
-        meta.annotations.insert(annotation::VERSION.into(), VERSION.into());
-        change["annotations"] = json!({annotation::VERSION: VERSION});
-    }
-    if change == json!({}) {
-        return Ok(());
-    }
-    let body = json!({"metadata": change});
-    let patched = engine.world.patch(&place(app), PatchKind::Merge, &body).await?;
-    let version = patched["metadata"]["resourceVersion"].as_str().unwrap_or_default();
-    app.metadata.resource_version = version.to_owned();
-    Ok(())
 }
 
 /// Writes the status if it changed; what disappeared is removed.

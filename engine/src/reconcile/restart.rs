@@ -3,6 +3,7 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::json;
 
+use super::adoption::Adoption;
 use super::{Engine, place};
 use crate::api::Application;
 use crate::api::names::annotation;
@@ -17,6 +18,7 @@ use crate::world::{Error, PatchKind};
 pub(super) async fn schedule(
     engine: &Engine<'_>,
     app: &mut Application,
+    adoption: &Adoption<'_>,
 ) -> Result<Option<DateTime<Utc>>, Error> {
     let asked = app.annotation(annotation::RESTART_WORKFLOW).to_owned();
     let now = engine.world.now();
@@ -38,6 +40,7 @@ pub(super) async fn schedule(
         };
         app.status.workflow_restart_scheduled_at = stamp(at);
         if once {
+            adoption.end(app).await?;
             let body = json!({"metadata": {"annotations": {annotation::RESTART_WORKFLOW: null}}});
             let patched = engine.world.patch(&place(app), PatchKind::Merge, &body).await?;
             let version = patched["metadata"]["resourceVersion"].as_str().unwrap_or_default();

@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use super::Engine;
+use super::adoption::Adoption;
 use super::definitions::waits_for;
 use super::transform::AUTO_REVISION;
 use crate::api::names::{annotation, label};
@@ -61,8 +62,8 @@ pub(super) async fn revise(
     (app, whole, custom): (&mut Application, &Application, Option<&Value>),
     captured: Captured,
     definitions: &Definitions,
-    steps: &[WorkflowStep],
-    trackers: &Trackers,
+    (steps, trackers): (&[WorkflowStep], &Trackers),
+    adoption: &Adoption<'_>,
 ) -> Result<Revised, Error> {
     if is_latest(engine, app, &captured, trackers).await? {
         let name = app.status.latest_revision.as_ref().map(|it| it.name.clone());
@@ -71,12 +72,13 @@ pub(super) async fn revise(
     let (name, number) = next_name(app);
     let revision = build(app, captured, &name);
     let hash = revision.metadata.labels.get(label::APP_REVISION_HASH).cloned().unwrap_or_default();
-    if let Some(earlier) = earlier(engine, app, &hash).await? {
+    if let Some(earlier) = earlier(engine, app, &name, &hash).await? {
         let name = earlier.name.clone();
         app.status.latest_revision = Some(earlier);
         return Ok(Revised { name, is_new: true });
     }
-    record(engine, (whole, custom), &revision, definitions, steps).await?;
+    let recorded = record(engine, (whole, custom), &revision, definitions, steps);
+    futures::try_join!(adoption.wait(), recorded)?;
     app.status.latest_revision = Some(RevisionName {
         name: name.clone(),
         revision: number,
@@ -132,10 +134,12 @@ async fn is_latest(
             == captured.workflow.as_ref().map(|it| &it.steps))
 }
 
-/// An older revision of the same content and version (E-33, 5).
+/// An older revision of the same content and version (E-33, 5). One that has the `next` name may
+/// have been left half written.
 async fn earlier(
     engine: &Engine<'_>,
     app: &Application,
+    next: &str,
     hash: &str,
 ) -> Result<Option<RevisionName>, Error> {
     if app.status.latest_revision.is_none() {
@@ -147,6 +151,7 @@ async fn earlier(
     let found = engine.world.list(&at(app, ""), &labels).await?;
     let same = found.iter().find(|it| {
         object::annotation(it, annotation::PUBLISH_VERSION).unwrap_or_default() == version
+            && object::name(it) != next
     });
     Ok(same.map(|it| RevisionName {
         name: object::name(it).to_owned(),
@@ -211,12 +216,14 @@ async fn record(
     if let Some(meta) = object["spec"]["application"]["metadata"].as_object_mut() {
         meta.remove("resourceVersion");
     }
-    // What it renders to comes first: a revision that is there is complete.
+    // The status names it when all of it is there; until then it is written anew.
+    let mut all = vec![object];
     for mut map in maps {
         map["metadata"]["ownerReferences"] = owner.clone();
-        engine.world.apply(&map, "", Apply { force: true }).await?;
+        all.push(map);
     }
-    engine.world.apply(&object, "", Apply { force: true }).await.map(drop)
+    let writes = all.iter().map(|it| engine.world.apply(it, "", Apply::FORCED));
+    futures::future::try_join_all(writes).await.map(drop)
 }
 
 /// What became of the run, in its revision (E-10).

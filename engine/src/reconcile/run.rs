@@ -3,6 +3,7 @@
 use chrono::{DateTime, Duration, SecondsFormat, Utc};
 use serde_json::{Map, Value, json};
 
+use super::adoption::Adoption;
 use super::early::{self, Prepared};
 use super::transform::Transformed;
 use super::{
@@ -51,20 +52,23 @@ pub(super) async fn deliver(
     engine: &Engine<'_>,
     app: &mut Application,
     live: &Value,
+    adoption: &Adoption<'_>,
 ) -> Result<Next, Stop> {
     let world = engine.world;
-    let scheduled =
-        restart::schedule(engine, app).await.map_err(stop(SYNCED, phase::STARTING, "Failed"))?;
-    let (early, workflow) = match early::prepare(engine, app, live).await? {
+    let starting = stop(SYNCED, phase::STARTING, "Failed");
+    let scheduled = restart::schedule(engine, app, adoption).await.map_err(starting)?;
+    let (early, workflow) = match early::prepare(engine, app, live, adoption).await? {
         Prepared::Ready(early, workflow) => (early, workflow),
         Prepared::Waits(next) => return Ok(next),
     };
-    let heard = transform::transform(engine, app, live).await.map_err(stop(
+    let heard = transform::transform(engine, app, live, adoption).await.map_err(stop(
         SYNCED,
         phase::STARTING,
         "FailedParse",
     ))?;
-    let mut found = find(engine, app, &heard, workflow).await?;
+    let mut found = find(engine, app, &heard, workflow, adoption).await?;
+    // What is delivered from here on is not collected with the Application.
+    adoption.end(app).await.map_err(starting)?;
     let now = world.now();
     for kind in [condition::PARSED, condition::REVISION] {
         status::set(app, kind, Ok(()), now);
@@ -119,11 +123,10 @@ pub(super) async fn deliver(
         .await
         .map_err(running)?;
     let passed = pass(engine, app, &found, &delivery, &context, &mut variables).await;
-    if variables.is_changed() {
-        store(engine, app, &mut variables).await.map_err(running)?;
-    }
     let just_finished =
         !finished_before && app.status.workflow.as_ref().is_some_and(|it| it.finished);
+    let ended = just_finished.then_some((&*found.revision, passed.state == State::Succeeded));
+    remember(engine, app, &mut variables, ended).await.map_err(running)?;
     let mut wake = passed.wake;
     let mut wake_by = |by: Duration| {
         let at = after(now, by);
@@ -176,7 +179,7 @@ pub(super) async fn deliver(
     app.status.applied_resources = applied;
     if just_finished {
         let succeeded = passed.state == State::Succeeded;
-        finish(engine, app, &found.revision, succeeded, &variables, live).await.map_err(running)?;
+        announce_end(engine, app, succeeded, live).await.map_err(running)?;
         if succeeded {
             revision::limit(engine, app, &found.revision, limit).await.map_err(running)?;
         }
@@ -193,6 +196,7 @@ async fn find(
     app: &mut Application,
     heard: &Transformed,
     workflow: Option<Workflow>,
+    adoption: &Adoption<'_>,
 ) -> Result<Found, Stop> {
     let world = engine.world;
     let parse = stop(condition::PARSED, phase::RENDERING, "FailedParse");
@@ -253,8 +257,8 @@ async fn find(
         (app, &whole, heard.custom.as_ref()),
         captured,
         &definitions,
-        &steps.steps,
-        &trackers,
+        (&steps.steps, &trackers),
+        adoption,
     )
     .await
     .map_err(revise)?;
@@ -382,14 +386,41 @@ async fn variables(
     Ok(Variables::read(engine.world.get(&place).await?.as_ref()))
 }
 
+/// Keeps what a round has left, before the status says that it was: the variables, and in the
+/// revision what became of a run that has ended (E-10).
+async fn remember(
+    engine: &Engine<'_>,
+    app: &mut Application,
+    variables: &mut Variables,
+    ended: Option<(&str, bool)>,
+) -> Result<(), Error> {
+    let object = variables.is_changed().then(|| stored(app, variables));
+    let told = variables.told();
+    let stored = async {
+        let Some(object) = &object else { return Ok(()) };
+        engine.world.apply(object, "", Apply::FORCED).await.map(drop)
+    };
+    let concluded = async {
+        let Some((revision, succeeded)) = ended else { return Ok(()) };
+        revision::conclude(engine, app, revision, succeeded, told).await
+    };
+    futures::try_join!(stored, concluded).map(drop)
+}
+
+/// Writes the variables.
 pub(super) async fn store(
     engine: &Engine<'_>,
     app: &mut Application,
     variables: &mut Variables,
 ) -> Result<(), Error> {
+    let object = stored(app, variables);
+    engine.world.apply(&object, "", Apply::FORCED).await.map(drop)
+}
+
+/// The variables' ConfigMap; the status says where they are.
+fn stored(app: &mut Application, variables: &mut Variables) -> Value {
     let start = app.status.workflow.as_ref().and_then(|it| it.start_time.clone());
     let object = variables.config_map(app, &start.unwrap_or_default());
-    engine.world.apply(&object, "", Apply { force: true }).await?;
     let name = Variables::config_map_name(&app.metadata.name);
     let reference = json!({
         "apiVersion": "v1", "kind": "ConfigMap", "name": name, "namespace": app.namespace(),
@@ -397,7 +428,7 @@ pub(super) async fn store(
     if let Some(workflow) = &mut app.status.workflow {
         workflow.context_backend = serde_json::from_value(reference).ok();
     }
-    Ok(())
+    object
 }
 
 /// One round over the steps.
@@ -498,17 +529,14 @@ pub(super) fn conclude(app: &mut Application, state: State, now: DateTime<Utc>) 
     }
 }
 
-/// The run has ended: told, and kept in the revision (E-10).
-async fn finish(
+/// The run has ended.
+async fn announce_end(
     engine: &Engine<'_>,
     app: &Application,
-    revision: &str,
     succeeded: bool,
-    variables: &Variables,
     live: &Value,
 ) -> Result<(), Error> {
     let world = engine.world;
-    revision::conclude(engine, app, revision, succeeded, variables.told()).await?;
     if succeeded {
         world.event(live, false, "Applied", "Workflow finished").await?;
         world.event(live, false, "Deployed", "Deployed successfully").await

@@ -143,7 +143,7 @@ async fn advance(
     if variables.is_changed() {
         let start = workflow.start_time.clone().unwrap_or_default();
         let object = variables.config_map_of(&name, &namespace, self::owner(run), &start);
-        world.apply(&object, "", Apply { force: true }).await?;
+        world.apply(&object, "", Apply::FORCED).await?;
         workflow.context_backend = serde_json::from_value(json!({
             "apiVersion": "v1", "kind": "ConfigMap", "name": store, "namespace": namespace,
         }))
@@ -261,7 +261,7 @@ impl Host for Owner<'_> {
             for mut it in objects {
                 object::set_label(&mut it, NAME, self.name);
                 object::set_label(&mut it, NAMESPACE, self.namespace);
-                live.push(self.engine.world.apply(&it, cluster, Apply { force: true }).await?);
+                live.push(self.engine.world.apply(&it, cluster, Apply::FORCED).await?);
             }
             Ok(live)
         })

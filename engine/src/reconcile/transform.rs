@@ -4,6 +4,7 @@ use chrono::SecondsFormat;
 use serde_json::{Map, Value, json};
 
 use super::Engine;
+use super::adoption::Adoption;
 use crate::api::names::label;
 use crate::api::{AppPolicy, Application, ApplicationRevision, ApplicationSpec};
 use crate::api::{Definition, DefinitionKind, V1BETA1};
@@ -38,6 +39,7 @@ pub(super) async fn transform(
     engine: &Engine<'_>,
     app: &mut Application,
     live: &Value,
+    adoption: &Adoption<'_>,
 ) -> Result<Transformed, Error> {
     let before = std::mem::take(&mut app.status.applied_application_policies);
     if !engine.settings.gates.application_policies {
@@ -48,6 +50,7 @@ pub(super) async fn transform(
         app.status.application_policies_config_map.clear();
         return Ok(Transformed::default());
     }
+    adoption.end(app).await?;
     let written = app.spec.clone();
     let labels = (app.metadata.labels.clone(), app.metadata.annotations.clone());
     let templates = Templates::new(engine.runtime, engine.render_library);
@@ -350,7 +353,7 @@ async fn keep(
         },
         "data": data,
     });
-    engine.world.apply(&object, "", Apply { force: true }).await.map(drop)
+    engine.world.apply(&object, "", Apply::FORCED).await.map(drop)
 }
 
 async fn announce(engine: &Engine<'_>, live: &Value, rows: &[Value]) -> Result<(), Error> {

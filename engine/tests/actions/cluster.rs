@@ -370,7 +370,7 @@ impl Host for Owner<'_> {
             for object in objects {
                 let at = key(&ObjectRef::of(&object, cluster));
                 self.recorded.lock().expect("unpoisoned").insert(at, object.clone());
-                live.push(self.cluster.apply(&object, cluster, Apply { force: true }).await?);
+                live.push(self.cluster.apply(&object, cluster, Apply::FORCED).await?);
             }
             Ok(live)
         })

@@ -366,7 +366,7 @@ impl World for Plane {
         })
     }
 
-    fn apply<'a>(&'a self, object: &'a Value, cluster: &'a str, _how: Apply) -> Call<'a, Value> {
+    fn apply<'a>(&'a self, object: &'a Value, cluster: &'a str, how: Apply) -> Call<'a, Value> {
         let mut object = object.clone();
         object.as_object_mut().expect("an object").remove("status");
         // Of two writes of trackers that are under way, the second arrives first.
@@ -379,6 +379,9 @@ impl World for Plane {
             false => 0,
         };
         let written = self.call("apply", ObjectRef::of(&object, cluster), move |state, at| {
+            if how.only_new && state.objects.contains_key(&key(at)) {
+                return Err(Error::Conflict("the object has been modified".into()));
+            }
             let last = state.applied.insert(key(at), object.clone());
             Ok(state.change(at, |live| {
                 if let Some(last) = &last {

@@ -408,5 +408,5 @@ fn selector(labels: &Value) -> String {
 
 /// Applies without owning: for objects that only the workflow itself has (its context).
 pub async fn apply_plain(world: &dyn World, object: &Value) -> Result<Value, Trouble> {
-    world.apply(object, "", Apply { force: true }).await.map_err(explain)
+    world.apply(object, "", Apply::FORCED).await.map_err(explain)
 }

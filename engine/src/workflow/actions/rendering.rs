@@ -155,7 +155,7 @@ async fn objects(
             let live = world.get(&at).await.map_err(explain)?;
             live.ok_or_else(|| object::not_found(&at))
         }
-        "apply" => world.apply(&resource, cluster, Apply { force: true }).await.map_err(explain),
+        "apply" => world.apply(&resource, cluster, Apply::FORCED).await.map_err(explain),
         _ => {
             let patch = &params["patch"];
             let kind = match patch["type"].as_str().unwrap_or("merge") {
