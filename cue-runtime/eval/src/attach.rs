@@ -108,6 +108,8 @@ fn around(selector: &Selector, value: Expr, names: &[Arc<str>]) -> Expr {
             value,
             attributes: Vec::new(),
             docs: Vec::new(),
+            breaks: Vec::new(),
+            apart: false,
             span,
             label_span: span,
         }))

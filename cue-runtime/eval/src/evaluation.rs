@@ -41,6 +41,10 @@ pub struct Member {
     pub presence: Presence,
     /// Comment lines.
     pub docs: Vec<String>,
+    /// Indices of those that begin another comment.
+    pub breaks: Vec<u32>,
+    /// An empty line stands above the first of them.
+    pub apart: bool,
     /// `(name, body)`
     pub attributes: Vec<(String, String)>,
 }
@@ -351,9 +355,17 @@ impl Evaluation {
         let mut members = Vec::with_capacity(arcs.len());
         for arc in arcs {
             let mut docs = Vec::new();
+            let mut breaks = Vec::new();
             let mut attributes = Vec::new();
+            let mut apart = false;
             for notes in &arc.notes {
                 let notes = &it.program.notes[*notes as usize];
+                apart |= docs.is_empty() && notes.apart;
+                let before = docs.len() as u32;
+                if before > 0 && !notes.docs.is_empty() {
+                    breaks.push(before);
+                }
+                breaks.extend(notes.breaks.iter().map(|it| before + it));
                 docs.extend(notes.docs.iter().cloned());
                 attributes.extend(notes.attributes.iter().cloned());
             }
@@ -363,6 +375,8 @@ impl Evaluation {
                 label_kind: it.labels.kind(arc.label),
                 presence: arc.presence,
                 docs,
+                breaks,
+                apart,
                 attributes,
             };
             members.push((member, arc.vertex));

@@ -143,6 +143,10 @@ pub struct At {
 pub struct Notes {
     /// Comment lines.
     pub docs: Vec<String>,
+    /// Indices of those that begin another comment.
+    pub breaks: Vec<u32>,
+    /// An empty line stands above them.
+    pub apart: bool,
     /// `(name, body)`
     pub attributes: Vec<(String, String)>,
 }

@@ -52,6 +52,8 @@ pub struct Field {
     pub marker: &'static str,
     /// Lines of its doc comment without `//`.
     pub docs: Vec<String>,
+    /// An empty line stands above them.
+    pub apart: bool,
     /// Its value.
     pub value: Tree,
 }
@@ -59,7 +61,7 @@ pub struct Field {
 impl Field {
     /// A regular field without comments.
     pub fn new(label: impl Into<String>, value: Tree) -> Self {
-        Self { label: label.into(), marker: "", docs: Vec::new(), value }
+        Self { label: label.into(), marker: "", docs: Vec::new(), apart: false, value }
     }
 
     fn write(&self, out: &mut String, depth: usize) {
@@ -220,6 +222,9 @@ impl Tree {
                     if let Tree::Struct(inner) = &mut field.value {
                         if let [only] = inner.as_mut_slice() {
                             let mut docs = std::mem::take(&mut field.docs);
+                            if !docs.is_empty() {
+                                only.apart = std::mem::take(&mut field.apart);
+                            }
                             docs.append(&mut only.docs);
                             only.docs = docs;
                         }
@@ -278,7 +283,10 @@ impl Tree {
     pub fn to_cue_fields(&self) -> String {
         let Tree::Struct(fields) = self else { return self.to_cue() };
         let mut out = String::new();
-        for field in fields {
+        for (index, field) in fields.iter().enumerate() {
+            if index > 0 && field.apart {
+                out.push('\n');
+            }
             field.write(&mut out, 0);
             out.push('\n');
         }
@@ -303,7 +311,10 @@ impl Tree {
             Tree::Struct(fields) if fields.is_empty() => out.push_str("{}"),
             Tree::Struct(fields) => {
                 out.push('{');
-                for field in fields {
+                for (index, field) in fields.iter().enumerate() {
+                    if index > 0 && field.apart {
+                        out.push('\n');
+                    }
                     newline(out, depth + 1);
                     field.write(out, depth + 1);
                 }

@@ -15,6 +15,7 @@ fn tree(value: &Value) -> Tree {
                     let docs = docs.unwrap_or_default().split_whitespace();
                     Field {
                         docs: docs.map(|it| format!("+{it}")).collect(),
+                        apart: false,
                         ..Field::new(label, tree(value))
                     }
                 })

@@ -183,7 +183,7 @@ fn object(it: &mut Evaluation, id: VertexId, depth: u32) -> Value {
             continue;
         }
         let mut inner = schema(it, vertex, depth + 1);
-        let docs = member.docs.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n");
+        let docs = description(&member.docs, &member.breaks);
         if let Some(map) = inner.as_object_mut().filter(|_| !docs.is_empty()) {
             map.insert("description".into(), docs.into());
         }
@@ -206,6 +206,20 @@ fn object(it: &mut Evaluation, id: VertexId, depth: u32) -> Value {
         out.insert("additionalProperties".into(), json!({}));
     }
     Value::Object(out)
+}
+
+/// Comments as the official generator joins them: each ends its last line.
+fn description(lines: &[String], breaks: &[u32]) -> String {
+    let mut out = String::new();
+    for (index, line) in lines.iter().enumerate() {
+        if breaks.iter().any(|it| *it as usize == index) {
+            out.push_str("\n\n");
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out.truncate(out.trim_end().len());
+    out
 }
 
 fn type_name(kinds: Kinds) -> Option<&'static str> {

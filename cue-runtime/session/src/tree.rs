@@ -44,7 +44,8 @@ fn tree(it: &mut Evaluation, id: VertexId, depth: u32) -> Tree {
             Presence::Required => "!",
         };
         let value = tree(it, vertex, depth + 1);
-        fields.push(Field { label: member.label, marker, docs: member.docs, value });
+        let (label, docs, apart) = (member.label, member.docs, member.apart);
+        fields.push(Field { label, marker, docs, apart, value });
     }
     Tree::Struct(fields)
 }

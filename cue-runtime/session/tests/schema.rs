@@ -52,3 +52,14 @@ fn a_pattern_may_refer_to_a_definition() {
         }}}),
     );
 }
+
+#[test]
+fn comments_of_a_field_are_told_apart() {
+    check(
+        "parameter: {\n\t// One.\n\ta: {b: 1}\n\n\t// Behind it.\n}",
+        &json!({"type": "object", "required": ["a"], "properties": {"a": {
+            "type": "object", "required": ["b"], "description": "One.\n\n\nBehind it.",
+            "properties": {"b": {"type": "integer", "enum": [1]}},
+        }}}),
+    );
+}

@@ -118,6 +118,10 @@ pub struct Field {
     pub attributes: Vec<Attribute>,
     /// Lines of the comment above, without `//`.
     pub docs: Vec<String>,
+    /// Indices of those that begin another comment.
+    pub breaks: Vec<u32>,
+    /// An empty line stands above that comment.
+    pub apart: bool,
     /// Label to value.
     pub span: Span,
     /// The label.

@@ -8,12 +8,23 @@ use crate::ast::{
 };
 use crate::parser::SyntaxError;
 use crate::scan::T;
-use crate::tree::{Kind, NodeId, Tree};
+use crate::tree::{Distance, Kind, NodeId, Tree};
 use crate::unquote::{self, Form, Place};
 
 pub(crate) struct Lower<'a> {
     pub(crate) tree: &'a Tree,
     pub(crate) errors: Vec<SyntaxError>,
+}
+
+/// The comments above a field.
+#[derive(Default)]
+struct Docs {
+    /// Without `//`.
+    lines: Vec<String>,
+    /// Indices of those that begin another comment.
+    breaks: Vec<u32>,
+    /// An empty line stands above the first.
+    apart: bool,
 }
 
 impl Lower<'_> {
@@ -83,15 +94,19 @@ impl Lower<'_> {
         }
     }
 
-    fn docs(&self, id: NodeId) -> Vec<String> {
+    /// The comments that belong to a node, added to those that stand above it.
+    fn add_docs(&self, id: NodeId, to: &mut Docs) {
         let groups = self.tree.comments.get(&id).map(Vec::as_slice).unwrap_or_default();
-        let lines = groups.iter().filter(|it| it.doc).flat_map(|it| &it.lines);
-        lines
-            .map(|(_, text)| {
+        for group in groups.iter().filter(|it| it.doc) {
+            match to.lines.is_empty() {
+                true => to.apart = group.distance == Distance::Gap,
+                false => to.breaks.push(to.lines.len() as u32),
+            }
+            to.lines.extend(group.lines.iter().map(|(_, text)| {
                 let text = text.strip_prefix("//").unwrap_or(text);
                 text.strip_prefix(' ').unwrap_or(text).to_owned()
-            })
-            .collect()
+            }));
+        }
     }
 
     fn is_pattern(&self, id: NodeId) -> bool {
@@ -106,7 +121,7 @@ impl Lower<'_> {
     fn decl(&mut self, id: NodeId) -> Option<Decl> {
         let tree = self.tree;
         Some(match &tree[id].kind {
-            Kind::Field { .. } => Decl::Field(Box::new(self.field(id, Vec::new())?)),
+            Kind::Field { .. } => Decl::Field(Box::new(self.field(id, Docs::default())?)),
             Kind::Let { name, value, .. } => {
                 Decl::Let(self.ident(*name), Box::new(self.expr(*value)))
             }
@@ -121,12 +136,12 @@ impl Lower<'_> {
         })
     }
 
-    fn field(&mut self, id: NodeId, mut docs: Vec<String>) -> Option<Field> {
+    fn field(&mut self, id: NodeId, mut docs: Docs) -> Option<Field> {
         let tree = self.tree;
         let Kind::Field { label, alias, constraint, value, attributes, .. } = &tree[id].kind else {
             return None;
         };
-        docs.extend(self.docs(id));
+        self.add_docs(id, &mut docs);
         let named = |it: &Ident| &*it.name != "_";
         let mut name = alias.as_ref().map(|it| self.ident(it.field)).filter(named);
         let key = alias.as_ref().and_then(|it| it.label.map(|(key, _)| key));
@@ -156,7 +171,7 @@ impl Lower<'_> {
                 let inner = decls.first().copied();
                 // A pattern is no field: what stands above it is about what has it.
                 let pattern = inner.is_some_and(|it| self.is_pattern(it));
-                let given = if pattern { Vec::new() } else { std::mem::take(&mut docs) };
+                let given = if pattern { Docs::default() } else { std::mem::take(&mut docs) };
                 let inner = inner.and_then(|it| self.field(it, given));
                 let decls = inner.into_iter().map(|it| Decl::Field(Box::new(it))).collect();
                 Expr { kind: ExprKind::Struct(decls), span }
@@ -178,7 +193,9 @@ impl Lower<'_> {
             value_alias,
             value,
             attributes,
-            docs,
+            docs: docs.lines,
+            breaks: docs.breaks,
+            apart: docs.apart,
             span,
             label_span,
         })

@@ -92,11 +92,11 @@ wire! {
 wire! {
     /// A policy of an application.
     AppPolicy {
-        /// Name.
-        name: String,
         /// Parameters.
         properties: Option<Value>,
         @always {
+            /// Name.
+            name: String,
             /// Policy type.
             r#type: String,
         }

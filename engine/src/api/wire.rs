@@ -16,7 +16,7 @@ pub(super) fn is_zero<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Fields under `@always` are written even when zero: shipped schemas require them.
+/// Fields under `@always` are written first, and even when zero: shipped schemas require them.
 macro_rules! wire {
     ($(#[$meta:meta])* $name:ident {
         $($(#[$field_meta:meta])* $field:ident : $type:ty,)*
@@ -27,12 +27,12 @@ macro_rules! wire {
         #[serde(rename_all = "camelCase", default)]
         #[allow(missing_docs, reason = "fields that say nothing more than their wire name")]
         pub struct $name {
-            $($(#[$field_meta])*
-            #[serde(deserialize_with = "crate::api::wire::null_default", skip_serializing_if = "crate::api::wire::is_zero")]
-            pub $field: $type,)*
             $($($(#[$always_meta])*
             #[serde(deserialize_with = "crate::api::wire::null_default")]
             pub $always: $always_type,)*)?
+            $($(#[$field_meta])*
+            #[serde(deserialize_with = "crate::api::wire::null_default", skip_serializing_if = "crate::api::wire::is_zero")]
+            pub $field: $type,)*
             /// What this version does not know.
             #[serde(flatten)]
             pub rest: serde_json::Map<String, serde_json::Value>,

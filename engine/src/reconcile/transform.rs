@@ -249,8 +249,9 @@ fn audit(
     if said.changes_spec() {
         let (old, new) = (value(before), value(after));
         let diff = serde_json::to_value(json_patch::diff(&old, &new)).unwrap_or_default();
-        output.insert("spec".into(), json!({"before": old, "after": new, "diff": diff}));
+        output.insert("spec".into(), json!({"after": new, "before": old, "diff": diff}));
     }
+    output.sort_keys();
     let mut all = json!({
         "name": scoped.policy.name,
         "namespace": scoped.definition.metadata.namespace,
@@ -267,8 +268,26 @@ fn audit(
     Some((format!("{:03}-{}", index + 1, scoped.policy.name), pretty(&all)))
 }
 
+/// A spec as an API server gives it: what has no schema is sorted.
 fn value(spec: &ApplicationSpec) -> Value {
-    serde_json::to_value(spec).unwrap_or_default()
+    let mut value = serde_json::to_value(spec).unwrap_or_default();
+    for list in ["components", "policies"] {
+        let parts = value.get_mut(list).and_then(Value::as_array_mut);
+        for part in parts.into_iter().flatten() {
+            sort_properties(part);
+            let traits = part.get_mut("traits").and_then(Value::as_array_mut);
+            for each in traits.into_iter().flatten() {
+                sort_properties(each);
+            }
+        }
+    }
+    value
+}
+
+fn sort_properties(of: &mut Value) {
+    if let Some(properties) = of.get_mut("properties") {
+        properties.sort_all_objects();
+    }
 }
 
 fn pretty(value: &Value) -> String {

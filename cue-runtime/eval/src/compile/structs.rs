@@ -233,7 +233,9 @@ impl Compiler<'_> {
         } else {
             let attributes =
                 field.attributes.iter().map(|it| (it.name.clone(), it.body.clone())).collect();
-            self.program.notes.push(Notes { docs: field.docs.clone(), attributes });
+            let (docs, breaks) = (field.docs.clone(), field.breaks.clone());
+            let apart = field.apart;
+            self.program.notes.push(Notes { docs, breaks, apart, attributes });
             self.program.notes.len() as u32 - 1
         };
         let step = match &field.label {
