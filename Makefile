@@ -3,7 +3,7 @@ export RUSTUP_AUTO_INSTALL ?= 0
 CARGO ?= cargo
 CASES ?= ../shared/conformance
 KUBECTL_VERSION ?= 1.36.4
-.PHONY: demo test lint fmt conformance bench bench-plane soak fuzz audit build target kubectl
+.PHONY: demo test lint fmt conformance bench bench-cue bench-plane soak fuzz audit build target kubectl
 
 demo: build
 	@target/release/lateen up --ephemeral --demo examples/shop
@@ -28,6 +28,10 @@ conformance: target
 bench: target
 	$(CARGO) bench -p lateen-e2e --bench render
 	$(CARGO) bench -p cue-session --bench official
+
+# CUE beside the official implementation, which CUE_ORACLE asks (see e2e/benches/cue); ONLY names one part.
+bench-cue: target
+	CASES=$(abspath $(CASES)) $(CARGO) bench -p lateen-e2e --bench cue
 
 # The embedded plane against the API server of $KUBECONFIG, if there is one on this machine.
 bench-plane: build

@@ -29,7 +29,7 @@ const ERROR_BYTES: u64 = 1 << 20;
 /// Below this CPU time growth cannot be told from noise.
 const MEASURABLE: f64 = 0.08;
 /// By how much growth may exceed its goal.
-const SLACK: f64 = 0.3;
+pub const SLACK: f64 = 0.3;
 
 /// Writes the files of a generator and what is expected: arguments are the file of the generator,
 /// the size and the folder.
@@ -199,21 +199,75 @@ impl Place {
 
 // Cliffs.
 
-fn cliffs(folder: &Path, work: &Path, id: &str, scores: &mut Scores) -> anyhow::Result<()> {
-    let program = program(work)?;
-    for case in lines(&folder.join("results.jsonl"), id)? {
-        let id = case["id"].as_str().unwrap_or_default();
-        let generator = folder.join("gen").join(format!("{id}.py"));
+/// A generator of inputs that grow, and what is known of it.
+pub struct Cliff {
+    /// Its name.
+    pub id: String,
+    /// Every size, ascending.
+    pub sizes: Vec<u64>,
+    /// Those that are scored.
+    pub scored: Vec<u64>,
+    /// The exponent its growth may have; none where it is that of the output.
+    pub goal: Option<f64>,
+    case: Value,
+    generator: PathBuf,
+}
+
+impl Cliff {
+    /// Those of a folder.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn all(folder: &Path) -> anyhow::Result<Vec<Self>> {
+        let cases = lines(&folder.join("results.jsonl"), "")?;
+        Ok(cases.into_iter().map(|case| Self::new(folder, case)).collect())
+    }
+
+    fn new(folder: &Path, case: Value) -> Self {
+        let id = case["id"].as_str().unwrap_or_default().to_owned();
         let scored: Vec<u64> = ["small", "medium", "large"]
             .iter()
             .filter_map(|size| case["sizes"][size].as_u64())
             .collect();
-        let mut curve = Vec::new();
         let mut sizes: Vec<u64> =
             case["all_sizes"].as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
         sizes.extend(&scored);
         sizes.sort_unstable();
         sizes.dedup();
+        let goal = goal(case["goal"]["class"].as_str().unwrap_or_default());
+        let generator = folder.join("gen").join(format!("{id}.py"));
+        Self { id, sizes, scored, goal, case, generator }
+    }
+
+    /// The expression whose value is asked for, if it is not the whole.
+    pub fn expression(&self) -> Option<&str> {
+        let mut arguments = self.case["argv"].as_array()?.iter().filter_map(Value::as_str);
+        arguments.find(|it| *it == "-e")?;
+        arguments.next()
+    }
+
+    /// The texts of a size, and the canonical JSON that is demanded of it, if any is.
+    ///
+    /// # Errors
+    /// The generator fails.
+    pub fn files(&self, n: u64) -> anyhow::Result<(Vec<(String, String)>, Option<String>)> {
+        let place = Place::new(&std::env::temp_dir())?;
+        let expected = generate(&self.generator, n, &place)?;
+        let mut files = Vec::new();
+        for entry in fs::read_dir(&place.files)?.flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            files.push((name, fs::read_to_string(entry.path())?));
+        }
+        files.sort();
+        Ok((files, expected))
+    }
+}
+
+fn cliffs(folder: &Path, work: &Path, id: &str, scores: &mut Scores) -> anyhow::Result<()> {
+    let program = program(work)?;
+    for case in lines(&folder.join("results.jsonl"), id)? {
+        let Cliff { id, sizes, scored, goal, case, generator } = Cliff::new(folder, case);
+        let mut curve = Vec::new();
         let mut over = false;
         for n in sizes {
             if over && !scored.contains(&n) {
@@ -232,7 +286,7 @@ fn cliffs(folder: &Path, work: &Path, id: &str, scores: &mut Scores) -> anyhow::
                 });
             }
         }
-        if let Some(goal) = goal(case["goal"]["class"].as_str().unwrap_or_default()) {
+        if let Some(goal) = goal {
             let exponent = exponent(&curve);
             let wanted = exponent <= goal + SLACK;
             scores.check("cuex.cliffs", &format!("{id} growth"), wanted, || {
@@ -293,7 +347,7 @@ fn goal(class: &str) -> Option<f64> {
 }
 
 /// The slope of CPU time over size, both as logarithms, over the last measurable sizes.
-fn exponent(curve: &[(u64, f64)]) -> f64 {
+pub fn exponent(curve: &[(u64, f64)]) -> f64 {
     let measurable: Vec<(f64, f64)> = curve
         .iter()
         .filter(|(_, cpu)| *cpu >= MEASURABLE)

@@ -101,7 +101,8 @@ fn times(id: u32) -> (bool, f64) {
     (matches!(fields.first(), Some(&"Z" | &"X")), (ticks(11) + ticks(12)) / HERTZ)
 }
 
-fn resident(id: u32) -> u64 {
+/// Peak of the resident memory of a process so far, in bytes.
+pub fn resident(id: u32) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("");
     let kilobytes = line.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or(0);

@@ -7,30 +7,18 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{
     ArcEntry, Conjunct, Contribution, Cycle, EnvId, EnvKind, Groups, Lineage, Pattern, Source,
-    State, VertexId,
+    State, VertexId, join,
 };
 use crate::program::{At, Callee, Code, ExprId, Label, LabelKind, Plain, Presence};
 
 impl Evaluator {
     pub(crate) fn add_conjunct(&mut self, id: VertexId, conjunct: Conjunct) {
-        let same = |it: &Conjunct| match (&it.source, &conjunct.source) {
-            (Source::Expr(left, left_env), Source::Expr(right, right_env)) => {
-                left == right && left_env == right_env
-            }
-            (Source::Vertex(left), Source::Vertex(right)) => left == right,
-            _ => false,
-        };
-        match self.heap.get(id).conjuncts.iter().position(same) {
+        match self.place_of(id, &conjunct) {
             Some(known) => {
-                let mut groups = self.heap.get(id).conjuncts[known].groups.clone();
-                let before = groups.len();
-                groups.extend(conjunct.groups.iter().copied());
-                groups.sort_unstable();
-                groups.dedup();
-                if groups.len() == before {
+                let groups = &mut self.heap.get_mut(id).conjuncts[known].groups;
+                if !join(groups, &conjunct.groups) {
                     return;
                 }
-                self.heap.get_mut(id).conjuncts[known].groups = groups;
             }
             None => {
                 if matches!(self.heap.get(id).state, State::Running | State::Suspended) {
@@ -170,11 +158,7 @@ impl Evaluator {
         if let Some(index) = self.heap.get(id).arcs.place(label) {
             let arc = &mut self.heap.get_mut(id).arcs[index];
             arc.presence = arc.presence.max(presence);
-            for group in groups {
-                if !arc.groups.contains(group) {
-                    arc.groups.push(*group);
-                }
-            }
+            join(&mut arc.groups, groups);
             if notes != 0 && !arc.notes.contains(&notes) {
                 arc.notes.push(notes);
             }
@@ -293,10 +277,30 @@ impl Evaluator {
             return true;
         }
         let name = Datum::String(self.labels.name(label).clone());
+        if let Some(matches) = self.plainly_matches(pattern.label, &name) {
+            return matches;
+        }
         let probe = self.heap.vertex(None, None);
         let conjuncts = [Source::Expr(pattern.label, pattern.env), Source::Data(name)];
         self.heap.get_mut(probe).conjuncts = conjuncts.into_iter().map(Conjunct::new).collect();
         let probe = self.unify(probe);
         self.heap.get(probe).fault.is_none()
+    }
+
+    /// Whether a name passes a pattern that is written out: bounds with literal limits, and both of such.
+    fn plainly_matches(&self, pattern: ExprId, name: &Datum) -> Option<bool> {
+        match self.program.code(pattern) {
+            Code::Bound(compare, limit) => match self.program.code(*limit) {
+                Code::String(limit) => {
+                    crate::compare::holds(*compare, name, &Datum::String(limit.clone()))
+                }
+                _ => None,
+            },
+            Code::Unify(left, right) => {
+                let left = self.plainly_matches(*left, name)?;
+                Some(self.plainly_matches(*right, name)? && left)
+            }
+            _ => None,
+        }
     }
 }

@@ -1,10 +1,17 @@
 //! Comparing plain data: equality, order, kinds.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use cue_syntax::ast::Compare;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use crate::builtin::{Datum, Kinds, Pattern};
+
+/// As many fields are found fastest by looking at each.
+const FEW: usize = 8;
 
 /// Kinds a value has.
 pub(crate) fn kinds(datum: &Datum) -> Kinds {
@@ -42,13 +49,30 @@ pub(crate) fn equal(left: &Datum, right: &Datum) -> bool {
                 && left.iter().zip(right.iter()).all(|(left, right)| equal(left, right))
         }
         (Datum::Struct(left), Datum::Struct(right)) => {
-            left.len() == right.len()
-                && left.iter().all(|(name, value)| {
-                    right.iter().any(|(other, it)| other == name && equal(value, it))
-                })
+            left.len() == right.len() && equal_fields(left, right)
         }
         _ => false,
     }
+}
+
+/// Whether each field of the one has an equal of its name in the other.
+fn equal_fields(left: &[(Arc<str>, Datum)], right: &[(Arc<str>, Datum)]) -> bool {
+    // Most often they stand in one order.
+    if left.iter().zip(right).all(|((name, _), (other, _))| name == other) {
+        return left.iter().zip(right).all(|((_, value), (_, it))| equal(value, it));
+    }
+    if left.len() <= FEW {
+        return left.iter().all(|(name, value)| {
+            right.iter().any(|(other, it)| other == name && equal(value, it))
+        });
+    }
+    let mut places: FxHashMap<&str, SmallVec<[&Datum; 1]>> = FxHashMap::default();
+    for (name, value) in right {
+        places.entry(name).or_default().push(value);
+    }
+    left.iter().all(|(name, value)| {
+        places.get(&**name).is_some_and(|all| all.iter().any(|it| equal(value, it)))
+    })
 }
 
 /// Whether a comparison holds; `None` if the kinds cannot be compared so.
@@ -73,12 +97,12 @@ pub(crate) fn holds(compare: Compare, left: &Datum, right: &Datum) -> Option<boo
         Compare::GreaterEqual => order(Ordering::is_ge),
         Compare::Match | Compare::NotMatch => {
             let text = match left {
-                Datum::String(text) => text.to_string(),
-                Datum::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                Datum::String(text) => Cow::Borrowed(&**text),
+                Datum::Bytes(bytes) => String::from_utf8_lossy(bytes),
                 _ => return None,
             };
             let Datum::String(pattern) = right else { return None };
-            let found = Pattern::new(pattern).ok()?.is_match(&text);
+            let found = Pattern::kept(pattern).ok()?.is_match(&text);
             Some(found == (compare == Compare::Match))
         }
     }

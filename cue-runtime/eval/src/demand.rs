@@ -199,7 +199,7 @@ impl Evaluator {
             return At::default();
         }
         // Ranges are two bounds and a type, and those have no source.
-        match vertex.tests.as_slice() {
+        match &*vertex.tests {
             [(Test::Range(_), _)] => At::default(),
             [] if vertex.kinds == Kinds::ANY => At::default(),
             [] => vertex.narrowed.at,

@@ -1,5 +1,7 @@
 //! Alternatives: which can hold, which is the default (D rules).
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{Choice, Conjunct, Disjunction, FaultId, Source, State, Vertex, VertexId};
@@ -110,7 +112,7 @@ impl Evaluator {
                     self.heap.get_mut(id).forward = Some(only);
                 }
             }
-            _ => self.heap.get_mut(id).choice = Some(choice),
+            _ => self.heap.get_mut(id).choice = Some(Box::new(choice)),
         }
         None
     }
@@ -197,7 +199,8 @@ impl Evaluator {
             }
         }
         let mut parts: Vec<Fault> = Vec::new();
-        let mut seen: Vec<At> = Vec::new();
+        let mut seen: FxHashSet<At> = FxHashSet::default();
+        let mut known: FxHashMap<(String, At), Vec<String>> = FxHashMap::default();
         let select = lists.len() > 2;
         for mut part in lists.into_iter().flatten() {
             part.place = part.place.or(Some(id));
@@ -209,15 +212,17 @@ impl Evaluator {
             let nowhere = [At::default()];
             let places = if places.is_empty() { &nowhere[..] } else { places };
             let new = places.iter().any(|it| !seen.contains(it));
-            seen.extend_from_slice(places);
-            let same = |it: &Fault| {
-                it.message == part.message
-                    && it.at == part.at
-                    && self.same_place(it.place, part.place)
-            };
-            if (select && !new) || parts.iter().any(same) {
+            seen.extend(places.iter().copied());
+            if select && !new {
                 continue;
             }
+            // Alternatives stand where their choice does: paths are compared.
+            let place = part.place.map_or_else(String::new, |it| self.path(it));
+            let same = known.entry((part.message.clone(), part.at)).or_default();
+            if same.contains(&place) {
+                continue;
+            }
+            same.push(place);
             parts.push(part);
         }
         let mut fault = if parts.len() == 1 {
@@ -243,10 +248,39 @@ impl Evaluator {
         self.raise_id(id, fault);
     }
 
-    /// Whether two vertices stand at one path: alternatives stand where their choice does.
-    fn same_place(&self, left: Option<VertexId>, right: Option<VertexId>) -> bool {
-        let (Some(left), Some(right)) = (left, right) else { return left == right };
-        left == right || self.path(left) == self.path(right)
+    /// The first permanent error at or below a vertex.
+    pub(crate) fn permanent(&mut self, id: VertexId, depth: u32) -> Option<Fault> {
+        let id = self.unify(id);
+        if let Err(spent) = self.tick() {
+            return Some(self.heap.faults[spent.0 as usize].clone());
+        }
+        if let Some(fault) = self.heap.get(id).fault {
+            let fault = &self.heap.faults[fault.0 as usize];
+            if !fault.kind.is_incomplete() {
+                let mut fault = fault.clone();
+                fault.place = fault.place.or(Some(id));
+                return Some(fault);
+            }
+        }
+        // Alternatives have fields, what they are of has none.
+        if depth > self.budget.depth || self.heap.get(id).choice.is_some() {
+            return None;
+        }
+        for index in 0..self.heap.get(id).arcs.len() {
+            let arc = &self.heap.get(id).arcs[index];
+            let (vertex, presence) = (arc.vertex, arc.presence);
+            if presence == Presence::Optional {
+                continue;
+            }
+            let vertex = self.follow(vertex);
+            if matches!(self.heap.get(vertex).state, State::Running | State::Suspended) {
+                continue;
+            }
+            if let Some(fault) = self.permanent(vertex, depth + 1) {
+                return Some(fault);
+            }
+        }
+        None
     }
 
     /// The worst kind among the errors of members (cue-errors 0.1).

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::builtin::Datum;
+use crate::crowds::Crowd;
 use crate::error::{Fault, Kind};
 use crate::heap::{Conjunct, EnvId, EnvKind, FaultId, Heap, Source, State, VertexId};
+use crate::kept::Kept;
 use crate::operators::Answer;
 use crate::program::{At, Code, ExprId, Label, LabelKind, Labels, Presence, Program};
 use crate::waiting::{Copied, Suspended, Tasks};
@@ -84,6 +86,10 @@ pub(crate) struct Evaluator {
     pub(crate) epoch: u64,
     /// Structs whose fields were evaluated from the beginning, or from the end (`true`).
     pub(crate) chains: FxHashSet<(VertexId, Option<Label>, bool)>,
+    /// Data of long lists.
+    pub(crate) kept: FxHashMap<VertexId, Kept>,
+    /// Vertices with many conjuncts: where these are.
+    pub(crate) crowds: FxHashMap<VertexId, Crowd>,
     /// Who shares a vertex.
     pub(crate) sharers: FxHashMap<VertexId, Vec<VertexId>>,
     pub(crate) definitions: FxHashMap<VertexId, u32>,
@@ -154,6 +160,8 @@ impl Evaluator {
             inbox: Vec::new(),
             epoch: 0,
             chains: FxHashSet::default(),
+            kept: FxHashMap::default(),
+            crowds: FxHashMap::default(),
             sharers: FxHashMap::default(),
             definitions: FxHashMap::default(),
             shallow: FxHashSet::default(),

@@ -10,10 +10,18 @@ use crate::builtin::{Datum, Function, Kinds};
 use crate::error::Fault;
 use crate::members::Arcs;
 use crate::program::{At, ExprId, Label, Presence};
+use crate::thin::Thin;
 
 /// A place in the output tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct VertexId(NonZeroU32);
+
+impl VertexId {
+    /// Which of them it is.
+    pub(crate) fn number(self) -> u32 {
+        self.0.get()
+    }
+}
 
 /// A scope chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,6 +33,32 @@ pub(crate) struct FaultId(pub(crate) u32);
 
 /// Closing values that a conjunct belongs to (C rules); sorted.
 pub(crate) type Groups = SmallVec<[u32; 4]>;
+
+/// What a vertex counts for, with its conjuncts and the arc that leads to it.
+const VERTEX_BYTES: usize = 640;
+
+/// As many are put in order anew with each that comes.
+const FEW_GROUPS: usize = 8;
+
+/// Those of `more` too, sorted; whether any was new.
+pub(crate) fn join(groups: &mut Groups, more: &Groups) -> bool {
+    let before = groups.len();
+    if before <= FEW_GROUPS || !groups.is_sorted() && before < 1_000 {
+        groups.extend(more.iter().copied());
+        groups.sort_unstable();
+        groups.dedup();
+    } else {
+        for group in more {
+            // New groups are the largest.
+            if groups.last() < Some(group) {
+                groups.push(*group);
+            } else if let Err(place) = groups.binary_search(group) {
+                groups.insert(place, *group);
+            }
+        }
+    }
+    groups.len() > before
+}
 
 /// What must hold.
 #[derive(Clone, Debug)]
@@ -289,6 +323,8 @@ pub(crate) struct Choice {
 pub(crate) struct Disjunction {
     pub(crate) expr: ExprId,
     pub(crate) marks: Vec<bool>,
+    /// The conjuncts that it came with, if none is marked.
+    pub(crate) sources: Vec<Conjunct>,
 }
 
 /// A place in the output tree and what is known of it.
@@ -308,7 +344,7 @@ pub(crate) struct Vertex {
     pub(crate) scalar: Option<(Datum, At)>,
     /// How the scalar came.
     pub(crate) scalar_via: u32,
-    pub(crate) tests: Vec<(Test, At)>,
+    pub(crate) tests: Thin<(Test, At)>,
     pub(crate) is_struct: bool,
     pub(crate) is_list: bool,
     pub(crate) narrowed: Narrowed,
@@ -316,23 +352,23 @@ pub(crate) struct Vertex {
     pub(crate) closed_length: Option<usize>,
     /// Of all list literals.
     pub(crate) longest: usize,
-    pub(crate) rest: Vec<Rest>,
+    pub(crate) rest: Thin<Rest>,
     pub(crate) arcs: Arcs,
-    pub(crate) patterns: Vec<Pattern>,
-    pub(crate) closing: Vec<Closing>,
-    pub(crate) placed: SmallVec<[Placed; 1]>,
+    pub(crate) patterns: Thin<Pattern>,
+    pub(crate) closing: Thin<Closing>,
+    pub(crate) placed: Thin<Placed>,
     /// Labels in the order the literals name them, bodies of comprehensions where they stand (O-4).
-    pub(crate) named: Vec<Label>,
+    pub(crate) named: Thin<Label>,
     /// Its fields were listed before it was finished: there may be no more (S-31).
     pub(crate) frozen: bool,
     /// Something closed was opened into it with `...`.
     pub(crate) was_closed: bool,
     pub(crate) open: bool,
-    pub(crate) choice: Option<Choice>,
+    pub(crate) choice: Option<Box<Choice>>,
     /// What is left of a choice whose default cannot hold (D rules).
     pub(crate) demoted: bool,
     /// Alternatives this vertex is tried with.
-    pub(crate) picks: SmallVec<[(ExprId, u32); 2]>,
+    pub(crate) picks: Thin<(ExprId, u32)>,
     pub(crate) fault: Option<FaultId>,
     /// How often it was evaluated anew.
     pub(crate) laps: u32,
@@ -362,6 +398,8 @@ pub(crate) struct Heap {
     pub(crate) ways: Vec<Way>,
     /// Position `n` is at `n - 1`.
     crossed: Vec<Crossed>,
+    /// How often a vertex was to be evaluated anew.
+    pub(crate) resets: u32,
 }
 
 impl Heap {
@@ -377,24 +415,24 @@ impl Heap {
             constrained: false,
             scalar: None,
             scalar_via: 0,
-            tests: Vec::new(),
+            tests: Thin::default(),
             is_struct: false,
             is_list: false,
             narrowed: Narrowed::default(),
             closed_length: None,
             longest: 0,
-            rest: Vec::new(),
+            rest: Thin::default(),
             arcs: Arcs::default(),
-            patterns: Vec::new(),
-            closing: Vec::new(),
-            placed: SmallVec::new(),
-            named: Vec::new(),
+            patterns: Thin::default(),
+            closing: Thin::default(),
+            placed: Thin::default(),
+            named: Thin::default(),
             frozen: false,
             was_closed: false,
             open: false,
             choice: None,
             demoted: false,
-            picks: SmallVec::new(),
+            picks: Thin::default(),
             fault: None,
             laps: 0,
         });
@@ -412,7 +450,8 @@ impl Heap {
 
     /// Memory, roughly: a vertex counts with its conjuncts and fields.
     pub(crate) fn bytes(&self) -> u64 {
-        let vertices = self.vertices.len() * 1152 + self.ways.len() * 32 + self.crossed.len() * 24;
+        let vertices =
+            self.vertices.len() * VERTEX_BYTES + self.ways.len() * 32 + self.crossed.len() * 24;
         (vertices + self.envs.len() * 64 + self.faults.len() * 256) as u64
     }
 
@@ -476,6 +515,7 @@ impl Heap {
 
     /// Forgets what evaluation found, so that it is done again with more conjuncts.
     pub(crate) fn reset(&mut self, id: VertexId) {
+        self.resets += 1;
         let vertex = self.get_mut(id);
         let kept = std::mem::take(&mut vertex.conjuncts);
         let (parent, label, frozen) = (vertex.parent, vertex.label, vertex.frozen);

@@ -24,15 +24,20 @@ mod arcs; // what a vertex gets: conjuncts, fields, patterns
 mod unify; // conjuncts -> arcs, scalars
 mod sharing; // vertices that are references and nothing else
 mod reference; // what a vertex takes from another
+mod kept; // long lists as data, made once
+mod crowds; // vertices with many conjuncts
 mod chains; // long chains of references
 mod tasks; // computed fields, comprehensions
 mod literals; // struct and list literals, data -> arcs
 mod conflict; // kinds and scalars that disagree
 mod written; // expressions as messages show them
 mod members; // the arcs of one vertex: in order, and by label
+mod thin; // lists that are mostly empty
+mod met; // what a vertex has met already
 mod waiting; // who waits for what
 mod plain; // vertices that are data and nothing else
 mod disjunction; // alternatives and defaults
+mod narrowing; // alternatives that a tag decides
 mod closed; // shapes, tests, closedness
 pub mod evaluator; // expressions in environments
 mod comprehension; // what comprehensions yield

@@ -13,6 +13,9 @@ use crate::program::{
 };
 use crate::unify::{Computed, Pending, Work};
 
+/// Of as many literals at one place each is looked at.
+const MANY_PLACED: usize = 16;
+
 impl Evaluator {
     /// A list that a function or a slice made has elements and nothing else.
     pub(crate) fn take_elements(&mut self, id: VertexId, list: VertexId) {
@@ -211,9 +214,17 @@ impl Evaluator {
                 work.newest_inner = Some(env);
                 None
             }
-            false => work.inner.iter().position(|it| it.0 == literal && it.1 == env),
+            false => work.inner.place((literal, env)),
         };
-        let placed = match vertex.placed.iter().position(|it| it.literal == literal) {
+        // They come in the order they are written in, more often than not.
+        let last = vertex.placed.last().map(|it| it.literal);
+        let newest = vertex.placed.len() > MANY_PLACED && work.newest_literal < Some(literal);
+        work.newest_literal = work.newest_literal.max(last).max(Some(literal));
+        let known = match newest {
+            true => None,
+            false => vertex.placed.iter().position(|it| it.literal == literal),
+        };
+        let placed = match known {
             Some(known) => {
                 vertex.placed[known].repeats += u32::from(again.is_none());
                 known as u32
@@ -237,17 +248,16 @@ impl Evaluator {
             self.named_by(code, &mut named, 0);
             if self.heap.get(id).named.is_empty() {
                 let before: Vec<Label> = self.heap.get(id).arcs.iter().map(|it| it.label).collect();
-                self.heap.get_mut(id).named = before;
+                self.heap.get_mut(id).named = before.into();
             }
             self.heap.get_mut(id).named.extend(named);
         }
-        let inner = match again {
-            Some(known) => work.inner[known].2,
+        let (place, inner) = match again {
+            Some(known) => (known, work.inner.at_mut(known).0),
             None => {
                 let lets = vec![None; code.lets.len()];
                 let inner = self.heap.env(Some(env), EnvKind::Struct(id, lets, literal));
-                work.inner.push((literal, env, inner, None));
-                inner
+                (work.inner.push((literal, env), (inner, None)), inner)
             }
         };
         // Definitions and hidden fields may stand beside an embedded scalar.
@@ -272,12 +282,12 @@ impl Evaluator {
         let shared = if files { self.beside_files(id, literal, env, &mut groups) } else { None };
         let embeds = code.has_embeds || shared.is_some();
         if embeds && (close_as.is_none() || joins) && !code.explicit {
-            let place = again.unwrap_or(work.inner.len() - 1);
-            let group = match work.inner[place].3.or(shared) {
+            let known = &mut work.inner.at_mut(place).1;
+            let group = match known.or(shared) {
                 Some(group) => group,
                 None => self.heap.new_group(),
             };
-            work.inner[place].3 = Some(group);
+            *known = Some(group);
             if let Some(outer) = close_as.filter(|it| joins && *it != group) {
                 self.within.insert(group, outer);
                 self.exempt(group, conjunct.beside);

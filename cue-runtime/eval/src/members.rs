@@ -10,9 +10,12 @@ use crate::program::Label;
 /// As many are found fastest by looking at each.
 const FEW: usize = 8;
 
-/// Arcs in order; labels are unique.
+/// Arcs in order; labels are unique. Most vertices have none.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Arcs {
+pub(crate) struct Arcs(Option<Box<Held>>);
+
+#[derive(Clone, Debug, Default)]
+struct Held {
     entries: Vec<ArcEntry>,
     /// Positions by label, once there are more than [`FEW`].
     places: FxHashMap<Label, u32>,
@@ -21,19 +24,44 @@ pub(crate) struct Arcs {
 impl Arcs {
     /// Where the arc of a label is.
     pub(crate) fn place(&self, label: Label) -> Option<usize> {
+        self.0.as_ref().and_then(|it| it.place(label))
+    }
+
+    /// The arc of a label.
+    pub(crate) fn named(&self, label: Label) -> Option<&ArcEntry> {
+        let all = self.0.as_ref()?;
+        all.place(label).and_then(|at| all.entries.get(at))
+    }
+
+    /// One more, of a label that is not there yet.
+    pub(crate) fn push(&mut self, entry: ArcEntry) {
+        self.0.get_or_insert_default().push(entry);
+    }
+
+    /// Room for some more.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        if more > 0 {
+            self.0.get_or_insert_default().reserve(more);
+        }
+    }
+
+    /// Reorders them; equals keep their order.
+    pub(crate) fn order_by<K: Ord>(&mut self, key: impl FnMut(&ArcEntry) -> K) {
+        if let Some(all) = &mut self.0 {
+            all.order_by(key);
+        }
+    }
+}
+
+impl Held {
+    fn place(&self, label: Label) -> Option<usize> {
         if self.entries.len() > FEW {
             return self.places.get(&label).map(|at| *at as usize);
         }
         self.entries.iter().position(|it| it.label == label)
     }
 
-    /// The arc of a label.
-    pub(crate) fn named(&self, label: Label) -> Option<&ArcEntry> {
-        self.place(label).and_then(|at| self.entries.get(at))
-    }
-
-    /// One more, of a label that is not there yet.
-    pub(crate) fn push(&mut self, entry: ArcEntry) {
+    fn push(&mut self, entry: ArcEntry) {
         let label = entry.label;
         self.entries.push(entry);
         match self.entries.len() {
@@ -45,8 +73,7 @@ impl Arcs {
         }
     }
 
-    /// Room for some more.
-    pub(crate) fn reserve(&mut self, more: usize) {
+    fn reserve(&mut self, more: usize) {
         self.entries.reserve(more);
         let all = self.entries.len() + more;
         if all > FEW {
@@ -54,8 +81,7 @@ impl Arcs {
         }
     }
 
-    /// Reorders them; equals keep their order.
-    pub(crate) fn order_by<K: Ord>(&mut self, key: impl FnMut(&ArcEntry) -> K) {
+    fn order_by<K: Ord>(&mut self, key: impl FnMut(&ArcEntry) -> K) {
         self.entries.sort_by_key(key);
         if self.entries.len() > FEW {
             self.find_places();
@@ -72,13 +98,13 @@ impl Deref for Arcs {
     type Target = [ArcEntry];
 
     fn deref(&self) -> &[ArcEntry] {
-        &self.entries
+        self.0.as_ref().map_or(&[], |it| &it.entries)
     }
 }
 
 impl DerefMut for Arcs {
     fn deref_mut(&mut self) -> &mut [ArcEntry] {
-        &mut self.entries
+        self.0.as_mut().map_or(&mut [], |it| &mut it.entries)
     }
 }
 
@@ -87,6 +113,6 @@ impl<'a> IntoIterator for &'a Arcs {
     type IntoIter = std::slice::Iter<'a, ArcEntry>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.entries.iter()
+        (**self).iter()
     }
 }

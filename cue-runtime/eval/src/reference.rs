@@ -5,6 +5,7 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{Closing, Conjunct, Cycle, Groups, Source, State, VertexId, Way};
 use crate::program::{Code, Declaration, ExprId};
+use crate::thin::Thin;
 use crate::unify::{Parked, Work};
 
 /// References one conjunct may come through; more is recursion without end (S-64).
@@ -24,15 +25,12 @@ impl Evaluator {
         let target = self.follow(target);
         let (target, transparent) = self.behind(target);
         let opened = conjunct.close_as.filter(|it| self.opened.contains(it));
-        let known = |(other, groups, within): &(VertexId, Groups, Option<u32>)| {
-            *other == target
-                && *within == opened
-                && conjunct.groups.iter().all(|it| groups.contains(it))
-        };
-        if target == id || work.seen_vertices.iter().any(known) {
+        let known = |groups: &Groups| conjunct.groups.iter().all(|it| groups.contains(it));
+        let new = work.brings_group(&conjunct.groups);
+        if target == id || !new && work.seen_vertices.of((target, opened)).any(known) {
             return;
         }
-        work.seen_vertices.push((target, conjunct.groups.clone(), opened));
+        work.seen_vertices.push((target, opened), conjunct.groups.clone());
         // What a parent's comprehensions add belongs to the target too.
         if let Some(parent) = self.heap.get(target).parent {
             if self.heap.get(parent).state == State::New {
@@ -306,26 +304,16 @@ impl Evaluator {
 
     pub(crate) fn note_closing(&mut self, id: VertexId, group: u32, open: bool) {
         let vertex = self.heap.get_mut(id);
-        match vertex.closing.iter_mut().find(|it| it.group == group) {
-            Some(closing) => {
-                closing.open |= open;
-                closing.shape = true;
-            }
-            None => vertex.closing.push(Closing { group, open, top: false, shape: true }),
-        }
+        let closing = closing_of(&mut vertex.closing, group);
+        closing.open |= open;
+        closing.shape = true;
     }
 
     /// A bare top lifts what it belongs to, if nothing else of that says more (C-10).
     pub(crate) fn note_top(&mut self, id: VertexId, groups: &Groups) {
         let vertex = self.heap.get_mut(id);
         for group in groups {
-            match vertex.closing.iter_mut().find(|it| it.group == *group) {
-                Some(closing) => closing.top = true,
-                None => {
-                    let closing = Closing { group: *group, open: false, top: true, shape: false };
-                    vertex.closing.push(closing);
-                }
-            }
+            closing_of(&mut vertex.closing, *group).top = true;
         }
     }
 
@@ -333,4 +321,16 @@ impl Evaluator {
     pub(crate) fn deep_groups(&self, groups: &Groups) -> Groups {
         groups.iter().copied().filter(|it| !self.shallow.contains(it)).collect()
     }
+}
+
+/// What is known of a group at a vertex; they are in order.
+fn closing_of(all: &mut Thin<Closing>, group: u32) -> &mut Closing {
+    let place = match all.binary_search_by_key(&group, |it| it.group) {
+        Ok(place) => place,
+        Err(place) => {
+            all.insert(place, Closing { group, open: false, top: false, shape: false });
+            place
+        }
+    };
+    &mut all[place]
 }

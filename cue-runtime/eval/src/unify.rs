@@ -10,6 +10,7 @@ use crate::heap::{
     By, Conjunct, Cycle, Disjunction, EnvId, EnvKind, FaultId, Groups, Lineage, Source, State,
     Test, VertexId,
 };
+use crate::met::Met;
 use crate::program::{At, Callee, Code, ExprId, Label, Plain, Presence, Program};
 
 /// A comprehension that has not yielded yet.
@@ -55,14 +56,18 @@ pub(crate) struct Work {
     pub(crate) conjuncts: Vec<Conjunct>,
     /// References and what has to be computed: after what is written (S-23).
     pub(crate) later: VecDeque<Conjunct>,
-    pub(crate) seen: Vec<(ExprId, EnvId, Groups)>,
+    pub(crate) seen: Met<(ExprId, EnvId), Groups>,
     /// The newest environments in `seen` and in `inner`: what is newer has not been met.
     pub(crate) newest_seen: Option<EnvId>,
     pub(crate) newest_inner: Option<EnvId>,
-    /// Vertices that were taken, for which closing values, and in which `x...`.
-    pub(crate) seen_vertices: Vec<(VertexId, Groups, Option<u32>)>,
+    /// The last literal that was placed, in the order they are written in.
+    pub(crate) newest_literal: Option<u32>,
+    /// The newest group of a conjunct that was met: a newer one has not been.
+    pub(crate) newest_group: u32,
+    /// Vertices that were taken, and in which `x...`; for which closing values.
+    pub(crate) seen_vertices: Met<(VertexId, Option<u32>), Groups>,
     /// The environment and the embedding group of a literal that came in; it comes again for other closing values.
-    pub(crate) inner: Vec<(u32, EnvId, EnvId, Option<u32>)>,
+    pub(crate) inner: Met<(u32, EnvId), (EnvId, Option<u32>)>,
     pub(crate) comprehensions: VecDeque<Pending>,
     /// Those that were tried in vain, and why.
     pub(crate) waiting: Vec<(Pending, FaultId)>,
@@ -76,14 +81,23 @@ pub(crate) struct Work {
 }
 
 impl Work {
+    /// Whether one of the groups is newer than all that were met; notes them.
+    pub(crate) fn brings_group(&mut self, groups: &Groups) -> bool {
+        let newest = groups.iter().copied().max().unwrap_or(0);
+        let brings = newest > self.newest_group;
+        self.newest_group = self.newest_group.max(newest);
+        brings
+    }
+
     /// A disjunction counts once, for however many closing values it comes, and so do those that say
     /// the same.
     fn disjoin(&mut self, disjunction: Disjunction, program: &Program) {
         let same = |it: &Disjunction| {
             it.expr == disjunction.expr || program.says_same(it.expr, disjunction.expr)
         };
-        if !self.disjunctions.iter().any(same) {
-            self.disjunctions.push(disjunction);
+        match self.disjunctions.iter_mut().find(|it| same(it)) {
+            Some(known) => known.sources.extend(disjunction.sources),
+            None => self.disjunctions.push(disjunction),
         }
     }
 }
@@ -196,6 +210,10 @@ impl Evaluator {
                 tried = self.epoch;
                 self.wake(&mut work);
                 self.held(id, &mut work);
+                continue;
+            }
+            if self.narrow_choices(id, &mut work) {
+                self.epoch += 1;
                 continue;
             }
             if let Some((fault, on)) = self.waits_elsewhere(id, &work) {
@@ -315,9 +333,10 @@ impl Evaluator {
                 if new {
                     work.newest_seen = Some(env);
                 }
-                let known = if new { &[][..] } else { &work.seen[..] };
-                for (other, other_env, groups) in known {
-                    if *other == expr && *other_env == env {
+                if work.brings_group(&conjunct.groups) {
+                    met = !new && work.seen.place((expr, env)).is_some();
+                } else if !new {
+                    for groups in work.seen.of((expr, env)) {
                         met = true;
                         if conjunct.groups.iter().all(|it| groups.contains(it)) {
                             return;
@@ -328,7 +347,7 @@ impl Evaluator {
                 if met && !self.program.code(expr).has_fields() {
                     return;
                 }
-                work.seen.push((expr, env, conjunct.groups.clone()));
+                work.seen.push((expr, env), conjunct.groups.clone());
                 self.take_expr(id, expr, env, conjunct, work);
             }
         }
@@ -397,8 +416,9 @@ impl Evaluator {
                     });
                     return;
                 }
-                let marks = alternatives.iter().map(|it| it.1).collect();
-                work.disjoin(Disjunction { expr, marks }, &self.program);
+                let marks: Vec<bool> = alternatives.iter().map(|it| it.1).collect();
+                let sources = if marks.contains(&true) { Vec::new() } else { vec![conjunct] };
+                work.disjoin(Disjunction { expr, marks, sources }, &self.program);
             }
             Code::Bound(compare, operand) => match self.scalar(operand, env) {
                 Ok(datum) => {
@@ -503,7 +523,8 @@ impl Evaluator {
                             return;
                         }
                         let marks = vec![false; elements.len()];
-                        work.disjoin(Disjunction { expr, marks }, &self.program);
+                        let sources = Vec::new();
+                        work.disjoin(Disjunction { expr, marks, sources }, &self.program);
                     }
                     Err(fault) => self.hold(id, fault, &conjunct, work),
                 }
@@ -554,39 +575,5 @@ impl Evaluator {
             self.take_conjuncts(id, target, &conjunct, transparent, work);
         }
         true
-    }
-
-    pub(crate) fn permanent(&mut self, id: VertexId, depth: u32) -> Option<Fault> {
-        let id = self.unify(id);
-        if let Err(spent) = self.tick() {
-            return Some(self.heap.faults[spent.0 as usize].clone());
-        }
-        if let Some(fault) = self.heap.get(id).fault {
-            let fault = &self.heap.faults[fault.0 as usize];
-            if !fault.kind.is_incomplete() {
-                let mut fault = fault.clone();
-                fault.place = fault.place.or(Some(id));
-                return Some(fault);
-            }
-        }
-        // Alternatives have fields, what they are of has none.
-        if depth > self.budget.depth || self.heap.get(id).choice.is_some() {
-            return None;
-        }
-        for index in 0..self.heap.get(id).arcs.len() {
-            let arc = &self.heap.get(id).arcs[index];
-            let (vertex, presence) = (arc.vertex, arc.presence);
-            if presence == Presence::Optional {
-                continue;
-            }
-            let vertex = self.follow(vertex);
-            if matches!(self.heap.get(vertex).state, State::Running | State::Suspended) {
-                continue;
-            }
-            if let Some(fault) = self.permanent(vertex, depth + 1) {
-                return Some(fault);
-            }
-        }
-        None
     }
 }

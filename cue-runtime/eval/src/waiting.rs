@@ -440,12 +440,7 @@ impl Evaluator {
             return;
         }
         if let crate::heap::Source::Expr(expr, env) = conjunct.source {
-            let same = |it: &(ExprId, crate::heap::EnvId, crate::heap::Groups)| {
-                it.0 == expr && it.1 == env && it.2 == conjunct.groups
-            };
-            if let Some(at) = work.seen.iter().rposition(same) {
-                work.seen.remove(at);
-            }
+            work.seen.forget((expr, env), |groups| *groups == conjunct.groups);
         }
         work.held.push((conjunct.clone(), fault));
     }

@@ -3,7 +3,19 @@
 //! Whatever the two disagree on is spelled out: `\d` as `[0-9]`, `\Q…\E` as escaped characters,
 //! named groups as plain ones (names may repeat in Go), `{` without a count as a character.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use regex::Regex;
+use rustc_hash::FxHashMap;
+
+/// How many patterns are kept, and how long they may be: compiled they take far more.
+const MOST_KEPT: usize = 64;
+const LONGEST_KEPT: usize = 512;
+
+thread_local! {
+    static KEPT: RefCell<FxHashMap<String, Rc<Pattern>>> = RefCell::default();
+}
 
 /// A compiled expression of `=~`, `!~` and package `regexp`.
 #[derive(Clone, Debug)]
@@ -32,6 +44,24 @@ impl Pattern {
             .build()
             .map_err(|_| format!("error parsing regexp: expression too large: `{source}`"))?;
         Ok(Pattern { regex, names: parser.names })
+    }
+
+    /// The same, compiled once for many uses.
+    pub fn kept(source: &str) -> Result<Rc<Pattern>, String> {
+        KEPT.with_borrow_mut(|kept| {
+            if let Some(pattern) = kept.get(source) {
+                return Ok(pattern.clone());
+            }
+            let pattern = Rc::new(Pattern::new(source)?);
+            // Those of a schema are few; what builds patterns without end keeps none of them.
+            if kept.len() >= MOST_KEPT {
+                kept.clear();
+            }
+            if source.len() <= LONGEST_KEPT {
+                kept.insert(source.to_owned(), pattern.clone());
+            }
+            Ok(pattern)
+        })
     }
 
     /// Whether it matches anywhere in `text`.

@@ -1,5 +1,6 @@
 //! Package `regexp`.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use regex::Captures;
@@ -82,8 +83,8 @@ const MEMBERS: &[Member] = &[
     }),
 ];
 
-fn compile(args: &[Datum]) -> Result<Pattern, CallError> {
-    Pattern::new(arg::text(args, 0)?).map_err(CallError::permanent)
+fn compile(args: &[Datum]) -> Result<Rc<Pattern>, CallError> {
+    Pattern::kept(arg::text(args, 0)?).map_err(CallError::permanent)
 }
 
 fn no_match() -> CallError {

@@ -24,6 +24,16 @@ impl Compiler<'_> {
     ) -> ExprId {
         let mut lets = 0;
         let mut clashes = Vec::new();
+        // Where the fields of a name begin.
+        let mut fields: FxHashMap<Arc<str>, u32> = FxHashMap::default();
+        if decls.iter().any(|it| matches!(it, Decl::Let(..))) {
+            for decl in decls {
+                let Decl::Field(field) = decl else { continue };
+                let Some(name) = identifier(&field.label) else { continue };
+                let first = fields.entry(name).or_insert(u32::MAX);
+                *first = (*first).min(field.label_span.start);
+            }
+        }
         for decl in decls {
             match decl {
                 Decl::Field(field) => {
@@ -52,13 +62,7 @@ impl Compiler<'_> {
                     }
                 }
                 Decl::Let(name, _) => {
-                    let own = decls.iter().any(|it| match it {
-                        Decl::Field(field) => {
-                            identifier(&field.label).as_ref() == Some(&name.name)
-                                && field.label_span.start < name.span.start
-                        }
-                        _ => false,
-                    });
+                    let own = fields.get(&name.name).is_some_and(|it| *it < name.span.start);
                     let clash = own || self.bound_to_let(&name.name) == Some(false);
                     if clash && &*name.name != "_" {
                         clashes.push((name.name.clone(), self.let_span(name)));

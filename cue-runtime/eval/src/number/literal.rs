@@ -5,6 +5,7 @@ use std::fmt;
 use num_bigint::BigUint;
 
 use super::arithmetic::EXPONENT_LIMIT;
+use super::digits;
 use super::{Form, Number, NumberKind, Parts, power_of_ten};
 
 /// What is wrong with a number literal; the text is CUE's.
@@ -201,7 +202,7 @@ fn multiplied(
     power: u32,
     factor: u32,
 ) -> Result<Number, LiteralError> {
-    let digits = BigUint::parse_bytes(digits, 10).unwrap_or_default();
+    let digits = digits::read(digits).unwrap_or_default();
     let product = digits * BigUint::from(factor).pow(power);
     let scale = power_of_ten(u32::try_from(decimals).unwrap_or(u32::MAX).min(1 << 20));
     let whole = &product / &scale;
@@ -224,7 +225,7 @@ fn assemble(kind: NumberKind, digits: &[u8], exponent: i64, decimals: i64) -> Nu
     {
         return Number::int(small);
     }
-    let coefficient = BigUint::parse_bytes(digits, 10).unwrap_or_default();
+    let coefficient = digits::read(digits).unwrap_or_default();
     let mut scale = exponent - decimals;
     // What the original does with a literal beyond its limits: the exponent is forgotten.
     if exponent.abs() > EXPONENT_LIMIT {

@@ -10,6 +10,7 @@
 
 mod arithmetic; // + - * / and div mod quo rem, rounding
 mod elementary; // exp, ln, pow, cbrt to 34 digits
+mod digits; // many digits at once
 mod literal; // CUE number literals, JSON numbers
 mod text; // decimal text and its CUE and YAML variants
 
