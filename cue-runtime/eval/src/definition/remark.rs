@@ -11,12 +11,25 @@ const TAB: usize = 8;
 
 /// The text as the formatter aligns it, then with what it would not take.
 pub(crate) fn laid_out(text: &str, style: cue_syntax::Style) -> String {
-    let (tree, errors) = cue_syntax::parse_tree(text);
-    if !errors.is_empty() {
+    let Some(text) = formatted(text, style) else {
         return text.replace(BOTTOM, "_|_");
+    };
+    if text.contains(BOTTOM) { with_remarks(&text) } else { text }
+}
+
+/// The text as the formatter has it; experiments that it needs need not be asked for.
+fn formatted(text: &str, style: cue_syntax::Style) -> Option<String> {
+    const ASKED: &str = "@experiment(try,explicitopen,aliasv2)\n\n";
+    let (tree, errors) = cue_syntax::parse_tree(text);
+    if errors.is_empty() {
+        return Some(cue_syntax::format_tree(&tree, style));
+    }
+    let (tree, errors) = cue_syntax::parse_tree(&format!("{ASKED}{text}"));
+    if !errors.is_empty() {
+        return None;
     }
     let text = cue_syntax::format_tree(&tree, style);
-    if text.contains(BOTTOM) { with_remarks(&text) } else { text }
+    text.strip_prefix(ASKED).map(str::to_owned)
 }
 
 /// A list that began on a line with a remark: its lines are one level deeper until it ends.
@@ -90,7 +103,9 @@ fn with_remarks(text: &str) -> String {
                 let inline = end.is_some_and(|it| it.trim_start().starts_with("}, "));
                 let around = all[..index].iter().rfind(|it| tabs(it) < own && !it.is_empty());
                 let in_list = around.is_some_and(|it| opens_list(it).is_some());
-                deeper = inline.then_some((own, 1 + usize::from(in_list)));
+                // An element that begins its own line is not deeper.
+                let apart = around.is_some_and(|it| it.ends_with('['));
+                deeper = (inline && !apart).then_some((own, 1 + usize::from(in_list)));
             }
             rest = after;
             if rest.is_empty() {
