@@ -10,6 +10,10 @@ use crate::heap::{Test, VertexId};
 use crate::number::Number;
 use crate::operators::range;
 
+/// The greatest values of floats.
+const FLOAT32: &str = "3.40282346638528859811704183484516925440e+38";
+const FLOAT64: &str = "1.797693134862315708145274237317043567981e+308";
+
 /// A bound on one side.
 type Limit = (Compare, Number);
 
@@ -41,6 +45,16 @@ impl Evaluator {
                         rest.push((place, text));
                     }
                 }
+                Test::Range(name @ ("float32" | "float64")) if whole => {
+                    let limit = if *name == "float32" { FLOAT32 } else { FLOAT64 };
+                    let both =
+                        (Number::parse_signed(&format!("-{limit}")), Number::parse_signed(limit));
+                    let (Ok(least), Ok(most)) = both else { return self.constraint(id) };
+                    tighten(&mut low, (Compare::GreaterEqual, least));
+                    tighten(&mut high, (Compare::LessEqual, most));
+                    sides[0].get_or_insert(place);
+                    sides[1].get_or_insert(place);
+                }
                 Test::Range("uint") => {
                     tighten(&mut low, (Compare::GreaterEqual, Number::int(0)));
                     sides[0].get_or_insert(place);
@@ -60,7 +74,11 @@ impl Evaluator {
         if low.is_none() && high.is_none() && rest.is_empty() {
             return self.constraint(id);
         }
-        let named = |it: &(Test, _)| !matches!(it.0, Test::Range("rune"));
+        let named = |it: &(Test, _)| match it.0 {
+            Test::Range("rune") => false,
+            Test::Range("float32" | "float64") => !whole,
+            _ => true,
+        };
         if vertex.tests.len() == 1 && vertex.tests.iter().all(named) {
             return self.constraint(id);
         }

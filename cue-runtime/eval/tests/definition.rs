@@ -143,3 +143,22 @@ fn names_that_fields_have_are_taken() {
         "x: [y_1=string]: y_1\nq: [for y in [1] {\n\ty\n}]\n",
     );
 }
+
+#[test]
+fn elements_keep_what_is_said_of_their_clauses() {
+    let text = "b: int\nl: [\n\t// one\n\tif b > 2 {1},\n\t// two\n\t2,\n]\n";
+    check(text, "b: int\nl: [\n\t// one\n\tif b > 2 {\n\t\t1\n\t}, 2]\n");
+}
+
+#[test]
+fn labels_behind_aliases_stay_in_quotes() {
+    check("a: \"x\"\nC=\"\\(a)\": 5\nc: C\n", "a:     \"x\"\nC=\"x\": 5\nc:     C\n");
+}
+
+#[test]
+fn elements_on_lines_of_their_own_are_no_deeper() {
+    check(
+        "x: _\nl: [\n\tif x.y != _|_ {\n\t\tx.y\n\t}, 0][0]\n",
+        "x: _\nl: [\n\tif x.y != _|_ // explicit error (_|_ literal) in source\n\t{\n\t\tx.y\n\t}, 0][0]\n",
+    );
+}

@@ -129,3 +129,17 @@ fn a_part_that_names_packages_is_a_file() {
     let text = it.declared(id, show, Names::Replaced);
     assert_eq!(text, "import \"strings\"\n\nb: strings.MinRunes(2)\n");
 }
+
+#[test]
+fn floats_that_are_whole_have_the_bounds_of_both() {
+    check(
+        "a: float64 & int & >0\nb: float64\nc: int & float64 & <7\n",
+        "a: uint & >0 & <=1.797693134862315708145274237317043567981e+308\nb: float64\nc: int & >=-1.797693134862315708145274237317043567981e+308 & <7\n",
+    );
+}
+
+#[test]
+fn what_experiments_allow_is_laid_out_too() {
+    let text = "@experiment(explicitopen)\n\na: {\n\tx: int\n}\nb: f(a)...\nf: _\n";
+    check(text, "a: {\n    x: int\n}\nb: f(a)...\nf: _\n");
+}

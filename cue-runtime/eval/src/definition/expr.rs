@@ -80,7 +80,17 @@ impl<'a> Printer<'a> {
                             ExprKind::Comprehension(clauses, body) => {
                                 let start = inner.span.start as usize;
                                 let between = source.get(last..start).unwrap_or_default();
-                                let line = if between.contains('\n') { "\n" } else { "" };
+                                let mut line = String::new();
+                                if between.contains('\n') {
+                                    line.push('\n');
+                                    // Of comments of elements only those above clauses stay.
+                                    let kept = self.docs == Docs::Kept;
+                                    let docs = kept.then(|| above(&source, inner.span).0);
+                                    for doc in docs.into_iter().flatten() {
+                                        let gap = if doc.is_empty() { "" } else { " " };
+                                        line.push_str(&format!("//{gap}{doc}\n"));
+                                    }
+                                }
                                 let (clauses, body) = self.clauses(clauses, body, scope, file);
                                 format!("{line}{clauses} {}", body.text())
                             }
@@ -387,6 +397,10 @@ impl<'a> Printer<'a> {
                 }
             }
             AstLabel::Interpolated(label) => match self.computed(label, scope, file) {
+                // Behind an alias labels that were in quotes stay so.
+                Some(known) if field.alias.is_some() && !known.starts_with('"') => {
+                    Datum::text(known).cue_text()
+                }
                 Some(known) => known,
                 None => self.expr(label, scope, file).text(),
             },
