@@ -177,7 +177,11 @@ impl Evaluator {
         if conjuncts.is_empty() && self.heap.get(target).is_list {
             self.take_elements(id, target);
         }
-        if !self.tasks.is_empty() {
+        // What a struct embeds of its own fields may add to these (S-25).
+        let own = conjunct.close_as.is_some()
+            && self.heap.get(id).picks.is_empty()
+            && self.is_ancestor(id, target);
+        if own || self.growing(target).or_else(|| self.running(target)).is_some() {
             self.subscribe(id, target, conjunct, transparent);
         }
         for inner in conjuncts.into_iter().rev() {

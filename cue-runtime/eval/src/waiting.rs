@@ -274,9 +274,6 @@ impl Evaluator {
         conjunct: &Conjunct,
         transparent: bool,
     ) {
-        if self.running(target).is_none() && self.growing(target).is_none() {
-            return;
-        }
         let copies = self.copies.entry(id).or_default();
         if !copies.contains(&target) {
             copies.push(target);

@@ -159,6 +159,19 @@ fn a_folder_is_a_package_with_its_module() {
 }
 
 #[test]
+fn an_import_names_one_package_of_several_in_a_folder() {
+    let folder = folder(&[
+        ("cue.mod/module.cue", "module: \"own.test/m@v0\"\nlanguage: version: \"v0.17.0\"\n"),
+        ("a/a.cue", "package a\n\nimport \"own.test/m/b:left\"\n\nleft\nz: 3\n"),
+        ("b/left.cue", "package left\n\nimport \"own.test/m/b:right\"\n\nx: right.x\n"),
+        ("b/right.cue", "package right\n\nx: 1\n"),
+    ]);
+    let it = request(Verb::Export, folder.path(), &["a"]);
+    let text = "{\n    \"x\": 1,\n    \"z\": 3\n}\n";
+    assert_eq!(play(&it, folder.path()).as_deref(), Ok(text));
+}
+
+#[test]
 fn files_are_formatted_in_place_once() {
     let folder = folder(&[("x.cue", "a:1\n"), ("sub/y.cue", "b:  {c:   2}\n")]);
     let all = [format!("{}/...", folder.path().display())];
