@@ -27,5 +27,6 @@ pub use self::definitions::{Definitions, Lookup, Versions, candidates, label_typ
 pub use self::error::{Error, Part};
 pub(crate) use self::library::OPEN;
 pub use self::library::{File, Library, Template};
+pub(crate) use self::process::missing_package;
 pub use self::process::{Actor, NoActor, Output, Process, Product, Templates, object_error};
 pub use self::stamp::Placed;

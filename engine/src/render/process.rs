@@ -403,10 +403,7 @@ fn refused(part: &Part, spec: &ProgramSpec, diagnostics: Vec<Diagnostic>) -> Err
     let template = spec.sources.first().map_or("", |it| it.text.as_str());
     let mut found = Vec::new();
     let mut others = Vec::new();
-    let missing = |it: &Diagnostic| {
-        let path = it.message.strip_prefix("cannot find package \"")?.strip_suffix('"')?;
-        Some(path.to_owned())
-    };
+    let missing = |it: &Diagnostic| missing_package(&it.message).map(str::to_owned);
     let packages: Vec<String> = diagnostics.iter().filter_map(missing).collect();
     for mut it in diagnostics {
         if let Some(package) = missing(&it) {
@@ -433,6 +430,14 @@ fn refused(part: &Part, spec: &ProgramSpec, diagnostics: Vec<Diagnostic>) -> Err
     } else {
         Error::Compile { part: part.clone(), diagnostics: others }
     }
+}
+
+/// The package that an error is about, if it is that there is none.
+pub(crate) fn missing_package(message: &str) -> Option<&str> {
+    let unknown = message
+        .strip_prefix("import failed: cannot find package \"")
+        .or_else(|| message.strip_suffix(" undefined")?.strip_prefix("builtin package \""))?;
+    unknown.split('"').next()
 }
 
 /// Whether a reference that is not found is the name of an import: that is said of its package already.
@@ -578,6 +583,26 @@ pub fn object_error(value: Option<&Value>) -> Option<String> {
             (!named).then(|| {
                 format!("Object 'Kind' is missing in '{}'", crate::revision::canonical::text(value))
             })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::missing_package;
+
+    /// The words of cue-eval, which tells of packages that are nowhere in two ways (C-20).
+    #[test]
+    fn missing_packages_are_known_by_their_errors() {
+        for (message, package) in [
+            ("builtin package \"kube/apps/v1\" undefined", Some("kube/apps/v1")),
+            (
+                "import failed: cannot find package \"a.b/c\": cannot find module providing package a.b/c",
+                Some("a.b/c"),
+            ),
+            ("reference \"kube\" not found", None),
+        ] {
+            assert_eq!(missing_package(message), package, "{message}");
         }
     }
 }

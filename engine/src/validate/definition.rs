@@ -4,7 +4,7 @@ use cue_session::{Concreteness, Diagnostic, Error as CueError, Fault};
 
 use crate::api::names::annotation;
 use crate::api::{Definition, DefinitionKind, DefinitionRevision};
-use crate::render::{Templates, place};
+use crate::render::{Templates, missing_package, place};
 use crate::revision::definition_hash;
 
 /// Why a definition is refused, if it is; `revisions` are those of its namespace.
@@ -115,9 +115,8 @@ fn first_error(template: &str, templates: Templates<'_>) -> Result<Option<String
         Err(CueError::Fault(fault)) => return Err(fault),
     };
     let text = |it: &Diagnostic| {
-        let unknown = it.message.strip_prefix("cannot find package ");
-        if let Some(package) = unknown {
-            return format!("builtin package {package} undefined");
+        if let Some(package) = missing_package(&it.message) {
+            return format!("builtin package {package:?} undefined");
         }
         let path = if it.path.is_empty() && it.message.starts_with("reference ") {
             place::path(template, it.positions.first())
