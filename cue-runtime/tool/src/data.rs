@@ -51,6 +51,8 @@ impl Encoding {
     }
 }
 
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// The values in a file of data: one, but for streams.
 pub(crate) fn read(encoding: Encoding, file: &str, bytes: &[u8]) -> Result<Vec<Datum>, Diagnostic> {
     let json_error = |error: cue_eval::encode::DecodeError| {
@@ -60,6 +62,7 @@ pub(crate) fn read(encoding: Encoding, file: &str, bytes: &[u8]) -> Result<Vec<D
     };
     match encoding {
         Encoding::Json => {
+            let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
             Ok(vec![json::decode(bytes, json::Values::One).map_err(json_error)?.to_datum()])
         }
         Encoding::JsonLines => {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cue_eval::builtin::Datum;
 use cue_session::{Package, Source};
+use cue_syntax::ast::{Decl, ExprKind, Label};
 
 use crate::data::{self, Encoding};
 use crate::{Error, diagnostic, tags};
@@ -94,7 +95,7 @@ impl Load {
                 }
             }
         }
-        if let Some(module) = module_of(arguments) {
+        if let Some(module) = module_of(arguments)? {
             module.imports(&mut loaded)?;
         }
         loaded.package = loaded.sources.iter().find_map(|it| package(&it.text));
@@ -213,16 +214,58 @@ struct Module {
     path: String,
 }
 
-fn module_of(arguments: &[String]) -> Option<Module> {
+/// The language that is spoken here: major, minor and patch.
+const LANGUAGE: [u64; 3] = [0, 17, 1];
+
+/// The module the arguments are in, if any.
+///
+/// # Errors
+/// It does not say which language it is written in, or says a later one (cue-errors 1.15).
+fn module_of(arguments: &[String]) -> Result<Option<Module>, Error> {
     let first = arguments.iter().find(|it| *it != "-").map_or(".", String::as_str);
-    let start = fs::canonicalize(first).ok()?;
-    let root = start.ancestors().find(|it| it.join("cue.mod").is_dir())?.to_owned();
-    let text = fs::read_to_string(root.join("cue.mod/module.cue")).ok()?;
-    let line = text.lines().find_map(|it| it.trim().strip_prefix("module:"))?;
-    let path = line.trim().trim_matches('"');
+    let Ok(start) = fs::canonicalize(first) else { return Ok(None) };
+    let Some(root) = start.ancestors().find(|it| it.join("cue.mod").is_dir()) else {
+        return Ok(None);
+    };
+    let Ok(text) = fs::read_to_string(root.join("cue.mod/module.cue")) else { return Ok(None) };
+    let file = cue_syntax::parse_file(&text).file;
+    let refused = |message: String| Error::Request(message);
+    let Some(version) = declared(&file.decls, &["language", "version"]) else {
+        let message = "no language version declared in module.cue; run 'cue mod fix'";
+        return Err(refused(message.to_owned()));
+    };
+    let numbers = version.trim_start_matches('v').split(['.', '-', '+']);
+    let numbers: Vec<u64> = numbers.map_while(|it| it.parse().ok()).collect();
+    if numbers.as_slice() > LANGUAGE.as_slice() {
+        let [major, minor, patch] = LANGUAGE;
+        return Err(refused(format!(
+            "language version {version:?} declared in module.cue is too new for current \
+             language version \"v{major}.{minor}.{patch}\""
+        )));
+    }
+    let Some(path) = declared(&file.decls, &["module"]) else { return Ok(None) };
     // The major version is not part of import paths.
-    let path = path.split('@').next().unwrap_or(path).to_owned();
-    Some(Module { root, path })
+    let path = path.split('@').next().unwrap_or(&path).to_owned();
+    Ok(Some(Module { root: root.to_owned(), path }))
+}
+
+/// The string at a path of plain labels.
+fn declared(decls: &[Decl], path: &[&str]) -> Option<String> {
+    let (label, rest) = path.split_first()?;
+    decls.iter().find_map(|it| {
+        let Decl::Field(field) = it else { return None };
+        let name = match &field.label {
+            Label::Ident(it) => &*it.name,
+            Label::String(it, _) => it,
+            _ => return None,
+        };
+        match &field.value.kind {
+            _ if name != *label => None,
+            ExprKind::String(text) if rest.is_empty() => Some(text.to_string()),
+            ExprKind::Struct(inner) => declared(inner, rest),
+            _ => None,
+        }
+    })
 }
 
 impl Module {

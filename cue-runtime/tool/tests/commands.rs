@@ -159,6 +159,29 @@ fn a_folder_is_a_package_with_its_module() {
 }
 
 #[test]
+fn a_module_says_which_language_it_is_written_in() {
+    for (module, wanted) in [
+        ("", "no language version declared in module.cue; run 'cue mod fix'"),
+        (
+            "module: \"own.test/m@v0\"\nlanguage: version: \"v0.18.0\"\n",
+            "language version \"v0.18.0\" declared in module.cue is too new for current \
+             language version \"v0.17.1\"",
+        ),
+    ] {
+        let folder = folder(&[("cue.mod/module.cue", module), ("a/a.cue", "package a\nx: 1\n")]);
+        let it = request(Verb::Export, folder.path(), &["a"]);
+        assert_eq!(play(&it, folder.path()), Err(wanted.to_owned()));
+    }
+}
+
+#[test]
+fn json_may_begin_with_a_byte_order_mark() {
+    let folder = folder(&[("d.json", "\u{feff}{\"a\": 1}")]);
+    let it = request(Verb::Export, folder.path(), &["d.json"]);
+    assert_eq!(play(&it, folder.path()).as_deref(), Ok("{\n    \"a\": 1\n}\n"));
+}
+
+#[test]
 fn an_import_names_one_package_of_several_in_a_folder() {
     let folder = folder(&[
         ("cue.mod/module.cue", "module: \"own.test/m@v0\"\nlanguage: version: \"v0.17.0\"\n"),
