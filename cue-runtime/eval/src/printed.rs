@@ -74,6 +74,8 @@ struct Later {
     imports: Vec<String>,
     /// Lists around what is being written.
     lists: usize,
+    /// An optional field is being written.
+    optional: bool,
 }
 
 const SOURCE: &str = "__source_";
@@ -281,7 +283,18 @@ impl Evaluator {
             }
             let _ =
                 write!(out, "{indent}{}{}: ", self.field_label(arc.label), marker(arc.presence));
-            self.write_value(arc.vertex, show, out, depth, later);
+            let optional = arc.presence == Presence::Optional;
+            // Types that name themselves have no end: within them they are named.
+            let named =
+                if optional && later.optional { self.source_of(arc.vertex) } else { Vec::new() };
+            if named.is_empty() {
+                let within = later.optional;
+                later.optional |= optional;
+                self.write_value(arc.vertex, show, out, depth, later);
+                later.optional = within;
+            } else {
+                self.write_source(named, out, depth, later);
+            }
             if show.has(Show::ATTRIBUTES) {
                 for notes in &arc.notes {
                     for (name, body) in &self.program.notes[*notes as usize].attributes {

@@ -143,3 +143,16 @@ fn what_experiments_allow_is_laid_out_too() {
     let text = "@experiment(explicitopen)\n\na: {\n\tx: int\n}\nb: f(a)...\nf: _\n";
     check(text, "a: {\n    x: int\n}\nb: f(a)...\nf: _\n");
 }
+
+/// A type that names itself twice has as many values as a tree has leaves; one level of them tells all.
+#[test]
+fn types_that_name_themselves_are_named_within_themselves() {
+    let budget = Budget { ticks: 100_000, depth: 100, bytes: 50 << 20 };
+    let text = "#Tree: {value: int, left?: #Tree, right?: #Tree}\ntree: #Tree & {left: value: 2}\n";
+    let program = compile_text(text).expect("it compiles");
+    let mut it = Evaluation::start(Arc::new(program), &[], budget);
+    let id = it.find("tree.left").expect("it evaluates").expect("it is there");
+    let again = "{\n\tvalue:  int\n\tleft?:  #Tree\n\tright?: #Tree\n}\n";
+    let wanted = format!("value: 2\nleft?: {again}right?: {again}");
+    assert_eq!(it.syntax(id, Style::Definition), wanted);
+}
