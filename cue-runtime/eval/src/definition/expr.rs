@@ -429,10 +429,9 @@ impl<'a> Printer<'a> {
         let attributes =
             field.attributes.iter().map(|it| format!("@{}({})", it.name, it.body)).collect();
         let label = format!("{alias}{label}{}", marker(field.marker));
-        let apart = is_apart(&self.files[file].1, field);
         Item::Field(Declared {
             docs,
-            apart,
+            apart: field.apart,
             label,
             alias: value_alias,
             value,
@@ -472,11 +471,6 @@ pub(super) fn class(expr: &Expr, scope: &Rc<Scope>) -> u8 {
         ExprKind::Struct(_) | ExprKind::List(_) => 5,
         _ => 4,
     }
-}
-
-/// Whether an empty line stands above the comment of a field.
-pub(super) fn is_apart(source: &str, field: &Field) -> bool {
-    above(source, field.span).1
 }
 
 /// The comment directly above a declaration, and whether an empty line stands above it.

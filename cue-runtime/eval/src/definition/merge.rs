@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use crate::definition::Printer;
 use crate::definition::constant::{is_constant, strip, together};
-use crate::definition::expr::{is_apart, label_text, marker};
+use crate::definition::expr::{label_text, marker};
 use crate::definition::linked::Frame;
 use crate::definition::out::{Declared, Item, Out};
 use crate::definition::scope::{Bound, LetValue, Scope};
@@ -290,7 +290,7 @@ impl<'a> Printer<'a> {
             && self.docs == Docs::Kept
             && !merged.docs.contains(&field.docs);
         if !field.docs.is_empty() && kept {
-            merged.apart |= merged.docs.is_empty() && is_apart(&self.files[file].1, field);
+            merged.apart |= merged.docs.is_empty() && field.apart;
             merged.docs.push(field.docs.clone());
         }
         merged.documented |= braces == Braces::Written && !field.docs.is_empty();
