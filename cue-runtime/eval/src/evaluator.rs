@@ -8,7 +8,6 @@ use crate::builtin::Datum;
 use crate::crowds::Crowd;
 use crate::error::{Fault, Kind};
 use crate::heap::{Conjunct, EnvId, EnvKind, FaultId, Heap, Source, State, VertexId};
-use crate::kept::Kept;
 use crate::operators::Answer;
 use crate::program::{At, Code, ExprId, Label, LabelKind, Labels, Presence, Program};
 use crate::waiting::{Copied, Suspended, Tasks};
@@ -86,8 +85,6 @@ pub(crate) struct Evaluator {
     pub(crate) epoch: u64,
     /// Structs whose fields were evaluated from the beginning, or from the end (`true`).
     pub(crate) chains: FxHashSet<(VertexId, Option<Label>, bool)>,
-    /// Data of long lists.
-    pub(crate) kept: FxHashMap<VertexId, Kept>,
     /// Vertices with many conjuncts: where these are.
     pub(crate) crowds: FxHashMap<VertexId, Crowd>,
     /// Who shares a vertex.
@@ -160,7 +157,6 @@ impl Evaluator {
             inbox: Vec::new(),
             epoch: 0,
             chains: FxHashSet::default(),
-            kept: FxHashMap::default(),
             crowds: FxHashMap::default(),
             sharers: FxHashMap::default(),
             definitions: FxHashMap::default(),

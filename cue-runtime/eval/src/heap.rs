@@ -398,8 +398,6 @@ pub(crate) struct Heap {
     pub(crate) ways: Vec<Way>,
     /// Position `n` is at `n - 1`.
     crossed: Vec<Crossed>,
-    /// How often a vertex was to be evaluated anew.
-    pub(crate) resets: u32,
 }
 
 impl Heap {
@@ -515,7 +513,6 @@ impl Heap {
 
     /// Forgets what evaluation found, so that it is done again with more conjuncts.
     pub(crate) fn reset(&mut self, id: VertexId) {
-        self.resets += 1;
         let vertex = self.get_mut(id);
         let kept = std::mem::take(&mut vertex.conjuncts);
         let (parent, label, frozen) = (vertex.parent, vertex.label, vertex.frozen);

@@ -24,7 +24,6 @@ mod arcs; // what a vertex gets: conjuncts, fields, patterns
 mod unify; // conjuncts -> arcs, scalars
 mod sharing; // vertices that are references and nothing else
 mod reference; // what a vertex takes from another
-mod kept; // long lists as data, made once
 mod crowds; // vertices with many conjuncts
 mod chains; // long chains of references
 mod tasks; // computed fields, comprehensions

@@ -118,9 +118,7 @@ impl Evaluator {
         self.range_over(id, at)?;
         match parameter.pass {
             Pass::Numbers | Pass::Strings => self.elements_as(id, parameter.pass, place, function),
-            Pass::Scalar | Pass::Data => {
-                self.datum_again(id).map_err(|it| self.in_call(it, function))
-            }
+            Pass::Scalar | Pass::Data => self.datum(id).map_err(|it| self.in_call(it, function)),
             Pass::Live => {
                 let elements = self.handles_of(Value::Vertex(id), at)?;
                 Ok(Datum::list(elements))
