@@ -7,14 +7,15 @@ use serde_json::{Value, json};
 use crate::Cx;
 use crate::cluster::{Deletion, Id, Part};
 use crate::object::{
-    active, available, count, deleting, generate, hash, name, number, pod, pod_id, pods_of, ready,
+    active, available, count, deleting, generate, name, number, pod, pod_id, pods_of, ready,
     reference, set, text, uid,
 };
 
-const REVISION: &str = "controller-revision-hash";
+use crate::revision::{self, LABEL as REVISION};
 
 pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, object: &Value) {
-    let revision = hash(&object["spec"]["template"], 0);
+    let recorded = revision::record(cx, id, "DaemonSet", object);
+    let revision = recorded.hash;
     let nodes: Vec<Value> = cx
         .cluster
         .list("", "nodes", "")
@@ -71,8 +72,17 @@ pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, object: &Value) {
         count(&mut status, "updatedNumberScheduled", updated);
         count(&mut status, "numberAvailable", are_available);
         count(&mut status, "numberUnavailable", nodes.len().saturating_sub(are_available));
+        if recorded.collisions > 0 {
+            set(&mut status, &["collisionCount"], json!(recorded.collisions));
+        }
         set(it, &["status"], status);
     });
+    if !deleting(object) {
+        let labelled = |it: &Value| it["metadata"]["labels"][REVISION].clone();
+        revision::forget(cx, id, object, &|it| {
+            labelled(it) == json!(revision) || pods.iter().any(|pod| labelled(pod) == labelled(it))
+        });
+    }
 }
 
 const TERMS: &str = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchFields/0/values/0";

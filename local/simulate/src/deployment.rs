@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use crate::Cx;
 use crate::cluster::{Deletion, Id, Part};
 use crate::object::{
-    Times, condition, controlled_by, controller_of, count, deleting, hash, name, number,
-    put_condition, reference, selects, set, text, time, unset,
+    Times, condition, controlled_by, controller_of, count, deleting, name, number, put_condition,
+    reference, selects, set, text, time, unset,
 };
 
 const REVISION: &str = "deployment.kubernetes.io/revision";
@@ -153,8 +153,8 @@ fn mark(cx: &Cx<'_>, id: &Id, object: &Value, revision: &str) {
 }
 
 fn create(cx: &mut Cx<'_>, id: &Id, object: &Value, sets: &[Value], plan: &Plan) -> Option<String> {
-    let collisions = number(object, "/status/collisionCount");
-    let hash = hash(&template(object), collisions);
+    let collisions = object.pointer("/status/collisionCount").and_then(Value::as_i64);
+    let hash = crate::revision::hash(&template(object), collisions);
     let named = format!("{}-{hash}", id.name);
     let next = (sets.iter().map(revision).max().unwrap_or(0) + 1).to_string();
     let mut annotations = annotations(object, plan);
@@ -185,7 +185,7 @@ fn create(cx: &mut Cx<'_>, id: &Id, object: &Value, sets: &[Value], plan: &Plan)
         }
         Err(error) if error.code == 409 => {
             let _gone = cx.cluster.modify(id, Part::Status, &mut |it| {
-                set(it, &["status", "collisionCount"], json!(collisions + 1));
+                set(it, &["status", "collisionCount"], json!(collisions.unwrap_or_default() + 1));
             });
             None
         }

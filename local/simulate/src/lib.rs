@@ -25,6 +25,7 @@ pub mod plane; // the controllers on a plane in this process
 mod queue; // what to look at next, now or later
 mod quota; // ResourceQuotas
 mod replicaset; // ReplicaSets
+mod revision; // names of revisions, ControllerRevisions
 mod role; // ClusterRoles made of others
 mod run; // events in, reconciles out
 mod statefulset; // StatefulSets

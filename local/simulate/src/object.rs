@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::cluster::Id;
 
 /// Characters of generated names.
-const SAFE: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+pub(crate) const SAFE: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 
 pub(crate) fn now() -> String {
     Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true)
@@ -133,32 +133,6 @@ pub(crate) fn suffix() -> String {
     (0..5)
         .filter_map(|_| SAFE.get(random.random_range(0..SAFE.len())).map(|it| char::from(*it)))
         .collect()
-}
-
-/// A short stable hash in the alphabet of names. Maps are read in key order.
-pub(crate) fn hash(value: &Value, salt: i64) -> String {
-    use sha2::Digest;
-    let mut digest = sha2::Sha256::new();
-    digest.update(sorted(value).to_string());
-    digest.update(salt.to_string());
-    let bytes = digest.finalize();
-    bytes
-        .iter()
-        .take(10)
-        .filter_map(|byte| SAFE.get(usize::from(*byte) % SAFE.len()).map(|it| char::from(*it)))
-        .collect()
-}
-
-fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Object(fields) => {
-            let mut all: Vec<_> = fields.iter().filter(|(_, it)| !it.is_null()).collect();
-            all.sort_by_key(|(key, _)| key.as_str());
-            Value::Object(all.into_iter().map(|(key, it)| (key.clone(), sorted(it))).collect())
-        }
-        Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
-        scalar => scalar.clone(),
-    }
 }
 
 /// The pod of a template.

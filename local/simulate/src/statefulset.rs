@@ -5,22 +5,22 @@ use serde_json::{Value, json};
 use crate::Cx;
 use crate::cluster::{Deletion, Id, Part};
 use crate::object::{
-    active, available, count, deleting, ended, hash, name, number, pod, pod_id, pods_of, ready,
+    active, available, count, deleting, ended, name, number, pod, pod_id, pods_of, ready,
     reference, set, text, uid,
 };
 
-const REVISION: &str = "controller-revision-hash";
+use crate::revision::{self, LABEL as REVISION};
 
 fn ordinal(id: &Id, pod: &Value) -> Option<i64> {
     name(pod).strip_prefix(&format!("{}-", id.name))?.parse().ok()
 }
 
 pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, object: &Value) {
-    let revision = format!("{}-{}", id.name, hash(&object["spec"]["template"], 0));
+    let recorded = revision::record(cx, id, "StatefulSet", object);
+    let revision = recorded.name;
     let wanted = object.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1);
     let start = number(object, "/spec/ordinals/start");
     if !deleting(object) {
-        record(cx, id, object, &revision);
         advance(cx, id, object, &revision, start, wanted);
     }
     let pods = pods_of(cx.cluster, id, object);
@@ -51,27 +51,18 @@ pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, object: &Value) {
         count(&mut status, "updatedReplicas", updated);
         set(&mut status, &["currentRevision"], json!(current));
         set(&mut status, &["updateRevision"], json!(revision));
-        set(&mut status, &["collisionCount"], json!(0));
+        set(&mut status, &["collisionCount"], json!(recorded.collisions));
         set(it, &["status"], status);
     });
-}
-
-fn record(cx: &Cx<'_>, id: &Id, object: &Value, revision: &str) {
-    let at = id.beside("apps", "controllerrevisions", revision);
-    if cx.cluster.get(&at).is_some() {
-        return;
+    if !deleting(object) {
+        let current = text(object, "/status/currentRevision");
+        revision::forget(cx, id, object, &|it| {
+            let named = name(it);
+            named == current
+                || named == revision
+                || pods.iter().any(|pod| pod["metadata"]["labels"][REVISION] == json!(named))
+        });
     }
-    let count = cx
-        .cluster
-        .list("apps", "controllerrevisions", &id.namespace)
-        .iter()
-        .filter(|it| crate::object::controlled_by(it, object))
-        .count();
-    let body = json!({"apiVersion": "apps/v1", "kind": "ControllerRevision",
-        "metadata": {"name": revision, "namespace": id.namespace, "labels": object["spec"]["template"]["metadata"]["labels"],
-            "ownerReferences": [reference("apps/v1", "StatefulSet", object)]},
-        "data": {"spec": {"template": object["spec"]["template"]}}, "revision": count + 1});
-    let _exists = cx.cluster.create(&at, body);
 }
 
 fn advance(cx: &Cx<'_>, id: &Id, object: &Value, revision: &str, start: i64, wanted: i64) {

@@ -51,6 +51,10 @@ async fn wait(
     }
 }
 
+// What the first template is named by.
+const DEPLOYED: &str = "web-5c95f8d4c6";
+const KEPT: &str = "web-56d4757b69";
+
 fn template(image: &str) -> Value {
     json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "web", "image": image}]}})
 }
@@ -194,4 +198,45 @@ async fn a_daemon_set_follows_new_nodes() {
         wait(&plane, "apps/v1", "daemonsets", "default", "d", scheduled(2)).await;
     })
     .await;
+}
+
+// The names are what Kubernetes 1.36 gives these templates on a cluster.
+#[tokio::test]
+async fn templates_are_kept_as_revisions_with_the_names_of_kubernetes() {
+    with_plane(|plane| async move {
+        create(&plane, "apps/v1", "deployments", "default", deployment("registry.local/web:1", 0));
+        for (plural, kind) in [("statefulsets", "StatefulSet"), ("daemonsets", "DaemonSet")] {
+            let object = json!({"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "web", "namespace": "default"},
+                "spec": {"selector": {"matchLabels": {"app": "web"}}, "revisionHistoryLimit": 1, "template": template("registry.local/web:1")}});
+            create(&plane, "apps/v1", plural, "default", object);
+        }
+        wait(&plane, "apps/v1", "replicasets", "default", DEPLOYED, |it| !it.is_null()).await;
+        let handle = plane.handle("test");
+        for (plural, first) in [("statefulsets", KEPT), ("daemonsets", DEPLOYED)] {
+            let number = |n: i64| move |it: &Value| it["revision"] == json!(n);
+            let it = wait(&plane, "apps/v1", "controllerrevisions", "default", first, number(1)).await;
+            assert_eq!(it["data"]["spec"]["template"]["$patch"], "replace");
+            let target = handle.target("apps/v1", plural, "default", "web").expect("known");
+            let image = |image: &str| {
+                let seen = handle
+                    .modify(&target, |it| it["spec"]["template"]["spec"]["containers"][0]["image"] = json!(image))
+                    .expect("changed");
+                seen["metadata"]["generation"].clone()
+            };
+            let observed = async |generation: Value| {
+                wait(&plane, "apps/v1", plural, "default", "web", |it| {
+                    it["status"]["observedGeneration"] == generation && it["status"]["collisionCount"].as_i64().unwrap_or(0) == 0
+                }).await
+            };
+            observed(image("registry.local/web:2")).await;
+            observed(image("registry.local/web:1")).await;
+            // The first template again: the same revision, with the next number.
+            wait(&plane, "apps/v1", "controllerrevisions", "default", first, number(3)).await;
+            for next in 3..6 {
+                observed(image(&format!("registry.local/web:{next}"))).await;
+            }
+            // One of the past is kept, and what a pod still has.
+            wait(&plane, "apps/v1", "controllerrevisions", "default", first, Value::is_null).await;
+        }
+    }).await;
 }

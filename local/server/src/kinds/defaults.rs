@@ -38,6 +38,7 @@ pub(super) fn set_defaults(resource: &Resource, object: &mut Value) {
                 default(spec, "enableServiceLinks", json!(true));
                 pod(spec);
                 requests(spec);
+                host_ports(spec);
             }
             ("apps", "deployments") => {
                 default(spec, "replicas", json!(1));
@@ -321,6 +322,20 @@ fn requests(spec: &mut Value) {
     }
 }
 
+/// On the host's network a Pod's own ports are the host's; those of a template are left alone.
+fn host_ports(spec: &mut Value) {
+    if spec["hostNetwork"] == json!(true) {
+        for list in ["containers", "initContainers"] {
+            for container in each(spec, list) {
+                for port in each(container, "ports") {
+                    let number = port["containerPort"].clone();
+                    default(port, "hostPort", number);
+                }
+            }
+        }
+    }
+}
+
 fn pod(spec: &mut Value) {
     default(spec, "restartPolicy", json!("Always"));
     default(spec, "dnsPolicy", json!("ClusterFirst"));
@@ -336,16 +351,6 @@ fn pod(spec: &mut Value) {
         _ => {
             if let Some(fields) = spec.as_object_mut() {
                 fields.retain(|key, value| !(value.is_null() && key.starts_with("serviceAccount")));
-            }
-        }
-    }
-    if spec["hostNetwork"] == json!(true) {
-        for list in ["containers", "initContainers"] {
-            for container in each(spec, list) {
-                for port in each(container, "ports") {
-                    let number = port["containerPort"].clone();
-                    default(port, "hostPort", number);
-                }
             }
         }
     }
@@ -367,9 +372,18 @@ fn pod(spec: &mut Value) {
         if volume["hostPath"].is_object() {
             default(&mut volume["hostPath"], "type", json!(""));
         }
+        each(&mut volume["downwardAPI"], "items").for_each(references);
+        let claim = volume.pointer_mut("/ephemeral/volumeClaimTemplate/spec");
+        if let Some(claim) = claim.filter(|claim| claim.is_object()) {
+            default(claim, "volumeMode", json!("Filesystem"));
+        }
         for source in each(&mut volume["projected"], "sources") {
             if source["serviceAccountToken"].is_object() {
                 default(&mut source["serviceAccountToken"], "expirationSeconds", json!(3600));
+            }
+            each(&mut source["downwardAPI"], "items").for_each(references);
+            if let Some(fields) = source.as_object_mut() {
+                fields.retain(|_, value| !value.is_null());
             }
         }
         if let Some(fields) = volume.as_object_mut() {
@@ -420,10 +434,19 @@ fn container_defaults(container: &mut Value) {
         }
     }
     for variable in each(container, "env") {
-        let field = variable.get_mut("valueFrom").and_then(|from| from.get_mut("fieldRef"));
-        if let Some(field) = field.filter(|field| field.is_object()) {
-            default(field, "apiVersion", json!("v1"));
+        if let Some(from) = variable.get_mut("valueFrom") {
+            references(from);
         }
+    }
+}
+
+/// What is said about a reference to a field of the Pod.
+fn references(from: &mut Value) {
+    if let Some(field) = from.get_mut("fieldRef").filter(|field| field.is_object()) {
+        default(field, "apiVersion", json!("v1"));
+    }
+    if let Some(resource) = from.get_mut("resourceFieldRef").filter(|it| it.is_object()) {
+        default(resource, "divisor", json!("0"));
     }
 }
 
