@@ -197,6 +197,9 @@ fn quoted(byte: u8) -> String {
         b'\t' => "'\\t'".to_owned(),
         b'\r' => "'\\r'".to_owned(),
         0x20..=0x7e => format!("'{}'", char::from(byte)),
+        // A byte is taken for the character of that number.
+        0x80..=0xa0 | 0xad => format!("'\\u00{byte:02x}'"),
+        0xa1.. => format!("'{}'", char::from(byte)),
         other => format!("'\\x{other:02x}'"),
     }
 }
@@ -302,6 +305,7 @@ mod tests {
             ("", Some("unexpected end of JSON input")),
             ("{", Some("unexpected end of JSON input")),
             ("{bad", Some("invalid character 'b' looking for beginning of object key string")),
+            ("\u{1}", Some("invalid character '\\x01' looking for beginning of value")),
             ("nojson", Some("invalid character 'o' in literal null (expecting 'u')")),
             ("[1 2]", Some("invalid character '2' after array element")),
             ("{\"a\" 1}", Some("invalid character '1' after object key")),

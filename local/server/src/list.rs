@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, URL_SAFE_NO_PAD};
 use local_store::{Event, Watch};
 use serde_json::{Value, json};
 
@@ -126,6 +127,14 @@ impl ListOptions {
     }
 }
 
+/// Go reads base64 without looking at the bits that are left over.
+const CONTINUE: GeneralPurpose = GeneralPurpose::new(
+    &base64::alphabet::URL_SAFE,
+    GeneralPurposeConfig::new()
+        .with_decode_allow_trailing_bits(true)
+        .with_decode_padding_mode(DecodePaddingMode::RequireNone),
+);
+
 fn token(revision: i64, start: &str) -> String {
     URL_SAFE_NO_PAD.encode(
         json!({"v": "meta.k8s.io/v1", "rv": revision, "start": format!("{start}\u{0}")})
@@ -135,7 +144,7 @@ fn token(revision: i64, start: &str) -> String {
 
 fn read_token(text: &str) -> Result<(i64, String)> {
     let bad = |why: String| ApiError::bad_request(format!("continue key is not valid: {why}"));
-    let bytes = URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).map_err(|error| {
+    let bytes = CONTINUE.decode(text.trim_end_matches('=')).map_err(|error| {
         let at = match error {
             base64::DecodeError::InvalidByte(at, _)
             | base64::DecodeError::InvalidLastSymbol(at, _) => at,
@@ -143,7 +152,8 @@ fn read_token(text: &str) -> Result<(i64, String)> {
         };
         bad(format!("illegal base64 data at input byte {at}"))
     })?;
-    let value: Value = serde_json::from_slice(&bytes).map_err(|error| bad(error.to_string()))?;
+    let value: Value = serde_json::from_slice(&bytes)
+        .map_err(|error| bad(crate::go::json_error(&bytes).unwrap_or_else(|| error.to_string())))?;
     if value["v"] != json!("meta.k8s.io/v1") {
         return Err(bad(format!("server does not recognize this encoded version {}", value["v"])));
     }
@@ -261,6 +271,7 @@ impl Plane {
         let range = resource.range(&target.namespace);
         let replay = options.initial.unwrap_or(version == 0);
         let mut first = Vec::new();
+        let mut marked = None;
         let mut after = version;
         if replay || version == 0 {
             let (now, entries) = self.store().list(&range);
@@ -273,6 +284,7 @@ impl Plane {
                     }
                 }
                 if options.bookmarks {
+                    marked = Some(now);
                     let object = Arc::new(initial_end(&resource, now).into());
                     first.push(Change { kind: "BOOKMARK", object });
                 }
@@ -291,6 +303,7 @@ impl Plane {
             first,
             source,
             bookmarks: options.bookmarks,
+            marked,
             ended: too_old,
         })
     }
@@ -325,6 +338,8 @@ pub struct Changes {
     first: Vec<Change>,
     source: Watch,
     bookmarks: bool,
+    /// What the last bookmark told.
+    marked: Option<u64>,
     ended: bool,
 }
 
@@ -362,12 +377,21 @@ impl Changes {
     }
 
     /// A bookmark of how far the watch has come, if bookmarks were asked for.
-    #[must_use]
-    pub fn bookmark(&self) -> Option<Change> {
+    pub fn bookmark(&mut self) -> Option<Change> {
+        let position = self.source.position();
+        self.marked = Some(position);
         self.bookmarks.then(|| Change {
             kind: "BOOKMARK",
-            object: Arc::new(bookmark(&self.resource, self.source.position()).into()),
+            object: Arc::new(bookmark(&self.resource, position).into()),
         })
+    }
+
+    /// The bookmark of a watch that ends, if it tells more than the one before.
+    pub fn last_bookmark(&mut self) -> Option<Change> {
+        if self.marked == Some(self.source.position()) {
+            return None;
+        }
+        self.bookmark()
     }
 
     fn change(&self, event: &Event) -> Option<Change> {

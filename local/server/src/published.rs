@@ -30,6 +30,25 @@ fn read(pack: &[u8]) -> Map<String, Value> {
     serde_json::from_slice(&unpacked(pack)).unwrap_or_default()
 }
 
+/// What Go writes of the fields of a published struct that are empty: nothing (`-field`), or something (`field=what`).
+#[must_use]
+pub fn written(name: &str) -> Option<&'static str> {
+    static READ: OnceLock<FxHashMap<String, &'static str>> = OnceLock::new();
+    let all = READ.get_or_init(|| {
+        let mut group = "";
+        let mut all = FxHashMap::default();
+        for line in include_str!("../published/written.txt").lines() {
+            match line.split_once(' ') {
+                Some(("=", name)) => group = name,
+                Some((kind, fields)) => _ = all.insert(format!("{group}.{kind}"), fields),
+                None => {}
+            }
+        }
+        all
+    });
+    all.get(name).copied()
+}
+
 /// All schemas, without descriptions.
 #[must_use]
 pub fn schemas() -> &'static Map<String, Value> {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::decode::go_type;
 use crate::quantity;
-use crate::shape::{Shape, Text, Wanted};
+use crate::shape::{Empty, Shape, Text, Wanted, is_zero};
 
 /// What is done besides checking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,26 +115,25 @@ fn read_fields(
             }
             return text;
         }
-        // Optional lists and maps that are empty are not written.
-        if declared.is_some_and(|field| !field.needed) && is_empty(child) && inner.collects(child) {
-            return false;
+        let empty = declared.map_or(Empty::Kept, |field| field.empty);
+        if is_zero(child) && inner.collects(child) {
+            match empty {
+                Empty::Kept => {}
+                Empty::Left | Empty::LeftLists => return false,
+                Empty::NullLists => {
+                    *child = Value::Null;
+                    return true;
+                }
+            }
         }
         let below = Path::Field(path, name);
         // What is wrong in a map is said of the map.
         let at = if declared.is_some() { &below } else { path };
         let owner = declared.and_then(|field| field.owner).unwrap_or(owner);
         failed = read(inner, owner, child, at, defaults, unknown);
-        true
+        empty != Empty::Left || !is_zero(child)
     });
     failed
-}
-
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
-        _ => false,
-    }
 }
 
 fn set_defaults(shape: &Shape, fields: &mut Map<String, Value>) {

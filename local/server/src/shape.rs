@@ -8,26 +8,10 @@ use serde_json::Value;
 use crate::published;
 use crate::resource::Node;
 
-/// Times that Go writes as null when they are not set.
-const WRITTEN_TIMES: [&str; 9] = [
-    "lastTransitionTime",
-    "lastUpdateTime",
-    "lastProbeTime",
-    "lastHeartbeatTime",
-    "eventTime",
-    "firstTimestamp",
-    "lastTimestamp",
-    "deprecatedFirstTimestamp",
-    "deprecatedLastTimestamp",
-];
-
 const QUANTITY: &str = "io.k8s.apimachinery.pkg.api.resource.Quantity";
 const MICRO_TIME: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime";
-/// What is not written when it is empty, though it has a default.
-const UNWRITTEN: [(&str, &str); 2] = [
-    ("io.k8s.api.core.v1.LocalObjectReference", "name"),
-    ("io.k8s.api.core.v1.ReplicationControllerSpec", "minReadySeconds"),
-];
+/// Packages whose objects are kept as JSON; others forget whether a list is empty or not there.
+const KEPT_AS_JSON: [&str; 2] = ["io.k8s.apiextensions-apiserver.", "io.k8s.apimachinery."];
 
 /// The type a schema asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,13 +65,26 @@ pub struct Shape {
     items: Option<(Link, Option<&'static str>)>,
 }
 
+/// What Go writes of a field that is empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Empty {
+    /// What it is.
+    Kept,
+    /// Nothing.
+    Left,
+    /// Nothing, of a list or map; other values are kept.
+    LeftLists,
+    /// Null, of a list or map.
+    NullLists,
+}
+
 /// A declared field.
 #[derive(Debug)]
 pub struct Field {
     /// The Go type it is part of from here on, if it has a name.
     pub owner: Option<&'static str>,
-    /// Whether it must be written also when it is empty.
-    pub needed: bool,
+    /// What is written of it when it is empty.
+    pub empty: Empty,
     link: Link,
 }
 
@@ -138,6 +135,19 @@ pub fn reference(schema: &Value) -> Option<&str> {
     match schema.get("allOf").and_then(Value::as_array).map(Vec::as_slice) {
         Some([single]) => single.get("$ref").and_then(Value::as_str),
         _ => None,
+    }
+}
+
+/// Whether this is what Go has of something that was not set.
+#[must_use]
+pub fn is_zero(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(it) => !it,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
     }
 }
 
@@ -207,23 +217,37 @@ impl Shape {
             ("object", _) => Wanted::Object,
             _ => Wanted::Any,
         };
+        let written: Option<FxHashMap<&str, Option<&str>>> = published::written(name).map(|all| {
+            let one = |field: &'static str| match field.split_once('=') {
+                Some((field, text)) => (field, Some(text)),
+                None => (field.trim_start_matches('-'), None),
+            };
+            all.split(' ').map(one).collect()
+        });
+        let forgets = !KEPT_AS_JSON.iter().any(|kept| name.starts_with(kept));
         let required = schema.get("required").and_then(Value::as_array);
         let needed = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
         let mut fields = FxHashMap::default();
         let mut defaults = Vec::new();
         let declared = schema.get("properties").and_then(Value::as_object);
         for (field, inner) in declared.into_iter().flatten() {
-            match inner.get("default") {
-                Some(_) if UNWRITTEN.contains(&(name, field)) => {}
-                Some(default) => defaults.push((field.as_str(), default.clone())),
-                None if WRITTEN_TIMES.contains(&field.as_str()) => {
-                    defaults.push((field.as_str(), Value::Null));
-                }
-                None => {}
+            let known = written.as_ref().and_then(|all| all.get(field.as_str()));
+            let always = known.and_then(|text| serde_json::from_str(text.as_ref()?).ok());
+            let empty = match (known, &always) {
+                // Who wrote what is never empty by accident.
+                _ if field == "managedFields" => Empty::Kept,
+                (Some(None), _) => Empty::Left,
+                (Some(_), Some(Value::Null)) if forgets => Empty::NullLists,
+                (None, _) if !needed(field) => Empty::LeftLists,
+                _ => Empty::Kept,
+            };
+            match (inner.get("default"), always) {
+                (Some(default), _) if empty == Empty::Left && is_zero(default) => {}
+                (Some(default), _) => defaults.push((field.as_str(), default.clone())),
+                (None, Some(always)) => defaults.push((field.as_str(), always)),
+                (None, None) => {}
             }
-            // Who wrote what is never empty by accident.
-            let needed = needed(field) || field == "managedFields";
-            let field_ = Field { owner: type_name(inner), needed, link: Link::new(inner) };
+            let field_ = Field { owner: type_name(inner), empty, link: Link::new(inner) };
             fields.insert(field.as_str(), field_);
         }
         let more = schema.get("additionalProperties").filter(|one| one.is_object());

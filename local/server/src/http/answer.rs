@@ -16,7 +16,7 @@ pub(super) struct Streaming;
 pub(crate) fn reply(code: u16, content_type: &str, body: Vec<u8>) -> Response {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = http::StatusCode::from_u16(code).unwrap_or_default();
-    if let Ok(value) = content_type.parse() {
+    if let (false, Ok(value)) = (content_type.is_empty(), content_type.parse()) {
         response.headers_mut().insert(CONTENT_TYPE, value);
     }
     response

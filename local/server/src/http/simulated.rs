@@ -27,7 +27,7 @@ fn log(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
     let container = container(asked, target, &pod)?;
     let kind = "text/plain";
     if node(&pod).is_empty() {
-        return Ok(reply(204, kind, Vec::new()));
+        return Ok(reply(204, "", Vec::new()));
     }
     let name = &target.name;
     let text = format!(

@@ -115,7 +115,8 @@ impl Watching {
                 () = &mut self.timer => {
                     let now = Instant::now();
                     if now >= self.ends {
-                        let bookmark = self.changes.bookmark().filter(|_| self.last_bookmark)?;
+                        let last = self.last_bookmark.then(|| self.changes.last_bookmark());
+                        let bookmark = last.flatten()?;
                         return Some((self.lines(&[bookmark]), false));
                     }
                     self.beat = now + BEAT;

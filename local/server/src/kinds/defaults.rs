@@ -131,6 +131,28 @@ pub(super) fn set_defaults(resource: &Resource, object: &mut Value) {
                 }
                 default(spec, "persistentVolumeReclaimPolicy", json!("Retain"));
                 default(spec, "volumeMode", json!("Filesystem"));
+                default(object, "status", json!({}));
+                default(&mut object["status"], "phase", json!("Pending"));
+            }
+            ("networking.k8s.io", "ingressclasses") => {
+                if spec["parameters"].is_object() {
+                    default(&mut spec["parameters"], "scope", json!("Cluster"));
+                } else if let Some(fields) = spec.as_object_mut() {
+                    fields.retain(|_, value| !value.is_null());
+                }
+            }
+            ("storage.k8s.io", "csidrivers") => {
+                for (key, value) in [
+                    ("attachRequired", json!(true)),
+                    ("podInfoOnMount", json!(false)),
+                    ("storageCapacity", json!(false)),
+                    ("fsGroupPolicy", json!("ReadWriteOnceWithFSType")),
+                    ("volumeLifecycleModes", json!(["Persistent"])),
+                    ("requiresRepublish", json!(false)),
+                    ("seLinuxMount", json!(false)),
+                ] {
+                    default(spec, key, value);
+                }
             }
             ("networking.k8s.io", "networkpolicies") => {
                 for side in ["ingress", "egress"] {
@@ -156,11 +178,15 @@ pub(super) fn set_defaults(resource: &Resource, object: &mut Value) {
                 } else {
                     default(spec, "targetCPUUtilizationPercentage", json!(80));
                 }
+                if spec.get("behavior").is_some_and(Value::is_object) {
+                    behavior(&mut spec["behavior"]);
+                }
             }
             _ => {}
         }
     }
     match key {
+        ("", "podtemplates") => template(object),
         ("", "limitranges") => {
             for item in each(&mut object["spec"], "limits") {
                 limits(item);
@@ -196,7 +222,7 @@ pub(super) fn set_defaults(resource: &Resource, object: &mut Value) {
                 default(&mut object["roleRef"], "apiGroup", json!("rbac.authorization.k8s.io"));
             }
             for subject in each(object, "subjects") {
-                if subject["kind"] != json!("ServiceAccount") {
+                if subject["kind"] == json!("User") || subject["kind"] == json!("Group") {
                     default(subject, "apiGroup", json!("rbac.authorization.k8s.io"));
                 }
             }
@@ -216,6 +242,22 @@ pub(super) fn set_defaults(resource: &Resource, object: &mut Value) {
         }
         _ => {}
     }
+}
+
+// How fast an autoscaler may act, where it says something about that.
+fn behavior(behavior: &mut Value) {
+    let policy = |kind: &str, value: i64, seconds: i64| json!({"type": kind, "value": value, "periodSeconds": seconds});
+    default(behavior, "scaleUp", json!({}));
+    default(behavior, "scaleDown", json!({}));
+    for (way, policies) in [
+        ("scaleUp", json!([policy("Pods", 4, 15), policy("Percent", 100, 15)])),
+        ("scaleDown", json!([policy("Percent", 100, 15)])),
+    ] {
+        let rules = &mut behavior[way];
+        default(rules, "selectPolicy", json!("Max"));
+        default(rules, "policies", policies);
+    }
+    default(&mut behavior["scaleUp"], "stabilizationWindowSeconds", json!(0));
 }
 
 // Labels that are not given are those of the template.
@@ -386,10 +428,27 @@ fn pod(spec: &mut Value) {
                 fields.retain(|_, value| !value.is_null());
             }
         }
+        if volume["image"].is_object() {
+            let policy = pull_policy(&volume["image"]["reference"]);
+            default(&mut volume["image"], "pullPolicy", policy);
+        }
         if let Some(fields) = volume.as_object_mut() {
             fields.retain(|_, value| !value.is_null());
         }
     }
+}
+
+// What has no tag may change.
+fn pull_policy(image: &Value) -> Value {
+    let image = image.as_str().unwrap_or_default();
+    let (path, last) = image.rsplit_once('/').unwrap_or(("", image));
+    let (name, tag) = last.split_once(':').map_or((last, None), |(name, tag)| (name, Some(tag)));
+    let shouted = |text: &str| text.contains(|it: char| it.is_ascii_uppercase());
+    // A name that cannot be read has no tag that could be the latest.
+    let below = path.split_once('/').map_or("", |(_, below)| below);
+    let readable = !name.is_empty() && !shouted(name) && !shouted(below);
+    let always = readable && !image.contains('@') && tag.is_none_or(|tag| tag == "latest");
+    json!(if always { "Always" } else { "IfNotPresent" })
 }
 
 fn request_defaults(handler: &mut Value) {
@@ -400,11 +459,8 @@ fn request_defaults(handler: &mut Value) {
 }
 
 fn container_defaults(container: &mut Value) {
-    let image = container["image"].as_str().unwrap_or_default().to_owned();
-    let last = image.rsplit('/').next().unwrap_or_default();
-    let tag = last.split_once(':').map(|(_, tag)| tag);
-    let always = !image.contains('@') && tag.is_none_or(|tag| tag == "latest");
-    default(container, "imagePullPolicy", json!(if always { "Always" } else { "IfNotPresent" }));
+    let policy = pull_policy(&container["image"]);
+    default(container, "imagePullPolicy", policy);
     default(container, "terminationMessagePath", json!("/dev/termination-log"));
     default(container, "terminationMessagePolicy", json!("File"));
     default(container, "resources", json!({}));
