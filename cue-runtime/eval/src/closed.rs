@@ -109,49 +109,76 @@ impl Evaluator {
     }
 
     pub(crate) fn check_closed(&mut self, id: VertexId) {
+        // Of an alternative it is enough to know that it fails: why is asked if all others do too.
+        if self.trying.last().is_some_and(|it| it.1 == id) && self.has_refused(id) {
+            self.refused.insert(id);
+        } else {
+            self.refuse_fields(id);
+        }
+    }
+
+    /// Whether a closed struct has a field that it does not allow.
+    fn has_refused(&mut self, id: VertexId) -> bool {
+        let closing = self.closing_here(id);
+        (0..self.heap.get(id).arcs.len()).any(|index| {
+            let arc = &self.heap.get(id).arcs[index];
+            let there = arc.presence == Presence::Member
+                && self.labels.kind(arc.label) == LabelKind::Regular;
+            there && closing.iter().any(|group| !self.allows(id, index, *group))
+        })
+    }
+
+    /// The groups that refuse fields of a vertex which they do not name.
+    fn closing_here(&mut self, id: VertexId) -> Vec<u32> {
         let vertex = self.heap.get(id);
         // Alternatives are each closed for themselves (C-23).
         if vertex.closing.is_empty() || vertex.fault.is_some() || vertex.choice.is_some() {
-            return;
+            return Vec::new();
         }
         self.lift_literals(id);
-        let closing: Vec<u32> = self
-            .heap
+        self.heap
             .get(id)
             .closing
             .iter()
             .filter(|it| it.holds() && self.closes(it.group))
             .filter(|it| !self.opened_beside(id, it.group) && !self.of_parent(id, it.group))
             .map(|it| it.group)
-            .collect();
-        if closing.is_empty() {
-            return;
+            .collect()
+    }
+
+    /// Whether a group names a field or has a pattern for it.
+    fn allows(&mut self, id: VertexId, index: usize, group: u32) -> bool {
+        let vertex = self.heap.get(id);
+        let arc = &vertex.arcs[index];
+        if self.counts_for(&arc.groups, group) {
+            return true;
         }
+        let label = arc.label;
+        let patterns = vertex.patterns.clone();
+        patterns
+            .iter()
+            .any(|it| self.counts_for(&it.groups, group) && self.pattern_matches(it, label))
+    }
+
+    /// Makes what a closed struct does not allow an error.
+    pub(crate) fn refuse_fields(&mut self, id: VertexId) {
+        let closing = self.closing_here(id);
         for index in 0..self.heap.get(id).arcs.len() {
-            let arc = self.heap.get(id).arcs[index].clone();
-            if self.labels.kind(arc.label) != LabelKind::Regular {
+            let arc = &self.heap.get(id).arcs[index];
+            let (label, vertex, presence, at) = (arc.label, arc.vertex, arc.presence, arc.at);
+            if closing.is_empty() || self.labels.kind(label) != LabelKind::Regular {
                 continue;
             }
-            for group in &closing {
-                if self.counts_for(&arc.groups, *group) {
-                    continue;
-                }
-                let patterns = self.heap.get(id).patterns.clone();
-                let allowed = patterns.iter().any(|it| {
-                    self.counts_for(&it.groups, *group) && self.pattern_matches(it, arc.label)
-                });
-                if !allowed {
-                    if arc.presence == Presence::Member && self.fails_otherwise(id) {
-                        return;
-                    }
-                    // An optional field that is refused is no error of the struct (C-18).
-                    // Of an alternative it is enough to know that it fails.
-                    let deep = !self.shallow.contains(group) && self.heap.get(id).picks.is_empty();
-                    let levels = if deep { MOST_REFUSED } else { 0 };
-                    self.refuse(arc.vertex, arc.at, levels);
-                    break;
-                }
+            let group = closing.iter().find(|group| !self.allows(id, index, **group));
+            let Some(group) = group else { continue };
+            if presence == Presence::Member && self.fails_otherwise(id) {
+                return;
             }
+            // An optional field that is refused is no error of the struct (C-18).
+            // Of an alternative it is enough to know that it fails.
+            let deep = !self.shallow.contains(group) && self.heap.get(id).picks.is_empty();
+            let levels = if deep { MOST_REFUSED } else { 0 };
+            self.refuse(vertex, at, levels);
         }
     }
 

@@ -54,7 +54,7 @@ impl Evaluator {
             }
             self.trying.push((id, candidate));
             let candidate = self.unify(candidate);
-            let fails = self.permanent(candidate, 0).is_some();
+            let fails = self.refused.contains(&candidate) || self.permanent(candidate, 0).is_some();
             let open = !fails && self.unknown(candidate, 0).is_some();
             self.trying.pop();
             if fails {
@@ -165,6 +165,9 @@ impl Evaluator {
         }
         let mut lists: Vec<Vec<Fault>> = Vec::new();
         for candidate in failed.iter().chain(unknown) {
+            if self.refused.contains(candidate) {
+                self.refuse_fields(*candidate);
+            }
             let mut all = Vec::new();
             self.permanent_all(*candidate, &mut all, 0);
             if all.is_empty() {

@@ -102,6 +102,8 @@ pub(crate) struct Evaluator {
     pub(crate) checking: Vec<crate::validators::Check>,
     /// Vertices whose alternatives all failed.
     pub(crate) exhausted: FxHashSet<VertexId>,
+    /// Alternatives that have fields which are not allowed.
+    pub(crate) refused: FxHashSet<VertexId>,
     /// What an absent operand was missing was asked of a vertex that was being evaluated.
     pub(crate) early: bool,
     /// The choice whose default is taken though it may still become another one, and the error if
@@ -114,6 +116,7 @@ pub(crate) struct Evaluator {
     pub(crate) trying: Vec<(VertexId, VertexId)>,
     pub(crate) pattern_envs: FxHashMap<(ExprId, EnvId, Label), EnvId>,
     pub(crate) anonymous: FxHashMap<(ExprId, EnvId), VertexId>,
+    pub(crate) lifted: FxHashMap<crate::inline::Lifted, VertexId>,
     pub(crate) imports: FxHashMap<u32, VertexId>,
     /// Something marked with `?` was not there.
     pub(crate) missed: bool,
@@ -166,6 +169,7 @@ impl Evaluator {
             emptied: FxHashSet::default(),
             checking: Vec::new(),
             exhausted: FxHashSet::default(),
+            refused: FxHashSet::default(),
             early: false,
             tentative: None,
             declared: crate::declared::Declared::default(),
@@ -173,6 +177,7 @@ impl Evaluator {
             trying: Vec::new(),
             pattern_envs: FxHashMap::default(),
             anonymous: FxHashMap::default(),
+            lifted: FxHashMap::default(),
             imports: FxHashMap::default(),
             missed: false,
             opened: FxHashSet::default(),
@@ -243,7 +248,7 @@ impl Evaluator {
         self.heap.fault(fault)
     }
 
-    fn env_up(&self, env: EnvId, up: u32) -> EnvId {
+    pub(crate) fn env_up(&self, env: EnvId, up: u32) -> EnvId {
         let mut env = env;
         for _ in 0..up {
             env = self.heap.envs[env.0 as usize].parent.unwrap_or(self.root_env);
@@ -257,27 +262,6 @@ impl Evaluator {
             Source::Data(_) | Source::Vertex(_) => None,
         });
         first.unwrap_or_default()
-    }
-
-    /// A vertex without a place, for an expression that needs one.
-    pub(crate) fn anonymous(&mut self, expr: ExprId, env: EnvId) -> VertexId {
-        if let Some(id) = self.anonymous.get(&(expr, env)) {
-            return *id;
-        }
-        let mut parent = None;
-        let mut next = Some(env);
-        while let Some(env) = next {
-            let env = &self.heap.envs[env.0 as usize];
-            if let EnvKind::Struct(vertex, ..) = env.kind {
-                parent = Some(vertex);
-                break;
-            }
-            next = env.parent;
-        }
-        let id = self.heap.vertex(parent, None);
-        self.heap.get_mut(id).conjuncts.push(Conjunct::new(Source::Expr(expr, env)));
-        self.anonymous.insert((expr, env), id);
-        id
     }
 
     pub(crate) fn datum_vertex(&mut self, datum: Datum) -> VertexId {

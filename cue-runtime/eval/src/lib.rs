@@ -39,6 +39,7 @@ mod disjunction; // alternatives and defaults
 mod narrowing; // alternatives that a tag decides
 mod closed; // shapes, tests, closedness
 pub mod evaluator; // expressions in environments
+mod inline; // values without a place
 mod comprehension; // what comprehensions yield
 mod declared; // where fields are declared
 mod demand; // concrete values asked of expressions

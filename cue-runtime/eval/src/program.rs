@@ -451,6 +451,8 @@ pub struct Program {
     pub(crate) lenient: bool,
     /// Sources with `@experiment(shortcircuit)`.
     pub(crate) short_circuits: Vec<u32>,
+    /// What is selected from and depends on nothing in so many environments around it.
+    pub(crate) lifts: FxHashMap<ExprId, u32>,
 }
 
 impl Program {
@@ -490,6 +492,7 @@ impl Program {
             filled: Vec::new(),
             lenient: false,
             short_circuits: Vec::new(),
+            lifts: FxHashMap::default(),
         }
     }
 

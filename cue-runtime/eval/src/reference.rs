@@ -51,25 +51,29 @@ impl Evaluator {
         if met.is_some_and(|it| it.place == id) {
             return;
         }
+        // What goes round and is fed goes on, and one lap further (S-62).
+        if conjunct.cycle == Cycle::Spared && self.heap.get(id).content {
+            conjunct.way = 0;
+            self.take_conjuncts(id, target, &conjunct, transparent, work);
+            return;
+        }
         if encloses || met.is_some() {
             let other = met.is_some_and(|it| it.reference != reference);
             let parked = Parked { target, conjunct, transparent, encloses, other };
             work.parked.push(parked);
             return;
         }
-        if conjunct.cycle != Cycle::Spared {
-            let length = match conjunct.way {
-                0 => 1,
-                before => self.heap.ways[before as usize - 1].length + 1,
-            };
-            if length > MOST_LINKS {
-                self.raise(id, Fault::spread(Kind::StructuralCycle, "structural cycle"));
-                return;
-            }
-            let way = Way { before: conjunct.way, reference, target, place: id, length };
-            self.heap.ways.push(way);
-            conjunct.way = self.heap.ways.len() as u32;
+        let length = match conjunct.way {
+            0 => 1,
+            before => self.heap.ways[before as usize - 1].length + 1,
+        };
+        if length > MOST_LINKS {
+            self.raise(id, Fault::spread(Kind::StructuralCycle, "structural cycle"));
+            return;
         }
+        let way = Way { before: conjunct.way, reference, target, place: id, length };
+        self.heap.ways.push(way);
+        conjunct.way = self.heap.ways.len() as u32;
         self.take_conjuncts(id, target, &conjunct, transparent, work);
     }
 

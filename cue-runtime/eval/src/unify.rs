@@ -566,7 +566,7 @@ impl Evaluator {
             return false;
         }
         for Parked { target, mut conjunct, transparent, encloses, other } in parked {
-            if !encloses && conjunct.cycle == Cycle::Optional {
+            if !encloses && matches!(conjunct.cycle, Cycle::Optional | Cycle::Spared) {
                 conjunct.cycle = Cycle::Spared;
                 conjunct.way = 0;
             } else if (encloses || !other) && conjunct.cycle != Cycle::Spared {

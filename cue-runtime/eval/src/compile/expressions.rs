@@ -107,7 +107,7 @@ impl Compiler<'_> {
             ExprKind::Select(operand, name, name_span) => {
                 return self.select(operand, name, *name_span, span);
             }
-            ExprKind::Index(operand, index) => Code::Index(self.expr(operand), self.expr(index)),
+            ExprKind::Index(operand, index) => Code::Index(self.base(operand), self.expr(index)),
             ExprKind::Slice(operand, low, high) => Code::Slice(
                 self.expr(operand),
                 low.as_ref().map(|it| self.expr(it)),
@@ -190,7 +190,7 @@ impl Compiler<'_> {
         } else {
             self.program.labels.identifier(name)
         };
-        let operand = self.expr(operand);
+        let operand = self.base(operand);
         self.push(Code::Select(operand, label), span)
     }
 

@@ -7,7 +7,7 @@ mod names; // what names stand for
 
 use std::sync::Arc;
 
-use cue_syntax::ast::{Decl, File, Ident, Span};
+use cue_syntax::ast::{Decl, Expr, File, Ident, Span};
 use cue_syntax::{LineIndex, parse_file};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -105,6 +105,8 @@ pub(crate) struct Compiler<'a> {
     explicitopen: bool,
     /// Inside of what a `try` is about.
     trying: bool,
+    /// Environments that names referred to, a bit each, counted from the outermost.
+    reached: u128,
 }
 
 impl<'a> Compiler<'a> {
@@ -123,6 +125,7 @@ impl<'a> Compiler<'a> {
             attempts: false,
             explicitopen: false,
             trying: false,
+            reached: 0,
         }
     }
 }
@@ -320,6 +323,29 @@ impl Compiler<'_> {
             let message = format!("unreferenced alias or let clause {}", name.name);
             self.error(span, message);
         }
+    }
+
+    /// How many environments there are here.
+    fn environments(&self) -> usize {
+        self.scopes.iter().filter(|it| !matches!(it, Scope::Imports(_))).count()
+    }
+
+    /// What is selected from; notes how far out the nearest environment is that it depends on.
+    fn base(&mut self, operand: &Expr) -> ExprId {
+        let before = std::mem::take(&mut self.reached);
+        let id = self.expr(operand);
+        let here = self.environments();
+        let code = self.program.code(id);
+        if matches!(code, Code::Unify(..) | Code::Struct(_)) && (1..128).contains(&here) {
+            let outside = self.reached & (u128::MAX >> (128 - here));
+            let nearest = outside.checked_ilog2().unwrap_or(0);
+            let up = here as u32 - 1 - nearest;
+            if up > 0 {
+                self.program.lifts.insert(id, up);
+            }
+        }
+        self.reached |= before;
+        id
     }
 
     fn push(&mut self, code: Code, span: Span) -> ExprId {

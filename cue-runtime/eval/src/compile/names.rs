@@ -79,9 +79,13 @@ impl Compiler<'_> {
             self.error(span, "cyclic reference in field alias");
         }
         if let Some(code) = found {
+            if !matches!(code, Code::Import(_) | Code::String(_)) {
+                self.reach(up);
+            }
             return self.push(code, span);
         }
         if let ("self", Some(up)) = (&**name, enclosing) {
+            self.reach(up);
             if !self.aliasv2 {
                 let message = "predeclared identifier \"self\" requires @experiment(aliasv2)";
                 self.error(span, message);
@@ -96,6 +100,12 @@ impl Compiler<'_> {
             }
         };
         self.push(code, span)
+    }
+
+    /// The environment that many out is referred to.
+    fn reach(&mut self, up: u32) {
+        let at = self.environments().saturating_sub(1 + up as usize);
+        self.reached |= 1 << at.min(127);
     }
 }
 
