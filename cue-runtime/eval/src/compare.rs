@@ -24,6 +24,7 @@ pub(crate) fn kinds(datum: &Datum) -> Kinds {
         Datum::Bytes(_) => Kinds::BYTES,
         Datum::List(_) => Kinds::LIST,
         Datum::Struct(_) => Kinds::STRUCT,
+        Datum::Function(_) => Kinds::FUNC,
         Datum::Live(_) => Kinds::ANY,
     }
 }

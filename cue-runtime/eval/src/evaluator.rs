@@ -396,7 +396,11 @@ impl Evaluator {
                 value
             }
             Code::Opened(_) => Value::Vertex(self.anonymous(expr, env)),
-            Code::BadCall(callee) => self.bad_call(*callee, env, at),
+            Code::CallOf(..) => match self.known_call(expr, env) {
+                Ok(Code::Call(callee, arguments)) => self.call(expr, callee, &arguments, env, at),
+                Ok(_) => Value::Vertex(self.anonymous(expr, env)),
+                Err(fault) => Value::Fault(fault),
+            },
         }
     }
 

@@ -4,8 +4,8 @@ use crate::builtin::{Datum, Kinds};
 use crate::compare;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{FaultId, State, Test, VertexId};
-use crate::program::{Label, LabelKind, Presence};
+use crate::heap::{FaultId, Test, VertexId};
+use crate::program::{At, Label, LabelKind, Presence};
 
 /// How CUE text is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +89,13 @@ impl Evaluator {
             return Err(self.placed(fault, place));
         }
         let vertex = self.heap.get(id);
+        if let Some((Datum::Function(name), at)) = &vertex.scalar {
+            // cue-errors 1.13
+            let (name, at) = (name.name, *at);
+            let message = format!("cannot convert value {name:?} of type *adt.Builtin to JSON");
+            let fault = self.fail_at(Kind::Permanent, message, At::default(), vec![at]);
+            return Err(self.placed(fault, place));
+        }
         if let Some((datum, _)) = &vertex.scalar {
             return Ok(datum.clone());
         }
@@ -225,77 +232,6 @@ impl Evaluator {
         vertex.choice.is_none()
             && vertex.fault.is_none()
             && (vertex.scalar.is_some() || vertex.is_list || vertex.is_struct)
-    }
-
-    /// In few words, as messages have it.
-    pub(crate) fn short(&mut self, id: VertexId) -> String {
-        let mut out = String::new();
-        self.write_short(id, &mut out, 0);
-        out
-    }
-
-    fn write_short(&mut self, id: VertexId, out: &mut String, depth: u32) {
-        let id = self.follow(id);
-        if self.heap.get(id).state == State::New && depth < 20 {
-            self.unify(id);
-        }
-        let id = self.follow(id);
-        let spent = self.tick().is_err();
-        let vertex = self.heap.get(id);
-        if depth > 20 || spent {
-            out.push_str("...");
-            return;
-        }
-        if vertex.fault.is_some() {
-            out.push_str("_|_");
-            return;
-        }
-        if let Some(choice) = vertex.choice.clone() {
-            for (index, each) in choice.all.iter().enumerate() {
-                if index > 0 {
-                    out.push_str(" | ");
-                }
-                if choice.defaults.contains(each) {
-                    out.push('*');
-                }
-                self.write_short(*each, out, depth + 1);
-            }
-            return;
-        }
-        if let Some((datum, _)) = &vertex.scalar {
-            out.push_str(&datum.cue_text());
-            return;
-        }
-        if vertex.is_list {
-            let arcs = self.elements(id);
-            out.push('[');
-            for (index, arc) in arcs.iter().enumerate() {
-                if index > 0 {
-                    out.push(',');
-                }
-                self.write_short(*arc, out, depth + 1);
-            }
-            out.push(']');
-            return;
-        }
-        if vertex.is_struct {
-            let arcs: Vec<(Label, VertexId, Presence)> =
-                vertex.arcs.iter().map(|it| (it.label, it.vertex, it.presence)).collect();
-            out.push('{');
-            let mut first = true;
-            for (label, arc, presence) in arcs {
-                if !std::mem::take(&mut first) {
-                    out.push(',');
-                }
-                out.push_str(&self.label_text(label));
-                out.push_str(marker(presence));
-                out.push(':');
-                self.write_short(arc, out, depth + 1);
-            }
-            out.push('}');
-            return;
-        }
-        out.push_str(&self.constraint(id));
     }
 
     /// A value that is no more than types and tests.

@@ -130,6 +130,14 @@ impl Evaluation {
             );
             return node;
         }
+        let function = match &it.heap.get(real).scalar {
+            Some((Datum::Function(name), _)) => Some(name.text()),
+            _ => None,
+        };
+        if function.is_some() {
+            (node.kinds, node.syntax) = (Kinds::BOTTOM, function);
+            return node;
+        }
         if let Some((datum, _)) = &it.heap.get(real).scalar {
             node.class = Class::Concrete;
             node.value = Some(datum.clone());

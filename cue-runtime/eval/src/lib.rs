@@ -54,6 +54,7 @@ pub mod error; // errors as values
 mod order; // fields in the order they are printed in
 mod definition; // a package as text, not evaluated
 mod bounds; // types and bounds, simplified for printing
+mod brief; // values in few words
 mod printed; // values as CUE text
 mod texts; // scalars as CUE text
 pub mod export; // values -> data, short texts

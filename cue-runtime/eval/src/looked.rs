@@ -1,49 +1,14 @@
-//! Functions that look at values, not data: what of a list is equal, how many of it fit a schema,
-//! whether a text says what a schema demands.
+//! Functions that look at values, not data: what of a list is equal, how many of it fit a schema.
 
-use crate::builtin::{CallContext, CallError, Code as CallCode, Datum, Item, Kinds, Run, Special};
-use crate::calls::CALL_BYTES;
-use crate::error::Kind;
-use crate::evaluator::{Evaluator, Value};
-use crate::heap::{EnvId, VertexId};
-use crate::program::{At, Code, ExprId, LabelKind, Presence};
+use crate::builtin::{CallError, Datum};
+use crate::evaluator::Evaluator;
+use crate::heap::VertexId;
+use crate::program::{LabelKind, Presence};
 
 /// How deep values are compared.
 const DEPTH: usize = 100;
 
 impl Evaluator {
-    /// A call of what is no function by itself: it may become one as long as it may be anything.
-    pub(crate) fn bad_call(&mut self, callee: ExprId, env: EnvId, at: At) -> Value {
-        let kinds = match self.eval(callee, env) {
-            Value::Fault(_) if self.is_unknown_member(callee) => Kinds::BOTTOM,
-            Value::Fault(fault) => return Value::Fault(fault),
-            Value::Vertex(id) => self.kinds_of(id),
-            Value::Datum(datum) => {
-                let id = self.datum_vertex(datum);
-                self.kinds_of(id)
-            }
-        };
-        let place = self.program.at(callee);
-        let text = self.source_at(place);
-        let fault = if kinds == Kinds::ANY {
-            let message = format!("cannot call non-concrete value {text} (type {kinds})");
-            self.fail(Kind::Incomplete, message, place)
-        } else {
-            let message = format!("cannot call non-function {text} (type {kinds})");
-            self.fail(Kind::Permanent, message, at)
-        };
-        Value::Fault(fault)
-    }
-
-    /// Whether it is what a builtin package would have, but has not.
-    fn is_unknown_member(&self, callee: ExprId) -> bool {
-        let Code::Select(operand, _) = self.program.code(callee) else { return false };
-        match self.program.code(*operand) {
-            Code::Struct(index) => self.program.structs[*index as usize].declarations.is_empty(),
-            _ => false,
-        }
-    }
-
     /// The elements of a list that is an argument.
     pub(crate) fn items_of(&mut self, list: Option<&Datum>) -> Vec<VertexId> {
         match list {
@@ -178,86 +143,5 @@ impl Evaluator {
             vertex.arcs.iter().filter(|it| self.labels.kind(it.label) == LabelKind::Regular);
         let possible = i64::try_from(fields.count()).unwrap_or(i64::MAX);
         !vertex.patterns.is_empty() || !self.is_closed_struct(id) || possible >= least
-    }
-
-    /// `Validate` and `ValidatePartial` of JSON and YAML.
-    pub(crate) fn checked_text(
-        &mut self,
-        special: Special,
-        bytes: Vec<u8>,
-        schema: VertexId,
-    ) -> Result<Datum, CallError> {
-        let json = special == Special::ValidateJson;
-        let (package, name) = match json {
-            true => ("encoding/json", "Unmarshal"),
-            false => ("encoding/yaml", "UnmarshalStream"),
-        };
-        let decode = crate::builtin::package(package).and_then(|it| it.member(name));
-        let Some(Item::Function(decode)) = decode.map(|it| &it.item) else {
-            return Ok(Datum::Bool(true));
-        };
-        let Run::Pure(run) = decode.run else { return Ok(Datum::Bool(true)) };
-        let empty = bytes.iter().all(u8::is_ascii_whitespace);
-        let decoded = run(&mut CallContext::new(CALL_BYTES), &[Datum::bytes(bytes)])?;
-        let documents: Vec<Datum> = match (json, decoded) {
-            (false, Datum::List(documents)) => documents.iter().cloned().collect(),
-            (_, decoded) => vec![decoded],
-        };
-        for document in documents {
-            // A document without anything demands nothing.
-            let both = match !json && empty {
-                true => self.unify(schema),
-                false => {
-                    let value = self.datum_vertex(document);
-                    self.both(value, schema)
-                }
-            };
-            if let Some(fault) = self.permanent(both, 0) {
-                let mut error = CallError::permanent(fault.message);
-                if fault.kind == Kind::StructuralCycle && special != Special::ValidateYaml {
-                    error.code = CallCode::Endless;
-                }
-                return Err(error);
-            }
-            match special {
-                Special::ValidateYamlPartial => {}
-                // Fields may be without a value, but not missing.
-                Special::ValidateJson => {
-                    if let Some(text) = self.missing(both, 0) {
-                        return Err(CallError::incomplete(text));
-                    }
-                }
-                _ => {
-                    if let Err(fault) = self.datum(both) {
-                        let text = self.heap.faults[fault.0 as usize].message.clone();
-                        return Err(CallError::permanent(text));
-                    }
-                }
-            }
-        }
-        Ok(Datum::Bool(true))
-    }
-
-    /// The error of a required field that is not there.
-    fn missing(&mut self, id: VertexId, depth: usize) -> Option<&'static str> {
-        let id = self.unify(id);
-        let id = self.default_of(id)?;
-        if depth > DEPTH || self.tick().is_err() {
-            return None;
-        }
-        let arcs: Vec<_> =
-            self.heap.get(id).arcs.iter().map(|it| (it.vertex, it.label, it.presence)).collect();
-        arcs.into_iter().find_map(|(vertex, label, presence)| {
-            let kind = self.labels.kind(label);
-            match presence {
-                Presence::Required if kind == LabelKind::Regular => {
-                    Some("field is required but not present")
-                }
-                Presence::Member if matches!(kind, LabelKind::Regular | LabelKind::Index) => {
-                    self.missing(vertex, depth + 1)
-                }
-                _ => None,
-            }
-        })
     }
 }

@@ -530,7 +530,7 @@ impl Evaluator {
         }
         let program = self.program.clone();
         let arguments = match program.code(expr) {
-            Code::Call(_, arguments) => arguments.as_slice(),
+            Code::Call(_, arguments) | Code::CallOf(_, arguments) => arguments.as_slice(),
             _ => &[],
         };
         let schemas = matches!(program.code(expr), Code::Call(Callee::Plain(_), _));
@@ -547,6 +547,10 @@ impl Evaluator {
                 .collect();
         positions.extend(self.origin(id));
         let mut fault = self.heap.faults[fault.0 as usize].clone();
+        // The causes of matchN's are those of its schemas.
+        for each in fault.causes.iter_mut().filter(|it| it.at == at && !schemas) {
+            each.positions.extend_from_slice(&positions);
+        }
         fault.positions.extend(positions);
         self.heap.fault(fault)
     }

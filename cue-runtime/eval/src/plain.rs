@@ -76,7 +76,7 @@ fn is_sound(datum: &Datum, depth: u32) -> bool {
                 })
         }
         Datum::List(items) => items.iter().all(|it| is_sound(it, depth + 1)),
-        Datum::Live(_) => false,
+        Datum::Function(_) | Datum::Live(_) => false,
         Datum::Null | Datum::Bool(_) | Datum::Number(_) | Datum::String(_) | Datum::Bytes(_) => {
             true
         }

@@ -320,8 +320,8 @@ pub(crate) enum Code {
     Index(ExprId, ExprId),
     Slice(ExprId, Option<ExprId>, Option<ExprId>),
     Call(Callee, Vec<ExprId>),
-    /// A call of something that is none.
-    BadCall(ExprId),
+    /// A call of what has a function as its value, or of something that is none.
+    CallOf(ExprId, Vec<ExprId>),
     /// `x?` in a `try`.
     Attempt(ExprId),
     /// `x...`
@@ -340,6 +340,7 @@ impl Code {
                 | Code::Opened(_)
                 | Code::Disjoin(_)
                 | Code::Call(..)
+                | Code::CallOf(..)
                 | Code::Field { .. }
                 | Code::Let { .. }
                 | Code::Variable { .. }
@@ -401,6 +402,7 @@ impl Code {
                 | Code::Index(..)
                 | Code::Slice(..)
                 | Code::Call(..)
+                | Code::CallOf(..)
                 | Code::Attempt(_)
                 | Code::Opened(_)
         )

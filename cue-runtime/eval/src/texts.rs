@@ -21,6 +21,7 @@ pub(crate) fn scalar_text(datum: &Datum, depth: usize) -> String {
                 .collect();
             format!("'''\n{}\n{indent}'''", lines.join("\n"))
         }
+        Datum::Function(name) => name.text(),
         other => other.cue_text(),
     }
 }

@@ -365,7 +365,11 @@ impl Evaluator {
         if conjunct.cycle != Cycle::Cyclic && self.program.code(expr).says_something() {
             self.heap.get_mut(id).content = true;
         }
-        match self.program.code(expr).clone() {
+        let code = match self.known_call(expr, env) {
+            Ok(code) => code,
+            Err(fault) => return self.hold(id, fault, &conjunct, work),
+        };
+        match code {
             Code::Top => {
                 self.note_top(id, &conjunct.groups);
             }
@@ -529,9 +533,15 @@ impl Evaluator {
                     Err(fault) => self.hold(id, fault, &conjunct, work),
                 }
             }
-            Code::Function(_) => {
+            Code::Function(callee) if !self.is_partial(callee, &[]) => {
+                self.heap.get_mut(id).content = true;
+                let datum = crate::calls::named(callee);
+                // It has no place of its own (cue-errors 2.2).
+                self.take_datum(id, datum, At::default(), &conjunct.groups, conjunct.via);
+            }
+            Code::Function(callee) => {
                 self.note_top(id, &conjunct.groups);
-                self.take_validator(id, expr, env, &[], conjunct.via);
+                self.take_validator(id, (expr, env), callee, &[], conjunct.via);
             }
             Code::Call(callee, arguments) if self.is_partial(callee, &arguments) => {
                 if matches!(callee, Callee::Plain(_)) {
@@ -542,7 +552,7 @@ impl Evaluator {
                 } else {
                     self.note_top(id, &conjunct.groups);
                 }
-                self.take_validator(id, expr, env, &arguments, conjunct.via);
+                self.take_validator(id, (expr, env), callee, &arguments, conjunct.via);
             }
             _ => match self.eval(expr, env) {
                 Value::Vertex(target) => self.take_vertex(id, target, &conjunct, work),

@@ -5,10 +5,10 @@ use crate::calls::{CALL_BYTES, Called, kind_of};
 use crate::compare;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{By, EnvId, FaultId, Source, Test, VertexId};
+use crate::heap::{By, Conjunct, EnvId, FaultId, Source, Test, VertexId};
 use crate::program::{At, Callee, Code, ExprId, LabelKind, Plain, Presence};
 
-const REQUIRED: &str = "field is required but not present";
+pub(crate) const REQUIRED: &str = "field is required but not present";
 
 /// How often a validator may come upon itself.
 const MOST_NESTED: usize = 100;
@@ -23,36 +23,26 @@ pub(crate) struct Check {
     datum: Option<Datum>,
     /// The vertex it stems from.
     base: VertexId,
+    /// The value together with a schema: there it does not check once more.
+    copy: Option<VertexId>,
 }
 
 impl Evaluator {
     pub(crate) fn take_validator(
         &mut self,
         id: VertexId,
-        expr: ExprId,
-        env: EnvId,
+        (expr, env): (ExprId, EnvId),
+        callee: Callee,
         arguments: &[ExprId],
         via: u32,
     ) {
         let at = self.program.at(expr);
-        let callee = match self.program.code(expr) {
-            Code::Function(callee) | Code::Call(callee, _) => *callee,
-            _ => return,
-        };
         match callee {
             Callee::Plain(Plain::MatchN | Plain::MatchIf) => {
                 self.heap.get_mut(id).tests.push((Test::Match(expr, env), at));
             }
-            Callee::Plain(_) => {
-                let fault = Fault::new(Kind::Permanent, "cannot use function as value", at);
-                self.raise(id, fault);
-            }
+            Callee::Plain(_) => {}
             Callee::Package(package, function) => {
-                if !function.is_validator() || arguments.len() + 1 != function.parameters.len() {
-                    let message = format!("not enough arguments in call to {}", function.name);
-                    self.raise(id, Fault::new(Kind::Permanent, message, at));
-                    return;
-                }
                 let mut rest = Vec::new();
                 let called = Called { package, function, at };
                 let parameters = function.parameters.iter().enumerate().skip(1);
@@ -92,7 +82,7 @@ impl Evaluator {
     }
 
     /// A validator that comes upon itself with the same value goes round for ever (S-62).
-    fn begin_check(&mut self, id: VertexId, at: At) -> Result<(), FaultId> {
+    pub(crate) fn begin_check(&mut self, id: VertexId, at: At) -> Result<(), FaultId> {
         let datum = self.datum(id).ok();
         let mut base = id;
         for _ in 0..MOST_NESTED {
@@ -114,7 +104,7 @@ impl Evaluator {
         if again || nested > MOST_NESTED {
             return Err(self.fail(Kind::StructuralCycle, "structural cycle", At::default()));
         }
-        self.checking.push(Check { at, datum, base });
+        self.checking.push(Check { at, datum, base, copy: None });
         Ok(())
     }
 
@@ -137,15 +127,21 @@ impl Evaluator {
             Run::Evaluator(special) => {
                 let mut all = vec![Datum::Live(self.handle(id))];
                 all.extend(rest.iter().cloned());
-                match self.special(special, function, &all, at)? {
-                    Ok(value) => Ok(value),
-                    Err(error) => Err(error),
+                match self.special(special, function, &all, at) {
+                    Err(fault) if special.checks_text() => {
+                        let value = self.short(id);
+                        let outer = format!(
+                            "invalid value {value} (does not satisfy {package}.{})",
+                            function.name
+                        );
+                        return Err(self.wrapped(fault, &outer, at));
+                    }
+                    result => result?,
                 }
             }
         };
         let value = self.short(id);
-        let call = |this: &Self| {
-            let _ = this;
+        let call = || {
             let texts: Vec<String> = rest.iter().map(Datum::cue_text).collect();
             let texts = match texts.as_slice() {
                 [] => String::new(),
@@ -157,14 +153,14 @@ impl Evaluator {
         };
         match result {
             Ok(Datum::Bool(false)) => {
-                let message = format!("invalid value {value} (does not satisfy {})", call(self));
+                let message = format!("invalid value {value} (does not satisfy {})", call());
                 Err(self.fail(Kind::Permanent, message, at))
             }
             Ok(_) => Ok(()),
             Err(error) => {
                 let message = format!(
                     "invalid value {value} (does not satisfy {}): {}",
-                    call(self),
+                    call(),
                     error.message
                 );
                 // More elements or fields may come (S-18).
@@ -192,6 +188,9 @@ impl Evaluator {
         env: EnvId,
         at: At,
     ) -> Result<(), FaultId> {
+        if self.checking.iter().any(|it| it.at == at && it.copy == Some(id)) {
+            return Ok(());
+        }
         if let Err(fault) = self.begin_check(id, at) {
             return Err(self.mismatched(id, expr, fault, at));
         }
@@ -224,7 +223,7 @@ impl Evaluator {
         env: EnvId,
         at: At,
     ) -> Result<(), FaultId> {
-        let Code::Call(callee, arguments) = self.program.code(expr).clone() else { return Ok(()) };
+        let Code::Call(callee, arguments) = self.known_call(expr, env)? else { return Ok(()) };
         let subject = match self.datum(id) {
             Ok(datum) => self.datum_vertex(datum),
             Err(_) => id,
@@ -237,9 +236,11 @@ impl Evaluator {
         if matches!(callee, Callee::Plain(Plain::MatchIf)) {
             let [condition, then, otherwise] = arguments.as_slice() else { return Ok(()) };
             let condition = schema(self, *condition)?;
-            let chosen = if self.unifies(subject, condition) { *then } else { *otherwise };
+            let meets = self.matched(subject, condition);
+            let meets = self.permanent(meets, 0).is_none();
+            let chosen = if meets { *then } else { *otherwise };
             let chosen = schema(self, chosen)?;
-            let both = self.both(subject, chosen);
+            let both = self.matched(subject, chosen);
             let Some(inner) = self.permanent(both, 0) else { return Ok(()) };
             let text = self.short(id);
             let message =
@@ -268,7 +269,7 @@ impl Evaluator {
             }
         }
         for each in schemas {
-            let both = self.both(subject, each);
+            let both = self.matched(subject, each);
             let mut all = Vec::new();
             self.permanent_all(both, &mut all, 0);
             if all.is_empty() {
@@ -307,6 +308,19 @@ impl Evaluator {
         failed.retain(|it| it.kind.is_incomplete() == more);
         self.heap.faults[fault.0 as usize].causes = failed;
         Err(fault)
+    }
+
+    /// A value together with a schema that it is held against.
+    fn matched(&mut self, subject: VertexId, schema: VertexId) -> VertexId {
+        let id = self.heap.vertex(None, None);
+        for side in [subject, schema] {
+            self.heap.get_mut(id).conjuncts.push(Conjunct::new(Source::Vertex(side)));
+        }
+        // What is data has no validators with it.
+        if let Some(check) = self.checking.last_mut().filter(|it| it.datum.is_none()) {
+            check.copy = Some(id);
+        }
+        self.unify(id)
     }
 
     /// The error of a field that has to match what it is part of once more, and so on without end.
@@ -389,7 +403,7 @@ impl Evaluator {
     /// Whether a value is, when nothing more is said of it, as a schema demands; the error is
     /// incomplete if more could still make it so.
     pub(crate) fn fit(&mut self, subject: VertexId, schema: VertexId) -> Result<(), Fault> {
-        let both = self.both(subject, schema);
+        let both = self.matched(subject, schema);
         if let Some(fault) = self.permanent(both, 0) {
             return Err(fault);
         }

@@ -150,7 +150,7 @@ impl Evaluator {
             | Code::Enclosing { .. }
             | Code::Import(_)
             | Code::Interpolation(..)
-            | Code::BadCall(_) => out.push_str(&self.source_at(self.program.at(expr))),
+            | Code::CallOf(..) => out.push_str(&self.source_at(self.program.at(expr))),
         }
     }
 

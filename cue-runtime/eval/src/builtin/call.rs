@@ -213,6 +213,13 @@ pub enum Special {
     OpenApi,
 }
 
+impl Special {
+    /// Whether it holds a text against a schema: what is wrong then is told in words around it.
+    pub(crate) fn checks_text(self) -> bool {
+        matches!(self, Special::ValidateJson | Special::ValidateYaml | Special::ValidateYamlPartial)
+    }
+}
+
 /// A function of a package.
 #[derive(Clone, Copy)]
 pub struct Function {

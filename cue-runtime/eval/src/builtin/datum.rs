@@ -22,8 +22,37 @@ pub enum Datum {
     List(Arc<Items>),
     /// Fields in order. A label may occur twice (JSON input): the evaluator unifies them.
     Struct(Arc<Fields>),
+    /// A function as a value.
+    Function(FunctionName),
     /// A value of the evaluator, named by its handle.
     Live(u32),
+}
+
+/// A function that is called by nobody yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FunctionName {
+    /// The import path of its package; empty for those without one.
+    pub package: &'static str,
+    /// Its name.
+    pub name: &'static str,
+}
+
+impl FunctionName {
+    /// As CUE has it: `json.Marshal`.
+    pub fn text(&self) -> String {
+        match self.package.rsplit('/').next() {
+            None | Some("") => self.name.to_owned(),
+            Some(package) => format!("{package}.{}", self.name),
+        }
+    }
+
+    /// As messages have it where it stands for a value: `"encoding/json".Marshal`.
+    pub fn value_text(&self) -> String {
+        match self.package.contains('/') {
+            true => format!("{:?}.{}", self.package, self.name),
+            false => self.text(),
+        }
+    }
 }
 
 /// The elements of a list; dropping a deep one takes no stack.
@@ -86,6 +115,7 @@ impl Datum {
             Datum::Bytes(_) => "bytes",
             Datum::List(_) => "list",
             Datum::Struct(_) => "struct",
+            Datum::Function(_) => "func",
             Datum::Live(_) => "_",
         }
     }
@@ -113,6 +143,7 @@ impl Datum {
                 Datum::Number(number) => out.push_str(&number.cue_text()),
                 Datum::String(text) => out.push_str(&crate::builtin::quoting::cue_string(text)),
                 Datum::Bytes(bytes) => out.push_str(&crate::builtin::quoting::cue_bytes(bytes)),
+                Datum::Function(name) => out.push_str(&name.value_text()),
                 Datum::Live(_) => out.push('_'),
                 Datum::List(items) => {
                     out.push('[');
@@ -158,6 +189,7 @@ impl PartialEq for Datum {
                 (Datum::Number(a), Datum::Number(b)) => a == b,
                 (Datum::String(a), Datum::String(b)) => a == b,
                 (Datum::Bytes(a), Datum::Bytes(b)) => a == b,
+                (Datum::Function(a), Datum::Function(b)) => a == b,
                 (Datum::Live(a), Datum::Live(b)) => a == b,
                 (Datum::List(a), Datum::List(b)) => {
                     work.extend(a.iter().zip(b.iter()));
@@ -226,6 +258,7 @@ fn has_children(datum: &Datum) -> bool {
         | Datum::Number(_)
         | Datum::String(_)
         | Datum::Bytes(_)
+        | Datum::Function(_)
         | Datum::Live(_) => false,
     }
 }
@@ -249,6 +282,7 @@ fn drop_flat(mut work: Vec<Datum>) {
             | Datum::Number(_)
             | Datum::String(_)
             | Datum::Bytes(_)
+            | Datum::Function(_)
             | Datum::Live(_) => {}
         }
     }

@@ -51,7 +51,7 @@ pub use self::call::{
     CallContext, CallError, Code, Constant, Function, Item, Kinds, Member, Package, Parameter,
     Pass, Position, Run, Special,
 };
-pub use self::datum::{Datum, Fields, Items};
+pub use self::datum::{Datum, Fields, FunctionName, Items};
 pub(crate) use self::math::next_whole;
 pub use self::pattern::Pattern;
 
@@ -86,6 +86,7 @@ const PACKAGES: &[Package] = &[
 ];
 
 /// Package `encoding/openapi`: one function of the evaluator, and what describes its argument.
+/// What is described are definitions, and so closed (C-1).
 const OPENAPI: Package = Package {
     path: "encoding/openapi",
     members: &[
@@ -98,17 +99,23 @@ const OPENAPI: Package = Package {
         call::constant(
             "#Config",
             Constant::Cue(
-                r#"{version!: "3.0.0", info?: {title!: string, version!: string, summary?: string, description?: string, termsOfService?: string, contact?: {name?: string, url?: string, email?: string}, license?: {name!: string, url?: string}}, selfContained: bool | *false, expandReferences: bool | *false}"#,
+                r#"{#Config: {version!: "3.0.0", info?: {title!: string, version!: string, summary?: string, description?: string, termsOfService?: string, contact?: {name?: string, url?: string, email?: string}, license?: {name!: string, url?: string}}, selfContained: bool | *false, expandReferences: bool | *false}}.#Config"#,
             ),
         ),
         call::constant(
             "#Info",
             Constant::Cue(
-                "{title!: string, version!: string, summary?: string, description?: string, termsOfService?: string, contact?: {name?: string, url?: string, email?: string}, license?: {name!: string, url?: string}}",
+                "{#Info: {title!: string, version!: string, summary?: string, description?: string, termsOfService?: string, contact?: {name?: string, url?: string, email?: string}, license?: {name!: string, url?: string}}}.#Info",
             ),
         ),
-        call::constant("#Contact", Constant::Cue("{name?: string, url?: string, email?: string}")),
-        call::constant("#License", Constant::Cue("{name!: string, url?: string}")),
+        call::constant(
+            "#Contact",
+            Constant::Cue("{#Contact: {name?: string, url?: string, email?: string}}.#Contact"),
+        ),
+        call::constant(
+            "#License",
+            Constant::Cue("{#License: {name!: string, url?: string}}.#License"),
+        ),
     ],
 };
 

@@ -77,7 +77,7 @@ fn verbed(verb: char, flags: &str, precision: Option<usize>, value: &Datum) -> S
         if flags.contains('+') && !text.starts_with('-') { format!("+{text}") } else { text }
     };
     let wrong = || match value {
-        Datum::Null | Datum::Live(_) => format!("%!{verb}(<nil>)"),
+        Datum::Null | Datum::Function(_) | Datum::Live(_) => format!("%!{verb}(<nil>)"),
         _ => format!("%!{verb}({}={})", type_name(value), shown(value)),
     };
     match (verb, value) {
@@ -141,7 +141,7 @@ fn verbed(verb: char, flags: &str, precision: Option<usize>, value: &Datum) -> S
 /// `%T`
 pub(super) fn type_name(datum: &Datum) -> &'static str {
     match datum {
-        Datum::Null | Datum::Live(_) => "<nil>",
+        Datum::Null | Datum::Function(_) | Datum::Live(_) => "<nil>",
         Datum::Bool(_) => "bool",
         Datum::Number(number) if number.is_int() => "int64",
         Datum::Number(_) => "float64",
@@ -174,7 +174,7 @@ fn shown_at(datum: &Datum, depth: usize) -> String {
     }
     match datum {
         Datum::Null => "<nil>".to_owned(),
-        Datum::Live(_) => "<no value>".to_owned(),
+        Datum::Function(_) | Datum::Live(_) => "<no value>".to_owned(),
         Datum::Bool(value) => value.to_string(),
         Datum::Number(number) => match number.to_bigint() {
             Some(whole) if number.is_int() => whole.to_string(),

@@ -85,7 +85,7 @@ fn failure(at: &Operand, reason: &str) -> CallError {
 
 fn is_true(datum: &Datum) -> bool {
     match datum {
-        Datum::Null | Datum::Live(_) => false,
+        Datum::Null | Datum::Function(_) | Datum::Live(_) => false,
         Datum::Bool(value) => *value,
         Datum::Number(number) => !number.is_zero(),
         Datum::String(text) => !text.is_empty(),
@@ -190,7 +190,7 @@ impl Run<'_, '_> {
             Datum::Struct(_) => {
                 sorted(&over).into_iter().map(|(k, v)| (Datum::text(k), v.clone())).collect()
             }
-            Datum::Null | Datum::Live(_) => Vec::new(),
+            Datum::Null | Datum::Function(_) | Datum::Live(_) => Vec::new(),
             Datum::Number(number) if number.is_int() => {
                 let count = usize::try_from(number.to_i64().unwrap_or(0)).unwrap_or(0);
                 self.cx.spend(count.saturating_mul(32))?;
@@ -348,7 +348,9 @@ fn call(name: &str, values: &[Datum]) -> Result<Datum, String> {
             Datum::Bytes(bytes) => Ok(Datum::count(bytes.len())),
             Datum::List(items) => Ok(Datum::count(items.len())),
             Datum::Struct(fields) => Ok(Datum::count(fields.len())),
-            Datum::Null | Datum::Live(_) => Err("len of nil pointer".to_owned()),
+            Datum::Null | Datum::Function(_) | Datum::Live(_) => {
+                Err("len of nil pointer".to_owned())
+            }
             other => Err(format!("len of type {}", type_name(other))),
         },
         "index" => values[1..].iter().try_fold(values[0].clone(), |value, key| index(&value, key)),
@@ -411,7 +413,7 @@ fn equal(a: &Datum, b: &Datum) -> Result<bool, String> {
             return Err(format!("non-comparable type {}: {}", shown(side), type_name(side)));
         }
     }
-    let nil = |it: &Datum| matches!(it, Datum::Null | Datum::Live(_));
+    let nil = |it: &Datum| matches!(it, Datum::Null | Datum::Function(_) | Datum::Live(_));
     if nil(a) || nil(b) {
         return Ok(nil(a) && nil(b));
     }
@@ -440,7 +442,7 @@ fn index(value: &Datum, key: &Datum) -> Result<Datum, String> {
         },
         Datum::List(items) => Ok(items[place(items.len())?].clone()),
         Datum::String(text) => Ok(Datum::int(i64::from(text.as_bytes()[place(text.len())?]))),
-        Datum::Null | Datum::Live(_) => Err("index of untyped nil".to_owned()),
+        Datum::Null | Datum::Function(_) | Datum::Live(_) => Err("index of untyped nil".to_owned()),
         other => Err(format!("can't index item of type {}", type_name(other))),
     }
 }

@@ -1,7 +1,9 @@
 //! Calls: functions without a package, functions of packages, and both as validators.
 
 mod arguments; // as functions take them
+mod checked; // texts held against a schema
 mod special; // functions that look at values
+mod value; // functions as values
 
 use crate::builtin::{CallContext, CallError, Code as CallCode, Datum, Function, Kinds, Run};
 use crate::compare;
@@ -11,6 +13,8 @@ use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, FaultId, VertexId};
 use crate::number::Number;
 use crate::program::{At, Callee, ExprId, Plain};
+
+pub(crate) use self::value::named;
 
 /// Bytes one call may produce.
 pub(crate) const CALL_BYTES: u64 = 64 << 20;
@@ -130,6 +134,16 @@ impl Evaluator {
             Run::Pure(run) => {
                 let mut context = CallContext::new(CALL_BYTES);
                 run(&mut context, &all)
+            }
+            Run::Evaluator(special) if special.checks_text() => {
+                let text = self.datum_vertex(all.first().cloned().unwrap_or(Datum::Null));
+                self.begin_check(text, at)?;
+                let result = self.special(special, function, &all, at);
+                self.checking.pop();
+                result.map_err(|fault| {
+                    let outer = format!("error in call to {}", called.path());
+                    self.wrapped(fault, &outer, at)
+                })?
             }
             Run::Evaluator(special) => self.special(special, function, &all, at)?,
         };

@@ -88,9 +88,15 @@ impl Evaluator {
                     _ => Vec::new(),
                 };
                 let Some(schema) = vertex(self, 1) else { return Ok(Ok(Datum::Bool(true))) };
-                return Ok(self.checked_text(special, bytes, schema));
+                return self.checked_text(special, bytes, schema);
             }
             Special::OpenApi => {
+                for index in 0..all.len() {
+                    let wrong = vertex(self, index).and_then(|it| self.permanent(it, 0));
+                    if let Some(fault) = wrong {
+                        return Err(self.heap.fault(fault));
+                    }
+                }
                 return Ok(Err(CallError::permanent(format!(
                     "{} is not available",
                     function.name

@@ -118,7 +118,7 @@ impl Compiler<'_> {
                 let arguments = arguments.iter().map(|it| self.expr(it)).collect();
                 match self.program.code(callee) {
                     Code::Function(callee) => Code::Call(*callee, arguments),
-                    _ => Code::BadCall(callee),
+                    _ => Code::CallOf(callee, arguments),
                 }
             }
             ExprKind::Paren(inner) => return self.expr(inner),
@@ -180,11 +180,9 @@ impl Compiler<'_> {
                 return self.push(code, span);
             }
         }
-        let quoted = self.program.sources[self.source as usize]
-            .text
-            .as_bytes()
-            .get(name_span.start as usize)
-            == Some(&b'"');
+        let source = self.program.sources.get(self.source as usize);
+        let quoted =
+            source.and_then(|it| it.text.as_bytes().get(name_span.start as usize)) == Some(&b'"');
         let label = if quoted {
             self.program.labels.intern(LabelKind::Regular, name)
         } else {
@@ -206,8 +204,11 @@ impl Compiler<'_> {
                 Ok(expr) => {
                     let outside =
                         (std::mem::take(&mut self.scopes), std::mem::take(&mut self.used));
+                    // It is of no file: nothing in it has a position (cue-errors 2.2).
+                    let source = std::mem::replace(&mut self.source, u32::MAX);
                     let id = self.expr(&expr);
                     (self.scopes, self.used) = outside;
+                    self.source = source;
                     return id;
                 }
                 Err(_) => Code::Bottom,

@@ -14,6 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) use self::faults::told;
 use self::faults::{Lets, Stage, Step};
 use self::names::identifier;
+pub(crate) use self::names::predeclared;
 use crate::builtin;
 use crate::program::{At, Code, ExprId, Label, Program, SourceText};
 

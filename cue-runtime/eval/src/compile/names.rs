@@ -110,7 +110,7 @@ impl Compiler<'_> {
 }
 
 /// Types and functions without a package.
-pub(super) fn predeclared(name: &str) -> Option<Code> {
+pub(crate) fn predeclared(name: &str) -> Option<Code> {
     let plain = |it| Some(Code::Function(Callee::Plain(it)));
     let name = name.strip_prefix("__").unwrap_or(name);
     match name {

@@ -194,8 +194,8 @@ impl Compiler<'_> {
     }
 
     fn text_before(&self, span: Span) -> &str {
-        let text = &self.program.sources[self.source as usize].text;
-        text.get(..span.start as usize).unwrap_or_default()
+        let source = self.program.sources.get(self.source as usize);
+        source.and_then(|it| it.text.get(..span.start as usize)).unwrap_or_default()
     }
 
     pub(super) fn field(&mut self, field: &Field) -> Declaration {

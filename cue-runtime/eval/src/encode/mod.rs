@@ -73,7 +73,7 @@ pub fn write(datum: &Datum, sink: &mut dyn Sink) {
             Step::Value(datum) => datum,
         };
         match datum {
-            Datum::Null | Datum::Live(_) => sink.null(),
+            Datum::Null | Datum::Function(_) | Datum::Live(_) => sink.null(),
             Datum::Bool(value) => sink.bool(*value),
             Datum::Number(value) => sink.number(value, None),
             Datum::String(value) => sink.string(value),

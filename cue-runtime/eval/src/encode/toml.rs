@@ -129,7 +129,7 @@ fn inline(out: &mut String, datum: &Datum, order: Order, depth: usize) -> Result
         return Err("toml: value nests too deeply".to_owned());
     }
     match datum {
-        Datum::Null | Datum::Live(_) => {
+        Datum::Null | Datum::Function(_) | Datum::Live(_) => {
             return Err("toml: encoding a nil interface is not supported".to_owned());
         }
         Datum::Bool(value) => out.push_str(if *value { "true" } else { "false" }),

@@ -1,0 +1,142 @@
+//! Values in few words, as messages have them (cue-errors 0.3).
+
+use crate::error::Fault;
+use crate::evaluator::Evaluator;
+use crate::export::marker;
+use crate::heap::{State, VertexId};
+use crate::program::{Label, Presence};
+
+/// How deep values are written.
+const DEPTH: usize = 20;
+
+impl Evaluator {
+    /// In few words.
+    pub(crate) fn short(&mut self, id: VertexId) -> String {
+        let mut out = String::new();
+        self.write_short(id, &mut out, &mut Vec::new());
+        out
+    }
+
+    /// `within` are the values that are being written.
+    fn write_short(&mut self, id: VertexId, out: &mut String, within: &mut Vec<VertexId>) {
+        if self.heap.get(self.follow(id)).state == State::New && within.len() < DEPTH {
+            self.unify(id);
+        }
+        let real = self.follow(id);
+        if within.contains(&real) {
+            let path = self.path(real);
+            out.push_str(&format!("value at path '{path}'"));
+            return;
+        }
+        let spent = self.tick().is_err();
+        let vertex = self.heap.get(real);
+        if within.len() > DEPTH || spent {
+            out.push_str("...");
+            return;
+        }
+        if let Some(fault) = self.heap.get(id).fault.or(vertex.fault) {
+            let text = self.brief_fault(&self.heap.faults[fault.0 as usize], id);
+            out.push_str(&text);
+            return;
+        }
+        // A value that another field has too is named (cue-errors 0.3).
+        if id != real && !within.is_empty() && self.is_in_tree(id) && self.is_in_tree(real) {
+            let vertex = self.heap.get(real);
+            if vertex.choice.is_none() && (vertex.is_struct || vertex.is_list) {
+                let path = self.path(real);
+                match self.heap.get(real).arcs.is_empty() {
+                    false => out.push_str(&format!("~({path})")),
+                    true => out.push_str(&format!("value at path '{path}'")),
+                }
+                return;
+            }
+        }
+        // Who has a failed member has failed; deeper ones were found from above.
+        if within.len() == 1 {
+            let mut found = Vec::new();
+            self.permanent_all(real, &mut found, 0);
+            let mut found = found.into_iter().flat_map(Fault::each);
+            if let Some(mut first) = found.next() {
+                first.causes = found.collect();
+                out.push_str(&self.brief_fault(&first, id));
+                return;
+            }
+        }
+        within.push(real);
+        self.write_plainly(real, out, within);
+        within.pop();
+    }
+
+    fn write_plainly(&mut self, id: VertexId, out: &mut String, within: &mut Vec<VertexId>) {
+        let vertex = self.heap.get(id);
+        if let Some(choice) = vertex.choice.clone() {
+            for (index, each) in choice.all.iter().enumerate() {
+                if index > 0 {
+                    out.push_str(" | ");
+                }
+                if choice.defaults.contains(each) {
+                    out.push('*');
+                }
+                self.write_short(*each, out, within);
+            }
+            return;
+        }
+        if let Some((datum, _)) = &vertex.scalar {
+            out.push_str(&datum.cue_text());
+            return;
+        }
+        if vertex.is_list {
+            let arcs = self.elements(id);
+            out.push('[');
+            for (index, arc) in arcs.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                self.write_short(*arc, out, within);
+            }
+            out.push(']');
+            return;
+        }
+        if vertex.is_struct {
+            let arcs: Vec<(Label, VertexId, Presence)> =
+                vertex.arcs.iter().map(|it| (it.label, it.vertex, it.presence)).collect();
+            out.push('{');
+            for (index, (label, arc, presence)) in arcs.into_iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                out.push_str(&self.label_text(label));
+                out.push_str(marker(presence));
+                out.push(':');
+                self.write_short(arc, out, within);
+            }
+            out.push('}');
+            return;
+        }
+        out.push_str(&self.constraint(id));
+    }
+
+    /// An error within a value: the first, and how many more there are (cue-errors 0.2).
+    fn brief_fault(&self, fault: &Fault, id: VertexId) -> String {
+        let path = self.path(fault.place.unwrap_or(id));
+        let more = match fault.causes.len() {
+            0 => String::new(),
+            count => format!(" (and {count} more errors)"),
+        };
+        let colon = if path.is_empty() { "" } else { ": " };
+        format!("_|_({path}{colon}{}{more})", fault.message)
+    }
+
+    /// Whether it is a place in the tree, not a value that stands by itself.
+    fn is_in_tree(&self, id: VertexId) -> bool {
+        let mut next = id;
+        while next != self.root {
+            let vertex = self.heap.get(next);
+            match (vertex.label, vertex.parent) {
+                (Some(_), Some(parent)) => next = parent,
+                _ => return false,
+            }
+        }
+        true
+    }
+}
