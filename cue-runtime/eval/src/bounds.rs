@@ -24,7 +24,7 @@ const NAMED: &[&str] = &[
 
 impl Evaluator {
     /// A value that is no more than types and tests, simplified.
-    pub(crate) fn bounded(&mut self, id: VertexId) -> String {
+    pub(crate) fn bounded(&self, id: VertexId) -> String {
         let vertex = self.heap.get(id);
         let whole = vertex.kinds == Kinds::INT;
         let mut low: Option<Limit> = None;
@@ -39,6 +39,8 @@ impl Evaluator {
                     tighten(side, (*compare, limit.clone()));
                     sides[usize::from(upper)].get_or_insert(place);
                 }
+                // What another bound leaves out need not be left out again.
+                Test::Bound(Compare::NotEqual, limit) if self.is_out(id, limit) => {}
                 Test::Bound(compare, limit) => {
                     let text = format!("{}{}", compare::symbol(*compare), limit.cue_text());
                     if !rest.iter().any(|it| it.1 == text) {
@@ -49,7 +51,7 @@ impl Evaluator {
                     let limit = if *name == "float32" { FLOAT32 } else { FLOAT64 };
                     let both =
                         (Number::parse_signed(&format!("-{limit}")), Number::parse_signed(limit));
-                    let (Ok(least), Ok(most)) = both else { return self.constraint(id) };
+                    let (Ok(least), Ok(most)) = both else { return self.as_written(id) };
                     tighten(&mut low, (Compare::GreaterEqual, least));
                     tighten(&mut high, (Compare::LessEqual, most));
                     sides[0].get_or_insert(place);
@@ -66,13 +68,14 @@ impl Evaluator {
                         sides[0].get_or_insert(place);
                         sides[1].get_or_insert(place);
                     }
-                    _ => return self.constraint(id),
+                    _ => return self.as_written(id),
                 },
-                Test::Call(..) | Test::Match(..) => return self.constraint(id),
+                // They come after the bounds.
+                Test::Call(..) | Test::Match(..) => {}
             }
         }
         if low.is_none() && high.is_none() && rest.is_empty() {
-            return self.constraint(id);
+            return self.kinds_told(id).unwrap_or_default();
         }
         let named = |it: &(Test, _)| match it.0 {
             Test::Range("rune") => false,
@@ -80,25 +83,17 @@ impl Evaluator {
             _ => true,
         };
         if vertex.tests.len() == 1 && vertex.tests.iter().all(named) {
-            return self.constraint(id);
+            return self.as_written(id);
         }
         let text = |(compare, limit): &Limit| {
             format!("{}{}", compare::symbol(*compare), Datum::Number(limit.clone()).cue_text())
         };
         let mut parts: Vec<String> = Vec::new();
         if let (Some(from), Some(to)) = (&low, &high) {
-            let inclusive = from.0 == Compare::GreaterEqual && to.0 == Compare::LessEqual;
-            if whole && inclusive {
-                let named = NAMED.iter().find(|name| {
-                    range(name).is_some_and(|(low, high)| {
-                        low.compare(&from.1).is_eq() && high.compare(&to.1).is_eq()
-                    })
-                });
-                if let Some(name) = named {
-                    parts.push((*name).to_owned());
-                    parts.extend(rest.into_iter().map(|it| it.1));
-                    return parts.join(" & ");
-                }
+            if let Some(name) = exact(from, to).filter(|_| whole) {
+                parts.push(name.to_owned());
+                parts.extend(rest.into_iter().map(|it| it.1));
+                return parts.join(" & ");
             }
             let zero = Number::int(0);
             let natural = from.1.compare(&zero).is_ge();
@@ -119,18 +114,140 @@ impl Evaluator {
             }
         }
         rest.sort_by_key(|it| it.0);
-        // A bound says of which kind its value is, but not that it is whole.
-        let said = vertex.tests.iter().any(|(test, _)| match test {
-            Test::Bound(_, Datum::Number(_)) => vertex.kinds == Kinds::NUMBER,
-            Test::Bound(_, limit) => vertex.kinds == compare::kinds(limit),
-            Test::Range(_) | Test::Call(..) | Test::Match(..) => false,
-        });
-        if vertex.kinds != Kinds::ANY && !said {
-            parts.push(vertex.kinds.to_string());
-        }
+        parts.extend(self.kinds_told(id));
         parts.extend(rest.into_iter().map(|it| it.1));
         parts.join(" & ")
     }
+
+    /// A range by its name, and bounds as they are.
+    fn as_written(&self, id: VertexId) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        let mut ranged = None;
+        for (test, _) in &self.heap.get(id).tests {
+            match test {
+                Test::Bound(compare, limit) => {
+                    let text = format!("{}{}", compare::symbol(*compare), limit.cue_text());
+                    if !parts.contains(&text) {
+                        parts.push(text);
+                    }
+                }
+                Test::Range(name) => ranged = Some((*name).to_owned()),
+                Test::Call(..) | Test::Match(..) => {}
+            }
+        }
+        parts.splice(0..0, ranged.or_else(|| self.kinds_told(id)));
+        parts.join(" & ")
+    }
+
+    /// A value that is no more than types and tests, as messages have it (cue-errors 0.3).
+    pub(crate) fn constraint(&mut self, id: VertexId) -> String {
+        let tests = self.heap.get(id).tests.clone();
+        let whole = self.heap.get(id).kinds == Kinds::INT;
+        let (mut low, mut high): (Option<Limit>, Option<Limit>) = (None, None);
+        let (mut names, mut ordered) = (Vec::new(), false);
+        let (mut bounds, mut calls): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+        for (test, _) in &tests {
+            match test {
+                Test::Bound(compare, Datum::Number(limit)) if compare::is_order(*compare) => {
+                    let upper = matches!(compare, Compare::Less | Compare::LessEqual);
+                    tighten(if upper { &mut high } else { &mut low }, (*compare, limit.clone()));
+                    ordered = true;
+                }
+                Test::Bound(Compare::NotEqual, limit) if self.is_out(id, limit) => {}
+                Test::Bound(compare, limit) => {
+                    bounds.push(format!("{}{}", compare::symbol(*compare), limit.cue_text()));
+                }
+                Test::Range(name) => names.push(*name),
+                Test::Call(package, function, rest, _) => {
+                    calls.push(self.call_text(package, function.name, rest));
+                }
+                Test::Match(expr, _) => calls.push(self.literal_text(*expr)),
+            }
+        }
+        // One range alone has its name, others are bounds like those beside them.
+        let mut parts: Vec<String> = Vec::new();
+        let single = names.len() == 1 && !ordered;
+        for name in names {
+            match range(name) {
+                Some((from, to)) if whole && !single => {
+                    tighten(&mut low, (Compare::GreaterEqual, from));
+                    tighten(&mut high, (Compare::LessEqual, to));
+                }
+                None if name == "uint" && !single => {
+                    tighten(&mut low, (Compare::GreaterEqual, Number::int(0)));
+                }
+                _ => parts.push(name.to_owned()),
+            }
+        }
+        let kinds = self.kinds_told(id).filter(|_| parts.is_empty());
+        let text = |(compare, limit): &Limit| {
+            format!("{}{}", compare::symbol(*compare), Datum::Number(limit.clone()).cue_text())
+        };
+        let mut last = None;
+        match (&low, &high) {
+            (Some(from), Some(to)) => match exact(from, to).filter(|_| whole) {
+                Some(name) => parts.push(name.to_owned()),
+                None => {
+                    parts.extend([text(from), text(to)]);
+                    last = kinds;
+                }
+            },
+            (low, high) => {
+                parts.extend(kinds);
+                parts.extend(low.iter().chain(high).map(text));
+            }
+        }
+        for each in bounds.into_iter().chain(calls).chain(last) {
+            if !parts.contains(&each) {
+                parts.push(each);
+            }
+        }
+        if parts.is_empty() { "_".into() } else { parts.join(" & ") }
+    }
+
+    /// The kinds of a value, unless its tests say as much: a bound of which kind its value is, but
+    /// not that it is whole.
+    pub(crate) fn kinds_told(&self, id: VertexId) -> Option<String> {
+        let vertex = self.heap.get(id);
+        let mut allowed = Kinds::ANY;
+        for (test, _) in &vertex.tests {
+            match test {
+                Test::Bound(compare, limit) => {
+                    allowed = allowed.and(bound_kinds(*compare, limit, self.program.lenient));
+                }
+                Test::Call(_, function, ..) => {
+                    let first = function.parameters.first();
+                    allowed = allowed.and(first.map_or(Kinds::ANY, |it| it.kinds));
+                }
+                Test::Range(_) | Test::Match(..) => {}
+            }
+        }
+        let said = allowed.and(vertex.kinds) == allowed;
+        (!said).then(|| vertex.kinds.to_string())
+    }
+
+    /// Whether another bound than `!=` leaves a value out.
+    fn is_out(&self, id: VertexId, value: &Datum) -> bool {
+        self.heap.get(id).tests.iter().any(|(test, _)| match test {
+            Test::Bound(Compare::NotEqual, _) => false,
+            Test::Bound(operator, limit) => {
+                compare::holds(*operator, value, limit).is_some_and(|it| !it)
+            }
+            Test::Range(_) | Test::Call(..) | Test::Match(..) => false,
+        })
+    }
+}
+
+/// The range that two bounds are exactly.
+fn exact(from: &Limit, to: &Limit) -> Option<&'static str> {
+    if from.0 != Compare::GreaterEqual || to.0 != Compare::LessEqual {
+        return None;
+    }
+    let same = |name: &&&str| {
+        range(name)
+            .is_some_and(|(low, high)| low.compare(&from.1).is_eq() && high.compare(&to.1).is_eq())
+    };
+    NAMED.iter().find(same).copied()
 }
 
 /// Keeps the tighter of two bounds.

@@ -4,7 +4,7 @@ use crate::builtin::{Datum, Kinds};
 use crate::compare;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{FaultId, Test, VertexId};
+use crate::heap::{FaultId, VertexId};
 use crate::program::{At, Label, LabelKind, Presence};
 
 /// How CUE text is made.
@@ -232,54 +232,6 @@ impl Evaluator {
         vertex.choice.is_none()
             && vertex.fault.is_none()
             && (vertex.scalar.is_some() || vertex.is_list || vertex.is_struct)
-    }
-
-    /// A value that is no more than types and tests.
-    pub(crate) fn constraint(&mut self, id: VertexId) -> String {
-        let vertex = self.heap.get(id);
-        let mut parts: Vec<String> = Vec::new();
-        let mut ranged = None;
-        let mut tests = Vec::new();
-        for (test, _) in &vertex.tests {
-            match test {
-                Test::Bound(operator, limit) => {
-                    let text = format!("{}{}", compare::symbol(*operator), limit.cue_text());
-                    if !tests.contains(&text) {
-                        tests.push(text);
-                    }
-                }
-                Test::Range(name) => ranged = Some(*name),
-                Test::Call(package, function, rest, _) => {
-                    let short = package.rsplit('/').next().unwrap_or(package);
-                    let texts: Vec<String> = rest.iter().map(Datum::cue_text).collect();
-                    let text = format!("{short}.{}({})", function.name, texts.join(", "));
-                    if !tests.contains(&text) {
-                        tests.push(text);
-                    }
-                }
-                Test::Match(..) => tests.push("matchN".into()),
-            }
-        }
-        let implied = vertex.tests.iter().any(|(test, _)| match test {
-            Test::Bound(cue_syntax::ast::Compare::NotEqual, _) => false,
-            Test::Bound(_, limit) => match limit {
-                Datum::Number(_) => vertex.kinds == Kinds::NUMBER,
-                _ => true,
-            },
-            Test::Call(..) | Test::Range(_) => true,
-            Test::Match(..) => false,
-        });
-        if let Some(name) = ranged {
-            parts.push(name.into());
-        } else if vertex.kinds == Kinds::ANY {
-            if tests.is_empty() {
-                parts.push("_".into());
-            }
-        } else if !implied {
-            parts.push(vertex.kinds.to_string());
-        }
-        parts.extend(tests);
-        parts.join(" & ")
     }
 }
 

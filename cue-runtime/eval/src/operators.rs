@@ -534,17 +534,14 @@ impl Evaluator {
             _ => &[],
         };
         let schemas = matches!(program.code(expr), Code::Call(Callee::Plain(_), _));
+        // Structs have no place of their own, nor have lists of schemas.
+        let placed = |it: &&ExprId| match program.code(**it) {
+            Code::Struct(_) => false,
+            Code::List(_) => !schemas,
+            _ => true,
+        };
         let mut positions: Vec<At> =
-            // Structs have no place of their own, nor have lists of schemas.
-            arguments
-                .iter()
-                .filter(|it| match program.code(**it) {
-                    Code::Struct(_) => false,
-                    Code::List(_) => !schemas,
-                    _ => true,
-                })
-                .map(|it| self.program.at(*it))
-                .collect();
+            arguments.iter().filter(placed).map(|it| self.program.at(*it)).collect();
         positions.extend(self.origin(id));
         let mut fault = self.heap.faults[fault.0 as usize].clone();
         // The causes of matchN's are those of its schemas.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::builtin::{Datum, Kinds};
+use crate::builtin::{Datum, FunctionName, Kinds};
 use crate::definition::{self, Docs, Places, Wanted};
 use crate::error::Fault;
 use crate::evaluator::Evaluator;
@@ -76,6 +76,15 @@ struct Later {
     lists: usize,
     /// An optional field is being written.
     optional: bool,
+}
+
+impl Later {
+    /// A package is named; those without one have none.
+    fn import(&mut self, package: &str) {
+        if !package.is_empty() && !self.imports.iter().any(|it| it == package) {
+            self.imports.push(package.to_owned());
+        }
+    }
 }
 
 const SOURCE: &str = "__source_";
@@ -394,6 +403,9 @@ impl Evaluator {
         let vertex = self.heap.get(id);
         let scalar = vertex.scalar.clone();
         let (is_list, is_struct) = (vertex.is_list, vertex.is_struct);
+        if let Some((Datum::Function(name), _)) = &scalar {
+            later.import(name.package);
+        }
         if scalar.is_some() || is_list {
             let arcs = &self.heap.get(id).arcs;
             let fields = arcs.iter().any(|it| {
@@ -419,30 +431,55 @@ impl Evaluator {
             let _ = write!(out, "{{\n{inner}{}}}", "\t".repeat(depth));
             return;
         }
-        let validators: Vec<ExprId> = (self.heap.get(id).tests.iter())
-            .filter_map(|it| match &it.0 {
-                Test::Match(expr, _) => Some(*expr),
-                Test::Bound(..) | Test::Range(_) | Test::Call(..) => None,
-            })
-            .collect();
-        if !validators.is_empty() && (style != Style::Definition || show.has(Show::SPREAD)) {
-            self.write_source(validators, out, depth, later);
-            return;
-        }
-        for (test, _) in &self.heap.get(id).tests {
-            if let Test::Call(package, ..) = test {
-                if !package.is_empty() && !later.imports.iter().any(|it| it == package) {
-                    later.imports.push((*package).to_owned());
-                }
-            }
-        }
-        let text = self.bounded(id);
+        let text = self.write_tests(id, show, depth, later);
         let arcs = &self.heap.get(id).arcs;
         if arcs.iter().any(|it| self.is_shown(it.label, it.presence, show)) {
             self.write_beside(id, show, (&text, false), out, depth, later);
             return;
         }
         out.push_str(&text);
+    }
+
+    /// What no value is known of: kinds, bounds, validators.
+    fn write_tests(&mut self, id: VertexId, show: Show, depth: usize, later: &mut Later) -> String {
+        let mut parts = vec![self.bounded(id)];
+        parts.retain(|it| !it.is_empty());
+        let mut schemas: Vec<ExprId> = Vec::new();
+        for (test, _) in self.heap.get(id).tests.clone() {
+            match test {
+                Test::Bound(..) | Test::Range(_) => {}
+                Test::Match(expr, _) => schemas.push(expr),
+                Test::Call(package, function, rest, _) => {
+                    later.import(package);
+                    let mut texts = Vec::with_capacity(rest.len());
+                    for argument in &rest {
+                        let mut text = String::new();
+                        match argument {
+                            Datum::Live(_) => {
+                                let id = self.live(argument);
+                                self.write_value(id, show, &mut text, depth, later);
+                            }
+                            other => text.push_str(&scalar_text(other, depth)),
+                        }
+                        texts.push(text);
+                    }
+                    let name = FunctionName { package, name: function.name }.text();
+                    let text = format!("{name}({})", texts.join(", "));
+                    if !parts.contains(&text) {
+                        parts.push(text);
+                    }
+                }
+            }
+        }
+        if !schemas.is_empty() {
+            let mut text = String::new();
+            match show.style != Style::Definition || show.has(Show::SPREAD) {
+                true => self.write_source(schemas, &mut text, depth, later),
+                false => text.push_str("matchN"),
+            }
+            parts.push(text);
+        }
+        if parts.is_empty() { "_".into() } else { parts.join(" & ") }
     }
 
     /// A value and the fields beside it: a list stands last, others first (O-65).

@@ -536,8 +536,9 @@ impl Evaluator {
             Code::Function(callee) if !self.is_partial(callee, &[]) => {
                 self.heap.get_mut(id).content = true;
                 let datum = crate::calls::named(callee);
-                // It has no place of its own (cue-errors 2.2).
-                self.take_datum(id, datum, At::default(), &conjunct.groups, conjunct.via);
+                // What is predeclared has no place of its own (cue-errors 2.2).
+                let at = if matches!(callee, Callee::Plain(_)) { At::default() } else { at };
+                self.take_datum(id, datum, at, &conjunct.groups, conjunct.via);
             }
             Code::Function(callee) => {
                 self.note_top(id, &conjunct.groups);

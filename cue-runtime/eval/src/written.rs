@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::builtin::Datum;
+use crate::builtin::{Datum, FunctionName};
 use crate::compare;
 use crate::evaluator::Evaluator;
 use crate::export::marker;
@@ -24,31 +24,38 @@ impl Evaluator {
     }
 
     /// The text of a bound or a validator.
-    pub(crate) fn test_text(&self, test: &Test) -> String {
+    pub(crate) fn test_text(&mut self, test: &Test) -> String {
         match test {
             Test::Bound(operator, limit) => {
                 format!("{}{}", compare::symbol(*operator), limit.cue_text())
             }
             Test::Range(name) => (*name).to_owned(),
-            Test::Call(package, function, rest, _) => {
-                let short = package.rsplit('/').next().unwrap_or(package);
-                let rest: Vec<String> = rest.iter().map(|it| self.argument_text(it)).collect();
-                if rest.is_empty() {
-                    format!("{short}.{}", function.name)
-                } else {
-                    format!("{short}.{}({})", function.name, rest.join(", "))
-                }
+            Test::Call(package, function, rest, _) if rest.is_empty() => {
+                FunctionName { package, name: function.name }.value_text()
             }
+            Test::Call(package, function, rest, _) => self.call_text(package, function.name, rest),
             Test::Match(expr, _) => self.literal_text(*expr),
         }
     }
 
-    /// An argument of a validator; of values that are no data nothing is known here.
-    pub(crate) fn argument_text(&self, datum: &Datum) -> String {
-        match datum {
-            Datum::Live(_) => "_".to_owned(),
-            other => other.cue_text(),
+    /// A validator with its arguments.
+    pub(crate) fn call_text(
+        &mut self,
+        package: &'static str,
+        name: &'static str,
+        arguments: &[Datum],
+    ) -> String {
+        let mut texts = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            texts.push(match argument {
+                Datum::Live(_) => {
+                    let id = self.live(argument);
+                    self.short(id)
+                }
+                other => other.cue_text(),
+            });
         }
+        format!("{}({})", FunctionName { package, name }.value_text(), texts.join(", "))
     }
 
     fn write_code(&self, expr: ExprId, out: &mut String, depth: u32) {

@@ -156,3 +156,17 @@ fn types_that_name_themselves_are_named_within_themselves() {
     let wanted = format!("value: 2\nleft?: {again}right?: {again}");
     assert_eq!(it.syntax(id, Style::Definition), wanted);
 }
+
+#[test]
+fn functions_and_validators_are_printed_with_what_they_were_given() {
+    check(
+        "import \"encoding/json\"\na: json.Marshal\nb: len\n",
+        "import \"encoding/json\"\n\na: json.Marshal\nb: len\n",
+    );
+    check(
+        "import \"encoding/json\"\na: string & json.Validate(int | string)\n",
+        "import \"encoding/json\"\n\na: string & json.Validate(int | string)\n",
+    );
+    check("a: int & matchN(1, [>10])\n", "a: int & matchN(1, [>10])\n");
+    check("a: !=3\nb: !=\"a\" & =~\"b\"\n", "a: !=3\nb: =~\"b\"\n");
+}
