@@ -73,11 +73,12 @@ fn main() -> ExitCode {
     start_log(arguments.verbose, &arguments.command);
     // kube and rustls must agree on one provider; the first installed one wins.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .thread_stack_size(THREAD_STACK)
-        .build();
-    let runtime = match runtime {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.enable_all().thread_stack_size(THREAD_STACK);
+    if let Some(threads) = arguments.command.threads() {
+        runtime.worker_threads(threads);
+    }
+    let runtime = match runtime.build() {
         Ok(runtime) => runtime,
         Err(error) => {
             eprintln!("error: starting threads failed: {error}");

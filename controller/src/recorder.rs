@@ -70,7 +70,7 @@ async fn send(client: Client, metrics: Arc<Metrics>, mut waiting: mpsc::Receiver
         let path = format!("/api/v1/namespaces/{namespace}/events");
         metrics.requests.get_or_create(&Request::of("POST", &path)).inc();
         let body = Some((Body::Json, &*event));
-        if let Err(error) = rest::send(&client, Method::POST, &path, body, &ActAs::default()).await
+        if let Err(error) = rest::tell(&client, Method::POST, &path, body, &ActAs::default()).await
         {
             tracing::debug!(%error, "event not recorded");
         }

@@ -160,14 +160,12 @@ impl ActAs {
     }
 }
 
-/// Sends `body` (if any) and parses the answer.
-pub async fn send(
-    client: &Client,
+fn request(
     method: Method,
     path: &str,
     body: Option<(Body, &Value)>,
     identity: &ActAs,
-) -> Result<Value, Error> {
+) -> Result<Request<Vec<u8>>, Error> {
     let mut request = identity.mark(Request::builder().method(method).uri(path));
     let bytes = match body {
         Some((kind, value)) => {
@@ -176,8 +174,36 @@ pub async fn send(
         }
         None => Vec::new(),
     };
-    let request = request.body(bytes).map_err(|error| Error::Answer(error.to_string()))?;
-    Ok(client.request::<Value>(request).await?)
+    request.body(bytes).map_err(|error| Error::Answer(error.to_string()))
+}
+
+/// Sends `body` (if any) and parses the answer.
+///
+/// # Errors
+/// As the request failed.
+pub async fn send(
+    client: &Client,
+    method: Method,
+    path: &str,
+    body: Option<(Body, &Value)>,
+    identity: &ActAs,
+) -> Result<Value, Error> {
+    Ok(client.request(request(method, path, body, identity)?).await?)
+}
+
+/// The same where nobody wants the answer: it is read, but not parsed.
+///
+/// # Errors
+/// As the request failed.
+pub async fn tell(
+    client: &Client,
+    method: Method,
+    path: &str,
+    body: Option<(Body, &Value)>,
+    identity: &ActAs,
+) -> Result<(), Error> {
+    client.request_text(request(method, path, body, identity)?).await?;
+    Ok(())
 }
 
 /// GET of a text: logs.

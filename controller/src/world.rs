@@ -111,7 +111,7 @@ impl KubeWorld {
     ) -> Result<Value, Error> {
         let Target { member, path } = to;
         self.metrics.requests.get_or_create(&Request::of(method.as_str(), path)).inc();
-        let writes = method != Method::GET && method != Method::DELETE;
+        let writes = method != Method::GET;
         let started = Instant::now();
         let answer = member
             .ask(rest::send(&member.client, method.clone(), path, body, &self.identity))
@@ -244,8 +244,11 @@ impl World for KubeWorld {
             if to.member.is_own() {
                 self.mirror.lost(at);
             }
-            match self.send(Method::DELETE, &to, None).await {
-                Ok(_) | Err(Error::NotFound(_)) => Ok(()),
+            let Target { member, path } = &to;
+            self.metrics.requests.get_or_create(&Request::of("DELETE", path)).inc();
+            let gone = rest::tell(&member.client, Method::DELETE, path, None, &self.identity);
+            match member.ask(gone).await.map_err(classify) {
+                Ok(()) | Err(Error::NotFound(_)) => Ok(()),
                 Err(error) => Err(error),
             }
         })

@@ -61,6 +61,11 @@ pub enum Command {
 }
 
 impl Command {
+    /// Threads it is to have, if not one for every core.
+    pub fn threads(&self) -> Option<usize> {
+        if let Command::Controller(args) = self { Some(args.threads()) } else { None }
+    }
+
     /// Whether it runs until it is stopped: such commands log what they do.
     pub fn is_service(&self) -> bool {
         match self {
