@@ -187,23 +187,15 @@ fn reset(cx: &Writer<'_>) -> FieldSet {
     FieldSet::of_fields(cx.reset)
 }
 
-fn zero(cx: &Writer<'_>, schema: &Schema) -> Value {
+// The object that says nothing, written as `state` is.
+fn zero(cx: &Writer<'_>, schema: &Schema, state: &Value) -> Value {
     let mut zero = schema.zero();
     if let Some(zero) = zero.as_object_mut() {
         zero.insert("apiVersion".to_owned(), json!(cx.api_version));
         zero.insert("kind".to_owned(), json!(cx.kind));
-        // Times that are written when they are not set.
-        if cx.kind == "Event" {
-            let times: &[&str] = match cx.api_version {
-                "v1" => &["eventTime", "firstTimestamp", "lastTimestamp"],
-                _ => &["eventTime", "deprecatedFirstTimestamp", "deprecatedLastTimestamp"],
-            };
-            zero.extend(times.iter().map(|time| ((*time).to_owned(), Value::Null)));
-        }
-        // Their rules are written also when there are none.
-        if cx.api_version.starts_with("rbac.authorization.k8s.io/") && cx.kind.ends_with("Role") {
-            zero.insert("rules".to_owned(), Value::Null);
-        }
+        // What is written when it is not set.
+        let unset = state.as_object().into_iter().flatten().filter(|(_, value)| value.is_null());
+        zero.extend(unset.map(|(name, _)| (name.clone(), Value::Null)));
     }
     zero
 }
@@ -254,7 +246,7 @@ pub fn update(cx: &Writer<'_>, live: Option<&Value>, new: &mut Value) {
     }
     let after = match live {
         Some(live) => updated(cx, &schema, start, live, new),
-        None => updated(cx, &schema, start, &zero(cx, &schema), new),
+        None => updated(cx, &schema, start, &zero(cx, &schema, new), new),
     };
     // Where owners cannot be told in their own version, nobody owns anything.
     if let Ok(after) = after {
@@ -394,7 +386,7 @@ pub fn apply(
         Some(Ok(all)) if all.is_empty() => {
             let first =
                 Writer { manager: "before-first-apply", subresource: "", reset: &[], ..*cx };
-            updated(&first, &schema, Vec::new(), &zero(cx, &schema), old).unwrap_or_default()
+            updated(&first, &schema, Vec::new(), &zero(cx, &schema, old), old).unwrap_or_default()
         }
         Some(Ok(all)) => all,
         None => Vec::new(),

@@ -1,5 +1,6 @@
 //! What the admission plugins and allocators of a cluster do to objects.
 
+mod class; // PriorityClasses, default classes of storage and ingress
 mod limits; // LimitRanges
 mod service; // cluster addresses, node ports
 pub mod webhook; // who else is asked
@@ -18,9 +19,17 @@ pub fn on_create(plane: &Plane, target: &Target, object: &mut Value) -> Result<(
     match (resource.group.as_str(), resource.plural.as_str()) {
         ("", "pods") => {
             limits::fill(plane, target, object);
-            pod(plane, target, object)
+            class::priority(plane, target, object)?;
+            tolerate(object);
+            Ok(())
+        }
+        ("scheduling.k8s.io", "priorityclasses") => class::only_default(plane, target, object),
+        ("networking.k8s.io", "ingresses") => {
+            class::ingress(plane, object);
+            Ok(())
         }
         ("", "persistentvolumeclaims") => {
+            class::storage(plane, object);
             finalizer(object, "kubernetes.io/pvc-protection");
             Ok(())
         }
@@ -66,6 +75,9 @@ pub fn on_update(plane: &Plane, target: &Target, old: &Value, object: &mut Value
     if target.resource.is("", "persistentvolumeclaims") && target.subresource.is_empty() {
         limits::check(plane, target, object)?;
     }
+    if target.resource.is("scheduling.k8s.io", "priorityclasses") {
+        class::only_default(plane, target, object)?;
+    }
     if target.resource.is("", "services") && target.subresource.is_empty() {
         service::release(old, object);
         service::allocate(plane, target, old, object)?;
@@ -95,27 +107,11 @@ fn finalizer(object: &mut Value, name: &str) {
     object["metadata"]["finalizers"] = Value::Array(all);
 }
 
-fn pod(plane: &Plane, target: &Target, object: &mut Value) -> Result<()> {
-    let class = object["spec"]["priorityClassName"].as_str().unwrap_or_default().to_owned();
-    let mut priority = json!(0);
-    let mut preemption = json!("PreemptLowerPriority");
-    if !class.is_empty() {
-        let Some(found) = plane.store().get(&format!("scheduling.k8s.io/priorityclasses/{class}"))
-        else {
-            let name = object["metadata"]["name"].as_str().unwrap_or_default();
-            let why = format!("no PriorityClass with name {class} was found");
-            return Err(ApiError::forbidden("", &target.resource.plural, name, &why));
-        };
-        priority = found.value["value"].clone();
-        preemption = found.value["preemptionPolicy"].clone();
-    }
+// For a while a Pod bears that its node is not there.
+fn tolerate(object: &mut Value) {
     let spec = &mut object["spec"];
     if !spec.is_object() {
-        return Ok(());
-    }
-    spec["priority"] = priority;
-    if spec["preemptionPolicy"].is_null() {
-        spec["preemptionPolicy"] = preemption;
+        return;
     }
     let mut tolerations = spec["tolerations"].as_array().cloned().unwrap_or_default();
     for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
@@ -130,5 +126,4 @@ fn pod(plane: &Plane, target: &Target, object: &mut Value) -> Result<()> {
         }
     }
     spec["tolerations"] = Value::Array(tolerations);
-    Ok(())
 }
