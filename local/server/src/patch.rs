@@ -6,7 +6,7 @@ use local_merge::manage::Conflicts;
 use local_merge::{Refused, json as plain, strategic};
 use serde_json::{Value, json};
 
-use crate::plane::{Plane, Shown, Target, WriteOptions};
+use crate::plane::{Patched, Plane, Shown, Target, WriteOptions};
 use crate::status::{ApiError, FieldError, Result};
 use crate::{decode, go, kinds, ownership, scale};
 
@@ -78,13 +78,16 @@ pub fn patch(
         return apply(plane, target, patch, conflicts, options);
     }
     let schema = ownership::schema(&target.resource);
-    plane.modify(target, options, |current, options| {
+    let patched = |current: &Value| {
         let next = match kind {
             PatchKind::Json => plain::json_patch(current, patch),
             PatchKind::Merge => plain::merge_patch(current, patch),
             _ => strategic::patch(&schema, current, patch),
         };
-        let mut next = next.map_err(|error| refused(target, &error))?;
+        next.map_err(|error| refused(target, &error))
+    };
+    let done = plane.modify(target, options, |current, options| {
+        let mut next = patched(current)?;
         if target.resource.custom.is_none() {
             if matches!(kind, PatchKind::Strategic) {
                 for key in ["apiVersion", "kind"] {
@@ -96,16 +99,32 @@ pub fn patch(
                         return Err(undecodable(&text, &why));
                     }
                 }
-                options.patched = Some(text);
+                options.patched = Patched::Shown(text);
             } else {
-                let text = go::patched_text(&next);
-                still_known(plane, target, &next).map_err(|why| undecodable(&text, &why))?;
-                options.patched = Some(text);
+                still_known(plane, target, &next).map_err(|why| unread(&why))?;
+                options.patched = Patched::Unseen;
             }
         }
         named(target, &mut next)?;
         Ok(next)
-    })
+    });
+    match done {
+        // It is seldom that the whole text is needed.
+        Err(error) if error.reason == UNREAD => {
+            let entry = plane.store().get(&target.key()).ok_or_else(|| target.not_found())?;
+            let next = patched(&kinds::shown(&target.resource, &entry.value))?;
+            Err(undecodable(&go::patched_text(&next), &error.message))
+        }
+        done => done,
+    }
+}
+
+/// The reason of an error that is yet to be said of the text of a patched object.
+const UNREAD: &str = "\u{0}unread";
+
+/// Why the result of a patch cannot be read as the kind, before it is put into words.
+pub(crate) fn unread(why: &str) -> ApiError {
+    ApiError::new(422, UNREAD, why.to_owned())
 }
 
 /// 422 for a result of a patch that cannot be read as the kind.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{FieldValidation, Plane, Target, WriteOptions};
+use super::{FieldValidation, Patched, Plane, Target, WriteOptions};
 use crate::resource::Resource;
 use crate::status::{ApiError, Result};
 use crate::{builtin, go, json, kinds, meta};
@@ -193,8 +193,9 @@ pub(super) fn report(
 
 pub(super) fn unreadable(resource: &Resource, text: &str, options: &WriteOptions) -> ApiError {
     match &options.patched {
-        Some(patched) => crate::patch::undecodable(patched, text),
-        None => mistyped(resource, text),
+        Patched::Shown(patched) => crate::patch::undecodable(patched, text),
+        Patched::Unseen => crate::patch::unread(text),
+        Patched::Not => mistyped(resource, text),
     }
 }
 

@@ -65,6 +65,18 @@ pub enum FieldValidation {
     Strict,
 }
 
+/// Whether a patch made what is written.
+#[derive(Clone, Debug, Default)]
+pub enum Patched {
+    /// It was not a patch.
+    #[default]
+    Not,
+    /// It was, and messages show this.
+    Shown(String),
+    /// It was, and messages show the object, which is written out only for them.
+    Unseen,
+}
+
 /// Options of a write.
 #[derive(Clone, Debug, Default)]
 pub struct WriteOptions {
@@ -78,8 +90,8 @@ pub struct WriteOptions {
     pub findings: Vec<String>,
     /// Warnings for the client are gathered here.
     pub warnings: Vec<String>,
-    /// What a patch made, as messages show it; errors of reading it are said of the patch.
-    pub patched: Option<String>,
+    /// What a patch made; errors of reading it are said of the patch.
+    pub patched: Patched,
     /// Who asks; nobody is a controller of the plane itself.
     pub user: Option<User>,
 }
