@@ -109,6 +109,7 @@ fn around(selector: &Selector, value: Expr, names: &[Arc<str>]) -> Expr {
             attributes: Vec::new(),
             docs: Vec::new(),
             breaks: Vec::new(),
+            comments: cue_syntax::ast::Comments::default(),
             apart: false,
             span,
             label_span: span,

@@ -162,3 +162,36 @@ fn elements_on_lines_of_their_own_are_no_deeper() {
         "x: _\nl: [\n\tif x.y != _|_ // explicit error (_|_ literal) in source\n\t{\n\t\tx.y\n\t}, 0][0]\n",
     );
 }
+
+#[test]
+fn comments_below_the_last_declaration_stay_there() {
+    let kept = "b: {\n\tx: 1\n\ty: 2\n\t// foot\n}\n";
+    check(kept, kept);
+    let apart = "a: {\n\t// doc\n\tx: 1\n\n\t// apart\n}\n";
+    check(apart, apart);
+    check(
+        "h: {\n\tx: int\n\t// one\n} & {\n\ty: int\n\t// two\n}\n",
+        "h: {\n\tx: int\n\t// one\n\ty: int\n\t// two\n}\n",
+    );
+    check(
+        "a: int\ng: {\n\tif a > 0 {\n\t\tq: 1\n\t}\n\t// after\n}\n",
+        "a: int\ng: {\n\tif a > 0\n\t// after\n\t{\n\t\tq: 1\n\t}\n}\n",
+    );
+    // Comments are as they are written.
+    let tight = "a: {\n\t//tight\n\tx: 1\n\ty: 2\n}\n";
+    check(tight, tight);
+}
+
+#[test]
+fn a_pattern_for_anything_alone_stays_one() {
+    check("e: {[string]: _}\n", "e: [string]: _\n");
+    check("e: {[string]: _, h: 1}\n", "e: {\n\th: 1\n\t...\n}\n");
+    check("{\n\t[string]: _\n\tfoo: 3\n}\n", "\nfoo: 3\n...\n");
+}
+
+#[test]
+fn an_empty_struct_stays_beside_two_others() {
+    check("V: b: 1\na: V & {}\n", "V: b: 1\na: V\n");
+    check("V: b: 1\na: V & {} & V\n", "V: b: 1\na: V & V & {}\n");
+    check("Y=#W: {#S: int, y: Y.z}\n", "Y=#W: {\n\t#S: int\n\ty:  Y.z\n}\n");
+}

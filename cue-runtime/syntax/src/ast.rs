@@ -99,6 +99,17 @@ pub enum Label {
     Pattern(Box<Expr>, Option<Ident>),
 }
 
+/// The comments of a field, with `//`.
+#[derive(Clone, Debug, Default)]
+pub struct Comments {
+    /// Lines above it.
+    pub above: Vec<String>,
+    /// Lines below the last field of a struct.
+    pub below: Vec<String>,
+    /// An empty line stands between the field and those below.
+    pub gap: bool,
+}
+
 /// `label: value`
 #[derive(Clone, Debug)]
 pub struct Field {
@@ -122,6 +133,8 @@ pub struct Field {
     pub breaks: Vec<u32>,
     /// An empty line stands above that comment.
     pub apart: bool,
+    /// The same comments as they are written.
+    pub comments: Comments,
     /// Label to value.
     pub span: Span,
     /// The label.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::ast::{
-    Attribute, Binary, Clause, Compare, Decl, Element, Expr, ExprKind, Field, File, Ident, Import,
-    Label, Marker, Part, Span, Unary,
+    Attribute, Binary, Clause, Comments, Compare, Decl, Element, Expr, ExprKind, Field, File,
+    Ident, Import, Label, Marker, Part, Span, Unary,
 };
 use crate::parser::SyntaxError;
 use crate::scan::T;
@@ -25,6 +25,7 @@ struct Docs {
     breaks: Vec<u32>,
     /// An empty line stands above the first.
     apart: bool,
+    comments: Comments,
 }
 
 impl Lower<'_> {
@@ -102,6 +103,15 @@ impl Lower<'_> {
                 true => to.apart = group.distance == Distance::Gap,
                 false => to.breaks.push(to.lines.len() as u32),
             }
+            let comments = &mut to.comments;
+            let lines = match group.slot > 0 {
+                true => {
+                    comments.gap |= comments.below.is_empty() && group.distance == Distance::Gap;
+                    &mut comments.below
+                }
+                false => &mut comments.above,
+            };
+            lines.extend(group.lines.iter().map(|(_, text)| text.trim_end().to_owned()));
             to.lines.extend(group.lines.iter().map(|(_, text)| {
                 let text = text.strip_prefix("//").unwrap_or(text);
                 text.strip_prefix(' ').unwrap_or(text).to_owned()
@@ -196,6 +206,7 @@ impl Lower<'_> {
             docs: docs.lines,
             breaks: docs.breaks,
             apart: docs.apart,
+            comments: docs.comments,
             span,
             label_span,
         })

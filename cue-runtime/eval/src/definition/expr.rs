@@ -87,8 +87,8 @@ impl<'a> Printer<'a> {
                                     let kept = self.docs == Docs::Kept;
                                     let docs = kept.then(|| above(&source, inner.span).0);
                                     for doc in docs.into_iter().flatten() {
-                                        let gap = if doc.is_empty() { "" } else { " " };
-                                        line.push_str(&format!("//{gap}{doc}\n"));
+                                        line.push_str(&doc);
+                                        line.push('\n');
                                     }
                                 }
                                 let (clauses, body) = self.clauses(clauses, body, scope, file);
@@ -321,7 +321,9 @@ impl<'a> Printer<'a> {
                 Decl::Field(field) => {
                     if let AstLabel::Pattern(label, _) = &field.label {
                         let any = matches!(&label.kind, ExprKind::Ident(it) if &**it == "string");
-                        if any && matches!(strip(&field.value).kind, ExprKind::Top) {
+                        // Alone it stays as it is.
+                        let top = matches!(strip(&field.value).kind, ExprKind::Top);
+                        if any && top && decls.len() > 1 {
                             open = true;
                             continue;
                         }
@@ -343,7 +345,16 @@ impl<'a> Printer<'a> {
                             _ => Gap::Line,
                         };
                         let docs = if self.docs == Docs::Kept { docs } else { Vec::new() };
-                        let (clauses, body) = self.clauses(clauses, body, &scope, file);
+                        let (mut clauses, body) = self.clauses(clauses, body, &scope, file);
+                        // The comment below the last one stands before its braces (O-82).
+                        let kept = self.docs == Docs::Kept;
+                        for line in kept.then(|| below(&source, value.span)).into_iter().flatten() {
+                            clauses.push('\n');
+                            clauses.push_str(&line);
+                        }
+                        if clauses.contains("\n//") {
+                            clauses.push('\n');
+                        }
                         items.push(Item::Comprehension { clauses, body, gap, docs });
                     } else {
                         items.push(Item::Embed(self.expr(value, &scope, file)));
@@ -424,13 +435,16 @@ impl<'a> Printer<'a> {
         });
         let scope = Scope::new(Some(scope.clone()), names);
         let value = self.expr(&field.value, &scope, file);
-        let none = field.docs.is_empty() || self.docs == Docs::Dropped;
-        let docs = if none { Vec::new() } else { vec![field.docs.clone()] };
+        let comments = &field.comments;
+        let kept = |it: &Vec<String>| !it.is_empty() && self.docs == Docs::Kept;
+        let docs = kept(&comments.above).then(|| comments.above.clone()).into_iter().collect();
+        let below = kept(&comments.below).then(|| (comments.below.clone(), comments.gap));
         let attributes =
             field.attributes.iter().map(|it| format!("@{}({})", it.name, it.body)).collect();
         let label = format!("{alias}{label}{}", marker(field.marker));
         Item::Field(Declared {
             docs,
+            below: below.into_iter().collect(),
             apart: field.apart,
             label,
             alias: value_alias,
@@ -482,12 +496,37 @@ fn above(source: &str, span: Span) -> (Vec<String>, bool) {
     }
     let mut docs = Vec::new();
     for line in lines {
-        match line.trim_start().strip_prefix("//") {
-            Some(it) => docs.insert(0, it.strip_prefix(' ').unwrap_or(it).trim_end().to_owned()),
-            None => return (docs, line.trim().is_empty()),
+        match line.trim_start().starts_with("//") {
+            true => docs.insert(0, line.trim().to_owned()),
+            false => return (docs, line.trim().is_empty()),
         }
     }
     (docs, false)
+}
+
+/// The last comment below the last declaration of a struct.
+fn below(source: &str, span: Span) -> Vec<String> {
+    let after = source.get(span.end as usize..).unwrap_or_default();
+    let mut lines = after.lines();
+    if lines.next().is_none_or(|rest| !rest.trim().is_empty()) {
+        return Vec::new();
+    }
+    let (mut comment, mut ended) = (Vec::new(), false);
+    for line in lines.map(str::trim) {
+        if line.starts_with("//") {
+            if std::mem::take(&mut ended) {
+                comment.clear();
+            }
+            comment.push(line.to_owned());
+        } else if line.is_empty() {
+            ended = true;
+        } else if line.starts_with('}') && !ended {
+            return comment;
+        } else {
+            break;
+        }
+    }
+    Vec::new()
 }
 
 pub(super) fn marker(marker: Marker) -> &'static str {

@@ -42,6 +42,7 @@ struct Merged<'a> {
     marker: Marker,
     conjuncts: Vec<Conjunct<'a>>,
     docs: Vec<Vec<String>>,
+    below: Vec<(Vec<String>, bool)>,
     apart: bool,
     alias: Option<String>,
     attributes: Vec<String>,
@@ -124,7 +125,7 @@ impl<'a> Printer<'a> {
         }
         let mut items: Vec<Item> = parts.attributes.drain(..).map(Item::Attribute).collect();
         let embedded = std::mem::take(&mut parts.embedded);
-        items.extend(embedded.into_iter().map(Item::Embed));
+        items.extend(embedded.into_iter().map(|it| Item::Embed(it.opened())));
         let order = field_order(&parts.literals);
         parts.fields.sort_by_key(|label, _| order.get(label).copied().unwrap_or(usize::MAX));
         for label in parts.fields.keys() {
@@ -133,9 +134,11 @@ impl<'a> Printer<'a> {
         for (label, merged) in std::mem::take(&mut parts.fields) {
             let place = self.place_of(&label);
             self.path.push(label.clone());
-            let Merged { marker: mark, conjuncts, docs, apart, alias, attributes, documented } =
-                merged;
-            let value = self.merge(conjuncts);
+            let mark = merged.marker;
+            let value = self.merge(merged.conjuncts);
+            let (docs, below, apart) = (merged.docs, merged.below, merged.apart);
+            let (alias, attributes) = (merged.alias, merged.attributes);
+            let documented = merged.documented;
             self.path.pop();
             if let (Some(links), Some(place)) = (&mut self.links, &place) {
                 match alias {
@@ -146,6 +149,7 @@ impl<'a> Printer<'a> {
             let label = format!("{label}{}", marker(mark));
             items.push(Item::Field(Declared {
                 docs,
+                below,
                 apart,
                 label,
                 alias,
@@ -165,7 +169,8 @@ impl<'a> Printer<'a> {
         if operands.is_empty() {
             return Out::Struct(items);
         }
-        if !items.is_empty() {
+        // An empty struct says nothing beside one other operand only.
+        if !items.is_empty() || parts.has_struct && operands.len() > 1 {
             let own = Out::Struct(items);
             let closed = self.found.closed.contains(&self.path.join("."));
             operands.push(match closed {
@@ -279,6 +284,7 @@ impl<'a> Printer<'a> {
             marker: field.marker,
             conjuncts: Vec::new(),
             docs: Vec::new(),
+            below: Vec::new(),
             apart: false,
             alias: None,
             attributes: Vec::new(),
@@ -286,12 +292,15 @@ impl<'a> Printer<'a> {
         });
         merged.marker = firmer(merged.marker, field.marker);
         // The comment above `a: b: 1` belongs to `b`, and is lost where they are merged (O-82).
-        let kept = braces == Braces::Written
-            && self.docs == Docs::Kept
-            && !merged.docs.contains(&field.docs);
-        if !field.docs.is_empty() && kept {
+        let kept = braces == Braces::Written && self.docs == Docs::Kept;
+        let comments = &field.comments;
+        if kept && !comments.above.is_empty() && !merged.docs.contains(&comments.above) {
             merged.apart |= merged.docs.is_empty() && field.apart;
-            merged.docs.push(field.docs.clone());
+            merged.docs.push(comments.above.clone());
+        }
+        let below = (comments.below.clone(), comments.gap);
+        if kept && !comments.below.is_empty() && !merged.below.contains(&below) {
+            merged.below.push(below);
         }
         merged.documented |= braces == Braces::Written && !field.docs.is_empty();
         for attribute in field.attributes.iter().filter(|_| self.attributes) {

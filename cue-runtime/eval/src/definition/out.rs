@@ -41,7 +41,10 @@ pub(super) enum Gap {
 /// A field.
 #[derive(Clone, Debug)]
 pub(super) struct Declared {
+    /// Comments above it, with `//`.
     pub(super) docs: Vec<Vec<String>>,
+    /// Comments below it, and whether an empty line stands above them.
+    pub(super) below: Vec<(Vec<String>, bool)>,
     /// An empty line stands above the comment.
     pub(super) apart: bool,
     /// With its marker.
@@ -66,7 +69,12 @@ impl Declared {
         }
         let Out::Struct(items) = &self.value else { return None };
         let [Item::Field(inner)] = items.as_slice() else { return None };
-        let regular = !self.label.starts_with(['#', '_']);
+        // Behind the alias it may have.
+        let name = match self.label.split_once('=') {
+            Some((alias, name)) if !alias.starts_with(['[', '"', '(']) => name,
+            _ => &self.label,
+        };
+        let regular = !name.starts_with(['#', '_']);
         let plain =
             self.attributes.is_empty() && inner.attributes.is_empty() && self.alias.is_none();
         (regular && plain && inner.docs.is_empty() && !inner.documented).then_some(inner)
@@ -87,6 +95,19 @@ impl Out {
 
     pub(super) fn bottom() -> Self {
         Out::primary(BOTTOM)
+    }
+
+    /// Beside others a struct of nothing but `[string]: _` is an open one.
+    pub(super) fn opened(self) -> Self {
+        match &self {
+            Out::Struct(items) => match items.as_slice() {
+                [Item::Field(only)] if only.label == "[string]" && only.value.is_top() => {
+                    Out::Struct(vec![Item::Ellipsis(None)])
+                }
+                _ => self,
+            },
+            Out::Text(..) => self,
+        }
     }
 
     pub(super) fn is_top(&self) -> bool {
@@ -151,10 +172,10 @@ impl Item {
                         text.push('\n');
                     }
                     for line in group {
-                        let gap = if line.is_empty() { "" } else { " " };
-                        let _ = writeln!(text, "//{gap}{line}");
+                        let _ = writeln!(text, "{line}");
                     }
                 }
+                let below = &field.below;
                 let mut field = field;
                 let _ = write!(text, "{}: ", field.label);
                 while let Some(inner) = field.shortened() {
@@ -169,6 +190,14 @@ impl Item {
                     let _ = write!(text, " {attribute}");
                 }
                 text.push('\n');
+                for (group, gap) in below {
+                    if *gap {
+                        text.push('\n');
+                    }
+                    for line in group {
+                        let _ = writeln!(text, "{line}");
+                    }
+                }
             }
             Item::Ellipsis(None) => text.push_str("...\n"),
             Item::Ellipsis(Some(it)) => {
@@ -184,8 +213,7 @@ impl Item {
                     Gap::Comma | Gap::Line | Gap::Empty => {}
                 }
                 for line in docs {
-                    let gap = if line.is_empty() { "" } else { " " };
-                    let _ = writeln!(text, "//{gap}{line}");
+                    let _ = writeln!(text, "{line}");
                 }
                 let _ = writeln!(text, "{clauses} {}", body.text());
             }
