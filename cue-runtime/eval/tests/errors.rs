@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cue_eval::evaluation::compile_text;
-use cue_eval::{Budget, Evaluation, LoadError};
+use cue_eval::{Budget, Evaluation, LoadError, Source, compile};
 
 const BUDGET: Budget = Budget { ticks: 1_000_000, depth: 100, bytes: 64 << 20 };
 
@@ -60,4 +60,42 @@ fn errors_are_told_as_the_cases_say() {
     }
     assert!(wrong.is_empty(), "{wrong}");
     assert!(played > 5, "{played} cases");
+}
+
+/// The first thing that keeps files, and the packages they import, from being evaluated.
+fn refused(files: &[(&str, &str)], packages: &[(&str, &str)]) -> String {
+    let source = |name: &str, text: &str| Source { name: name.into(), text: text.into() };
+    let files: Vec<Source> = files.iter().map(|it| source(it.0, it.1)).collect();
+    let packages: Vec<(String, Vec<Source>)> =
+        packages.iter().map(|it| (it.0.to_owned(), vec![source(it.0, it.1)])).collect();
+    match compile(&files, &packages, false) {
+        Ok(_) => String::new(),
+        Err(all) => all.first().map_or_else(String::new, |it| it.message.clone()),
+    }
+}
+
+#[test]
+fn files_and_packages_that_do_not_fit_are_told_of() {
+    let one = ("a.cue", "package p\na: 1\n");
+    assert_eq!(refused(&[one, ("b.cue", "b: 2\n"), ("c.cue", "package p\n")], &[]), "");
+    assert_eq!(
+        refused(&[one, ("b.cue", "package q\nb: 2\n")], &[]),
+        "found packages \"p\" (a.cue) and \"q\" (b.cue) in \".\""
+    );
+    let main = ("main.cue", "import \"m.test/x\"\na: x.v\n");
+    assert_eq!(
+        refused(
+            &[main],
+            &[
+                ("m.test/x", "package x\nimport \"m.test/y\"\nv: y.v\n"),
+                ("m.test/y", "package y\nimport \"m.test/x\"\nv: x.v\n"),
+            ]
+        ),
+        "import failed: import failed: import failed: package import cycle not allowed"
+    );
+    assert_eq!(
+        refused(&[main], &[("m.test/x", "package x\nimport \"m.test/y\"\nv: y.v\n")]),
+        "import failed: import failed: cannot find package \"m.test/y\": cannot find module \
+         providing package m.test/y"
+    );
 }

@@ -147,10 +147,14 @@ impl Compiler<'_> {
     }
 
     fn package(&mut self, sources: &[Source]) -> Vec<ExprId> {
+        let outermost = self.program.sources.is_empty();
         let mut files = Vec::new();
         for source in sources {
             let file = self.parse(source);
             files.push((self.source, file));
+        }
+        if outermost && !self.program.lenient {
+            self.one_package(&files);
         }
         let mut shared = FxHashMap::default();
         for (_, file) in &files {
@@ -173,6 +177,48 @@ impl Compiler<'_> {
         self.path = path;
         (self.scopes, self.used) = outside;
         roots
+    }
+
+    /// Files that are compiled together are of one package (cue-errors 1.15).
+    fn one_package(&mut self, files: &[(u32, File)]) {
+        let mut found: Vec<(&str, u32)> = Vec::new();
+        for (source, file) in files {
+            let Some(package) = &file.package else { continue };
+            if &*package.name != "_" && found.iter().all(|it| it.0 != &*package.name) {
+                found.push((&package.name, *source));
+            }
+        }
+        if found.len() < 2 {
+            return;
+        }
+        let told: Vec<String> = (found.iter())
+            .filter_map(|(name, source)| {
+                let source = self.program.sources.get(*source as usize)?;
+                Some(format!("{name:?} ({})", source.name))
+            })
+            .collect();
+        let message = format!("found packages {} in \".\"", told.join(" and "));
+        self.errors.push((Stage::Syntax, LoadError { message, ..LoadError::default() }));
+    }
+
+    /// What is said of an import that is not there, or that leads back to itself.
+    fn not_imported(&self, path: &str) -> String {
+        // Those that are being loaded lead here.
+        let loading = self.loaded.values().filter(|it| it.is_none()).count();
+        if self.loaded.get(path).is_some_and(Option::is_none) {
+            let outer = "import failed: ".repeat(loading + 1);
+            return format!("{outer}package import cycle not allowed");
+        }
+        match path.split('/').next() {
+            Some(first) if first.contains('.') => {
+                let outer = "import failed: ".repeat(loading + 1);
+                format!(
+                    "{outer}cannot find package {path:?}: cannot find module providing package \
+                     {path}"
+                )
+            }
+            _ => format!("builtin package {path:?} undefined"),
+        }
     }
 
     pub(crate) fn file(&mut self, file: &File, shared: &FxHashMap<Arc<str>, Label>) -> ExprId {
@@ -212,15 +258,7 @@ impl Compiler<'_> {
                 None => {
                     self.source = source;
                     // Without a dot it can only be one of those that are built in (C-20).
-                    let message = match path.split('/').next() {
-                        Some(first) if first.contains('.') => {
-                            format!(
-                                "import failed: cannot find package {path:?}: cannot find module \
-                                 providing package {path}"
-                            )
-                        }
-                        _ => format!("builtin package {path:?} undefined"),
-                    };
+                    let message = self.not_imported(&path);
                     self.error(import.span, message);
                     imports.insert(name, Imported::Missing);
                 }
