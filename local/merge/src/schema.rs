@@ -242,8 +242,19 @@ impl<'a> Building<'a> {
         }
         if let Some(name) = reference.and_then(Value::as_str) {
             let mut of = self.named(name.rsplit('/').next().unwrap_or(name));
-            of.atomic |=
-                schema.get("x-kubernetes-map-type").and_then(Value::as_str) == Some("atomic");
+            match schema.get("x-kubernetes-map-type").and_then(Value::as_str) {
+                Some("atomic") => of.atomic = true,
+                // Who refers to it says otherwise than the type itself.
+                Some("granular") => {
+                    let mut granular = self.types.get(of.id).cloned().unwrap_or_default();
+                    if let Some(map) = &mut granular.map {
+                        map.atomic = false;
+                    }
+                    self.types.push(granular);
+                    of = TypeRef { id: self.types.len() - 1, atomic: false };
+                }
+                _ => {}
+            }
             return of;
         }
         let of = self.reserve();

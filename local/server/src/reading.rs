@@ -118,6 +118,8 @@ fn read_fields(
         let empty = declared.map_or(Empty::Kept, |field| field.empty);
         if is_zero(child) && inner.collects(child) {
             match empty {
+                // Of the object's own lists it counts who said that they are empty.
+                Empty::NullLists if matches!(path, Path::Root) => return true,
                 Empty::Kept => {}
                 Empty::Left | Empty::LeftLists => return false,
                 Empty::NullLists => {

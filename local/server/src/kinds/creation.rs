@@ -87,6 +87,9 @@ pub fn prepare_create(resource: &Resource, object: &mut Value) {
                 }
             }
         }
+        ("admissionregistration.k8s.io", "validatingadmissionpolicies") => {
+            object["status"] = json!({});
+        }
         ("", "services") => object["status"] = json!({"loadBalancer": {}}),
         ("networking.k8s.io", "ingresses") => object["status"] = json!({"loadBalancer": {}}),
         ("apiextensions.k8s.io", _) => {

@@ -187,6 +187,13 @@ pub(super) fn set_defaults(resource: &Resource, object: &mut Value) {
     }
     match key {
         ("", "podtemplates") => template(object),
+        ("", "namespaces") => {
+            let name = object["metadata"]["name"].clone();
+            if name.as_str().is_some_and(|name| !name.is_empty()) {
+                default(&mut object["metadata"], "labels", json!({}));
+                object["metadata"]["labels"]["kubernetes.io/metadata.name"] = name;
+            }
+        }
         ("", "limitranges") => {
             for item in each(&mut object["spec"], "limits") {
                 limits(item);
@@ -238,6 +245,22 @@ pub(super) fn set_defaults(resource: &Resource, object: &mut Value) {
             let capacity = object["status"]["capacity"].clone();
             if capacity.is_object() {
                 default(&mut object["status"], "allocatable", capacity);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Where a claim's content comes from is said in two fields.
+pub(super) fn sources(spec: &mut Value) {
+    let older = spec.get("dataSource").filter(|it| it.is_object()).cloned();
+    let newer = spec.get("dataSourceRef").filter(|it| it.is_object()).cloned();
+    match (older, newer) {
+        (Some(source), None) => spec["dataSourceRef"] = source,
+        (None, Some(source)) if source["namespace"].as_str().unwrap_or_default().is_empty() => {
+            spec["dataSource"] = source;
+            if let Some(fields) = spec["dataSource"].as_object_mut() {
+                fields.shift_remove("namespace");
             }
         }
         _ => {}

@@ -46,13 +46,29 @@ pub fn complete(
     Ok(())
 }
 
+/// What belongs to nobody: storage forgets whether a list that must be there is empty or was not given, and a claim
+/// says in two fields where its content comes from.
+pub fn even_out(resource: &Resource, object: &mut Value) {
+    if resource.is("", "persistentvolumeclaims") {
+        defaults::sources(&mut object["spec"]);
+    }
+    if resource.custom.is_some() || resource.group == "apiextensions.k8s.io" {
+        return;
+    }
+    for value in object.as_object_mut().into_iter().flat_map(|fields| fields.values_mut()) {
+        if value.as_array().is_some_and(Vec::is_empty) {
+            *value = Value::Null;
+        }
+    }
+}
+
 /// Whether the kind counts changes in metadata.generation.
 #[must_use]
 pub fn has_generation(resource: &Resource) -> bool {
     resource.custom.is_some()
         || matches!(
             (resource.group.as_str(), resource.plural.as_str()),
-            ("", "pods" | "replicationcontrollers")
+            ("", "pods" | "podtemplates" | "replicationcontrollers")
                 | ("apps", "deployments" | "replicasets" | "statefulsets" | "daemonsets")
                 | ("batch", _)
                 | ("networking.k8s.io", "ingresses" | "ingressclasses" | "networkpolicies")
@@ -92,6 +108,7 @@ pub fn content_differs(resource: &Resource, old: &Value, new: &Value) -> bool {
         "mutatingwebhookconfigurations" | "validatingwebhookconfigurations" => {
             old["webhooks"] != new["webhooks"]
         }
+        "podtemplates" => old["template"] != new["template"],
         _ => old["spec"] != new["spec"],
     }
 }

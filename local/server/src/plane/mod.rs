@@ -307,6 +307,7 @@ impl Plane {
         if owners == Owners::Open {
             ownership::on_update(resource, "", &Value::Null, &mut body, &options.manager)?;
         }
+        kinds::even_out(resource, &mut body);
         admit::on_create(self, target, &mut body)?;
         if self.ask_webhooks_for_more(target, &mut body, options)? {
             self.place(target, &mut body)?;
@@ -526,6 +527,7 @@ impl Plane {
                 &options.manager,
             )?;
         }
+        kinds::even_out(resource, &mut next);
         self.ask_webhooks_for_changes(target, current, &mut next, options)?;
         auth::may_give(self, options.user.as_ref(), target, Some(current), &next)?;
         admit::on_update(self, target, current, &mut next)?;
