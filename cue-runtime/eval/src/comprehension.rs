@@ -259,13 +259,36 @@ impl Evaluator {
         &mut self,
         arguments: &[ExprId],
         env: EnvId,
+        (name, place): (&str, usize),
     ) -> Result<Vec<VertexId>, FaultId> {
         let Some(argument) = arguments.first() else { return Ok(Vec::new()) };
         let at = self.program.at(*argument);
         let value = self.eval(*argument, env);
-        match self.concrete(value, at)? {
-            Concrete::Vertex(id) if self.heap.get(id).is_list => Ok(self.elements(id)),
-            _ => Err(self.fail(Kind::Permanent, "cannot use value as list", at)),
+        let kinds = match &value {
+            Value::Vertex(id) => self.kinds_of(*id),
+            Value::Datum(datum) => crate::compare::kinds(datum),
+            Value::Fault(_) => Kinds::ANY,
+        };
+        if kinds.meets(Kinds::LIST) {
+            if let Concrete::Vertex(id) = self.concrete(value, at)? {
+                if self.heap.get(id).is_list {
+                    return Ok(self.elements(id));
+                }
+            }
+            return Err(self.fail(Kind::Permanent, "cannot use value as list", at));
         }
+        let (text, at) = match value {
+            Value::Vertex(id) => match self.written_at(id) {
+                // A literal is where the argument is.
+                none if none == At::default() => (self.short(id), at),
+                written => (self.short(id), written),
+            },
+            Value::Datum(datum) => (datum.cue_text(), at),
+            Value::Fault(fault) => return Err(fault),
+        };
+        let message =
+            format!("cannot use {text} (type {kinds}) as list in argument {place} to {name}");
+        let fault = self.fail_at(Kind::Permanent, message, At::default(), vec![at]);
+        Err(fault)
     }
 }

@@ -494,7 +494,7 @@ impl Evaluator {
                 });
             }
             Code::Call(Callee::Plain(Plain::And), arguments) => {
-                match self.elements_of(&arguments, env) {
+                match self.elements_of(&arguments, env, ("and", 1)) {
                     Ok(elements) => {
                         for element in elements.into_iter().rev() {
                             work.conjuncts.push(Conjunct {
@@ -507,7 +507,7 @@ impl Evaluator {
                 }
             }
             Code::Call(Callee::Plain(Plain::Or), arguments) => {
-                match self.elements_of(&arguments, env) {
+                match self.elements_of(&arguments, env, ("or", 1)) {
                     Ok(elements) if elements.is_empty() => {
                         let fault = Fault::new(
                             Kind::Incomplete,

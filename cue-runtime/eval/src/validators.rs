@@ -254,7 +254,7 @@ impl Evaluator {
             return Err(self.fail_at(kind, message, at, inner.positions));
         }
         let [limit, _] = arguments.as_slice() else { return Ok(()) };
-        let schemas = self.elements_of(&arguments[1..], env)?;
+        let schemas = self.elements_of(&arguments[1..], env, ("matchN", 2))?;
         let (mut matched, mut possible) = (0, 0);
         let mut failed = Vec::new();
         // Where several are matched, the schemas' own errors are told instead.

@@ -123,10 +123,28 @@ impl Evaluator {
                 let elements = self.handles_of(Value::Vertex(id), at)?;
                 Ok(Datum::list(elements))
             }
-            Pass::LiveLists | Pass::LiveTree | Pass::Schema => {
-                self.tree(id, parameter.pass == Pass::LiveLists, 0)
+            Pass::LiveLists => {
+                let lists = self.tree(id, true, 0)?;
+                self.only_lists(&lists, function)?;
+                Ok(lists)
             }
+            Pass::LiveTree | Pass::Schema => self.tree(id, false, 0),
         }
+    }
+
+    /// Of a list of lists: an element that is none is told of as it is.
+    fn only_lists(&mut self, lists: &Datum, function: Called<'_>) -> Result<(), FaultId> {
+        let Datum::List(items) = lists else { return Ok(()) };
+        for item in items.iter() {
+            let Datum::Live(raw) = item else { continue };
+            let Some(id) = self.handles.get(*raw as usize).copied() else { continue };
+            let (text, kinds, at) = (self.short(id), self.kinds_of(id), self.written_at(id));
+            let path = function.path();
+            let message =
+                format!("error in call to {path}: cannot use value {text} (type {kinds}) as list");
+            return Err(self.fail_at(Kind::Permanent, message, function.at, vec![at]));
+        }
+        Ok(())
     }
 
     /// An argument that is a type or the like.
