@@ -1,6 +1,6 @@
 //! Long chains of references between the fields of one struct, `c9: c8 + 1`: followed from their end
-//! they are as deep as they are long. Half way to the depth budget the chain is taken up from its
-//! other end, where each link finds the one before done.
+//! they are as deep as they are long. Far down the chain is taken up from its other end, where each
+//! link finds the one before done.
 
 use smallvec::SmallVec;
 

@@ -23,6 +23,9 @@ pub struct Budget {
     pub bytes: u64,
 }
 
+/// Expressions within values within expressions: what the stack of a sandbox allows.
+const MOST_NESTED: u32 = 300_000;
+
 /// What an expression gives.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
@@ -54,6 +57,8 @@ pub(crate) struct Evaluator {
     /// The last field or element on the way there: where errors are.
     pub(crate) place: VertexId,
     pub(crate) depth: u32,
+    /// Expressions that are being evaluated.
+    nested: u32,
     /// The budget's error, once it is used up.
     pub(crate) spent: Option<FaultId>,
     /// The vertex whose missing fields are absent for good.
@@ -118,6 +123,7 @@ pub(crate) struct Evaluator {
     pub(crate) anonymous: FxHashMap<(ExprId, EnvId), VertexId>,
     pub(crate) lifted: FxHashMap<crate::inline::Lifted, VertexId>,
     pub(crate) imports: FxHashMap<u32, VertexId>,
+    pub(crate) searched: FxHashMap<VertexId, crate::searched::Searched>,
     /// Something marked with `?` was not there.
     pub(crate) missed: bool,
     /// Groups of `x...`: nothing closes through them.
@@ -143,6 +149,7 @@ impl Evaluator {
             current: root,
             place: root,
             depth: 0,
+            nested: 0,
             spent: None,
             frozen: None,
             tasks: FxHashMap::default(),
@@ -179,6 +186,7 @@ impl Evaluator {
             anonymous: FxHashMap::default(),
             lifted: FxHashMap::default(),
             imports: FxHashMap::default(),
+            searched: FxHashMap::default(),
             missed: false,
             opened: FxHashSet::default(),
             handles: Vec::new(),
@@ -274,6 +282,19 @@ impl Evaluator {
         if let Err(fault) = self.tick() {
             return Value::Fault(fault);
         }
+        self.nested += 1;
+        let value = match self.nested > MOST_NESTED {
+            false => self.eval_code(expr, env),
+            true => {
+                let at = self.program.at(expr);
+                Value::Fault(self.fail(Kind::Budget, "value nested too deeply", at))
+            }
+        };
+        self.nested -= 1;
+        value
+    }
+
+    fn eval_code(&mut self, expr: ExprId, env: EnvId) -> Value {
         let at = self.program.at(expr);
         let program = self.program.clone();
         match program.code(expr) {

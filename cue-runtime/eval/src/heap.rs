@@ -394,6 +394,8 @@ pub(crate) struct Heap {
     pub(crate) envs: Vec<Env>,
     pub(crate) faults: Vec<Fault>,
     pub(crate) groups: u32,
+    /// How often a vertex was forgotten.
+    pub(crate) resets: u64,
     /// Link `n` is at `n - 1`.
     pub(crate) ways: Vec<Way>,
     /// Position `n` is at `n - 1`.
@@ -513,6 +515,7 @@ impl Heap {
 
     /// Forgets what evaluation found, so that it is done again with more conjuncts.
     pub(crate) fn reset(&mut self, id: VertexId) {
+        self.resets += 1;
         let vertex = self.get_mut(id);
         let kept = std::mem::take(&mut vertex.conjuncts);
         let (parent, label, frozen) = (vertex.parent, vertex.label, vertex.frozen);

@@ -2,6 +2,7 @@
 //! nearby, `(#F & {n: 1}).out`, is the same wherever a copy of it stands; without that, a function that
 //! calls itself has twice as many values with each call.
 
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use crate::error::{Fault, Kind};
@@ -104,12 +105,13 @@ impl Evaluator {
                 all.push(*candidate);
             }
         }
+        let mut seen: FxHashSet<VertexId> = FxHashSet::default();
         let mut next = Some(env);
         while let Some(env) = next {
             let env = &self.heap.envs[env.0 as usize];
             if let EnvKind::Struct(vertex, ..) = env.kind {
                 let mut above = Some(vertex);
-                while let Some(id) = above {
+                while let Some(id) = above.filter(|it| seen.insert(*it)) {
                     if all.contains(&id) {
                         return true;
                     }

@@ -48,6 +48,7 @@ mod selection; // fields, elements, slices
 mod operators; // arithmetic, comparison, comparison with bottom
 mod calls; // builtin functions as calls
 mod looked; // functions that look at values
+mod searched; // lists that values are looked for in
 mod validators; // builtin functions as validators
 mod compare; // plain data: equality and order
 pub mod error; // errors as values

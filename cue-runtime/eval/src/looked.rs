@@ -1,5 +1,7 @@
 //! Functions that look at values, not data: what of a list is equal, how many of it fit a schema.
 
+use rustc_hash::FxHashMap;
+
 use crate::builtin::{CallError, Datum};
 use crate::evaluator::Evaluator;
 use crate::heap::VertexId;
@@ -32,11 +34,18 @@ impl Evaluator {
     pub(crate) fn unique_items(&mut self, list: Option<&Datum>) -> Result<Datum, CallError> {
         let items = self.items_of(list);
         let keys: Vec<Option<String>> = items.iter().map(|it| self.equal_key(*it, 0)).collect();
+        let mut alike: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
+        for (at, key) in keys.iter().enumerate() {
+            if let Some(key) = key {
+                alike.entry(key).or_default().push(at);
+            }
+        }
         let mut found = None;
         for (first, key) in keys.iter().enumerate() {
             let Some(key) = key else { continue };
-            for (second, other) in keys.iter().enumerate().skip(first + 1) {
-                if other.as_ref() != Some(key) || self.tick().is_err() {
+            let later = alike.get(&**key).into_iter().flatten().filter(|it| **it > first);
+            for second in later.copied() {
+                if self.tick().is_err() {
                     continue;
                 }
                 let scalar = items.get(second).is_some_and(|it| self.is_scalar(*it));

@@ -1,15 +1,20 @@
 //! What a vertex takes from another one: its conjuncts, in their own environments, on the way a
 //! reference goes.
 
+use crate::builtin::Datum;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{Closing, Conjunct, Cycle, Groups, Source, State, VertexId, Way};
-use crate::program::{Code, Declaration, ExprId};
+use crate::program::{At, Code, Declaration, ExprId};
 use crate::thin::Thin;
 use crate::unify::{Parked, Work};
 
 /// References one conjunct may come through; more is recursion without end (S-64).
-const MOST_LINKS: u32 = 400;
+const MOST_LINKS: u32 = 2_000;
+
+/// References after which the scalar that is found is taken, not what it is made of: a chain of them
+/// would be followed to its end from each of its links.
+const FEW_LINKS: u32 = 8;
 
 /// Literals around an embedding that close with it.
 const MOST_ENCLOSED: u32 = 50;
@@ -71,10 +76,31 @@ impl Evaluator {
             self.raise(id, Fault::spread(Kind::StructuralCycle, "structural cycle"));
             return;
         }
+        if length > FEW_LINKS {
+            if let Some((datum, at, via)) = self.settled_scalar(target) {
+                self.heap.get_mut(id).content = true;
+                let via = self.heap.join(conjunct.via, via);
+                self.take_datum(id, datum, at, &conjunct.groups, via);
+                return;
+            }
+        }
         let way = Way { before: conjunct.way, reference, target, place: id, length };
         self.heap.ways.push(way);
         conjunct.way = self.heap.ways.len() as u32;
         self.take_conjuncts(id, target, &conjunct, transparent, work);
+    }
+
+    /// The scalar of a vertex that is one and nothing else, and gets no more.
+    fn settled_scalar(&self, id: VertexId) -> Option<(Datum, At, u32)> {
+        let vertex = self.heap.get(id);
+        let (datum, at) = vertex.scalar.as_ref()?;
+        let bare = vertex.state == State::Done
+            && vertex.fault.is_none()
+            && vertex.choice.is_none()
+            && vertex.arcs.is_empty()
+            && !vertex.is_struct;
+        let found = (datum.clone(), *at, vertex.scalar_via);
+        (bare && self.growing(id).is_none()).then_some(found)
     }
 
     /// The vertex that one stands for which is nothing but a path into a definition: closed is

@@ -13,6 +13,9 @@ use crate::heap::{
 use crate::met::Met;
 use crate::program::{At, Callee, Code, ExprId, Label, Plain, Presence, Program};
 
+/// From here on chains are taken up from their other end.
+const DEEP: u32 = 200;
+
 /// A comprehension that has not yielded yet.
 pub(crate) struct Pending {
     pub(crate) index: u32,
@@ -125,7 +128,7 @@ impl Evaluator {
             vertex.fault = Some(fault);
             return id;
         }
-        if self.depth >= self.budget.depth / 2 {
+        if self.depth >= DEEP.min(self.budget.depth / 2) {
             self.begin_chain(id);
             if self.follow(id) != id || self.heap.get(id).state != State::New {
                 return self.unify(id);

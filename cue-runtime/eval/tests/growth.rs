@@ -74,3 +74,39 @@ fn a_call_that_is_needed_to_make_itself_fails() {
         "t: {a: 0, out: 1} | {\n\ta: [_]\n\tout: (t & {a: a[0]}).out\n}\nx: (t & {a: 0}).out\n";
     assert_eq!(value(text, "", 20_000), r#"{"t":{"a":0,"out":1},"x":1}"#);
 }
+
+#[test]
+fn a_chain_of_choices_is_followed_link_by_link() {
+    let links = 60;
+    let mut text =
+        "o: {\n\tmode: \"a\"\n\tlet D0 = {t: mode, {t: \"a\", n: 1} | {t: \"b\", n: 2}}\n"
+            .to_owned();
+    for at in 1..=links {
+        let before = at - 1;
+        let _ = writeln!(
+            text,
+            "\tlet D{at} = {{t: D{before}.t, {{t: \"a\", n: D{before}.n + 1}} | {{t: \"b\", n: 0}}}}"
+        );
+    }
+    let _ = writeln!(text, "\tres: D{links}.n\n}}");
+    assert_eq!(value(&text, "o.res", 20_000), "61");
+}
+
+#[test]
+fn each_struct_of_a_chain_may_extend_the_one_before() {
+    let mut text = "s0: f0: 0\n".to_owned();
+    for at in 1..600 {
+        let _ = writeln!(text, "s{at}: s{} & {{f{at}: {at}}}", at - 1);
+    }
+    let got = value(&text, "s599", 30_000);
+    assert_eq!(got.matches(":").count(), 600, "{got}");
+    assert!(got.contains("\"f599\":599"), "{got}");
+}
+
+#[test]
+fn a_list_is_searched_by_what_its_elements_are() {
+    let text = "import \"list\"\nin: [for i in list.Range(0, 400, 1) {{w: mod(i, 97), t: i}}]\n\
+                in: list.UniqueItems()\n\
+                out: len([for i in list.Range(0, 800, 2) if list.Contains(in, {t: i, w: mod(i, 97)}) {i}])\n";
+    assert_eq!(value(text, "out", 60_000), "200");
+}

@@ -272,7 +272,7 @@ impl Machine {
 }
 
 /// Nesting of evaluations: what the stack of a sandbox allows.
-const DEPTH: u32 = 400;
+const DEPTH: u32 = 10_000;
 
 /// Text on its own.
 fn alone(text: &str) -> Result<Evaluation, Vec<Diagnostic>> {

@@ -108,6 +108,8 @@ pub enum Pass {
     Strings,
     /// A list whose elements are handles (`Datum::Live`): they need not be concrete.
     Live,
+    /// A list as one handle.
+    Whole,
     /// A list of lists of handles. An element that is no list is an error of the evaluator.
     LiveLists,
     /// Lists within lists, whatever is no list as a handle.
@@ -158,6 +160,8 @@ impl Parameter {
     pub const LIVE_TREE: Parameter = Parameter::new(Kinds::ANY, Pass::LiveTree);
     /// A struct.
     pub const STRUCT: Parameter = Parameter::new(Kinds::STRUCT, Pass::Schema);
+    /// A list as it is.
+    pub const WHOLE: Parameter = Parameter::new(Kinds::LIST, Pass::Whole);
     /// A value as it is.
     pub const SCHEMA: Parameter = Parameter::new(Kinds::ANY, Pass::Schema);
     /// A constraint on numbers.

@@ -119,6 +119,7 @@ impl Evaluator {
         match parameter.pass {
             Pass::Numbers | Pass::Strings => self.elements_as(id, parameter.pass, place, function),
             Pass::Scalar | Pass::Data => self.datum(id).map_err(|it| self.in_call(it, function)),
+            Pass::Whole => Ok(Datum::Live(self.handle(id))),
             Pass::Live => {
                 let elements = self.handles_of(Value::Vertex(id), at)?;
                 Ok(Datum::list(elements))

@@ -31,10 +31,16 @@ impl Evaluator {
         };
         let answer = match special {
             Special::Contains => {
-                let (list, wanted) = (data(self, 0)?, data(self, 1)?);
-                let found = match &list {
-                    Datum::List(items) => items.iter().any(|it| compare::equal(it, &wanted)),
-                    _ => false,
+                let found = match vertex(self, 0) {
+                    Some(list) => {
+                        self.search(list)?;
+                        let wanted = data(self, 1)?;
+                        self.searched.get(&list).is_some_and(|it| it.has(&wanted))
+                    }
+                    None => {
+                        let (list, wanted) = (data(self, 0)?, data(self, 1)?);
+                        matches!(list, Datum::List(items) if items.iter().any(|it| compare::equal(it, &wanted)))
+                    }
                 };
                 Datum::Bool(found)
             }

@@ -209,13 +209,14 @@ fn multiplied(
     if &whole * scale != product {
         return Err(LiteralError::NotIntegral);
     }
-    Ok(Number::build(Parts {
-        kind: NumberKind::Int,
-        form: Form::Finite,
-        negative: false,
-        coefficient: whole,
-        exponent: 0,
-    }))
+    let build = |coefficient| {
+        let (kind, form) = (NumberKind::Int, Form::Finite);
+        Number::build(Parts { kind, form, negative: false, coefficient, exponent: 0 })
+    };
+    // A product, of as many digits as any.
+    let rounded = build(whole).rounded().map_err(|_| LiteralError::NotIntegral)?.parts();
+    let zeros = u32::try_from(rounded.exponent).unwrap_or(0);
+    Ok(build(rounded.coefficient * power_of_ten(zeros)))
 }
 
 fn assemble(kind: NumberKind, digits: &[u8], exponent: i64, decimals: i64) -> Number {

@@ -1,0 +1,100 @@
+//! Lists that values are looked for in: kept with the places of their elements by hash, for as long as
+//! nothing changes, since what is looked for once is looked for again for each of many.
+
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
+
+use crate::builtin::Datum;
+use crate::compare;
+use crate::evaluator::Evaluator;
+use crate::heap::{FaultId, VertexId};
+
+/// What an element counts for.
+const ELEMENT_BYTES: usize = 64;
+
+/// A list as data.
+pub(crate) struct Searched {
+    /// What was known when it was made: another list may stand there since.
+    at: (u64, u64),
+    list: Datum,
+    places: FxHashMap<u64, SmallVec<[u32; 1]>>,
+}
+
+impl Searched {
+    /// Whether an element is equal.
+    pub(crate) fn has(&self, wanted: &Datum) -> bool {
+        let Datum::List(items) = &self.list else { return false };
+        let places = self.places.get(&hash(wanted));
+        let mut equal = places.into_iter().flatten().filter_map(|it| items.get(*it as usize));
+        equal.any(|it| compare::equal(it, wanted))
+    }
+}
+
+impl Evaluator {
+    /// Makes a list ready to be looked into.
+    pub(crate) fn search(&mut self, id: VertexId) -> Result<(), FaultId> {
+        let now = (self.epoch, self.heap.resets);
+        if self.searched.get(&id).is_some_and(|it| it.at == now) {
+            return Ok(());
+        }
+        let list = self.datum(id)?;
+        let mut places: FxHashMap<u64, SmallVec<[u32; 1]>> = FxHashMap::default();
+        if let Datum::List(items) = &list {
+            self.charge(items.len() * ELEMENT_BYTES)?;
+            for (at, item) in items.iter().enumerate() {
+                places.entry(hash(item)).or_default().push(at as u32);
+            }
+        }
+        let at = (self.epoch, self.heap.resets);
+        self.searched.insert(id, Searched { at, list, places });
+        Ok(())
+    }
+}
+
+/// The same for what is equal ([`compare::equal`]).
+fn hash(datum: &Datum) -> u64 {
+    let mut hasher = FxHasher::default();
+    match datum {
+        Datum::Null | Datum::Live(_) | Datum::Function(_) => 0_u8.hash(&mut hasher),
+        Datum::Bool(it) => it.hash(&mut hasher),
+        // Zero has a sign that does not count.
+        Datum::Number(it) => (it.to_f64() + 0.0).to_bits().hash(&mut hasher),
+        Datum::String(it) => it.as_bytes().hash(&mut hasher),
+        Datum::Bytes(it) => it.hash(&mut hasher),
+        Datum::List(items) => items.iter().for_each(|it| hash(it).hash(&mut hasher)),
+        // In no order.
+        Datum::Struct(fields) => {
+            let mut all = 0_u64;
+            for (name, value) in fields.iter() {
+                let mut field = FxHasher::default();
+                name.as_bytes().hash(&mut field);
+                hash(value).hash(&mut field);
+                all = all.wrapping_add(field.finish());
+            }
+            all.hash(&mut hasher);
+        }
+    }
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluation::parse_json;
+
+    fn hash_of(json: &str) -> u64 {
+        hash(&parse_json(json).unwrap())
+    }
+
+    #[test]
+    fn what_is_equal_has_one_hash() {
+        assert_eq!(hash_of("1"), hash_of("1.0"));
+        assert_eq!(hash_of("0.10"), hash_of("0.1"));
+        assert_eq!(hash_of(r#"{"a":1,"b":[2]}"#), hash_of(r#"{"b":[2.0],"a":1}"#));
+        let text = Datum::bytes(b"x".to_vec());
+        assert_eq!(hash(&text), hash_of(r#""x""#));
+        assert_ne!(hash_of(r#"{"a":1,"b":2}"#), hash_of(r#"{"a":2,"b":1}"#));
+    }
+}
