@@ -3,7 +3,7 @@ export RUSTUP_AUTO_INSTALL ?= 0
 CARGO ?= cargo
 CASES ?= ../shared/conformance
 KUBECTL_VERSION ?= 1.36.4
-.PHONY: demo test lint fmt conformance bench bench-cue bench-plane soak fuzz audit build target kubectl
+.PHONY: demo test lint fmt conformance bench bench-cue bench-plane bench-engine soak fuzz audit build target kubectl
 
 demo: build
 	@target/release/lateen up --ephemeral --demo examples/shop
@@ -36,6 +36,10 @@ bench-cue: target
 # The embedded plane against the API server of $KUBECONFIG, if there is one on this machine.
 bench-plane: build
 	$(CARGO) bench -p lateen-e2e --bench plane
+
+# The controller with SIZES Applications, on the embedded plane and on the API server of $KUBECONFIG.
+bench-engine: build
+	$(CARGO) bench -p lateen-e2e --bench engine
 
 # Clients against a plane that is killed again and again, for SOAK_MINUTES.
 soak: build

@@ -19,7 +19,7 @@ use kube::api::{Api, DynamicObject, ListParams, Patch, PatchParams, PostParams, 
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::discovery::ApiResource;
 use kube::{Client, Config};
-use lateen_e2e::process::{self, Running};
+use lateen_e2e::process::{self, Running, cpu, resident};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -49,21 +49,6 @@ struct Row {
 struct Server {
     client: Client,
     pid: u32,
-}
-
-/// CPU time of a process, all threads, ended ones too.
-fn cpu(pid: u32) -> f64 {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
-    let rest = stat.rsplit_once(')').expect("a name in brackets").1;
-    let fields: Vec<&str> = rest.split_whitespace().collect();
-    let ticks = |index: usize| fields[index].parse::<f64>().expect("a number");
-    (ticks(11) + ticks(12)) / 100.0
-}
-
-fn resident(pid: u32) -> f64 {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("memory");
-    line.split_whitespace().nth(1).expect("a number").parse::<f64>().expect("a number") / 1024.0
 }
 
 /// The process that listens on a port of this machine.

@@ -100,6 +100,28 @@ pub fn python(
     Ok(status.success())
 }
 
+/// CPU time of a process so far, all threads, ended ones too, in seconds (Linux).
+///
+/// # Panics
+/// When it does not run.
+pub fn cpu(pid: u32) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
+    let rest = stat.rsplit_once(')').expect("a name in brackets").1;
+    let fields: Vec<&str> = rest.split_whitespace().collect();
+    let ticks = |index: usize| fields[index].parse::<f64>().expect("a number");
+    (ticks(11) + ticks(12)) / 100.0
+}
+
+/// Resident memory of a process, in MiB (Linux).
+///
+/// # Panics
+/// When it does not run.
+pub fn resident(pid: u32) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("memory");
+    line.split_whitespace().nth(1).expect("a number").parse::<f64>().expect("a number") / 1024.0
+}
+
 /// Last lines of a log, for an error.
 pub fn tail(log: &Path, lines: usize) -> String {
     let Ok(file) = std::fs::File::open(log) else { return String::new() };
