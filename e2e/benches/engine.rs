@@ -102,6 +102,8 @@ impl Controller {
     fn start(home: &Home, kubeconfig: &Path) -> Self {
         let metrics = format!("127.0.0.1:{}", process::free_port().unwrap());
         let mut command = home.command(&["controller", "--concurrent-reconciles", "4"]);
+        // The one before was killed, and its lease lasts.
+        command.arg("--leader-elect=false");
         command.args(["--application-re-sync-period", "1m", "--metrics-addr", &metrics]);
         command.arg("--kubeconfig").arg(kubeconfig);
         let log = home.folder.path().join("controller.log");
@@ -134,7 +136,7 @@ impl Controller {
     async fn settle(&self) {
         let (mut before, begin) = (-1.0, Instant::now());
         while begin.elapsed() < PATIENCE {
-            tokio::time::sleep(Duration::from_secs(4)).await;
+            tokio::time::sleep(Duration::from_secs(6)).await;
             let now = self.requests();
             if now <= before {
                 return;
