@@ -13,7 +13,7 @@
 use std::collections::HashSet;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use futures::{StreamExt, TryStreamExt, stream};
@@ -222,22 +222,6 @@ async fn run(home: &Home, kubeconfig: &Path, variant: Variant, count: usize, idl
     Row { variant, count, throughput: each / took, cpu: spent, requests, memory, idle }
 }
 
-/// A plane in memory.
-async fn plane(home: &Home) -> (Running, PathBuf) {
-    let kubeconfig = home.folder.path().join("kubeconfig");
-    let port = process::free_port().unwrap();
-    let mut command = home.command(&["local", "serve", "--ephemeral", "--simulate-pods", "off"]);
-    command.args(["--listen", &format!("127.0.0.1:{port}"), "--write-kubeconfig"]).arg(&kubeconfig);
-    let log = home.folder.path().join("plane.log");
-    let running = Running::start("lateen local serve", &mut command, &log).unwrap();
-    process::wait_for_port(port, Duration::from_secs(20))
-        .unwrap_or_else(|error| panic!("{error}: {}", process::tail(&log, 5)));
-    while !kubeconfig.exists() {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    (running, kubeconfig)
-}
-
 /// Everything on one server.
 async fn rows(home: &Home, server: &str, kubeconfig: &Path, sizes: &[usize], idle: u64) {
     let installed = home.command(&["install", "--kubeconfig"]).arg(kubeconfig).output().unwrap();
@@ -281,8 +265,8 @@ async fn main() {
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
     let home = Home::new();
-    let (_plane, kubeconfig) = plane(&home).await;
-    rows(&home, "plane", &kubeconfig, &sizes, idle).await;
+    let (_plane, kubeconfig, _) = home.serve(&["--simulate-pods", "off"]).expect("a plane");
+    rows(&home, "plane", Path::new(&kubeconfig), &sizes, idle).await;
     if let Some(real) = std::env::var_os("KUBECONFIG") {
         rows(&home, "real", Path::new(&real), &sizes, idle).await;
     }

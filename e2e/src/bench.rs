@@ -111,6 +111,28 @@ impl Home {
         command
     }
 
+    /// Starts a plane in memory, with more flags: it, its kubeconfig and its port.
+    ///
+    /// # Errors
+    /// When it does not come up; its log is in the message.
+    pub fn serve(&self, more: &[&str]) -> anyhow::Result<(Running, String, u16)> {
+        let port = process::free_port()?;
+        let file = self.folder.path().join("kubeconfig.yaml");
+        let kubeconfig = file.to_str().context("paths are UTF-8")?.to_owned();
+        let listen = format!("127.0.0.1:{port}");
+        let mut command = self.command(&["local", "serve", "--ephemeral", "--listen", &listen]);
+        command.args(["--write-kubeconfig", &kubeconfig]).args(more);
+        let log = self.folder.path().join("plane.log");
+        let plane = Running::start("lateen local serve", &mut command, &log)?;
+        process::wait_for_port(port, PATIENCE)
+            .with_context(|| format!("the plane says:\n{}", process::tail(&log, 20)))?;
+        let started = Instant::now();
+        while !file.exists() && started.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Ok((plane, kubeconfig, port))
+    }
+
     /// Runs `lateen` to its end.
     ///
     /// # Panics
@@ -171,20 +193,7 @@ impl Plane {
     /// When it does not come up; its log is in the message.
     pub fn start() -> anyhow::Result<Self> {
         let home = Home::new();
-        let port = process::free_port()?;
-        let file = home.folder.path().join("kubeconfig.yaml");
-        let kubeconfig = file.to_str().context("paths are UTF-8")?.to_owned();
-        let listen = format!("127.0.0.1:{port}");
-        let mut command = home.command(&["local", "serve", "--ephemeral", "--listen", &listen]);
-        command.args(["--write-kubeconfig", &kubeconfig]);
-        let log = home.folder.path().join("plane.log");
-        let plane = Running::start("lateen local serve", &mut command, &log)?;
-        process::wait_for_port(port, PATIENCE)
-            .with_context(|| format!("the plane says:\n{}", process::tail(&log, 20)))?;
-        let started = Instant::now();
-        while !file.exists() && started.elapsed() < PATIENCE {
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        let (plane, kubeconfig, port) = home.serve(&[])?;
         let installed = home.lateen(&["install", "--kubeconfig", &kubeconfig]);
         anyhow::ensure!(installed.code == 0, "lateen install: {}", installed.err);
         let mut command = home.command(&["controller", "--kubeconfig", &kubeconfig]);
