@@ -36,7 +36,7 @@ fn main() {
     }
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let root = here.join("../..").canonicalize().expect("the workspace is there");
-    for part in ["syntax", "eval", "patch", "session", "guest"] {
+    for part in ["syntax", "builtin", "eval", "patch", "session", "guest"] {
         println!("cargo::rerun-if-changed={}", root.join("cue-runtime").join(part).display());
     }
     for part in ["Cargo.toml", "Cargo.lock"] {
@@ -142,6 +142,8 @@ fn build(plan: &Plan, own_rustc: &Path, root: &Path, target_dir: &Path) {
     let sysroot = ask(&plan.rustc, &["--print", "sysroot"]).unwrap_or_default();
     let flags = [
         "-Clink-arg=-zstack-size=268435456".to_owned(),
+        // A tenth of the module, for nothing that a rendering would show.
+        "-Cllvm-args=-inline-threshold=40".to_owned(),
         format!("--remap-path-prefix={}=lateen", root.display()),
         format!("--remap-path-prefix={}=cargo", home.unwrap_or_default()),
         format!("--remap-path-prefix={}=rust", sysroot.display()),

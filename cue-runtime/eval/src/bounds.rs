@@ -113,7 +113,7 @@ impl Evaluator {
                 rest.push((place, text(&limit)));
             }
         }
-        rest.sort_by_key(|it| it.0);
+        rest.sort_by_cached_key(|it| it.0);
         parts.extend(self.kinds_told(id));
         parts.extend(rest.into_iter().map(|it| it.1));
         parts.join(" & ")

@@ -272,15 +272,11 @@ impl Evaluation {
             let own = each.place.filter(|it| Some(*it) != place);
             let path = own.map_or_else(|| path.clone(), |it| self.evaluator.path(it));
             let primary = self.place(each.at);
-            all.push((primary, self.describe(&each, &path)));
+            all.push((primary, self.describe(&each, &path), all.len()));
         }
         // Those without a primary position first, then by place and path (cue-errors 4.2).
-        all.sort_by(|left, right| {
-            (&left.0, &left.1.path, &left.1.message).cmp(&(
-                &right.0,
-                &right.1.path,
-                &right.1.message,
-            ))
+        all.sort_unstable_by(|(left, it, first), (right, other, second)| {
+            (left, &it.path, &it.message, first).cmp(&(right, &other.path, &other.message, second))
         });
         all.dedup_by(|left, right| {
             left.0 == right.0 && left.1.path == right.1.path && left.1.message == right.1.message
@@ -294,7 +290,7 @@ impl Evaluation {
         let mut positions: Vec<_> =
             fault.positions.iter().filter_map(|at| self.place(*at)).collect();
         // Data has relative names, and those come last.
-        positions.sort_by(|left: &(String, u32, u32), right| {
+        positions.sort_unstable_by(|left: &(String, u32, u32), right| {
             (!left.0.ends_with(".cue"), left).cmp(&(!right.0.ends_with(".cue"), right))
         });
         positions.dedup();

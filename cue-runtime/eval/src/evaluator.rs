@@ -8,8 +8,9 @@ use crate::builtin::Datum;
 use crate::crowds::Crowd;
 use crate::error::{Fault, Kind};
 use crate::heap::{Conjunct, EnvId, EnvKind, FaultId, Heap, Source, State, VertexId};
+use crate::labels::Labels;
 use crate::operators::Answer;
-use crate::program::{At, Code, ExprId, Label, LabelKind, Labels, Presence, Program};
+use crate::program::{At, Code, ExprId, Label, LabelKind, Presence, Program};
 use crate::waiting::{Copied, Suspended, Tasks};
 
 /// Limits of one evaluation.

@@ -16,6 +16,7 @@
 //! Start at `heap`, then `unify`.
 #![forbid(unsafe_code)]
 
+pub mod labels; // names of fields as numbers
 pub mod program; // what compiling gives: expressions with every name resolved
 pub mod compile; // syntax tree -> Program
 mod attach; // one more file for a program
@@ -62,9 +63,9 @@ pub mod export; // values -> data, short texts
 pub mod evaluation; // the face: paths in, answers out
 pub mod inspect; // one node as a whole
 pub mod value; // versions, paths, and what can be asked of a place
-pub mod number; // exact decimals, their arithmetic and text
-pub mod builtin; // strings, list, math, ...: one file per package
-pub mod encode; // JSON and YAML, both ways
+
+pub use cue_builtin as builtin;
+pub use cue_builtin::{encode, number};
 
 pub use crate::compile::{LoadError, Source, compile};
 pub use crate::error::Kind;

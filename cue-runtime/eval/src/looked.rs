@@ -90,7 +90,7 @@ impl Evaluator {
                 keys.push(format!("{name}:{}", self.equal_key(vertex, depth + 1)?));
             }
         }
-        keys.sort();
+        keys.sort_unstable();
         Some(format!("{{{}}}", keys.join(",")))
     }
 

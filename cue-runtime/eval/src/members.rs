@@ -46,7 +46,7 @@ impl Arcs {
     }
 
     /// Reorders them; equals keep their order.
-    pub(crate) fn order_by<K: Ord>(&mut self, key: impl FnMut(&ArcEntry) -> K) {
+    pub(crate) fn order_by(&mut self, key: impl FnMut(&ArcEntry) -> usize) {
         if let Some(all) = &mut self.0 {
             all.order_by(key);
         }
@@ -81,8 +81,8 @@ impl Held {
         }
     }
 
-    fn order_by<K: Ord>(&mut self, key: impl FnMut(&ArcEntry) -> K) {
-        self.entries.sort_by_key(key);
+    fn order_by(&mut self, key: impl FnMut(&ArcEntry) -> usize) {
+        self.entries.sort_by_cached_key(key);
         if self.entries.len() > FEW {
             self.find_places();
         }

@@ -530,7 +530,7 @@ impl Evaluator {
         }
         let program = self.program.clone();
         let arguments = match program.code(expr) {
-            Code::Call(_, arguments) | Code::CallOf(_, arguments) => arguments.as_slice(),
+            Code::Call(_, arguments) | Code::CallOf(_, arguments) => &arguments[..],
             _ => &[],
         };
         let schemas = matches!(program.code(expr), Code::Call(Callee::Plain(_), _));

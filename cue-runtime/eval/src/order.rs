@@ -140,10 +140,10 @@ impl Evaluator {
             self.program.sources.get(at.source as usize).map_or("", |it| it.name.as_str())
         };
         let dynamic = |it: &Ranked| !vertex.placed[it.placed].produced.is_empty();
-        ranked.sort_by(|left, right| {
+        ranked.sort_unstable_by(|left, right| {
             let key = |it: &Ranked| match &it.at {
-                Some(at) => (false, file(at), at.span.start, dynamic(it)),
-                None => (true, "", 0, dynamic(it)),
+                Some(at) => (false, file(at), at.span.start, dynamic(it), it.placed),
+                None => (true, "", 0, dynamic(it), it.placed),
             };
             key(left).cmp(&key(right))
         });
@@ -286,7 +286,7 @@ impl Evaluator {
             members[*which].push(node);
         }
         for each in &mut members {
-            each.sort_by_key(|it| name(*it));
+            each.sort_by_cached_key(|it| name(*it));
         }
         let mut waits = vec![0usize; count];
         let mut follow: Vec<Vec<usize>> = vec![Vec::new(); count];

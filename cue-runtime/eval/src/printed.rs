@@ -383,7 +383,7 @@ impl Evaluator {
             };
             let mut shown = shown.clone();
             if show.has(Show::SPREAD) {
-                shown.sort_by_key(|it| !choice.defaults.contains(it));
+                shown.sort_by_cached_key(|it| u8::from(!choice.defaults.contains(it)));
             }
             let mut texts: Vec<String> = Vec::new();
             for each in shown {

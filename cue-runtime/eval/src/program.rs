@@ -6,6 +6,7 @@ use cue_syntax::ast::{Compare, Span};
 use rustc_hash::FxHashMap;
 
 use crate::builtin::{Function, Kinds};
+use crate::labels::Labels;
 use crate::number::Number;
 use crate::value::path::Selector;
 
@@ -32,17 +33,6 @@ pub enum LabelKind {
     Index,
 }
 
-/// Names, each once.
-#[derive(Clone, Debug, Default)]
-pub struct Labels {
-    names: Vec<(LabelKind, Arc<str>, u32)>,
-    by_name: FxHashMap<(LabelKind, Arc<str>, u32), Label>,
-    /// Import paths of packages with hidden fields of their own; number `n` is at `n - 1`.
-    packages: Vec<Arc<str>>,
-    /// The package whose hidden fields are meant; 0 is the main one.
-    package: u32,
-}
-
 impl LabelKind {
     /// Of a name as written without quotes.
     pub fn of_identifier(name: &str) -> Self {
@@ -55,66 +45,6 @@ impl LabelKind {
         } else {
             LabelKind::Regular
         }
-    }
-}
-
-impl Labels {
-    /// The label of a name; hidden ones are those of the package at hand (C-28).
-    pub fn intern(&mut self, kind: LabelKind, name: &str) -> Label {
-        let package = match kind {
-            LabelKind::Hidden | LabelKind::HiddenDefinition => self.package,
-            LabelKind::Regular | LabelKind::Definition | LabelKind::Index => 0,
-        };
-        let name: Arc<str> = name.into();
-        if let Some(label) = self.by_name.get(&(kind, name.clone(), package)) {
-            return *label;
-        }
-        let label = Label(self.names.len() as u32);
-        self.names.push((kind, name.clone(), package));
-        self.by_name.insert((kind, name, package), label);
-        label
-    }
-
-    /// From now on hidden names are those of the package with this import path; gives what they
-    /// were before, for `return_to`.
-    pub(crate) fn go_to(&mut self, path: &str) -> u32 {
-        let known = self.packages.iter().position(|it| **it == *path);
-        let at = known.unwrap_or_else(|| {
-            self.packages.push(path.into());
-            self.packages.len() - 1
-        });
-        std::mem::replace(&mut self.package, at as u32 + 1)
-    }
-
-    /// Hidden names are those of that package again.
-    pub(crate) fn return_to(&mut self, package: u32) {
-        self.package = package;
-    }
-
-    /// The import path of the package a hidden label belongs to; `None` for the main package.
-    pub fn package(&self, label: Label) -> Option<&Arc<str>> {
-        let number = self.names[label.0 as usize].2;
-        self.packages.get((number as usize).checked_sub(1)?)
-    }
-
-    /// The label of an element.
-    pub fn index(&mut self, index: usize) -> Label {
-        self.intern(LabelKind::Index, &index.to_string())
-    }
-
-    /// The label of an identifier as written.
-    pub fn identifier(&mut self, name: &str) -> Label {
-        self.intern(LabelKind::of_identifier(name), name)
-    }
-
-    /// Name, with its prefix.
-    pub fn name(&self, label: Label) -> &Arc<str> {
-        &self.names[label.0 as usize].1
-    }
-
-    /// Kind.
-    pub fn kind(&self, label: Label) -> LabelKind {
-        self.names[label.0 as usize].0
     }
 }
 
@@ -261,18 +191,18 @@ pub(crate) enum Code {
     Number(Number),
     String(Arc<str>),
     Bytes(Arc<[u8]>),
-    Interpolation(Vec<PartCode>, bool),
+    Interpolation(Arc<[PartCode]>, bool),
     Bottom,
     Top,
     Type(Kinds, &'static str),
     Struct(u32),
-    List(Vec<ListElement>),
+    List(Arc<[ListElement]>),
     Not(ExprId),
     Negative(ExprId),
     Positive(ExprId),
     Bound(Compare, ExprId),
     Unify(ExprId, ExprId),
-    Disjoin(Vec<(ExprId, bool)>),
+    Disjoin(Arc<[(ExprId, bool)]>),
     And(ExprId, ExprId),
     Or(ExprId, ExprId),
     Compare(Compare, ExprId, ExprId),
@@ -319,9 +249,9 @@ pub(crate) enum Code {
     Select(ExprId, Label),
     Index(ExprId, ExprId),
     Slice(ExprId, Option<ExprId>, Option<ExprId>),
-    Call(Callee, Vec<ExprId>),
+    Call(Callee, Arc<[ExprId]>),
     /// A call of what has a function as its value, or of something that is none.
-    CallOf(ExprId, Vec<ExprId>),
+    CallOf(ExprId, Arc<[ExprId]>),
     /// `x?` in a `try`.
     Attempt(ExprId),
     /// `x...`
@@ -476,7 +406,7 @@ impl Program {
         left.len() == right.len()
             && left
                 .iter()
-                .zip(right)
+                .zip(right.iter())
                 .all(|(left, right)| left.1 == right.1 && same(left.0, right.0))
     }
 

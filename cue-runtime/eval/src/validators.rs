@@ -234,7 +234,7 @@ impl Evaluator {
             Value::Fault(fault) => Err(fault),
         };
         if matches!(callee, Callee::Plain(Plain::MatchIf)) {
-            let [condition, then, otherwise] = arguments.as_slice() else { return Ok(()) };
+            let [condition, then, otherwise] = &arguments[..] else { return Ok(()) };
             let condition = schema(self, *condition)?;
             let meets = self.matched(subject, condition);
             let meets = self.permanent(meets, 0).is_none();
@@ -253,7 +253,7 @@ impl Evaluator {
             inner.positions.push(inner.at);
             return Err(self.fail_at(kind, message, at, inner.positions));
         }
-        let [limit, _] = arguments.as_slice() else { return Ok(()) };
+        let [limit, _] = &arguments[..] else { return Ok(()) };
         let schemas = self.elements_of(&arguments[1..], env, ("matchN", 2))?;
         let (mut matched, mut possible) = (0, 0);
         let mut failed = Vec::new();

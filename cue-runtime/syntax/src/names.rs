@@ -13,7 +13,7 @@ pub(crate) fn redeclared(tree: &Tree) -> Vec<(u32, String)> {
             _ => {}
         }
     }
-    errors.sort();
+    errors.sort_unstable();
     errors
 }
 

@@ -56,7 +56,7 @@ impl Compiler<'_> {
                         }
                     });
                 }
-                Code::List(list)
+                Code::List(list.into())
             }
             ExprKind::Unary(op, operand) => {
                 let operand = self.expr(operand);
@@ -84,7 +84,7 @@ impl Compiler<'_> {
             ExprKind::Binary(Binary::Disjoin, ..) => {
                 let mut all = Vec::new();
                 self.disjuncts(expr, &mut all);
-                Code::Disjoin(all)
+                Code::Disjoin(all.into())
             }
             ExprKind::Binary(op, left, right) => {
                 let (first, second) = (left, right);

@@ -50,6 +50,7 @@ pub fn compile(
     let mut compiler = Compiler::new(Program { lenient, ..Program::empty() }, packages);
     let roots = compiler.package(sources);
     compiler.program.roots = roots;
+    compiler.program.labels.share();
     if compiler.errors.is_empty() { Ok(compiler.program) } else { Err(told(compiler.errors)) }
 }
 

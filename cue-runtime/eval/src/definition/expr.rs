@@ -133,7 +133,7 @@ impl<'a> Printer<'a> {
                 let mut operands = Vec::new();
                 unified(expr, &mut operands);
                 // In the order of O-70.
-                operands.sort_by_key(|it| class(it, scope));
+                operands.sort_by_cached_key(|it| class(it, scope));
                 let all: Vec<Out> = operands.into_iter().map(|it| again(self, it)).collect();
                 Out::joined(&all, "&", 2)
             }

@@ -127,7 +127,7 @@ impl<'a> Printer<'a> {
         let embedded = std::mem::take(&mut parts.embedded);
         items.extend(embedded.into_iter().map(|it| Item::Embed(it.opened())));
         let order = field_order(&parts.literals);
-        parts.fields.sort_by_key(|label, _| order.get(label).copied().unwrap_or(usize::MAX));
+        parts.fields.sort_by_cached_key(|label, _| order.get(label).copied().unwrap_or(usize::MAX));
         for label in parts.fields.keys() {
             frame.add(label, self.place_of(label));
         }

@@ -174,7 +174,7 @@ pub(crate) fn sources(
             }
         }
         // In the order of O-70.
-        parts.sort_by_key(|it| (it.0, it.1));
+        parts.sort_unstable_by_key(|it| (it.0, it.1));
         let all: Vec<Out> = if parts.iter().any(|it| it.0 == STRUCT) {
             let conjuncts = parts.into_iter().map(|(_, key, expr, scope)| Conjunct::Expr {
                 expr,

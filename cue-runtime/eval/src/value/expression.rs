@@ -76,7 +76,7 @@ impl Evaluation {
                 Code::Slice(operand, low, high) => {
                     ("[:]", std::iter::once(operand).chain(low).chain(high).collect())
                 }
-                Code::Call(_, arguments) | Code::CallOf(_, arguments) => ("()", arguments),
+                Code::Call(_, arguments) | Code::CallOf(_, arguments) => ("()", arguments.to_vec()),
                 _ => return none,
             };
         let operands = operands.into_iter().map(|it| self.evaluator.anonymous(it, env)).collect();

@@ -14,7 +14,7 @@ pub use self::writer::{Writer, encode};
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builtin::Datum;
+    use crate::Datum;
     use crate::encode::json;
 
     fn from_json(text: &str) -> Datum {

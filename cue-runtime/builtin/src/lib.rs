@@ -1,4 +1,4 @@
-//! The builtin packages: a table of functions and constants over plain data.
+//! The builtin packages: a table of functions and constants over plain data; numbers; texts of data.
 //!
 //! ~~~text
 //! import path -package()-> Package -member()-> Function
@@ -9,7 +9,10 @@
 //! 1. A function reads its arguments and nothing else: no clock, no I/O. (clippy.toml)
 //! 2. What a function produces is counted against `CallContext` before it is made. (tests)
 //! 3. Message texts are CUE's, without `error in call to …: `, which the evaluator puts before.
+#![forbid(unsafe_code)]
 
+pub mod number; // exact decimals, their arithmetic and text
+pub mod encode; // JSON, YAML and TOML, both ways
 pub mod call; // contexts, errors, kinds, the types of the table
 pub mod datum; // plain data in and out of functions
 mod arguments; // reading arguments, with CUE's texts for those that do not fit
@@ -47,13 +50,13 @@ mod crypto;
 mod ed25519;
 mod digest; // MD5, SHA-1
 
-pub use self::call::{
+pub use crate::call::{
     CallContext, CallError, Code, Constant, Function, Item, Kinds, Member, Package, Parameter,
     Pass, Position, Run, Special,
 };
-pub use self::datum::{Datum, Fields, FunctionName, Items};
-pub(crate) use self::math::next_whole;
-pub use self::pattern::Pattern;
+pub use crate::datum::{Datum, Fields, FunctionName, Items};
+pub use crate::math::next_whole;
+pub use crate::pattern::Pattern;
 
 const PACKAGES: &[Package] = &[
     ed25519::PACKAGE,

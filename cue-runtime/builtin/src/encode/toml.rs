@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::DecodeError;
-use crate::builtin::Datum;
+use crate::Datum;
 use crate::number::Number;
 
 /// In which order members are written.
@@ -37,7 +37,7 @@ fn members(datum: &Datum, order: Order) -> Vec<(&str, &Datum)> {
         .map(|(label, value)| (&**label, value))
         .collect();
     if order == Order::Sorted {
-        members.sort_by_key(|member| member.0);
+        members.sort_unstable_by_key(|member| member.0);
     }
     members
 }
@@ -247,7 +247,7 @@ pub fn decode(text: &str) -> Result<Datum, DecodeError> {
             [] | [b'\n', ..] | [b'\r', b'\n', ..] => {}
             _ => {
                 let c = reader.rest().chars().next().unwrap_or(' ');
-                let shown = crate::builtin::quote_rune(c);
+                let shown = crate::quote_rune(c);
                 let code = c as u32;
                 return Err(reader.error(&format!("expected newline but got U+{code:04X} {shown}")));
             }

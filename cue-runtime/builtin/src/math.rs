@@ -245,7 +245,7 @@ pub(super) fn failed(error: ArithmeticError) -> CallError {
 }
 
 /// The next whole number, above or below.
-pub(crate) fn next_whole(number: &Number, above: bool) -> Number {
+pub fn next_whole(number: &Number, above: bool) -> Number {
     Number::big(&rounded(number, if above { Mode::Ceil } else { Mode::Floor }))
 }
 

@@ -219,7 +219,7 @@ pub enum Special {
 
 impl Special {
     /// Whether it holds a text against a schema: what is wrong then is told in words around it.
-    pub(crate) fn checks_text(self) -> bool {
+    pub fn checks_text(self) -> bool {
         matches!(self, Special::ValidateJson | Special::ValidateYaml | Special::ValidateYamlPartial)
     }
 }

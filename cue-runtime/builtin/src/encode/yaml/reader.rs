@@ -9,7 +9,7 @@ use base64::Engine as _;
 use super::parser::{Event, Parser};
 use super::scalar::{Meaning, meaning, number};
 use super::scanner::{Mark, Problem, Style};
-use crate::builtin::Datum;
+use crate::Datum;
 use crate::encode::{Entry, Tree};
 
 /// Text that is no YAML, or none that CUE takes.

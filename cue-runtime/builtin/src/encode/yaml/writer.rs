@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 
 use super::scalar::{Meaning, is_legacy, meaning};
-use crate::builtin::Datum;
+use crate::Datum;
 use crate::encode::{Sink, write};
 use crate::number::Number;
 

@@ -15,7 +15,7 @@ pub mod toml;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::builtin::Datum;
+use crate::Datum;
 use crate::number::Number;
 
 /// Takes a value in pieces, in order, and writes it down.

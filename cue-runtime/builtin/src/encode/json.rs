@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 
 use super::{DecodeError, Entry, Sink, Tree, write};
-use crate::builtin::Datum;
+use crate::Datum;
 use crate::number::Number;
 
 /// How JSON is laid out.
@@ -267,7 +267,7 @@ impl Reader<'_> {
             Some(b'"') => format!("invalid character '\"' {place}"),
             Some(byte) => {
                 let c = char::from(*byte);
-                let quoted = crate::builtin::quote_rune(c);
+                let quoted = crate::quote_rune(c);
                 format!("invalid character {quoted} {place}")
             }
         };

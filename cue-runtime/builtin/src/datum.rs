@@ -131,7 +131,7 @@ impl Datum {
                     continue;
                 }
                 Printing::Label(label) => {
-                    out.push_str(&crate::builtin::quoting::label(label));
+                    out.push_str(&crate::quoting::label(label));
                     out.push(':');
                     continue;
                 }
@@ -141,8 +141,8 @@ impl Datum {
                 Datum::Null => out.push_str("null"),
                 Datum::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
                 Datum::Number(number) => out.push_str(&number.cue_text()),
-                Datum::String(text) => out.push_str(&crate::builtin::quoting::cue_string(text)),
-                Datum::Bytes(bytes) => out.push_str(&crate::builtin::quoting::cue_bytes(bytes)),
+                Datum::String(text) => out.push_str(&crate::quoting::cue_string(text)),
+                Datum::Bytes(bytes) => out.push_str(&crate::quoting::cue_bytes(bytes)),
                 Datum::Function(name) => out.push_str(&name.value_text()),
                 Datum::Live(_) => out.push('_'),
                 Datum::List(items) => {

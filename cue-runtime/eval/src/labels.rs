@@ -1,0 +1,162 @@
+//! Names of fields as numbers: those of a program, shared by its evaluations, and those met since.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::program::{Label, LabelKind};
+
+/// A name: what it labels, its text, and the package that a hidden one belongs to.
+type Name = (LabelKind, Arc<str>, u32);
+
+/// Names in the order they came, found by text.
+#[derive(Clone, Debug, Default)]
+struct Names {
+    all: Vec<Name>,
+    /// Labels of a text, of whatever kind and package.
+    by_text: FxHashMap<Arc<str>, SmallVec<[Label; 2]>>,
+}
+
+/// Names, each once.
+#[derive(Clone, Debug, Default)]
+pub struct Labels {
+    /// Shared: an evaluation begins with them.
+    known: Arc<Names>,
+    /// Their labels follow those known.
+    own: Names,
+    /// Labels of the first elements of lists.
+    elements: Vec<Label>,
+    /// Import paths of packages with hidden fields of their own; number `n` is at `n - 1`.
+    packages: Vec<Arc<str>>,
+    /// The package whose hidden fields are meant; 0 is the main one.
+    package: u32,
+}
+
+impl Labels {
+    /// The label of a name; hidden ones are those of the package at hand (C-28).
+    pub fn intern(&mut self, kind: LabelKind, name: &str) -> Label {
+        let package = match kind {
+            LabelKind::Hidden | LabelKind::HiddenDefinition => self.package,
+            LabelKind::Regular | LabelKind::Definition | LabelKind::Index => 0,
+        };
+        for names in [&*self.known, &self.own] {
+            let of_text = names.by_text.get(name).map_or(&[][..], |it| it);
+            let same = |label: &&Label| {
+                let it = self.entry(**label);
+                it.0 == kind && it.2 == package
+            };
+            if let Some(label) = of_text.iter().find(same) {
+                return *label;
+            }
+        }
+        let label = Label((self.known.all.len() + self.own.all.len()) as u32);
+        let text: Arc<str> = name.into();
+        self.own.all.push((kind, text.clone(), package));
+        self.own.by_text.entry(text).or_default().push(label);
+        label
+    }
+
+    /// What is there from now on is shared by copies.
+    pub(crate) fn share(&mut self) {
+        if self.own.all.is_empty() {
+            return;
+        }
+        let known = Arc::make_mut(&mut self.known);
+        known.all.append(&mut self.own.all);
+        for (text, labels) in self.own.by_text.drain() {
+            known.by_text.entry(text).or_default().extend(labels);
+        }
+    }
+
+    /// From now on hidden names are those of the package with this import path; gives what they
+    /// were before, for `return_to`.
+    pub(crate) fn go_to(&mut self, path: &str) -> u32 {
+        let known = self.packages.iter().position(|it| **it == *path);
+        let at = known.unwrap_or_else(|| {
+            self.packages.push(path.into());
+            self.packages.len() - 1
+        });
+        std::mem::replace(&mut self.package, at as u32 + 1)
+    }
+
+    /// Hidden names are those of that package again.
+    pub(crate) fn return_to(&mut self, package: u32) {
+        self.package = package;
+    }
+
+    /// The import path of the package a hidden label belongs to; `None` for the main package.
+    pub fn package(&self, label: Label) -> Option<&Arc<str>> {
+        self.packages.get((self.entry(label).2 as usize).checked_sub(1)?)
+    }
+
+    /// The label of an element.
+    pub fn index(&mut self, index: usize) -> Label {
+        if let Some(label) = self.elements.get(index) {
+            return *label;
+        }
+        let label = self.intern(LabelKind::Index, &index.to_string());
+        if index == self.elements.len() {
+            self.elements.push(label);
+        }
+        label
+    }
+
+    /// The label of an identifier as written.
+    pub fn identifier(&mut self, name: &str) -> Label {
+        self.intern(LabelKind::of_identifier(name), name)
+    }
+
+    /// Name, with its prefix.
+    pub fn name(&self, label: Label) -> &Arc<str> {
+        &self.entry(label).1
+    }
+
+    /// Kind.
+    pub fn kind(&self, label: Label) -> LabelKind {
+        self.entry(label).0
+    }
+
+    fn entry(&self, label: Label) -> &Name {
+        let at = label.0 as usize;
+        match self.known.all.get(at) {
+            Some(name) => name,
+            None => &self.own.all[at - self.known.all.len()],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_keeps_its_label_whether_it_is_shared_or_not() {
+        let mut labels = Labels::default();
+        let (a, shown) = (labels.identifier("a"), labels.intern(LabelKind::Regular, "_h"));
+        labels.share();
+        let mut evaluation = labels.clone();
+        assert_eq!(evaluation.identifier("a"), a);
+        let hidden = evaluation.identifier("_h");
+        assert_ne!(hidden, shown, "one text, two kinds");
+        let outside = evaluation.go_to("example.com/p");
+        let theirs = evaluation.identifier("_h");
+        evaluation.return_to(outside);
+        assert_ne!(theirs, hidden, "one text, two packages");
+        assert_eq!(evaluation.package(theirs).map(|it| &**it), Some("example.com/p"));
+        assert_eq!(evaluation.package(hidden), None);
+        assert_eq!(labels.identifier("b"), hidden, "another evaluation counts for itself");
+        labels.share();
+        assert_eq!((&**labels.name(a), labels.kind(shown)), ("a", LabelKind::Regular));
+        assert_eq!(&**evaluation.name(hidden), "_h");
+    }
+
+    #[test]
+    fn elements_are_named_by_their_place() {
+        let mut labels = Labels::default();
+        let third = labels.index(2);
+        let first = labels.index(0);
+        assert_eq!([labels.index(0), labels.index(2)], [first, third]);
+        assert_eq!((&**labels.name(third), labels.kind(third)), ("2", LabelKind::Index));
+    }
+}
