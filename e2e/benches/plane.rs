@@ -8,30 +8,28 @@
     reason = "a program that measures: what fails, ends it"
 )]
 
-use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use futures::{StreamExt, stream};
 use http::Request;
 use k8s_openapi::api::core::v1::ConfigMap;
+use kube::Client;
 use kube::api::{Api, DynamicObject, ListParams, Patch, PatchParams, PostParams, WatchParams};
-use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::config::Kubeconfig;
 use kube::discovery::ApiResource;
-use kube::{Client, Config};
-use lateen_e2e::process::{self, Running, cpu, resident};
+use lateen_e2e::bench::{self, Home};
+use lateen_e2e::process::{Running, cpu, resident};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
+// So many that each row takes the plane most of a second: its CPU time is told in hundredths.
 const OBJECTS: usize = 10_000;
-const GETS: usize = 10_000;
-const LISTS: usize = 10;
+const GETS: usize = 20_000;
+const LISTS: usize = 40;
 const WATCHERS: usize = 100;
-const DEPLOYMENTS: usize = 500;
-/// How many changes the watchers see; more for a profiler.
-fn watched() -> usize {
-    std::env::var("WATCHED").ok().and_then(|it| it.parse().ok()).unwrap_or(300)
-}
+/// Changes that each watcher sees.
+const WATCHED: usize = 2_000;
+const DEPLOYMENTS: usize = 2_000;
 
 /// Requests in flight.
 const ABREAST: usize = 16;
@@ -76,12 +74,12 @@ fn listener(port: u16) -> Option<u32> {
     None
 }
 
-async fn client(kubeconfig: &Path) -> (Client, u16) {
+/// The port of the server that a kubeconfig leads to.
+fn port(kubeconfig: &str) -> u16 {
     let file = Kubeconfig::read_from(kubeconfig).expect("a kubeconfig");
-    let config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await;
-    let config = config.expect("a kubeconfig");
-    let port = config.cluster_url.port_u16().unwrap_or(443);
-    (Client::try_from(config).expect("a client"), port)
+    let server = file.clusters.first().and_then(|one| one.cluster.as_ref()?.server.clone());
+    let address: http::Uri = server.expect("a server").parse().expect("an address");
+    address.port_u16().unwrap_or(443)
 }
 
 async fn ready(client: &Client) -> bool {
@@ -170,14 +168,14 @@ impl Server {
     async fn fan_out(&self, maps: &Api<ConfigMap>) -> Row {
         let list = maps.list(&ListParams::default().limit(1)).await.expect("a list");
         let version = list.metadata.resource_version.expect("a version");
-        let (mut watchers, watched) = (JoinSet::new(), watched());
+        let mut watchers = JoinSet::new();
         for _ in 0..WATCHERS {
             let (maps, version) = (maps.clone(), version.clone());
             watchers.spawn(async move {
                 let params = WatchParams::default();
                 let mut stream = maps.watch(&params, &version).await.expect("a watch").boxed();
                 let mut seen = 0;
-                while seen < watched {
+                while seen < WATCHED {
                     stream.next().await.expect("an event").expect("an event");
                     seen += 1;
                 }
@@ -192,12 +190,12 @@ impl Server {
             }
         };
         let work = async {
-            each(watched, patch).await;
+            each(WATCHED, patch).await;
             while let Some(done) = watchers.join_next().await {
                 done.expect("all was told");
             }
         };
-        self.measured("events to 100 watchers", WATCHERS * watched, work).await
+        self.measured("events to 100 watchers", WATCHERS * WATCHED, work).await
     }
 
     async fn applies(&self, what: &'static str, replicas: usize) -> Row {
@@ -241,33 +239,11 @@ fn deployment(index: usize, replicas: usize) -> Value {
 }
 
 /// Starts a plane in memory; how long it took until it was ready.
-async fn plane(folder: &Path) -> (Running, Server, Duration) {
-    let port = process::free_port().unwrap();
-    let kubeconfig = folder.join("kubeconfig");
-    let _ = std::fs::remove_file(&kubeconfig);
-    let mut command = Command::new(process::lateen().expect("built"));
-    command.args([
-        "local",
-        "serve",
-        "--ephemeral",
-        "--controllers",
-        "off",
-        "--simulate-pods",
-        "off",
-    ]);
-    command.args(["--listen", &format!("127.0.0.1:{port}"), "--write-kubeconfig"]).arg(&kubeconfig);
-    command.env("HOME", folder).env("XDG_DATA_HOME", folder);
+async fn plane(home: &Home) -> (Running, Server, Duration) {
     let begin = Instant::now();
-    let running = Running::start("lateen local serve", &mut command, &folder.join("log")).unwrap();
-    while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() || !kubeconfig.exists() {
-        assert!(
-            begin.elapsed() < Duration::from_secs(20),
-            "{}",
-            process::tail(&folder.join("log"), 5)
-        );
-        tokio::time::sleep(Duration::from_micros(500)).await;
-    }
-    let client = client(&kubeconfig).await.0;
+    let alone = ["--controllers", "off", "--simulate-pods", "off"];
+    let (running, kubeconfig, _) = home.serve(&alone).expect("a plane");
+    let client = bench::client(&kubeconfig).await;
     assert!(ready(&client).await);
     let took = begin.elapsed();
     let server = Server { client, pid: running.id() };
@@ -276,20 +252,20 @@ async fn plane(folder: &Path) -> (Running, Server, Duration) {
 
 #[tokio::main]
 async fn main() {
-    let folder = tempfile::tempdir().unwrap();
     let mut starts = Vec::new();
     for _ in 0..9 {
-        starts.push(plane(folder.path()).await.2);
+        starts.push(plane(&Home::new()).await.2);
     }
     starts.sort();
-    let (_running, ours, _) = plane(folder.path()).await;
+    let home = Home::new();
+    let (_running, ours, _) = plane(&home).await;
     let empty = resident(ours.pid);
     let (ours, memory) = ours.rows().await;
     let real = match std::env::var_os("KUBECONFIG") {
         Some(file) => {
-            let (client, port) = client(Path::new(&file)).await;
-            let pid = listener(port).expect("the real server runs on this machine");
-            let server = Server { client, pid };
+            let file = file.to_str().expect("paths are UTF-8");
+            let pid = listener(port(file)).expect("the real server runs on this machine");
+            let server = Server { client: bench::client(file).await, pid };
             let empty = resident(server.pid);
             Some((server.rows().await, empty))
         }

@@ -128,7 +128,7 @@ impl Home {
             .with_context(|| format!("the plane says:\n{}", process::tail(&log, 20)))?;
         let started = Instant::now();
         while !file.exists() && started.elapsed() < PATIENCE {
-            std::thread::sleep(Duration::from_millis(10));
+            std::thread::sleep(Duration::from_millis(1));
         }
         Ok((plane, kubeconfig, port))
     }

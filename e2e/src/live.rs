@@ -86,6 +86,10 @@ fn play(
     let lateen = process::lateen()?;
     let port = process::free_port()?;
     let kubeconfig = work.join(format!("live-{profile}.kubeconfig"));
+    // That of a run before would lead to another port.
+    if kubeconfig.exists() {
+        std::fs::remove_file(&kubeconfig)?;
+    }
     let kubeconfig = kubeconfig.to_str().context("paths are UTF-8")?;
     let mut plane = Command::new(&lateen);
     plane.args(["local", "serve", "--ephemeral", "--insecure", "--controllers", "on"]);

@@ -79,7 +79,7 @@ pub fn wait_for_port(port: u16, patience: Duration) -> anyhow::Result<()> {
         if start.elapsed() > patience {
             bail!("nothing listens on port {port} after {patience:?}");
         }
-        std::thread::sleep(Duration::from_millis(30));
+        std::thread::sleep(Duration::from_millis(1));
     }
     Ok(())
 }
