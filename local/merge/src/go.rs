@@ -83,8 +83,36 @@ pub fn quoted(text: &str) -> String {
     out
 }
 
-/// Compact JSON with `<`, `>` and `&` escaped, as Go writes it.
+/// Compact JSON, as Go writes it.
 #[must_use]
 pub fn json(value: &Value) -> String {
-    value.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+    escaped(value.to_string())
+}
+
+/// JSON as Go writes it: what a browser might take for something else is escaped.
+#[must_use]
+pub fn escaped(json: String) -> String {
+    let special = |c: char| "<>&\u{2028}\u{2029}".contains(c);
+    if !json.contains(special) {
+        return json;
+    }
+    let mut out = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        match special(c) {
+            true => out.push_str(&format!("\\u{:04x}", c as u32)),
+            false => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    #[test]
+    fn json_is_safe_in_a_browser() {
+        let text = super::json(&json!({"a<b": "x & y > z\u{2028}\u{2029}é"}));
+        assert_eq!(text, r#"{"a\u003cb":"x \u0026 y \u003e z\u2028\u2029é"}"#);
+    }
 }

@@ -3,6 +3,7 @@
 
 use std::sync::OnceLock;
 
+use local_merge::go;
 use serde_json::{Map, Value};
 
 /// Above this two prints are not compared line by line.
@@ -78,9 +79,7 @@ fn lines(value: &Value) -> Vec<String> {
     if value.serialize(&mut writer).is_err() {
         return Vec::new();
     }
-    // Go writes for browsers.
-    let text = String::from_utf8_lossy(&out).replace('<', "\\u003c").replace('>', "\\u003e");
-    text.replace('&', "\\u0026").lines().map(str::to_owned).collect()
+    go::escaped(String::from_utf8_lossy(&out).into_owned()).lines().map(str::to_owned).collect()
 }
 
 /// What becomes of a line.

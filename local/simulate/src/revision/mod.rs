@@ -3,6 +3,7 @@
 mod print; // a template as Go prints its struct
 mod quantity; // a quantity as Go prints its struct
 
+use local_merge::go;
 use serde_json::{Value, json};
 
 use crate::Cx;
@@ -65,7 +66,7 @@ fn go_json(out: &mut String, value: &Value) {
                 if at > 0 {
                     out.push(',');
                 }
-                quoted(out, key);
+                out.push_str(&go::json(&Value::from(key.as_str())));
                 out.push(':');
                 go_json(out, value);
             }
@@ -81,26 +82,13 @@ fn go_json(out: &mut String, value: &Value) {
             }
             out.push(']');
         }
-        Value::String(text) => quoted(out, text),
+        Value::String(_) => out.push_str(&go::json(value)),
         Value::Number(number) => match number.as_f64() {
             Some(float) => out.push_str(&float.to_string()),
             None => out.push_str(&number.to_string()),
         },
         Value::Bool(it) => out.push_str(if *it { "true" } else { "false" }),
         Value::Null => out.push_str("null"),
-    }
-}
-
-fn quoted(out: &mut String, text: &str) {
-    for part in Value::from(text).to_string().chars() {
-        match part {
-            '<' => out.push_str("\\u003c"),
-            '>' => out.push_str("\\u003e"),
-            '&' => out.push_str("\\u0026"),
-            '\u{2028}' => out.push_str("\\u2028"),
-            '\u{2029}' => out.push_str("\\u2029"),
-            other => out.push(other),
-        }
     }
 }
 
