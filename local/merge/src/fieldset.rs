@@ -1,7 +1,6 @@
 //! Which fields somebody owns: a tree of path elements, and its JSON form (`FieldsV1`).
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
@@ -141,10 +140,10 @@ pub fn shown(path: &[Element]) -> String {
     path.iter().map(Element::shown).collect()
 }
 
-/// A set of paths.
+/// A set of paths. In order, and most are short: a list takes less room than a tree, and is copied faster.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldSet {
-    pub(crate) nodes: BTreeMap<Element, Node>,
+    pub(crate) nodes: Vec<(Element, Node)>,
 }
 
 /// What the set says at an element.
@@ -154,6 +153,21 @@ pub(crate) struct Node {
     pub(crate) below: FieldSet,
 }
 
+impl Node {
+    fn is_empty(&self) -> bool {
+        !self.member && self.below.is_empty()
+    }
+}
+
+/// How far a difference goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// Members go.
+    Members,
+    /// What is below them too.
+    Below,
+}
+
 impl FieldSet {
     /// No path.
     #[must_use]
@@ -161,10 +175,37 @@ impl FieldSet {
         self.nodes.is_empty()
     }
 
+    pub(crate) fn get(&self, element: &Element) -> Option<&Node> {
+        let at = self.nodes.binary_search_by(|(one, _)| one.cmp(element)).ok()?;
+        self.nodes.get(at).map(|(_, node)| node)
+    }
+
+    pub(crate) fn field(&self, name: &str) -> Option<&Node> {
+        // Fields come before all other elements.
+        let order = |one: &Element| match one {
+            Element::Field(one) => one.as_str().cmp(name),
+            Element::Key(_) | Element::Value(_) | Element::Index(_) => Ordering::Greater,
+        };
+        let at = self.nodes.binary_search_by(|(one, _)| order(one)).ok()?;
+        self.nodes.get(at).map(|(_, node)| node)
+    }
+
+    pub(crate) fn node(&mut self, element: Element) -> &mut Node {
+        let at = match self.nodes.binary_search_by(|(one, _)| one.cmp(&element)) {
+            Ok(at) => at,
+            Err(at) => {
+                self.nodes.insert(at, (element, Node::default()));
+                at
+            }
+        };
+        // It is there now.
+        &mut self.nodes[at].1
+    }
+
     /// Adds a path; the empty path is no member of any set.
     pub fn insert(&mut self, path: &[Element]) {
         let Some((first, rest)) = path.split_first() else { return };
-        let node = self.nodes.entry(first.clone()).or_default();
+        let node = self.node(first.clone());
         if rest.is_empty() {
             node.member = true;
         } else {
@@ -174,7 +215,7 @@ impl FieldSet {
 
     pub(crate) fn insert_steps(&mut self, path: &[Step<'_>]) {
         let Some((first, rest)) = path.split_first() else { return };
-        let node = self.nodes.entry(first.element()).or_default();
+        let node = self.node(first.element());
         if rest.is_empty() {
             node.member = true;
         } else {
@@ -202,55 +243,67 @@ impl FieldSet {
     }
 
     pub(crate) fn extend(&mut self, other: &FieldSet) {
+        if self.is_empty() {
+            self.nodes.clone_from(&other.nodes);
+            return;
+        }
         for (element, node) in &other.nodes {
-            let mine = self.nodes.entry(element.clone()).or_default();
+            let mine = self.node(element.clone());
             mine.member |= node.member;
             mine.below.extend(&node.below);
         }
     }
 
-    fn zip(&self, other: &FieldSet, keep: &impl Fn(&Node, Option<&Node>) -> Node) -> FieldSet {
-        let mut out = FieldSet::default();
-        for (element, node) in &self.nodes {
-            let kept = keep(node, other.nodes.get(element));
-            if kept.member || !kept.below.is_empty() {
-                out.nodes.insert(element.clone(), kept);
-            }
-        }
-        out
-    }
-
     /// Members of both.
     #[must_use]
     pub fn intersection(&self, other: &FieldSet) -> FieldSet {
-        self.zip(other, &|mine, theirs| match theirs {
-            Some(it) => {
-                Node { member: mine.member && it.member, below: mine.below.intersection(&it.below) }
+        let both = |(element, mine): &(Element, Node)| {
+            let it = other.get(element)?;
+            let below = mine.below.intersection(&it.below);
+            let node = Node { member: mine.member && it.member, below };
+            (!node.is_empty()).then(|| (element.clone(), node))
+        };
+        match self.is_empty() || other.is_empty() {
+            true => FieldSet::default(),
+            false => FieldSet { nodes: self.nodes.iter().filter_map(both).collect() },
+        }
+    }
+
+    fn subtract(&mut self, other: &FieldSet, reach: Reach) {
+        if self.is_empty() || other.is_empty() {
+            return;
+        }
+        self.nodes.retain_mut(|(element, mine)| {
+            let Some(it) = other.get(element) else { return true };
+            if it.member && reach == Reach::Below {
+                return false;
             }
-            None => Node::default(),
-        })
+            mine.member &= !(it.member && reach == Reach::Members);
+            mine.below.subtract(&it.below, reach);
+            !mine.is_empty()
+        });
     }
 
     /// Members that are not members of the other.
     #[must_use]
-    pub fn difference(&self, other: &FieldSet) -> FieldSet {
-        self.zip(other, &|mine, theirs| match theirs {
-            Some(it) => {
-                Node { member: mine.member && !it.member, below: mine.below.difference(&it.below) }
-            }
-            None => mine.clone(),
-        })
+    pub fn difference(mut self, other: &FieldSet) -> FieldSet {
+        self.subtract(other, Reach::Members);
+        self
     }
 
     /// Like `difference`, and what is below a member of the other goes too.
     #[must_use]
-    pub fn recursive_difference(&self, other: &FieldSet) -> FieldSet {
-        self.zip(other, &|mine, theirs| match theirs {
-            Some(it) if it.member => Node::default(),
-            Some(it) => {
-                Node { member: mine.member, below: mine.below.recursive_difference(&it.below) }
-            }
-            None => mine.clone(),
+    pub fn recursive_difference(mut self, other: &FieldSet) -> FieldSet {
+        self.subtract(other, Reach::Below);
+        self
+    }
+
+    /// Whether all members are members of the other.
+    #[must_use]
+    pub fn is_within(&self, other: &FieldSet) -> bool {
+        self.nodes.iter().all(|(element, mine)| match other.get(element) {
+            Some(it) => (!mine.member || it.member) && mine.below.is_within(&it.below),
+            None => mine.is_empty(),
         })
     }
 
@@ -279,7 +332,7 @@ impl FieldSet {
     }
 
     fn members(&self) -> Map<String, Value> {
-        let mut out = Map::new();
+        let mut out = Map::with_capacity(self.nodes.len());
         for (element, node) in &self.nodes {
             let mut below = node.below.members();
             if node.member && !below.is_empty() {
@@ -307,7 +360,7 @@ impl FieldSet {
             let Some(element) = Element::parse(key)? else { continue };
             let read = FieldSet::from_json(below)?;
             let member = read.is_empty() || below.get(".").is_some();
-            set.nodes.insert(element, Node { member, below: read });
+            *set.node(element) = Node { member, below: read };
         }
         Ok(set)
     }

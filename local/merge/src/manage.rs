@@ -1,5 +1,8 @@
 //! managedFields: who owns what after an update or an apply.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value, json};
 
 use crate::Refused;
@@ -14,7 +17,8 @@ use crate::typed::{self, Comparison};
 const MOST_UPDATES: usize = 10;
 
 /// Paths nobody owns.
-const NEVER: &[&str] = &[
+static NEVER: LazyLock<FieldSet> = LazyLock::new(|| FieldSet::of_fields(UNOWNED));
+const UNOWNED: &[&str] = &[
     "apiVersion",
     "kind",
     "metadata",
@@ -204,15 +208,15 @@ fn zero(cx: &Writer<'_>, schema: &Schema, state: &Value) -> Value {
 struct Misfit(String);
 
 // Compares in another version; none if that version is gone.
-fn compare_at(
+fn compare_at<'c>(
     cx: &Writer<'_>,
     version: &str,
-    own: &Comparison,
+    own: &'c Comparison,
     live: &Value,
     new: &Value,
-) -> Result<Option<Comparison>, Misfit> {
+) -> Result<Option<Cow<'c, Comparison>>, Misfit> {
     if version == cx.api_version {
-        return Ok(Some(own.clone()));
+        return Ok(Some(Cow::Borrowed(own)));
     }
     let Some(schema) = (cx.schema)(version) else { return Ok(None) };
     let converted = (cx.convert)(live, version).zip((cx.convert)(new, version));
@@ -224,7 +228,7 @@ fn compare_at(
             return Err(Misfit(wrong));
         }
     }
-    Ok(Some(typed::compare(&schema, &live, &new).without(&reset(cx))))
+    Ok(Some(Cow::Owned(typed::compare(&schema, &live, &new).without(&reset(cx)))))
 }
 
 /// Makes of `new` the object that an update (create, replace, patch) stores: with its managedFields.
@@ -273,14 +277,15 @@ fn updated(
     for mut entry in start {
         let Some(schema) = (cx.schema)(&entry.api_version) else { continue };
         let Some(diff) = compare_at(cx, &entry.api_version, &own, old, new)? else { continue };
-        entry.set = typed::reconcile(&schema, &entry.set);
-        entry.set = entry.set.difference(&diff.changed()).difference(&diff.removed);
+        entry.set = typed::reconcile(&schema, &entry.set)
+            .difference(&diff.modified)
+            .difference(&diff.added)
+            .difference(&diff.removed);
         if !entry.set.is_empty() {
             out.push(entry);
         }
     }
-    let mine =
-        own.changed().recursive_difference(&reset(cx)).difference(&FieldSet::of_fields(NEVER));
+    let mine = own.into_changed().difference(&NEVER);
     if !mine.is_empty() {
         let entry = Entry {
             manager: named(cx.manager),
@@ -411,11 +416,16 @@ pub fn apply(
     mine.time = last.as_ref().and_then(|it| it.time.clone());
     let merged = typed::merge(&schema, old, patch);
     let mut merged = prune(cx, &schema, merged, last.as_ref(), &managed, &mine);
-    let diff = typed::compare(&schema, old, &merged).without(&reset(cx));
     // The annotation that is renewed in passing is no change of the manager's.
-    let changed = !equal(old, &merged) || live.is_none();
-    settle(cx, &mut managed, &diff, old, &mut merged, patch, conflicts)?;
-    mine.set = mine.set.difference(&FieldSet::of_fields(NEVER));
+    let changed = live.is_none() || !equal(old, &merged);
+    if !managed.is_empty() {
+        let diff = typed::compare(&schema, old, &merged).without(&reset(cx));
+        settle(cx, &mut managed, &diff, old, &merged, conflicts)?;
+    }
+    if cx.manager == "kubectl" {
+        annotation::renew(&mut merged, patch);
+    }
+    mine.set = mine.set.difference(&NEVER);
     if changed {
         mine.time = Some(cx.time.to_owned());
     }
@@ -455,8 +465,7 @@ fn settle(
     managed: &mut Vec<Entry>,
     diff: &Comparison,
     old: &Value,
-    merged: &mut Value,
-    patch: &Value,
+    merged: &Value,
     with: Conflicts,
 ) -> Result<(), Refused> {
     let mut conflicts: Vec<(usize, FieldSet)> = Vec::new();
@@ -468,7 +477,7 @@ fn settle(
             continue;
         };
         let conflict = entry.set.intersection(&diff.changed());
-        entry.set = entry.set.difference(&diff.removed);
+        entry.set = std::mem::take(&mut entry.set).difference(&diff.removed);
         if !conflict.is_empty() {
             conflicts.push((at, conflict));
         }
@@ -477,7 +486,7 @@ fn settle(
         let allowed = annotation::last_applied(cx, old);
         let left: Vec<_> = conflicts
             .iter()
-            .map(|(at, set)| (*at, set.difference(&allowed)))
+            .map(|(at, set)| (*at, set.clone().difference(&allowed)))
             .filter(|(_, set)| !set.is_empty())
             .collect();
         if !left.is_empty() {
@@ -486,13 +495,10 @@ fn settle(
     }
     for (at, conflict) in conflicts {
         if let Some(entry) = managed.get_mut(at) {
-            entry.set = entry.set.difference(&conflict);
+            entry.set = std::mem::take(&mut entry.set).difference(&conflict);
         }
     }
     managed.retain(|it| !it.set.is_empty());
-    if cx.manager == "kubectl" {
-        annotation::renew(merged, patch);
-    }
     Ok(())
 }
 
@@ -533,7 +539,7 @@ fn prune(
 ) -> Value {
     let Some(last) = last.filter(|it| !it.set.is_empty()) else { return merged };
     // What was applied before is all applied again: nothing is left behind.
-    if last.api_version == cx.api_version && last.set.difference(&mine.set).is_empty() {
+    if last.api_version == cx.api_version && last.set.is_within(&mine.set) {
         return merged;
     }
     let mut owned = mine.set.clone();
@@ -553,7 +559,7 @@ fn prune(
     let l = named(&last.set);
     let p1 = typed::remove(schema, &merged, &l);
     let keep = named(&typed::fields(schema, &p1)).union(&named(&owned));
-    let p2 = typed::remove(schema, &merged, &m.difference(&keep));
+    let p2 = typed::remove(schema, &merged, &m.clone().difference(&keep));
     let gone = m.difference(&named(&typed::fields(schema, &p2))).intersection(&l);
     let out = typed::remove(schema, &merged, &gone);
     if back { (cx.convert)(&out, cx.api_version).unwrap_or(out) } else { out }

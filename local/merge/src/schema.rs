@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde_json::{Map, Value};
 
 /// Named schemas, as under `components.schemas` of an OpenAPI document.
@@ -70,7 +70,7 @@ pub enum Relation {
 /// A map or struct type.
 #[derive(Clone, Debug, Default)]
 pub struct MapType {
-    pub(crate) fields: IndexMap<String, Field>,
+    pub(crate) fields: IndexMap<String, Field, FxBuildHasher>,
     pub(crate) element: Option<TypeRef>,
     pub(crate) atomic: bool,
 }
@@ -200,7 +200,7 @@ impl<'a> Building<'a> {
         let any = |atomic: bool| Type {
             scalar: Some(Scalar::Untyped),
             list: Some(List { element: DEDUCED, relation: Relation::Atomic }),
-            map: Some(MapType { fields: IndexMap::new(), element: Some(DEDUCED), atomic }),
+            map: Some(MapType { fields: IndexMap::default(), element: Some(DEDUCED), atomic }),
             deduced: !atomic,
         };
         Building {

@@ -206,7 +206,7 @@ fn collect(schema: &Schema, of: TypeRef, value: &Value, set: &mut FieldSet) -> b
                 let empty = value.is_null() || value.as_object().is_some_and(Map::is_empty);
                 node.member = leaf || empty || !declared;
                 if node.member || !node.below.is_empty() {
-                    set.nodes.insert(Element::Field(key.clone()), node);
+                    *set.node(Element::Field(key.clone())) = node;
                 }
             }
             false
@@ -216,10 +216,10 @@ fn collect(schema: &Schema, of: TypeRef, value: &Value, set: &mut FieldSet) -> b
                 let element = identified(schema, list, index, item);
                 let mut node = Node { member: true, below: FieldSet::default() };
                 // Of two elements with one key only the place is owned.
-                if !set.nodes.contains_key(&element) {
+                if set.get(&element).is_none() {
                     collect(schema, list.element, item, &mut node.below);
                 }
-                set.nodes.insert(element, node);
+                *set.node(element) = node;
             }
             false
         }
@@ -245,11 +245,21 @@ impl Comparison {
         self.modified.clone().union(&self.added)
     }
 
-    pub(crate) fn without(mut self, reset: &FieldSet) -> Comparison {
-        for set in [&mut self.removed, &mut self.modified, &mut self.added] {
-            *set = set.recursive_difference(reset);
+    /// The same, of a comparison that is not needed any more.
+    pub(crate) fn into_changed(self) -> FieldSet {
+        let (less, more) = match self.modified.is_empty() {
+            true => (self.modified, self.added),
+            false => (self.added, self.modified),
+        };
+        more.union(&less)
+    }
+
+    pub(crate) fn without(self, reset: &FieldSet) -> Comparison {
+        Comparison {
+            removed: self.removed.recursive_difference(reset),
+            modified: self.modified.recursive_difference(reset),
+            added: self.added.recursive_difference(reset),
         }
-        self
     }
 }
 
@@ -368,6 +378,51 @@ fn differ<'a>(
     }
 }
 
+/// Where a value has lists or maps that are owned as a whole, as in messages.
+#[must_use]
+pub fn atomics(schema: &Schema, value: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    atomics_below(schema, schema.root(), value, &mut String::new(), &mut found);
+    found
+}
+
+fn atomics_below(
+    schema: &Schema,
+    of: TypeRef,
+    value: &Value,
+    path: &mut String,
+    found: &mut Vec<String>,
+) {
+    let length = path.len();
+    match value {
+        Value::Object(fields) => {
+            let Some((map, atomic)) = schema.map(of) else { return };
+            if atomic {
+                found.push(path.clone());
+            }
+            for (key, value) in fields {
+                if let Some(of) = map.fields.get(key).and_then(|_| child(map, key)) {
+                    path.push_str(&format!(".{key}"));
+                    atomics_below(schema, of, value, path, found);
+                    path.truncate(length);
+                }
+            }
+        }
+        Value::Array(items) => {
+            let Some((list, atomic)) = schema.list(of) else { return };
+            if atomic {
+                found.push(path.clone());
+            }
+            for (index, item) in items.iter().enumerate() {
+                path.push_str(&format!("[{index}]"));
+                atomics_below(schema, list.element, item, path, found);
+                path.truncate(length);
+            }
+        }
+        _ => {}
+    }
+}
+
 /// The live value with the applied one laid over it.
 #[must_use]
 pub fn merge(schema: &Schema, live: &Value, applied: &Value) -> Value {
@@ -475,7 +530,7 @@ fn without(schema: &Schema, of: TypeRef, value: &Value, set: &FieldSet) -> Value
         (Shape::Map(map), Value::Object(all)) => {
             let mut out = Map::new();
             for (key, value) in all {
-                match (set.nodes.get(&Element::Field(key.clone())), child(map, key)) {
+                match (set.field(key), child(map, key)) {
                     (Some(node), _) if node.member => {}
                     (Some(node), Some(of)) => {
                         out.insert(key.clone(), without(schema, of, value, &node.below));
@@ -490,7 +545,7 @@ fn without(schema: &Schema, of: TypeRef, value: &Value, set: &FieldSet) -> Value
         (Shape::List(list), Value::Array(items)) => {
             let mut out = Vec::new();
             for (index, item) in items.iter().enumerate() {
-                match set.nodes.get(&identified(schema, list, index, item)) {
+                match set.get(&identified(schema, list, index, item)) {
                     Some(node) if node.member => {}
                     Some(node) => out.push(without(schema, list.element, item, &node.below)),
                     None => out.push(item.clone()),
@@ -520,8 +575,8 @@ fn declared(schema: &Schema, of: Option<TypeRef>, set: &FieldSet) -> FieldSet {
             _ => (of.and_then(|of| schema.list(of)).map(|(list, _)| list.element), false),
         };
         let member = node.member || (is_declared && !node.below.is_empty());
-        out.nodes
-            .insert(element.clone(), Node { member, below: declared(schema, of, &node.below) });
+        let below = declared(schema, of, &node.below);
+        out.nodes.push((element.clone(), Node { member, below }));
     }
     out
 }
@@ -541,7 +596,7 @@ fn folded(schema: &Schema, of: TypeRef, set: &FieldSet) -> FieldSet {
         };
         let kept = match of {
             Some(of) if !node.below.is_empty() && !schema.at(of).deduced => {
-                let by_field = matches!(node.below.nodes.keys().next(), Some(Element::Field(_)));
+                let by_field = matches!(node.below.nodes.first(), Some((Element::Field(_), _)));
                 let atomic = match by_field {
                     true => schema.map(of).is_some_and(|(_, atomic)| atomic),
                     false => schema.list(of).is_some_and(|(_, atomic)| atomic),
@@ -554,7 +609,7 @@ fn folded(schema: &Schema, of: TypeRef, set: &FieldSet) -> FieldSet {
             }
             _ => node.clone(),
         };
-        out.nodes.insert(element.clone(), kept);
+        out.nodes.push((element.clone(), kept));
     }
     out
 }
