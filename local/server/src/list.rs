@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Bytes;
 use base64::Engine;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, URL_SAFE_NO_PAD};
@@ -14,6 +15,7 @@ use crate::plane::{Plane, Shown, Target, versioned};
 use crate::resource::Resource;
 use crate::selector::Selector;
 use crate::status::{ApiError, FieldError, Result};
+use crate::told::{self, Span, Told};
 
 /// Options of a list or watch, as in the query.
 #[derive(Clone, Debug, Default)]
@@ -196,10 +198,11 @@ impl Plane {
         let range = resource.range(&target.namespace);
         if limit == 0 && after.is_none() && at.is_none() {
             let (version, all) = self.store().values(&range);
-            let shown = all.into_iter().map(|value| kinds::shown(resource, &value));
+            let shown = |all: Vec<Shown>| all.into_iter().map(|one| kinds::shown(resource, &one));
             let items = match selector.is_empty() {
-                true => shown.collect(),
-                false => shown.filter(|one| selector.matches(one)).collect(),
+                true if resource.shows_stored() => all,
+                true => shown(all).collect(),
+                false => shown(all).filter(|one| selector.matches(one)).collect(),
             };
             let continued = false;
             return Ok(Page { items, version, next: String::new(), remaining: None, continued });
@@ -368,6 +371,29 @@ impl Changes {
             }
         }
         Vec::new()
+    }
+
+    /// The lines of the changes up to a revision, for which others may have asked before; none if there are none, or
+    /// if they are for this watch alone.
+    pub(crate) fn lines_until(&mut self, upto: u64, told: &Told) -> Option<Bytes> {
+        if self.ended || !self.first.is_empty() || !self.selector.is_empty() {
+            return None;
+        }
+        let from = self.source.waiting().filter(|from| *from < upto)?;
+        let prefix = self.source.prefix().to_owned();
+        let span = Span { resource: self.resource.clone(), prefix, from, upto };
+        if let Some(lines) = told.known(&span) {
+            self.source.pass(upto).ok()?;
+            return Some(lines);
+        }
+        let events = self.source.ready_until(upto).ok()?;
+        let changes: Vec<Change> = events.iter().filter_map(|event| self.change(event)).collect();
+        if changes.is_empty() {
+            return None;
+        }
+        let lines = told::written(&changes);
+        told.keep(span, lines.clone());
+        Some(lines)
     }
 
     /// How many watches the last change was for.

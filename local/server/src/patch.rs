@@ -6,7 +6,7 @@ use local_merge::manage::Conflicts;
 use local_merge::{Refused, json as plain, strategic};
 use serde_json::{Value, json};
 
-use crate::plane::{Patched, Plane, Shown, Target, WriteOptions};
+use crate::plane::{Patched, Plane, Shown, Target, Undone, WriteOptions};
 use crate::status::{ApiError, FieldError, Result};
 use crate::{decode, go, kinds, ownership, scale};
 
@@ -86,7 +86,7 @@ pub fn patch(
         };
         next.map_err(|error| refused(target, &error))
     };
-    let done = plane.modify(target, options, |current, options| {
+    let done = plane.rewrite(target, options, |current, options| {
         let mut next = patched(current)?;
         if target.resource.custom.is_none() {
             if matches!(kind, PatchKind::Strategic) {
@@ -96,12 +96,12 @@ pub fn patch(
                 let text = go::printed(patch).0;
                 if let Some(node) = target.resource.schema() {
                     if let Some(why) = decode::unrestorable(node, &next) {
-                        return Err(undecodable(&text, &why));
+                        return Err(undecodable(&text, &why).into());
                     }
                 }
                 options.patched = Patched::Shown(text);
             } else {
-                still_known(plane, target, &next).map_err(|why| unread(&why))?;
+                still_known(plane, target, &next).map_err(Undone::Unread)?;
                 options.patched = Patched::Unseen;
             }
         }
@@ -109,22 +109,15 @@ pub fn patch(
         Ok(next)
     });
     match done {
+        Ok(shown) => Ok(shown),
+        Err(Undone::Refused(error)) => Err(error),
         // It is seldom that the whole text is needed.
-        Err(error) if error.reason == UNREAD => {
+        Err(Undone::Unread(why)) => {
             let entry = plane.store().get(&target.key()).ok_or_else(|| target.not_found())?;
             let next = patched(&kinds::shown(&target.resource, &entry.value))?;
-            Err(undecodable(&go::patched_text(&next), &error.message))
+            Err(undecodable(&go::patched_text(&next), &why))
         }
-        done => done,
     }
-}
-
-/// The reason of an error that is yet to be said of the text of a patched object.
-const UNREAD: &str = "\u{0}unread";
-
-/// Why the result of a patch cannot be read as the kind, before it is put into words.
-pub(crate) fn unread(why: &str) -> ApiError {
-    ApiError::new(422, UNREAD, why.to_owned())
 }
 
 /// 422 for a result of a patch that cannot be read as the kind.

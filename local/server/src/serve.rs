@@ -1,17 +1,21 @@
 //! A plane behind a socket, with or without TLS, and a kubeconfig to reach it.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use base64::Engine;
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
-use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
 use crate::auth::Tokens;
+use crate::http;
 use crate::plane::Plane;
 
 /// How to serve.
@@ -93,7 +97,12 @@ impl Plane {
             tokio::fs::write(&whole, &kubeconfig).await?;
             tokio::fs::rename(&whole, path).await?;
         }
-        let service = tokens.map_or_else(|| self.service(), |tokens| self.guarded(tokens));
+        let (plane, tokens) = (self.clone(), tokens.map(Arc::new));
+        // Without a router: there is one route.
+        let service = service_fn(move |request: Request<Incoming>| {
+            let (plane, tokens) = (plane.clone(), tokens.clone());
+            async move { Ok::<_, Infallible>(http::answer(plane, tokens, request).await) }
+        });
         let task = tokio::spawn(async move {
             loop {
                 let Ok((stream, _)) = listener.accept().await else {
@@ -103,7 +112,6 @@ impl Plane {
                 let _ = stream.set_nodelay(true);
                 let (service, acceptor) = (service.clone(), acceptor.clone());
                 tokio::spawn(async move {
-                    let service = TowerToHyperService::new(service);
                     let builder = Builder::new(TokioExecutor::new());
                     let ended = match acceptor {
                         None => builder.serve_connection(TokioIo::new(stream), service).await,

@@ -1,15 +1,55 @@
 //! The lines of a watch, which are written once where many watch the same.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use axum::body::Bytes;
 
 use crate::list::Change;
+use crate::resource::Resource;
 
-/// The last changes that a crowd was told of, and their lines. What is kept is as big as what comes within a
-/// moment.
+/// What a crowd of watches was told last. What is kept is as big as what comes within a moment.
 #[derive(Debug, Default)]
-pub struct Told(Mutex<(Vec<Change>, Bytes)>);
+pub struct Told(Mutex<Last>);
+
+#[derive(Debug, Default)]
+struct Last {
+    changes: Vec<Change>,
+    lines: Bytes,
+    beat: Beat,
+    upto: u64,
+    span: Option<(Span, Bytes)>,
+}
+
+/// A moment at which crowds are told: so long between them, and the how manieth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Beat {
+    /// The time between two of them.
+    pub every: Duration,
+    /// Its number.
+    pub number: u128,
+}
+
+/// All changes of a resource between two revisions, the first exclusive.
+#[derive(Clone, Debug)]
+pub struct Span {
+    /// The resource.
+    pub resource: Arc<Resource>,
+    /// What the keys start with.
+    pub prefix: String,
+    /// After this revision.
+    pub from: u64,
+    /// Up to this one.
+    pub upto: u64,
+}
+
+impl Span {
+    fn same(&self, other: &Span) -> bool {
+        (self.from, self.upto) == (other.from, other.upto)
+            && self.prefix == other.prefix
+            && Arc::ptr_eq(&self.resource, &other.resource)
+    }
+}
 
 fn same(a: &[Change], b: &[Change]) -> bool {
     let equal = |(a, b): (&Change, &Change)| a.kind == b.kind && Arc::ptr_eq(&a.object, &b.object);
@@ -17,13 +57,37 @@ fn same(a: &[Change], b: &[Change]) -> bool {
 }
 
 impl Told {
+    fn last(&self) -> MutexGuard<'_, Last> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The lines of these changes, told to a crowd.
     pub fn lines(&self, changes: &[Change]) -> Bytes {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if !same(&last.0, changes) {
-            *last = (changes.to_vec(), written(changes));
+        let mut last = self.last();
+        if !same(&last.changes, changes) {
+            (last.changes, last.lines) = (changes.to_vec(), written(changes));
         }
-        last.1.clone()
+        last.lines.clone()
+    }
+
+    /// Up to which revision everybody is told at a moment: that of the first who asks.
+    pub fn upto(&self, beat: Beat, revision: impl FnOnce() -> u64) -> u64 {
+        let mut last = self.last();
+        if last.beat != beat {
+            (last.beat, last.upto) = (beat, revision());
+        }
+        last.upto
+    }
+
+    /// The lines of a span, if it is the last that was told.
+    pub fn known(&self, span: &Span) -> Option<Bytes> {
+        let last = self.last();
+        last.span.as_ref().filter(|(known, _)| known.same(span)).map(|(_, lines)| lines.clone())
+    }
+
+    /// Keeps the lines of a span for the others.
+    pub fn keep(&self, span: Span, lines: Bytes) {
+        self.last().span = Some((span, lines));
     }
 }
 

@@ -68,7 +68,8 @@ impl File {
                 };
                 let value: Value = serde_json::from_slice(json)
                     .map_err(|error| self.damaged(&format!("entry {key}: {error}")))?;
-                entries.insert(key, (u64::from_be_bytes(*revision), Arc::new(value.into())));
+                let value = Arc::new(Stored::written(&value));
+                entries.insert(key, (u64::from_be_bytes(*revision), value));
             }
         }
         write.commit().map_err(|error| self.io(&error))?;

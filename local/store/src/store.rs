@@ -1,6 +1,7 @@
 //! The store: the present state, written through to the file, and the way to the past.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -115,6 +116,12 @@ impl Store {
         (state.revision, state.range(prefix).collect())
     }
 
+    /// Whether there is any key that starts so.
+    #[must_use]
+    pub fn any(&self, prefix: &str) -> bool {
+        self.lock().span(prefix).next().is_some()
+    }
+
     /// The values alone.
     #[must_use]
     pub fn values(&self, prefix: &str) -> (u64, Vec<Arc<Stored>>) {
@@ -139,12 +146,15 @@ impl Store {
         let mut state = self.lock();
         let previous = state.check(key, expect)?;
         let revision = state.revision + 1;
-        let value = Arc::new(Stored::from(make(revision)));
+        let made = make(revision);
+        let value = Arc::new(Stored::written(&made));
         if let Some(file) = &state.file {
             file.put(key, revision, &value)?;
         }
         state.entries.insert(key.to_owned(), (revision, value.clone()));
         state.record(Event { revision, key: key.to_owned(), value: Some(value.clone()), previous });
+        // Others need not wait until what was made is taken apart.
+        drop(state);
         Ok(Entry { key: key.to_owned(), revision, value })
     }
 
@@ -175,14 +185,25 @@ impl Store {
     }
 }
 
+/// The first key after all that start so, where there is a simple one: comparing every key would cost more than what
+/// is done with it.
+fn end(prefix: &str) -> Option<String> {
+    let mut end = prefix.to_owned();
+    let last = end.pop().filter(|last| *last < '~')?;
+    end.push(char::from(u8::try_from(last).ok()? + 1));
+    Some(end)
+}
+
 impl State {
     fn span<'s>(
         &'s self,
         prefix: &'s str,
     ) -> impl Iterator<Item = (&'s String, &'s (u64, Arc<Stored>))> + 's {
-        self.entries
-            .range::<str, _>((std::ops::Bound::Included(prefix), std::ops::Bound::Unbounded))
-            .take_while(move |(key, _)| key.starts_with(prefix))
+        let end = end(prefix);
+        let exact = end.is_some();
+        let upper = end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+        let from = self.entries.range::<str, _>((Bound::Included(prefix), upper));
+        from.take_while(move |(key, _)| exact || key.starts_with(prefix))
     }
 
     fn range<'s>(&'s self, prefix: &'s str) -> impl Iterator<Item = Entry> + 's {

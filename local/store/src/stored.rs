@@ -1,49 +1,79 @@
-//! A stored value and its JSON, which is written once, whoever asks for it.
+//! A stored value: its JSON, and the value again for those who look into it.
 
+use std::borrow::Cow;
 use std::ops::Deref;
 use std::sync::OnceLock;
 
 use serde_json::Value;
 
-/// A value that does not change any more.
+/// A value that does not change any more. Of what is stored only the text is kept, a tenth of the value's size: most
+/// who ask want it as text. Who looks into it makes the value again, once.
 #[derive(Debug, Default)]
 pub struct Stored {
-    value: Value,
+    // Apart, so that the rest is in one line of the processor's cache: a list goes through thousands.
+    value: OnceLock<Box<Value>>,
     text: OnceLock<Box<[u8]>>,
 }
 
+// A value always has a JSON form.
+fn written(value: &Value) -> Box<[u8]> {
+    serde_json::to_vec(value).unwrap_or_default().into_boxed_slice()
+}
+
+// What was written here can be read.
+fn read(text: &[u8]) -> Value {
+    serde_json::from_slice(text).unwrap_or_default()
+}
+
 impl Stored {
+    /// The text of a value.
+    #[must_use]
+    pub fn written(value: &Value) -> Stored {
+        Stored { value: OnceLock::new(), text: OnceLock::from(written(value)) }
+    }
+
     /// The value as JSON.
     #[must_use]
     pub fn text(&self) -> &[u8] {
-        // A value always has a JSON form.
-        let write = || serde_json::to_vec(&self.value).unwrap_or_default().into_boxed_slice();
-        self.text.get_or_init(write)
+        self.text.get_or_init(|| written(self))
     }
 
     /// The value alone.
     #[must_use]
     pub fn into_value(self) -> Value {
-        self.value
+        match self.value.into_inner() {
+            Some(value) => *value,
+            None => read(self.text.get().map_or(&[], |it| it)),
+        }
+    }
+
+    /// The value for somebody who is the last to look into it, as far as one knows: it is not kept.
+    #[must_use]
+    pub fn glance(&self) -> Cow<'_, Value> {
+        match (self.value.get(), self.text.get()) {
+            (None, Some(text)) => Cow::Owned(read(text)),
+            _ => Cow::Borrowed(self),
+        }
     }
 }
 
 impl From<Value> for Stored {
     fn from(value: Value) -> Stored {
-        Stored { value, text: OnceLock::new() }
+        Stored { value: OnceLock::from(Box::new(value)), text: OnceLock::new() }
     }
 }
 
 impl Deref for Stored {
     type Target = Value;
     fn deref(&self) -> &Value {
-        &self.value
+        // One of the two is always there.
+        self.value.get_or_init(|| Box::new(read(self.text.get().map_or(&[], |it| it))))
     }
 }
 
 impl PartialEq<Value> for Stored {
     fn eq(&self, other: &Value) -> bool {
-        self.value == *other
+        **self == *other
     }
 }
 
@@ -58,5 +88,15 @@ mod tests {
         assert!(std::ptr::eq(stored.text(), stored.text()));
         assert_eq!(stored["b"][0], 1);
         assert_eq!(stored.into_value()["a"], "ü\n");
+    }
+
+    #[test]
+    fn what_was_written_is_read_again() {
+        let value = serde_json::json!({"b": [1, null, 0.5, -3], "a": {"c": "ü\n"}});
+        let stored = Stored::written(&value);
+        assert_eq!(*stored.glance(), value);
+        assert_eq!(stored, value);
+        assert_eq!(stored.text(), Stored::from(value.clone()).text());
+        assert_eq!(Stored::written(&value).into_value(), value);
     }
 }

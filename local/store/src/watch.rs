@@ -76,18 +76,51 @@ impl Watch {
         self.listener.crowd.load(Relaxed)
     }
 
+    /// What keys start with.
+    #[must_use]
+    pub fn prefix(&self) -> &str {
+        &self.listener.prefix
+    }
+
+    /// After which revision the changes are that were not handed out; none if there are none.
+    #[must_use]
+    pub fn waiting(&self) -> Option<u64> {
+        let _state = self.store.lock();
+        let unread = self.listener.unread.load(Relaxed);
+        // What lies between is not for this watch, and may be forgotten by now.
+        (unread > 0).then(|| self.after.max(unread - 1))
+    }
+
     /// The changes there are now, perhaps none.
     pub fn ready(&mut self) -> Result<Vec<Arc<Event>>> {
-        let state = self.store.lock();
-        let unread = self.listener.unread.load(Relaxed);
-        let events = match unread {
-            0 => Vec::new(),
-            // What lies between is not for this watch, and may be forgotten by now.
-            _ => state.history.after(&self.listener.prefix, self.after.max(unread - 1))?,
+        self.ready_until(u64::MAX)
+    }
+
+    /// The changes there are now, up to a revision.
+    pub fn ready_until(&mut self, upto: u64) -> Result<Vec<Arc<Event>>> {
+        let Some(from) = self.waiting() else { return Ok(Vec::new()) };
+        let mut events = self.store.lock().history.after(&self.listener.prefix, from)?;
+        events.truncate(events.partition_point(|event| event.revision <= upto));
+        // What came meanwhile is not among them.
+        let upto = match events.last() {
+            Some(last) if upto == u64::MAX => last.revision,
+            _ => upto,
         };
-        self.listener.unread.store(0, Relaxed);
-        self.after = self.after.max(state.revision);
+        self.pass(upto)?;
         Ok(events)
+    }
+
+    /// Takes the changes up to a revision, which was reached before, as handed out.
+    pub fn pass(&mut self, upto: u64) -> Result<()> {
+        let state = self.store.lock();
+        let rest = state.history.after(&self.listener.prefix, upto)?;
+        let (unread, after) = match rest.first() {
+            Some(first) => (first.revision, first.revision - 1),
+            None => (0, state.revision),
+        };
+        self.listener.unread.store(unread, Relaxed);
+        self.after = self.after.max(after);
+        Ok(())
     }
 
     /// Waits for the next changes. Dropping the future loses nothing.

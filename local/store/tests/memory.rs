@@ -60,3 +60,23 @@ async fn what_others_do_neither_wakes_a_watch_nor_makes_it_too_old() {
     store.delete("a/x", revision).unwrap();
     assert_eq!((watch.ready().unwrap().len(), watch.crowd()), (1, 2));
 }
+
+#[test]
+fn what_is_handed_out_up_to_a_revision_leaves_the_rest() {
+    let store = Arc::new(Store::memory());
+    let mut watch = store.watch("a/", store.revision());
+    assert_eq!(watch.waiting(), None);
+    let put = |key: &str| store.put(key, Expect::Absent, |_| json!({})).expect("new").revision;
+    let (first, _, third) = (put("a/1"), put("b/1"), put("a/2"));
+    assert_eq!(watch.waiting(), Some(first - 1));
+    let keys = |events: Vec<Arc<local_store::Event>>| -> Vec<String> {
+        events.iter().map(|event| event.key.clone()).collect()
+    };
+    assert_eq!(keys(watch.ready_until(third - 1).expect("kept")), ["a/1"]);
+    assert_eq!((watch.waiting(), watch.position()), (Some(third - 1), third - 1));
+    let fourth = put("a/3");
+    watch.pass(third).expect("kept");
+    assert_eq!(watch.waiting(), Some(fourth - 1));
+    assert_eq!(keys(watch.ready().expect("kept")), ["a/3"]);
+    assert_eq!((watch.waiting(), watch.position()), (None, fourth));
+}

@@ -9,8 +9,13 @@ use crate::plane::{Shown, Target};
 use crate::status::{ApiError, Result};
 use crate::table::{self, Columns, Form};
 
+/// An answer that goes on until something ends it.
 #[derive(Clone, Copy)]
 pub(super) struct Streaming;
+
+/// An answer that is long, though its length is not known when it begins.
+#[derive(Clone, Copy)]
+pub(super) struct Long;
 
 /// A JSON answer.
 pub(crate) fn reply(code: u16, content_type: &str, body: Vec<u8>) -> Response {

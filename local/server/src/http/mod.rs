@@ -23,7 +23,7 @@ use crate::plane::{Plane, Target};
 use crate::status::{ApiError, Result};
 use crate::table::Answer;
 use crate::{discovery, scale};
-use answer::{Streaming, failed, show, warn};
+use answer::{Long, Streaming, failed, show, warn};
 use options::{body, form};
 use verbs::{change, create, delete, delete_all, posted, update};
 use watch::{list, watch};
@@ -80,7 +80,16 @@ impl Asked {
     }
 }
 
-async fn answer(plane: Plane, tokens: Option<Arc<Tokens>>, request: Request<Body>) -> Response {
+/// Answers a request.
+pub(crate) async fn answer<B>(
+    plane: Plane,
+    tokens: Option<Arc<Tokens>>,
+    request: Request<B>,
+) -> Response
+where
+    B: http_body::Body,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
     let (parts, body) = request.into_parts();
     let user = match auth::sender(&plane, tokens.as_deref(), &parts.headers) {
         Ok(user) => user,
@@ -154,7 +163,8 @@ fn percent_decode(text: &str) -> String {
 async fn compress(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
     let streaming = parts.extensions.get::<Streaming>().is_some();
-    let big = http_body::Body::size_hint(&body).lower() >= 128 * 1024;
+    let big = parts.extensions.get::<Long>().is_some()
+        || http_body::Body::size_hint(&body).lower() >= 128 * 1024;
     if streaming || !big {
         return Response::from_parts(parts, body);
     }

@@ -11,25 +11,29 @@ use serde_json::Value;
 use tokio::time::{Instant, Sleep};
 
 use super::Asked;
-use super::answer::{Streaming, encode, reply};
+use super::answer::{Long, Streaming, encode, reply};
 use super::options::{form, list_options};
 use crate::list::{Change, Changes};
 use crate::plane::{Plane, Target};
 use crate::resource::Resource;
 use crate::status::Result;
-use crate::table::{self, Answer, Columns, Form};
-use crate::told;
+use crate::table::{self, Answer, Columns, Form, ListText};
+use crate::told::{self, Beat};
 
 pub(super) async fn list(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
     let form = form(asked, Answer::List)?;
     let options = list_options(asked)?;
     let page = plane.list(target, &options).await?;
     if form.is_plain() {
-        return Ok(reply(
-            200,
-            "application/json",
-            table::list_text(&target.resource, &page, &form),
-        ));
+        let mut text = ListText::new(&target.resource, page, &form);
+        if text.size() < SHORT {
+            return Ok(reply(200, "application/json", text.piece(usize::MAX).unwrap_or_default()));
+        }
+        let mut response = Response::new(Body::new(text));
+        let json = http::HeaderValue::from_static("application/json");
+        response.headers_mut().insert(CONTENT_TYPE, json);
+        response.extensions_mut().insert(Long);
+        return Ok(response);
     }
     let (content_type, value) = table::render_list(&target.resource, &page, &form)?;
     Ok(encode(200, &content_type, &value, &form))
@@ -71,6 +75,9 @@ pub(super) fn watch(plane: &Plane, asked: &Asked, target: &Target) -> Result<Res
     Ok(response)
 }
 
+/// A list that is shorter is written at once.
+const SHORT: usize = 256 * 1024;
+
 /// How often a quiet watch says how far it has come.
 const BEAT: Duration = Duration::from_secs(60);
 
@@ -101,7 +108,12 @@ struct Watching {
 impl Watching {
     // The next lines, and whether more may come; nothing when the watch is over.
     async fn next(&mut self) -> Option<(Bytes, bool)> {
-        self.gather().await;
+        if let Some(upto) = self.gather().await.filter(|_| self.form.is_plain()) {
+            if let Some(lines) = self.changes.lines_until(upto, self.plane.told()) {
+                self.told = Some(Instant::now());
+                return Some((lines, true));
+            }
+        }
         loop {
             tokio::select! {
                 biased;
@@ -129,17 +141,25 @@ impl Watching {
         }
     }
 
-    // Where many watch, a change that comes soon after another waits for those after it. The first
-    // after a pause is told at once.
-    async fn gather(&mut self) {
-        let crowd = self.changes.crowd();
-        if crowd > FEW {
-            let pause = LATEST.min(PATIENCE * u32::try_from(crowd).unwrap_or(u32::MAX));
-            let now = Instant::now();
-            if let Some(until) = self.told.map(|told| told + pause).filter(|until| *until > now) {
-                tokio::time::sleep_until(until).await;
-            }
+    // Where many watch, a change that comes soon after another waits for those after it: until the next of the
+    // moments at which all are told the same. The first after a pause is told at once.
+    async fn gather(&mut self) -> Option<u64> {
+        let (crowd, told) = (self.changes.crowd(), self.told?);
+        if crowd <= FEW {
+            return None;
         }
+        let every = LATEST.min(PATIENCE * u32::try_from(crowd).unwrap_or(u32::MAX));
+        let epoch = self.plane.epoch();
+        let number = |at: Instant| (at - epoch).as_nanos() / every.as_nanos();
+        let now = Instant::now();
+        if number(told) < number(now) {
+            return None;
+        }
+        let number = number(now) + 1;
+        let left = every.as_nanos() * number - (now - epoch).as_nanos();
+        tokio::time::sleep(Duration::from_nanos(u64::try_from(left).unwrap_or(0))).await;
+        let beat = Beat { every, number };
+        Some(self.plane.told().upto(beat, || self.plane.store().revision()))
     }
 
     fn lines(&mut self, batch: &[Change]) -> Bytes {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{FieldValidation, Patched, Plane, Target, WriteOptions};
+use super::{FieldValidation, Patched, Plane, Target, Undone, WriteOptions};
 use crate::resource::Resource;
 use crate::status::{ApiError, Result};
 use crate::{builtin, go, json, kinds, meta};
@@ -82,7 +82,7 @@ impl Plane {
         {
             options.warnings.push(warning);
         }
-        report(resource, findings, options)
+        report(resource, findings, options).map_err(|undone| undone.of(resource))
     }
 
     pub(super) fn place(&self, target: &Target, body: &mut Value) -> Result<()> {
@@ -170,7 +170,7 @@ pub(super) fn report(
     resource: &Resource,
     findings: Vec<String>,
     options: &mut WriteOptions,
-) -> Result<()> {
+) -> Result<(), Undone> {
     if findings.is_empty() {
         return Ok(());
     }
@@ -185,21 +185,21 @@ pub(super) fn report(
         }
         FieldValidation::Strict => {
             let text = format!("strict decoding error: {}", findings.join(", "));
-            return Err(unreadable(resource, &text, options));
+            return Err(unreadable(resource, text, options));
         }
     }
     Ok(())
 }
 
-pub(super) fn unreadable(resource: &Resource, text: &str, options: &WriteOptions) -> ApiError {
+pub(super) fn unreadable(resource: &Resource, why: String, options: &WriteOptions) -> Undone {
     match &options.patched {
-        Patched::Shown(patched) => crate::patch::undecodable(patched, text),
-        Patched::Unseen => crate::patch::unread(text),
-        Patched::Not => mistyped(resource, text),
+        Patched::Shown(patched) => Undone::Refused(crate::patch::undecodable(patched, &why)),
+        Patched::Unseen => Undone::Unread(why),
+        Patched::Not => Undone::Refused(mistyped(resource, &why)),
     }
 }
 
-fn mistyped(resource: &Resource, text: &str) -> ApiError {
+pub(super) fn mistyped(resource: &Resource, text: &str) -> ApiError {
     let (kind, version) = (&resource.kind, &resource.version);
     ApiError::bad_request(format!(
         "{kind} in version \"{version}\" cannot be handled as a {kind}: {text}"

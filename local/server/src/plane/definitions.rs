@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
+use local_store::Stored;
 use serde_json::{Value, json};
 
 use super::{DeleteOptions, Deleted, Plane, Target, WriteOptions, now};
@@ -28,7 +29,7 @@ impl Plane {
     }
 
     // Definitions act on the registry at once.
-    pub(super) fn after_write(&self, resource: &Resource, object: &Value) {
+    pub(super) fn after_write(&self, resource: &Resource, object: &Stored) {
         if !resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
             return;
         }

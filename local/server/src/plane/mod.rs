@@ -12,9 +12,10 @@ use local_merge::same::same_but_times;
 use local_store::{Expect, Store, Stored};
 use rand::Rng;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 pub use body::{Encoding, parse};
-use body::{report, unreadable};
+use body::{mistyped, report, unreadable};
 
 use crate::admit::webhook::{self, Operation};
 use crate::auth::User;
@@ -51,6 +52,7 @@ struct Inner {
     registry: RwLock<Arc<Registry>>,
     address: String,
     told: Told,
+    epoch: Instant,
 }
 
 /// How strict a body is read.
@@ -75,6 +77,31 @@ pub enum Patched {
     Shown(String),
     /// It was, and messages show the object, which is written out only for them.
     Unseen,
+}
+
+/// Why an object is not changed.
+#[derive(Debug)]
+pub(crate) enum Undone {
+    /// It was refused.
+    Refused(ApiError),
+    /// What it would become cannot be read as its kind: why.
+    Unread(String),
+}
+
+impl Undone {
+    /// The answer, where no patch is to be shown.
+    fn of(self, resource: &Resource) -> ApiError {
+        match self {
+            Undone::Refused(error) => error,
+            Undone::Unread(why) => mistyped(resource, &why),
+        }
+    }
+}
+
+impl From<ApiError> for Undone {
+    fn from(error: ApiError) -> Undone {
+        Undone::Refused(error)
+    }
 }
 
 /// Options of a write.
@@ -166,7 +193,7 @@ impl Target {
 /// Now, as Kubernetes writes it.
 #[must_use]
 pub fn now() -> String {
-    chrono::Utc::now().format("%Y-%m-%dT%H:%M:%SZ").to_string()
+    chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
 }
 
 fn suffix() -> String {
@@ -189,6 +216,7 @@ impl Plane {
             registry: RwLock::new(Arc::new(Registry::built_in())),
             address: options.address,
             told: Told::default(),
+            epoch: Instant::now(),
         };
         let plane = Plane { inner: Arc::new(inner) };
         let definitions = plane.store().list("apiextensions.k8s.io/customresourcedefinitions/").1;
@@ -247,6 +275,11 @@ impl Plane {
     /// What a crowd of watches was told last.
     pub(crate) fn told(&self) -> &Told {
         &self.inner.told
+    }
+
+    /// When it began.
+    pub(crate) fn epoch(&self) -> Instant {
+        self.inner.epoch
     }
 
     /// The address told to clients.
@@ -320,7 +353,10 @@ impl Plane {
         admit::allocate(self, target, &mut body)?;
         let tries = if given.is_empty() && !generate.is_empty() { 8 } else { 1 };
         for attempt in 1..=tries {
-            let mut object = body.clone();
+            let mut object = match attempt == tries {
+                true => std::mem::take(&mut body),
+                false => body.clone(),
+            };
             if given.is_empty() && !generate.is_empty() {
                 let base: String = generate.chars().take(58).collect();
                 object["metadata"]["name"] = json!(format!("{base}{}", suffix()));
@@ -440,28 +476,40 @@ impl Plane {
         options: &mut WriteOptions,
         mut change: impl FnMut(&Value, &mut WriteOptions) -> Result<Value>,
     ) -> Result<Shown> {
+        let change = |current: &Value, options: &mut WriteOptions| Ok(change(current, options)?);
+        self.rewrite(target, options, change).map_err(|undone| undone.of(&target.resource))
+    }
+
+    /// The same, and what cannot be read is yet to be put into words.
+    pub(crate) fn rewrite(
+        &self,
+        target: &Target,
+        options: &mut WriteOptions,
+        mut change: impl FnMut(&Value, &mut WriteOptions) -> Result<Value, Undone>,
+    ) -> Result<Shown, Undone> {
         let resource = &target.resource;
         for _ in 0..64 {
             let entry = self.store().get(&target.key()).ok_or_else(|| target.not_found())?;
-            let current = kinds::shown(resource, &entry.value);
+            let shown = kinds::shown(resource, &entry.value);
+            let current = shown.glance();
             let next = change(&current, options)?;
             let given = &next["metadata"]["resourceVersion"];
             if given.as_str().is_some_and(|version| !version.is_empty())
                 && *given != current["metadata"]["resourceVersion"]
             {
-                return Err(target.conflict());
+                return Err(target.conflict().into());
             }
             let (mut next, owners) = ownership::take_applied(next);
             if owners == Owners::Settled && self.is_settled(resource, &current, &next) {
                 options.warnings.extend(meta::warnings(resource, &next));
-                return Ok(current);
+                return Ok(shown.clone());
             }
             next = self.settle(target, &current, next, owners, options)?;
             next["metadata"]["resourceVersion"] = current["metadata"]["resourceVersion"].clone();
             let ends =
                 !next["metadata"]["deletionTimestamp"].is_null() && kinds::may_go(resource, &next);
             if !ends && same_but_times(&next, &current) {
-                return Ok(current);
+                return Ok(shown.clone());
             }
             if options.dry_run {
                 return Ok(Arc::new(next.into()));
@@ -473,7 +521,7 @@ impl Plane {
                         return Ok(Arc::new(next.into()));
                     }
                     Err(local_store::Error::Conflict { .. }) => continue,
-                    Err(other) => return Err(other.into()),
+                    Err(other) => return Err(ApiError::from(other).into()),
                 }
             }
             let stored = kinds::to_stored(resource, next);
@@ -485,10 +533,10 @@ impl Plane {
                     return Ok(answer);
                 }
                 Err(local_store::Error::Conflict { .. }) => {}
-                Err(other) => return Err(other.into()),
+                Err(other) => return Err(ApiError::from(other).into()),
             }
         }
-        Err(target.conflict())
+        Err(target.conflict().into())
     }
 
     // An apply that changes nothing leaves an object that was completed and checked when it was stored.
@@ -507,11 +555,11 @@ impl Plane {
         mut next: Value,
         owners: Owners,
         options: &mut WriteOptions,
-    ) -> Result<Value> {
+    ) -> Result<Value, Undone> {
         let resource = &target.resource;
         let mut findings = Vec::new();
         kinds::complete(resource, &mut next, &mut findings)
-            .map_err(|text| unreadable(resource, &text, options))?;
+            .map_err(|text| unreadable(resource, text, options))?;
         report(resource, findings, options)?;
         ownership::one_reference_each(&mut next, &mut options.warnings);
         if target.subresource.is_empty() {

@@ -6,6 +6,11 @@ mod custom; // what custom resources show
 mod format; // ages, lists, labels
 mod pod; // the status of a Pod in one word
 
+use std::pin::Pin;
+use std::task::Poll;
+
+use axum::body::Bytes;
+use http_body::Frame;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 
@@ -248,26 +253,81 @@ impl Serialize for Item<'_> {
     }
 }
 
-/// A page of a list, put together of what its objects are as JSON.
-pub fn list_text(resource: &Resource, page: &Page, form: &Form) -> Vec<u8> {
-    let api = resource.api_version();
-    let head = json!({"kind": resource.list_kind, "apiVersion": api, "metadata": list_metadata(resource, page, form), "items": []});
-    let mut text = serde_json::to_vec(&head).unwrap_or_default();
-    // Items come between the last two brackets.
-    text.truncate(text.len().saturating_sub(2));
-    let opening = json!({"apiVersion": api, "kind": resource.kind}).to_string();
-    let opening = opening.replace('}', ",").into_bytes();
-    let opening = resource.custom.is_none().then_some(opening.as_slice());
-    let size: usize = page.items.iter().map(|object| object.text().len() + 1).sum();
-    text.reserve(size + 3);
-    for (index, object) in page.items.iter().enumerate() {
-        if index > 0 {
-            text.push(b',');
-        }
-        item_text(object, opening, &mut text);
+/// How much of a list is written at once: what is written soon goes on from the processor's cache.
+const PIECE: usize = 64 * 1024;
+
+/// The text of a page of a list, piece by piece, put together of what its objects are as JSON.
+pub struct ListText {
+    head: Vec<u8>,
+    opening: Option<Vec<u8>>,
+    items: std::vec::IntoIter<Shown>,
+    /// About how much is left.
+    left: usize,
+    begun: bool,
+    ended: bool,
+}
+
+impl ListText {
+    /// The text of a page.
+    pub fn new(resource: &Resource, page: Page, form: &Form) -> ListText {
+        let api = resource.api_version();
+        let metadata = list_metadata(resource, &page, form);
+        let head = json!({"kind": resource.list_kind, "apiVersion": api, "metadata": metadata, "items": []});
+        let mut head = serde_json::to_vec(&head).unwrap_or_default();
+        // Items come between the last two brackets.
+        head.truncate(head.len().saturating_sub(2));
+        let opening = json!({"apiVersion": api, "kind": resource.kind}).to_string();
+        let opening = opening.replace('}', ",").into_bytes();
+        let opening = resource.custom.is_none().then_some(opening);
+        let left = head.len() + page.items.iter().map(|one| one.text().len() + 1).sum::<usize>();
+        let items = page.items.into_iter();
+        ListText { head, opening, items, left, begun: false, ended: false }
     }
-    text.extend_from_slice(b"]}\n");
-    text
+
+    /// How long the text will be, about.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.left
+    }
+
+    /// The next piece of about this length, if there is one.
+    pub fn piece(&mut self, length: usize) -> Option<Vec<u8>> {
+        if self.ended {
+            return None;
+        }
+        let mut text = std::mem::take(&mut self.head);
+        text.reserve(self.left.min(length.saturating_add(length / 8)) + 3);
+        while text.len() < length {
+            let Some(object) = self.items.next() else {
+                text.extend_from_slice(b"]}\n");
+                self.ended = true;
+                break;
+            };
+            if self.begun {
+                text.push(b',');
+            }
+            self.begun = true;
+            item_text(&object, self.opening.as_deref(), &mut text);
+        }
+        self.left = self.left.saturating_sub(text.len());
+        Some(text)
+    }
+}
+
+impl http_body::Body for ListText {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        Poll::Ready(self.piece(PIECE).map(|text| Ok(Frame::data(Bytes::from(text)))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.ended
+    }
 }
 
 /// A page of a list in the form.
