@@ -70,6 +70,16 @@ const BUILT_IN: &[(&str, &str, &str)] = &[
     (
         "admissionregistration.k8s.io",
         "v1",
+        "mutatingadmissionpolicies MutatingAdmissionPolicy C - api-extensions -",
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "v1",
+        "mutatingadmissionpolicybindings MutatingAdmissionPolicyBinding C - api-extensions -",
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "v1",
         "mutatingwebhookconfigurations MutatingWebhookConfiguration C - api-extensions -",
     ),
     (

@@ -10,6 +10,7 @@ use crate::resource::Node;
 
 const QUANTITY: &str = "io.k8s.apimachinery.pkg.api.resource.Quantity";
 const MICRO_TIME: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime";
+const SCALING_RULES: &str = "io.k8s.api.autoscaling.v2.HPAScalingRules";
 /// Packages whose objects are kept as JSON; others forget whether a list is empty or not there.
 const KEPT_AS_JSON: [&str; 2] = ["io.k8s.apiextensions-apiserver.", "io.k8s.apimachinery."];
 
@@ -236,6 +237,8 @@ impl Shape {
             let empty = match (known, &always) {
                 // Who wrote what is never empty by accident.
                 _ if field == "managedFields" => Empty::Kept,
+                // No policy is refused, not taken for the usual ones.
+                _ if name == SCALING_RULES && field == "policies" => Empty::Kept,
                 (Some(None), _) => Empty::Left,
                 (Some(_), Some(Value::Null)) if forgets => Empty::NullLists,
                 (None, _) if !needed(field) => Empty::LeftLists,

@@ -225,6 +225,46 @@ fn what_pods_change_by_subresources_of_their_own() {
 }
 
 #[test]
+fn where_a_pod_runs_is_said_by_binding_alone() {
+    let plane = Plane::new(Options::default()).expect("a plane");
+    let handle = plane.handle("test");
+    let target = handle.target("v1", "pods", "default", "a").expect("known");
+    let spec = json!({"containers": [{"name": "c", "image": "i"}], "schedulingGates": [{"name": "a.b/c"}]});
+    handle.create(&target, json!({"metadata": {"name": "a"}, "spec": spec})).expect("a pod");
+    let place = |object: &mut Value| object["spec"]["nodeName"] = json!("n");
+    let refused = handle.modify(&target, place).expect_err("not here").message;
+    let said =
+        "Pod \"a\" is invalid: spec: Forbidden: pod updates may not change fields other than";
+    assert!(refused.starts_with(said), "{refused}");
+    let gate = |object: &mut Value| object["spec"]["schedulingGates"] = json!([{"name": "x.y/z"}]);
+    let refused = handle.modify(&target, gate).expect_err("another gate").message;
+    let said = "spec.schedulingGates[0].name: Forbidden: only deletion is allowed, but found new scheduling gate 'x.y/z'";
+    assert!(refused.contains(said), "{refused}");
+    let free = |object: &mut Value| object["spec"]["schedulingGates"] = json!([]);
+    handle.modify(&target, free).expect("free");
+    let mut binding = target.clone();
+    binding.subresource = "binding".to_owned();
+    handle.modify(&binding, place).expect("bound");
+    let away = |object: &mut Value| object["spec"]["nodeName"] = json!("m");
+    assert_eq!(handle.modify(&target, away).expect_err("it stays").code, 422);
+}
+
+#[test]
+fn a_namespace_keeps_finalizers_of_its_own() {
+    let plane = Plane::new(Options::default()).expect("a plane");
+    let handle = plane.handle("test");
+    let mut target = handle.target("v1", "namespaces", "", "a").expect("known");
+    let spec = json!({"finalizers": ["mine.io/a"]});
+    handle.create(&target, json!({"metadata": {"name": "a"}, "spec": spec})).expect("made");
+    let kept = handle.get(&target).expect("there");
+    assert_eq!(kept["spec"]["finalizers"], json!(["mine.io/a", "kubernetes"]));
+    target.subresource = "finalize".to_owned();
+    let wrong = |object: &mut Value| object["spec"]["finalizers"] = json!(["mine"]);
+    let refused = handle.modify(&target, wrong).expect_err("not qualified").message;
+    assert!(refused.contains("spec.finalizers[0]: Invalid value: \"mine\""), "{refused}");
+}
+
+#[test]
 fn owners_that_another_version_has_no_words_for() {
     let plane = Plane::new(Options::default()).expect("a plane");
     let handle = plane.handle("test");

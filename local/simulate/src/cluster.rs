@@ -71,6 +71,8 @@ pub enum Part {
     Status,
     /// The finalizers of a namespace.
     Finalize,
+    /// The node of a pod.
+    Binding,
 }
 
 /// Why the plane refused.

@@ -115,7 +115,7 @@ pub(crate) fn reconcile(cx: &mut Cx<'_>, id: &Id, pod: &Value) {
         Some(at) if text(pod, "/spec/nodeName") == node => at,
         _ => {
             let stamp = present.to_rfc3339_opts(SecondsFormat::Millis, true);
-            let bound = cx.cluster.modify(id, Part::Main, &mut |it| {
+            let bound = cx.cluster.modify(id, Part::Binding, &mut |it| {
                 set(it, &["spec", "nodeName"], json!(node));
                 set(it, &["metadata", "annotations", STARTED], json!(stamp));
             });

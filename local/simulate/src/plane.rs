@@ -118,6 +118,7 @@ impl Cluster for OnPlane {
             Part::Main => "",
             Part::Status => "status",
             Part::Finalize => "finalize",
+            Part::Binding => "binding",
         };
         Ok(self.handle.modify(&Target { subresource: subresource.to_owned(), ..target }, change)?)
     }

@@ -72,6 +72,14 @@ impl User {
     }
 }
 
+/// A service account.
+pub(crate) fn account(namespace: &str, name: &str) -> User {
+    let mut groups = token::groups(namespace);
+    groups.push("system:authenticated".to_owned());
+    let name = format!("system:serviceaccount:{namespace}:{name}");
+    User { name, uid: String::new(), groups }
+}
+
 /// Which tokens are whose.
 #[derive(Clone, Default)]
 pub struct Tokens {

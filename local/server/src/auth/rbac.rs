@@ -9,7 +9,7 @@ use crate::plane::Plane;
 const GROUP: &str = "rbac.authorization.k8s.io";
 
 /// What somebody wants to do: to a resource, or to a path that is none.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Action {
     pub(crate) verb: String,
     pub(crate) group: String,

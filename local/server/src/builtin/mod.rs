@@ -81,10 +81,18 @@ pub fn errors(
         ("", "resourcequotas") => limits::quota(&field, &mut found),
         ("", "limitranges") => limits::range(&field, &mut found),
         ("", "namespaces") => {
-            for name in field.get("finalizers").items() {
-                if name.text() != "kubernetes" && !name.text().contains('/') {
+            for (index, name) in field.get("finalizers").items().enumerate() {
+                let at = match part {
+                    "finalize" => format!("spec.finalizers[{index}]"),
+                    _ => "spec.finalizers".to_owned(),
+                };
+                let (name, at) = (name.text(), Field::new(at, name.value));
+                for wrong in crate::meta::qualified_name_errors(name) {
+                    at.refuse(&wrong, &mut found);
+                }
+                if name != "kubernetes" && !name.contains('/') {
                     let why = "name is neither a standard finalizer name nor is it fully qualified";
-                    Field::new("spec.finalizers", name.value).refuse(why, &mut found);
+                    at.refuse(why, &mut found);
                 }
             }
         }
@@ -100,7 +108,13 @@ pub fn errors(
             "mutatingwebhookconfigurations" | "validatingwebhookconfigurations",
         ) => webhook::configuration(object, &mut found),
         ("admissionregistration.k8s.io", "validatingadmissionpolicies") => {
-            webhook::policy(spec, &mut found);
+            webhook::policy(object, &mut found);
+        }
+        ("admissionregistration.k8s.io", "mutatingadmissionpolicies") => {
+            webhook::mutating_policy(spec, &mut found);
+        }
+        ("admissionregistration.k8s.io", "mutatingadmissionpolicybindings") => {
+            webhook::mutating_binding(spec, &mut found);
         }
         ("admissionregistration.k8s.io", "validatingadmissionpolicybindings") => {
             webhook::binding(spec, &mut found);

@@ -29,6 +29,13 @@ pub(super) fn pod(part: &str, old: &Value, new: &Value, found: &mut Vec<FieldErr
         let why = "existing toleration can not be modified except its tolerationSeconds";
         found.push(FieldError::forbidden("spec.tolerations", why));
     }
+    let gates = |spec: &'_ Value| spec["schedulingGates"].as_array().cloned().unwrap_or_default();
+    let known = gates(old);
+    for (index, gate) in gates(new).iter().enumerate().filter(|(_, gate)| !known.contains(gate)) {
+        let name = gate["name"].as_str().unwrap_or_default();
+        let why = format!("only deletion is allowed, but found new scheduling gate '{name}'");
+        found.push(FieldError::forbidden(format!("spec.schedulingGates[{index}].name"), &why));
+    }
     for list in ["containers", "initContainers"] {
         let count = |spec: &Value| spec[list].as_array().map_or(0, Vec::len);
         if part != "resize" && count(old) != count(new) {
@@ -37,17 +44,16 @@ pub(super) fn pod(part: &str, old: &Value, new: &Value, found: &mut Vec<FieldErr
         }
     }
     let plain = |spec: &Value| {
-        // What the scheduler, resizing and ephemeral containers write goes through subresources.
-        let mut spec = without(
-            spec,
-            &[
-                "tolerations",
-                "activeDeadlineSeconds",
-                "terminationGracePeriodSeconds",
-                "nodeName",
-                "schedulingGates",
-            ],
-        );
+        let mut free = vec![
+            "tolerations",
+            "activeDeadlineSeconds",
+            "terminationGracePeriodSeconds",
+            "schedulingGates",
+        ];
+        if part == "binding" {
+            free.push("nodeName");
+        }
+        let mut spec = without(spec, &free);
         for list in ["containers", "initContainers"] {
             let mut free = vec!["image", "imagePullPolicy"];
             if part == "resize" {

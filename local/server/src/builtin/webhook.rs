@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::admit::webhook::expression::{Literals, of_type};
+use crate::meta::qualified_name_errors;
 use crate::status::FieldError;
 
 fn text<'v>(value: &'v Value, key: &str) -> &'v str {
@@ -130,8 +132,8 @@ fn client(client: &Value, at: &str, found: &mut Vec<FieldError>) {
     }
 }
 
-/// ValidatingAdmissionPolicies: what they match, and that their expressions can be read.
-pub(super) fn policy(spec: &Value, found: &mut Vec<FieldError>) {
+/// What policies of both kinds say of themselves.
+fn any_policy(spec: &Value, found: &mut Vec<FieldError>) {
     let rules = &spec["matchConstraints"]["resourceRules"];
     if !spec["matchConstraints"].is_object() {
         found.push(FieldError::required("spec.matchConstraints", ""));
@@ -144,33 +146,141 @@ pub(super) fn policy(spec: &Value, found: &mut Vec<FieldError>) {
         let known = quoted(&["Fail", "Ignore"]);
         found.push(FieldError::unsupported("spec.failurePolicy", &spec["failurePolicy"], &known));
     }
-    let list = |key: &str| spec[key].as_array().map(Vec::as_slice).unwrap_or_default();
-    if list("validations").is_empty() && list("auditAnnotations").is_empty() {
+}
+
+fn list<'v>(spec: &'v Value, key: &str) -> &'v [Value] {
+    spec[key].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// ValidatingAdmissionPolicies: what they match, and that their expressions can be read.
+pub(super) fn policy(object: &Value, found: &mut Vec<FieldError>) {
+    let spec = &object["spec"];
+    any_policy(spec, found);
+    if list(spec, "validations").is_empty() && list(spec, "auditAnnotations").is_empty() {
         let why = "validations or auditAnnotations must contain at least one item";
         found.push(FieldError::required("spec.validations", why));
     }
-    for key in ["matchConditions", "variables", "validations"] {
-        for (index, one) in list(key).iter().enumerate() {
-            expression(one, &format!("spec.{key}[{index}].expression"), found);
+    let parts: [(&str, &[&str]); 3] =
+        [("matchConditions", &["bool"]), ("variables", &[]), ("validations", &["bool"])];
+    for (part, types) in parts {
+        for (index, one) in list(spec, part).iter().enumerate() {
+            let at = format!("spec.{part}[{index}].expression");
+            expression(&one["expression"], Literals::None, types, &at, found);
+        }
+    }
+    for (index, one) in list(spec, "auditAnnotations").iter().enumerate() {
+        let at = format!("spec.auditAnnotations[{index}]");
+        let key = format!("{}/{}", text(&object["metadata"], "name"), text(one, "key"));
+        for wrong in qualified_name_errors(&key) {
+            found.push(FieldError::invalid(format!("{at}.key"), &json!(key), &wrong));
+        }
+        let at = format!("{at}.valueExpression");
+        let made = &one["valueExpression"];
+        if made.as_str().unwrap_or_default().trim().is_empty() {
+            found.push(FieldError::required(at, "valueExpression is not specified"));
+        } else {
+            expression(made, Literals::None, &["string", "null_type"], &at, found);
         }
     }
 }
 
-fn expression(of: &Value, at: &str, found: &mut Vec<FieldError>) {
-    let expression = text(of, "expression");
+/// MutatingAdmissionPolicies.
+pub(super) fn mutating_policy(spec: &Value, found: &mut Vec<FieldError>) {
+    any_policy(spec, found);
+    only_writes(&spec["matchConstraints"], "spec.matchConstraints", found);
+    let parts: [(&str, &[&str]); 2] = [("matchConditions", &["bool"]), ("variables", &[])];
+    for (part, types) in parts {
+        for (index, one) in list(spec, part).iter().enumerate() {
+            let at = format!("spec.{part}[{index}].expression");
+            expression(&one["expression"], Literals::Mutation, types, &at, found);
+        }
+    }
+    if list(spec, "mutations").is_empty() {
+        let why = "mutations must contain at least one item";
+        found.push(FieldError::required("spec.mutations", why));
+    }
+    for (index, one) in list(spec, "mutations").iter().enumerate() {
+        mutation(one, &format!("spec.mutations[{index}]"), found);
+    }
+    if text(spec, "reinvocationPolicy").is_empty() {
+        found.push(FieldError::required("spec.reinvocationPolicy", ""));
+    } else if !["IfNeeded", "Never"].contains(&text(spec, "reinvocationPolicy")) {
+        let (at, known) = ("spec.reinvocationPolicy", quoted(&["IfNeeded", "Never"]));
+        found.push(FieldError::unsupported(at, &spec["reinvocationPolicy"], &known));
+    }
+}
+
+// What is to go cannot be changed.
+fn only_writes(constraints: &Value, at: &str, found: &mut Vec<FieldError>) {
+    let rules = list(constraints, "resourceRules").iter();
+    for operation in rules.flat_map(|rule| list(rule, "operations")) {
+        const KNOWN: [&str; 4] = ["*", "CONNECT", "CREATE", "UPDATE"];
+        if !KNOWN.contains(&operation.as_str().unwrap_or_default()) {
+            let at = format!("{at}.resourceRules.operations");
+            found.push(FieldError::unsupported(at, operation, &quoted(&KNOWN)));
+        }
+    }
+}
+
+fn mutation(mutation: &Value, at: &str, found: &mut Vec<FieldError>) {
+    let kinds = [("ApplyConfiguration", "applyConfiguration"), ("JSONPatch", "jsonPatch")];
+    let kind = text(mutation, "patchType");
+    let Some((_, part)) = kinds.into_iter().find(|(name, _)| *name == kind) else {
+        let at = format!("{at}.patchType");
+        found.push(match kind {
+            "" => FieldError::required(at, ""),
+            _ => {
+                let known = quoted(&["ApplyConfiguration", "JSONPatch"]);
+                FieldError::unsupported(at, &mutation["patchType"], &known)
+            }
+        });
+        return;
+    };
+    if mutation[part].is_object() {
+        let at = format!("{at}.{part}.expression");
+        let made = if part == "jsonPatch" { "list(JSONPatch)" } else { "Object" };
+        expression(&mutation[part]["expression"], Literals::Mutation, &[made], &at, found);
+    } else {
+        let why = format!("must be specified when patchType is {kind}");
+        found.push(FieldError::required(format!("{at}.{part}"), &why));
+    }
+    for (_, other) in
+        kinds.iter().filter(|(name, other)| *name != kind && !mutation[*other].is_null())
+    {
+        let why = format!("must not be specified when patchType is {kind}");
+        found.push(FieldError::invalid(
+            format!("{at}.{other}"),
+            &json!(format!("{{{other}}}")),
+            &why,
+        ));
+    }
+}
+
+fn expression(
+    given: &Value,
+    literals: Literals,
+    types: &[&str],
+    at: &str,
+    found: &mut Vec<FieldError>,
+) {
+    let expression = given.as_str().unwrap_or_default();
     if expression.trim().is_empty() {
         found.push(FieldError::required(at, ""));
-    } else if let Err(error) = kube_cel::cel::Program::compile(expression) {
-        let why = format!("compilation failed: {error}");
-        found.push(FieldError::invalid(at, &of["expression"], &why));
+    } else if let Err(why) = of_type(expression, literals, types) {
+        found.push(FieldError::invalid(at, given, &why));
     }
+}
+
+/// Bindings of MutatingAdmissionPolicies.
+pub(super) fn mutating_binding(spec: &Value, found: &mut Vec<FieldError>) {
+    policy_name(spec, found);
+    parameters(&spec["paramRef"], found);
+    only_writes(&spec["matchResources"], "spec.matchResources", found);
 }
 
 /// Their bindings: whom they bind, and what follows.
 pub(super) fn binding(spec: &Value, found: &mut Vec<FieldError>) {
-    if text(spec, "policyName").is_empty() {
-        found.push(FieldError::required("spec.policyName", ""));
-    }
+    policy_name(spec, found);
     let actions = spec["validationActions"].as_array().map(Vec::as_slice).unwrap_or_default();
     if actions.is_empty() {
         found.push(FieldError::required("spec.validationActions", ""));
@@ -189,15 +299,45 @@ pub(super) fn binding(spec: &Value, found: &mut Vec<FieldError>) {
         let why = "must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)";
         found.push(FieldError::invalid("spec.validationActions", &spec["validationActions"], why));
     }
-    let reference = &spec["paramRef"];
-    if reference.is_object() {
-        let named = !text(reference, "name").is_empty();
-        if named == reference["selector"].is_object() {
-            let why = "exactly one of name or selector must be specified";
-            found.push(FieldError::forbidden("spec.paramRef.name", why));
+    parameters(&spec["paramRef"], found);
+}
+
+fn policy_name(spec: &Value, found: &mut Vec<FieldError>) {
+    let name = text(spec, "policyName");
+    if name.is_empty() {
+        found.push(FieldError::required("spec.policyName", ""));
+        return;
+    }
+    for wrong in crate::meta::subdomain_errors(name) {
+        found.push(FieldError::invalid("spec.policyName", &json!(name), &wrong));
+    }
+}
+
+fn parameters(reference: &Value, found: &mut Vec<FieldError>) {
+    if !reference.is_object() {
+        return;
+    }
+    let at = |key: &str| format!("spec.paramRef.{key}");
+    let named = !text(reference, "name").is_empty();
+    match (named, reference["selector"].is_object()) {
+        (true, true) => {
+            for key in ["name", "selector"] {
+                let why = "name and selector are mutually exclusive";
+                found.push(FieldError::forbidden(at(key), why));
+            }
         }
-        if !["Allow", "Deny"].contains(&text(reference, "parameterNotFoundAction")) {
-            found.push(FieldError::required("spec.paramRef.parameterNotFoundAction", ""));
+        (false, false) => {
+            let why = "one of name or selector must be specified";
+            found.push(FieldError::required("spec.paramRef", why));
         }
+        (true, false) | (false, true) => {}
+    }
+    let (action, known) = (text(reference, "parameterNotFoundAction"), ["Deny", "Allow"]);
+    if action.is_empty() {
+        found.push(FieldError::required(at("parameterNotFoundAction"), ""));
+    } else if !known.contains(&action) {
+        let given = &reference["parameterNotFoundAction"];
+        let known = quoted(&known);
+        found.push(FieldError::unsupported(at("parameterNotFoundAction"), given, &known));
     }
 }

@@ -31,7 +31,12 @@ pub fn prepare_create(resource: &Resource, object: &mut Value) {
             default(&mut object["metadata"], "labels", json!({}));
             object["metadata"]["labels"]["kubernetes.io/metadata.name"] = name;
             default(object, "spec", json!({}));
-            object["spec"]["finalizers"] = json!(["kubernetes"]);
+            default(&mut object["spec"], "finalizers", json!([]));
+            if let Some(all) = object["spec"]["finalizers"].as_array_mut() {
+                if !all.contains(&json!("kubernetes")) {
+                    all.push(json!("kubernetes"));
+                }
+            }
             object["status"] = json!({"phase": "Active"});
         }
         ("", "pods") => {

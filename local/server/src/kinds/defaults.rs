@@ -547,8 +547,12 @@ fn limits(item: &mut Value) {
 
 fn policies(resource: &Resource, object: &mut Value) {
     let (spec, constraints) = match resource.plural.as_str() {
-        "validatingadmissionpolicies" => (&mut object["spec"], "matchConstraints"),
-        "validatingadmissionpolicybindings" => (&mut object["spec"], "matchResources"),
+        "validatingadmissionpolicies" | "mutatingadmissionpolicies" => {
+            (&mut object["spec"], "matchConstraints")
+        }
+        "validatingadmissionpolicybindings" | "mutatingadmissionpolicybindings" => {
+            (&mut object["spec"], "matchResources")
+        }
         _ => return,
     };
     if constraints == "matchConstraints" {

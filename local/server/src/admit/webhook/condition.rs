@@ -1,69 +1,54 @@
-//! Conditions in CEL over a request: `object`, `oldObject`, `request`.
-
-use std::collections::HashMap;
-use std::sync::Arc;
+//! Conditions over a request: `object`, `oldObject`, `request`, `authorizer`.
 
 use kube_cel::KubeCelExt;
-use kube_cel::cel::objects::{Key, Map};
-use kube_cel::cel::{Context, Program, Value as Cel};
+use kube_cel::cel::{Context, Value as Cel};
 use serde_json::Value;
 
-/// Whether all conditions hold. One that is false decides, even if others cannot be answered.
-pub(super) fn all_hold(
-    conditions: &[Value],
-    object: &Value,
-    old: &Value,
-    request: &Value,
-) -> Result<bool, String> {
+use super::expression::{self, Literals, cel};
+use super::{Request, Seen, authorizer};
+use crate::plane::Plane;
+
+/// What expressions about a request may name.
+pub(super) fn context(
+    plane: &Plane,
+    request: &Request<'_>,
+    seen: &Seen,
+    about: &Value,
+) -> Context<'static> {
+    let mut context = of_objects(&seen.object, &seen.old, about);
+    authorizer::add(&mut context, plane, request);
+    context
+}
+
+fn of_objects(object: &Value, old: &Value, about: &Value) -> Context<'static> {
     let mut context = Context::default().with_all();
-    for (name, value) in [("object", object), ("oldObject", old), ("request", request)] {
+    for (name, value) in [("object", object), ("oldObject", old), ("request", about)] {
         context.add_variable_from_value(name, cel(value));
     }
+    context
+}
+
+/// Whether all conditions hold. One that is false decides, even if others cannot be answered.
+pub(super) fn all_hold(conditions: &[Value], context: &Context<'_>) -> Result<bool, String> {
     let mut broken = None;
     for condition in conditions {
         let expression = condition["expression"].as_str().unwrap_or_default();
-        let why = match Program::compile(expression).map(|program| program.execute(&context)) {
-            Ok(Ok(Cel::Bool(true))) => continue,
-            Ok(Ok(Cel::Bool(false))) => return Ok(false),
-            Ok(Ok(_)) => "it is neither true nor false".to_owned(),
-            Ok(Err(error)) => said(&error.to_string()),
-            Err(error) => error.to_string(),
+        let why = match expression::run(expression, Literals::None, context) {
+            Ok(Cel::Bool(true)) => continue,
+            Ok(Cel::Bool(false)) => return Ok(false),
+            Ok(_) => "it is neither true nor false".to_owned(),
+            Err(why) => why,
         };
         broken.get_or_insert(format!("expression '{expression}' resulted in error: {why}"));
     }
     broken.map_or(Ok(true), Err)
 }
 
-// As the reference's library says it.
-fn said(why: &str) -> String {
-    why.strip_prefix("No such key").map_or(why.to_owned(), |rest| format!("no such key{rest}"))
-}
-
-// Whole numbers are ints, as in Kubernetes; serde would make them unsigned.
-pub(super) fn cel(value: &Value) -> Cel {
-    match value {
-        Value::Null => Cel::Null,
-        Value::Bool(it) => Cel::Bool(*it),
-        Value::Number(it) => {
-            it.as_i64().map_or_else(|| Cel::Float(it.as_f64().unwrap_or_default()), Cel::Int)
-        }
-        Value::String(it) => Cel::String(Arc::new(it.clone())),
-        Value::Array(all) => Cel::List(Arc::new(all.iter().map(cel).collect())),
-        Value::Object(fields) => {
-            let map: HashMap<Key, Cel> = fields
-                .iter()
-                .map(|(key, value)| (Key::String(Arc::new(key.clone())), cel(value)))
-                .collect();
-            Cel::Map(Map { map: Arc::new(map) })
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::all_hold;
+    use super::{all_hold, of_objects};
 
     #[test]
     fn a_false_condition_decides() {
@@ -80,7 +65,7 @@ mod tests {
         ] {
             let conditions: Vec<_> =
                 expressions.iter().map(|it| json!({"name": "c", "expression": it})).collect();
-            let held = all_hold(&conditions, &object, &json!(null), &request);
+            let held = all_hold(&conditions, &of_objects(&object, &json!(null), &request));
             assert_eq!(held.ok(), wanted, "{expressions:?}");
         }
     }

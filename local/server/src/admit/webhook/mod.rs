@@ -6,8 +6,12 @@
 //! ~~~
 
 mod call; // HTTPS
+pub(crate) mod expression; // CEL, and what the library does not know of it
+mod authorizer; // who may do what, in CEL
 mod condition; // matchConditions
-mod policy; // policies in CEL
+mod bound; // policies in CEL that are bound
+mod policy; // those that validate
+mod mutation; // those that mutate
 mod review; // AdmissionReview, there and back
 mod rules; // which requests a webhook wants
 mod service; // where a Service is
@@ -23,6 +27,7 @@ use crate::kinds;
 use crate::plane::{Plane, Target};
 use crate::resource::Resource;
 use crate::status::{ApiError, Result};
+use bound::{Bound, Kind};
 use review::Changes;
 
 /// What a request does to an object.
@@ -87,6 +92,8 @@ impl Hook {
 }
 
 const GROUP: &str = "admissionregistration.k8s.io";
+/// Where its objects are in the store.
+const GROUP_RANGE: &str = "admissionregistration.k8s.io/";
 
 fn hooks(plane: &Plane, which: &str) -> Vec<Hook> {
     let (_, found) = plane.store().list(&format!("{GROUP}/{which}webhookconfigurations/"));
@@ -100,16 +107,17 @@ fn hooks(plane: &Plane, which: &str) -> Vec<Hook> {
     hooks
 }
 
-/// Whether any webhook of a kind (`mutating`, `validating`) is configured, or a policy that validates.
+/// Whether any webhook of a kind (`mutating`, `validating`) is configured, or a policy bound.
 #[must_use]
 pub fn any(plane: &Plane, which: &str) -> bool {
-    !hooks(plane, which).is_empty() || (which == "validating" && policy::any(plane))
+    let policies = if which == "mutating" { Kind::Mutating } else { Kind::Validating };
+    any_at_all(plane) && (bound::any(plane, policies) || !hooks(plane, which).is_empty())
 }
 
-/// Whether there is any webhook at all.
+/// Whether there may be any webhook or policy at all.
 #[must_use]
 pub fn any_at_all(plane: &Plane) -> bool {
-    any(plane, "mutating") || any(plane, "validating")
+    plane.store().any(GROUP_RANGE)
 }
 
 // Configurations themselves are never asked about: a wrong one could not be mended.
@@ -152,15 +160,12 @@ fn wanted(
     let conditions = hook.spec["matchConditions"].as_array().map(Vec::as_slice).unwrap_or_default();
     if !conditions.is_empty() {
         let about = review::request("", request, &seen);
-        match condition::all_hold(conditions, &seen.object, &seen.old, &about) {
+        let context = condition::context(plane, request, &seen, &about);
+        match condition::all_hold(conditions, &context) {
             Ok(true) => {}
             Ok(false) => return Ok(None),
             Err(_) if hook.ignores_failure() => return Ok(None),
-            Err(why) => {
-                let Target { resource, .. } = request.target;
-                let name = about["name"].as_str().unwrap_or_default();
-                return Err(ApiError::forbidden(&resource.group, &resource.plural, name, &why));
-            }
+            Err(why) => return Err(forbidden(request, &seen.object, &why)),
         }
     }
     let effects = hook.text("sideEffects");
@@ -171,37 +176,81 @@ fn wanted(
     Ok(Some(seen))
 }
 
-/// Asks the mutating webhooks and makes their changes; whether there were any.
+/// Who may change an object.
+enum Mutator {
+    Policy(Bound),
+    Hook(Hook),
+}
+
+impl Mutator {
+    fn wants_again(&self) -> bool {
+        let policy = match self {
+            Mutator::Policy(bound) => &bound.spec()["reinvocationPolicy"],
+            Mutator::Hook(hook) => &hook.spec["reinvocationPolicy"],
+        };
+        policy == "IfNeeded"
+    }
+
+    // Makes its changes; whether there are any, or none if it does not want the request.
+    fn change(
+        &self,
+        plane: &Plane,
+        request: &Request<'_>,
+        object: &mut Value,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<bool>> {
+        match self {
+            Mutator::Policy(bound) => mutation::mutate(plane, bound, request, object),
+            Mutator::Hook(hook) => {
+                let Some(seen) = wanted(plane, hook, request, object)? else { return Ok(None) };
+                ask_to_change(plane, hook, request, &seen, object, warnings).map(Some)
+            }
+        }
+    }
+}
+
+/// Asks the mutating policies and webhooks and makes their changes; whether there were any.
 pub fn mutate(
     plane: &Plane,
     request: &Request<'_>,
     object: &mut Value,
     warnings: &mut Vec<String>,
 ) -> Result<bool> {
-    let hooks = hooks(plane, "mutating");
-    if hooks.is_empty() || !asked_about(request.target) {
+    if !asked_about(request.target) {
         return Ok(false);
     }
+    let policies = bound::all(plane, Kind::Mutating).into_iter().map(Mutator::Policy);
+    let hooks = hooks(plane, "mutating").into_iter().map(Mutator::Hook);
+    let mutators: Vec<Mutator> = policies.chain(hooks).collect();
     let mut changed = false;
     // Who was asked and wants to be asked again should another change the object after that.
     let mut asked: Vec<usize> = Vec::new();
     let mut again: Vec<usize> = Vec::new();
-    for (index, hook) in hooks.iter().enumerate() {
-        let Some(seen) = wanted(plane, hook, request, object)? else { continue };
-        if ask_to_change(plane, hook, request, &seen, object, warnings)? {
+    for (index, one) in mutators.iter().enumerate() {
+        let Some(other) = one.change(plane, request, object, warnings)? else { continue };
+        if other {
             changed = true;
             again.append(&mut asked);
         }
-        if hook.text("reinvocationPolicy") == "IfNeeded" {
+        if one.wants_again() {
             asked.push(index);
         }
     }
     again.sort_unstable();
-    for hook in again.iter().filter_map(|index| hooks.get(*index)) {
-        let Some(seen) = wanted(plane, hook, request, object)? else { continue };
-        changed |= ask_to_change(plane, hook, request, &seen, object, warnings)?;
+    for one in again.iter().filter_map(|index| mutators.get(*index)) {
+        changed |= one.change(plane, request, object, warnings)? == Some(true);
     }
     Ok(changed)
+}
+
+// A refusal of the object that a request is about.
+fn forbidden(request: &Request<'_>, object: &Value, why: &str) -> ApiError {
+    let Target { resource, name, .. } = request.target;
+    let name = match name.as_str() {
+        "" => object["metadata"]["name"].as_str().unwrap_or_default(),
+        name => name,
+    };
+    ApiError::forbidden(&resource.group, &resource.plural, name, why)
 }
 
 fn ask_to_change(
@@ -241,6 +290,9 @@ fn ask_to_change(
     Ok(changed)
 }
 
+/// What a JSON patch may do.
+const OPERATIONS: [&str; 6] = ["add", "copy", "move", "remove", "replace", "test"];
+
 // Which operation of a patch does not fit, as the reference's library says it.
 fn not_applied(object: &Value, patch: &Value) -> String {
     let mut object = object.clone();
@@ -254,7 +306,7 @@ fn not_applied(object: &Value, patch: &Value) -> String {
         let (parent, last) = path.rsplit_once('/').unwrap_or_default();
         let there = object.pointer(parent).is_some_and(|it| it.is_object() || it.is_array());
         return match op {
-            "remove" if there => format!(
+            "remove" if there && !path.is_empty() => format!(
                 "error in remove for path: '{path}': Unable to remove nonexistent key: {last}: missing value"
             ),
             "replace" if there => {
@@ -268,6 +320,7 @@ fn not_applied(object: &Value, patch: &Value) -> String {
                 )
             }
             "test" => format!("testing value {path} failed: test failed"),
+            _ if !OPERATIONS.contains(&op) => format!("Unexpected kind: {op}"),
             _ => format!(
                 "{op} operation does not apply: doc is missing path: \"{path}\": missing value"
             ),

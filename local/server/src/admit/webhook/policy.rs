@@ -1,22 +1,16 @@
-//! ValidatingAdmissionPolicies: what their bindings make of a request. `authorizer` is not known to expressions.
+//! ValidatingAdmissionPolicies: what their bindings make of a request.
 
-use kube_cel::KubeCelExt;
-use kube_cel::cel::{Context, Program, Value as Cel};
+use kube_cel::cel::{Context, Value as Cel};
 use serde_json::{Value, json};
 
-use super::condition::{self, cel};
-use super::{GROUP, Request, Seen, review, rules, seen};
-use crate::plane::{Plane, Target};
-use crate::selector::object_selects;
+use super::bound::{self, Bound, Kind};
+use super::expression::{self, Literals};
+use super::{Request, Seen};
+use crate::plane::Plane;
 use crate::status::{ApiError, Result};
 
 /// Longer texts of expressions are not shown in messages.
 const LONGEST_MESSAGE: usize = 5 * 1024;
-
-/// Whether any policy is bound.
-pub(super) fn any(plane: &Plane) -> bool {
-    !plane.store().list(&format!("{GROUP}/validatingadmissionpolicybindings/")).1.is_empty()
-}
 
 /// What an expression that cannot be answered means.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,6 +23,8 @@ enum Failure {
 struct Denial {
     reason: String,
     message: String,
+    /// Whether it denies whatever the binding makes of denials.
+    always: bool,
 }
 
 /// Asks all policies that are bound; the first that denies says why.
@@ -38,46 +34,45 @@ pub(super) fn validate(
     object: &Value,
     warnings: &mut Vec<String>,
 ) -> Result<()> {
-    let (_, bindings) = plane.store().list(&format!("{GROUP}/validatingadmissionpolicybindings/"));
-    for entry in bindings {
-        let binding = &*entry.value;
-        let name = binding["spec"]["policyName"].as_str().unwrap_or_default();
-        let policy = plane.store().get(&format!("{GROUP}/validatingadmissionpolicies/{name}"));
-        // A binding may be there before its policy.
-        let Some(policy) = policy else { continue };
-        let Some(seen) = wanted(plane, &policy.value["spec"], binding, request, object) else {
-            continue;
-        };
-        let about = review::request("", request, &seen);
-        let all = denials(plane, &policy.value["spec"], binding, request, &seen, &about);
-        let bound = binding["metadata"]["name"].as_str().unwrap_or_default();
+    for bound in bound::all(plane, Kind::Validating) {
+        let Some(seen) = bound::wanted(plane, &bound, request, object) else { continue };
+        let all = denials(plane, &bound, request, &seen);
+        let (name, binding) = (bound.name(), bound.binding_name());
         let does = |action: &str| {
-            let all = binding["spec"]["validationActions"].as_array();
+            let all = bound.binding["spec"]["validationActions"].as_array();
             all.into_iter().flatten().any(|one| one == action)
         };
         for denial in &all {
-            if does("Warn") {
+            if does("Warn") && !denial.always {
                 warnings.push(format!(
-                    "Validation failed for ValidatingAdmissionPolicy '{name}' with binding '{bound}': {}",
+                    "Validation failed for ValidatingAdmissionPolicy '{name}' with binding '{binding}': {}",
                     denial.message
                 ));
             }
+            if does("Audit") {
+                tracing::info!(
+                    policy = name,
+                    binding,
+                    message = denial.message,
+                    "validation failed"
+                );
+            }
         }
-        if let (Some(first), true) = (all.first(), does("Deny")) {
-            return Err(denied(request.target, &about, name, bound, first));
+        if let Some(first) = all.iter().find(|one| one.always || does("Deny")) {
+            return Err(denied(request, &seen, &bound, first));
         }
     }
     Ok(())
 }
 
-fn denied(target: &Target, about: &Value, policy: &str, binding: &str, why: &Denial) -> ApiError {
+fn denied(request: &Request<'_>, seen: &Seen, bound: &Bound, why: &Denial) -> ApiError {
     let message = format!(
-        "ValidatingAdmissionPolicy '{policy}' with binding '{binding}' denied request: {}",
+        "ValidatingAdmissionPolicy '{}' with binding '{}' denied request: {}",
+        bound.name(),
+        bound.binding_name(),
         why.message
     );
-    let resource = &target.resource;
-    let name = about["name"].as_str().unwrap_or_default();
-    let mut error = ApiError::forbidden(&resource.group, &resource.plural, name, &message);
+    let mut error = super::forbidden(request, &seen.object, &message);
     error.code = match why.reason.as_str() {
         "Forbidden" => 403,
         "Unauthorized" => 401,
@@ -91,132 +86,35 @@ fn denied(target: &Target, about: &Value, policy: &str, binding: &str, why: &Den
     error
 }
 
-// The request as the policy is to see it, if the policy and the binding want it.
-fn wanted(
-    plane: &Plane,
-    policy: &Value,
-    binding: &Value,
-    request: &Request<'_>,
-    object: &Value,
-) -> Option<Seen> {
-    let own = &policy["matchConstraints"];
-    let narrower = &binding["spec"]["matchResources"];
-    let mut matched = matched(plane, own, request, object)?;
-    for (place, constraints) in [own, narrower].into_iter().enumerate() {
-        let selected = rules::namespace_selected(plane, constraints, request, object)
-            && rules::object_selected(constraints, request, object);
-        if !selected || excluded(plane, constraints, request, object) {
-            return None;
-        }
-        let ruled = constraints["resourceRules"].as_array().is_some_and(|all| !all.is_empty());
-        if place == 1 && ruled {
-            matched = self::matched(plane, constraints, request, object).map(|_| matched)?;
-        }
-    }
-    Some(seen(request, &matched, object))
-}
-
-fn matched(
-    plane: &Plane,
-    constraints: &Value,
-    request: &Request<'_>,
-    object: &Value,
-) -> Option<std::sync::Arc<crate::resource::Resource>> {
-    let rules = named(&constraints["resourceRules"], request, object);
-    let spec = json!({"rules": rules, "matchPolicy": constraints["matchPolicy"]});
-    rules::matched(plane, &spec, request)
-}
-
-fn excluded(plane: &Plane, constraints: &Value, request: &Request<'_>, object: &Value) -> bool {
-    let rules = named(&constraints["excludeResourceRules"], request, object);
-    let spec = json!({"rules": rules, "matchPolicy": constraints["matchPolicy"]});
-    rules::matched(plane, &spec, request).is_some()
-}
-
-// Rules may be for objects of certain names only.
-fn named(rules: &Value, request: &Request<'_>, object: &Value) -> Vec<Value> {
-    let name = match request.target.name.as_str() {
-        "" => object["metadata"]["name"].as_str().unwrap_or_default(),
-        name => name,
-    };
-    let fits = |rule: &&Value| match rule["resourceNames"].as_array() {
-        Some(names) if !names.is_empty() => names.iter().any(|one| one == name),
-        _ => true,
-    };
-    rules.as_array().into_iter().flatten().filter(fits).cloned().collect()
-}
-
-fn denials(
-    plane: &Plane,
-    policy: &Value,
-    binding: &Value,
-    request: &Request<'_>,
-    seen: &Seen,
-    about: &Value,
-) -> Vec<Denial> {
-    let failure = match policy["failurePolicy"].as_str() {
-        Some("Ignore") => Failure::Passes,
-        _ => Failure::Denies,
-    };
+fn denials(plane: &Plane, bound: &Bound, request: &Request<'_>, seen: &Seen) -> Vec<Denial> {
+    let failure = if bound.ignores_failure() { Failure::Passes } else { Failure::Denies };
     let failed = |message: String| match failure {
-        Failure::Denies => vec![Denial { reason: "Invalid".to_owned(), message }],
+        Failure::Denies => vec![Denial { reason: "Invalid".to_owned(), message, always: false }],
         Failure::Passes => Vec::new(),
     };
-    let conditions = policy["matchConditions"].as_array().map(Vec::as_slice).unwrap_or_default();
-    match condition::all_hold(conditions, &seen.object, &seen.old, about) {
-        Ok(true) => {}
-        Ok(false) => return Vec::new(),
-        Err(why) => return failed(why),
-    }
-    let all = match parameters(plane, policy, &binding["spec"]["paramRef"], request) {
+    let all = match bound::contexts(plane, bound, request, seen) {
         Ok(all) => all,
         Err(why) => return failed(why),
     };
-    let namespace = match about["namespace"].as_str() {
-        Some(name) => plane.store().get(&format!("/namespaces/{name}")),
-        None => None,
-    };
+    let spec = bound.spec();
     let mut found = Vec::new();
-    for params in all {
-        let mut context = Context::default().with_all();
-        let namespace = namespace.as_ref().map_or(&Value::Null, |entry| &**entry.value);
-        let known = [
-            ("object", &seen.object),
-            ("oldObject", &seen.old),
-            ("request", about),
-            ("params", &params),
-            ("namespaceObject", namespace),
-        ];
-        for (name, value) in known {
-            context.add_variable_from_value(name, cel(value));
+    for context in all {
+        match bound::holds(bound, &context) {
+            Ok(true) => {}
+            Ok(false) => continue,
+            Err(why) => {
+                found.extend(failed(why));
+                continue;
+            }
         }
-        variables(policy, &mut context);
-        for validation in policy["validations"].as_array().into_iter().flatten() {
+        for validation in spec["validations"].as_array().into_iter().flatten() {
             found.extend(against(validation, &context, failure));
+        }
+        for annotation in spec["auditAnnotations"].as_array().into_iter().flatten() {
+            found.extend(annotate(bound, annotation, &context, failure));
         }
     }
     found
-}
-
-// Each variable may use those before it; one that fails is missed by those who use it.
-fn variables(policy: &Value, context: &mut Context<'_>) {
-    let mut known = std::collections::HashMap::new();
-    context.add_variable_from_value("variables", cel(&json!({})));
-    for variable in policy["variables"].as_array().into_iter().flatten() {
-        let name = variable["name"].as_str().unwrap_or_default().to_owned();
-        let expression = variable["expression"].as_str().unwrap_or_default();
-        let Ok(program) = Program::compile(expression) else { continue };
-        if let Ok(value) = program.execute(context) {
-            known.insert(name, value);
-            context.add_variable_from_value("variables", known.clone());
-        }
-    }
-}
-
-fn run(expression: &str, context: &Context<'_>) -> Result<Cel, String> {
-    let program =
-        Program::compile(expression).map_err(|error| format!("compilation failed: {error}"))?;
-    program.execute(context).map_err(|error| error.to_string())
 }
 
 fn against(validation: &Value, context: &Context<'_>, failure: Failure) -> Option<Denial> {
@@ -226,12 +124,12 @@ fn against(validation: &Value, context: &Context<'_>, failure: Failure) -> Optio
         "" => "Invalid".to_owned(),
         given => given.to_owned(),
     };
-    match run(expression, context) {
+    match expression::run(expression, Literals::None, context) {
         Ok(Cel::Bool(true)) => None,
         Ok(Cel::Bool(false)) => {
             let made = match text("messageExpression") {
                 "" => None,
-                expression => run(expression, context).ok(),
+                expression => expression::run(expression, Literals::None, context).ok(),
             };
             let made = match made {
                 Some(Cel::String(text)) => Some(text.trim().to_owned()),
@@ -243,58 +141,41 @@ fn against(validation: &Value, context: &Context<'_>, failure: Failure) -> Optio
             let told = Some(text("message").trim().to_owned()).filter(|it| !it.is_empty());
             let message = made.filter(good).or(told);
             let message = message.unwrap_or_else(|| format!("failed expression: {expression}"));
-            Some(Denial { reason, message })
+            Some(Denial { reason, message, always: false })
         }
         other if failure == Failure::Denies => {
             let why = other.err().unwrap_or_else(|| "it is neither true nor false".to_owned());
             let message = format!("expression '{expression}' resulted in error: {why}");
-            Some(Denial { reason: "Invalid".to_owned(), message })
+            Some(Denial { reason: "Invalid".to_owned(), message, always: false })
         }
         _ => None,
     }
 }
 
-// What a binding gives its policy: each of several is looked at on its own; null if there is none to be had.
-fn parameters(
-    plane: &Plane,
-    policy: &Value,
-    reference: &Value,
-    request: &Request<'_>,
-) -> Result<Vec<Value>, String> {
-    let kind = &policy["paramKind"];
-    if !kind.is_object() || !reference.is_object() {
-        return Ok(vec![Value::Null]);
-    }
-    let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
-    let api = text(kind, "apiVersion");
-    let (group, version) = api.split_once('/').unwrap_or(("", &api));
-    let Some(resource) = plane.registry().by_kind(group, version, &text(kind, "kind")) else {
-        return Err(format!(
-            "failed to find resource referenced by paramKind: '{api}, Kind={}'",
-            text(kind, "kind")
-        ));
-    };
-    let namespace = match text(reference, "namespace") {
-        own if !resource.namespaced || !own.is_empty() => own,
-        _ if request.target.namespace.is_empty() => {
-            return Err("cannot use namespaced paramRef in policy binding that matches cluster-scoped resources".to_owned());
+// The plane keeps no audit log: what would be there is in its own. One that cannot be made refuses the request,
+// whatever the binding does about denials.
+fn annotate(
+    bound: &Bound,
+    annotation: &Value,
+    context: &Context<'_>,
+    failure: Failure,
+) -> Option<Denial> {
+    let text = |key: &str| annotation[key].as_str().unwrap_or_default();
+    let expression = text("valueExpression").trim();
+    let message = match expression::run(expression, Literals::None, context) {
+        Ok(Cel::String(value)) if value.trim().is_empty() => return None,
+        Ok(Cel::String(value)) => {
+            let (policy, key, value) = (bound.name(), text("key"), value.trim());
+            tracing::info!(policy, key, value, "audit annotation");
+            return None;
         }
-        _ => request.target.namespace.clone(),
+        Ok(Cel::Null) => return None,
+        Ok(other) => format!(
+            "valueExpression '{expression}' resulted in unsupported return type: {}. Return type must be either string or null.",
+            other.type_of()
+        ),
+        Err(_) if failure == Failure::Passes => return None,
+        Err(why) => format!("expression '{expression}' resulted in error: {why}"),
     };
-    let name = text(reference, "name");
-    let found: Vec<Value> = if name.is_empty() {
-        let selector = &reference["selector"];
-        let (_, all) = plane.store().list(&resource.range(&namespace));
-        let all = all.into_iter().map(|entry| crate::kinds::present(&resource, &entry.value));
-        all.filter(|one| object_selects(selector, &one["metadata"]["labels"])).collect()
-    } else {
-        let one = plane.store().get(&resource.key(&namespace, &name));
-        one.map(|entry| crate::kinds::present(&resource, &entry.value)).into_iter().collect()
-    };
-    match text(reference, "parameterNotFoundAction").as_str() {
-        "Deny" if found.is_empty() => {
-            Err("no params found for policy binding with `Deny` parameterNotFoundAction".to_owned())
-        }
-        _ => Ok(found),
-    }
+    Some(Denial { reason: "Invalid".to_owned(), message, always: true })
 }
