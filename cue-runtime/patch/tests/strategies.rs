@@ -164,6 +164,31 @@ fn json_patches() {
         Mode::JsonPatch,
         Err("failed to apply json patch: Unexpected kind: mix"),
     );
+    let wrong = [
+        (json!({"op": "add", "path": "/a"}), "missing field `value`"),
+        (json!({"op": "move", "path": "/a"}), "missing field `from`"),
+        (json!({"path": "/a"}), "missing field `op`"),
+        (json!({"op": "remove", "path": "a"}), "path \"a\": "),
+    ];
+    for (operation, why) in wrong {
+        let patch = json!({"operations": [operation]});
+        let error = cue_patch::patch(tree(&base), tree(&patch), Mode::JsonPatch);
+        let error = error.expect_err("it is refused").to_string();
+        assert!(error.starts_with(&format!("failed to apply json patch: {why}")), "{error}");
+    }
+    let moved = json!([
+        {"op": "copy", "from": "/a/b", "path": "/c"},
+        {"op": "replace", "path": "/a/b/0", "value": 2},
+        {"op": "test", "path": "/c/0", "value": 1},
+        {"op": "move", "from": "/a/b", "path": "/a/d"},
+        {"op": "remove", "path": "/c"},
+    ]);
+    check(
+        base.clone(),
+        json!({"operations": moved}),
+        Mode::JsonPatch,
+        Ok(json!({"a": {"d": [2]}})),
+    );
     check(
         base.clone(),
         json!({}),
