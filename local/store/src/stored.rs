@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-/// A value that does not change any more. Of what is stored only the text is kept, a tenth of the value's size: most
-/// who ask want it as text. Who looks into it makes the value again, once.
+/// A value that does not change any more. Of what is stored only the text is kept, a small part of the value's size:
+/// most who ask want it as text. Who looks into it makes the value again, once.
 #[derive(Debug, Default)]
 pub struct Stored {
     // Apart, so that the rest is in one line of the processor's cache: a list goes through thousands.
