@@ -6,7 +6,7 @@ use crate::builtin::{Datum, Kinds};
 use crate::compare;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{By, FaultId, Narrowed, Source, VertexId};
+use crate::heap::{By, FaultId, Narrowed, Source, Vertex, VertexId};
 use crate::program::{At, Code, ExprId};
 
 impl Evaluator {
@@ -150,16 +150,23 @@ impl Evaluator {
     /// Whether what was there first is of an alternative that is tried, and what comes now is not:
     /// alternatives count as coming last.
     fn is_of_choice(&self, id: VertexId, old: At, new: At) -> bool {
-        let picks = &self.heap.get(id).picks;
-        let within = |at: At| {
-            picks.iter().any(|(choice, _)| {
+        let within = |vertex: &Vertex, at: At| {
+            vertex.picks.iter().any(|(choice, _)| {
                 let whole = self.program.at(*choice);
                 whole.source == at.source
                     && whole.span.start <= at.span.start
                     && at.span.end <= whole.span.end
             })
         };
-        within(old) && !within(new)
+        let mut next = Some(id);
+        while let Some(id) = next {
+            let vertex = self.heap.get(id);
+            if within(vertex, old) && !within(vertex, new) {
+                return true;
+            }
+            next = vertex.parent;
+        }
+        false
     }
 
     /// Whether what was there first came by a reference that is the first of several, and what comes

@@ -74,7 +74,7 @@ impl Evaluator {
         };
         let vertex = self.heap.get(id);
         if let Some(fault) = vertex.fault {
-            self.note_cycle(fault, at);
+            self.note_cycle(fault, id, at);
             return Err(Unmet::Fault(fault));
         }
         if let Some((datum, _)) = &vertex.scalar {
@@ -84,14 +84,11 @@ impl Evaluator {
             return Ok(Concrete::Vertex(id));
         }
         if let Some(fault) = self.put_off(id) {
-            self.note_cycle(fault, at);
+            self.note_cycle(fault, id, at);
             return Err(Unmet::Fault(fault));
         }
         if vertex.state == State::Running {
-            // While it is being chosen it is no field yet.
-            let chosen = self.trying.iter().any(|(choice, _)| self.follow(*choice) == id);
-            let what = if chosen { "unresolved disjunction" } else { "cycle with field" };
-            let message = format!("{what}: {}", self.source_at(at));
+            let message = self.cycle_with(id, at);
             let mut fault = Fault::new(Kind::Cycle, message, at);
             fault.place = Some(self.place);
             fault.closes_at = Some(id);
@@ -102,19 +99,29 @@ impl Evaluator {
     }
 
     /// Each reference of a loop of values adds itself to the error of all of them (S-60).
-    fn note_cycle(&mut self, fault: FaultId, at: At) {
+    fn note_cycle(&mut self, fault: FaultId, id: VertexId, at: At) {
         let known = &self.heap.faults[fault.0 as usize];
         let Some(start) = known.closes_at.filter(|_| known.kind == Kind::Cycle) else { return };
         if self.heap.get(start).state != State::Running || known.causes.len() > 20 {
             return;
         }
-        let message = format!("cycle with field: {}", self.source_at(at));
+        let message = self.cycle_with(id, at);
+        let known = &self.heap.faults[fault.0 as usize];
         if known.at == at || known.causes.iter().any(|it| it.at == at) {
             return;
         }
         let mut more = Fault::new(Kind::Cycle, message, at);
         more.place = Some(self.place);
         self.heap.faults[fault.0 as usize].causes.push(more);
+    }
+
+    /// The error of a reference to what is being evaluated: while it is being chosen, or waits to be,
+    /// it is no field yet (cue-errors 1.9).
+    fn cycle_with(&self, id: VertexId, at: At) -> String {
+        let chosen = self.waits_to_choose(id)
+            || self.trying.iter().any(|(choice, _)| self.follow(*choice) == id);
+        let what = if chosen { "unresolved disjunction" } else { "cycle with field" };
+        format!("{what}: {}", self.source_at(at))
     }
 
     /// The same with the plain words for what is not concrete.

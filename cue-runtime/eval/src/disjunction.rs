@@ -34,6 +34,7 @@ impl Evaluator {
         let mut choice = Choice::default();
         let mut failed: Vec<VertexId> = Vec::new();
         let mut unknown: Vec<VertexId> = Vec::new();
+        let mut wrong: Vec<VertexId> = Vec::new();
         let mut plain: Vec<VertexId> = Vec::new();
         let mut nested = false;
         for (pick, mark) in disjunction.marks.iter().enumerate() {
@@ -57,6 +58,9 @@ impl Evaluator {
             let fails = self.refused.contains(&candidate) || self.permanent(candidate, 0).is_some();
             let open = !fails && self.unknown(candidate, 0).is_some();
             self.trying.pop();
+            if fails || open {
+                wrong.push(candidate);
+            }
             if fails {
                 failed.push(candidate);
                 continue;
@@ -96,7 +100,7 @@ impl Evaluator {
             choice.all.retain(|it| !unknown.contains(it));
             choice.defaults.retain(|it| !unknown.contains(it));
         } else if unknown.len() + failed.len() > 1 {
-            self.no_alternative(id, &failed, &unknown);
+            self.no_alternative(id, &failed, &wrong);
             return None;
         }
         let demoted = choice.defaults.is_empty() && !choice.all.is_empty();
@@ -104,7 +108,7 @@ impl Evaluator {
             choice.defaults.clear();
         }
         match choice.all.as_slice() {
-            [] => self.no_alternative(id, &failed, &[]),
+            [] => self.no_alternative(id, &failed, &failed),
             [only] => {
                 let only = *only;
                 self.heap.get_mut(only).demoted |= demoted;
@@ -151,7 +155,7 @@ impl Evaluator {
     }
 
     /// The error of a value whose alternatives have all failed (cue-errors 1.4).
-    fn no_alternative(&mut self, id: VertexId, failed: &[VertexId], unknown: &[VertexId]) {
+    fn no_alternative(&mut self, id: VertexId, failed: &[VertexId], wrong: &[VertexId]) {
         if self.spent.is_some() {
             self.heap.get_mut(id).fault = self.spent;
             return;
@@ -164,7 +168,7 @@ impl Evaluator {
             return;
         }
         let mut lists: Vec<Vec<Fault>> = Vec::new();
-        for candidate in failed.iter().chain(unknown) {
+        for candidate in wrong {
             if self.refused.contains(candidate) {
                 self.refuse_fields(*candidate);
             }
@@ -175,6 +179,11 @@ impl Evaluator {
                 all.extend(own.map(|it| self.heap.faults[it.0 as usize].clone()));
             }
             lists.push(all.into_iter().flat_map(Fault::each).collect());
+        }
+        // Of many, those before the first that may still resolve do not count.
+        let open = |it: &Vec<Fault>| it.iter().any(|it| it.kind.is_incomplete());
+        if let (true, Some(first)) = (lists.len() > 2, lists.iter().position(open)) {
+            lists.drain(..first);
         }
         let user =
             |it: &Fault| it.kind == Kind::User && !it.message.ends_with("literal) in source");
@@ -204,7 +213,7 @@ impl Evaluator {
         let mut parts: Vec<Fault> = Vec::new();
         let mut seen: FxHashSet<At> = FxHashSet::default();
         let mut known: FxHashMap<(String, At), Vec<String>> = FxHashMap::default();
-        let select = lists.len() > 2;
+        let select = wrong.len() > 2;
         for mut part in lists.into_iter().flatten() {
             part.place = part.place.or(Some(id));
             // With many alternatives only what shows another place counts.
@@ -336,8 +345,13 @@ impl Evaluator {
         }
         let vertex = self.heap.get(id);
         if let Some(fault) = vertex.fault {
-            let open = self.heap.faults[fault.0 as usize].kind == Kind::Incomplete;
-            return (open && (depth == 0 || self.waits(fault).is_none())).then_some(fault);
+            let waits = self.waits(fault).is_some();
+            let open = match self.heap.faults[fault.0 as usize].kind {
+                Kind::Incomplete => depth == 0 || !waits,
+                Kind::Cycle => depth == 0 && !waits,
+                _ => false,
+            };
+            return open.then_some(fault);
         }
         if vertex.choice.is_some() || vertex.state == State::Running || depth > MOST_NESTED {
             return None;

@@ -262,10 +262,12 @@ impl Evaluation {
 
     pub(crate) fn diagnostic(&mut self, fault: FaultId) -> Vec<Diagnostic> {
         let fault = self.evaluator.heap.faults[fault.0 as usize].clone();
-        let place = fault.place;
+        let (place, kind) = (fault.place, fault.kind);
         let path = place.map(|it| self.evaluator.path(it)).unwrap_or_default();
         let mut all = Vec::with_capacity(1 + fault.causes.len());
         for mut each in fault.each() {
+            // All of them are of one error (cue-errors 0.1).
+            each.kind = kind;
             if let (NOT_ALLOWED, Some(field)) = (each.message.as_str(), each.place) {
                 each.positions.extend(self.evaluator.declarations_of(field));
             }

@@ -172,7 +172,8 @@ impl Evaluator {
                 for (name, value) in fields.iter() {
                     let label = self.labels.intern(LabelKind::Regular, name);
                     let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
-                    self.add_conjunct(child, Conjunct::new(Source::Data(value.clone())));
+                    let source = self.data_source(value);
+                    self.add_conjunct(child, Conjunct::new(source));
                 }
             }
             Datum::List(items) => {
@@ -184,11 +185,22 @@ impl Evaluator {
                 for (index, value) in items.iter().enumerate() {
                     let label = self.labels.index(index);
                     let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
-                    self.add_conjunct(child, Conjunct::new(Source::Data(value.clone())));
+                    let source = self.data_source(value);
+                    self.add_conjunct(child, Conjunct::new(source));
                 }
                 self.fit_length(id, length, false, at);
             }
             _ => self.take_scalar(id, datum, at, via),
+        }
+    }
+
+    fn data_source(&self, datum: &Datum) -> Source {
+        match datum {
+            Datum::Live(raw) => match self.handles.get(*raw as usize) {
+                Some(id) => Source::Vertex(*id),
+                None => Source::Data(Datum::Null),
+            },
+            _ => Source::Data(datum.clone()),
         }
     }
 

@@ -62,6 +62,10 @@ impl Evaluator {
             self.take_conjuncts(id, target, &conjunct, transparent, work);
             return;
         }
+        if !encloses && met.is_none() && self.repeats_inline(id, &conjunct) {
+            self.raise(id, Fault::spread(Kind::StructuralCycle, "structural cycle"));
+            return;
+        }
         if encloses || met.is_some() {
             let other = met.is_some_and(|it| it.reference != reference);
             let parked = Parked { target, conjunct, transparent, encloses, other };
@@ -88,6 +92,30 @@ impl Evaluator {
         self.heap.ways.push(way);
         conjunct.way = self.heap.ways.len() as u32;
         self.take_conjuncts(id, target, &conjunct, transparent, work);
+    }
+
+    /// Whether a vertex is nothing but a part of a value without a place, as something that encloses
+    /// it is already: `a: b: c: {a}.b` (S-64).
+    fn repeats_inline(&self, id: VertexId, conjunct: &Conjunct) -> bool {
+        let Source::Expr(expr, env) = conjunct.source else { return false };
+        let Code::Select(operand, _) = self.program.code(expr) else { return false };
+        let Some(up) = self.program.lifts.get(operand) else { return false };
+        let from = self.env_up(env, *up);
+        let is_it = |it: &Conjunct| match it.source {
+            Source::Expr(other, env) => other == expr && self.env_up(env, *up) == from,
+            Source::Data(_) | Source::Vertex(_) => false,
+        };
+        let vertex = self.heap.get(id);
+        let mut next =
+            vertex.label.and(vertex.parent).filter(|_| vertex.conjuncts.iter().all(is_it));
+        while let Some(parent) = next {
+            let vertex = self.heap.get(parent);
+            if vertex.conjuncts.iter().any(is_it) {
+                return true;
+            }
+            next = vertex.label.and(vertex.parent);
+        }
+        false
     }
 
     /// The scalar of a vertex that is one and nothing else, and gets no more.

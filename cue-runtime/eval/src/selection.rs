@@ -253,8 +253,15 @@ impl Evaluator {
         at: At,
     ) -> Value {
         let base = self.eval(operand, env);
+        let several = base.vertex().is_some_and(|it| self.default_of(it).is_none());
         let subject = match self.demand_in(base, self.program.at(operand), at) {
             Ok(it) => it,
+            Err(Unmet::Fault(fault)) if several => {
+                let text = self.literal_text(operand);
+                let message = format!("non-concrete slice subject {text}");
+                let own = self.fail(Kind::Incomplete, message, at);
+                return Value::Fault(self.both_faults(fault, own));
+            }
             Err(Unmet::Fault(fault)) => return Value::Fault(fault),
             Err(Unmet::Open(id)) => {
                 let (text, kinds) = (self.short(id), self.kinds_of(id));

@@ -253,7 +253,19 @@ impl Evaluator {
                 self.heap.get_mut(id).fault = None;
             }
         }
-        if !work.disjunctions.is_empty() && self.heap.get(id).fault.is_none() {
+        // Each alternative fails with what is not known, or by itself (cue-errors 1.4).
+        let own = self.heap.get(id).fault.filter(|it| {
+            let kind = self.heap.faults[it.0 as usize].kind;
+            kind == Kind::Incomplete && work.disjunctions.len() == 1
+        });
+        if own.is_some() && self.heap.get(id).picks.is_empty() {
+            self.heap.get_mut(id).fault = None;
+            if self.choose(id, &work.disjunctions).is_some() || self.heap.get(id).fault.is_none() {
+                let vertex = self.heap.get_mut(id);
+                (vertex.choice, vertex.forward) = (None, None);
+                vertex.fault = own;
+            }
+        } else if !work.disjunctions.is_empty() && self.heap.get(id).fault.is_none() {
             self.note_open(id, true);
             if !self.heap.get(id).picks.is_empty() && self.tags_differ(id) {
                 return;
@@ -533,7 +545,14 @@ impl Evaluator {
                         let sources = Vec::new();
                         work.disjoin(Disjunction { expr, marks, sources }, &self.program);
                     }
-                    Err(fault) => self.hold(id, fault, &conjunct, work),
+                    Err(fault) => {
+                        // A list that is made for it fails as its argument (cue-errors 1.10).
+                        let fault = match self.program.code(arguments[0]) {
+                            Code::List(_) => self.wrapped(fault, "error in call to or", at),
+                            _ => fault,
+                        };
+                        self.hold(id, fault, &conjunct, work);
+                    }
                 }
             }
             Code::Function(callee) if !self.is_partial(callee, &[]) => {

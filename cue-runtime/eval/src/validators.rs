@@ -226,7 +226,10 @@ impl Evaluator {
         let Code::Call(callee, arguments) = self.known_call(expr, env)? else { return Ok(()) };
         let subject = match self.datum(id) {
             Ok(datum) => self.datum_vertex(datum),
-            Err(_) => id,
+            Err(_) => match self.looked_at(id, 0) {
+                Datum::Live(_) => id,
+                datum => self.datum_vertex(datum),
+            },
         };
         let schema = |this: &mut Self, expr: ExprId| match this.eval(expr, env) {
             Value::Vertex(id) => Ok(id),
@@ -308,6 +311,36 @@ impl Evaluator {
         failed.retain(|it| it.kind.is_incomplete() == more);
         self.heap.faults[fault.0 as usize].causes = failed;
         Err(fault)
+    }
+
+    /// What a schema is held against of a value that is no data yet: its regular fields, defaults
+    /// taken; it is as open as data, and what it only requires is not there.
+    fn looked_at(&mut self, id: VertexId, depth: usize) -> Datum {
+        let real = self.default_of(id).unwrap_or(id);
+        let vertex = self.heap.get(real);
+        if depth > MOST_NESTED || vertex.fault.is_some() || self.tick().is_err() {
+            return Datum::Live(self.handle(id));
+        }
+        let vertex = self.heap.get(real);
+        match &vertex.scalar {
+            Some((datum, _)) => datum.clone(),
+            None if vertex.is_struct => {
+                let mut fields = Vec::new();
+                for (label, arc, presence) in self.ordered_members(real) {
+                    let regular = self.labels.kind(label) == LabelKind::Regular;
+                    if regular && presence == Presence::Member {
+                        let value = self.looked_at(arc, depth + 1);
+                        fields.push((self.labels.name(label).clone(), value));
+                    }
+                }
+                Datum::fields(fields)
+            }
+            None if vertex.is_list && vertex.closed_length.is_some() => {
+                let elements = self.elements(real);
+                Datum::list(elements.into_iter().map(|it| self.looked_at(it, depth + 1)).collect())
+            }
+            None => Datum::Live(self.handle(id)),
+        }
     }
 
     /// A value together with a schema that it is held against.

@@ -384,6 +384,11 @@ impl Evaluator {
         self.suspended.get(&id).map(|it| it.fault)
     }
 
+    /// Whether a vertex was put off with a choice to make.
+    pub(crate) fn waits_to_choose(&self, id: VertexId) -> bool {
+        self.suspended.get(&id).is_some_and(|it| !it.work.disjunctions.is_empty())
+    }
+
     /// Whether a vertex that was put off may get further now.
     pub(crate) fn may_resume(&self, id: VertexId) -> bool {
         let Some(it) = self.suspended.get(&id) else { return true };

@@ -4,7 +4,7 @@ use super::{Called, quoted};
 use crate::builtin::{Datum, Kinds, Parameter, Pass};
 use crate::compare;
 use crate::demand::{Concrete, Unmet};
-use crate::error::Kind;
+use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, FaultId, VertexId};
 use crate::program::{At, Callee, Code, ExprId, Plain};
@@ -202,7 +202,7 @@ impl Evaluator {
             let value = match asked {
                 Ok(value) => value,
                 Err(Unmet::Fault(fault)) => {
-                    let fault = self.element_of_itself(fault);
+                    let fault = self.element_of_itself(fault, function);
                     return Err(self.in_call(fault, function));
                 }
                 Err(Unmet::Open(id)) if self.kinds_of(id).meets(kinds) => {
@@ -240,14 +240,19 @@ impl Evaluator {
         Ok(Datum::list(items))
     }
 
-    /// A value that is computed from a list with itself in it is without end.
-    fn element_of_itself(&mut self, fault: FaultId) -> FaultId {
+    /// A value that is computed from a list with itself in it is without end: the call fails for
+    /// the element, and then for the list.
+    fn element_of_itself(&mut self, fault: FaultId, function: Called<'_>) -> FaultId {
         let known = &self.heap.faults[fault.0 as usize];
         let round = known.kind == Kind::Cycle && known.closes_at == Some(self.place);
         if !round || !self.is_last(self.place) {
             return fault;
         }
-        self.fail(Kind::StructuralCycle, "structural cycle", At::default())
+        let fault = Fault::spread(Kind::StructuralCycle, "structural cycle");
+        let fault = self.heap.fault(fault);
+        let call = format!("error in call to {}", function.path());
+        let fault = self.wrapped(fault, &call, function.at);
+        self.wrapped(fault, &call, function.at)
     }
 
     /// An error found in an argument of a call.
