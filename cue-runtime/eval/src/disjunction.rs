@@ -435,7 +435,11 @@ impl Evaluator {
         arcs.into_iter().all(|(label, presence, vertex)| {
             match self.heap.arc(right, label).map(|it| (it.presence, it.vertex)) {
                 Some((kind, other)) if kind == presence => {
-                    self.same_struct(vertex, other, depth + 1)
+                    // Of fields that nobody may give one says as much as the other.
+                    let never = presence == Presence::Optional
+                        && self.permanent(vertex, 0).is_some()
+                        && self.permanent(other, 0).is_some();
+                    never || self.same_struct(vertex, other, depth + 1)
                 }
                 _ => false,
             }

@@ -88,16 +88,25 @@ impl Evaluator {
     fn mark_explicit(&self, id: VertexId, ranked: &mut [Ranked]) {
         let vertex = self.heap.get(id);
         let mut expressions: Vec<ExprId> = Vec::new();
-        for conjunct in &vertex.conjuncts {
-            if let Source::Expr(expr, _) = conjunct.source {
-                expressions.push(expr);
-            }
-        }
         for placed in &vertex.placed {
             for declaration in &self.program.structs[placed.literal as usize].declarations {
                 if let Declaration::Embed(expr) = declaration {
                     expressions.push(*expr);
                 }
+            }
+        }
+        // What a choice was made of counts as several declarations, unless the choice is embedded.
+        let chosen = vertex.picks.iter().any(|(choice, pick)| {
+            let picked = match self.program.code(*choice) {
+                Code::Disjoin(all) => all.get(*pick as usize),
+                _ => None,
+            };
+            let says = picked.is_some_and(|it| !matches!(self.program.code(it.0), Code::Top));
+            says && !expressions.contains(choice)
+        });
+        for conjunct in vertex.conjuncts.iter().filter(|_| !chosen) {
+            if let Source::Expr(expr, _) = conjunct.source {
+                expressions.push(expr);
             }
         }
         let mut operands: FxHashSet<ExprId> = FxHashSet::default();

@@ -170,3 +170,17 @@ fn functions_and_validators_are_printed_with_what_they_were_given() {
     check("a: int & matchN(1, [>10])\n", "a: int & matchN(1, [>10])\n");
     check("a: !=3\nb: !=\"a\" & =~\"b\"\n", "a: !=3\nb: =~\"b\"\n");
 }
+
+#[test]
+fn operands_beside_a_choice_stand_in_their_own_order() {
+    check(
+        "a: ({n: int, b: 1} | {n: int, c: 1}) & {n: int, a: 1}\n",
+        "a: {\n    n: int\n    b: 1\n    a: 1\n} | {\n    n: int\n    c: 1\n    a: 1\n}\n",
+    );
+    check("a: {n: int, b: 1} & {n: int, a: 1}\n", "a: {\n    n: int\n    a: 1\n    b: 1\n}\n");
+}
+
+#[test]
+fn alternatives_that_refuse_the_same_fields_are_one() {
+    check("a: {} | {b?: _|_}\na: {} | {}\n", "a: {} | {}\n");
+}
