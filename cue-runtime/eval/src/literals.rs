@@ -194,6 +194,7 @@ impl Evaluator {
         }
     }
 
+    /// What a part of data is for the vertex that gets it: a handle stands for a value.
     fn data_source(&self, datum: &Datum) -> Source {
         match datum {
             Datum::Live(raw) => match self.handles.get(*raw as usize) {
