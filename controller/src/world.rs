@@ -210,6 +210,13 @@ impl World for KubeWorld {
         })
     }
 
+    fn create<'a>(&'a self, object: &'a Value) -> Call<'a, Value> {
+        Box::pin(async move {
+            let to = self.target(&ObjectRef::of(object, ""), None).await?.owned_by_manager(false);
+            self.send(Method::POST, &to, Some((Body::Json, object))).await
+        })
+    }
+
     fn replace<'a>(&'a self, object: &'a Value, cluster: &'a str) -> Call<'a, Value> {
         Box::pin(async move {
             let at = ObjectRef::of(object, cluster);

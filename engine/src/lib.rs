@@ -23,6 +23,7 @@ pub mod schema; // OpenAPI of parameters
 pub mod settings; // limits, gates, what may be delivered
 pub mod validate; // what admission refuses
 pub mod world; // every effect of the engine
+mod records; // what the engine writes for itself
 pub mod workflow; // which step may run, what its outcome means
 pub mod delivery; // inventory, dispatch, health, collecting
 pub mod reconcile; // the order of all this for one Application

@@ -318,7 +318,10 @@ pub trait World: Send + Sync {
     fn list<'a>(&'a self, of: &'a ObjectRef, labels: &'a str) -> Call<'a, Vec<Value>>;
     /// Server-side apply; the object as it is afterwards.
     fn apply<'a>(&'a self, object: &'a Value, cluster: &'a str, how: Apply) -> Call<'a, Value>;
-    /// Puts an object in the place of the live one, whose `resourceVersion` it names.
+    /// Makes an object in the engine's own cluster; a conflict if there is one of its name.
+    fn create<'a>(&'a self, object: &'a Value) -> Call<'a, Value>;
+    /// Puts an object in the place of the live one, whose `resourceVersion` it names; a ConfigMap that
+    /// names none in the place of any.
     fn replace<'a>(&'a self, object: &'a Value, cluster: &'a str) -> Call<'a, Value>;
     /// Changes an object.
     fn patch<'a>(&'a self, at: &'a ObjectRef, kind: PatchKind, body: &'a Value) -> Call<'a, Value>;

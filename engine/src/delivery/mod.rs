@@ -27,11 +27,12 @@ pub use self::rules::Rules;
 pub use self::trackers::Trackers;
 
 use crate::api::application::{AppliedResource, ServiceStatus};
-use crate::api::{Application, Component, DefinitionKind, ManagedResource, V1BETA1, object};
+use crate::api::{Application, Component, DefinitionKind, ManagedResource, V1BETA1};
+use crate::records::{self, Making};
 use crate::render::{Context, Definitions, Placed, Templates};
 use crate::settings::Admission;
 use crate::workflow::actions::{Applied, Host};
-use crate::world::{Apply, Call, Error, ObjectRef, World};
+use crate::world::{Call, Error, ObjectRef, World};
 
 /// Delivers for one Application during one reconcile.
 pub struct Delivery<'a> {
@@ -51,6 +52,8 @@ pub struct Delivery<'a> {
     pub rules: Rules,
     /// What may be delivered at all.
     pub admission: Admission,
+    /// What is recorded of the revision: nothing is applied before that is there.
+    pub(crate) revision: Making<'a>,
     state: Mutex<State>,
     /// Held while trackers are written.
     writing: futures::lock::Mutex<()>,
@@ -92,6 +95,7 @@ impl<'a> Delivery<'a> {
             templates,
             rules,
             admission,
+            revision: records::make_all(world, Vec::new()),
             state,
             writing,
         }
@@ -109,11 +113,11 @@ impl<'a> Delivery<'a> {
         let mut written = Ok(());
         for tracker in unwritten {
             if written.is_ok() {
-                written = self.world.apply(&tracker, "", Apply::FORCED).await.map(drop);
+                written = tracker.write(self.world).await;
             }
             if written.is_err() {
                 // Whoever comes next finds it unwritten, and fails as well.
-                self.state().trackers.unsettle(object::text(&tracker, "/metadata/name"));
+                self.state().trackers.unsettle(&tracker);
             }
         }
         written

@@ -7,7 +7,7 @@ use crate::api::application::AppliedResource;
 use crate::api::names::{annotation, finalizer, is_local, label};
 use crate::api::object;
 use crate::api::{Application, ManagedResource, ResourceTracker, TrackerKind, V1BETA1};
-use crate::world::{Error, ObjectRef, World};
+use crate::world::{Error, ObjectRef, PatchKind, World};
 
 /// One tracker.
 #[derive(Clone, Debug)]
@@ -163,23 +163,24 @@ impl Trackers {
     }
 
     /// Trackers as they are to be written, if they differ from what the cluster has.
-    pub(super) fn unwritten(&mut self) -> Vec<Value> {
-        let mut out = Vec::new();
-        if std::mem::take(&mut self.root.changed) {
-            self.root.exists = true;
-            out.push(self.root.object());
-        }
-        if std::mem::take(&mut self.current.changed) {
-            self.current.exists = true;
-            out.push(self.current.object());
-        }
-        out
+    pub(super) fn unwritten(&mut self) -> Vec<Unwritten> {
+        let own = [&mut self.root, &mut self.current].into_iter();
+        own.filter_map(|it| {
+            let changed = std::mem::take(&mut it.changed);
+            let there = it.exists;
+            it.exists |= changed;
+            changed.then(|| Unwritten { object: it.object(), there })
+        })
+        .collect()
     }
 
-    /// The tracker of this name could not be written.
-    pub(super) fn unsettle(&mut self, name: &str) {
+    /// A tracker could not be written.
+    pub(super) fn unsettle(&mut self, unwritten: &Unwritten) {
         for tracker in [&mut self.current, &mut self.root] {
-            tracker.changed |= tracker.content.metadata.name == name;
+            if tracker.content.metadata.name == object::name(&unwritten.object) {
+                tracker.changed = true;
+                tracker.exists = unwritten.there;
+            }
         }
     }
 
@@ -238,6 +239,39 @@ impl Trackers {
     pub(super) fn existing(&self) -> impl Iterator<Item = &Tracker> {
         let own = [&self.current, &self.root];
         self.history.iter().chain(own).filter(|it| it.exists)
+    }
+}
+
+/// A tracker as it is to be written.
+pub(super) struct Unwritten {
+    object: Value,
+    /// The cluster has one of the name.
+    there: bool,
+}
+
+impl Unwritten {
+    /// Makes it, or changes the one that is there.
+    pub(super) async fn write(&self, world: &dyn World) -> Result<(), Error> {
+        let made =
+            if self.there { self.change(world).await } else { world.create(&self.object).await };
+        match made {
+            // A process that died has made it.
+            Err(Error::Conflict(_)) if !self.there => self.change(world).await,
+            Err(Error::NotFound(_)) if self.there => world.create(&self.object).await,
+            other => other,
+        }
+        .map(drop)
+    }
+
+    async fn change(&self, world: &dyn World) -> Result<Value, Error> {
+        let (meta, spec) = (&self.object["metadata"], &self.object["spec"]);
+        let mut body = json!({
+            "metadata": {"labels": meta["labels"], "annotations": meta["annotations"]},
+            "spec": spec,
+        });
+        // What is not said would stay.
+        body["spec"]["managedResources"] = spec["managedResources"].clone();
+        world.patch(&ObjectRef::of(&self.object, ""), PatchKind::Merge, &body).await
     }
 }
 

@@ -4,12 +4,13 @@
 //! beside it, for their owner takes them along.
 
 use futures::FutureExt;
-use futures::future::Shared;
+use futures::future::{Either, Shared};
 use serde_json::{Value, json};
 
 use super::{Engine, VERSION, place};
 use crate::api::Application;
 use crate::api::names::{annotation, finalizer};
+use crate::records::Making;
 use crate::world::{Call, Error, PatchKind};
 
 /// Begins when it is first waited for, and is done once.
@@ -57,6 +58,22 @@ impl<'a> Adoption<'a> {
             Some(patched) => patched.clone().await.map(drop),
             None => Ok(()),
         }
+    }
+
+    /// As [`Self::end`]; `making` begins beside it, and may take longer.
+    ///
+    /// # Errors
+    /// As the patch failed; always the same.
+    pub(super) async fn end_beside(
+        &self,
+        app: &mut Application,
+        making: &Making<'_>,
+    ) -> Result<(), Error> {
+        let both = futures::future::select(Box::pin(self.wait()), making.clone());
+        if let Either::Right((_, adopted)) = both.await {
+            adopted.await?;
+        }
+        self.end(app).await
     }
 
     /// Waits, and lets `app` be the version that came of it, unless it is a later one already.

@@ -12,6 +12,7 @@ use super::{Engine, Next};
 use crate::api::names::{SCHEMA_KEY, annotation, label};
 use crate::api::object::{self, ObjectMeta, RevisionName};
 use crate::api::{Condition, Definition, DefinitionKind, V1BETA1};
+use crate::records;
 use crate::render::Templates;
 use crate::revision::definition_hash;
 use crate::schema;
@@ -152,7 +153,7 @@ async fn record(
         };
         let Some(live) = engine.world.get(&at).await? else {
             let object = content(kind, definition, &revision);
-            engine.world.apply(&object, "", Apply::FORCED).await?;
+            records::make(engine.world, &object).await?;
             return Ok(revision);
         };
         if named.is_some() || object::text(&live, "/spec/revisionHash") == hash {

@@ -4,7 +4,6 @@
 use serde_json::{Value, json};
 
 use super::Engine;
-use super::adoption::Adoption;
 use super::definitions::waits_for;
 use super::transform::AUTO_REVISION;
 use crate::api::names::{annotation, label};
@@ -16,7 +15,7 @@ use crate::render::{Context, Definitions, Templates, render_component};
 use crate::revision::resources::{self, Entry};
 use crate::revision::{Captured, build, next_name};
 use crate::workflow::actions::rendering;
-use crate::world::{Apply, Error, ObjectRef};
+use crate::world::{Error, ObjectRef};
 
 /// Bytes of rendered resources in one ConfigMap.
 const RESOURCES_LIMIT: usize = 800_000;
@@ -27,6 +26,8 @@ pub(super) struct Revised {
     pub(super) name: String,
     /// It became the latest in this pass.
     pub(super) is_new: bool,
+    /// What it consists of, if that is to be written.
+    pub(super) unwritten: Vec<Value>,
 }
 
 fn at(app: &Application, name: &str) -> ObjectRef {
@@ -55,19 +56,19 @@ fn content(live: Value) -> Option<ApplicationRevisionSpec> {
     serde_json::from_value::<ApplicationRevision>(live).ok().map(|it| it.spec)
 }
 
-/// Finds or records the revision of what is asked for now; `whole` is the Application with the
-/// objects it refers to.
+/// Finds the revision of what is asked for now, or says what is to be written of a new one; `whole` is the
+/// Application with the objects it refers to.
 pub(super) async fn revise(
     engine: &Engine<'_>,
     (app, whole, custom): (&mut Application, &Application, Option<&Value>),
     captured: Captured,
     definitions: &Definitions,
     (steps, trackers): (&[WorkflowStep], &Trackers),
-    adoption: &Adoption<'_>,
 ) -> Result<Revised, Error> {
     if is_latest(engine, app, &captured, trackers).await? {
         let name = app.status.latest_revision.as_ref().map(|it| it.name.clone());
-        return Ok(Revised { name: name.unwrap_or_default(), is_new: false });
+        let unwritten = Vec::new();
+        return Ok(Revised { name: name.unwrap_or_default(), is_new: false, unwritten });
     }
     let (name, number) = next_name(app);
     let revision = build(app, captured, &name);
@@ -75,17 +76,16 @@ pub(super) async fn revise(
     if let Some(earlier) = earlier(engine, app, &name, &hash).await? {
         let name = earlier.name.clone();
         app.status.latest_revision = Some(earlier);
-        return Ok(Revised { name, is_new: true });
+        return Ok(Revised { name, is_new: true, unwritten: Vec::new() });
     }
-    let recorded = record(engine, (whole, custom), &revision, definitions, steps);
-    futures::try_join!(adoption.wait(), recorded)?;
+    let unwritten = record(engine, (whole, custom), &revision, definitions, steps).await?;
     app.status.latest_revision = Some(RevisionName {
         name: name.clone(),
         revision: number,
         revision_hash: hash,
         ..Default::default()
     });
-    Ok(Revised { name, is_new: true })
+    Ok(Revised { name, is_new: true, unwritten })
 }
 
 /// Whether the latest revision says what the Application says now (E-33, 2 to 4). A change of a
@@ -166,14 +166,15 @@ fn number(name: &str) -> i64 {
     name.rsplit_once("-v").and_then(|it| it.1.parse().ok()).unwrap_or(0)
 }
 
-/// Writes a revision and the ConfigMaps of what it renders to.
+/// A revision and the ConfigMaps of what it renders to. The status names it when all of it is there; until
+/// then it is written anew.
 async fn record(
     engine: &Engine<'_>,
     (app, custom): (&Application, Option<&Value>),
     revision: &ApplicationRevision,
     definitions: &Definitions,
     steps: &[WorkflowStep],
-) -> Result<(), Error> {
+) -> Result<Vec<Value>, Error> {
     let name = &revision.metadata.name;
     let mut context = Context::of(app, name);
     context.cluster_version = engine.cluster_version.clone();
@@ -216,14 +217,12 @@ async fn record(
     if let Some(meta) = object["spec"]["application"]["metadata"].as_object_mut() {
         meta.remove("resourceVersion");
     }
-    // The status names it when all of it is there; until then it is written anew.
     let mut all = vec![object];
     for mut map in maps {
         map["metadata"]["ownerReferences"] = owner.clone();
         all.push(map);
     }
-    let writes = all.iter().map(|it| engine.world.apply(it, "", Apply::FORCED));
-    futures::future::try_join_all(writes).await.map(drop)
+    Ok(all)
 }
 
 /// What became of the run, in its revision (E-10).

@@ -14,9 +14,10 @@ use crate::api::names::{annotation, condition, phase};
 use crate::api::policies::BUILT_IN;
 use crate::api::revision::ApplicationRevisionSpec;
 use crate::api::workflow::WorkflowStatus;
-use crate::api::{AppPolicy, Application, DefinitionKind, Workflow};
+use crate::api::{AppPolicy, Application, DefinitionKind, Workflow, WorkflowStep};
 use crate::delivery::{Collected, Delivery, Extent, Rules, Trackers};
 use crate::policy::generator::{self, Steps};
+use crate::records::{self, Making, Thought};
 use crate::render::{Context, Definitions, NoActor, Templates, render_policy};
 use crate::revision::Captured;
 use crate::validate::structure;
@@ -24,7 +25,7 @@ use crate::workflow::round::{Passed, State};
 use crate::workflow::step::Setting;
 use crate::workflow::variables::{Early, Variables};
 use crate::workflow::{Round, round};
-use crate::world::{Apply, Error, ObjectRef};
+use crate::world::{Error, ObjectRef};
 
 /// Before objects that are not healthy are looked at again.
 const UNHEALTHY: Duration = Duration::seconds(5);
@@ -45,6 +46,8 @@ struct Found {
     is_new: bool,
     /// What the run is known by: the published version, or the revision.
     run: String,
+    /// What is to be written of the revision.
+    unwritten: Vec<Value>,
 }
 
 /// Brings an Application closer to what it asks for; its status is changed in place.
@@ -54,7 +57,6 @@ pub(super) async fn deliver(
     live: &Value,
     adoption: &Adoption<'_>,
 ) -> Result<Next, Stop> {
-    let world = engine.world;
     let starting = stop(SYNCED, phase::STARTING, "Failed");
     let scheduled = restart::schedule(engine, app, adoption).await.map_err(starting)?;
     let (early, workflow) = match early::prepare(engine, app, live, adoption).await? {
@@ -66,16 +68,49 @@ pub(super) async fn deliver(
         phase::STARTING,
         "FailedParse",
     ))?;
-    let mut found = find(engine, app, &heard, workflow, adoption).await?;
-    // What is delivered from here on is not collected with the Application.
-    adoption.end(app).await.map_err(starting)?;
+    let before = app.status.clone();
+    let mut found = find(engine, app, &heard, workflow).await?;
+    let revision = records::make_all(engine.world, std::mem::take(&mut found.unwritten));
+    let about = About { live, adoption, custom: heard.custom, scheduled };
+    let done = go_through(engine, app, found, early, about, &revision).await;
+    // Until all of it is there, the status does not name it.
+    if let Err(error) = revision.await {
+        app.status = before;
+        return Err(stop(condition::REVISION, phase::RENDERING, "FailedRevision")(error));
+    }
+    done
+}
+
+/// What a pass is told besides.
+struct About<'a, 'b> {
+    live: &'a Value,
+    adoption: &'a Adoption<'b>,
+    /// What policies say to templates.
+    custom: Option<Value>,
+    /// When the workflow is to run again.
+    scheduled: Option<DateTime<Utc>>,
+}
+
+/// The pass itself; what is written of the revision is written beside it.
+async fn go_through(
+    engine: &Engine<'_>,
+    app: &mut Application,
+    mut found: Found,
+    early: Option<Early>,
+    About { live, adoption, custom, scheduled }: About<'_, '_>,
+    revision: &Making<'_>,
+) -> Result<Next, Stop> {
+    let world = engine.world;
+    let starting = stop(SYNCED, phase::STARTING, "Failed");
+    // What is recorded from here on is not collected with the Application; the revision is.
+    adoption.end_beside(app, revision).await.map_err(starting)?;
     let now = world.now();
     for kind in [condition::PARSED, condition::REVISION] {
         status::set(app, kind, Ok(()), now);
     }
     let mut context = Context::of(app, &found.revision);
     context.cluster_version = engine.cluster_version.clone();
-    context.custom = heard.custom;
+    context.custom = custom;
     let templates = Templates::new(engine.runtime, engine.render_library);
     // What the status tells of this revision is over if another one was delivered after it was written.
     let over = found.trackers.went_on(app.status.observed_generation, &found.revision);
@@ -97,6 +132,7 @@ pub(super) async fn deliver(
         (rules, trackers),
     );
     delivery.admission = engine.settings.admission.clone();
+    delivery.revision = records::clone(revision);
     if fresh {
         let policy = stop(condition::POLICY, phase::GENERATING_POLICY, "FailedApply");
         let done = match custom_policies(&snapshot, &found.definitions, &context, templates) {
@@ -122,9 +158,16 @@ pub(super) async fn deliver(
     let mut variables = variables(engine, app, early.filter(|_| fresh), fresh, finished_before)
         .await
         .map_err(running)?;
+    let parted = stop(condition::REVISION, phase::RENDERING, "FailedRevision");
+    // Steps may read what is recorded of the revision: only those that deliver go ahead of it.
+    let mut steps = found.steps.steps.iter().flat_map(WorkflowStep::with_sub_steps);
+    if !steps.all(WorkflowStep::is_built_in) {
+        revision.clone().await.map_err(parted)?;
+    }
     let passed = pass(engine, app, &found, &delivery, &context, &mut variables).await;
     let just_finished =
         !finished_before && app.status.workflow.as_ref().is_some_and(|it| it.finished);
+    revision.clone().await.map_err(parted)?;
     let ended = just_finished.then_some((&*found.revision, passed.state == State::Succeeded));
     remember(engine, app, &mut variables, ended).await.map_err(running)?;
     let mut wake = passed.wake;
@@ -196,7 +239,6 @@ async fn find(
     app: &mut Application,
     heard: &Transformed,
     workflow: Option<Workflow>,
-    adoption: &Adoption<'_>,
 ) -> Result<Found, Stop> {
     let world = engine.world;
     let parse = stop(condition::PARSED, phase::RENDERING, "FailedParse");
@@ -258,7 +300,6 @@ async fn find(
         captured,
         &definitions,
         (&steps.steps, &trackers),
-        adoption,
     )
     .await
     .map_err(revise)?;
@@ -275,8 +316,8 @@ async fn find(
     }));
     let version = app.annotation(annotation::PUBLISH_VERSION);
     let run = if version.is_empty() { revised.name.clone() } else { version.to_owned() };
-    let (revision, is_new) = (revised.name, revised.is_new);
-    Ok(Found { steps, definitions, rules, trackers, revision, is_new, run })
+    let (revision, is_new, unwritten) = (revised.name, revised.is_new, revised.unwritten);
+    Ok(Found { steps, definitions, rules, trackers, revision, is_new, run, unwritten })
 }
 
 /// Definitions as a revision recorded them.
@@ -311,8 +352,11 @@ fn begin(app: &mut Application, found: &Found, early: Option<&Early>, now: DateT
     let steps = early.map(|it| it.rows.clone()).unwrap_or_default();
     let began = steps.iter().filter_map(|it| it.first_execute_time.clone()).min();
     let now = || Some(now.to_rfc3339_opts(SecondsFormat::Secs, true));
+    let last = app.status.workflow.take();
     app.status.workflow = Some(WorkflowStatus {
         app_revision: found.run.clone(),
+        // Of the Application, whatever runs: it is there.
+        context_backend: last.and_then(|it| it.context_backend),
         mode: format!("{}-{}", found.steps.mode.steps, found.steps.mode.sub_steps),
         start_time: began.or_else(now),
         steps,
@@ -397,8 +441,8 @@ async fn remember(
     let object = variables.is_changed().then(|| stored(app, variables));
     let told = variables.told();
     let stored = async {
-        let Some(object) = &object else { return Ok(()) };
-        engine.world.apply(object, "", Apply::FORCED).await.map(drop)
+        let Some((object, thought)) = &object else { return Ok(()) };
+        records::write(engine.world, object, *thought).await
     };
     let concluded = async {
         let Some((revision, succeeded)) = ended else { return Ok(()) };
@@ -413,22 +457,29 @@ pub(super) async fn store(
     app: &mut Application,
     variables: &mut Variables,
 ) -> Result<(), Error> {
-    let object = stored(app, variables);
-    engine.world.apply(&object, "", Apply::FORCED).await.map(drop)
+    let (object, thought) = stored(app, variables);
+    records::write(engine.world, &object, thought).await
 }
 
-/// The variables' ConfigMap; the status says where they are.
-fn stored(app: &mut Application, variables: &mut Variables) -> Value {
+/// The variables' ConfigMap, and whether the status says that there is one; afterwards it does.
+fn stored(app: &mut Application, variables: &mut Variables) -> (Value, Thought) {
     let start = app.status.workflow.as_ref().and_then(|it| it.start_time.clone());
     let object = variables.config_map(app, &start.unwrap_or_default());
     let name = Variables::config_map_name(&app.metadata.name);
     let reference = json!({
         "apiVersion": "v1", "kind": "ConfigMap", "name": name, "namespace": app.namespace(),
     });
+    let mut thought = Thought::Absent;
     if let Some(workflow) = &mut app.status.workflow {
-        workflow.context_backend = serde_json::from_value(reference).ok();
+        let before = std::mem::replace(
+            &mut workflow.context_backend,
+            serde_json::from_value(reference).ok(),
+        );
+        if before.is_some() {
+            thought = Thought::There;
+        }
     }
-    object
+    (object, thought)
 }
 
 /// One round over the steps.

@@ -9,6 +9,7 @@ use crate::api::object::{self, Condition};
 use crate::api::workflow::{RunStatus, WorkflowRun, WorkflowStatus};
 use crate::api::{Application, DefinitionKind, V1ALPHA1, Workflow, WorkflowSpec};
 use crate::policy::generator;
+use crate::records::{self, Thought};
 use crate::workflow::actions::{Applied, Host};
 use crate::workflow::round::State;
 use crate::workflow::step::Setting;
@@ -143,7 +144,9 @@ async fn advance(
     if variables.is_changed() {
         let start = workflow.start_time.clone().unwrap_or_default();
         let object = variables.config_map_of(&name, &namespace, self::owner(run), &start);
-        world.apply(&object, "", Apply::FORCED).await?;
+        let known = workflow.context_backend.is_some();
+        let thought = if known { Thought::There } else { Thought::Absent };
+        records::write(world, &object, thought).await?;
         workflow.context_backend = serde_json::from_value(json!({
             "apiVersion": "v1", "kind": "ConfigMap", "name": store, "namespace": namespace,
         }))

@@ -145,6 +145,16 @@ impl World for Cluster {
         Box::pin(async move { self.change(&ObjectRef::of(object, cluster), object) })
     }
 
+    fn create<'a>(&'a self, object: &'a Value) -> Call<'a, Value> {
+        Box::pin(async move {
+            let at = ObjectRef::of(object, "");
+            if self.state().objects.contains_key(&key(&at)) {
+                return Err(Error::Conflict(format!("{} already exists", at.name)));
+            }
+            self.change(&at, object)
+        })
+    }
+
     fn replace<'a>(&'a self, object: &'a Value, cluster: &'a str) -> Call<'a, Value> {
         Box::pin(async move {
             let at = ObjectRef::of(object, cluster);

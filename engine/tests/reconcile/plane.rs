@@ -173,6 +173,16 @@ impl Plane {
         panic!("it waits for what never comes");
     }
 
+    /// Of two changes of trackers that are under way, the second arrives first.
+    fn turns(&self, kind: &str) -> usize {
+        if kind != "ResourceTracker" {
+            return 0;
+        }
+        let state = &mut self.state();
+        state.tracker_writes += 1;
+        8 * (state.tracker_writes % 2)
+    }
+
     fn call<'a, T: Send + 'a>(
         &'a self,
         verb: &'static str,
@@ -369,16 +379,7 @@ impl World for Plane {
     fn apply<'a>(&'a self, object: &'a Value, cluster: &'a str, how: Apply) -> Call<'a, Value> {
         let mut object = object.clone();
         object.as_object_mut().expect("an object").remove("status");
-        // Of two writes of trackers that are under way, the second arrives first.
-        let turns = match object["kind"] == "ResourceTracker" {
-            true => {
-                let state = &mut self.state();
-                state.tracker_writes += 1;
-                8 * (state.tracker_writes % 2)
-            }
-            false => 0,
-        };
-        let written = self.call("apply", ObjectRef::of(&object, cluster), move |state, at| {
+        self.call("apply", ObjectRef::of(&object, cluster), move |state, at| {
             if how.only_new && state.objects.contains_key(&key(at)) {
                 return Err(Error::Conflict("the object has been modified".into()));
             }
@@ -389,10 +390,17 @@ impl World for Plane {
                 }
                 json_patch::merge(live, &object);
             }))
-        });
-        Box::pin(async move {
-            Later(turns).await;
-            written.await
+        })
+    }
+
+    fn create<'a>(&'a self, object: &'a Value) -> Call<'a, Value> {
+        let mut object = object.clone();
+        object.as_object_mut().expect("an object").remove("status");
+        self.call("create", ObjectRef::of(&object, ""), move |state, at| {
+            if state.objects.contains_key(&key(at)) {
+                return Err(Error::Conflict(format!("{} {} already exists", at.kind, at.name)));
+            }
+            Ok(state.change(at, |live| *live = object))
         })
     }
 
@@ -401,7 +409,9 @@ impl World for Plane {
             let Some(live) = state.objects.get(&key(at)) else {
                 return Err(Error::NotFound(format!("{} {} not found", at.kind, at.name)));
             };
-            if live["metadata"]["resourceVersion"] != object["metadata"]["resourceVersion"] {
+            let wanted = &object["metadata"]["resourceVersion"];
+            let any = at.kind == "ConfigMap" && wanted.is_null();
+            if !any && live["metadata"]["resourceVersion"] != *wanted {
                 return Err(Error::Conflict("the object has been modified".into()));
             }
             let meta = live["metadata"].clone();
@@ -420,9 +430,15 @@ impl World for Plane {
 
     fn patch<'a>(&'a self, at: &'a ObjectRef, kind: PatchKind, body: &'a Value) -> Call<'a, Value> {
         assert_eq!(kind, PatchKind::Merge);
-        self.call("patch", at.clone(), move |state, at| match state.objects.get(&key(at)) {
-            None => Err(Error::NotFound(format!("{} {} not found", at.kind, at.name))),
-            Some(_) => Ok(state.change(at, |live| json_patch::merge(live, body))),
+        let turns = self.turns(&at.kind);
+        let written =
+            self.call("patch", at.clone(), move |state, at| match state.objects.get(&key(at)) {
+                None => Err(Error::NotFound(format!("{} {} not found", at.kind, at.name))),
+                Some(_) => Ok(state.change(at, |live| json_patch::merge(live, body))),
+            });
+        Box::pin(async move {
+            Later(turns).await;
+            written.await
         })
     }
 
