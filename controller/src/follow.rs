@@ -9,7 +9,7 @@ use kube::api::WatchEvent;
 use serde_json::Value;
 
 use crate::kinds::Resource;
-use crate::rest::{self, ActAs};
+use crate::rest::{self, ActAs, Answer};
 
 /// How long one watch lasts: less than a client waits for an answer.
 const LASTS: &str = "290";
@@ -86,15 +86,15 @@ impl Followed<'_> {
             let path = rest::with_query(path, "resourceVersion", &version);
             let request = Request::get(path).body(Vec::new());
             let request = request.map_err(kube::Error::HttpError)?;
-            let stream = self.client.request_events::<Value>(request).await?;
+            let stream = self.client.request_events::<Answer>(request).await?;
             futures::pin_mut!(stream);
             while let Some(event) = stream.next().await {
                 let object = match event {
-                    Ok(WatchEvent::Added(it) | WatchEvent::Modified(it)) => {
+                    Ok(WatchEvent::Added(Answer(it)) | WatchEvent::Modified(Answer(it))) => {
                         sink.sees(&it);
                         it
                     }
-                    Ok(WatchEvent::Deleted(it)) => {
+                    Ok(WatchEvent::Deleted(Answer(it))) => {
                         sink.sees_gone(&it);
                         it
                     }

@@ -9,6 +9,7 @@
 //! 1. No key is worked on twice at once. (queue tests)
 //! 2. Nothing here decides what the engine decides.
 //! 3. What a watch has shown is not asked for again. (mirror tests)
+//! 4. What came to nothing is not run again while it would read the same. (calm tests)
 //!
 //! Start at `run`, then `world`.
 #![forbid(unsafe_code)]
@@ -26,6 +27,7 @@ pub mod git; // repositories, by the program git
 pub mod packages; // Package objects
 pub mod outside; // web and mail servers
 pub mod mirror; // what watches have shown
+mod calm; // reconciles that came to nothing
 mod recorder; // events, told in the background
 pub mod world; // the engine's World on a Kubernetes API
 mod follow; // objects of a kind, listed and watched

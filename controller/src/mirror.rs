@@ -5,35 +5,42 @@
 //! 2. An older version never takes the place of a newer one.
 //! 3. Answers to writes may come later than what a watch tells of them: an object that is not here and is
 //!    no newer than what the watch has reached was deleted since.
-//! 4. Objects are kept as texts without `managedFields`: a tenth of the memory of trees, for a parse
-//!    in place of a copy when one is read.
+//! 4. Objects are kept as texts: a tenth of the memory of trees, for a parse in place of a copy when
+//!    one is read.
+//! 5. What belongs to one Application is found without a look at what belongs to the others.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use lateen_engine::api::names::label;
 use lateen_engine::world::ObjectRef;
-use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 /// `apiVersion` and `kind`.
 type Kind = (String, String);
 
-/// Objects by namespace and name.
-type Objects = HashMap<(String, String), Known>;
+/// Namespace and name.
+type Place = (String, String);
 
 /// An object as it was seen last.
 struct Known {
     version: u64,
-    labels: Value,
+    echo: Echo,
+    /// `,a=b,c=d,`: neither names nor values have commas in them.
+    labels: Box<str>,
     /// JSON.
     text: Box<[u8]>,
 }
 
 impl Known {
     fn of(object: &Value) -> Known {
-        let labels = object["metadata"]["labels"].clone();
-        let text = serde_json::to_vec(&Kept(object)).unwrap_or_default();
-        Known { version: version(object), labels, text: text.into() }
+        let mut labels = String::from(",");
+        for (name, value) in object["metadata"]["labels"].as_object().into_iter().flatten() {
+            labels.extend([name, "=", value.as_str().unwrap_or_default(), ","]);
+        }
+        let text = serde_json::to_vec(object).unwrap_or_default();
+        let (version, labels) = (version(object), labels.into());
+        Known { version, echo: Echo::News, labels, text: text.into() }
     }
 
     /// Whether `object` is a later version; where versions are no numbers, everything is.
@@ -46,45 +53,88 @@ impl Known {
     fn object(&self) -> Option<Value> {
         serde_json::from_slice(&self.text).ok()
     }
-}
 
-/// What of an object is kept: all but who owns which field, often half of it and never read from here.
-struct Kept<'a>(&'a Value);
+    /// The Application it names.
+    fn application(&self) -> Option<&str> {
+        let all = self.labels.split(',');
+        all.filter_map(|it| it.split_once('=')).find(|it| it.0 == label::APP_NAME).map(|it| it.1)
+    }
 
-impl Serialize for Kept<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let fields = self.0.as_object().into_iter().flatten();
-        to.collect_map(fields.map(|(name, value)| match name.as_str() {
-            "metadata" => (name, Part::Metadata(value)),
-            _ => (name, Part::Whole(value)),
-        }))
+    /// Has all labels of a selector, `a=b,c`.
+    fn is_selected(&self, selector: &str) -> bool {
+        selector.split(',').filter(|it| !it.is_empty()).all(|it| match it.contains('=') {
+            true => self.labels.contains(&format!(",{it},")),
+            false => self.labels.contains(&format!(",{it}=")),
+        })
     }
 }
 
-enum Part<'a> {
-    Whole(&'a Value),
-    Metadata(&'a Value),
-}
-
-impl Serialize for Part<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Part::Whole(value) => value.serialize(to),
-            Part::Metadata(value) => {
-                let fields = value.as_object().into_iter().flatten();
-                to.collect_map(fields.filter(|(name, _)| *name != "managedFields"))
-            }
-        }
-    }
+/// What the watch tells of a write that was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Echo {
+    /// Somebody else than the writer is to hear of it.
+    News,
+    /// What its only reader has written.
+    Expected,
 }
 
 /// What is known of one kind.
 #[derive(Default)]
 struct Store {
-    objects: Objects,
+    objects: HashMap<Place, Known>,
+    /// Those that name an Application, by its name.
+    of_application: HashMap<Box<str>, Vec<Place>>,
     coverage: Coverage,
     /// The newest version that the watch has told of.
     reached: u64,
+}
+
+impl Store {
+    fn put(&mut self, place: Place, known: Known) {
+        let name = known.application().map(Box::from);
+        match self.objects.insert(place.clone(), known) {
+            Some(old) if old.application() == name.as_deref() => return,
+            Some(old) => self.unlist(&place, &old),
+            None => {}
+        }
+        if let Some(name) = name {
+            self.of_application.entry(name).or_default().push(place);
+        }
+    }
+
+    fn remove(&mut self, place: &Place) {
+        if let Some(old) = self.objects.remove(place) {
+            self.unlist(place, &old);
+        }
+    }
+
+    fn unlist(&mut self, place: &Place, old: &Known) {
+        let Some(name) = old.application() else { return };
+        if let Some(places) = self.of_application.get_mut(name) {
+            places.retain(|it| it != place);
+            if places.is_empty() {
+                self.of_application.remove(name);
+            }
+        }
+    }
+
+    /// Those in a namespace (all if empty) with all labels of a selector, in no order.
+    fn selected<'a>(
+        &'a self,
+        namespace: &'a str,
+        selector: &'a str,
+    ) -> impl Iterator<Item = &'a Known> {
+        let application =
+            selector.split(',').find_map(|it| it.strip_prefix(label::APP_NAME)?.strip_prefix('='));
+        let listed =
+            application.map(|it| self.of_application.get(it).map_or(&[][..], Vec::as_slice));
+        let some = listed.into_iter().flatten().filter_map(|it| Some((it, self.objects.get(it)?)));
+        let all = self.objects.iter().filter(move |_| application.is_none());
+        some.chain(all)
+            .filter(move |(place, _)| namespace.is_empty() || place.0 == namespace)
+            .map(|it| it.1)
+            .filter(move |it| it.is_selected(selector))
+    }
 }
 
 /// Which objects of a kind a watch shows.
@@ -114,9 +164,9 @@ impl Mirror {
 
     /// A watch starts with a list.
     pub fn start(&self, api_version: &str, kind: &str, list: &Value, coverage: Coverage) {
-        let mut store = Store { objects: Objects::new(), coverage, reached: version(list) };
+        let mut store = Store { coverage, reached: version(list), ..Store::default() };
         for object in list["items"].as_array().into_iter().flatten() {
-            store.objects.insert(key(object), Known::of(&typed(object, api_version, kind)));
+            store.put(key(object), Known::of(&typed(object, api_version, kind)));
         }
         self.write().insert((api_version.to_owned(), kind.to_owned()), store);
     }
@@ -126,14 +176,20 @@ impl Mirror {
         self.write().remove(&(api_version.to_owned(), kind.to_owned()));
     }
 
-    /// A watch told of an object.
-    pub fn saw(&self, object: &Value) {
+    /// A watch told of an object; false if that is the expected echo of a write.
+    pub fn saw(&self, object: &Value) -> bool {
         let mut kinds = self.write();
-        let Some(store) = kinds.get_mut(&kind(object)) else { return };
+        let Some(store) = kinds.get_mut(&kind(object)) else { return true };
         store.reached = store.reached.max(version(object));
         let key = key(object);
-        if store.objects.get(&key).is_none_or(|old| old.precedes(object)) {
-            store.objects.insert(key, Known::of(object));
+        match store.objects.get(&key) {
+            Some(old) if !old.precedes(object) => {
+                old.version != version(object) || old.echo == Echo::News
+            }
+            _ => {
+                store.put(key, Known::of(object));
+                true
+            }
         }
     }
 
@@ -142,11 +198,11 @@ impl Mirror {
         let mut kinds = self.write();
         let Some(store) = kinds.get_mut(&kind(object)) else { return };
         store.reached = store.reached.max(version(object));
-        store.objects.remove(&key(object));
+        store.remove(&key(object));
     }
 
     /// A write was answered with this. Only watched kinds are kept.
-    pub fn answered(&self, object: &Value) {
+    pub fn answered(&self, object: &Value, echo: Echo) {
         let mut kinds = self.write();
         let Some(store) = kinds.get_mut(&kind(object)) else { return };
         let key = key(object);
@@ -155,7 +211,7 @@ impl Mirror {
             None => store.reached < version(object),
         };
         if newer {
-            store.objects.insert(key, Known::of(object));
+            store.put(key, Known { echo, ..Known::of(object) });
         }
     }
 
@@ -163,7 +219,7 @@ impl Mirror {
     pub fn lost(&self, at: &ObjectRef) {
         let mut kinds = self.write();
         if let Some(store) = kinds.get_mut(&(at.api_version.clone(), at.kind.clone())) {
-            store.objects.remove(&(at.namespace.clone(), at.name.clone()));
+            store.remove(&(at.namespace.clone(), at.name.clone()));
         }
     }
 
@@ -186,18 +242,27 @@ impl Mirror {
     pub fn list(&self, of: &ObjectRef, labels: &str) -> Option<Vec<Value>> {
         let kinds = self.read();
         let store = kinds.get(&(of.api_version.clone(), of.kind.clone()))?;
-        if store.coverage == Coverage::Part {
-            return None;
-        }
-        let wanted = |own: &Value| {
-            labels.split(',').filter(|it| !it.is_empty()).all(|it| match it.split_once('=') {
-                Some((name, value)) => own[name] == value,
-                None => own.get(it).is_some(),
-            })
-        };
-        let inside = |namespace: &str| of.namespace.is_empty() || of.namespace == namespace;
-        let found = store.objects.iter().filter(|(key, it)| inside(&key.0) && wanted(&it.labels));
-        Some(found.filter_map(|it| it.1.object()).collect())
+        (store.coverage == Coverage::Whole)
+            .then(|| store.selected(&of.namespace, labels).filter_map(Known::object).collect())
+    }
+
+    /// The version in which [`Self::get`] gives an object; 0 if it is not here.
+    pub fn version_of(&self, at: &ObjectRef) -> u64 {
+        let kinds = self.read();
+        let store = kinds.get(&(at.api_version.clone(), at.kind.clone()));
+        let found = store.and_then(|it| it.objects.get(&(at.namespace.clone(), at.name.clone())));
+        found.map_or(0, |it| it.version)
+    }
+
+    /// What tells one answer of [`Self::list`] from every other; `None` if there is none.
+    pub fn versions_of(&self, of: &ObjectRef, labels: &str) -> Option<Vec<u64>> {
+        let kinds = self.read();
+        let store = kinds.get(&(of.api_version.clone(), of.kind.clone()))?;
+        let mut all: Vec<u64> =
+            store.selected(&of.namespace, labels).map(|it| it.version).collect();
+        // No two objects of a kind have the same.
+        all.sort_unstable();
+        (store.coverage == Coverage::Whole).then_some(all)
     }
 }
 
@@ -210,7 +275,7 @@ fn kind(object: &Value) -> Kind {
 }
 
 /// Namespace and name.
-pub(crate) fn key(object: &Value) -> (String, String) {
+pub(crate) fn key(object: &Value) -> Place {
     (text(object, "/metadata/namespace").to_owned(), text(object, "/metadata/name").to_owned())
 }
 
@@ -223,7 +288,7 @@ fn typed(object: &Value, api_version: &str, kind: &str) -> Value {
 }
 
 /// Versions are numbers that grow (KEP-5504); one that is none counts as the newest.
-fn version(object: &Value) -> u64 {
+pub(crate) fn version(object: &Value) -> u64 {
     text(object, "/metadata/resourceVersion").parse().unwrap_or(u64::MAX)
 }
 
@@ -266,14 +331,54 @@ mod tests {
         let list = json!({"metadata": {"resourceVersion": "5"}, "items": [object("a", 3, "x")]});
         mirror.start("v1", "ConfigMap", &list, Coverage::Whole);
         mirror.saw_gone(&object("a", 7, "x"));
-        mirror.answered(&object("a", 7, "x"));
+        mirror.answered(&object("a", 7, "x"), Echo::News);
         assert!(mirror.lacks(&at("a")), "it went with the last finalizer that was taken off");
-        mirror.answered(&object("b", 4, "x"));
+        mirror.answered(&object("b", 4, "x"), Echo::News);
         assert!(mirror.lacks(&at("b")), "the list was made after it went");
-        mirror.answered(&object("c", 8, "x"));
+        mirror.answered(&object("c", 8, "x"), Echo::News);
         assert!(mirror.get(&at("c")).is_some(), "the watch will tell of it");
         mirror.saw_gone(&object("c", 9, "x"));
         assert!(mirror.lacks(&at("c")));
+    }
+
+    #[test]
+    fn what_its_writer_expects_is_no_news() {
+        let mirror = Mirror::default();
+        let list = json!({"metadata": {"resourceVersion": "5"}});
+        mirror.start("v1", "ConfigMap", &list, Coverage::Whole);
+        mirror.answered(&object("a", 6, "x"), Echo::Expected);
+        mirror.answered(&object("b", 7, "x"), Echo::News);
+        assert!(!mirror.saw(&object("a", 6, "x")));
+        assert!(mirror.saw(&object("b", 7, "x")), "somebody else is to hear of it");
+        assert!(mirror.saw(&object("a", 8, "x")), "somebody else wrote it");
+        mirror.answered(&object("a", 8, "x"), Echo::Expected);
+        assert!(mirror.saw(&object("a", 8, "x")), "the answer came later than the watch");
+    }
+
+    #[test]
+    fn what_belongs_to_an_application_is_found() {
+        let mirror = Mirror::default();
+        let of = |name: &str, version: u64, app: &str| {
+            let mut object = object(name, version, "x");
+            object["metadata"]["labels"] = json!({(label::APP_NAME): app});
+            object
+        };
+        let list = json!({"metadata": {"resourceVersion": "5"}, "items": [of("a", 3, "web")]});
+        mirror.start("v1", "ConfigMap", &list, Coverage::Whole);
+        mirror.saw(&of("b", 6, "shop"));
+        mirror.saw(&of("c", 7, "web"));
+        let names = |app: &str| {
+            let found = mirror.list(&at(""), &format!("{}={app}", label::APP_NAME)).unwrap();
+            let mut names: Vec<String> = found.iter().map(|it| key(it).1).collect();
+            names.sort();
+            names.concat()
+        };
+        assert_eq!((names("web").as_str(), names("shop").as_str()), ("ac", "b"));
+        mirror.saw(&of("c", 8, "shop"));
+        mirror.saw_gone(&of("a", 9, "web"));
+        assert_eq!((names("web").as_str(), names("shop").as_str()), ("", "bc"));
+        mirror.lost(&at("b"));
+        assert_eq!(names("shop"), "c");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Events are told in the background, in order: no reconcile waits for them, and what cannot be
-//! told is no reason to stop.
+//! Events are told in the background, in order and a little later: no reconcile waits for them, nor its
+//! requests behind theirs, and what cannot be told is no reason to stop.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,6 +8,7 @@ use http::Method;
 use kube::Client;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 use crate::observe::{Metrics, Request};
 use crate::rest::{self, ActAs, Body};
@@ -15,11 +16,15 @@ use crate::rest::{self, ActAs, Body};
 /// Events that may wait; what comes on top is dropped.
 const WAITING: usize = 4_096;
 
+/// How long events let requests go ahead.
+const LATER: Duration = Duration::from_millis(100);
+
 /// How long the last events may take when the process ends.
 const LAST: Duration = Duration::from_secs(5);
 
 enum Told {
-    Event(Box<Value>),
+    /// Since when it waits.
+    Event(Box<Value>, Instant),
     /// Everything before has been sent.
     End(oneshot::Sender<()>),
 }
@@ -40,7 +45,7 @@ impl Recorder {
 
     /// Tells an event soon.
     pub(crate) fn tell(&self, event: Value) {
-        if self.queue.try_send(Told::Event(Box::new(event))).is_err() {
+        if self.queue.try_send(Told::Event(Box::new(event), Instant::now())).is_err() {
             tracing::debug!("event dropped: too many wait");
         }
     }
@@ -59,7 +64,10 @@ impl Recorder {
 async fn send(client: Client, metrics: Arc<Metrics>, mut waiting: mpsc::Receiver<Told>) {
     while let Some(told) = waiting.recv().await {
         let event = match told {
-            Told::Event(event) => event,
+            Told::Event(event, since) => {
+                tokio::time::sleep_until(since + LATER).await;
+                event
+            }
             Told::End(done) => {
                 // Who asked may have gone.
                 let _ = done.send(());

@@ -6,7 +6,8 @@ use http::request::Builder;
 use http::{Method, Request};
 use kube::Client;
 use kube::core::Status;
-use serde_json::Value;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::{Map, Value};
 
 use crate::kinds::Resource;
 
@@ -177,6 +178,64 @@ fn request(
     request.body(bytes).map_err(|error| Error::Answer(error.to_string()))
 }
 
+/// An object or a list as servers send them, without who owns which field: often half of it, and nobody
+/// here asks.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer(pub(crate) Value);
+
+impl<'de> Deserialize<'de> for Answer {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(Part::Top).map(Self)
+    }
+}
+
+/// What of an answer is read.
+#[derive(Clone, Copy)]
+enum Part {
+    Top,
+    Metadata,
+}
+
+impl<'de> Visitor<'de> for Part {
+    type Value = Value;
+
+    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("an object")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some(name) = from.next_key::<String>()? {
+            let value = match (self, name.as_str()) {
+                (Part::Metadata, "managedFields") => {
+                    from.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+                (Part::Top, "metadata") => from.next_value_seed(Part::Metadata)?,
+                (Part::Top, "items") => {
+                    let items: Option<Vec<Answer>> = from.next_value()?;
+                    items.map_or(Value::Null, |all| all.into_iter().map(|it| it.0).collect())
+                }
+                _ => from.next_value()?,
+            };
+            map.insert(name, value);
+        }
+        Ok(Value::Object(map))
+    }
+}
+
+impl<'de> serde::de::DeserializeSeed<'de> for Part {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
 /// Sends `body` (if any) and parses the answer.
 ///
 /// # Errors
@@ -188,7 +247,8 @@ pub async fn send(
     body: Option<(Body, &Value)>,
     identity: &ActAs,
 ) -> Result<Value, Error> {
-    Ok(client.request(request(method, path, body, identity)?).await?)
+    let answer: Answer = client.request(request(method, path, body, identity)?).await?;
+    Ok(answer.0)
 }
 
 /// The same where nobody wants the answer: it is read, but not parsed.
@@ -228,6 +288,18 @@ pub async fn get(client: &Client, path: &str, identity: &ActAs) -> Result<Option
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_owns_which_field_is_left_out() {
+        let read = |text: &str| serde_json::from_str::<Answer>(text).unwrap().0.to_string();
+        let object = r#"{"kind":"Cup","metadata":{"managedFields":[{"f:a":{}}],"name":"a"},"spec":{"managedFields":1.5}}"#;
+        let kept = r#"{"kind":"Cup","metadata":{"name":"a"},"spec":{"managedFields":1.5}}"#;
+        assert_eq!(read(object), kept);
+        let list =
+            |item: &str| format!(r#"{{"metadata":{{"resourceVersion":"7"}},"items":[{item}]}}"#);
+        assert_eq!(read(&list(object)), list(kept));
+        assert_eq!(read(r#"{"metadata":null,"items":null}"#), r#"{"metadata":null,"items":null}"#);
+    }
 
     #[test]
     fn paths_follow_group_scope_and_name() {

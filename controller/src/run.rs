@@ -8,7 +8,7 @@ use chrono::Utc;
 use cue_session::{Package, Runtime, Source};
 use kube::Client;
 use lateen_engine::api::DefinitionKind;
-use lateen_engine::reconcile::{Engine, reconcile, reconcile_definition, reconcile_run};
+use lateen_engine::reconcile::{Engine, Next, reconcile, reconcile_definition, reconcile_run};
 use lateen_engine::render::{ClusterVersion, Library};
 use lateen_engine::settings::Settings;
 use lateen_engine::world::Service;
@@ -16,6 +16,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use crate::calm::{Calm, Notes};
 use crate::clusters;
 use crate::git::Trust;
 use crate::observe::Metrics;
@@ -68,6 +69,8 @@ pub(crate) struct Shared {
     runtime: Arc<dyn Runtime>,
     libraries: RwLock<Arc<Libraries>>,
     pub(crate) queue: Queue<Key>,
+    /// Applications that nothing is to be done for.
+    pub(crate) calm: Calm<Key>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) options: Options,
     cluster_version: ClusterVersion,
@@ -78,6 +81,7 @@ impl Shared {
     pub(crate) fn take(&self, libraries: Libraries, services: HashMap<String, Service>) {
         *self.libraries.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(libraries);
         self.world.ask_of(services);
+        self.calm.forget_all();
     }
 
     fn libraries(&self) -> Arc<Libraries> {
@@ -129,6 +133,7 @@ pub async fn run(
         runtime,
         libraries: RwLock::new(Arc::new(Libraries::with(&imports))),
         queue: Queue::default(),
+        calm: Calm::default(),
         metrics,
         options,
     });
@@ -166,10 +171,19 @@ async fn work(shared: Arc<Shared>) {
 }
 
 async fn one(shared: &Shared, key: &Key) -> Option<Duration> {
+    let mirror = shared.world.mirror();
+    if shared.calm.holds(key, mirror) {
+        return Some(shared.options.resync);
+    }
+    let (epoch, notes) = (shared.calm.epoch(), Arc::new(Notes::begin()));
     let libraries = shared.libraries();
+    let world = match key.0 {
+        Subject::Application => shared.world.for_turn(key.clone(), notes.clone()),
+        Subject::Run | Subject::Definition(_) => shared.world.clone(),
+    };
     let engine = Engine {
-        world: &shared.world,
-        objects: &shared.world,
+        world: &world,
+        objects: &world,
         runtime: &*shared.runtime,
         render_library: &libraries.render,
         step_library: &libraries.step,
@@ -181,6 +195,12 @@ async fn one(shared: &Shared, key: &Key) -> Option<Duration> {
         Subject::Run => reconcile_run(&engine, &key.1, &key.2).await,
         Subject::Definition(kind) => reconcile_definition(&engine, kind, &key.1, &key.2).await,
     };
+    match &result {
+        Ok(Next { wake: None }) if key.0 == Subject::Application => {
+            shared.calm.settle(key, epoch, &notes);
+        }
+        Ok(_) | Err(_) => shared.calm.forget(key),
+    }
     match result {
         Ok(next) => {
             tracing::debug!(wake = ?next.wake, "reconciled");

@@ -4,6 +4,7 @@
 //! made, Package objects, Secrets of clusters. Of every cluster that is joined: what Applications made.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -78,6 +79,12 @@ fn itself(subject: Subject, object: &Value) -> Option<Key> {
     Some((subject, meta["namespace"].as_str()?.to_owned(), meta["name"].as_str()?.to_owned()))
 }
 
+/// The Application that hears of a change of an object because it made it. What happens to itself an
+/// Application always hears.
+pub(crate) fn maker(object: &Value) -> Option<Key> {
+    owner(Subject::Application, object).filter(|_| object["kind"] != "Application")
+}
+
 async fn owned(shared: Arc<Shared>, resource: Resource, subject: Subject) {
     let (name, _) = labels_of(subject);
     follow(&shared, &resource, name, |object| owner(subject, object)).await;
@@ -122,25 +129,25 @@ async fn follow(
     Followed { client: &shared.client, resource, namespace, selector }.follow(&mut keys).await;
 }
 
-/// Enqueues the keys of what changed. The status a reconcile writes comes back here too: an
-/// Application whose generation and control fields did not change is not enqueued again.
+/// Enqueues the keys of what changed. What a reconcile writes comes back here too: objects are no news to
+/// the Application that wrote them, nor is what changes neither generation nor control fields of itself.
 struct Keys<'a, F> {
     shared: &'a Shared,
     resource: &'a Resource,
     coverage: Coverage,
     mirrored: bool,
     key: F,
-    seen: HashMap<Key, String>,
+    /// Fingerprints, hashed.
+    seen: HashMap<Key, u64>,
 }
 
 impl<F: Fn(&Value) -> Option<Key>> Keys<'_, F> {
-    fn changed(&mut self, object: &Value) {
-        let Some(key) = (self.key)(object) else { return };
-        let print = fingerprint(&self.resource.kind, object);
-        if self.seen.get(&key) != Some(&print) {
-            self.seen.insert(key.clone(), print);
-            self.shared.queue.add(key);
-        }
+    /// Whether it differs from what was seen before.
+    fn differs(&mut self, key: &Key, object: &Value) -> bool {
+        let mut hasher = DefaultHasher::new();
+        fingerprint(&self.resource.kind, object).hash(&mut hasher);
+        let print = hasher.finish();
+        self.seen.insert(key.clone(), print) != Some(print)
     }
 }
 
@@ -152,7 +159,7 @@ impl<F: Fn(&Value) -> Option<Key> + Send> Sink for Keys<'_, F> {
         }
         for (index, item) in list["items"].as_array().into_iter().flatten().enumerate() {
             let Some(key) = (self.key)(item) else { continue };
-            self.seen.insert(key.clone(), fingerprint(&self.resource.kind, item));
+            self.differs(&key, item);
             match key.0 {
                 // There are many, and nothing waits for what was there before.
                 Subject::Definition(_) => {
@@ -167,17 +174,20 @@ impl<F: Fn(&Value) -> Option<Key> + Send> Sink for Keys<'_, F> {
     }
 
     fn sees(&mut self, object: &Value) {
-        if self.mirrored {
-            self.shared.world.mirror().saw(object);
+        let news = !self.mirrored || self.shared.world.mirror().saw(object);
+        let Some(key) = (self.key)(object) else { return };
+        if self.differs(&key, object) && news {
+            self.shared.queue.add(key);
         }
-        self.changed(object);
     }
 
     fn sees_gone(&mut self, object: &Value) {
         if self.mirrored {
             self.shared.world.mirror().saw_gone(object);
         }
-        self.changed(object);
+        let Some(key) = (self.key)(object) else { return };
+        self.seen.remove(&key);
+        self.shared.queue.add(key);
     }
 
     fn breaks(&mut self) {

@@ -16,13 +16,16 @@ use lateen_engine::world::{
 };
 use serde_json::{Value, json};
 
+use crate::calm::Notes;
 use crate::clusters::{Clusters, Member};
 use crate::git;
-use crate::mirror::Mirror;
+use crate::mirror::{Echo, Mirror};
 use crate::observe::{Metrics, Request};
 use crate::outside::Outside;
 use crate::recorder::Recorder;
 use crate::rest::{self, ActAs, Body};
+use crate::run::Key;
+use crate::watched;
 
 /// Field manager of everything the engine writes.
 pub const MANAGER: &str = "lateen";
@@ -41,6 +44,8 @@ pub struct KubeWorld {
     outside: Arc<Outside>,
     mirror: Arc<Mirror>,
     recorder: Recorder,
+    /// Of the reconcile that this world is for, if it is for one.
+    turn: Option<Turn>,
     /// Where repositories may be.
     trust: git::Trust,
     /// Providers that only Package objects know.
@@ -53,13 +58,26 @@ impl KubeWorld {
         let (identity, outside, mirror) = Default::default();
         let recorder = Recorder::start(client.clone(), metrics.clone());
         let clusters = Arc::new(Clusters::new(client));
-        let (trust, services) = Default::default();
-        Self { clusters, identity, metrics, outside, mirror, recorder, trust, services }
+        let (trust, services, turn) = Default::default();
+        Self { clusters, identity, metrics, outside, mirror, recorder, turn, trust, services }
     }
 
     /// Repositories may be elsewhere: in folders of this machine not where others say what is fetched.
     pub fn trusting(self, trust: git::Trust) -> Self {
         Self { trust, ..self }
+    }
+
+    /// The same for one reconcile: `notes` take down what it reads, and what it writes of its own is no
+    /// reason for another.
+    pub(crate) fn for_turn(&self, key: Key, notes: Arc<Notes>) -> Self {
+        Self { turn: Some(Turn { key, notes }), ..self.clone() }
+    }
+
+    /// More is done than read what watches show.
+    fn acts(&self) {
+        if let Some(turn) = &self.turn {
+            turn.notes.spoil();
+        }
     }
 
     /// Providers that Package objects declare, in place of those declared before.
@@ -109,6 +127,7 @@ impl KubeWorld {
         to: &Target,
         body: Option<(Body, &Value)>,
     ) -> Result<Value, Error> {
+        self.acts();
         let Target { member, path } = to;
         self.metrics.requests.get_or_create(&Request::of(method.as_str(), path)).inc();
         let writes = method != Method::GET;
@@ -119,10 +138,22 @@ impl KubeWorld {
         tracing::trace!(%method, path, took = ?started.elapsed(), "request");
         let answer = answer.map_err(classify)?;
         if writes && member.is_own() {
-            self.mirror.answered(&answer);
+            let own = |it: &Turn| watched::maker(&answer).as_ref() == Some(&it.key);
+            let echo = match self.turn.as_ref().is_some_and(own) {
+                true => Echo::Expected,
+                false => Echo::News,
+            };
+            self.mirror.answered(&answer, echo);
         }
         Ok(answer)
     }
+}
+
+/// A reconcile.
+#[derive(Clone)]
+struct Turn {
+    key: Key,
+    notes: Arc<Notes>,
 }
 
 /// Where a request goes.
@@ -166,12 +197,18 @@ impl World for KubeWorld {
         Box::pin(async move {
             let shown = self.shown(at);
             if let Some(known) = shown.and_then(|it| it.get(at)) {
+                if let Some(turn) = &self.turn {
+                    turn.notes.object(at, Some(&known));
+                }
                 return Ok(Some(known));
             }
             // Definitions are looked for in the Application's namespace first, mostly in vain. Those
             // of the system's are asked for: they may have been made a moment ago.
             let elsewhere = at.kind.ends_with("Definition") && at.namespace != SYSTEM_NAMESPACE;
             if elsewhere && shown.is_some_and(|it| it.lacks(at)) {
+                if let Some(turn) = &self.turn {
+                    turn.notes.object(at, None);
+                }
                 return Ok(None);
             }
             let to = self.target(at, Some(&at.name)).await?;
@@ -186,6 +223,9 @@ impl World for KubeWorld {
     fn list<'a>(&'a self, of: &'a ObjectRef, labels: &'a str) -> Call<'a, Vec<Value>> {
         Box::pin(async move {
             if let Some(known) = self.shown(of).and_then(|it| it.list(of, labels)) {
+                if let Some(turn) = &self.turn {
+                    turn.notes.list(of, labels, &known);
+                }
                 return Ok(known);
             }
             let mut to = self.target(of, None).await?;
@@ -248,6 +288,7 @@ impl World for KubeWorld {
         Box::pin(async move {
             let to = self.target(at, Some(&at.name)).await?;
             let to = to.with_query("propagationPolicy", "Background");
+            self.acts();
             if to.member.is_own() {
                 self.mirror.lost(at);
             }
@@ -268,6 +309,7 @@ impl World for KubeWorld {
         reason: &'a str,
         message: &'a str,
     ) -> Call<'a, ()> {
+        self.acts();
         Box::pin(async move {
             let at = ObjectRef::of(about, "");
             let now = self.now().to_rfc3339_opts(SecondsFormat::Secs, true);
@@ -301,22 +343,27 @@ impl World for KubeWorld {
     }
 
     fn http<'a>(&'a self, request: &'a HttpRequest) -> Call<'a, HttpResponse> {
+        self.acts();
         Box::pin(self.outside.http(request))
     }
 
     fn download<'a>(&'a self, request: &'a HttpRequest) -> Call<'a, Vec<u8>> {
+        self.acts();
         Box::pin(self.outside.download(request))
     }
 
     fn checkout<'a>(&'a self, what: &'a Checkout) -> Call<'a, Tree> {
+        self.acts();
         Box::pin(self.outside.checkout(what, self.trust))
     }
 
     fn push<'a>(&'a self, what: &'a Push) -> Call<'a, Pushed> {
+        self.acts();
         Box::pin(git::push(what, self.trust))
     }
 
     fn mail<'a>(&'a self, mail: &'a Mail) -> Call<'a, ()> {
+        self.acts();
         Box::pin(self.outside.mail(mail))
     }
 
@@ -326,6 +373,7 @@ impl World for KubeWorld {
     }
 
     fn cluster_version<'a>(&'a self, cluster: &'a str) -> Call<'a, Option<ClusterVersion>> {
+        self.acts();
         Box::pin(async move {
             let member = self.clusters.member(cluster).await?;
             member.version().await.map(Some).map_err(classify)
@@ -358,6 +406,7 @@ impl World for KubeWorld {
     }
 
     fn logs<'a>(&'a self, pod: &'a ObjectRef, part: &'a LogPart) -> Call<'a, String> {
+        self.acts();
         Box::pin(async move {
             let mut to = self.target(pod, Some(&pod.name)).await?.below("log");
             let number = |it: Option<i64>| it.map(|it| it.to_string()).unwrap_or_default();
@@ -382,10 +431,12 @@ impl World for KubeWorld {
     }
 
     fn service(&self, provider: &str) -> Option<Service> {
+        self.acts();
         self.services.read().unwrap_or_else(PoisonError::into_inner).get(provider).cloned()
     }
 
     fn admits(&self, key: &str, limit: u32, period: Duration) -> bool {
+        self.acts();
         self.outside.admits(key, limit, period, Instant::now())
     }
 
