@@ -39,10 +39,12 @@ mod scale; // subresources that are not parts of the object
 mod discovery; // /api, /apis, /openapi, /version
 mod table; // Tables for kubectl
 mod protobuf; // request bodies of kubectl create
+mod audit; // who asked for what
 mod http; // routes, negotiation, answers
 pub mod handle; // the same in the process, without HTTP
 pub mod serve; // sockets, TLS, kubeconfig
 
+pub use crate::audit::AuditLog;
 pub use crate::auth::Tokens;
 pub use crate::handle::Handle;
 pub use crate::plane::{Options, Plane};

@@ -14,6 +14,7 @@ use hyper_util::server::conn::auto::Builder;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
+use crate::audit::AuditLog;
 use crate::auth::Tokens;
 use crate::http;
 use crate::plane::Plane;
@@ -31,6 +32,8 @@ pub struct Serve {
     pub name: String,
     /// Whose tokens are accepted; without, everybody is the admin.
     pub tokens: Option<Tokens>,
+    /// Where to write down who asks for what, if anywhere.
+    pub audit_log: Option<Arc<AuditLog>>,
 }
 
 /// A plane that is being served; serving ends when this is dropped.
@@ -98,19 +101,27 @@ impl Plane {
             tokio::fs::rename(&whole, path).await?;
         }
         let (plane, tokens) = (self.clone(), tokens.map(Arc::new));
-        // Without a router: there is one route.
-        let service = service_fn(move |request: Request<Incoming>| {
-            let (plane, tokens) = (plane.clone(), tokens.clone());
-            async move { Ok::<_, Infallible>(http::answer(plane, tokens, request).await) }
-        });
+        let audit_log = options.audit_log.clone();
         let task = tokio::spawn(async move {
             loop {
-                let Ok((stream, _)) = listener.accept().await else {
+                let Ok((stream, peer)) = listener.accept().await else {
                     tokio::time::sleep(std::time::Duration::from_millis(50)).await;
                     continue;
                 };
                 let _ = stream.set_nodelay(true);
-                let (service, acceptor) = (service.clone(), acceptor.clone());
+                let acceptor = acceptor.clone();
+                let (plane, tokens, log) = (plane.clone(), tokens.clone(), audit_log.clone());
+                // Without a router: there is one route.
+                let service = service_fn(move |request: Request<Incoming>| {
+                    let (plane, tokens, log) = (plane.clone(), tokens.clone(), log.clone());
+                    async move {
+                        let answer = match log {
+                            None => http::answer(plane, tokens, request).await,
+                            Some(log) => http::audited(plane, tokens, request, &log, peer).await,
+                        };
+                        Ok::<_, Infallible>(answer)
+                    }
+                });
                 tokio::spawn(async move {
                     let builder = Builder::new(TokioExecutor::new());
                     let ended = match acceptor {

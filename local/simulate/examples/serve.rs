@@ -35,7 +35,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         None => None,
     };
     let listen = listen.parse()?;
-    let options = Serve { listen, insecure, kubeconfig, tokens, name: String::new() };
+    let options =
+        Serve { listen, insecure, kubeconfig, tokens, name: String::new(), audit_log: None };
     let serving = plane.serve(&options).await?;
     eprintln!("listening on {}", serving.address);
     serving.wait().await;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use clap::{Args as ClapArgs, Subcommand};
 use lateen_controller::{install, observe::Metrics, run};
-use local_server::Tokens;
+use local_server::{AuditLog, Tokens};
 
 use crate::Cli;
 use crate::command::controller::interrupted;
@@ -106,6 +106,9 @@ struct Serve {
     /// Ask for tokens and heed RBAC: lines `token,user,uid,"group,group"`.
     #[arg(long, value_name = "FILE")]
     tokens: Option<PathBuf>,
+    /// Append a line for each request: who asked for what, and what came of it (audit.k8s.io/v1).
+    #[arg(long, value_name = "FILE")]
+    audit_log_path: Option<PathBuf>,
     /// Install definitions and run Lateen's controller too.
     #[arg(long, hide = true)]
     with_lateen: bool,
@@ -162,6 +165,8 @@ async fn serve(args: Serve, cli: &Cli) -> anyhow::Result<Exit> {
         address: args.listen,
     })?;
     let tokens = args.tokens.as_deref().map(read_tokens).transpose()?;
+    let audit_log = args.audit_log_path.as_deref().map(AuditLog::open).transpose();
+    let audit_log = audit_log.map_err(|error| bad_input(error.to_string()))?.map(Arc::new);
     let listening = plane
         .plane
         .serve(&local_server::Serve {
@@ -170,6 +175,7 @@ async fn serve(args: Serve, cli: &Cli) -> anyhow::Result<Exit> {
             kubeconfig: args.write_kubeconfig.clone(),
             tokens,
             name: args.which.name.clone().unwrap_or_default(),
+            audit_log,
         })
         .await
         .map_err(|error| bad_input(format!("cannot listen on {}: {error}", args.listen)))?;

@@ -12,6 +12,7 @@ mod token; // tokens of service accounts
 use http::HeaderMap;
 use serde_json::{Value, json};
 
+use crate::audit;
 use crate::plane::Plane;
 use crate::status::{ApiError, Result};
 
@@ -161,8 +162,11 @@ pub(crate) fn sender(plane: &Plane, tokens: Option<&Tokens>, headers: &HeaderMap
         (Some(_), Some(token)) => owner(plane, tokens, token.trim())
             .ok_or_else(|| ApiError::new(401, "Unauthorized", "Unauthorized"))?,
     };
+    audit::by(&user);
     let Some(name) = text("impersonate-user") else { return Ok(user) };
-    impersonate(plane, &user, name, headers)
+    let other = impersonate(plane, &user, name, headers)?;
+    audit::acts_as(&other);
+    Ok(other)
 }
 
 fn impersonate(plane: &Plane, user: &User, name: &str, headers: &HeaderMap) -> Result<User> {
@@ -200,6 +204,13 @@ fn impersonate(plane: &Plane, user: &User, name: &str, headers: &HeaderMap) -> R
 /// Refuses what the user may not do.
 pub(crate) fn check(plane: &Plane, user: &User, action: &Action) -> Result<()> {
     if allowed(plane, user, action).is_some() { Ok(()) } else { Err(refusal(user, action)) }
+}
+
+/// The same of what a request is about: the audit log tells.
+pub(crate) fn admit(plane: &Plane, user: &User, action: &Action) -> Result<()> {
+    let why = allowed(plane, user, action);
+    audit::decided(why.as_deref());
+    if why.is_some() { Ok(()) } else { Err(refusal(user, action)) }
 }
 
 fn refusal(user: &User, action: &Action) -> ApiError {

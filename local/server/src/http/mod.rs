@@ -8,6 +8,7 @@ mod watch; // lists and watches
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
@@ -17,6 +18,7 @@ use http::{HeaderMap, Method, Request};
 use http_body_util::{BodyExt, Limited};
 
 use crate::admit::webhook;
+use crate::audit::{AuditLog, Begun, Notes};
 use crate::auth::{self, Action, Tokens, User};
 use crate::list::Reading;
 use crate::plane::{Plane, Target};
@@ -136,10 +138,32 @@ where
     if gzip { compress(response).await } else { response }
 }
 
+/// The same, written down.
+pub(crate) async fn audited<B>(
+    plane: Plane,
+    tokens: Option<Arc<Tokens>>,
+    request: Request<B>,
+    log: &AuditLog,
+    peer: SocketAddr,
+) -> Response
+where
+    B: http_body::Body,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let (parts, body) = request.into_parts();
+    let (begun, notes) = (Begun::now(&parts), Notes::default());
+    let work = answer(plane, tokens, Request::from_parts(parts, body));
+    let response = notes.clone().with(work).await;
+    let streams = response.extensions().get::<Streaming>().is_some();
+    log.write(&begun, peer, &notes, (response.status().as_u16(), streams));
+    response
+}
+
 // On a thread where waiting for webhooks keeps nobody from answering, the webhook least of all.
 async fn apart(plane: Plane, asked: Asked) -> Result<Response> {
     let here = tokio::runtime::Handle::current();
-    let work = move || here.block_on(respond(&plane, &asked));
+    let notes = Notes::at_hand();
+    let work = move || here.block_on(notes.with(respond(&plane, &asked)));
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|error| Err(ApiError::internal(&error.to_string())))
 }
@@ -186,7 +210,7 @@ async fn respond(plane: &Plane, asked: &Asked) -> Result<Response> {
     let named = asked.get("fieldSelector").strip_prefix("metadata.name=").unwrap_or_default();
     let reading = if asked.flag("watch") { Reading::Watch } else { Reading::List };
     let action = Action::of_request(asked.method.as_str(), &asked.path, reading, named);
-    auth::check(plane, &asked.user, &action)?;
+    auth::admit(plane, &asked.user, &action)?;
     if asked.path == "/local/snapshot" && asked.method == Method::GET {
         let text = plane.store().snapshot().text();
         return Ok(reply(200, "application/x-ndjson", text.into_bytes()));

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::bound::{self, Bound, Kind};
 use super::expression::{self, Literals};
 use super::{Request, Seen};
+use crate::audit;
 use crate::plane::Plane;
 use crate::status::{ApiError, Result};
 
@@ -23,6 +24,8 @@ enum Failure {
 struct Denial {
     reason: String,
     message: String,
+    /// Which of the policy's validations.
+    index: usize,
     /// Whether it denies whatever the binding makes of denials.
     always: bool,
 }
@@ -34,6 +37,7 @@ pub(super) fn validate(
     object: &Value,
     warnings: &mut Vec<String>,
 ) -> Result<()> {
+    let mut failures = Vec::new();
     for bound in bound::all(plane, Kind::Validating) {
         let Some(seen) = bound::wanted(plane, &bound, request, object) else { continue };
         let all = denials(plane, &bound, request, &seen);
@@ -50,12 +54,15 @@ pub(super) fn validate(
                 ));
             }
             if does("Audit") {
-                tracing::info!(
-                    policy = name,
-                    binding,
-                    message = denial.message,
-                    "validation failed"
-                );
+                failures.push(json!({
+                    "message": denial.message,
+                    "policy": name,
+                    "binding": binding,
+                    "expressionIndex": denial.index,
+                    "validationActions": bound.binding["spec"]["validationActions"],
+                }));
+                let all = Value::Array(failures.clone()).to_string();
+                audit::put("validation.policy.admission.k8s.io/validation_failure", all);
             }
         }
         if let Some(first) = all.iter().find(|one| one.always || does("Deny")) {
@@ -89,7 +96,9 @@ fn denied(request: &Request<'_>, seen: &Seen, bound: &Bound, why: &Denial) -> Ap
 fn denials(plane: &Plane, bound: &Bound, request: &Request<'_>, seen: &Seen) -> Vec<Denial> {
     let failure = if bound.ignores_failure() { Failure::Passes } else { Failure::Denies };
     let failed = |message: String| match failure {
-        Failure::Denies => vec![Denial { reason: "Invalid".to_owned(), message, always: false }],
+        Failure::Denies => {
+            vec![Denial { reason: "Invalid".to_owned(), message, index: 0, always: false }]
+        }
         Failure::Passes => Vec::new(),
     };
     let all = match bound::contexts(plane, bound, request, seen) {
@@ -107,8 +116,10 @@ fn denials(plane: &Plane, bound: &Bound, request: &Request<'_>, seen: &Seen) -> 
                 continue;
             }
         }
-        for validation in spec["validations"].as_array().into_iter().flatten() {
-            found.extend(against(validation, &context, failure));
+        for (index, validation) in spec["validations"].as_array().into_iter().flatten().enumerate()
+        {
+            let denial = against(validation, &context, failure);
+            found.extend(denial.map(|denial| Denial { index, ..denial }));
         }
         for annotation in spec["auditAnnotations"].as_array().into_iter().flatten() {
             found.extend(annotate(bound, annotation, &context, failure));
@@ -141,19 +152,18 @@ fn against(validation: &Value, context: &Context<'_>, failure: Failure) -> Optio
             let told = Some(text("message").trim().to_owned()).filter(|it| !it.is_empty());
             let message = made.filter(good).or(told);
             let message = message.unwrap_or_else(|| format!("failed expression: {expression}"));
-            Some(Denial { reason, message, always: false })
+            Some(Denial { reason, message, index: 0, always: false })
         }
         other if failure == Failure::Denies => {
             let why = other.err().unwrap_or_else(|| "it is neither true nor false".to_owned());
             let message = format!("expression '{expression}' resulted in error: {why}");
-            Some(Denial { reason: "Invalid".to_owned(), message, always: false })
+            Some(Denial { reason: "Invalid".to_owned(), message, index: 0, always: false })
         }
         _ => None,
     }
 }
 
-// The plane keeps no audit log: what would be there is in its own. One that cannot be made refuses the request,
-// whatever the binding does about denials.
+// One that cannot be made refuses the request, whatever the binding does about denials.
 fn annotate(
     bound: &Bound,
     annotation: &Value,
@@ -166,7 +176,7 @@ fn annotate(
         Ok(Cel::String(value)) if value.trim().is_empty() => return None,
         Ok(Cel::String(value)) => {
             let (policy, key, value) = (bound.name(), text("key"), value.trim());
-            tracing::info!(policy, key, value, "audit annotation");
+            audit::annotate(&format!("{policy}/{key}"), value);
             return None;
         }
         Ok(Cel::Null) => return None,
@@ -177,5 +187,5 @@ fn annotate(
         Err(_) if failure == Failure::Passes => return None,
         Err(why) => format!("expression '{expression}' resulted in error: {why}"),
     };
-    Some(Denial { reason: "Invalid".to_owned(), message, always: true })
+    Some(Denial { reason: "Invalid".to_owned(), message, index: 0, always: true })
 }
