@@ -37,6 +37,7 @@ mod base64;
 mod hex;
 mod csv;
 mod toml;
+mod openapi;
 mod html;
 mod tabwriter;
 mod template;
@@ -69,7 +70,7 @@ const PACKAGES: &[Package] = &[
     csv::PACKAGE,
     hex::PACKAGE,
     json::PACKAGE,
-    OPENAPI,
+    openapi::PACKAGE,
     toml::PACKAGE,
     yaml::PACKAGE,
     html::PACKAGE,
@@ -87,40 +88,6 @@ const PACKAGES: &[Package] = &[
     time::PACKAGE,
     uuid::PACKAGE,
 ];
-
-/// Package `encoding/openapi`: one function of the evaluator, and what describes its argument.
-/// What is described are definitions, and so closed (C-1).
-const OPENAPI: Package = Package {
-    path: "encoding/openapi",
-    members: &[
-        call::special(
-            "MarshalSchema",
-            &[Parameter::SCHEMA, Parameter::SCHEMA],
-            Kinds::STRING,
-            Special::OpenApi,
-        ),
-        call::constant(
-            "#Config",
-            Constant::Cue(
-                r#"{#Config: {version!: "3.0.0", info?: {title!: string, version!: string, summary?: string, description?: string, termsOfService?: string, contact?: {name?: string, url?: string, email?: string}, license?: {name!: string, url?: string}}, selfContained: bool | *false, expandReferences: bool | *false}}.#Config"#,
-            ),
-        ),
-        call::constant(
-            "#Info",
-            Constant::Cue(
-                "{#Info: {title!: string, version!: string, summary?: string, description?: string, termsOfService?: string, contact?: {name?: string, url?: string, email?: string}, license?: {name!: string, url?: string}}}.#Info",
-            ),
-        ),
-        call::constant(
-            "#Contact",
-            Constant::Cue("{#Contact: {name?: string, url?: string, email?: string}}.#Contact"),
-        ),
-        call::constant(
-            "#License",
-            Constant::Cue("{#License: {name!: string, url?: string}}.#License"),
-        ),
-    ],
-};
 
 /// The package of an import path, `encoding/json` say.
 pub fn package(path: &str) -> Option<&'static Package> {
