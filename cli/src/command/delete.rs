@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args as ClapArgs;
 use http::Method;
 use lateen_controller::report;
-use lateen_controller::rest::{self, ActAs, Body};
+use lateen_controller::rest::{self, ActAs, Body, Error};
 use lateen_engine::api::names::annotation;
 use serde_json::json;
 
@@ -75,7 +75,12 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
             let body = Some((Body::MergePatch, &mark));
             rest::send(&cluster.client, Method::PATCH, &path, body, &ActAs::default()).await?;
         }
-        rest::send(&cluster.client, Method::DELETE, &path, None, &ActAs::default()).await?;
+        match rest::send(&cluster.client, Method::DELETE, &path, None, &ActAs::default()).await {
+            Ok(_) => {}
+            // One that is being deleted may go as soon as nothing holds it any more.
+            Err(Error::Refused(status)) if args.force && status.code == 404 => {}
+            Err(error) => return Err(error.into()),
+        }
         let until = tokio::time::Instant::now() + Duration::from_secs(args.timeout);
         while args.wait && rest::get(&cluster.client, &path, &ActAs::default()).await?.is_some() {
             if tokio::time::Instant::now() > until {
