@@ -38,7 +38,7 @@ mod patch; // the four patch types
 mod scale; // subresources that are not parts of the object
 mod discovery; // /api, /apis, /openapi, /version
 mod table; // Tables for kubectl
-mod protobuf; // request bodies of kubectl create
+mod protobuf; // objects in protobuf
 mod audit; // who asked for what
 mod http; // routes, negotiation, answers
 pub mod handle; // the same in the process, without HTTP

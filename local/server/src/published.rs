@@ -1,6 +1,7 @@
-//! The published OpenAPI documents of Kubernetes, packed by published/collect.py (see NOTICE there).
+//! The published OpenAPI documents of Kubernetes, packed by published/collect.py (see NOTICE there),
+//! and its protobuf messages.
 //!
-//! Three packs, each read when it is first needed: what reading objects takes is there at once, the rest is for
+//! Four packs, each read when it is first needed: what reading objects takes is there at once, the rest is for
 //! those who ask for documents.
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 static BARE: &[u8] = include_bytes!("../published/schemas.json.gz");
 static DESCRIBED: &[u8] = include_bytes!("../published/described.json.gz");
+static MESSAGES: &[u8] = include_bytes!("../published/messages.txt.gz");
 static DOCUMENTS: &[u8] = include_bytes!("../published/documents.txt.gz");
 
 /// Where schemas are, in a reference.
@@ -47,6 +49,12 @@ pub fn written(name: &str) -> Option<&'static str> {
         all
     });
     all.get(name).copied()
+}
+
+/// The protobuf messages, as published/collect_messages.py writes them.
+#[must_use]
+pub fn messages() -> String {
+    String::from_utf8(unpacked(MESSAGES)).unwrap_or_default()
 }
 
 /// All schemas, without descriptions.

@@ -44,6 +44,20 @@ async fn life_of_an_object() {
     assert_eq!((code, &gone["message"]), (404, &json!("configmaps \"a\" not found")));
 }
 
+// A controller that says what there is already must come to rest: what it writes wakes it again.
+#[tokio::test]
+async fn an_empty_list_written_again_is_no_change() {
+    let plane = Plane::new(Options::default()).unwrap();
+    let path = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
+    let slice =
+        json!({"metadata": {"name": "a"}, "addressType": "IPv4", "endpoints": [], "ports": null});
+    let (code, made) = ask(&plane, "POST", path, JSON, slice.clone()).await;
+    assert_eq!(code, 201, "{made}");
+    let (code, again) = ask(&plane, "PUT", &format!("{path}/a"), JSON, slice).await;
+    assert_eq!((code, &again["metadata"]["generation"]), (200, &json!(1)));
+    assert_eq!(again["metadata"]["resourceVersion"], made["metadata"]["resourceVersion"]);
+}
+
 #[tokio::test]
 async fn applies_conflict() {
     let plane = Plane::new(Options::default()).unwrap();

@@ -3,11 +3,15 @@
 use axum::body::Body;
 use axum::response::Response;
 use http::header::{CONTENT_TYPE, RETRY_AFTER, WARNING};
+use http_body_util::BodyExt;
 use serde_json::Value;
 
 use crate::plane::{Shown, Target};
+use crate::protobuf;
 use crate::status::{ApiError, Result};
-use crate::table::{self, Columns, Form};
+use crate::table::{self, Columns, Form, Written};
+
+static JSON: http::HeaderValue = http::HeaderValue::from_static("application/json");
 
 /// An answer that goes on until something ends it.
 #[derive(Clone, Copy)]
@@ -69,19 +73,42 @@ pub(super) fn show(
         warn(&mut response, warnings);
         return Ok(response);
     }
-    let (content_type, value) = table::render(&target.resource, object, form, Columns::Shown)?;
-    let mut response = encode(code, &content_type, &value, form);
+    let value = table::render(&target.resource, object, form, Columns::Shown)?;
+    let mut response = encode(code, &value, form);
     warn(&mut response, warnings);
     Ok(response)
 }
 
-pub(super) fn encode(code: u16, content_type: &str, value: &Value, form: &Form) -> Response {
-    if form.yaml {
-        return reply(code, "application/yaml", yaml_text(value).into_bytes());
+pub(super) fn encode(code: u16, value: &Value, form: &Form) -> Response {
+    match form.written {
+        Written::Json => json_reply(code, value),
+        Written::Yaml => reply(code, "application/yaml", yaml_text(value).into_bytes()),
+        Written::Protobuf => match protobuf::encode(value) {
+            Some(bytes) => reply(code, protobuf::MEDIA_TYPE, bytes),
+            None => json_reply(code, value),
+        },
     }
-    let mut body = serde_json::to_vec(value).unwrap_or_default();
-    body.push(b'\n');
-    reply(code, content_type, body)
+}
+
+/// A JSON answer in protobuf, if what it holds can be that: errors, and what else is no object of a kind.
+pub(super) async fn in_protobuf(response: Response) -> Response {
+    let json = |response: &Response| response.headers().get(CONTENT_TYPE) == Some(&JSON);
+    if !json(&response) || response.extensions().get::<Streaming>().is_some() {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    let Ok(bytes) = body.collect().await.map(http_body_util::Collected::to_bytes) else {
+        return Response::from_parts(parts, Body::empty());
+    };
+    let value: Option<Value> = serde_json::from_slice(&bytes).ok();
+    match value.as_ref().and_then(protobuf::encode) {
+        Some(bytes) => {
+            let kind = http::HeaderValue::from_static(protobuf::MEDIA_TYPE);
+            parts.headers.insert(CONTENT_TYPE, kind);
+            Response::from_parts(parts, Body::from(bytes))
+        }
+        None => Response::from_parts(parts, Body::from(bytes)),
+    }
 }
 
 // Keys sorted, times quoted: as Go writes YAML.

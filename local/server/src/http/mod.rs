@@ -23,9 +23,9 @@ use crate::auth::{self, Action, Tokens, User};
 use crate::list::Reading;
 use crate::plane::{Plane, Target};
 use crate::status::{ApiError, Result};
-use crate::table::Answer;
+use crate::table::{self, Answer};
 use crate::{discovery, scale};
-use answer::{Long, Streaming, failed, show, warn};
+use answer::{Long, Streaming, failed, in_protobuf, show, warn};
 use options::{body, form};
 use verbs::{change, create, delete, delete_all, posted, update};
 use watch::{list, watch};
@@ -102,6 +102,8 @@ where
         .get(ACCEPT_ENCODING)
         .and_then(|value| value.to_str().ok())
         .is_some_and(|value| value.contains("gzip"));
+    let accept = parts.headers.get(ACCEPT).and_then(|value| value.to_str().ok());
+    let protobuf = accept.is_some_and(table::prefers_protobuf);
     let body = match Limited::new(body, BODY_LIMIT).collect().await {
         Ok(body) => body.to_bytes(),
         Err(_) => {
@@ -134,7 +136,10 @@ where
     } else {
         respond(&plane, &asked).await
     };
-    let response = response.unwrap_or_else(|error| failed(&error));
+    let mut response = response.unwrap_or_else(|error| failed(&error));
+    if protobuf {
+        response = in_protobuf(response).await;
+    }
     if gzip { compress(response).await } else { response }
 }
 
@@ -328,7 +333,7 @@ async fn serve(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response
             delete_all(plane, asked, target).await
         }
         ("GET", false, _) if can("get") => {
-            let form = form(asked, Answer::Object)?;
+            let form = form(asked, target, Answer::Object)?;
             if let Some(version) =
                 asked.query.get("resourceVersion").filter(|version| !version.is_empty())
             {

@@ -6,12 +6,19 @@ use serde_json::{Value, json};
 use super::Asked;
 use crate::list::ListOptions;
 use crate::plane::{DeleteOptions, Encoding, FieldValidation, Target, WriteOptions, parse};
+use crate::protobuf::{self, Refused};
 use crate::status::{ApiError, FieldError, Result};
-use crate::table::{Answer, Form};
+use crate::table::{Answer, Form, Messages};
 
-pub(super) fn form(asked: &Asked, answer: Answer) -> Result<Form> {
+pub(super) fn form(asked: &Asked, target: &Target, answer: Answer) -> Result<Form> {
     let accept = asked.header(ACCEPT);
-    Form::accepted(accept, answer, asked.get("includeObject"))
+    let resource = &target.resource;
+    // Looked up only for those who ask: most want JSON.
+    let known = accept.contains(protobuf::MEDIA_TYPE)
+        && resource.custom.is_none()
+        && protobuf::known(&resource.api_version(), &resource.kind);
+    let messages = if known { Messages::Known } else { Messages::Unknown };
+    Form::accepted(accept, answer, asked.get("includeObject"), messages)
 }
 
 pub(super) fn manager(asked: &Asked) -> String {
@@ -77,11 +84,12 @@ pub(super) fn body(asked: &Asked, target: &Target, verb: &str) -> Result<(Value,
     let encoding = match kind.as_str() {
         "application/yaml" => Encoding::Yaml,
         "application/json" | "" => Encoding::Json,
-        "application/vnd.kubernetes.protobuf" => {
+        protobuf::MEDIA_TYPE if target.resource.custom.is_none() => {
             let options = write_options(asked, verb)?;
-            let value =
-                crate::protobuf::decode(&asked.body).ok_or_else(ApiError::unsupported_media)?;
-            return Ok((value, options));
+            if !protobuf::known(&target.resource.api_version(), &target.resource.kind) {
+                return Err(ApiError::unsupported_media());
+            }
+            return Ok((from_protobuf(&asked.body)?, options));
         }
         _ => return Err(ApiError::unsupported_media()),
     };
@@ -101,6 +109,18 @@ pub(super) fn body(asked: &Asked, target: &Target, verb: &str) -> Result<(Value,
         return Err(unrecognized(asked, target, &value));
     }
     Ok((value, options))
+}
+
+fn from_protobuf(body: &[u8]) -> Result<Value> {
+    protobuf::decode(body).map_err(|why| match why {
+        Refused::Unknown(api, kind) => ApiError::bad_request(format!(
+            "no kind \"{kind}\" is registered for version \"{api}\" in scheme \"k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30\""
+        )),
+        Refused::NoEnvelope => ApiError::bad_request(
+            "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]",
+        ),
+        Refused::Damaged => ApiError::bad_request("unexpected EOF"),
+    })
 }
 
 // A body of which it is not known what it is.
@@ -160,7 +180,9 @@ pub(super) fn list_options(asked: &Asked) -> Result<ListOptions> {
 
 pub(super) fn delete_options(asked: &Asked) -> Result<DeleteOptions> {
     let mut given = json!({});
-    if !asked.body.is_empty() {
+    if !asked.body.is_empty() && asked.header(CONTENT_TYPE).starts_with(protobuf::MEDIA_TYPE) {
+        given = from_protobuf(&asked.body)?;
+    } else if !asked.body.is_empty() {
         let encoding = match asked.header(CONTENT_TYPE).starts_with("application/yaml") {
             true => Encoding::Yaml,
             false => Encoding::Json,

@@ -18,7 +18,7 @@ use crate::table::Answer;
 use crate::{auth, kinds, scale, table};
 
 pub(super) fn create(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
-    let form = form(asked, Answer::Object)?;
+    let form = form(asked, target, Answer::Object)?;
     let (body, mut options) = body(asked, target, "create")?;
     if target.resource.verbs == ["create"] {
         if target.resource.plural == "bindings" {
@@ -54,7 +54,7 @@ pub(super) fn posted(
 }
 
 pub(super) fn update(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
-    let form = form(asked, Answer::Object)?;
+    let form = form(asked, target, Answer::Object)?;
     let (body, mut options) = body(asked, target, "update")?;
     if target.subresource == "scale" {
         scale::check_scale(target, &body)?;
@@ -72,7 +72,7 @@ pub(super) fn update(plane: &Plane, asked: &Asked, target: &Target) -> Result<Re
 }
 
 pub(super) fn change(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
-    let form = form(asked, Answer::Object)?;
+    let form = form(asked, target, Answer::Object)?;
     let content =
         asked.header(CONTENT_TYPE).split(';').next().unwrap_or_default().trim().to_owned();
     let kind = match content.as_str() {
@@ -153,7 +153,7 @@ pub(super) fn change(plane: &Plane, asked: &Asked, target: &Target) -> Result<Re
 }
 
 pub(super) fn delete(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
-    let form = form(asked, Answer::Object)?;
+    let form = form(asked, target, Answer::Object)?;
     let options = delete_options(asked)?;
     let mut warnings = Vec::new();
     if target.resource.is("batch", "jobs") && options.propagation.is_none() {
@@ -180,7 +180,7 @@ pub(super) fn delete(plane: &Plane, asked: &Asked, target: &Target) -> Result<Re
 }
 
 pub(super) async fn delete_all(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
-    let form = form(asked, Answer::List)?;
+    let form = form(asked, target, Answer::List)?;
     let options = delete_options(asked)?;
     let mut page = plane.list(target, &list_options(asked)?).await?;
     for object in &page.items {
@@ -192,6 +192,6 @@ pub(super) async fn delete_all(plane: &Plane, asked: &Asked, target: &Target) ->
         }
     }
     page.continued = false;
-    let (content_type, value) = table::render_list(&target.resource, &page, &form)?;
-    Ok(encode(200, &content_type, &value, &form))
+    let value = table::render_list(&target.resource, &page, &form)?;
+    Ok(encode(200, &value, &form))
 }

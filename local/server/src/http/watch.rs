@@ -15,13 +15,14 @@ use super::answer::{Long, Streaming, encode, reply};
 use super::options::{form, list_options};
 use crate::list::{Change, Changes};
 use crate::plane::{Plane, Target};
+use crate::protobuf;
 use crate::resource::Resource;
 use crate::status::Result;
-use crate::table::{self, Answer, Columns, Form, ListText};
+use crate::table::{self, Answer, Columns, Form, ListText, Written};
 use crate::told::{self, Beat};
 
 pub(super) async fn list(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
-    let form = form(asked, Answer::List)?;
+    let form = form(asked, target, Answer::List)?;
     let options = list_options(asked)?;
     let page = plane.list(target, &options).await?;
     if form.is_plain() {
@@ -35,17 +36,18 @@ pub(super) async fn list(plane: &Plane, asked: &Asked, target: &Target) -> Resul
         response.extensions_mut().insert(Long);
         return Ok(response);
     }
-    let (content_type, value) = table::render_list(&target.resource, &page, &form)?;
-    Ok(encode(200, &content_type, &value, &form))
+    let value = table::render_list(&target.resource, &page, &form)?;
+    Ok(encode(200, &value, &form))
 }
 
 pub(super) fn watch(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
-    let form = form(asked, Answer::Object)?;
+    let form = form(asked, target, Answer::Object)?;
     let mut options = list_options(asked)?;
     if !target.name.is_empty() {
         options.fields = format!("metadata.name={}", target.name);
     }
     let changes = plane.watch(target, &options)?;
+    let written = form.written;
     let timeout = options
         .timeout
         .filter(|seconds| *seconds > 0)
@@ -70,7 +72,8 @@ pub(super) fn watch(plane: &Plane, asked: &Asked, target: &Target) -> Result<Res
         Some((Ok::<_, std::convert::Infallible>(bytes), goes_on.then_some(watching)))
     });
     let mut response = Response::new(Body::from_stream(stream));
-    response.headers_mut().insert(CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
+    let media = if written == Written::Protobuf { protobuf::STREAM } else { "application/json" };
+    response.headers_mut().insert(CONTENT_TYPE, http::HeaderValue::from_static(media));
     response.extensions_mut().insert(Streaming);
     Ok(response)
 }
@@ -178,16 +181,20 @@ impl Watching {
 
     fn line(&mut self, change: &Change, out: &mut Vec<u8>) {
         let made = match change.kind {
-            "ERROR" => return told::line(change, change.object.text(), out),
+            "ERROR" => Value::clone(&change.object),
             "BOOKMARK" => table::render_bookmark(Value::clone(&change.object), &self.form),
             _ => {
                 let columns = std::mem::replace(&mut self.columns, Columns::Omitted);
                 match table::render(&self.resource, &change.object, &self.form, columns) {
-                    Ok((_, value)) => value,
+                    Ok(value) => value,
                     Err(error) => error.status(),
                 }
             }
         };
+        if self.form.written == Written::Protobuf {
+            // What is told is metadata, of a kind that has a message, or a Status: all can be written.
+            return out.extend(protobuf::encode_event(change.kind, &made).unwrap_or_default());
+        }
         told::line(change, &serde_json::to_vec(&made).unwrap_or_default(), out);
     }
 }

@@ -96,18 +96,21 @@ pub fn content_differs(resource: &Resource, old: &Value, new: &Value) -> bool {
         };
         return without(old) != without(new);
     }
+    let differ = |key: &str| {
+        // Storage does not tell an empty list from none (`even_out`).
+        let empty = |value: &Value| value.as_array().map_or(value.is_null(), Vec::is_empty);
+        old[key] != new[key] && !(empty(&old[key]) && empty(&new[key]))
+    };
     match resource.plural.as_str() {
         "deployments" => {
             old["spec"] != new["spec"]
                 || old["metadata"]["annotations"] != new["metadata"]["annotations"]
         }
         "endpointslices" => {
-            ["endpoints", "ports", "addressType"].into_iter().any(|key| old[key] != new[key])
+            ["endpoints", "ports", "addressType"].into_iter().any(differ)
                 || old["metadata"]["labels"] != new["metadata"]["labels"]
         }
-        "mutatingwebhookconfigurations" | "validatingwebhookconfigurations" => {
-            old["webhooks"] != new["webhooks"]
-        }
+        "mutatingwebhookconfigurations" | "validatingwebhookconfigurations" => differ("webhooks"),
         "podtemplates" => old["template"] != new["template"],
         _ => old["spec"] != new["spec"],
     }

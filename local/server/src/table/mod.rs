@@ -19,6 +19,7 @@ use columns::columns;
 
 use crate::list::Page;
 use crate::plane::Shown;
+use crate::protobuf;
 use crate::resource::Resource;
 use crate::status::{ApiError, Result};
 
@@ -27,12 +28,33 @@ use crate::status::{ApiError, Result};
 pub struct Form {
     shape: Shape,
     include: Include,
-    /// YAML instead of JSON.
-    pub yaml: bool,
+    /// How it is written.
+    pub written: Written,
     /// meta.k8s.io/v1beta1 instead of v1.
     older: bool,
     /// A form that the answer cannot have: a list's for one object, or the other way round.
     refused: Option<String>,
+}
+
+/// How an answer is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Written {
+    /// JSON.
+    #[default]
+    Json,
+    /// YAML.
+    Yaml,
+    /// Protobuf; objects whose kinds have no message are JSON then.
+    Protobuf,
+}
+
+/// Whether whole objects of a kind can be protobuf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Messages {
+    /// The kind has a message.
+    Known,
+    /// It has none, or nobody asks.
+    Unknown,
 }
 
 /// What is answered.
@@ -56,7 +78,7 @@ pub enum Columns {
 impl Form {
     /// Whether objects are shown as they are, in JSON.
     pub fn is_plain(&self) -> bool {
-        self.shape == Shape::Whole && !self.yaml && self.refused.is_none()
+        self.shape == Shape::Whole && self.written == Written::Json && self.refused.is_none()
     }
 
     fn meta_version(&self) -> &'static str {
@@ -99,8 +121,13 @@ enum Include {
 }
 
 impl Form {
-    /// The first form of an Accept header that is known.
-    pub fn accepted(accept: &str, answer: Answer, include: &str) -> Result<Form> {
+    /// The best form of an Accept header that is known.
+    pub fn accepted(
+        accept: &str,
+        answer: Answer,
+        include: &str,
+        messages: Messages,
+    ) -> Result<Form> {
         let include = match include {
             "None" => Include::None,
             "Object" => Include::Object,
@@ -118,38 +145,31 @@ impl Form {
         }
         let mut media = false;
         let mut refused = None;
-        for one in accept.split(',') {
-            let mut pieces = one.split(';').map(str::trim);
-            let kind = pieces.next().unwrap_or_default();
-            let yaml = kind == "application/yaml";
-            if !yaml && !["application/json", "*/*"].contains(&kind) {
-                media |= kind == "application/vnd.kubernetes.protobuf";
-                continue;
-            }
+        for one in Wish::all(accept) {
+            let Some(written) = one.written else { continue };
             media = true;
-            let (mut shape, mut group, mut version) = ("", "", "");
-            for piece in pieces {
-                match piece.split_once('=') {
-                    Some(("as", value)) => shape = value,
-                    Some(("g", value)) => group = value,
-                    Some(("v", value)) => version = value,
-                    _ => {}
-                }
-            }
-            let known = group == "meta.k8s.io" && (version == "v1" || version == "v1beta1");
-            let shape = match shape {
+            let known = one.group == "meta.k8s.io" && ["v1", "v1beta1"].contains(&one.version);
+            let shape = match one.shape {
                 "" => Shape::Whole,
                 "Table" if known => Shape::Table,
                 "PartialObjectMetadata" | "PartialObjectMetadataList" if known => {
-                    if (answer == Answer::List) != (shape == "PartialObjectMetadataList") {
-                        refused = Some(shape.to_owned());
+                    if (answer == Answer::List) != (one.shape == "PartialObjectMetadataList") {
+                        refused = Some(one.shape.to_owned());
                     }
                     Shape::Metadata
                 }
                 _ => continue,
             };
-            let older = version == "v1beta1";
-            return Ok(Form { shape, include, yaml, older, refused });
+            let can = match shape {
+                Shape::Whole => messages == Messages::Known,
+                Shape::Table => false,
+                Shape::Metadata => true,
+            };
+            if written == Written::Protobuf && !can {
+                continue;
+            }
+            let older = one.version == "v1beta1";
+            return Ok(Form { shape, include, written, older, refused });
         }
         if media {
             return Err(ApiError::not_acceptable());
@@ -162,9 +182,58 @@ impl Form {
     }
 }
 
-fn content_type(form: &Form) -> String {
-    let _ = form;
-    "application/json".to_owned()
+/// Whether the client would best like what is no object of a kind, an error for one, in protobuf.
+pub fn prefers_protobuf(accept: &str) -> bool {
+    // Most ask for JSON and nothing else.
+    accept.contains(protobuf::MEDIA_TYPE) && {
+        let mut all = Wish::all(accept).into_iter();
+        let first = all.find(|one| one.written.is_some() && one.shape != "Table");
+        first.is_some_and(|one| one.written == Some(Written::Protobuf))
+    }
+}
+
+/// One part of an Accept header.
+struct Wish<'a> {
+    /// How it is to be written, if that is known here.
+    written: Option<Written>,
+    shape: &'a str,
+    group: &'a str,
+    version: &'a str,
+    /// How much it is wished for, and how exactly it is said: what is sorted by.
+    quality: f32,
+    exact: u8,
+}
+
+impl<'a> Wish<'a> {
+    /// The parts of a header, the best first, as Go's goautoneg sorts them.
+    fn all(accept: &'a str) -> Vec<Wish<'a>> {
+        let mut all: Vec<Wish<'a>> = accept.split(',').map(Wish::read).collect();
+        all.sort_by(|a, b| b.quality.total_cmp(&a.quality).then(b.exact.cmp(&a.exact)));
+        all
+    }
+
+    fn read(text: &'a str) -> Wish<'a> {
+        let mut pieces = text.split(';').map(str::trim);
+        let kind = pieces.next().unwrap_or_default();
+        let (written, exact) = match kind {
+            "*/*" => (Some(Written::Json), 0),
+            "application/json" => (Some(Written::Json), 1),
+            "application/yaml" => (Some(Written::Yaml), 1),
+            protobuf::MEDIA_TYPE => (Some(Written::Protobuf), 1),
+            _ => (None, 1),
+        };
+        let mut wish = Wish { written, shape: "", group: "", version: "", quality: 1.0, exact };
+        for piece in pieces {
+            match piece.split_once('=') {
+                Some(("as", value)) => wish.shape = value,
+                Some(("g", value)) => wish.group = value,
+                Some(("v", value)) => wish.version = value,
+                Some(("q", value)) => wish.quality = value.parse().unwrap_or(1.0),
+                _ => {}
+            }
+        }
+        wish
+    }
 }
 
 fn partial(object: &Value, version: &str) -> Value {
@@ -172,12 +241,7 @@ fn partial(object: &Value, version: &str) -> Value {
 }
 
 /// One object in the form.
-pub fn render(
-    resource: &Resource,
-    object: &Shown,
-    form: &Form,
-    columns: Columns,
-) -> Result<(String, Value)> {
+pub fn render(resource: &Resource, object: &Shown, form: &Form, columns: Columns) -> Result<Value> {
     form.check(resource, Answer::Object)?;
     let value = match form.shape {
         Shape::Whole => Value::clone(object),
@@ -189,7 +253,7 @@ pub fn render(
             table(resource, std::slice::from_ref(object), metadata, form, columns)
         }
     };
-    Ok((content_type(form), value))
+    Ok(value)
 }
 
 /// A bookmark in the form.
@@ -331,7 +395,7 @@ impl http_body::Body for ListText {
 }
 
 /// A page of a list in the form.
-pub fn render_list(resource: &Resource, page: &Page, form: &Form) -> Result<(String, Value)> {
+pub fn render_list(resource: &Resource, page: &Page, form: &Form) -> Result<Value> {
     form.check(resource, Answer::List)?;
     let metadata = list_metadata(resource, page, form);
     let value = match form.shape {
@@ -351,7 +415,7 @@ pub fn render_list(resource: &Resource, page: &Page, form: &Form) -> Result<(Str
             json!({"kind": resource.list_kind, "apiVersion": resource.api_version(), "metadata": metadata, "items": items})
         }
     };
-    Ok((content_type(form), value))
+    Ok(value)
 }
 
 fn table(

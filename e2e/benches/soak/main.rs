@@ -10,6 +10,8 @@
     reason = "a program that checks: what fails, ends it"
 )]
 
+mod client_go;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -265,13 +267,17 @@ fn mirror(
     Mirror { name, selector, streams, dawdles, store }
 }
 
+/// What a list gives now: keys and revisions.
+async fn listed(client: &Client, selector: &str) -> Option<BTreeMap<String, u64>> {
+    let params = ListParams::default().labels(selector);
+    let list = Api::<ConfigMap>::all(client.clone()).list(&params).await.ok()?;
+    Some(list.items.iter().map(|one| (key(one), revision(one))).collect())
+}
+
 impl Mirror {
     /// How the store differs from a list, if it does.
     async fn difference(&self, client: &Client) -> Option<String> {
-        let params = ListParams::default().labels(self.selector);
-        let list = Api::<ConfigMap>::all(client.clone()).list(&params).await.ok()?;
-        let listed: BTreeMap<String, u64> =
-            list.items.iter().map(|one| (key(one), revision(one))).collect();
+        let listed = listed(client, self.selector).await?;
         let state = self.store.state();
         let held: BTreeMap<String, u64> =
             state.iter().map(|one| (key(one), revision(one))).collect();
@@ -304,6 +310,7 @@ async fn main() -> ExitCode {
     let port = process::free_port().unwrap();
     let mut server = Some(serve(port, folder.path()));
     let client = client(port);
+    let mut informers = client_go::start(port, folder.path());
     let shared = Arc::new(Shared {
         stop: AtomicBool::new(false),
         written: Mutex::default(),
@@ -357,13 +364,20 @@ async fn main() -> ExitCode {
             sleep(Duration::from_millis(200)).await;
         }
     }
+    let mut others = Vec::new();
+    for one in &mut informers {
+        let list = async |selector: &str| listed(&client, selector).await;
+        let (wrong, held) = one.check(list, patience).await;
+        wrong.into_iter().for_each(|what| shared.wrong(what));
+        others.push(held);
+    }
     mirrors.shutdown().await;
-    report(&shared, &kept, deaths, begin.elapsed());
+    report(&shared, (&kept, &others), deaths, begin.elapsed());
     drop(server);
     if shared.wrong.lock().unwrap().is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn report(shared: &Shared, kept: &[Mirror], deaths: u32, took: Duration) {
+fn report(shared: &Shared, (kept, others): (&[Mirror], &[String]), deaths: u32, took: Duration) {
     let written = shared.written.lock().unwrap();
     let mut books = Vec::new();
     for stretches in &shared.stretches {
@@ -402,5 +416,6 @@ fn report(shared: &Shared, kept: &[Mirror], deaths: u32, took: Duration) {
     );
     println!("book-keepers: {}", books.join("; "));
     println!("reflectors: {}", stores.join(", "));
+    others.iter().for_each(|held| println!("{held}"));
     println!("wrong: {}", shared.wrong.lock().unwrap().len());
 }
