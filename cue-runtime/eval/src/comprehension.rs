@@ -4,7 +4,7 @@ use crate::builtin::{Datum, Kinds};
 use crate::demand::{Concrete, Operand, Unmet};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{EnvId, EnvKind, FaultId, State, VertexId};
+use crate::heap::{Conjunct, EnvId, EnvKind, FaultId, Source, State, VertexId};
 use crate::program::{At, ClauseCode, ExprId, Label, LabelKind, Presence};
 
 impl Evaluator {
@@ -137,7 +137,10 @@ impl Evaluator {
                     Value::Datum(datum) => self.datum_vertex(datum),
                     Value::Fault(fault) => {
                         let id = self.heap.vertex(None, None);
+                        // What embeds it takes its expression.
+                        let conjunct = Conjunct::new(Source::Expr(*value, env));
                         let vertex = self.heap.get_mut(id);
+                        vertex.conjuncts.push(conjunct);
                         vertex.fault = Some(fault);
                         vertex.state = State::Done;
                         id

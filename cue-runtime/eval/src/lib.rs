@@ -57,6 +57,7 @@ mod order; // fields in the order they are printed in
 mod definition; // a package as text, not evaluated
 mod bounds; // types and bounds, simplified for printing
 mod brief; // values in few words
+mod spelled; // how values are written in their sources
 mod printed; // values as CUE text
 mod texts; // scalars as CUE text
 pub mod export; // values -> data, short texts

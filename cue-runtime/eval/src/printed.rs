@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use crate::builtin::{Datum, FunctionName, Kinds};
-use crate::definition::{self, Docs, Places, Wanted};
+use crate::definition::{self, Docs, Mark, Places, Wanted};
 use crate::error::Fault;
 use crate::evaluator::Evaluator;
 use crate::export::{Style, is_identifier, marker};
 use crate::heap::{Source, Test, VertexId};
-use crate::program::{At, Code, ExprId, Label, LabelKind, Presence};
+use crate::program::{Code, ExprId, Label, LabelKind, Presence};
 use crate::texts::scalar_text;
 
 /// What the printer shows besides regular fields, and how.
@@ -68,8 +68,10 @@ pub enum Names {
 #[derive(Default)]
 struct Later {
     wanted: Vec<Wanted>,
-    /// Positions of the literals of each printed struct, for the `let`s they hold.
-    structs: Vec<Vec<At>>,
+    /// Structs printed so far.
+    structs: usize,
+    /// Sources and the structs around them, as they come.
+    marks: Vec<Mark>,
     /// Builtin packages named.
     imports: Vec<String>,
     /// Lists around what is being written.
@@ -217,7 +219,7 @@ impl Evaluator {
             let layout =
                 if spread { cue_syntax::Style::Plain } else { cue_syntax::Style::Simplified };
             let wanted = &later.wanted;
-            let found = definition::sources(&self.program, wanted, &later.structs, docs, layout);
+            let found = definition::sources(&self.program, wanted, &later.marks, docs, layout);
             let mut out = String::with_capacity(text.len() * 2);
             let mut rest = text.as_str();
             while let Some(at) = rest.find(SOURCE) {
@@ -279,9 +281,10 @@ impl Evaluator {
         let mut arcs = self.ordered(id);
         arcs.retain(|it| self.is_shown(it.label, it.presence, show));
         let indent = "\t".repeat(depth);
-        let _ = writeln!(out, "{indent}{LETS}{}__", later.structs.len());
-        let literals = self.heap.get(id).placed.iter().map(|it| it.at).collect();
-        later.structs.push(literals);
+        let number = later.structs;
+        let _ = writeln!(out, "{indent}{LETS}{number}__");
+        later.structs += 1;
+        later.marks.push(Mark::Enter(self.literals_of(id)));
         for arc in &arcs {
             if show.has(Show::DOCS) {
                 for notes in &arc.notes {
@@ -313,6 +316,7 @@ impl Evaluator {
             }
             out.push('\n');
         }
+        later.marks.push(Mark::Leave(number));
     }
 
     /// A label as it is printed: keywords need no quotes (O-84).
@@ -360,7 +364,9 @@ impl Evaluator {
             }
             // A `let` is printed by its name, what it holds where it stands.
             let by_let = self.heap.get(place).conjuncts.iter().any(|it| match it.source {
-                Source::Expr(expr, _) => matches!(self.program.code(expr), Code::Let { .. }),
+                Source::Expr(expr, _) => {
+                    matches!(self.program.code(expr), Code::Let { .. } | Code::Variable { .. })
+                }
                 Source::Data(_) | Source::Vertex(_) => false,
             });
             let exprs = self.source_of(if by_let { place } else { id });
@@ -548,38 +554,9 @@ impl Evaluator {
         out.push(']');
     }
 
-    /// An element that is nothing but a literal keeps its spelling (O-71, O-72).
-    fn spelling(&self, id: VertexId) -> Option<String> {
-        let vertex = self.heap.get(id);
-        let [conjunct] = vertex.conjuncts.as_slice() else { return None };
-        let Source::Expr(expr, _) = conjunct.source else { return None };
-        vertex.scalar.as_ref()?;
-        if !matches!(self.program.code(expr), Code::Number(_) | Code::String(_) | Code::Bytes(_)) {
-            return None;
-        }
-        let at = self.program.at(expr);
-        let source = self.program.sources.get(at.source as usize)?;
-        let text = source.text.get(at.span.start as usize..at.span.end as usize)?;
-        let first = text.chars().next()?;
-        let lines = text.contains('\n');
-        (!lines && matches!(first, '0'..='9' | '.' | '"' | '\'' | '#')).then(|| text.to_owned())
-    }
-
-    /// The expressions that make a value.
-    fn source_of(&self, id: VertexId) -> Vec<ExprId> {
-        let mut all = Vec::new();
-        for conjunct in &self.heap.get(id).conjuncts {
-            if let Source::Expr(expr, _) = conjunct.source {
-                if !all.contains(&expr) && !matches!(self.program.code(expr), Code::Top) {
-                    all.push(expr);
-                }
-            }
-        }
-        all
-    }
-
     fn write_source(&self, exprs: Vec<ExprId>, out: &mut String, depth: usize, later: &mut Later) {
         let _ = write!(out, "{SOURCE}{}__", later.wanted.len());
+        later.marks.push(Mark::Source(later.wanted.len()));
         later.wanted.push(Wanted { exprs, level: depth + 1 + later.lists });
     }
 }

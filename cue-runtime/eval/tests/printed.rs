@@ -36,6 +36,38 @@ fn lets_and_packages_that_sources_name_come_first() {
 }
 
 #[test]
+fn each_struct_has_lets_with_names_of_its_own() {
+    // O-79: names of fields and of other lets are taken; a struct that is printed again names anew.
+    let lets =
+        "m: string\nx0: x: 1\nf: {let x = m + \"y\", w: x}\ng: {let x = m + \"z\", w: x}\nh: f\n";
+    check(
+        lets,
+        "m: string\nx0: {\n    x: 1\n}\nf: {\n    let x_1 = m + \"y\"\n    w: x_1\n}\n\
+         g: {\n    let x_2 = m + \"z\"\n    w: x_2\n}\nh: {\n    let x_3 = m + \"y\"\n    w: x_3\n}\n",
+    );
+    // Behind a reference a let is not printed: its name stays, or what it holds if it had none yet.
+    check(
+        "m: string\na: f & {q: 1}\nf: {let c = m + \"y\", w: c}\nz: f & {q: 1}\n",
+        "m: string\na: {\n    q: 1\n    w: m + \"y\"\n}\nf: {\n    let c = m + \"y\"\n    w: c\n}\n\
+         z: {\n    q: 1\n    w: c\n}\n",
+    );
+    // So do structs that are printed as written.
+    check(
+        "#D: {n: int, u: {let c = n + 1, if c > 1 {i: c}}}\nd: #D\n",
+        "#D: {\n    n: int\n    u: {\n        let c = n + 1\n        if c > 1 {\n            i: c\n        }\n    }\n}\n\
+         d: {\n    n: int\n    u: {\n        let c_1 = n + 1\n        if c_1 > 1 {\n            i: c_1\n        }\n    }\n}\n",
+    );
+}
+
+#[test]
+fn lets_among_clauses_keep_their_expression() {
+    check(
+        "m: string\nl: [for i in [1] let k = m + \"y\" {k}]\nfor i in [1] let k = m + \"y\" {e: k}\n",
+        "m: string\nl: [k]\ne: k\n",
+    );
+}
+
+#[test]
 fn choices_take_their_default_or_what_is_left() {
     check("a: *1 | 2\nb: *1 | *2 | 3\nc: 1 | 2\n", "a: 1\nb: 1 | 2\nc: 1 | 2\n");
 }

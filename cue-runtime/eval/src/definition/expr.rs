@@ -45,7 +45,10 @@ impl<'a> Printer<'a> {
         let again = |it: &mut Self, expr| it.expr(expr, scope, file);
         match &expr.kind {
             ExprKind::Paren(inner) => again(self, inner),
-            ExprKind::Ident(name) => Out::primary(self.name(name, scope)),
+            ExprKind::Ident(name) => match self.unshown_let(name, scope) {
+                Some(it) => self.expr(it.value, &it.scope, it.file),
+                None => Out::primary(self.name(name, scope)),
+            },
             ExprKind::Null => Out::primary("null"),
             ExprKind::Bool(it) => Out::primary(it.to_string()),
             ExprKind::Top => Out::primary("_"),
@@ -291,6 +294,7 @@ impl<'a> Printer<'a> {
         frame: &Frame,
     ) -> Vec<Item> {
         let (scope, lets) = self.struct_scope(decls, scope, file);
+        self.enter_lets(&lets);
         let mut met: Vec<&str> = Vec::new();
         for decl in decls {
             let Decl::Field(field) = decl else { continue };

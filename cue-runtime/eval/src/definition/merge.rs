@@ -239,6 +239,7 @@ impl<'a> Printer<'a> {
         }
         parts.has_struct = true;
         let (inner, lets) = self.struct_scope(decls, scope, file);
+        self.enter_lets(&lets);
         parts.lets.extend(lets);
         // The literal comes before those embedded in it.
         let mut labels = Vec::new();
@@ -405,6 +406,13 @@ impl<'a> Printer<'a> {
 }
 
 impl Printer<'_> {
+    /// Each struct of an evaluated value names its lets anew (O-79); gives the names they had.
+    pub(super) fn enter_lets(&mut self, lets: &[LetValue<'_>]) -> Vec<Option<String>> {
+        let Some(shown) = &mut self.shown else { return Vec::new() };
+        shown.extend(lets.iter().map(|it| (Rc::as_ptr(&it.scope), it.index)));
+        lets.iter().map(|it| it.scope.rename_let(it.index, None)).collect()
+    }
+
     /// A name for what has one of its own, which no other has.
     pub(super) fn fresh(&mut self, name: &str) -> String {
         if !self.lets.iter().any(|it| it == name) {

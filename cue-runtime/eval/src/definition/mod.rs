@@ -22,7 +22,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use cue_syntax::ast::{ExprKind, File, Label as AstLabel};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::definition::found::Found;
 use crate::definition::linked::{Frame, Links};
@@ -35,7 +35,7 @@ use crate::program::Program;
 pub(crate) use crate::definition::expr::is_keyword;
 pub(crate) use crate::definition::remark::laid_out;
 use crate::definition::sourced::Outside;
-pub(crate) use crate::definition::sourced::{Docs, Places, Wanted, merged, sources};
+pub(crate) use crate::definition::sourced::{Docs, Mark, Places, Wanted, merged, sources};
 
 /// Files parsed again, and what printing them has found out so far.
 struct Printer<'a> {
@@ -65,7 +65,12 @@ struct Printer<'a> {
     frame: Option<Rc<Frame>>,
     /// How far lines of a text of several lines are indented.
     level: usize,
+    /// Of evaluated values: `let`s that a printed struct has had.
+    shown: Option<FxHashSet<LetKey>>,
 }
+
+/// A `let`: the scope that has it, and its number there.
+type LetKey = (*const Scope, usize);
 
 impl Evaluation {
     /// The package as `cue def` prints it: merged, not evaluated.
@@ -123,6 +128,7 @@ impl<'a> Printer<'a> {
             links: None,
             frame: None,
             level: 0,
+            shown: None,
         }
     }
 

@@ -93,6 +93,11 @@ impl Scope {
         self.lets.get(index)?.1.borrow().clone()
     }
 
+    /// Has a let named anew where it is referred to next; gives the name it had.
+    pub(super) fn rename_let(&self, index: usize, name: Option<String>) -> Option<String> {
+        std::mem::replace(&mut *self.lets.get(index)?.1.borrow_mut(), name)
+    }
+
     /// The scope that has a name, and what it is there.
     pub(super) fn find(&self, name: &str) -> Option<(&Scope, &Bound)> {
         let mut next = Some(self);

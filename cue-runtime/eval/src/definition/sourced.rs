@@ -4,14 +4,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use cue_syntax::ast::{Clause, Decl, Expr, ExprKind, File, Ident, Label as AstLabel};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::definition::expr::{class, label_text};
 use crate::definition::found::Found;
 use crate::definition::merge::Conjunct;
 use crate::definition::out::Out;
 use crate::definition::scope::{Bound, LetValue, Scope};
-use crate::definition::{Heading, Printer, import_text};
+use crate::definition::{Heading, Printer, import_text, used};
 use crate::printed::Show;
 use crate::program::{At, ExprId, Program};
 
@@ -20,6 +20,16 @@ pub(crate) struct Wanted {
     pub(crate) exprs: Vec<ExprId>,
     /// How deep it stands: lines of texts are indented by one more.
     pub(crate) level: usize,
+}
+
+/// What the printed text consists of, in its order.
+pub(crate) enum Mark {
+    /// A struct begins that is made of these literals.
+    Enter(Vec<At>),
+    /// The source of a wanted value.
+    Source(usize),
+    /// The struct of that number ends.
+    Leave(usize),
 }
 
 /// What was found.
@@ -137,7 +147,7 @@ pub(crate) struct Merged {
 pub(crate) fn sources(
     program: &Program,
     wanted: &[Wanted],
-    structs: &[Vec<At>],
+    marks: &[Mark],
     docs: Docs,
     layout: cue_syntax::Style,
 ) -> Sources {
@@ -146,29 +156,100 @@ pub(crate) fn sources(
     let mut printer = printer(program, &files, &found);
     printer.docs = docs;
     printer.spread = layout == cue_syntax::Style::Plain;
+    printer.shown = Some(FxHashSet::default());
+    for (file, _) in &files {
+        used::names(&file.decls, &mut printer.lets);
+    }
     let (index, scopes) = printer.index_files(&files);
-    let key = |at: At| (at.source as usize, at.span.start, at.span.end);
-    let mut texts = Vec::new();
-    for each in wanted {
-        printer.level = each.level;
+    let mut texts = vec![String::new(); wanted.len()];
+    let mut lets = Vec::new();
+    let mut around: Vec<Entered<'_>> = Vec::new();
+    for mark in marks {
+        match mark {
+            Mark::Enter(literals) => {
+                let entered = printer.entered(literals, &index, &around);
+                around.push(entered);
+                lets.push(String::new());
+            }
+            Mark::Source(number) => {
+                texts[*number] = printer.source(program, &wanted[*number], &index, &scopes);
+            }
+            Mark::Leave(number) => {
+                let Some(left) = around.pop() else { continue };
+                let mut items = Vec::new();
+                for (known, _) in left.lets.iter().rev() {
+                    printer.add_lets(known, &mut items);
+                }
+                if !items.is_empty() {
+                    lets[*number] = Out::Struct(items).fields();
+                }
+                for (known, names) in left.lets.iter().filter(|it| !it.1.is_empty()) {
+                    for (it, name) in known.iter().zip(names) {
+                        it.scope.rename_let(it.index, name.clone());
+                    }
+                }
+            }
+        }
+    }
+    let imports = printer.imports.into_iter().map(|it| it.0).collect();
+    Sources { texts, lets, imports }
+}
+
+/// A struct that is being printed: the `let`s of its literals, and the names they had, if a struct
+/// around it has them too.
+struct Entered<'a> {
+    lets: Vec<(Vec<LetValue<'a>>, Vec<Option<String>>)>,
+}
+
+impl<'a> Printer<'a> {
+    fn entered(
+        &mut self,
+        literals: &[At],
+        index: &Index<'a>,
+        around: &[Entered<'a>],
+    ) -> Entered<'a> {
+        let mut lets = Vec::new();
+        for at in literals {
+            // A file has its own from its beginning.
+            let end = if at.span.end == 0 { (0, 0) } else { (at.span.start, at.span.end) };
+            let Some(known) = index.lets.get(&(at.source as usize, end.0, end.1)) else { continue };
+            let again = known.first().is_some_and(|it| {
+                let same = |other: &LetValue<'_>| Rc::ptr_eq(&it.scope, &other.scope);
+                around.iter().flat_map(|it| &it.lets).any(|it| it.0.first().is_some_and(same))
+            });
+            let names = self.enter_lets(known);
+            lets.push((known.clone(), if again { names } else { Vec::new() }));
+        }
+        Entered { lets }
+    }
+
+    /// The source of one value.
+    fn source(
+        &mut self,
+        program: &Program,
+        wanted: &Wanted,
+        index: &Index<'a>,
+        scopes: &[Rc<Scope>],
+    ) -> String {
+        self.level = wanted.level;
         // The root: its files.
-        let whole: Vec<Conjunct<'_>> = each
+        let whole: Vec<Conjunct<'a>> = wanted
             .exprs
             .iter()
             .filter_map(|expr| {
                 let at = program.at(*expr);
                 let number = at.source as usize;
-                let (file, _) = files.get(number).filter(|_| at.span.end == 0)?;
+                let (file, _) = self.files.get(number).filter(|_| at.span.end == 0)?;
                 Some(Conjunct::File { file, index: number, scope: scopes.get(number)?.clone() })
             })
             .collect();
         if !whole.is_empty() {
-            texts.push(printer.merge(whole).fields());
-            continue;
+            return self.merge(whole).fields();
         }
-        let mut parts: Vec<(u8, Key, &Expr, Rc<Scope>)> = Vec::new();
-        for expr in &each.exprs {
-            let key = key(program.at(*expr));
+        let mut parts: Vec<(u8, Key, &'a Expr, Rc<Scope>)> = Vec::new();
+        for expr in &wanted.exprs {
+            let at = program.at(*expr);
+            let key = (at.source as usize, at.span.start, at.span.end);
             if let Some((expr, scope)) = index.exprs.get(&key) {
                 parts.push((class(expr, scope), key, expr, scope.clone()));
             }
@@ -181,41 +262,19 @@ pub(crate) fn sources(
                 scope,
                 file: key.0,
             });
-            printer.level += 1;
-            vec![printer.merge(conjuncts.collect())]
+            self.level += 1;
+            vec![self.merge(conjuncts.collect())]
         } else {
             let texts =
-                parts.into_iter().map(|(_, key, expr, scope)| printer.expr(expr, &scope, key.0));
+                parts.into_iter().map(|(_, key, expr, scope)| self.expr(expr, &scope, key.0));
             texts.collect()
         };
-        texts.push(match all.as_slice() {
+        match all.as_slice() {
             [] => "_".to_owned(),
             [only] => only.text(),
             all => Out::joined(all, "&", 2).text(),
-        });
-    }
-    let mut lets = vec![String::new(); structs.len()];
-    // A let may be used by another only, further out.
-    for _ in 0..4 {
-        for (place, literals) in structs.iter().enumerate() {
-            let mut items = Vec::new();
-            for literal in literals {
-                let key = key(*literal);
-                let of_file = (key.0, 0, 0);
-                let known = index.lets.get(&key).or_else(|| {
-                    if literal.span.end == 0 { index.lets.get(&of_file) } else { None }
-                });
-                if let Some(known) = known {
-                    printer.add_lets(known, &mut items);
-                }
-            }
-            if !items.is_empty() {
-                lets[place] = Out::Struct(items).fields();
-            }
         }
     }
-    let imports = printer.imports.into_iter().map(|it| it.0).collect();
-    Sources { texts, lets, imports }
 }
 
 const STRUCT: u8 = 5;
@@ -254,8 +313,7 @@ impl<'a> Printer<'a> {
         let path = outer_path(expr, scope)?;
         match path {
             OuterPath::Let(there, number) => {
-                let held = self.scopes.values().find(|it| std::ptr::eq(&raw const *it.0, there))?;
-                let it = held.1.get(number)?.clone();
+                let it = self.let_value(there, number)?;
                 Some(self.expr(it.value, &it.scope, it.file))
             }
             OuterPath::Place(path) => {
@@ -274,6 +332,20 @@ impl<'a> Printer<'a> {
                 (!conjuncts.is_empty()).then(|| self.merge(conjuncts))
             }
         }
+    }
+
+    fn let_value(&self, there: *const Scope, number: usize) -> Option<LetValue<'a>> {
+        let held = self.scopes.values().find(|it| Rc::as_ptr(&it.0) == there)?;
+        held.1.get(number).cloned()
+    }
+
+    /// The `let` of a name that no struct of an evaluated value has had: what it holds stands for it.
+    pub(super) fn unshown_let(&self, name: &str, scope: &Rc<Scope>) -> Option<LetValue<'a>> {
+        let shown = self.shown.as_ref()?;
+        let (there, bound) = scope.find(name)?;
+        let Bound::Let(number) = bound else { return None };
+        let there = &raw const *there;
+        (!shown.contains(&(there, *number))).then(|| self.let_value(there, *number)).flatten()
     }
 
     /// Every expression of the files, and the outermost scope of each file.
