@@ -92,6 +92,15 @@ impl Evaluation {
         }
         node.closed = it.counts_as_closed(shown);
         let fault = it.heap.get(id).fault.or(it.heap.get(real).fault);
+        // The error of what is shared is told there (S-72).
+        let open = fault.is_some_and(|at| it.heap.faults[at.0 as usize].kind.is_incomplete());
+        if open && it.shares(id).is_some() {
+            (node.length, node.open_list, node.closed) = (None, false, false);
+            node.members.clear();
+            let show = Show::new(Style::Definition, Show::SPREAD);
+            node.syntax = Some(it.shown(id, show).trim().to_owned());
+            return node;
+        }
         if let Some(fault) = fault {
             node.class = Class::Error(it.heap.faults[fault.0 as usize].kind);
             (node.length, node.open_list) = (None, false);

@@ -13,6 +13,12 @@ use crate::program::{
 };
 use crate::unify::{Computed, Pending, Work};
 
+/// How often a literal may be in itself by way of references.
+const MOST_LAPS: usize = 40;
+
+/// Vertices around one that are looked at for that.
+const MOST_LOOKED_AT: usize = 1_000;
+
 /// Of as many literals at one place each is looked at.
 const MANY_PLACED: usize = 16;
 
@@ -274,16 +280,7 @@ impl Evaluator {
             }
         };
         // Definitions and hidden fields may stand beside an embedded scalar.
-        let fields = code.declarations.iter().any(|it| match it {
-            Declaration::Field { label: DeclLabel::Fixed(label), presence, .. } => {
-                *presence == Presence::Member && self.labels.kind(*label) == LabelKind::Regular
-            }
-            Declaration::Field { .. } => true,
-            Declaration::Pattern { .. }
-            | Declaration::Open
-            | Declaration::Embed(_)
-            | Declaration::Comprehension(_) => false,
-        });
+        let fields = code.declarations.iter().any(|it| self.is_member_field(it));
         let mut groups = conjunct.groups.clone();
         let mut close_as = conjunct.close_as;
         // Inside of an embedded conjunction a literal opens what it embeds for itself only.
@@ -335,7 +332,14 @@ impl Evaluator {
         }
         self.heap.get_mut(id).open |= open;
         let mut embedded = Vec::new();
+        let makes_struct = !scalar_only && code.has_embeds && !scalar_embedded(code);
+        let mut narrowed = !makes_struct;
         for declaration in &code.declarations {
+            // A field makes it a struct before what is embedded behind it counts (S-21).
+            if !narrowed && self.is_member_field(declaration) {
+                self.narrow(id, Kinds::STRUCT, By::Expr(expr), at, from.via);
+                narrowed = true;
+            }
             match declaration {
                 Declaration::Field { label, presence, value, notes, at } => match label {
                     DeclLabel::Fixed(label) => {
@@ -419,10 +423,24 @@ impl Evaluator {
                 Declaration::Open => {}
             }
         }
-        if !scalar_only && code.has_embeds && !scalar_embedded(code) {
+        if !narrowed {
             self.narrow(id, Kinds::STRUCT, By::Expr(expr), at, from.via);
         }
         work.conjuncts.extend(embedded.into_iter().rev());
+    }
+
+    /// Whether a declaration is a field that a scalar cannot have.
+    fn is_member_field(&self, declaration: &Declaration) -> bool {
+        match declaration {
+            Declaration::Field { label: DeclLabel::Fixed(label), presence, .. } => {
+                *presence == Presence::Member && self.labels.kind(*label) == LabelKind::Regular
+            }
+            Declaration::Field { .. } => true,
+            Declaration::Pattern { .. }
+            | Declaration::Open
+            | Declaration::Embed(_)
+            | Declaration::Comprehension(_) => false,
+        }
     }
 
     /// What a declaration embeds that may close: an embedding, the body of a comprehension.
@@ -519,17 +537,30 @@ impl Evaluator {
 
     /// Whether a literal repeats itself further down again and again: what no way shows.
     pub(crate) fn contains_itself(&self, id: VertexId, literal: u32) -> bool {
-        let mut laps = 0;
-        let mut next = self.heap.get(id).parent;
-        while let Some(parent) = next {
-            let vertex = self.heap.get(parent);
-            laps += u32::from(vertex.placed.iter().any(|it| it.literal == literal));
-            if laps > 40 {
-                return true;
-            }
-            next = vertex.parent;
+        let repeats = |literal: u32| {
+            let above = self.ancestors(id).take(MOST_LOOKED_AT);
+            let has =
+                |it: &VertexId| self.heap.get(*it).placed.iter().any(|it| it.literal == literal);
+            above.filter(has).take(MOST_LAPS + 1).count()
+        };
+        if repeats(literal) <= MOST_LAPS {
+            return false;
         }
-        false
+        // Data ends, and what it is checked against ends with it (S-62).
+        let mut sources = self.heap.get(id).conjuncts.iter().map(|it| &it.source);
+        let is_data = |it: &Source| match it {
+            Source::Data(_) => true,
+            Source::Vertex(_) => false,
+            Source::Expr(expr, _) => match self.program.code(*expr) {
+                Code::Struct(own) => repeats(*own) == 0,
+                _ => false,
+            },
+        };
+        !sources.any(is_data)
+    }
+
+    fn ancestors(&self, id: VertexId) -> impl Iterator<Item = VertexId> {
+        std::iter::successors(self.heap.get(id).parent, |it| self.heap.get(*it).parent)
     }
 }
 

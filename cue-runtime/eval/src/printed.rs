@@ -369,7 +369,8 @@ impl Evaluator {
                 }
                 Source::Data(_) | Source::Vertex(_) => false,
             });
-            let exprs = self.source_of(if by_let { place } else { id });
+            let source = if by_let { place } else { self.shares(place).unwrap_or(id) };
+            let exprs = self.source_of(source);
             self.write_source(exprs, out, depth, later);
             return;
         }

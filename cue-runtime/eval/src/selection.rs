@@ -24,8 +24,14 @@ impl Evaluator {
         };
         let known = self.heap.get(self.follow(id)).state == State::Done;
         let id = self.unify(id);
-        if let Some(fault) = self.heap.get(id).fault.filter(|_| known) {
-            if self.heap.faults[fault.0 as usize].kind == Kind::Incomplete {
+        // Nothing is found in a value that has failed itself, be its fields there or not (S-47).
+        if let Some(fault) = self.heap.get(id).fault {
+            let failed = match self.heap.faults[fault.0 as usize].kind {
+                Kind::Incomplete => known,
+                Kind::Permanent | Kind::User => self.heap.get(id).state == State::Done,
+                Kind::Cycle | Kind::StructuralCycle | Kind::Budget => false,
+            };
+            if failed {
                 return Value::Fault(fault);
             }
         }

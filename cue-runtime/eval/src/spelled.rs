@@ -4,7 +4,82 @@ use crate::evaluator::Evaluator;
 use crate::heap::{Source, VertexId};
 use crate::program::{At, Code, Declaration, ExprId};
 
+/// References one after the other that are followed to what they share.
+const MOST_SHARED: usize = 50;
+
 impl Evaluator {
+    /// The vertex whose expressions are those of one that waits for more: what it shares, if it is
+    /// nothing but a reference (S-72, O-68). Earlier versions of CUE shared nothing.
+    pub(crate) fn shares(&mut self, id: VertexId) -> Option<VertexId> {
+        if self.program.lenient {
+            return None;
+        }
+        let mut found = None;
+        let mut next = id;
+        for _ in 0..MOST_SHARED {
+            let real = self.follow(next);
+            let target = match real == next {
+                true => self.referred_by(next),
+                false => Some(real),
+            };
+            let Some(target) = target.filter(|it| *it != next) else { break };
+            next = target;
+            if self.is_rooted(next) {
+                found = Some(next);
+            }
+        }
+        found.filter(|it| *it != id)
+    }
+
+    /// What a path that is all of a vertex leads to, if that waits for more.
+    fn referred_by(&mut self, id: VertexId) -> Option<VertexId> {
+        let is_top = |it: &Source| match it {
+            Source::Expr(expr, _) => matches!(self.program.code(*expr), Code::Top),
+            Source::Data(_) | Source::Vertex(_) => false,
+        };
+        let mut said = self.heap.get(id).conjuncts.iter().filter(|it| !is_top(&it.source));
+        let (Some(only), None) = (said.next(), said.next()) else { return None };
+        let Source::Expr(expr, env) = only.source else { return None };
+        let mut expr = expr;
+        while let Code::Unify(left, right) = self.program.code(expr) {
+            match (self.program.code(*left), self.program.code(*right)) {
+                (Code::Top, _) => expr = *right,
+                (_, Code::Top) => expr = *left,
+                _ => return None,
+            }
+        }
+        let path = matches!(
+            self.program.code(expr),
+            Code::Field { .. } | Code::Select(..) | Code::Index(..)
+        );
+        let target = if path { self.eval(expr, env).vertex()? } else { return None };
+        // What a definition closes shares only what one closes too.
+        let closed = self.is_enclosed(id);
+        if closed && (self.heap.get(id).conjuncts.len() > 1 || !self.is_enclosed(target)) {
+            return None;
+        }
+        let real = self.unify(target);
+        let fault = self.heap.get(target).fault.or(self.heap.get(real).fault)?;
+        self.heap.faults[fault.0 as usize].kind.is_incomplete().then_some(target)
+    }
+
+    fn is_enclosed(&self, id: VertexId) -> bool {
+        let mut groups = self.heap.get(id).conjuncts.iter().flat_map(|it| &it.groups);
+        groups.any(|it| self.closing.contains(it))
+    }
+
+    /// Whether a vertex is a place of a package.
+    fn is_rooted(&self, id: VertexId) -> bool {
+        let mut at = id;
+        loop {
+            let vertex = self.heap.get(at);
+            match (vertex.label, vertex.parent) {
+                (Some(_), Some(parent)) => at = parent,
+                _ => return at == self.root || self.imports.values().any(|it| *it == at),
+            }
+        }
+    }
+
     /// An element that is nothing but a literal keeps its spelling (O-71, O-72).
     pub(crate) fn spelling(&self, id: VertexId) -> Option<String> {
         let vertex = self.heap.get(id);
@@ -27,7 +102,7 @@ impl Evaluator {
         let mut all = Vec::new();
         for conjunct in &self.heap.get(id).conjuncts {
             if let Source::Expr(expr, _) = conjunct.source {
-                if !all.contains(&expr) && !matches!(self.program.code(expr), Code::Top) {
+                if !all.contains(&expr) {
                     all.push(expr);
                 }
             }

@@ -68,6 +68,28 @@ fn lets_among_clauses_keep_their_expression() {
 }
 
 #[test]
+fn what_is_nothing_but_a_reference_is_printed_as_what_it_shares() {
+    // S-72, O-68: however the path goes on, and beside `_` too.
+    check(
+        "m: int\ny: z: m + 1\nx: y.z\nw: {a: x, l: [y[\"z\"]][0], b: a & _}\n",
+        "m: int\ny: {\n    z: m + 1\n}\nx: m + 1\nw: {\n    a: m + 1\n    l: m + 1\n    b: m + 1\n}\n",
+    );
+    // Not what has no place, nor what is not there.
+    check(
+        "m: int\ny: z: m + 1\nt: (y & {q: 1}).z\nu: y.none\n",
+        "m: int\ny: {\n    z: m + 1\n}\nt: (y & {\n    q: 1\n}).z\nu: y.none\n",
+    );
+}
+
+#[test]
+fn a_declaration_of_anything_stands_first() {
+    check(
+        "m: int\na: m + 1 & _\nb: m + 1\nb: _\nc: _ & m + 2\nc: _\n",
+        "m: int\na: m + 1\nb: _ & m+1\nc: _ & m+2\n",
+    );
+}
+
+#[test]
 fn choices_take_their_default_or_what_is_left() {
     check("a: *1 | 2\nb: *1 | *2 | 3\nc: 1 | 2\n", "a: 1\nb: 1 | 2\nc: 1 | 2\n");
 }

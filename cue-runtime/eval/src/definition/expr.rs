@@ -135,6 +135,13 @@ impl<'a> Printer<'a> {
             ExprKind::Binary(Binary::Unify, ..) => {
                 let mut operands = Vec::new();
                 unified(expr, &mut operands);
+                let tops = operands.iter().filter(|it| matches!(it.kind, ExprKind::Top)).count();
+                if tops < operands.len() {
+                    operands.retain(|it| !matches!(it.kind, ExprKind::Top));
+                }
+                if let [only] = operands.as_slice() {
+                    return again(self, only);
+                }
                 // In the order of O-70.
                 operands.sort_by_cached_key(|it| class(it, scope));
                 let all: Vec<Out> = operands.into_iter().map(|it| again(self, it)).collect();
@@ -478,6 +485,7 @@ fn unified<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
 /// Where an operand of `&` stands: types, references, scalars, bounds, other expressions, literals.
 pub(super) fn class(expr: &Expr, scope: &Rc<Scope>) -> u8 {
     match &strip(expr).kind {
+        ExprKind::Top => 0,
         ExprKind::Ident(name) if is_type(name) && scope.find(name).is_none() => 0,
         ExprKind::Ident(_) => 1,
         ExprKind::Null

@@ -256,6 +256,9 @@ impl<'a> Printer<'a> {
         }
         // In the order of O-70.
         parts.sort_unstable_by_key(|it| (it.0, it.1));
+        let mut top = false;
+        parts
+            .retain(|it| !matches!(it.2.kind, ExprKind::Top) || !std::mem::replace(&mut top, true));
         let all: Vec<Out> = if parts.iter().any(|it| it.0 == STRUCT) {
             let conjuncts = parts.into_iter().map(|(_, key, expr, scope)| Conjunct::Expr {
                 expr,
