@@ -4,8 +4,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{Choice, Conjunct, Disjunction, FaultId, Source, State, Vertex, VertexId};
-use crate::program::{At, ExprId, Label, LabelKind, Presence};
+use crate::heap::{Choice, Conjunct, Disjunction, FaultId, Source, State, VertexId};
+use crate::program::{At, ExprId, LabelKind, Presence};
 
 /// Structs among the alternatives that another one is compared with.
 const MOST_COMPARED: usize = 64;
@@ -372,7 +372,7 @@ impl Evaluator {
             choice.all.iter().copied().find(|other| self.equal_scalars(*other, vertex))
         } else {
             let some = choice.all.iter().take(MOST_COMPARED);
-            some.copied().find(|other| self.same_struct(*other, vertex, 0))
+            some.copied().find(|other| self.same_value(*other, vertex, 0))
         };
         let kept = same.unwrap_or(vertex);
         if same.is_none() {
@@ -380,79 +380,6 @@ impl Evaluator {
         }
         if default && !choice.defaults.contains(&kept) {
             choice.defaults.push(kept);
-        }
-    }
-
-    /// Whether two alternatives are one (D-9): of one structure throughout, patterns included.
-    fn same_struct(&mut self, left: VertexId, right: VertexId, depth: u32) -> bool {
-        let (left, right) = (self.unify(left), self.unify(right));
-        if left == right {
-            return true;
-        }
-        // What differs at a glance is most.
-        let (one, other) = (self.heap.get(left), self.heap.get(right));
-        if one.arcs.len() != other.arcs.len() || one.kinds != other.kinds {
-            return false;
-        }
-        if self.heap.get(left).scalar.is_some() != self.heap.get(right).scalar.is_some() {
-            return false;
-        }
-        if self.heap.get(left).scalar.is_some() {
-            return self.equal_scalars(left, right);
-        }
-        if depth > MOST_NESTED || depth > 0 && self.tick().is_err() {
-            return false;
-        }
-        let label = self.heap.get(left).arcs.first().map(|it| it.label);
-        if label.is_some_and(|it| self.heap.arc(right, it).is_none()) {
-            return false;
-        }
-        let closed = self.counts_as_closed(left) == self.counts_as_closed(right);
-        let (one, other) = (self.heap.get(left), self.heap.get(right));
-        let bare = |it: &Vertex| {
-            it.fault.is_none()
-                && it.choice.is_none()
-                && it.state == State::Done
-                && it.tests.is_empty()
-                && it.patterns.is_empty()
-        };
-        if !bare(one) || !bare(other) || one.kinds != other.kinds || !closed {
-            return false;
-        }
-        if one.is_list != other.is_list
-            || one.is_struct != other.is_struct
-            || one.open != other.open
-            || one.closed_length != other.closed_length
-            || one.arcs.len() != other.arcs.len()
-        {
-            return false;
-        }
-        if depth == 0 && !one.is_struct && !one.is_list {
-            return false;
-        }
-        let arcs: Vec<(Label, Presence, VertexId)> =
-            one.arcs.iter().map(|it| (it.label, it.presence, it.vertex)).collect();
-        arcs.into_iter().all(|(label, presence, vertex)| {
-            match self.heap.arc(right, label).map(|it| (it.presence, it.vertex)) {
-                Some((kind, other)) if kind == presence => {
-                    // Of fields that nobody may give one says as much as the other.
-                    let never = presence == Presence::Optional
-                        && self.permanent(vertex, 0).is_some()
-                        && self.permanent(other, 0).is_some();
-                    never || self.same_struct(vertex, other, depth + 1)
-                }
-                _ => false,
-            }
-        })
-    }
-
-    pub(crate) fn equal_scalars(&self, left: VertexId, right: VertexId) -> bool {
-        let (left, right) = (self.heap.get(left), self.heap.get(right));
-        match (&left.scalar, &right.scalar) {
-            // One that waits for more is not yet what it looks like (D-8).
-            _ if left.fault.is_some() || right.fault.is_some() => false,
-            (Some((left, _)), Some((right, _))) => crate::compare::same(left, right),
-            _ => false,
         }
     }
 }

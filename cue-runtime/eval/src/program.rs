@@ -394,7 +394,16 @@ impl Program {
         else {
             return false;
         };
-        let same = |left: ExprId, right: ExprId| match (self.code(left), self.code(right)) {
+        left.len() == right.len()
+            && left
+                .iter()
+                .zip(right.iter())
+                .all(|(left, right)| left.1 == right.1 && self.says_same_scalar(left.0, right.0))
+    }
+
+    /// Whether two expressions are the same scalar or type.
+    pub(crate) fn says_same_scalar(&self, left: ExprId, right: ExprId) -> bool {
+        match (self.code(left), self.code(right)) {
             (Code::Null, Code::Null) | (Code::Top, Code::Top) => true,
             (Code::Bool(left), Code::Bool(right)) => left == right,
             (Code::Number(left), Code::Number(right)) => left.cue_text() == right.cue_text(),
@@ -402,12 +411,7 @@ impl Program {
             (Code::Bytes(left), Code::Bytes(right)) => left == right,
             (Code::Type(_, left), Code::Type(_, right)) => left == right,
             _ => false,
-        };
-        left.len() == right.len()
-            && left
-                .iter()
-                .zip(right.iter())
-                .all(|(left, right)| left.1 == right.1 && same(left.0, right.0))
+        }
     }
 
     pub(crate) fn empty() -> Self {

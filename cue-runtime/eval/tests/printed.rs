@@ -90,6 +90,41 @@ fn a_declaration_of_anything_stands_first() {
 }
 
 #[test]
+fn alternatives_of_one_structure_are_one() {
+    // D-9: choices, bounds and patterns in them included; marks count by the order they give.
+    check("a: {x: 1 | 2} | {x: 1 | 2}\n", "a: {\n    x: 1 | 2\n}\n");
+    check("a: {x: *1 | 2} | {x: 1 | 2}\n", "a: {\n    x: 1\n}\n");
+    check("a: {x: *1 | 2} | {x: 1 | *2}\n", "a: {\n    x: 1\n} | {\n    x: 2\n}\n");
+    check("a: {x: >1 & int} | {x: int & >1}\n", "a: {\n    x: int & >1\n}\n");
+    check("a: {[string]: int} | {[string]: int}\n", "a: {}\n");
+    check("#R: {a: 1} | {b: 2}\nc: {#R, #R, _ | {}, x: #R, ...}\n", ONE_OF_TWO);
+    // What only embeds itself says no more than that it is a struct.
+    check("#x: {#x | {}}\n", "#x: {}\n");
+}
+
+const ONE_OF_TWO: &str = "#R: {
+    a: 1
+} | {
+    b: 2
+}
+c: {
+    a: 1
+    x: {
+        a: 1
+    } | {
+        b: 2
+    }
+} | {
+    b: 2
+    x: {
+        a: 1
+    } | {
+        b: 2
+    }
+}
+";
+
+#[test]
 fn choices_take_their_default_or_what_is_left() {
     check("a: *1 | 2\nb: *1 | *2 | 3\nc: 1 | 2\n", "a: 1\nb: 1 | 2\nc: 1 | 2\n");
 }

@@ -1,0 +1,129 @@
+//! Alternatives that are one (D-9): of one structure throughout.
+
+use crate::evaluator::Evaluator;
+use crate::heap::{State, Test, Vertex, VertexId};
+use crate::program::{ExprId, Label, Presence};
+
+/// How deep alternatives are looked at.
+const MOST_NESTED: u32 = 50;
+
+impl Evaluator {
+    /// Whether two alternatives are one (D-9): of one structure throughout, patterns included.
+    pub(crate) fn same_value(&mut self, left: VertexId, right: VertexId, depth: u32) -> bool {
+        let (left, right) = (self.unify(left), self.unify(right));
+        if left == right {
+            return true;
+        }
+        // What differs at a glance is most.
+        let (one, other) = (self.heap.get(left), self.heap.get(right));
+        // What only embeds itself is a struct, though no more was said of it.
+        let kinds = one.kinds == other.kinds || one.is_struct && other.is_struct;
+        if one.arcs.len() != other.arcs.len() || !kinds {
+            return false;
+        }
+        if self.heap.get(left).scalar.is_some() != self.heap.get(right).scalar.is_some() {
+            return false;
+        }
+        if self.heap.get(left).scalar.is_some() {
+            return self.equal_scalars(left, right);
+        }
+        if depth > MOST_NESTED || depth > 0 && self.tick().is_err() {
+            return false;
+        }
+        let label = self.heap.get(left).arcs.first().map(|it| it.label);
+        if label.is_some_and(|it| self.heap.arc(right, it).is_none()) {
+            return false;
+        }
+        let closed = self.counts_as_closed(left) == self.counts_as_closed(right);
+        let (one, other) = (self.heap.get(left), self.heap.get(right));
+        let bare = |it: &Vertex| it.fault.is_none() && it.state == State::Done;
+        if !bare(one) || !bare(other) || !closed {
+            return false;
+        }
+        if !self.same_tests(left, right) || !self.same_patterns(left, right) {
+            return false;
+        }
+        match (self.sorted_alternatives(left), self.sorted_alternatives(right)) {
+            (None, None) => {}
+            (Some(one), Some(other)) => {
+                // Marks count as far as they are told first.
+                let mut pairs = one.iter().zip(&other);
+                return depth > 0
+                    && one.len() == other.len()
+                    && pairs.all(|(one, other)| self.same_value(*one, *other, depth + 1));
+            }
+            _ => return false,
+        }
+        let (one, other) = (self.heap.get(left), self.heap.get(right));
+        if one.is_list != other.is_list
+            || one.is_struct != other.is_struct
+            || one.open != other.open
+            || one.closed_length != other.closed_length
+            || one.arcs.len() != other.arcs.len()
+        {
+            return false;
+        }
+        if depth == 0 && !one.is_struct && !one.is_list {
+            return false;
+        }
+        let arcs: Vec<(Label, Presence, VertexId)> =
+            one.arcs.iter().map(|it| (it.label, it.presence, it.vertex)).collect();
+        arcs.into_iter().all(|(label, presence, vertex)| {
+            match self.heap.arc(right, label).map(|it| (it.presence, it.vertex)) {
+                Some((kind, other)) if kind == presence => {
+                    // Of fields that nobody may give one says as much as the other.
+                    let never = presence == Presence::Optional
+                        && self.permanent(vertex, 0).is_some()
+                        && self.permanent(other, 0).is_some();
+                    never || self.same_value(vertex, other, depth + 1)
+                }
+                _ => false,
+            }
+        })
+    }
+
+    /// Alternatives of a choice, the default ones first.
+    fn sorted_alternatives(&self, id: VertexId) -> Option<Vec<VertexId>> {
+        let choice = self.heap.get(id).choice.as_ref()?;
+        let mut all = choice.all.clone();
+        all.sort_by_key(|it| !choice.defaults.contains(it));
+        Some(all)
+    }
+
+    fn same_tests(&self, left: VertexId, right: VertexId) -> bool {
+        let (one, other) = (&self.heap.get(left).tests, &self.heap.get(right).tests);
+        let same = |left: &Test, right: &Test| match (left, right) {
+            (Test::Bound(left, limit), Test::Bound(right, other)) => {
+                left == right && crate::compare::same(limit, other)
+            }
+            (Test::Range(left), Test::Range(right)) => left == right,
+            (Test::Call(.., left), Test::Call(.., right)) => left == right,
+            (Test::Match(left, env), Test::Match(right, other)) => left == right && env == other,
+            _ => false,
+        };
+        one.len() == other.len()
+            && one.iter().all(|(test, _)| other.iter().any(|(it, _)| same(test, it)))
+    }
+
+    fn same_patterns(&self, left: VertexId, right: VertexId) -> bool {
+        let (one, other) = (&self.heap.get(left).patterns, &self.heap.get(right).patterns);
+        let same = |left: ExprId, right: ExprId| {
+            left == right || self.program.says_same_scalar(left, right)
+        };
+        one.len() == other.len()
+            && one
+                .iter()
+                .zip(other.iter())
+                .all(|(one, other)| same(one.label, other.label) && same(one.value, other.value))
+    }
+
+    pub(crate) fn equal_scalars(&self, left: VertexId, right: VertexId) -> bool {
+        let (left, right) = (self.heap.get(left), self.heap.get(right));
+        match (&left.scalar, &right.scalar) {
+            // One that waits for more is not yet what it looks like (D-8).
+            _ if left.fault.is_some() || right.fault.is_some() => false,
+            (Some((left, _)), Some((right, _))) => crate::compare::same(left, right),
+            _ => false,
+        }
+    }
+}
