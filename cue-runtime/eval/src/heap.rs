@@ -98,6 +98,7 @@ pub(crate) struct Conjunct {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lineage {
     pub(crate) cycle: Cycle,
+    pub(crate) outer: Option<ExprId>,
     pub(crate) way: u32,
     pub(crate) via: u32,
     pub(crate) beside: u32,
@@ -139,7 +140,13 @@ pub(crate) enum By {
 
 impl Conjunct {
     pub(crate) fn lineage(&self) -> Lineage {
-        Lineage { cycle: self.cycle, way: self.way, via: self.via, beside: self.beside }
+        Lineage {
+            cycle: self.cycle,
+            outer: self.outer,
+            way: self.way,
+            via: self.via,
+            beside: self.beside,
+        }
     }
 
     /// A plain demand: part of nothing that closes, through no reference.
@@ -289,6 +296,7 @@ pub(crate) struct Rest {
     pub(crate) value: Option<ExprId>,
     pub(crate) env: EnvId,
     pub(crate) groups: Groups,
+    pub(crate) outer: Option<ExprId>,
     pub(crate) via: u32,
     pub(crate) beside: u32,
 }

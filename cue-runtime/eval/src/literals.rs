@@ -122,7 +122,8 @@ impl Evaluator {
                     let groups = self.deep_groups(&conjunct.groups);
                     let via = conjunct.via;
                     let beside = conjunct.beside;
-                    let rest = Rest { first: next, value: *value, env, groups, via, beside };
+                    let outer = conjunct.outer;
+                    let rest = Rest { first: next, value: *value, env, groups, outer, via, beside };
                     self.heap.get_mut(id).rest.push(rest);
                 }
             }
@@ -138,7 +139,7 @@ impl Evaluator {
         }
         let rest = self.heap.get(id).rest.clone();
         let arcs = self.elements(id);
-        for Rest { first, value, env, groups, via, beside } in rest {
+        for Rest { first, value, env, groups, outer, via, beside } in rest {
             let Some(value) = value else { continue };
             for vertex in arcs.iter().skip(first) {
                 self.add_conjunct(
@@ -148,7 +149,7 @@ impl Evaluator {
                         groups: groups.clone(),
                         close_as: None,
                         by_reference: true,
-                        outer: None,
+                        outer,
                         firing: 0,
                         cycle: Cycle::Optional,
                         way: 0,
