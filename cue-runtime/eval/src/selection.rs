@@ -27,7 +27,7 @@ impl Evaluator {
         // Nothing is found in a value that has failed itself, be its fields there or not (S-47).
         if let Some(fault) = self.heap.get(id).fault {
             let failed = match self.heap.faults[fault.0 as usize].kind {
-                Kind::Incomplete => known,
+                Kind::Incomplete => known || self.is_imported(id) && !self.is_ahead(id),
                 Kind::Permanent | Kind::User => self.heap.get(id).state == State::Done,
                 Kind::Cycle | Kind::StructuralCycle | Kind::Budget => false,
             };
@@ -110,6 +110,15 @@ impl Evaluator {
         let message =
             format!("invalid operand {text} (found {}, want list or struct)", datum.kind_name());
         self.fail(Kind::Permanent, message, place)
+    }
+
+    /// Whether a value is of an imported package: these are evaluated in their own order.
+    fn is_imported(&self, id: VertexId) -> bool {
+        let mut at = id;
+        while let (Some(_), Some(parent)) = (self.heap.get(at).label, self.heap.get(at).parent) {
+            at = parent;
+        }
+        self.imports.values().any(|it| *it == at)
     }
 
     /// Whether a value comes after the one that is being evaluated, or is part of it: nothing is

@@ -90,6 +90,21 @@ fn a_declaration_of_anything_stands_first() {
 }
 
 #[test]
+fn what_patterns_and_elements_bring_stands_where_their_reference_does() {
+    // O-12: `n` is of the pattern, which comes by a reference behind the field, or before it.
+    check(
+        "#P: [string]: {n: int, v: int}\na: {x: v: 1, #P}\nb: {#P, x: v: 1}\n",
+        "#P: {}\na: {\n    x: {\n        v: 1\n        n: int\n    }\n}\n\
+         b: {\n    x: {\n        n: int\n        v: 1\n    }\n}\n",
+    );
+    check(
+        "#L: [...{n: int, v: int}]\nM: [{v: 1}]\na: M & #L\nb: #L & M\n",
+        "#L: []\nM: [{\n    v: 1\n}]\na: [{\n    v: 1\n    n: int\n}]\n\
+         b: [{\n    n: int\n    v: 1\n}]\n",
+    );
+}
+
+#[test]
 fn alternatives_of_one_structure_are_one() {
     // D-9: choices, bounds and patterns in them included; marks count by the order they give.
     check("a: {x: 1 | 2} | {x: 1 | 2}\n", "a: {\n    x: 1 | 2\n}\n");

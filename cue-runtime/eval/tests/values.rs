@@ -143,3 +143,20 @@ fn hidden_fields_of_packages_are_their_own() {
     let root = it.find("").unwrap().unwrap();
     assert_eq!(it.datum(root).map(|it| it.cue_text()).unwrap(), "{a:{shown:3},b:4,c:3}");
 }
+
+#[test]
+fn what_an_imported_package_lacks_is_lacking_for_those_who_import_it() {
+    // S-73: the package is evaluated in its own order, not in that of who asks.
+    let source = |name: &str, text: &str| Source { name: name.into(), text: text.into() };
+    let open = "package b\nimport \"m.test/c\"\nb: c.none & {other: 1}\nname: b.other\n";
+    let packages = vec![
+        ("m.test/b".to_owned(), vec![source("b.cue", open)]),
+        ("m.test/c".to_owned(), vec![source("c.cue", "package c\n")]),
+    ];
+    let main = source("a.cue", "import \"m.test/b\"\nits: b.name\n");
+    let program = cue_eval::compile(&[main], &packages, false).unwrap();
+    let mut it = cue_eval::Evaluation::start(program.into(), &[], BUDGET);
+    let root = it.find("").unwrap().unwrap();
+    let all = it.datum(root).unwrap_err();
+    assert_eq!(all[0].message, "undefined field: none");
+}
