@@ -1,7 +1,7 @@
 //! Scenarios recorded from the official controller, played against `lateen controller` on the
 //! local plane, or on the cluster of a kubeconfig.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -54,9 +54,11 @@ pub struct Options<'a> {
     pub profile: Option<&'a str>,
     /// Only scenarios whose id matches.
     pub only: Option<&'a str>,
+    /// The cluster to play on, without nodes: the player's fake node plays kubelet. Otherwise a plane is started.
+    pub kubeconfig: Option<&'a Path>,
 }
 
-/// Plays the profiles one after the other, each on a fresh plane.
+/// Plays the profiles one after the other, each on a fresh plane, or all on one cluster.
 ///
 /// # Errors
 /// When plane, controller or player cannot be run.
@@ -76,6 +78,38 @@ pub fn run(options: &Options<'_>) -> anyhow::Result<Scores> {
     Ok(scores)
 }
 
+/// A plane of its own for a profile, and its kubeconfig.
+fn plane(options: &Options<'_>, profile: &str) -> anyhow::Result<(Running, PathBuf)> {
+    let work = options.work;
+    let port = process::free_port()?;
+    let kubeconfig = work.join(format!("live-{profile}.kubeconfig"));
+    // That of a run before would lead to another port.
+    if kubeconfig.exists() {
+        std::fs::remove_file(&kubeconfig)?;
+    }
+    let mut plane = Command::new(process::lateen()?);
+    plane.args(["local", "serve", "--ephemeral", "--insecure", "--controllers", "on"]);
+    plane.args(["--simulate-pods", "on", "--listen", &format!("127.0.0.1:{port}")]);
+    plane.arg("--write-kubeconfig").arg(&kubeconfig);
+    let log = work.join(format!("live-{profile}-plane.log"));
+    let running = Running::start("lateen local serve", &mut plane, &log)?;
+    process::wait_for_port(port, PATIENCE)
+        .with_context(|| format!("the plane says:\n{}", process::tail(&log, 20)))?;
+    // It listens before it has said how to reach it.
+    let started = std::time::Instant::now();
+    while !kubeconfig.exists() && started.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Ok((running, kubeconfig))
+}
+
+/// The node the recordings were made with, for a cluster that has none.
+fn fake_node(options: &Options<'_>, kubeconfig: &Path) -> anyhow::Result<Running> {
+    let mut node = Command::new("python3");
+    node.arg(options.cases.join("velaconf.py")).arg("fakenode").arg("--kubeconfig").arg(kubeconfig);
+    Running::start("velaconf.py fakenode", &mut node, &options.work.join("live-fakenode.log"))
+}
+
 fn play(
     options: &Options<'_>,
     profile: &str,
@@ -84,31 +118,16 @@ fn play(
 ) -> anyhow::Result<Value> {
     let work = options.work;
     let lateen = process::lateen()?;
-    let port = process::free_port()?;
-    let kubeconfig = work.join(format!("live-{profile}.kubeconfig"));
-    // That of a run before would lead to another port.
-    if kubeconfig.exists() {
-        std::fs::remove_file(&kubeconfig)?;
-    }
+    let (_cluster, kubeconfig) = match options.kubeconfig {
+        Some(kubeconfig) => (fake_node(options, kubeconfig)?, kubeconfig.to_owned()),
+        None => plane(options, profile)?,
+    };
     let kubeconfig = kubeconfig.to_str().context("paths are UTF-8")?;
-    let mut plane = Command::new(&lateen);
-    plane.args(["local", "serve", "--ephemeral", "--insecure", "--controllers", "on"]);
-    plane.args(["--simulate-pods", "on", "--listen", &format!("127.0.0.1:{port}")]);
-    plane.args(["--write-kubeconfig", kubeconfig]);
-    let log = work.join(format!("live-{profile}-plane.log"));
-    let _plane = Running::start("lateen local serve", &mut plane, &log)?;
-    process::wait_for_port(port, PATIENCE)
-        .with_context(|| format!("the plane says:\n{}", process::tail(&log, 20)))?;
-    // It listens before it has said how to reach it.
-    let started = std::time::Instant::now();
-    while !Path::new(kubeconfig).exists() && started.elapsed() < PATIENCE {
-        std::thread::sleep(Duration::from_millis(10));
-    }
     let installed = Command::new(&lateen)
         .args(["install", "--kubeconfig", kubeconfig])
         .status()
         .context("lateen install")?;
-    anyhow::ensure!(installed.success(), "lateen install failed on the plane");
+    anyhow::ensure!(installed.success(), "lateen install failed");
     let mut controller = Command::new(&lateen);
     controller.args(["controller", "--kubeconfig", kubeconfig]).args(SHARED).args(flags);
     controller.args(["--leader-elect=false", "--health-addr=", "--metrics-addr="]);

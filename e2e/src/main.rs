@@ -45,6 +45,9 @@ enum Command {
         /// Only this live profile.
         #[arg(long)]
         profile: Option<String>,
+        /// Play the live scenarios on this cluster, which has controllers and no nodes, not on a plane.
+        #[arg(long)]
+        kubeconfig: Option<PathBuf>,
     },
 }
 
@@ -52,6 +55,7 @@ enum Command {
 struct Live<'a> {
     profile: Option<&'a str>,
     only: Option<&'a str>,
+    kubeconfig: Option<&'a Path>,
 }
 
 type Runner = fn(&Path, &Path, &Live<'_>) -> anyhow::Result<Scores>;
@@ -82,8 +86,8 @@ const RUNNERS: &[(&str, Runner)] = &[
         Ok(scores)
     }),
     ("live", |cases, work, live| {
-        let (profile, only) = (live.profile, live.only);
-        live::run(&live::Options { cases: &cases.join("live"), work, profile, only })
+        let Live { profile, only, kubeconfig } = *live;
+        live::run(&live::Options { cases: &cases.join("live"), work, profile, only, kubeconfig })
     }),
 ];
 
@@ -105,10 +109,23 @@ fn plays_anything(only: &str) -> bool {
 }
 
 fn main() -> anyhow::Result<ExitCode> {
-    let Command::Conformance { cases, only, scores, update, verbose, work, scenario, profile } =
-        Arguments::parse().command;
+    let Command::Conformance {
+        cases,
+        only,
+        scores,
+        update,
+        verbose,
+        work,
+        scenario,
+        profile,
+        kubeconfig,
+    } = Arguments::parse().command;
     std::fs::create_dir_all(&work).with_context(|| work.display().to_string())?;
-    let live = Live { profile: profile.as_deref(), only: scenario.as_deref() };
+    let live = Live {
+        profile: profile.as_deref(),
+        only: scenario.as_deref(),
+        kubeconfig: kubeconfig.as_deref(),
+    };
     if let Some(unknown) = only.as_deref().filter(|it| !plays_anything(it)) {
         let names: Vec<&str> = RUNNERS.iter().map(|it| it.0).collect();
         anyhow::bail!("no runner is called {unknown:?}; there are {}", names.join(", "));

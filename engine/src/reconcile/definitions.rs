@@ -135,8 +135,26 @@ async fn read(
     app: &Application,
     wanted: &Wanted,
 ) -> Result<Definition, Error> {
+    look_up(engine, app, wanted.kind, &wanted.r#type).await?.ok_or_else(|| {
+        Error::Invalid(format!(
+            "{}: there is no {} named {} in namespace {} or vela-system",
+            wanted.whose,
+            wanted.kind.kind(),
+            wanted.r#type,
+            app.namespace(),
+        ))
+    })
+}
+
+/// The definition that a type means, if there is one.
+pub(super) async fn look_up(
+    engine: &Engine<'_>,
+    app: &Application,
+    kind: DefinitionKind,
+    r#type: &str,
+) -> Result<Option<Definition>, Error> {
     let auto = app.annotation(annotation::AUTO_UPDATE) == "true";
-    for lookup in candidates(wanted.kind, &wanted.r#type, app.namespace(), auto) {
+    for lookup in candidates(kind, r#type, app.namespace(), auto) {
         let found = match &lookup {
             Lookup::Definition(kind, namespace, name) => {
                 let at = ObjectRef::local(V1BETA1, kind.kind(), namespace, name);
@@ -150,20 +168,14 @@ async fn read(
                     .and_then(|it| it.definition(*kind).cloned())
             }
             Lookup::Newest(kind, namespace, name, _) => {
-                newest(engine, *kind, namespace, name, &wanted.r#type).await?
+                newest(engine, *kind, namespace, name, r#type).await?
             }
         };
-        if let Some(found) = found {
+        if found.is_some() {
             return Ok(found);
         }
     }
-    Err(Error::Invalid(format!(
-        "{}: there is no {} named {} in namespace {} or vela-system",
-        wanted.whose,
-        wanted.kind.kind(),
-        wanted.r#type,
-        app.namespace(),
-    )))
+    Ok(None)
 }
 
 /// The newest revision of a definition that fits `type@version`.

@@ -276,6 +276,7 @@ async fn find(
         Some(recorded) => of_revision(recorded),
         None => definitions::load(engine, app, &steps.steps).await.map_err(parse)?,
     };
+    heard.check(app, &definitions).map_err(parse)?;
     let referred = if snapshot {
         referred::of_revision(app, &captured.referred)
     } else {

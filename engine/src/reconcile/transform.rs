@@ -3,13 +3,14 @@
 use chrono::SecondsFormat;
 use serde_json::{Map, Value, json};
 
-use super::Engine;
 use super::adoption::Adoption;
+use super::{Engine, definitions};
 use crate::api::names::label;
+use crate::api::policies::BUILT_IN;
 use crate::api::{AppPolicy, Application, ApplicationRevision, ApplicationSpec};
 use crate::api::{Definition, DefinitionKind, V1BETA1};
 use crate::policy::scoped::{self, Said, Scoped};
-use crate::render::Templates;
+use crate::render::{Definitions, Templates};
 use crate::revision::{canonical, spec_hash};
 use crate::world::{Apply, Error, ObjectRef, PatchKind};
 
@@ -29,6 +30,29 @@ pub(super) struct Transformed {
     pub(super) custom: Option<Value>,
     /// Definitions of those that were heard, and the revision each had.
     pub(super) heard: Vec<(String, Definition)>,
+    /// Policies whose definitions were not there.
+    missed: Vec<AppPolicy>,
+}
+
+impl Transformed {
+    /// That no policy was passed over whose definition has come up since: what was read of the Application lacks
+    /// what that policy says.
+    ///
+    /// # Errors
+    /// One was; the next pass hears it.
+    pub(super) fn check(&self, app: &Application, definitions: &Definitions) -> Result<(), Error> {
+        let came_up = |it: &&AppPolicy| {
+            let found = definitions.get(DefinitionKind::Policy, &it.r#type, app.namespace(), false);
+            found.is_some_and(|it| it.spec.scope == SCOPE)
+        };
+        match self.missed.iter().find(came_up) {
+            Some(policy) => Err(Error::Unavailable(format!(
+                "policy {}: the PolicyDefinition {} came up while the Application was read",
+                policy.name, policy.r#type
+            ))),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Lets the policies change `app`; what they did is in its status.
@@ -45,10 +69,10 @@ pub(super) async fn transform(
     if !engine.settings.gates.application_policies {
         return Ok(Transformed::default());
     }
-    let all = find(engine, app).await?;
+    let (all, missed) = find(engine, app).await?;
     if all.is_empty() {
         app.status.application_policies_config_map.clear();
-        return Ok(Transformed::default());
+        return Ok(Transformed { missed, ..Transformed::default() });
     }
     adoption.end(app).await?;
     let written = app.spec.clone();
@@ -105,14 +129,22 @@ pub(super) async fn transform(
     app.status.application_policies_config_map = name;
     app.status.applied_application_policies = rows;
     let custom = (!custom.is_empty()).then_some(Value::Object(custom));
-    Ok(Transformed { custom, heard })
+    Ok(Transformed { custom, heard, missed })
 }
 
-/// The policies, in the order in which they speak.
-async fn find(engine: &Engine<'_>, app: &Application) -> Result<Vec<Scoped>, Error> {
-    let mut all = Vec::new();
-    for policy in &app.spec.policies {
-        let Some(definition) = definition(engine, app, &policy.r#type).await? else { continue };
+/// The policies, in the order in which they speak, and those without a definition.
+async fn find(
+    engine: &Engine<'_>,
+    app: &Application,
+) -> Result<(Vec<Scoped>, Vec<AppPolicy>), Error> {
+    let (mut all, mut missed) = (Vec::new(), Vec::new());
+    let defined = app.spec.policies.iter().filter(|it| !BUILT_IN.contains(&it.r#type.as_str()));
+    for policy in defined {
+        let found = definitions::look_up(engine, app, DefinitionKind::Policy, &policy.r#type);
+        let Some(definition) = found.await? else {
+            missed.push(policy.clone());
+            continue;
+        };
         if definition.spec.scope != SCOPE {
             continue;
         }
@@ -140,21 +172,7 @@ async fn find(engine: &Engine<'_>, app: &Application) -> Result<Vec<Scoped>, Err
         }
     }
     scoped::sort(&mut all);
-    Ok(all)
-}
-
-async fn definition(
-    engine: &Engine<'_>,
-    app: &Application,
-    r#type: &str,
-) -> Result<Option<Definition>, Error> {
-    for namespace in [app.namespace(), SYSTEM] {
-        let at = ObjectRef::local(V1BETA1, DefinitionKind::Policy.kind(), namespace, r#type);
-        if let Some(live) = engine.world.get(&at).await? {
-            return Ok(serde_json::from_value(live).ok());
-        }
-    }
-    Ok(None)
+    Ok((all, missed))
 }
 
 /// The spec of the latest revision.

@@ -5,6 +5,7 @@
 #[path = "../fixture/mod.rs"]
 mod fixture;
 mod plane;
+mod stale;
 
 use cue_session::NativeRuntime;
 use lateen_engine::api::DefinitionKind;

@@ -28,6 +28,8 @@ struct State {
     objects: BTreeMap<Key, Value>,
     /// What was applied last, by object: fields that are left out next time go.
     applied: BTreeMap<Key, Value>,
+    /// How often an object of this name is yet read as if it were not there.
+    late: BTreeMap<String, usize>,
     unreachable: BTreeSet<String>,
     /// Verb and name that are refused.
     refused: BTreeSet<(String, String)>,
@@ -83,6 +85,11 @@ impl Plane {
 
     pub(crate) fn refuse(&self, verb: &str, name: &str) {
         self.state().refused.insert((verb.into(), name.into()));
+    }
+
+    /// As a cache is behind: the next reads of objects of this name find nothing.
+    pub(crate) fn hide(&self, name: &str, reads: usize) {
+        self.state().late.insert(name.into(), reads);
     }
 
     pub(crate) fn cut(&self, cluster: &str) {
@@ -361,7 +368,14 @@ fn prune(live: &mut Value, last: &Value, new: &Value) {
 
 impl World for Plane {
     fn get<'a>(&'a self, at: &'a ObjectRef) -> Call<'a, Option<Value>> {
-        self.call("get", at.clone(), |state, at| Ok(state.objects.get(&key(at)).cloned()))
+        self.call("get", at.clone(), |state, at| {
+            let late = state.late.get_mut(&at.name).filter(|it| **it > 0);
+            if let Some(left) = late {
+                *left -= 1;
+                return Ok(None);
+            }
+            Ok(state.objects.get(&key(at)).cloned())
+        })
     }
 
     fn list<'a>(&'a self, of: &'a ObjectRef, labels: &'a str) -> Call<'a, Vec<Value>> {
