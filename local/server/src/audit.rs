@@ -18,7 +18,6 @@ use http::request::Parts;
 use serde_json::{Value, json};
 
 use crate::auth::{Action, User};
-use crate::list::Reading;
 
 tokio::task_local! {
     static NOTES: Notes;
@@ -30,6 +29,7 @@ pub(crate) struct Notes(Arc<Mutex<Found>>);
 
 #[derive(Debug, Default)]
 struct Found {
+    action: Action,
     user: Option<User>,
     acts_as: Option<User>,
     annotations: BTreeMap<String, String>,
@@ -53,6 +53,11 @@ impl Notes {
 
 fn note(what: impl FnOnce(&mut Found)) {
     let _ = NOTES.try_with(|notes| what(&mut notes.lock()));
+}
+
+/// What is asked for.
+pub(crate) fn asks(action: &Action) {
+    note(|found| found.action = action.clone());
 }
 
 /// Who asks.
@@ -103,20 +108,15 @@ pub(crate) struct Begun {
     received: DateTime<Utc>,
     uri: String,
     agent: String,
-    action: Action,
 }
 
 impl Begun {
     pub(crate) fn now(parts: &Parts) -> Begun {
         let agent = parts.headers.get(USER_AGENT).and_then(|it| it.to_str().ok());
-        let query = parts.uri.query().unwrap_or_default();
-        let watches = query.split('&').any(|it| matches!(it, "watch" | "watch=true" | "watch=1"));
-        let reading = if watches { Reading::Watch } else { Reading::List };
         Begun {
             received: Utc::now(),
             uri: parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default(),
             agent: agent.unwrap_or_default().to_owned(),
-            action: Action::of_request(parts.method.as_str(), parts.uri.path(), reading, ""),
         }
     }
 }
@@ -156,7 +156,7 @@ impl AuditLog {
         (code, streams): (u16, bool),
     ) {
         let found = notes.lock();
-        let Action { verb, group, resource, subresource, namespace, name, .. } = &begun.action;
+        let Action { verb, group, resource, subresource, namespace, name, .. } = &found.action;
         let mut event = json!({
             "kind": "Event",
             "apiVersion": "audit.k8s.io/v1",

@@ -24,7 +24,7 @@ use crate::list::Reading;
 use crate::plane::{Plane, Target};
 use crate::status::{ApiError, Result};
 use crate::table::{self, Answer};
-use crate::{discovery, scale};
+use crate::{audit, discovery, scale};
 use answer::{Long, Streaming, failed, in_protobuf, show, warn};
 use options::{body, form};
 use verbs::{change, create, delete, delete_all, posted, update};
@@ -61,6 +61,8 @@ struct Asked {
     method: Method,
     path: String,
     query: Query,
+    /// What is done by it.
+    action: Action,
     headers: HeaderMap,
     body: Bytes,
     tokens: Option<Arc<Tokens>>,
@@ -73,13 +75,34 @@ impl Asked {
     }
 
     fn flag(&self, key: &str) -> bool {
-        let value = self.query.get(key).map(|value| value.to_lowercase());
-        value.is_some_and(|value| value != "false" && value != "0")
+        flag(&self.query, key)
     }
 
     fn header(&self, name: http::HeaderName) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
+}
+
+fn flag(query: &Query, key: &str) -> bool {
+    let value = query.get(key).map(|value| value.to_lowercase());
+    value.is_some_and(|value| value != "false" && value != "0")
+}
+
+/// Path and query of a request, and what is done by it.
+fn read(parts: &http::request::Parts) -> (String, Query, Action) {
+    let path = percent_decode(parts.uri.path());
+    let pairs = parts.uri.query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
+    let mut query = Query::new();
+    for pair in pairs {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let decoded = |text: &str| percent_decode(&text.replace('+', " "));
+        query.entry(decoded(key)).or_insert_with(|| decoded(value));
+    }
+    let selected = query.get("fieldSelector").and_then(|it| it.strip_prefix("metadata.name="));
+    let reading = if flag(&query, "watch") { Reading::Watch } else { Reading::List };
+    let method = parts.method.as_str();
+    let action = Action::of_request(method, &path, reading, selected.unwrap_or_default());
+    (path, query, action)
 }
 
 /// Answers a request.
@@ -93,6 +116,8 @@ where
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let (parts, body) = request.into_parts();
+    let (path, query, action) = read(&parts);
+    audit::asks(&action);
     let user = match auth::sender(&plane, tokens.as_deref(), &parts.headers) {
         Ok(user) => user,
         Err(error) => return failed(&error),
@@ -111,20 +136,11 @@ where
             return failed(&ApiError::new(413, "RequestEntityTooLarge", text));
         }
     };
-    let path = percent_decode(parts.uri.path());
-    let query = parts.uri.query().unwrap_or_default();
-    let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
-        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        (percent_decode(&key.replace('+', " ")), percent_decode(&value.replace('+', " ")))
-    });
-    let mut all = Query::new();
-    for (key, value) in pairs {
-        all.entry(key).or_insert(value);
-    }
     let asked = Asked {
         method: parts.method,
         path,
-        query: all,
+        query,
+        action,
         headers: parts.headers,
         body,
         tokens,
@@ -212,10 +228,7 @@ async fn compress(response: Response) -> Response {
 }
 
 async fn respond(plane: &Plane, asked: &Asked) -> Result<Response> {
-    let named = asked.get("fieldSelector").strip_prefix("metadata.name=").unwrap_or_default();
-    let reading = if asked.flag("watch") { Reading::Watch } else { Reading::List };
-    let action = Action::of_request(asked.method.as_str(), &asked.path, reading, named);
-    auth::admit(plane, &asked.user, &action)?;
+    auth::admit(plane, &asked.user, &asked.action)?;
     if asked.path == "/local/snapshot" && asked.method == Method::GET {
         let text = plane.store().snapshot().text();
         return Ok(reply(200, "application/x-ndjson", text.into_bytes()));
