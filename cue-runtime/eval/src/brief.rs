@@ -1,5 +1,6 @@
 //! Values in few words, as messages have them (cue-errors 0.3).
 
+use crate::demand::Concrete;
 use crate::error::Fault;
 use crate::evaluator::Evaluator;
 use crate::export::marker;
@@ -17,12 +18,48 @@ impl Evaluator {
         out
     }
 
+    /// What is said of a value. One that the error is in shows it there, where the value itself is only
+    /// named (cue-errors 0.3); `outer` is what stands before it in the end.
+    pub(crate) fn about(
+        &mut self,
+        id: VertexId,
+        outer: &str,
+        say: impl Fn(&str) -> String,
+    ) -> String {
+        let (real, place) = (self.follow(id), self.follow(self.place));
+        if real == place || self.failing.is_some() || !self.is_ancestor(real, place) {
+            return say(&self.short(id));
+        }
+        let (path, there) = (self.path(real), self.path(place));
+        let inner = say(&format!("value at path '{path}'"));
+        self.failing = Some((place, format!("_|_({there}: {outer}{inner})")));
+        let text = self.short(id);
+        self.failing = None;
+        say(&text)
+    }
+
+    /// The same of an operand.
+    pub(crate) fn about_operand(
+        &mut self,
+        value: &Concrete,
+        say: impl Fn(&str) -> String,
+    ) -> String {
+        match value {
+            Concrete::Datum(datum) => say(&datum.cue_text()),
+            Concrete::Vertex(id) => self.about(*id, "", say),
+        }
+    }
+
     /// `within` are the values that are being written.
     fn write_short(&mut self, id: VertexId, out: &mut String, within: &mut Vec<VertexId>) {
         if self.heap.get(self.follow(id)).state == State::New && within.len() < DEPTH {
             self.unify(id);
         }
         let real = self.follow(id);
+        if let Some((_, text)) = self.failing.as_ref().filter(|it| it.0 == real) {
+            out.push_str(text);
+            return;
+        }
         if within.contains(&real) {
             let path = self.path(real);
             out.push_str(&format!("value at path '{path}'"));

@@ -284,24 +284,6 @@ impl Evaluator {
         }
     }
 
-    /// Both operands; the errors of both if neither is there.
-    pub(crate) fn operands(
-        &mut self,
-        left: ExprId,
-        right: ExprId,
-        env: EnvId,
-        symbol: &str,
-        whole: At,
-    ) -> Result<(Operand, Operand), FaultId> {
-        let left = self.operand(left, env, symbol, whole);
-        let right = self.operand(right, env, symbol, whole);
-        match (left, right) {
-            (Ok(left), Ok(right)) => Ok((left, right)),
-            (Err(fault), Ok(_)) | (Ok(_), Err(fault)) => Err(fault),
-            (Err(left), Err(right)) => Err(self.both_faults(left, right)),
-        }
-    }
-
     /// Two errors as one.
     pub(crate) fn both_faults(&mut self, left: FaultId, right: FaultId) -> FaultId {
         if left == right {
@@ -373,36 +355,5 @@ impl Evaluator {
             Concrete::Vertex(id) if self.heap.get(*id).is_list => "list",
             Concrete::Vertex(_) => "struct",
         }
-    }
-
-    /// `invalid operands …`: what both sides are.
-    pub(crate) fn invalid(
-        &mut self,
-        operator: &str,
-        left: &Operand,
-        right: &Operand,
-        at: At,
-    ) -> FaultId {
-        let message = format!(
-            "invalid operands {} and {} to '{operator}' (type {} and {})",
-            self.concrete_text(&left.value),
-            self.concrete_text(&right.value),
-            self.concrete_kind(&left.value),
-            self.concrete_kind(&right.value)
-        );
-        let mut positions = self.origin_of(left);
-        positions.extend(self.origin_of(right));
-        self.fail_at(Kind::Permanent, message, at, positions)
-    }
-
-    /// `cannot use 1 (type int) as type bool in &&`.
-    pub(crate) fn misfit(&mut self, operand: &Operand, wanted: &str, at: At) -> FaultId {
-        let message = format!(
-            "cannot use {} (type {}) as type {wanted}",
-            self.concrete_text(&operand.value),
-            self.concrete_kind(&operand.value)
-        );
-        let positions = self.origin_of(operand);
-        self.fail_at(Kind::Permanent, message, at, positions)
     }
 }

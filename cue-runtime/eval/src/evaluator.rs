@@ -112,6 +112,8 @@ pub(crate) struct Evaluator {
     pub(crate) refused: FxHashSet<VertexId>,
     /// What an absent operand was missing was asked of a vertex that was being evaluated.
     pub(crate) early: bool,
+    /// The vertex that an error is being told of, and how that error reads in values around it.
+    pub(crate) failing: Option<(VertexId, String)>,
     /// The choice whose default is taken though it may still become another one, and the error if
     /// something comes of that.
     pub(crate) tentative: Option<(VertexId, FaultId)>,
@@ -179,6 +181,7 @@ impl Evaluator {
             exhausted: FxHashSet::default(),
             refused: FxHashSet::default(),
             early: false,
+            failing: None,
             tentative: None,
             declared: crate::declared::Declared::default(),
             answers: Vec::new(),

@@ -113,7 +113,7 @@ impl Evaluation {
                 node.class = Class::Error(it.worst(real).unwrap_or(fault.kind));
                 (node.length, node.open_list) = (None, false);
                 // Who refers to what has no end has none either.
-                if fault.kind == Kind::StructuralCycle && it.heap.get(id).forward.is_some() {
+                if fault.kind == Kind::StructuralCycle && it.refers_to_endless(id, &fault) {
                     let fault = it.heap.fault(fault);
                     node.errors = self.diagnostic(fault);
                     return node;

@@ -55,11 +55,12 @@ impl Evaluator {
                     }
                 },
                 Ok(Concrete::Vertex(id)) => {
-                    let text = self.short(id);
                     let kind = if self.heap.get(id).is_list { "list" } else { "struct" };
-                    let message = format!(
-                        "cannot use {text} (type {kind}) as type (bool|string|bytes|number)"
-                    );
+                    let message = self.about(id, "invalid interpolation: ", |text| {
+                        format!(
+                            "cannot use {text} (type {kind}) as type (bool|string|bytes|number)"
+                        )
+                    });
                     self.fail_of(Kind::Permanent, message, at, id)
                 }
                 Err(Unmet::Fault(fault)) => fault,

@@ -45,6 +45,7 @@ mod inline; // values without a place
 mod comprehension; // what comprehensions yield
 mod declared; // where fields are declared
 mod demand; // concrete values asked of expressions
+mod operands; // of binary operators
 mod interpolation; // texts with values in them
 mod selection; // fields, elements, slices
 mod operators; // arithmetic, comparison, comparison with bottom

@@ -140,38 +140,6 @@ impl Evaluator {
         }
     }
 
-    /// One side of a comparison as data, concrete all the way down (S-56).
-    fn compared(
-        &mut self,
-        side: &Operand,
-        name: &str,
-        symbol: &str,
-        left: &Operand,
-        at: At,
-    ) -> Result<Datum, FaultId> {
-        let id = match &side.value {
-            Concrete::Datum(datum) => return Ok(datum.clone()),
-            Concrete::Vertex(id) => *id,
-        };
-        if !matches!(symbol, "==" | "!=") {
-            return Ok(Datum::fields(Vec::new()));
-        }
-        self.datum(id).map_err(|fault| {
-            let inner = self.heap.faults[fault.0 as usize].clone();
-            if inner.kind == Kind::Budget {
-                return fault;
-            }
-            let path = inner.place.map(|it| self.path_below(it)).unwrap_or_default();
-            let colon = if path.is_empty() { "" } else { ": " };
-            let message = format!(
-                "invalid {name}-hand value to '{symbol}' (type {}): {path}{colon}{}",
-                self.concrete_kind(&left.value),
-                inner.message
-            );
-            self.fail(inner.kind, message, at)
-        })
-    }
-
     /// `=~` wants a text and a pattern (S-57).
     fn match_operands(
         &mut self,

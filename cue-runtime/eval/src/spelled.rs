@@ -1,7 +1,8 @@
 //! What printed values take from where they are written: expressions, literals, spellings.
 
+use crate::error::Fault;
 use crate::evaluator::Evaluator;
-use crate::heap::{Source, VertexId};
+use crate::heap::{EnvId, Source, VertexId};
 use crate::program::{At, Code, Declaration, ExprId};
 
 /// References one after the other that are followed to what they share.
@@ -31,8 +32,49 @@ impl Evaluator {
         found.filter(|it| *it != id)
     }
 
+    /// Whether a value that has no end is so because of what it refers to: it shares that, or repeats
+    /// what leads back to it (S-65, S-72).
+    pub(crate) fn refers_to_endless(&mut self, id: VertexId, fault: &Fault) -> bool {
+        if self.heap.get(id).forward.is_some() || self.path_of(id).is_some() {
+            return true;
+        }
+        let mut next: Vec<(ExprId, EnvId)> = Vec::new();
+        for conjunct in &self.heap.get(id).conjuncts {
+            if let Source::Expr(expr, env) = conjunct.source {
+                next.push((expr, env));
+            }
+        }
+        let closes = fault.place.and_then(|it| self.path_of(it)).map(|it| self.follow(it));
+        while let Some((expr, env)) = next.pop() {
+            match self.program.code(expr) {
+                Code::Unify(left, right) => next.extend([(*left, env), (*right, env)]),
+                Code::Field { .. } | Code::Select(..) | Code::Index(..) => {
+                    let target = self.eval(expr, env).vertex().map(|it| self.follow(it));
+                    if target.is_some() && target == closes {
+                        return true;
+                    }
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+
     /// What a path that is all of a vertex leads to, if that waits for more.
     fn referred_by(&mut self, id: VertexId) -> Option<VertexId> {
+        let target = self.path_of(id)?;
+        // What a definition closes shares only what one closes too.
+        let closed = self.is_enclosed(id);
+        if closed && (self.heap.get(id).conjuncts.len() > 1 || !self.is_enclosed(target)) {
+            return None;
+        }
+        let real = self.unify(target);
+        let fault = self.heap.get(target).fault.or(self.heap.get(real).fault)?;
+        self.heap.faults[fault.0 as usize].kind.is_incomplete().then_some(target)
+    }
+
+    /// What a path that is all of a vertex leads to; `_` beside it says nothing.
+    fn path_of(&mut self, id: VertexId) -> Option<VertexId> {
         let is_top = |it: &Source| match it {
             Source::Expr(expr, _) => matches!(self.program.code(*expr), Code::Top),
             Source::Data(_) | Source::Vertex(_) => false,
@@ -52,15 +94,7 @@ impl Evaluator {
             self.program.code(expr),
             Code::Field { .. } | Code::Select(..) | Code::Index(..)
         );
-        let target = if path { self.eval(expr, env).vertex()? } else { return None };
-        // What a definition closes shares only what one closes too.
-        let closed = self.is_enclosed(id);
-        if closed && (self.heap.get(id).conjuncts.len() > 1 || !self.is_enclosed(target)) {
-            return None;
-        }
-        let real = self.unify(target);
-        let fault = self.heap.get(target).fault.or(self.heap.get(real).fault)?;
-        self.heap.faults[fault.0 as usize].kind.is_incomplete().then_some(target)
+        if path { self.eval(expr, env).vertex() } else { None }
     }
 
     fn is_enclosed(&self, id: VertexId) -> bool {

@@ -293,7 +293,8 @@ impl Evaluator {
                     }
                 }
             }
-            failed.extend(all.into_iter().map(|it| self.moved(it, both, id)));
+            // Errors of schemas in a schema stand beside each other, too.
+            failed.extend(all.into_iter().flat_map(|it| self.moved(it, both, id).each()));
         }
         let limit = schema(self, *limit)?;
         let number = self.datum_vertex(Datum::int(matched));

@@ -160,3 +160,18 @@ fn what_an_imported_package_lacks_is_lacking_for_those_who_import_it() {
     let all = it.datum(root).unwrap_err();
     assert_eq!(all[0].message, "undefined field: none");
 }
+
+#[test]
+fn what_has_no_end_is_told_of_where_it_is_referred_to() {
+    // S-65, S-72: a path shares the error, and so does what repeats the way back to it.
+    let text = "a: {b: c: b, d: 1}\npath: a.b\nmore: a.b & {q: 1}\naround: a & {q: 1}\n";
+    let mut it = version(text).evaluate();
+    let errors = |it: &mut Evaluation, path: &str| {
+        let id = at(it, path);
+        it.inspect(id).errors.len()
+    };
+    assert_eq!(errors(&mut it, "a.b.c"), 1);
+    assert_eq!(errors(&mut it, "path"), 1);
+    assert_eq!(errors(&mut it, "more"), 1);
+    assert_eq!(errors(&mut it, "around"), 0);
+}

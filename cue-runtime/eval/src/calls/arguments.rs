@@ -82,17 +82,14 @@ impl Evaluator {
             Concrete::Vertex(_) => Kinds::STRUCT,
         };
         if !kinds.meets(parameter.kinds) {
-            let message = format!(
-                "cannot use {} (type {kinds}) as {} in argument {} to {}",
-                self.concrete_text(&value),
-                parameter.kinds,
-                place + 1,
-                function.value()
-            );
-            let positions = match vertex {
-                Some(id) => vec![self.written_at(id)],
-                None => vec![at],
-            };
+            let message = self.about_operand(&value, |text| {
+                let (wanted, call) = (parameter.kinds, function.value());
+                format!(
+                    "cannot use {text} (type {kinds}) as {wanted} in argument {} to {call}",
+                    place + 1
+                )
+            });
+            let positions = vertex.map_or_else(|| vec![at], |it| self.origin(it));
             return Err(self.fail_at(Kind::Permanent, message, At::default(), positions));
         }
         let id = match value {
@@ -262,11 +259,16 @@ impl Evaluator {
         }
         let mut fault = fault;
         let inner = &self.heap.faults[fault.0 as usize];
-        if let ("encoding/json", Some(text)) =
-            (function.package, inner.message.strip_prefix("incomplete value "))
-        {
-            let mut inner = inner.clone();
-            inner.message = format!("cannot convert incomplete value {} to JSON", quoted(text));
+        if let Some(text) = inner.message.strip_prefix("incomplete value ") {
+            let message = match function.package {
+                "encoding/json" => {
+                    format!("cannot convert incomplete value {} to JSON", quoted(text))
+                }
+                "text/template" => format!("cannot convert non-concrete value {text}"),
+                _ => inner.message.clone(),
+            };
+            // It is the call that takes a value as data.
+            let inner = Fault { message, place: Some(self.place), ..inner.clone() };
             fault = self.heap.fault(inner);
         }
         self.wrapped(fault, &format!("error in call to {}", function.path()), function.at)
