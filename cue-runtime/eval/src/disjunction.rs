@@ -103,6 +103,9 @@ impl Evaluator {
             self.no_alternative(id, &failed, &wrong);
             return None;
         }
+        if choice.defaults.is_empty() && self.heap.get(id).picks.is_empty() {
+            choice.defaults = self.marked_together(disjunctions, &choice.all);
+        }
         let demoted = choice.defaults.is_empty() && !choice.all.is_empty();
         if choice.defaults.len() == choice.all.len() {
             choice.defaults.clear();

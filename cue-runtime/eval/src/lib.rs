@@ -37,6 +37,7 @@ mod met; // what a vertex has met already
 mod waiting; // who waits for what
 mod plain; // vertices that are data and nothing else
 mod disjunction; // alternatives and defaults
+mod marks; // defaults of several disjunctions
 mod alike; // alternatives that are one
 mod narrowing; // alternatives that a tag decides
 mod closed; // shapes, tests, closedness

@@ -145,6 +145,28 @@ fn choices_take_their_default_or_what_is_left() {
 }
 
 #[test]
+fn marks_of_a_side_count_only_while_a_marked_alternative_is_left() {
+    // D-2, with results of its examples.
+    let sides = [
+        ("(*1 | 2 | 3) & (1 | 2)", "1"),
+        ("(*1 | 2 | 3) & (2 | 3)", "2 | 3"),
+        ("(*1 | 2) & (1 | *2)", "1 | 2"),
+        ("(*1 | 2 | 3) & (*2 | 3)", "2"),
+        ("(*\"a\" | \"b\" | \"c\") & (\"b\" | *\"c\")", "\"c\""),
+        ("(*1 | *2 | 3) & (*2 | 1 | 3)", "2"),
+        ("(*1 | 2 | 3) & (1 | *2 | 3) & (2 | *3)", "2 | 3"),
+        ("(*1 | 2 | 3) & (1 | *2 | 3) & (2 | 3) & (*2 | 3)", "2"),
+        ("(*1 | 2 | 3) & (1 | *2 | 3) & (1 | 2 | *3)", "1 | 2 | 3"),
+        ("(*43 | bool) & (*42 | _)", "43"),
+        ("(uint | *1) & (>=3 | *3)", "3"),
+        ("(*1 | int) & (*2 | int)", "1 | 2 | int"),
+    ];
+    for (text, want) in sides {
+        check(&format!("a: {text}\n"), &format!("a: {want}\n"));
+    }
+}
+
+#[test]
 fn lists_are_closed_and_scalars_stand_beside_fields() {
     check("a: [1, ...int]\nb: [...]\n", "a: [1]\nb: []\n");
     check("a: {5, #n: 1}\n", "a: {\n    5\n    #n: 1\n}\n");
