@@ -4,8 +4,9 @@
 //!    run again at the next look.
 //! 2. What has a time to look again is looked at then.
 //! 3. What templates may import counts as read.
+//! 4. Of those whose last reconcile did not end well here, all is doubted.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -94,20 +95,22 @@ impl Notes {
     }
 }
 
-/// What the last reconcile of each key has read, of those that came to nothing.
+/// What the last reconcile of each key has read, of those that came to nothing; and which ended well.
 pub(crate) struct Calm<K> {
     state: Mutex<State<K>>,
 }
 
 struct State<K> {
     reads: HashMap<K, Box<[Read]>>,
+    /// Those whose last reconcile ended well.
+    sure: HashSet<K>,
     /// How often all was forgotten.
     epoch: u64,
 }
 
 impl<K> Default for Calm<K> {
     fn default() -> Self {
-        Self { state: Mutex::new(State { reads: HashMap::new(), epoch: 0 }) }
+        Self { state: Mutex::new(State { reads: HashMap::new(), sure: HashSet::new(), epoch: 0 }) }
     }
 }
 
@@ -136,6 +139,24 @@ impl<K: Hash + Eq + Clone> Calm<K> {
             }
             _ => drop(state.reads.remove(key)),
         }
+    }
+
+    /// Whether nothing is known of how the last reconcile of `key` ended, or nothing good.
+    pub(crate) fn doubts(&self, key: &K) -> bool {
+        !self.lock().sure.contains(key)
+    }
+
+    /// A reconcile of `key` ended well.
+    pub(crate) fn trust(&self, key: &K) {
+        let mut state = self.lock();
+        if !state.sure.contains(key) {
+            state.sure.insert(key.clone());
+        }
+    }
+
+    /// A reconcile of `key` failed, or there is no such thing any more.
+    pub(crate) fn doubt(&self, key: &K) {
+        self.lock().sure.remove(key);
     }
 
     /// `key` is to be reconciled whatever it reads.

@@ -7,11 +7,11 @@ use std::time::Duration;
 use chrono::Utc;
 use cue_session::{Package, Runtime, Source};
 use kube::Client;
-use lateen_engine::api::DefinitionKind;
+use lateen_engine::api::{DefinitionKind, V1BETA1};
 use lateen_engine::reconcile::{Engine, Next, reconcile, reconcile_definition, reconcile_run};
 use lateen_engine::render::{ClusterVersion, Library};
 use lateen_engine::settings::Settings;
-use lateen_engine::world::Service;
+use lateen_engine::world::{ObjectRef, Service};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -189,6 +189,7 @@ async fn one(shared: &Shared, key: &Key) -> Option<Duration> {
         step_library: &libraries.step,
         settings: &shared.options.settings,
         cluster_version: shared.cluster_version.clone(),
+        doubts: shared.calm.doubts(key),
     };
     let result = match key.0 {
         Subject::Application => reconcile(&engine, &key.1, &key.2).await,
@@ -202,7 +203,13 @@ async fn one(shared: &Shared, key: &Key) -> Option<Duration> {
         Ok(_) | Err(_) => shared.calm.forget(key),
     }
     match result {
+        Ok(_) if is_gone(shared, key) => {
+            shared.calm.forget(key);
+            shared.calm.doubt(key);
+            None
+        }
         Ok(next) => {
+            shared.calm.trust(key);
             tracing::debug!(wake = ?next.wake, "reconciled");
             let wake = next.wake.map(|it| (it - Utc::now()).to_std().unwrap_or(Duration::ZERO));
             match key.0 {
@@ -212,9 +219,20 @@ async fn one(shared: &Shared, key: &Key) -> Option<Duration> {
             }
         }
         Err(error) => {
+            shared.calm.doubt(key);
             shared.metrics.failures.inc();
             tracing::warn!(%error, "reconcile failed");
             Some(Duration::from_secs(2))
         }
     }
+}
+
+/// Whether watches show that there is nothing of that name any more: only that it is made anew matters.
+fn is_gone(shared: &Shared, (subject, namespace, name): &Key) -> bool {
+    let (api_version, kind) = match subject {
+        Subject::Application => (V1BETA1, "Application"),
+        Subject::Run => ("core.oam.dev/v1alpha1", "WorkflowRun"),
+        Subject::Definition(kind) => (V1BETA1, kind.kind()),
+    };
+    shared.world.mirror().lacks(&ObjectRef::local(api_version, kind, namespace, name))
 }

@@ -205,7 +205,10 @@ impl World for KubeWorld {
             // Definitions are looked for in the Application's namespace first, mostly in vain. Those
             // of the system's are asked for: they may have been made a moment ago.
             let elsewhere = at.kind.ends_with("Definition") && at.namespace != SYSTEM_NAMESPACE;
-            if elsewhere && shown.is_some_and(|it| it.lacks(at)) {
+            // What is reconciled because a watch told of it is gone if that watch says so.
+            let own = at.kind == "Application"
+                && self.turn.as_ref().is_some_and(|it| it.key.1 == at.namespace && it.key.2 == at.name);
+            if (elsewhere || own) && shown.is_some_and(|it| it.lacks(at)) {
                 if let Some(turn) = &self.turn {
                     turn.notes.object(at, None);
                 }

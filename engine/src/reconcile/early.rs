@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::adoption::Adoption;
-use super::{Engine, Next, Stop, definitions, run, status, stop};
+use super::{Engine, Next, Stop, definitions, ending, run, status, stop};
 use crate::api::names::{LOCAL_CLUSTER, annotation, condition, label, phase};
 use crate::api::object;
 use crate::api::workflow::{ExecuteMode, StepStatus, WorkflowStatus};
@@ -78,7 +78,7 @@ pub(super) async fn prepare(
         variables.end_early(rows);
     }
     if variables.is_changed() {
-        run::store(engine, app, &mut variables).await.map_err(running)?;
+        ending::store(engine, app, &mut variables).await.map_err(running)?;
     }
     if passed.state == State::Succeeded {
         let early = variables.before_rendering().cloned();
@@ -123,9 +123,7 @@ async fn begin(
     let mut variables = Variables::early(key);
     let mut rows = Vec::new();
     if let Some(workflow) = &app.status.workflow {
-        let map = Variables::config_map_name(&app.metadata.name);
-        let at = ObjectRef::local("v1", "ConfigMap", app.namespace(), &map);
-        let read = Variables::read(engine.world.get(&at).await?.as_ref());
+        let read = Variables::read(engine.world.get(&ending::place(app)).await?.as_ref());
         let early = read.before_rendering().filter(|it| it.key == key);
         let unnamed = workflow.app_revision.starts_with(UNNAMED);
         if early.is_some_and(|it| workflow.app_revision == name || !unnamed && it.done) {

@@ -1,7 +1,7 @@
 //! The order of everything for one Application, and the statuses, conditions, events it leaves.
 //!
 //! ~~~text
-//! read ─ finalizer (beside what the Application owns) ─ steps before rendering ─ trackers ─ definitions ─ revision ─ policies ─ workflow round ─ health, drift, collecting ─ status (once)
+//! read ─ finalizer (beside what the Application owns) ─ steps before rendering ─ trackers ─ definitions ─ revision ─ policies ─ workflow round ─ health, drift, collecting ─ status (once) ─ what became of the run
 //! ~~~
 //! 1. The process may die between any two World calls; the next reconcile converges to the same end.
 //!    (tests/crash.rs)
@@ -11,6 +11,7 @@ mod adoption; // our finalizer
 mod definition; // one definition, recorded
 mod definitions; // what the Application refers to
 mod early; // steps before rendering
+mod ending; // what a run leaves when it has ended
 mod inputs; // what components take from others
 mod referred; // objects that are in a cluster already
 mod removal; // the Application goes
@@ -23,6 +24,7 @@ mod transform; // policies that change the Application itself
 
 use self::adoption::Adoption;
 pub use self::definition::reconcile_definition;
+use self::run::Delivered;
 pub use self::stand_alone::reconcile_run;
 
 use chrono::{DateTime, Duration, Utc};
@@ -52,6 +54,9 @@ pub struct Engine<'a> {
     pub settings: &'a Settings,
     /// Version of the cluster, for templates.
     pub cluster_version: crate::render::ClusterVersion,
+    /// The last reconcile of this Application was another process's, or failed: what is written after the
+    /// status may be missing. To say so without need costs a read.
+    pub doubts: bool,
 }
 
 /// What is to be done next.
@@ -121,13 +126,16 @@ pub async fn reconcile(engine: &Engine<'_>, namespace: &str, name: &str) -> Resu
     if !app.metadata.deletion_timestamp.is_empty() {
         return removal::remove(engine, &app, &live).await;
     }
+    if engine.doubts {
+        ending::make_good(engine, &app).await?;
+    }
     let adoption = Adoption::of(engine, &mut app);
     let before = serde_json::to_value(&app.status).unwrap_or_default();
     let mut again = None;
     let delivered = run::deliver(engine, &mut app, &live, &adoption).await;
     adoption.end(&mut app).await?;
-    let next = match delivered {
-        Ok(next) => next,
+    let Delivered { next, mut ending } = match delivered {
+        Ok(delivered) => delivered,
         Err(it) => {
             let now = engine.world.now();
             let text = it.error.to_string();
@@ -138,16 +146,28 @@ pub async fn reconcile(engine: &Engine<'_>, namespace: &str, name: &str) -> Resu
             if let Error::Unavailable(_) = it.error {
                 again = Some(it.error);
             }
-            Next { wake: Some(after(now, PATIENCE)) }
+            Delivered { next: Next { wake: Some(after(now, PATIENCE)) }, ending: None }
         }
     };
     app.status.observed_generation = app.metadata.generation;
-    match write(engine, &app, &before).await {
-        Ok(()) => again.map_or(Ok(next), Err),
+    let stored = async {
+        match &mut ending {
+            Some(ending) => ending.store(engine).await,
+            None => Ok(()),
+        }
+    };
+    match futures::join!(write(engine, &app, &before), stored) {
+        (Ok(()), stored) => stored?,
         // Somebody wrote meanwhile, a suspend perhaps: nothing of it may be lost.
-        Err(Error::Conflict(_)) => Ok(Next { wake: Some(after(engine.world.now(), RACE)) }),
-        Err(error) => Err(error),
+        (Err(Error::Conflict(_)), _) => {
+            return Ok(Next { wake: Some(after(engine.world.now(), RACE)) });
+        }
+        (Err(error), _) => return Err(error),
     }
+    if let Some(ending) = ending {
+        ending.conclude(engine, &app).await?;
+    }
+    again.map_or(Ok(next), Err)
 }
 
 /// Whom the Application's objects are delivered for, if not for the engine itself: its user, its service

@@ -30,7 +30,8 @@ pub(super) struct Revised {
     pub(super) unwritten: Vec<Value>,
 }
 
-fn at(app: &Application, name: &str) -> ObjectRef {
+/// Where a revision is.
+pub(super) fn at(app: &Application, name: &str) -> ObjectRef {
     ObjectRef::local(V1BETA1, "ApplicationRevision", app.namespace(), name)
 }
 
@@ -223,25 +224,6 @@ async fn record(
         all.push(map);
     }
     Ok(all)
-}
-
-/// What became of the run, in its revision (E-10).
-pub(super) async fn conclude(
-    engine: &Engine<'_>,
-    app: &Application,
-    name: &str,
-    succeeded: bool,
-    context: serde_json::Map<String, Value>,
-) -> Result<(), Error> {
-    let body = json!({"status": {
-        "succeeded": succeeded,
-        "workflow": app.status.workflow,
-        "workflowContext": context,
-    }});
-    match engine.world.patch_status(&at(app, name), &body).await {
-        Ok(_) | Err(Error::NotFound(_)) => Ok(()),
-        Err(error) => Err(error),
-    }
 }
 
 /// Deletes the oldest revisions over the limit (E-58).

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::adoption::Adoption;
 use super::early::{self, Prepared};
 use super::transform::Transformed;
+use super::ending::{self, Ending};
 use super::{
     Engine, Next, Stop, after, definitions, inputs, referred, restart, revision, status, stop,
     transform,
@@ -17,7 +18,7 @@ use crate::api::workflow::WorkflowStatus;
 use crate::api::{AppPolicy, Application, DefinitionKind, Workflow, WorkflowStep};
 use crate::delivery::{Collected, Delivery, Extent, Rules, Trackers};
 use crate::policy::generator::{self, Steps};
-use crate::records::{self, Making, Thought};
+use crate::records::{self, Making};
 use crate::render::{Context, Definitions, NoActor, Templates, render_policy};
 use crate::revision::Captured;
 use crate::validate::structure;
@@ -25,7 +26,7 @@ use crate::workflow::round::{Passed, State};
 use crate::workflow::step::Setting;
 use crate::workflow::variables::{Early, Variables};
 use crate::workflow::{Round, round};
-use crate::world::{Error, ObjectRef};
+use crate::world::Error;
 
 /// Before objects that are not healthy are looked at again.
 const UNHEALTHY: Duration = Duration::seconds(5);
@@ -50,18 +51,25 @@ struct Found {
     unwritten: Vec<Value>,
 }
 
+/// What a pass has come to.
+pub(super) struct Delivered {
+    pub(super) next: Next,
+    /// What is to be written beside the status and after it.
+    pub(super) ending: Option<Ending>,
+}
+
 /// Brings an Application closer to what it asks for; its status is changed in place.
 pub(super) async fn deliver(
     engine: &Engine<'_>,
     app: &mut Application,
     live: &Value,
     adoption: &Adoption<'_>,
-) -> Result<Next, Stop> {
+) -> Result<Delivered, Stop> {
     let starting = stop(SYNCED, phase::STARTING, "Failed");
     let scheduled = restart::schedule(engine, app, adoption).await.map_err(starting)?;
     let (early, workflow) = match early::prepare(engine, app, live, adoption).await? {
         Prepared::Ready(early, workflow) => (early, workflow),
-        Prepared::Waits(next) => return Ok(next),
+        Prepared::Waits(next) => return Ok(Delivered { next, ending: None }),
     };
     let heard = transform::transform(engine, app, live, adoption).await.map_err(stop(
         SYNCED,
@@ -99,7 +107,7 @@ async fn go_through(
     early: Option<Early>,
     About { live, adoption, custom, scheduled }: About<'_, '_>,
     revision: &Making<'_>,
-) -> Result<Next, Stop> {
+) -> Result<Delivered, Stop> {
     let world = engine.world;
     let starting = stop(SYNCED, phase::STARTING, "Failed");
     // What is recorded from here on is not collected with the Application; the revision is.
@@ -169,7 +177,8 @@ async fn go_through(
         !finished_before && app.status.workflow.as_ref().is_some_and(|it| it.finished);
     revision.clone().await.map_err(parted)?;
     let ended = just_finished.then_some((&*found.revision, passed.state == State::Succeeded));
-    remember(engine, app, &mut variables, ended).await.map_err(running)?;
+    let ending =
+        ending::remember(engine, app, &mut variables, fresh, ended).await.map_err(running)?;
     let mut wake = passed.wake;
     let mut wake_by = |by: Duration| {
         let at = after(now, by);
@@ -230,7 +239,7 @@ async fn go_through(
     if let Some(at) = scheduled {
         wake = Some(wake.map_or(at, |it| it.min(at)));
     }
-    Ok(Next { wake })
+    Ok(Delivered { next: Next { wake }, ending })
 }
 
 /// Reads all that the Application refers to, and which revision it is.
@@ -426,61 +435,7 @@ async fn variables(
     if finished && app.spec.components.iter().all(|it| it.inputs.is_empty()) {
         return Ok(Variables::default());
     }
-    let name = Variables::config_map_name(&app.metadata.name);
-    let place = ObjectRef::local("v1", "ConfigMap", app.namespace(), &name);
-    Ok(Variables::read(engine.world.get(&place).await?.as_ref()))
-}
-
-/// Keeps what a round has left, before the status says that it was: the variables, and in the
-/// revision what became of a run that has ended (E-10).
-async fn remember(
-    engine: &Engine<'_>,
-    app: &mut Application,
-    variables: &mut Variables,
-    ended: Option<(&str, bool)>,
-) -> Result<(), Error> {
-    let object = variables.is_changed().then(|| stored(app, variables));
-    let told = variables.told();
-    let stored = async {
-        let Some((object, thought)) = &object else { return Ok(()) };
-        records::write(engine.world, object, *thought).await
-    };
-    let concluded = async {
-        let Some((revision, succeeded)) = ended else { return Ok(()) };
-        revision::conclude(engine, app, revision, succeeded, told).await
-    };
-    futures::try_join!(stored, concluded).map(drop)
-}
-
-/// Writes the variables.
-pub(super) async fn store(
-    engine: &Engine<'_>,
-    app: &mut Application,
-    variables: &mut Variables,
-) -> Result<(), Error> {
-    let (object, thought) = stored(app, variables);
-    records::write(engine.world, &object, thought).await
-}
-
-/// The variables' ConfigMap, and whether the status says that there is one; afterwards it does.
-fn stored(app: &mut Application, variables: &mut Variables) -> (Value, Thought) {
-    let start = app.status.workflow.as_ref().and_then(|it| it.start_time.clone());
-    let object = variables.config_map(app, &start.unwrap_or_default());
-    let name = Variables::config_map_name(&app.metadata.name);
-    let reference = json!({
-        "apiVersion": "v1", "kind": "ConfigMap", "name": name, "namespace": app.namespace(),
-    });
-    let mut thought = Thought::Absent;
-    if let Some(workflow) = &mut app.status.workflow {
-        let before = std::mem::replace(
-            &mut workflow.context_backend,
-            serde_json::from_value(reference).ok(),
-        );
-        if before.is_some() {
-            thought = Thought::There;
-        }
-    }
-    (object, thought)
+    Ok(Variables::read(engine.world.get(&ending::place(app)).await?.as_ref()))
 }
 
 /// One round over the steps.

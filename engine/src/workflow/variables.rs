@@ -149,6 +149,11 @@ impl Variables {
         self.changed
     }
 
+    /// Whether a fresh run has as much.
+    pub fn is_empty(&self) -> bool {
+        *self == Self { changed: self.changed, ..Self::default() }
+    }
+
     /// The ConfigMap of an Application's run.
     pub fn config_map(&mut self, app: &Application, start: &str) -> Value {
         let owner = json!({

@@ -73,6 +73,7 @@ fn settle(cluster: &Cluster) -> Value {
         step_library: &library,
         settings: &settings,
         cluster_version: ClusterVersion::default(),
+        doubts: true,
     };
     for _ in 0..4 {
         block_on(reconcile_run(&engine, "home", "job")).expect("a reconcile");

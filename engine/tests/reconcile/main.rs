@@ -7,6 +7,8 @@ mod fixture;
 mod plane;
 mod stale;
 
+use std::collections::HashSet;
+
 use cue_session::NativeRuntime;
 use lateen_engine::api::DefinitionKind;
 use lateen_engine::authoring;
@@ -106,7 +108,7 @@ impl Shop {
         }
     }
 
-    fn engine<'a>(&'a self, plane: &'a Plane) -> Engine<'a> {
+    fn engine<'a>(&'a self, plane: &'a Plane, doubts: bool) -> Engine<'a> {
         Engine {
             world: plane,
             objects: plane,
@@ -115,6 +117,7 @@ impl Shop {
             step_library: &self.library,
             settings: if plane.homely { &self.homely } else { &self.settings },
             cluster_version: Default::default(),
+            doubts,
         }
     }
 }
@@ -123,8 +126,8 @@ fn application(name: &str) -> ObjectRef {
     ObjectRef::local(APPLICATION, "Application", "shop", name)
 }
 
-/// Reconciles until nothing more comes of it.
-fn settle(shop: &Shop, plane: &Plane, names: &[String]) {
+/// Reconciles until nothing more comes of it; `sure` are those whose last reconcile ended well.
+fn settle(shop: &Shop, plane: &Plane, names: &[String], sure: &mut HashSet<String>) {
     for name in names {
         let mut quiet = 0;
         for round in 0.. {
@@ -134,11 +137,20 @@ fn settle(shop: &Shop, plane: &Plane, names: &[String]) {
                 plane.snapshot()[format!("|Application|shop|{name}")]
             );
             let before = plane.snapshot();
-            let engine = shop.engine(plane);
-            let Some(result) = plane.run(reconcile(&engine, "shop", name)) else { continue };
+            let engine = shop.engine(plane, !sure.contains(name));
+            let Some(result) = plane.run(reconcile(&engine, "shop", name)) else {
+                sure.clear();
+                continue;
+            };
             let wake = match result {
-                Ok(next) => next.wake,
-                Err(_) => Some(plane.now() + chrono::Duration::seconds(2)),
+                Ok(next) => {
+                    sure.insert(name.clone());
+                    next.wake
+                }
+                Err(_) => {
+                    sure.remove(name);
+                    Some(plane.now() + chrono::Duration::seconds(2))
+                }
             };
             let Some(wake) = wake else { break };
             plane.pass_until(wake);
@@ -173,6 +185,7 @@ fn play(shop: &Shop, case: &Value, death: Option<usize>) -> (Vec<Value>, Vec<Str
         plane.die_after(death);
     }
     let mut names: Vec<String> = Vec::new();
+    let mut sure = HashSet::new();
     let (mut seen, mut wrong) = (Vec::new(), Vec::new());
     for (index, step) in list(&case["steps"]).enumerate() {
         for (verb, value) in step.as_object().into_iter().flatten() {
@@ -216,7 +229,7 @@ fn play(shop: &Shop, case: &Value, death: Option<usize>) -> (Vec<Value>, Vec<Str
             }
         }
         let before = plane.writes().len();
-        settle(shop, &plane, &names);
+        settle(shop, &plane, &names, &mut sure);
         let snapshot = plane.snapshot();
         for (at, wanted) in step["want"].as_object().into_iter().flatten() {
             let got = &snapshot[at];
@@ -294,7 +307,7 @@ fn definitions_are_recorded_as_they_change() {
         })
     };
     let reconcile = || {
-        let engine = shop.engine(&plane);
+        let engine = shop.engine(&plane, true);
         let done = reconcile_definition(&engine, DefinitionKind::Component, "shop", "cup");
         plane.run(done).expect("nobody died").expect("a reconcile");
     };
