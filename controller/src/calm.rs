@@ -229,6 +229,18 @@ mod tests {
     }
 
     #[test]
+    fn what_did_not_end_well_is_doubted() {
+        let calm = Calm::default();
+        assert!(calm.doubts(&"web"), "it never ran here");
+        calm.trust(&"web");
+        assert!(!calm.doubts(&"web") && calm.doubts(&"other"));
+        calm.forget_all();
+        assert!(!calm.doubts(&"web"), "what it wrote is there, whatever it is to read");
+        calm.doubt(&"web");
+        assert!(calm.doubts(&"web"));
+    }
+
+    #[test]
     fn who_did_more_than_read_is_run_again() {
         let (mirror, calm) = (shown(), Calm::default());
         let notes = reads(&mirror);

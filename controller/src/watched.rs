@@ -170,6 +170,11 @@ impl<F: Fn(&Value) -> Option<Key> + Send> Sink for Keys<'_, F> {
                 Subject::Application | Subject::Run => self.shared.queue.add(key),
             }
         }
+        // Of Applications that went while nobody looked, only trackers tell.
+        if self.resource.kind == "ResourceTracker" {
+            let all = list["items"].as_array().into_iter().flatten();
+            all.filter_map(maker).for_each(|key| self.shared.queue.add(key));
+        }
         self.shared.metrics.synced.store(true, Ordering::Relaxed);
     }
 

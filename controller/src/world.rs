@@ -207,7 +207,10 @@ impl World for KubeWorld {
             let elsewhere = at.kind.ends_with("Definition") && at.namespace != SYSTEM_NAMESPACE;
             // What is reconciled because a watch told of it is gone if that watch says so.
             let own = at.kind == "Application"
-                && self.turn.as_ref().is_some_and(|it| it.key.1 == at.namespace && it.key.2 == at.name);
+                && self
+                    .turn
+                    .as_ref()
+                    .is_some_and(|it| it.key.1 == at.namespace && it.key.2 == at.name);
             if (elsewhere || own) && shown.is_some_and(|it| it.lacks(at)) {
                 if let Some(turn) = &self.turn {
                     turn.notes.object(at, None);

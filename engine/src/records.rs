@@ -3,6 +3,8 @@
 //! Nobody else has fields in it. So it is made, or put in the place of what is there: an API server pays
 //! for the apply of a new object more than twice what it pays for making it.
 
+use std::task::Poll;
+
 use futures::FutureExt;
 use futures::future::{Shared, try_join_all};
 use serde_json::Value;
@@ -17,6 +19,27 @@ pub(crate) fn make_all<'a>(world: &'a dyn World, objects: Vec<Value>) -> Making<
     let all = async move { try_join_all(objects.iter().map(|it| make(world, it))).await.map(drop) };
     let all: Call<'a, ()> = Box::pin(all);
     all.shared()
+}
+
+/// Turns in which a request that was begun gets to the server: it goes from hand to hand in this process.
+const HANDS: usize = 4;
+
+/// Lets what was begun go on its way before more is computed here.
+pub(crate) async fn give_way(making: &Making<'_>) {
+    for _ in 0..HANDS {
+        if futures::poll!(making.clone()).is_ready() {
+            return;
+        }
+        let mut waited = false;
+        std::future::poll_fn(|context| {
+            if std::mem::replace(&mut waited, true) {
+                return Poll::Ready(());
+            }
+            context.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
+    }
 }
 
 /// The same, for somebody who is there for a shorter time.

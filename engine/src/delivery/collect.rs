@@ -341,7 +341,7 @@ impl<'a> Collector<'a> {
 }
 
 /// Takes the finalizer off a tracker that is marked.
-async fn drop_tracker(world: &dyn World, at: &ObjectRef) -> Result<(), Error> {
+pub(super) async fn drop_tracker(world: &dyn World, at: &ObjectRef) -> Result<(), Error> {
     let none = json!({"metadata": {"finalizers": null}});
     match world.patch(at, PatchKind::Merge, &none).await {
         Ok(_) | Err(Error::NotFound(_)) => Ok(()),

@@ -15,6 +15,7 @@ mod drift; // whether what is live is as wanted
 mod keep; // correcting drift
 mod rules; // what the resource policies say of an object
 mod send; // one object on its way
+mod stray; // trackers without an Application
 mod trackers; // what is owned
 
 use std::collections::HashMap;
@@ -24,6 +25,7 @@ use serde_json::{Map, Value, json};
 
 pub use self::collect::{Collected, Collector, Extent};
 pub use self::rules::Rules;
+pub use self::stray::remove_strays;
 pub use self::trackers::Trackers;
 
 use crate::api::application::{AppliedResource, ServiceStatus};
@@ -52,8 +54,9 @@ pub struct Delivery<'a> {
     pub rules: Rules,
     /// What may be delivered at all.
     pub admission: Admission,
-    /// What is recorded of the revision: nothing is applied before that is there.
-    pub(crate) revision: Making<'a>,
+    /// What must be there before anything is applied or asked for: our finalizer, what is recorded of the
+    /// revision.
+    pub(crate) ready: Making<'a>,
     state: Mutex<State>,
     /// Held while trackers are written.
     writing: futures::lock::Mutex<()>,
@@ -95,7 +98,7 @@ impl<'a> Delivery<'a> {
             templates,
             rules,
             admission,
-            revision: records::make_all(world, Vec::new()),
+            ready: records::make_all(world, Vec::new()),
             state,
             writing,
         }
@@ -177,6 +180,10 @@ impl Host for Delivery<'_> {
 
     fn name(&self) -> &str {
         &self.app.metadata.name
+    }
+
+    fn ready(&self) -> Call<'_, ()> {
+        Box::pin(self.ready.clone())
     }
 
     fn dispatch<'a>(&'a self, objects: Vec<Value>, cluster: &'a str) -> Call<'a, Vec<Value>> {

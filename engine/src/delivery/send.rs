@@ -47,7 +47,7 @@ impl Delivery<'_> {
             }
             trackers.begin();
         }
-        futures::try_join!(self.write_trackers(), self.revision.clone())?;
+        futures::try_join!(self.write_trackers(), self.ready.clone())?;
         let mut calls: Vec<Call<'_, Value>> = Vec::with_capacity(objects.len());
         for (object, recorded) in objects.iter().zip(recorded) {
             calls.push(Box::pin(self.apply(object.clone(), cluster, recorded, Moment::Update)));

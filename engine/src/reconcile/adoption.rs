@@ -1,16 +1,16 @@
 //! Our finalizer and version on an Application (E-3).
 //!
-//! Whatever is not collected with the Application waits for it: other objects of its run may be written
-//! beside it, for their owner takes them along.
+//! Whatever the Application delivers waits for it. What is recorded of that does not: its owner takes it along
+//! when it goes, and trackers, which have none, are found when they name nothing that is there (`delivery::stray`).
 
 use futures::FutureExt;
-use futures::future::{Either, Shared};
+use futures::future::Shared;
 use serde_json::{Value, json};
 
 use super::{Engine, VERSION, place};
 use crate::api::Application;
 use crate::api::names::{annotation, finalizer};
-use crate::records::Making;
+use crate::records::{self, Making};
 use crate::world::{Call, Error, PatchKind};
 
 /// Begins when it is first waited for, and is done once.
@@ -60,20 +60,12 @@ impl<'a> Adoption<'a> {
         }
     }
 
-    /// As [`Self::end`]; `making` begins beside it, and may take longer.
-    ///
-    /// # Errors
-    /// As the patch failed; always the same.
-    pub(super) async fn end_beside(
-        &self,
-        app: &mut Application,
-        making: &Making<'_>,
-    ) -> Result<(), Error> {
-        let both = futures::future::select(Box::pin(self.wait()), making.clone());
-        if let Either::Right((_, adopted)) = both.await {
-            adopted.await?;
-        }
-        self.end(app).await
+    /// The same together with something else.
+    pub(super) fn with<'b, 'c: 'b>(&'b self, making: &Making<'c>) -> Making<'b> {
+        let making: Making<'b> = records::clone(making);
+        let both = async move { futures::try_join!(self.wait(), making).map(drop) };
+        let both: Call<'b, ()> = Box::pin(both);
+        both.shared()
     }
 
     /// Waits, and lets `app` be the version that came of it, unless it is a later one already.

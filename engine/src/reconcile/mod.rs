@@ -33,6 +33,7 @@ use serde_json::{Value, json};
 
 use crate::api::names::{annotation, condition, label};
 use crate::api::{Application, V1BETA1};
+use crate::delivery::remove_strays;
 use crate::render::Library;
 use crate::settings::Settings;
 use crate::world::{Error, Identity, ObjectRef, World};
@@ -110,6 +111,7 @@ fn after(now: DateTime<Utc>, by: Duration) -> DateTime<Utc> {
 pub async fn reconcile(engine: &Engine<'_>, namespace: &str, name: &str) -> Result<Next, Error> {
     let at = ObjectRef::local(V1BETA1, "Application", namespace, name);
     let Some(live) = engine.world.get(&at).await? else {
+        remove_strays(engine.world, namespace, name, None).await?;
         return Ok(Next::default());
     };
     let mut app: Application = serde_json::from_value(live.clone())
@@ -127,6 +129,7 @@ pub async fn reconcile(engine: &Engine<'_>, namespace: &str, name: &str) -> Resu
         return removal::remove(engine, &app, &live).await;
     }
     if engine.doubts {
+        remove_strays(engine.world, namespace, name, Some(&app.metadata.uid)).await?;
         ending::make_good(engine, &app).await?;
     }
     let adoption = Adoption::of(engine, &mut app);

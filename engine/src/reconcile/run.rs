@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::adoption::Adoption;
 use super::early::{self, Prepared};
-use super::transform::Transformed;
 use super::ending::{self, Ending};
+use super::transform::Transformed;
 use super::{
     Engine, Next, Stop, after, definitions, inputs, referred, restart, revision, status, stop,
     transform,
@@ -15,7 +15,7 @@ use crate::api::names::{annotation, condition, phase};
 use crate::api::policies::BUILT_IN;
 use crate::api::revision::ApplicationRevisionSpec;
 use crate::api::workflow::WorkflowStatus;
-use crate::api::{AppPolicy, Application, DefinitionKind, Workflow, WorkflowStep};
+use crate::api::{AppPolicy, Application, DefinitionKind, Workflow};
 use crate::delivery::{Collected, Delivery, Extent, Rules, Trackers};
 use crate::policy::generator::{self, Steps};
 use crate::records::{self, Making};
@@ -110,8 +110,8 @@ async fn go_through(
 ) -> Result<Delivered, Stop> {
     let world = engine.world;
     let starting = stop(SYNCED, phase::STARTING, "Failed");
-    // What is recorded from here on is not collected with the Application; the revision is.
-    adoption.end_beside(app, revision).await.map_err(starting)?;
+    let ready = adoption.with(revision);
+    records::give_way(&ready).await;
     let now = world.now();
     for kind in [condition::PARSED, condition::REVISION] {
         status::set(app, kind, Ok(()), now);
@@ -140,7 +140,7 @@ async fn go_through(
         (rules, trackers),
     );
     delivery.admission = engine.settings.admission.clone();
-    delivery.revision = records::clone(revision);
+    delivery.ready = records::clone(&ready);
     if fresh {
         let policy = stop(condition::POLICY, phase::GENERATING_POLICY, "FailedApply");
         let done = match custom_policies(&snapshot, &found.definitions, &context, templates) {
@@ -167,14 +167,10 @@ async fn go_through(
         .await
         .map_err(running)?;
     let parted = stop(condition::REVISION, phase::RENDERING, "FailedRevision");
-    // Steps may read what is recorded of the revision: only those that deliver go ahead of it.
-    let mut steps = found.steps.steps.iter().flat_map(WorkflowStep::with_sub_steps);
-    if !steps.all(WorkflowStep::is_built_in) {
-        revision.clone().await.map_err(parted)?;
-    }
     let passed = pass(engine, app, &found, &delivery, &context, &mut variables).await;
     let just_finished =
         !finished_before && app.status.workflow.as_ref().is_some_and(|it| it.finished);
+    adoption.end(app).await.map_err(starting)?;
     revision.clone().await.map_err(parted)?;
     let ended = just_finished.then_some((&*found.revision, passed.state == State::Succeeded));
     let ending =

@@ -290,6 +290,55 @@ fn every_step_comes_to_what_the_case_wants() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
+/// An Application may go before it has our finalizer, and the process that looked at it too; whoever comes
+/// next finds what was written beside that, and an Application of the same name is not kept by it.
+#[test]
+fn an_application_that_goes_at_once_leaves_nothing() {
+    let shop = Shop::open();
+    let made = || {
+        json!({
+            "apiVersion": APPLICATION, "kind": "Application",
+            "metadata": {"namespace": "shop", "name": "brief"},
+            "spec": {"components": [{"name": "part", "type": "box"}]},
+        })
+    };
+    let trackers = |plane: &Plane| {
+        let of = ObjectRef::local(APPLICATION, "ResourceTracker", "", "");
+        plane.run(plane.list(&of, "app.oam.dev/name=brief")).expect("alive").expect("a list")
+    };
+    let mut seen = HashSet::new();
+    for death in 1..40 {
+        for again in [false, true] {
+            let plane = Plane::default();
+            shop.definitions.iter().for_each(|it| plane.put(it, ""));
+            plane.put(&made(), "");
+            plane.die_after(death);
+            let engine = shop.engine(&plane, true);
+            if plane.run(reconcile(&engine, "shop", "brief")).is_some() {
+                continue;
+            }
+            let adopted = plane.find(&application("brief")).is_some_and(|it| {
+                it["metadata"]["finalizers"].as_array().is_some_and(|it| !it.is_empty())
+            });
+            if adopted {
+                continue;
+            }
+            seen.insert(trackers(&plane).len());
+            plane.delete_now(&application("brief"));
+            if again {
+                plane.put(&made(), "");
+            }
+            settle(&shop, &plane, &["brief".to_owned()], &mut HashSet::new());
+            let left = trackers(&plane);
+            assert_eq!(left.len(), usize::from(again), "after call {death}: {left:?}");
+            let app = plane.find(&application("brief"));
+            let runs = app.is_some_and(|it| it["status"]["status"] == "running");
+            assert_eq!(runs, again, "after call {death}");
+        }
+    }
+    assert!(seen.contains(&1), "the tracker is never written before the finalizer");
+}
+
 /// A definition is recorded when it changes, and only then (E-24).
 #[test]
 fn definitions_are_recorded_as_they_change() {

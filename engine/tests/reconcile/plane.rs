@@ -30,6 +30,8 @@ struct State {
     applied: BTreeMap<Key, Value>,
     /// How often an object of this name is yet read as if it were not there.
     late: BTreeMap<String, usize>,
+    /// How often there was an object that is gone.
+    gone: BTreeMap<Key, usize>,
     unreachable: BTreeSet<String>,
     /// Verb and name that are refused.
     refused: BTreeSet<(String, String)>,
@@ -180,10 +182,13 @@ impl Plane {
         panic!("it waits for what never comes");
     }
 
-    /// Of two changes of trackers that are under way, the second arrives first.
+    /// Of two changes of trackers that are under way, the second arrives first; those of Applications arrive
+    /// after all that is written beside them.
     fn turns(&self, kind: &str) -> usize {
-        if kind != "ResourceTracker" {
-            return 0;
+        match kind {
+            "Application" => return 20,
+            "ResourceTracker" => {}
+            _ => return 0,
         }
         let state = &mut self.state();
         state.tracker_writes += 1;
@@ -298,7 +303,10 @@ impl State {
         let meta = &mut new["metadata"];
         meta["generation"] = (if same { generation } else { generation + 1 }).into();
         meta["resourceVersion"] = self.version.to_string().into();
-        meta["uid"] = format!("uid-{}-{}-{}", at.2, at.3, at.4).into();
+        let (kind, deaths) = (at.2.as_str(), self.gone.get(&at).copied().unwrap_or_default());
+        let life =
+            if deaths > 0 && kind == "Application" { format!("-{deaths}") } else { String::new() };
+        meta["uid"] = format!("uid-{kind}-{}-{}{life}", at.3, at.4).into();
         meta["creationTimestamp"] = "2023-11-14T22:13:20Z".into();
         let finalizers = meta["finalizers"].as_array().is_some_and(|it| !it.is_empty());
         self.objects.insert(at.clone(), new.clone());
@@ -324,6 +332,7 @@ impl State {
         self.version += 1;
         self.applied.remove(at);
         let Some(gone) = self.objects.remove(at) else { return };
+        *self.gone.entry(at.clone()).or_default() += 1;
         let owned: Vec<Key> = self
             .objects
             .iter()

@@ -38,6 +38,11 @@ pub trait Host: Send + Sync {
     fn name(&self) -> &str {
         ""
     }
+    /// Waits until what the owner records of itself is there: actions may read it, and what they do cannot
+    /// be undone.
+    fn ready(&self) -> Call<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
     /// The ConfigMap, still without data, that shows what the template of the step of this id has
     /// become; only for owners that are being debugged.
     fn debug_object(&self, _step_id: &str) -> Option<Value> {
@@ -275,6 +280,36 @@ const TABLE: &[(&str, &str, &str, Deed)] = &[
     ("git", "push", "", Deed::PushFiles),
 ];
 
+impl Deed {
+    /// Whether nothing is asked of anybody for it, or nothing before the owner is ready.
+    fn is_at_home(self) -> bool {
+        matches!(
+            self,
+            Self::Wait
+                | Self::Suspend
+                | Self::Break
+                | Self::Fail
+                | Self::Message
+                | Self::Variable
+                | Self::Export
+                | Self::Log
+                | Self::Nothing
+                | Self::Apply
+                | Self::ApplyInParallel
+                | Self::PatchObject
+                | Self::ToText
+                | Self::ToTimestamp
+                | Self::ToDate
+                | Self::ApplyComponent
+                | Self::RenderComponent
+                | Self::LoadComponents
+                | Self::LoadInOrder
+                | Self::LoadPolicies
+                | Self::Deploy
+        )
+    }
+}
+
 fn find(provider: &str, verb: &str) -> Option<Deed> {
     let legacy = matches!(provider, "op" | "");
     // `op.#HTTPDelete` and `op.#Delete` were both "delete" once: only the latter is.
@@ -333,7 +368,11 @@ impl<'a> Asked<'a> {
 pub async fn act(action: &Action, with: &mut Acting<'_>) -> Result<Done, Trouble> {
     let (provider, verb) = (action.provider.as_str(), action.verb.as_str());
     let asked = &Asked::new(action);
-    let Some(deed) = find(provider, verb) else {
+    let found = find(provider, verb);
+    if !found.is_some_and(Deed::is_at_home) {
+        with.host.ready().await.map_err(explain)?;
+    }
+    let Some(deed) = found else {
         let service = with.world.service(provider).filter(|_| !provider.is_empty());
         let service = service.ok_or_else(|| unknown(provider, verb))?;
         let returns = web::serve(&service, verb, &asked.params, with.world).await?;
