@@ -12,6 +12,7 @@ mod collect; // removing what is over
 mod component; // one component at one place
 mod deploy; // components by policies, to many places
 mod drift; // whether what is live is as wanted
+mod foresight; // recorded before their turn
 mod keep; // correcting drift
 mod rules; // what the resource policies say of an object
 mod send; // one object on its way
@@ -28,12 +29,13 @@ pub use self::rules::Rules;
 pub use self::stray::remove_strays;
 pub use self::trackers::Trackers;
 
+use self::trackers::Recorded;
 use crate::api::application::{AppliedResource, ServiceStatus};
 use crate::api::{Application, Component, DefinitionKind, ManagedResource, V1BETA1};
 use crate::records::{self, Making};
 use crate::render::{Context, Definitions, Placed, Templates};
 use crate::settings::Admission;
-use crate::workflow::actions::{Applied, Host};
+use crate::workflow::actions::{Applied, Foreseen, Host};
 use crate::world::{Call, Error, ObjectRef, World};
 
 /// Delivers for one Application during one reconcile.
@@ -67,6 +69,8 @@ struct State {
     trackers: Trackers,
     services: Vec<ServiceStatus>,
     applied: Vec<AppliedResource>,
+    /// Recorded, and to be applied soon; what trackers said before.
+    foreseen: Vec<(ObjectRef, Recorded)>,
     /// Live objects read in this reconcile.
     seen: HashMap<(String, String, String, String, String), Value>,
 }
@@ -85,6 +89,7 @@ impl<'a> Delivery<'a> {
             trackers,
             services: app.status.services.clone(),
             applied: app.status.applied_resources.clone(),
+            foreseen: Vec::new(),
             seen: HashMap::new(),
         };
         let state = Mutex::new(state);
@@ -184,6 +189,10 @@ impl Host for Delivery<'_> {
 
     fn ready(&self) -> Call<'_, ()> {
         Box::pin(self.ready.clone())
+    }
+
+    fn foresee(&self, objects: Vec<(Value, String)>) -> Foreseen<'_> {
+        Box::pin(self.expect(objects))
     }
 
     fn dispatch<'a>(&'a self, objects: Vec<Value>, cluster: &'a str) -> Call<'a, Vec<Value>> {

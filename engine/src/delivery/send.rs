@@ -23,22 +23,17 @@ impl Delivery<'_> {
         cluster: &str,
         creator: &str,
     ) -> Result<Vec<Value>, Error> {
-        let mut objects: Vec<Value> =
-            objects.into_iter().map(|it| self.owned(it, cluster)).collect();
-        for object in &mut objects {
-            object::whole_numbers(object);
-            let at = ObjectRef::of(object, cluster);
-            // What cannot be told is said by the API server, of that one object.
-            if self.objects.is_namespaced(&at.api_version, &at.kind, cluster).await == Ok(false) {
-                object::map_mut(object, &["metadata"]).shift_remove("namespace");
-            }
+        let mut all = Vec::with_capacity(objects.len());
+        for object in objects {
+            all.push(self.as_sent(object, cluster).await);
         }
+        let objects = all;
         for object in &objects {
             self.admission.check(object, self.app.namespace())?;
         }
         let recorded: Vec<Recorded> = {
-            let state = self.state();
-            objects.iter().map(|it| state.trackers.recorded(it, cluster)).collect()
+            let mut state = self.state();
+            objects.iter().map(|it| state.recorded(it, cluster)).collect()
         };
         {
             let trackers = &mut self.state().trackers;
@@ -56,6 +51,18 @@ impl Delivery<'_> {
         let rows = objects.iter().map(|it| trackers::applied(it, cluster, creator));
         self.state().note_applied(rows);
         joined(results)
+    }
+
+    /// An object as it is recorded and applied.
+    pub(super) async fn as_sent(&self, object: Value, cluster: &str) -> Value {
+        let mut object = self.owned(object, cluster);
+        object::whole_numbers(&mut object);
+        let at = ObjectRef::of(&object, cluster);
+        // What cannot be told is said by the API server, of that one object.
+        if self.objects.is_namespaced(&at.api_version, &at.kind, cluster).await == Ok(false) {
+            object::map_mut(&mut object, &["metadata"]).shift_remove("namespace");
+        }
+        object
     }
 
     /// Marks an object as this Application's and takes out what the API server says.

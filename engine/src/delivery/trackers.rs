@@ -184,6 +184,12 @@ impl Trackers {
         }
     }
 
+    /// Whether this version asks for an object, however it is to be.
+    pub(super) fn want(&self, at: &ObjectRef) -> bool {
+        let key = reference(at).key();
+        self.wanted().any(|it| it.key() == key)
+    }
+
     /// The manifest that was recorded for an object.
     pub(super) fn manifest(&self, at: &ObjectRef) -> Option<&Value> {
         let key = reference(at).key();
@@ -346,7 +352,8 @@ impl Tracker {
     }
 }
 
-fn reference(at: &ObjectRef) -> ManagedResource {
+/// An entry without a manifest.
+pub(super) fn reference(at: &ObjectRef) -> ManagedResource {
     ManagedResource {
         cluster: at.cluster.clone(),
         api_version: at.api_version.clone(),

@@ -16,6 +16,7 @@ mod rows; // rows of a status
 mod look; // where a round looks for the next step
 pub mod partial; // what steps before rendering give
 pub mod plan; // a round: begun, step by step, ended; what outcomes mean
+mod ahead; // what steps that follow are going to apply
 pub mod step; // runs one template against a World
 pub mod round; // one pass over all steps
 

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::actions::Host;
+use super::ahead;
 use super::condition;
 use super::literal;
 use super::plan::{Due, Plan, Trials, input};
@@ -52,7 +53,13 @@ pub async fn round(
     if let Some(passed) = plan.begin() {
         return passed;
     }
+    let mut ahead: Vec<String> = Vec::new();
     while let Some(due) = plan.next() {
+        let in_order = round.mode.steps != "DAG" && due.group.is_none();
+        if in_order && !ahead.contains(&due.step.name) && !plan.variables.has_tried(&due.step.name)
+        {
+            ahead = ahead::tell(round, setting, due.step).await;
+        }
         let outcome = execute(round, setting, &due, plan.variables).await;
         plan.record(&due, outcome);
     }

@@ -240,7 +240,8 @@ fn fill(session: &mut Session, action: &Action, value: &Value) -> Result<(), cue
     session.fill(&at, Filling::Json(value.to_string()))
 }
 
-fn start(
+/// A template with what it is given, before anything of it is carried out.
+pub(super) fn start(
     setting: &Setting<'_>,
     template: File<'_>,
     parameter: &Value,

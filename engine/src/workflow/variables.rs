@@ -272,6 +272,11 @@ impl Variables {
         self.marks.entry(step.to_owned()).or_default()
     }
 
+    /// Whether a step was carried out and did not come to its end.
+    pub fn has_tried(&self, step: &str) -> bool {
+        self.marks.get(step).is_some_and(|it| it.failures > 0 || it.waits > 0)
+    }
+
     /// When something of a step began.
     pub fn timer(&self, step: &str, name: &str) -> Option<DateTime<Utc>> {
         self.marks.get(step)?.timers.get(name).copied()

@@ -224,7 +224,7 @@ fn play(shop: &Shop, case: &Value, death: Option<usize>) -> (Vec<Value>, Vec<Str
                     let seconds = chrono::Duration::seconds(value.as_i64().unwrap_or(0));
                     plane.pass_until(plane.now() + seconds);
                 }
-                "want" | "writes" | "actors" => {}
+                "want" | "writes" | "trackers" | "actors" => {}
                 other => panic!("no such step: {other}"),
             }
         }
@@ -246,6 +246,18 @@ fn play(shop: &Shop, case: &Value, death: Option<usize>) -> (Vec<Value>, Vec<Str
             let got = plane.actor(name);
             if got.as_deref() != wanted.as_str() {
                 wrong.push(format!("step {index}: {name}: wanted {wanted}, got {got:?}"));
+            }
+        }
+        if let Some(wanted) = step["trackers"].as_u64() {
+            let all = plane.writes();
+            let got = all[before..].iter().filter(|it| {
+                let mut words = it.split(' ');
+                matches!(words.next(), Some("create" | "patch"))
+                    && words.next() == Some("ResourceTracker")
+            });
+            let got = got.count() as u64;
+            if got != wanted {
+                wrong.push(format!("step {index}: trackers are written {got} times, not {wanted}"));
             }
         }
         if step["writes"].is_array() {

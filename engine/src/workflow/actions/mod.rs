@@ -23,12 +23,17 @@ mod registry; // charts of OCI registries
 pub mod rendering; // actions of components and traits
 mod web; // HTTP
 
+use std::pin::Pin;
+
 use cue_session::{Action, Runtime, Session};
 use serde_json::Value;
 
 use super::variables::Variables;
 use crate::api::names::cluster_name;
 use crate::world::{Apply, Call, Error, ObjectRef, World};
+
+/// Nothing comes of it but what it spares later.
+pub type Foreseen<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
 /// What an owner of a workflow does for its steps: components and policies are its own business.
 pub trait Host: Send + Sync {
@@ -51,6 +56,11 @@ pub trait Host: Send + Sync {
     /// Whether steps give parts of an Application, as `application`: those before rendering do (W-14).
     fn takes_parts(&self) -> bool {
         false
+    }
+    /// Objects that are about to be dispatched one after the other, with their clusters: they may be recorded
+    /// together.
+    fn foresee(&self, _objects: Vec<(Value, String)>) -> Foreseen<'_> {
+        Box::pin(async {})
     }
     /// Records and applies objects as the owner's.
     fn dispatch<'a>(&'a self, objects: Vec<Value>, cluster: &'a str) -> Call<'a, Vec<Value>>;
@@ -422,6 +432,19 @@ pub async fn act(action: &Action, with: &mut Acting<'_>) -> Result<Done, Trouble
         Deed::BuildKustomization => charts::build(asked, with).await,
         Deed::PushFiles => git::push(asked, with).await,
     }
+}
+
+/// The object that an action applies as it is, and to which cluster, if that is what it does.
+pub(super) async fn intended(
+    action: &Action,
+    world: &dyn World,
+    host: &dyn Host,
+) -> Option<(Value, String)> {
+    let deed = find(&action.provider, &action.verb)?;
+    if deed != Deed::Apply {
+        return None;
+    }
+    object::intended(&Asked::new(action), world, host).await
 }
 
 /// In the words of the official engine (E-130).

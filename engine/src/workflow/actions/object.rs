@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Acting, Asked, Done, Trouble, explain, patching, selector};
-use crate::world::{Error, ObjectRef, PatchKind};
+use super::{Acting, Asked, Done, Host, Trouble, explain, patching, selector};
+use crate::world::{Error, ObjectRef, PatchKind, World};
 
 /// The object an action is about: `value`, the design's `resource` (an object or YAML), or the flat
 /// `apiVersion`, `kind`, `namespace`, `name` (W-30, W-68, W-69).
@@ -41,18 +41,39 @@ pub(super) async fn at_home(
     cluster: &str,
     with: &mut Acting<'_>,
 ) -> Result<(), Trouble> {
+    at_home_of(object, cluster, with.world, with.host).await
+}
+
+async fn at_home_of(
+    object: &mut Value,
+    cluster: &str,
+    world: &dyn World,
+    host: &dyn Host,
+) -> Result<(), Trouble> {
     let (api_version, kind) = (of(object, "apiVersion"), of(object, "kind"));
     if kind.is_empty() || api_version.is_empty() {
         return Err("an object needs apiVersion and kind".into());
     }
     let absent = object["metadata"]["namespace"].as_str().unwrap_or_default().is_empty();
-    if absent && with.world.is_namespaced(&api_version, &kind, cluster).await.map_err(explain)? {
+    if absent && world.is_namespaced(&api_version, &kind, cluster).await.map_err(explain)? {
         if !object["metadata"].is_object() {
             object["metadata"] = json!({});
         }
-        object["metadata"]["namespace"] = with.host.namespace().into();
+        object["metadata"]["namespace"] = host.namespace().into();
     }
     Ok(())
+}
+
+/// What [`apply`] is going to apply, if that is known without looking.
+pub(super) async fn intended(
+    asked: &Asked<'_>,
+    world: &dyn World,
+    host: &dyn Host,
+) -> Option<(Value, String)> {
+    let mut object = object(asked).ok().filter(|_| !asked.params["patch"].is_object())?;
+    let cluster = asked.text("cluster");
+    at_home_of(&mut object, cluster, world, host).await.ok()?;
+    Some((object, cluster.to_owned()))
 }
 
 fn of(object: &Value, key: &str) -> String {
