@@ -57,6 +57,8 @@ pub struct Metrics {
     pub seconds: Histogram,
     /// Requests sent to API servers.
     pub requests: Family<Request, Counter>,
+    /// Events that were not told: too many waited.
+    pub events_dropped: Counter,
     /// Keys that wait for a worker.
     pub ready_keys: Gauge<u64, AtomicU64>,
     /// Keys with a time to look again.
@@ -74,12 +76,18 @@ impl Default for Metrics {
         let failures = Counter::default();
         let seconds = Histogram::new(exponential_buckets(0.0005, 2.0, 16));
         let requests = Family::<Request, Counter>::default();
+        let events_dropped = Counter::default();
         let ready_keys = Gauge::<u64, AtomicU64>::default();
         let planned_keys = Gauge::<u64, AtomicU64>::default();
         registry.register("reconciles", "Reconciles done", reconciles.clone());
         registry.register("reconcile_failures", "Reconciles that failed", failures.clone());
         registry.register("reconcile_seconds", "Time of a reconcile", seconds.clone());
         registry.register("api_requests", "Requests sent to API servers", requests.clone());
+        registry.register(
+            "events_dropped",
+            "Events not told: too many waited",
+            events_dropped.clone(),
+        );
         registry.register("queue_ready", "Keys waiting for a worker", ready_keys.clone());
         registry.register("queue_planned", "Keys with a later time", planned_keys.clone());
         Self {
@@ -88,6 +96,7 @@ impl Default for Metrics {
             failures,
             seconds,
             requests,
+            events_dropped,
             ready_keys,
             planned_keys,
             synced: AtomicBool::new(false),

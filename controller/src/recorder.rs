@@ -1,20 +1,26 @@
 //! Events are told in the background, in order and a little later: no reconcile waits for them, nor its
-//! requests behind theirs, and what cannot be told is no reason to stop.
+//! requests behind theirs, and what cannot be told is no reason to stop. Where more are told than can be sent,
+//! reconciles wait a little; what is dropped then is counted.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http::Method;
 use kube::Client;
 use serde_json::Value;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::observe::{Metrics, Request};
 use crate::rest::{self, ActAs, Body};
 
-/// Events that may wait; what comes on top is dropped.
+/// Events that may wait.
 const WAITING: usize = 4_096;
+
+/// How long one that comes on top waits for its place before it is dropped.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How long events let requests go ahead.
 const LATER: Duration = Duration::from_millis(100);
@@ -33,20 +39,35 @@ enum Told {
 #[derive(Clone)]
 pub(crate) struct Recorder {
     queue: mpsc::Sender<Told>,
+    metrics: Arc<Metrics>,
+    /// The last event was dropped: that was said.
+    drops: Arc<AtomicBool>,
 }
 
 impl Recorder {
     /// Starts the task that sends. It ends with the last clone of the recorder.
     pub(crate) fn start(client: Client, metrics: Arc<Metrics>) -> Self {
         let (queue, waiting) = mpsc::channel(WAITING);
-        tokio::spawn(send(client, metrics, waiting));
-        Self { queue }
+        tokio::spawn(send(client, metrics.clone(), waiting));
+        Self { queue, metrics, drops: Arc::default() }
     }
 
     /// Tells an event soon.
-    pub(crate) fn tell(&self, event: Value) {
-        if self.queue.try_send(Told::Event(Box::new(event), Instant::now())).is_err() {
-            tracing::debug!("event dropped: too many wait");
+    pub(crate) async fn tell(&self, event: Value) {
+        let told = Told::Event(Box::new(event), Instant::now());
+        let told = match self.queue.try_send(told) {
+            Ok(()) => return self.drops.store(false, Ordering::Relaxed),
+            Err(TrySendError::Full(told)) => told,
+            Err(TrySendError::Closed(_)) => return,
+        };
+        if tokio::time::timeout(PATIENCE, self.queue.send(told)).await.is_err() {
+            self.metrics.events_dropped.inc();
+            if !self.drops.swap(true, Ordering::Relaxed) {
+                tracing::warn!(
+                    waiting = WAITING,
+                    "events are dropped: the API server takes them too slowly"
+                );
+            }
         }
     }
 
@@ -114,11 +135,30 @@ mod tests {
         });
         let recorder = Recorder::start(Client::new(server, "default"), Arc::default());
         for reason in ["Parsed", "Rendered", "Applied"] {
-            recorder.tell(json!({"metadata": {"namespace": "shop"}, "reason": reason}));
+            recorder.tell(json!({"metadata": {"namespace": "shop"}, "reason": reason})).await;
         }
         recorder.finish().await;
         let path = "/api/v1/namespaces/shop/events";
         let expected = ["Parsed", "Rendered", "Applied"].map(|it| format!("{path} {it}"));
         assert_eq!(*sent.lock().unwrap(), expected);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_finds_no_place_is_counted() {
+        let silent = tower::service_fn(|_: http::Request<KubeBody>| {
+            std::future::pending::<Result<http::Response<KubeBody>, kube::Error>>()
+        });
+        let metrics = Arc::<Metrics>::default();
+        let recorder = Recorder::start(Client::new(silent, "default"), metrics.clone());
+        let event = json!({"metadata": {"namespace": "shop"}, "reason": "Parsed"});
+        recorder.tell(event.clone()).await;
+        // It is on its way when the others come.
+        tokio::time::sleep(LATER * 2).await;
+        for _ in 0..WAITING {
+            recorder.tell(event.clone()).await;
+        }
+        assert_eq!(metrics.events_dropped.get(), 0);
+        recorder.tell(event.clone()).await;
+        assert_eq!(metrics.events_dropped.get(), 1);
     }
 }

@@ -343,7 +343,7 @@ impl World for KubeWorld {
                 "lastTimestamp": now,
                 "count": 1,
             });
-            self.recorder.tell(event);
+            self.recorder.tell(event).await;
             Ok(())
         })
     }
