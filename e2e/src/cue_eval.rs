@@ -348,9 +348,7 @@ fn class_code(node: &Node) -> (&'static str, Option<&'static str>) {
             Kind::Incomplete => ("incomplete", Some("incomplete")),
             Kind::Cycle => ("cycle", Some("cycle")),
             Kind::StructuralCycle => ("structural_cycle", Some("structural_cycle")),
-            Kind::User if node.errors.iter().all(|it| it.message.contains("_|_ literal")) => {
-                ("user_error", Some("legacy_user"))
-            }
+            Kind::User if node.literal => ("user_error", Some("legacy_user")),
             Kind::User => ("user_error", Some("user")),
             Kind::Permanent | Kind::Budget => ("eval_error", Some("eval")),
         },

@@ -34,7 +34,7 @@ pub(crate) fn same(left: &Datum, right: &Datum) -> bool {
     kinds(left) == kinds(right) && equal(left, right)
 }
 
-/// `==`: numbers by value; structs and lists by members.
+/// `==`: numbers by value; structs and lists by members, each of the same kind (S-56).
 pub(crate) fn equal(left: &Datum, right: &Datum) -> bool {
     match (left, right) {
         (Datum::Null, Datum::Null) => true,
@@ -42,12 +42,9 @@ pub(crate) fn equal(left: &Datum, right: &Datum) -> bool {
         (Datum::Number(left), Datum::Number(right)) => left.compare(right) == Ordering::Equal,
         (Datum::String(left), Datum::String(right)) => left == right,
         (Datum::Bytes(left), Datum::Bytes(right)) => left == right,
-        (Datum::String(text), Datum::Bytes(bytes)) | (Datum::Bytes(bytes), Datum::String(text)) => {
-            text.as_bytes() == &**bytes
-        }
         (Datum::List(left), Datum::List(right)) => {
             left.len() == right.len()
-                && left.iter().zip(right.iter()).all(|(left, right)| equal(left, right))
+                && left.iter().zip(right.iter()).all(|(left, right)| same(left, right))
         }
         (Datum::Struct(left), Datum::Struct(right)) => {
             left.len() == right.len() && equal_fields(left, right)
@@ -60,19 +57,19 @@ pub(crate) fn equal(left: &Datum, right: &Datum) -> bool {
 fn equal_fields(left: &[(Arc<str>, Datum)], right: &[(Arc<str>, Datum)]) -> bool {
     // Most often they stand in one order.
     if left.iter().zip(right).all(|((name, _), (other, _))| name == other) {
-        return left.iter().zip(right).all(|((_, value), (_, it))| equal(value, it));
+        return left.iter().zip(right).all(|((_, value), (_, it))| same(value, it));
     }
     if left.len() <= FEW {
-        return left.iter().all(|(name, value)| {
-            right.iter().any(|(other, it)| other == name && equal(value, it))
-        });
+        return left
+            .iter()
+            .all(|(name, value)| right.iter().any(|(other, it)| other == name && same(value, it)));
     }
     let mut places: FxHashMap<&str, SmallVec<[&Datum; 1]>> = FxHashMap::default();
     for (name, value) in right {
         places.entry(name).or_default().push(value);
     }
     left.iter().all(|(name, value)| {
-        places.get(&**name).is_some_and(|all| all.iter().any(|it| equal(value, it)))
+        places.get(&**name).is_some_and(|all| all.iter().any(|it| same(value, it)))
     })
 }
 
@@ -83,8 +80,6 @@ pub(crate) fn holds(compare: Compare, left: &Datum, right: &Datum) -> Option<boo
             (Datum::Number(left), Datum::Number(right)) => left.compare(right),
             (Datum::String(left), Datum::String(right)) => left.as_bytes().cmp(right.as_bytes()),
             (Datum::Bytes(left), Datum::Bytes(right)) => left.cmp(right),
-            (Datum::String(left), Datum::Bytes(right)) => left.as_bytes().cmp(right),
-            (Datum::Bytes(left), Datum::String(right)) => (**left).cmp(right.as_bytes()),
             _ => return None,
         };
         Some(wanted(order))
@@ -97,26 +92,27 @@ pub(crate) fn holds(compare: Compare, left: &Datum, right: &Datum) -> Option<boo
         Compare::Greater => order(Ordering::is_gt),
         Compare::GreaterEqual => order(Ordering::is_ge),
         Compare::Match | Compare::NotMatch => {
-            let text = match left {
-                Datum::String(text) => Cow::Borrowed(&**text),
-                Datum::Bytes(bytes) => String::from_utf8_lossy(bytes),
-                _ => return None,
-            };
-            let Datum::String(pattern) = right else { return None };
-            let found = Pattern::kept(pattern).ok()?.is_match(&text);
+            let found = Pattern::kept(&text(right)?).ok()?.is_match(&text(left)?);
             Some(found == (compare == Compare::Match))
         }
     }
 }
 
-/// What is wrong with the pattern of a match.
-pub(crate) fn bad_pattern(compare: Compare, pattern: &Datum) -> Option<String> {
-    match (compare, pattern) {
-        (Compare::Match | Compare::NotMatch, Datum::String(pattern)) => {
-            Pattern::new(pattern).err().map(|it| format!("invalid regexp: {it}"))
-        }
+/// A string, or bytes as one.
+fn text(datum: &Datum) -> Option<Cow<'_, str>> {
+    match datum {
+        Datum::String(text) => Some(Cow::Borrowed(&**text)),
+        Datum::Bytes(bytes) => Some(String::from_utf8_lossy(bytes)),
         _ => None,
     }
+}
+
+/// What is wrong with the pattern of a match.
+pub(crate) fn bad_pattern(compare: Compare, pattern: &Datum) -> Option<String> {
+    if !matches!(compare, Compare::Match | Compare::NotMatch) {
+        return None;
+    }
+    Pattern::new(&text(pattern)?).err().map(|it| format!("invalid regexp: {it}"))
 }
 
 /// Whether it compares by order.

@@ -2,6 +2,7 @@
 
 use crate::builtin::{Datum, Kinds};
 use crate::compare;
+use crate::definition;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{FaultId, VertexId};
@@ -55,7 +56,9 @@ impl Evaluator {
     pub(crate) fn label_text(&self, label: Label) -> String {
         let name = self.labels.name(label);
         match self.labels.kind(label) {
-            LabelKind::Regular if !is_identifier(name) => Datum::String(name.clone()).cue_text(),
+            LabelKind::Regular if !is_identifier(name) && !definition::is_keyword(name) => {
+                Datum::String(name.clone()).cue_text()
+            }
             _ => name.to_string(),
         }
     }

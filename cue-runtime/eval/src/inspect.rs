@@ -11,6 +11,9 @@ use crate::heap::VertexId;
 use crate::printed::Show;
 use crate::program::{LabelKind, Presence};
 
+/// How the error of `_|_` in a source ends.
+const LITERAL: &str = "literal) in source";
+
 /// What a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
@@ -49,6 +52,8 @@ pub struct Node {
     pub closed: bool,
     /// Whether the error is only one of a member.
     pub child_error: bool,
+    /// Of an error: whether it is nothing but `_|_` in a source.
+    pub literal: bool,
     /// The errors of the node itself.
     pub errors: Vec<Diagnostic>,
 }
@@ -71,6 +76,7 @@ impl Evaluation {
             packages: Vec::new(),
             closed: false,
             child_error: false,
+            literal: false,
             errors: Vec::new(),
         };
         let shown = it.default_of(real).unwrap_or(real);
@@ -106,6 +112,7 @@ impl Evaluation {
             (node.length, node.open_list) = (None, false);
             let fault = it.placed(fault, id);
             node.errors = self.diagnostic(fault);
+            node.literal = node.errors.iter().all(|it| it.message.ends_with(LITERAL));
             return node;
         }
         if let Some(fault) = it.permanent(real, 0) {
@@ -118,6 +125,10 @@ impl Evaluation {
                     node.errors = self.diagnostic(fault);
                     return node;
                 }
+                let mut all = Vec::new();
+                it.permanent_all(real, &mut all, 0);
+                let mut words = all.iter().filter(|it| it.kind == Kind::User);
+                node.literal = words.all(|it| it.message.ends_with(LITERAL));
                 node.child_error = true;
                 return node;
             }

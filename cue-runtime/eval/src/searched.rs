@@ -28,7 +28,7 @@ impl Searched {
         let Datum::List(items) = &self.list else { return false };
         let places = self.places.get(&hash(wanted));
         let mut equal = places.into_iter().flatten().filter_map(|it| items.get(*it as usize));
-        equal.any(|it| compare::equal(it, wanted))
+        equal.any(|it| compare::same(it, wanted))
     }
 }
 
@@ -53,7 +53,7 @@ impl Evaluator {
     }
 }
 
-/// The same for what is equal ([`compare::equal`]).
+/// The same for what is the same ([`compare::same`]).
 fn hash(datum: &Datum) -> u64 {
     let mut hasher = FxHasher::default();
     match datum {

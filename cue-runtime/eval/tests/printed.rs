@@ -167,6 +167,26 @@ fn marks_of_a_side_count_only_while_a_marked_alternative_is_left() {
 }
 
 #[test]
+fn numbers_are_equal_by_value_and_their_containers_by_kind() {
+    // S-56; `list.Contains` looks at members.
+    let sides = [
+        ("1 == 1.0", "true"),
+        ("[1] == [1.0]", "false"),
+        ("{x: 1} == {x: 1.0}", "false"),
+        ("[1e3] == [1000.0]", "true"),
+        ("\"a\" == 'a'", "false"),
+        ("\"a\" != 'a'", "true"),
+        ("[\"a\"] == ['a']", "false"),
+        ("\"ab\" =~ 'b$'", "true"),
+    ];
+    for (text, want) in sides {
+        check(&format!("a: {text}\n"), &format!("a: {want}\n"));
+    }
+    let list = "import \"list\"\na: list.Contains([1], 1.0)\nb: list.Contains([[1]], [1])\n";
+    check(list, "a: false\nb: true\n");
+}
+
+#[test]
 fn lists_are_closed_and_scalars_stand_beside_fields() {
     check("a: [1, ...int]\nb: [...]\n", "a: [1]\nb: []\n");
     check("a: {5, #n: 1}\n", "a: {\n    5\n    #n: 1\n}\n");

@@ -175,3 +175,14 @@ fn what_has_no_end_is_told_of_where_it_is_referred_to() {
     assert_eq!(errors(&mut it, "more"), 1);
     assert_eq!(errors(&mut it, "around"), 0);
 }
+
+#[test]
+fn words_of_a_user_are_told_from_bottom_literals() {
+    // cue-errors 0.1: of both the user's count.
+    let mut it =
+        version("a: error(\"no\")\nb: _|_\nc: d: _|_\ne: {f: _|_, g: error(\"n\")}").evaluate();
+    for (path, literal) in [("a", false), ("b", true), ("c", true), ("e", false)] {
+        let id = at(&mut it, path);
+        assert_eq!(it.inspect(id).literal, literal, "{path}");
+    }
+}

@@ -39,7 +39,7 @@ impl Evaluator {
                     }
                     None => {
                         let (list, wanted) = (data(self, 0)?, data(self, 1)?);
-                        matches!(list, Datum::List(items) if items.iter().any(|it| compare::equal(it, &wanted)))
+                        matches!(list, Datum::List(items) if items.iter().any(|it| compare::same(it, &wanted)))
                     }
                 };
                 Datum::Bool(found)
