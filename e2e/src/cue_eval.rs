@@ -144,8 +144,8 @@ pub(crate) fn played(
     scores
 }
 
-/// Compiles the files of a case: the entry's as one package, the others to be imported.
-pub(crate) fn load(files: &Value, entry: &Value, lenient: bool) -> Result<Program, Vec<LoadError>> {
+/// The files of a case: the entry's as one package, the others to be imported.
+pub(crate) fn sources(files: &Value, entry: &Value) -> (Vec<Source>, Vec<(String, Vec<Source>)>) {
     let empty = Map::new();
     let files = files.as_object().unwrap_or(&empty);
     let args: Vec<&str> =
@@ -180,7 +180,12 @@ pub(crate) fn load(files: &Value, entry: &Value, lenient: bool) -> Result<Progra
         }
         packages.entry(path).or_default().push(source);
     }
-    let packages: Vec<(String, Vec<Source>)> = packages.into_iter().collect();
+    (sources, packages.into_iter().collect())
+}
+
+/// Compiles the files of a case.
+pub(crate) fn load(files: &Value, entry: &Value, lenient: bool) -> Result<Program, Vec<LoadError>> {
+    let (sources, packages) = sources(files, entry);
     let compiled = catch_unwind(AssertUnwindSafe(|| compile(&sources, &packages, lenient)));
     compiled.unwrap_or_else(|_| {
         Err(vec![LoadError { message: "panic".into(), ..LoadError::default() }])

@@ -19,6 +19,7 @@ pub mod canonical; // JSON in one form
 pub mod cuex; // CUE under stress: cliffs, permutations, hostile inputs
 pub mod cue_syntax; // CUE texts: parser and printer
 pub mod cue_eval; // CUE evaluations: nodes, texts, errors
+pub mod cue_sandbox; // the same in the sandbox as natively
 pub mod cue_api; // CUE values: fills and questions
 pub mod vela; // rendering, admission, definitions
 pub mod vela_backoff; // when a workflow is looked at again

@@ -7,7 +7,9 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use lateen_e2e::score::Scores;
-use lateen_e2e::{bench, cue_api, cue_eval, cue_syntax, cuex, kubeapi, live, vela, vela_backoff};
+use lateen_e2e::{
+    bench, cue_api, cue_eval, cue_sandbox, cue_syntax, cuex, kubeapi, live, vela, vela_backoff,
+};
 
 /// Conformance runners of Lateen.
 #[derive(Debug, Parser)]
@@ -74,6 +76,7 @@ const RUNNERS: &[(&str, Runner)] = &[
     ("cue.pkg", |cases, _, _| cue_eval::run(cases, "pkg")),
     ("cue.idioms", |cases, _, _| cue_eval::run(cases, "idioms")),
     ("cue.api", |cases, _, _| cue_api::run(cases)),
+    ("cue.sandbox", |cases, work, _| cue_sandbox::run(cases, work)),
     ("cue.compat014", |cases, _, _| cue_eval::run_compat(cases)),
     ("cuex.confluence", |cases, work, live| {
         cuex::run(&cases.join("cuex"), work, "confluence", live.only)
