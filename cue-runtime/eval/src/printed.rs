@@ -547,8 +547,17 @@ impl Evaluator {
                 let value = self.anonymous(expr, env);
                 let real = self.unify(value);
                 let vertex = self.heap.get(real);
-                if vertex.kinds != Kinds::ANY || vertex.is_struct || vertex.scalar.is_some() {
+                let says = vertex.kinds != Kinds::ANY
+                    || vertex.is_struct
+                    || vertex.scalar.is_some()
+                    || vertex.choice.is_some();
+                if says && later.optional {
+                    // As optional fields do: a type that names itself would go on for ever.
+                    self.write_source(vec![expr], out, depth, later);
+                } else if says {
+                    later.optional = true;
                     self.write_value(value, show, out, depth, later);
+                    later.optional = false;
                 }
             }
         }
