@@ -63,7 +63,7 @@ fn nobody_delivers_more_than_his_account_may() {
     let note = "{apiVersion: v1, kind: ConfigMap, metadata: {name: note}, data: {is: allowed}}";
     let told = plane.lateen_with(&["up", "-f", "-"], &application("allowed", note)).ok();
     assert!(told.contains("allowed running"), "{told}");
-    assert_eq!(data(&plane, "configmaps", "note").is_null(), false);
+    assert!(!data(&plane, "configmaps", "note").is_null());
 
     let key = "{apiVersion: v1, kind: Secret, metadata: {name: key}, stringData: {is: refused}}";
     plane.lateen_with(&["up", "--no-wait", "-f", "-"], &application("refused", key)).ok();

@@ -479,8 +479,9 @@ impl Evaluator {
         for via in 0..count {
             for from in 0..count {
                 if reached[from][via] {
-                    for to in 0..count {
-                        reached[from][to] |= reached[via][to];
+                    let onwards = reached[via].clone();
+                    for (there, further) in reached[from].iter_mut().zip(onwards) {
+                        *there |= further;
                     }
                 }
             }

@@ -16,7 +16,7 @@ fn errors(text: &str, concrete: bool) -> String {
         Err(all) => return loading(&all),
     };
     let mut it = Evaluation::start(Arc::new(program), &[], BUDGET);
-    let root = it.find("").unwrap().unwrap();
+    let root = it.find("").expect("it evaluates").expect("it is there");
     let mut out = String::new();
     for each in it.validate(root, concrete) {
         let _ = write!(out, "{}: {} @", each.path, each.message);

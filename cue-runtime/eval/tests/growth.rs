@@ -9,11 +9,11 @@ use cue_eval::{Budget, Evaluation};
 
 /// The value at a path as JSON, or the first error.
 fn value(text: &str, path: &str, ticks: u64) -> String {
-    let program = Arc::new(compile_text(text).unwrap());
+    let program = Arc::new(compile_text(text).expect("it compiles"));
     let budget = Budget { ticks, depth: 400, bytes: 256 << 20 };
     let played = || {
         let mut it = Evaluation::start(program, &[], budget);
-        let found = it.find(path).unwrap().unwrap();
+        let found = it.find(path).expect("it evaluates").expect("it is there");
         match it.datum(found) {
             Ok(datum) => print_json(&datum),
             Err(all) => format!("{}: {}", all[0].path, all[0].message),
@@ -22,7 +22,7 @@ fn value(text: &str, path: &str, ticks: u64) -> String {
     // The stack every runtime gives to the evaluator.
     std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().stack_size(512 << 20);
-        builder.spawn_scoped(scope, played).unwrap().join().unwrap()
+        builder.spawn_scoped(scope, played).expect("a thread").join().expect("no panic")
     })
 }
 

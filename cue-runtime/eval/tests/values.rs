@@ -155,7 +155,7 @@ fn what_an_imported_package_lacks_is_lacking_for_those_who_import_it() {
     ];
     let main = source("a.cue", "import \"m.test/b\"\nits: b.name\n");
     let program = cue_eval::compile(&[main], &packages, false).unwrap();
-    let mut it = cue_eval::Evaluation::start(program.into(), &[], BUDGET);
+    let mut it = Evaluation::start(program.into(), &[], BUDGET);
     let root = it.find("").unwrap().unwrap();
     let all = it.datum(root).unwrap_err();
     assert_eq!(all[0].message, "undefined field: none");

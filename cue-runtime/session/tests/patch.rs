@@ -12,10 +12,12 @@ fn check(base: &str, patch: &str, expected: &str) {
         packages: Vec::new(),
         profile: Profile::KubeVela,
     });
-    let mut session =
-        NativeRuntime::default().start(&program, Vec::new(), Budget::DEFINITION).unwrap();
+    let mut session = NativeRuntime::default()
+        .start(&program, Vec::new(), Budget::DEFINITION)
+        .expect("it starts");
     let base = Base::Cue(base.into());
-    let text = session.patch_text("", base, PatchMode::Marked, PatchForm::Cue).unwrap().unwrap();
+    let text = session.patch_text("", base, PatchMode::Marked, PatchForm::Cue);
+    let text = text.expect("it is patched").expect("it is there");
     assert_eq!(text, expected, "{patch}");
 }
 

@@ -10,9 +10,10 @@ fn check(text: &str, expected: &Value) {
         packages: Vec::new(),
         profile: Profile::default(),
     });
-    let mut session =
-        NativeRuntime::default().start(&program, Vec::new(), Budget::DEFINITION).unwrap();
-    let schema = session.schema("parameter").unwrap().unwrap();
+    let mut session = NativeRuntime::default()
+        .start(&program, Vec::new(), Budget::DEFINITION)
+        .expect("it starts");
+    let schema = session.schema("parameter").expect("it evaluates").expect("it is there");
     assert_eq!(&schema, expected, "{text}");
 }
 

@@ -44,14 +44,21 @@ impl Theirs {
 }
 
 impl Resident {
-    fn ask(&mut self, case: &Value) -> anyhow::Result<Value> {
+    /// An answer, and the value in it as text where it is nested deeper than can be read.
+    fn ask(&mut self, case: &Value) -> anyhow::Result<(Value, Option<String>)> {
         writeln!(self.input, "{case}")?;
         self.input.flush()?;
         let mut line = String::new();
         if self.output.read_line(&mut line)? == 0 {
             bail!("the official side ended");
         }
-        Ok(serde_json::from_str(&line)?)
+        match serde_json::from_str(&line) {
+            Ok(answer) => Ok((answer, None)),
+            Err(error) => {
+                let (rest, value) = without_value(&line).ok_or(error)?;
+                Ok((serde_json::from_str(&rest)?, Some(value)))
+            }
+        }
     }
 
     /// The peak of whatever evaluates for it.
@@ -68,6 +75,16 @@ impl Resident {
         }
         most
     }
+}
+
+/// An answer with null for its value, and the value.
+fn without_value(line: &str) -> Option<(String, String)> {
+    let ends = [("\"json\":", "}],\"micros\":"), ("\"value\":", ",\"text\":")];
+    ends.into_iter().find_map(|(before, after)| {
+        let from = line.find(before)? + before.len();
+        let to = line.rfind(after).filter(|to| *to > from)?;
+        Some((format!("{}null{}", &line[..from], &line[to..]), line[from..to].to_owned()))
+    })
 }
 
 impl Drop for Resident {
@@ -96,7 +113,7 @@ impl Side for Theirs {
             if round > 0 && quiet > PATIENCE {
                 break;
             }
-            let answer = resident.ask(&case)?;
+            let (answer, deep) = resident.ask(&case)?;
             quiet = began.elapsed();
             if answer["status"] != "ok" {
                 let status = answer["status"].as_str().unwrap_or("no status");
@@ -115,7 +132,11 @@ impl Side for Theirs {
                 Question::Value(_) => &result["facts"]["value"],
                 Question::Format => &result["ok"],
             };
-            value = if got.is_null() { String::new() } else { got.to_string() };
+            value = match deep {
+                Some(deep) => deep,
+                None if got.is_null() => String::new(),
+                None => got.to_string(),
+            };
         }
         Ok(Ran::Done { ms: best, peak: most, value })
     }

@@ -259,7 +259,7 @@ fn mirror(
         while stream.next().await.is_some() {
             seen += 1;
             // Now and then it does not look for longer than the server remembers.
-            if dawdles && seen % 2000 == 0 && !shared.stopped() {
+            if dawdles && seen.is_multiple_of(2000) && !shared.stopped() {
                 sleep(Duration::from_secs(12)).await;
             }
         }

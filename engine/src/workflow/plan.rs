@@ -159,7 +159,7 @@ impl<'a> Plan<'a> {
     }
 
     /// The next step to run; `None` once this round is over.
-    pub fn next(&mut self) -> Option<Due<'a>> {
+    pub fn next_step(&mut self) -> Option<Due<'a>> {
         let (steps, dag) = (self.steps, self.mode.steps == "DAG");
         if let Look::Due(due) = self.look(steps, None, dag) {
             self.progress.ran = true;

@@ -54,7 +54,7 @@ pub async fn round(
         return passed;
     }
     let mut ahead: Vec<String> = Vec::new();
-    while let Some(due) = plan.next() {
+    while let Some(due) = plan.next_step() {
         let in_order = round.mode.steps != "DAG" && due.group.is_none();
         if in_order && !ahead.contains(&due.step.name) && !plan.variables.has_tried(&due.step.name)
         {

@@ -88,7 +88,7 @@ impl<'a> Printer<'a> {
                                     line.push('\n');
                                     // Of comments of elements only those above clauses stay.
                                     let kept = self.docs == Docs::Kept;
-                                    let docs = kept.then(|| above(&source, inner.span).0);
+                                    let docs = kept.then(|| above(source, inner.span).0);
                                     for doc in docs.into_iter().flatten() {
                                         line.push_str(&doc);
                                         line.push('\n');
