@@ -261,8 +261,7 @@ impl<'a> Collector<'a> {
     }
 
     fn owns(&self, live: &Value) -> bool {
-        object::label(live, label::APP_NAME) == Some(&self.app.metadata.name)
-            && object::label(live, label::APP_NAMESPACE) == Some(self.app.namespace())
+        is_of(live, self.app.namespace(), &self.app.metadata.name)
     }
 
     fn sharers<'v>(&self, live: &'v Value) -> Vec<&'v str> {
@@ -338,6 +337,12 @@ impl<'a> Collector<'a> {
             if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
         format!("{} {}{place}", resource.kind, resource.name)
     }
+}
+
+/// Whether a live object says that it is an Application's.
+pub(super) fn is_of(live: &Value, namespace: &str, name: &str) -> bool {
+    object::label(live, label::APP_NAME) == Some(name)
+        && object::label(live, label::APP_NAMESPACE) == Some(namespace)
 }
 
 /// Takes the finalizer off a tracker that is marked.

@@ -4,10 +4,8 @@
 //! trackers of nothing, if the Application is deleted before another process looks at it. What such a tracker
 //! names is looked for: is anything of it there, somebody took the finalizer off, and it stays as it is.
 
-use serde_json::Value;
-
-use super::collect::drop_tracker;
-use super::trackers::place;
+use super::collect::{drop_tracker, is_of};
+use super::trackers::{place, selector};
 use crate::api::names::label;
 use crate::api::{ResourceTracker, V1BETA1, object};
 use crate::world::{Error, ObjectRef, World};
@@ -23,8 +21,7 @@ pub async fn remove_strays(
     uid: Option<&str>,
 ) -> Result<(), Error> {
     let of = ObjectRef::local(V1BETA1, "ResourceTracker", "", "");
-    let labels = format!("{}={name},{}={namespace}", label::APP_NAME, label::APP_NAMESPACE);
-    for found in world.list(&of, &labels).await? {
+    for found in world.list(&of, &selector(namespace, name)).await? {
         if object::label(&found, label::APP_UID) == uid {
             continue;
         }
@@ -32,12 +29,8 @@ pub async fn remove_strays(
         let Ok(tracker) = serde_json::from_value::<ResourceTracker>(found) else { continue };
         let mut names_nothing = true;
         for resource in &tracker.spec.managed_resources {
-            let ours = |it: &Value| {
-                object::label(it, label::APP_NAME) == Some(name)
-                    && object::label(it, label::APP_NAMESPACE) == Some(namespace)
-            };
             names_nothing &= match world.get(&place(resource)).await {
-                Ok(live) => !live.as_ref().is_some_and(ours),
+                Ok(live) => !live.is_some_and(|it| is_of(&it, namespace, name)),
                 // A kind that is not served has no objects.
                 Err(Error::NotFound(_) | Error::Invalid(_)) => true,
                 Err(_) => false,

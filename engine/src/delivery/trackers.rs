@@ -48,14 +48,7 @@ impl Trackers {
     /// than the published one has been delivered already.
     pub async fn load(world: &dyn World, app: &Application) -> Result<Self, Error> {
         let of = ObjectRef::local(V1BETA1, "ResourceTracker", "", "");
-        let labels = format!(
-            "{}={},{}={}",
-            label::APP_NAME,
-            app.metadata.name,
-            label::APP_NAMESPACE,
-            app.namespace()
-        );
-        let found = world.list(&of, &labels).await?;
+        let found = world.list(&of, &selector(app.namespace(), &app.metadata.name)).await?;
         let found = found.into_iter().filter_map(|it| serde_json::from_value(it).ok());
         Self::sort(app, found.collect())
     }
@@ -350,6 +343,11 @@ impl Tracker {
             "spec": self.content.spec,
         })
     }
+}
+
+/// Selects the trackers of Applications of a name.
+pub(super) fn selector(namespace: &str, name: &str) -> String {
+    format!("{}={name},{}={namespace}", label::APP_NAME, label::APP_NAMESPACE)
 }
 
 /// An entry without a manifest.

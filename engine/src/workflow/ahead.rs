@@ -27,7 +27,11 @@ pub(super) async fn tell(
         it.name == due.name
             || it.r#if.is_empty() && it.inputs.is_empty() && it.depends_on.is_empty()
     };
-    for it in from.take_while(free).take(STEPS) {
+    let steps: Vec<&WorkflowStep> = from.take_while(free).take(STEPS).collect();
+    if steps.len() < 2 {
+        return names;
+    }
+    for it in steps {
         let Some(intended) = intended(round, setting, it).await else { break };
         objects.push(intended);
         names.push(it.name.clone());

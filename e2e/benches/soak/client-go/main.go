@@ -124,37 +124,22 @@ func start(config *rest.Config) ([]*mirror, error) {
 }
 
 func (m *mirror) OnAdd(object any, _ bool) {
-	m.note(object, func(key string, there bool) string {
-		if there {
-			return key + " was added twice"
-		}
-		return ""
-	}, true)
+	m.note("added", object, false, true)
 }
 
 func (m *mirror) OnUpdate(_, object any) {
-	m.note(object, func(key string, there bool) string {
-		if !there {
-			return key + " was changed and not there"
-		}
-		return ""
-	}, true)
+	m.note("changed", object, true, true)
 }
 
 func (m *mirror) OnDelete(object any) {
 	if gone, ok := object.(cache.DeletedFinalStateUnknown); ok {
 		object = gone.Obj
 	}
-	m.note(object, func(key string, there bool) string {
-		if !there {
-			return key + " was deleted and not there"
-		}
-		return ""
-	}, false)
+	m.note("deleted", object, true, false)
 }
 
-// note records an event; check says what is wrong with it.
-func (m *mirror) note(object any, check func(key string, there bool) string, stays bool) {
+// note records an event: the object has to have been there or not, and stays or goes.
+func (m *mirror) note(what string, object any, was, stays bool) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	accessor, err := meta.Accessor(object)
@@ -163,9 +148,8 @@ func (m *mirror) note(object any, check func(key string, there bool) string, sta
 		return
 	}
 	key := accessor.GetNamespace() + "/" + accessor.GetName()
-	_, there := m.told[key]
-	if wrong := check(key, there); wrong != "" {
-		m.wrong = append(m.wrong, wrong)
+	if _, there := m.told[key]; there != was {
+		m.wrong = append(m.wrong, fmt.Sprintf("%s was %s, and was there: %t", key, what, there))
 	}
 	if stays {
 		m.told[key] = accessor.GetResourceVersion()
