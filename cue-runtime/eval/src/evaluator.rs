@@ -11,6 +11,7 @@ use crate::heap::{Conjunct, EnvId, EnvKind, FaultId, Heap, Source, State, Vertex
 use crate::labels::Labels;
 use crate::operators::Answer;
 use crate::program::{At, Code, ExprId, Label, LabelKind, Presence, Program};
+use crate::unify::Work;
 use crate::waiting::{Copied, Suspended, Tasks};
 
 /// Limits of one evaluation.
@@ -67,6 +68,8 @@ pub(crate) struct Evaluator {
     /// What vertices on the stack and those put off still have to do.
     pub(crate) tasks: FxHashMap<VertexId, Tasks>,
     pub(crate) suspended: FxHashMap<VertexId, Suspended>,
+    /// Done with, for the vertices that follow.
+    pub(crate) spare: Vec<Box<Work>>,
     /// What is embedded, and the marks of what stands beside it (C-12).
     pub(crate) besides: FxHashMap<(ExprId, EnvId), u32>,
     pub(crate) marks: FxHashSet<u32>,
@@ -157,6 +160,7 @@ impl Evaluator {
             frozen: None,
             tasks: FxHashMap::default(),
             suspended: FxHashMap::default(),
+            spare: Vec::new(),
             besides: FxHashMap::default(),
             marks: FxHashSet::default(),
             around: FxHashMap::default(),

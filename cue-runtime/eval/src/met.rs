@@ -36,6 +36,11 @@ impl<K: Copy + Eq + Hash, V> Met<K, V> {
         at
     }
 
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+        self.places.clear();
+    }
+
     /// All of a key, the oldest first.
     pub(crate) fn of(&self, key: K) -> impl Iterator<Item = &V> {
         let few = self.places.is_empty();

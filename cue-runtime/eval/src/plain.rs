@@ -3,7 +3,7 @@
 use crate::builtin::Datum;
 use crate::evaluator::Evaluator;
 use crate::heap::{Conjunct, Source, State, VertexId};
-use crate::program::Code;
+use crate::program::{At, Code};
 
 /// Deeper data goes the usual way, which has the budget.
 const DEEP: u32 = 64;
@@ -49,6 +49,22 @@ impl Evaluator {
             },
             _ => None,
         }
+    }
+
+    /// The scalar of a vertex that is about to be evaluated and has one conjunct, which is written out;
+    /// where it stands, and the way in.
+    pub(crate) fn lone_literal(&self, id: VertexId) -> Option<(Datum, At, u32)> {
+        let vertex = self.heap.get(id);
+        let [conjunct] = vertex.conjuncts.as_slice() else { return None };
+        let Source::Expr(expr, _) = conjunct.source else { return None };
+        let datum = match self.program.code(expr) {
+            Code::String(it) => Datum::String(it.clone()),
+            Code::Number(it) => Datum::Number(it.clone()),
+            Code::Bool(it) => Datum::Bool(*it),
+            _ => return None,
+        };
+        let fresh = vertex.state == State::Running && !vertex.constrained && vertex.arcs.is_empty();
+        fresh.then(|| (datum, self.program.at(expr), conjunct.via))
     }
 
     /// Whether a vertex is data that cannot have an error in it.

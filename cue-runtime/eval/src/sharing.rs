@@ -7,15 +7,14 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{Source, State, VertexId};
 use crate::program::{Code, Presence};
-use crate::unify::Work;
 
 /// Vertices that are looked at for one that shares itself.
 const MOST_SHARED: usize = 64;
 
 impl Evaluator {
     /// A vertex whose only conjunct is a reference shares its target.
-    pub(crate) fn share(&mut self, id: VertexId, work: &Work) -> bool {
-        let [conjunct] = work.conjuncts.as_slice() else { return false };
+    pub(crate) fn share(&mut self, id: VertexId) -> bool {
+        let [conjunct] = self.heap.get(id).conjuncts.as_slice() else { return false };
         if !conjunct.groups.is_empty() || conjunct.close_as.is_some() {
             return false;
         }

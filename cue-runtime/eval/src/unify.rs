@@ -84,6 +84,41 @@ pub(crate) struct Work {
 }
 
 impl Work {
+    /// Ready for another vertex; what was allocated stays.
+    fn clear(&mut self) {
+        let Work {
+            conjuncts,
+            later,
+            seen,
+            newest_seen,
+            newest_inner,
+            newest_literal,
+            newest_group,
+            seen_vertices,
+            inner,
+            comprehensions,
+            waiting,
+            held,
+            disjunctions,
+            computed,
+            parked,
+            firings,
+        } = self;
+        conjuncts.clear();
+        later.clear();
+        seen.clear();
+        seen_vertices.clear();
+        inner.clear();
+        comprehensions.clear();
+        waiting.clear();
+        held.clear();
+        disjunctions.clear();
+        computed.clear();
+        parked.clear();
+        (*newest_seen, *newest_inner, *newest_literal) = (None, None, None);
+        (*newest_group, *firings) = (0, 0);
+    }
+
     /// Whether one of the groups is newer than all that were met; notes them.
     pub(crate) fn brings_group(&mut self, groups: &Groups) -> bool {
         let newest = groups.iter().copied().max().unwrap_or(0);
@@ -170,60 +205,75 @@ impl Evaluator {
             self.take_datum(id, datum, At::default(), &Groups::new(), 0);
             return;
         }
+        if let Some((datum, at, via)) = self.lone_literal(id) {
+            self.heap.get_mut(id).content = true;
+            self.take_datum(id, datum, at, &Groups::new(), via);
+            return;
+        }
         let mut work = match self.resume(id) {
             Some(work) => work,
             None => {
-                let conjuncts = self.heap.get(id).conjuncts.iter().rev().cloned().collect();
-                let work = Work { conjuncts, ..Work::default() };
-                if self.share(id, &work) {
+                if self.share(id) {
                     return;
                 }
+                let mut work = self.spare.pop().unwrap_or_default();
+                work.conjuncts.extend(self.heap.get(id).conjuncts.iter().rev().cloned());
                 work
             }
         };
+        match self.work_off(id, &mut work) {
+            Some((fault, on)) => self.suspend(id, work, fault, on),
+            None => {
+                work.clear();
+                self.spare.push(work);
+            }
+        }
+    }
+
+    /// Does what is to be done for a vertex; what it waits for, if it is to be put off.
+    fn work_off(&mut self, id: VertexId, work: &mut Work) -> Option<(FaultId, VertexId)> {
         let mut tried = self.epoch.wrapping_sub(1);
         loop {
             while let Some(conjunct) = work.conjuncts.pop() {
                 if self.spent.is_some() {
                     self.heap.get_mut(id).fault = self.spent;
-                    return;
+                    return None;
                 }
-                self.take(id, conjunct, &mut work);
+                self.take(id, conjunct, work);
             }
-            self.collect_inbox(id, &mut work);
+            self.collect_inbox(id, work);
             if !work.conjuncts.is_empty() {
                 continue;
             }
             if let Some(conjunct) = work.later.pop_front() {
                 let open = !work.later.is_empty() || !work.computed.is_empty();
                 self.note_open(id, open || !work.held.is_empty());
-                self.take_now(id, conjunct, &mut work);
+                self.take_now(id, conjunct, work);
                 continue;
             }
             self.note_open(id, !work.computed.is_empty() || !work.held.is_empty());
-            if self.unpark(id, &mut work) {
+            if self.unpark(id, work) {
                 continue;
             }
-            if self.computed_fields(id, &mut work) || self.comprehensions(id, &mut work) {
+            if self.computed_fields(id, work) || self.comprehensions(id, work) {
                 self.epoch += 1;
                 continue;
             }
             // What waits is tried again once more is known.
             if tried != self.epoch {
                 tried = self.epoch;
-                self.wake(&mut work);
-                self.held(id, &mut work);
+                self.wake(work);
+                self.held(id, work);
                 continue;
             }
-            if self.narrow_choices(id, &mut work) {
+            if self.narrow_choices(id, work) {
                 self.epoch += 1;
                 continue;
             }
-            if let Some((fault, on)) = self.waits_elsewhere(id, &work) {
-                self.suspend(id, work, fault, on);
-                return;
+            if let Some(waits) = self.waits_elsewhere(id, work) {
+                return Some(waits);
             }
-            if !work.disjunctions.is_empty() || !self.last_task(id, &mut work) {
+            if !work.disjunctions.is_empty() || !self.last_task(id, work) {
                 break;
             }
             self.epoch += 1;
@@ -236,7 +286,7 @@ impl Evaluator {
         }
         if !work.parked.is_empty() {
             self.raise(id, Fault::spread(Kind::StructuralCycle, "structural cycle"));
-            return;
+            return None;
         }
         for field in std::mem::take(&mut work.computed) {
             if let Err(fault) = self.label_of(field.label, field.env, field.value) {
@@ -268,14 +318,13 @@ impl Evaluator {
         } else if !work.disjunctions.is_empty() && self.heap.get(id).fault.is_none() {
             self.note_open(id, true);
             if !self.heap.get(id).picks.is_empty() && self.tags_differ(id) {
-                return;
+                return None;
             }
-            if let Some((fault, on)) = self.choose(id, &work.disjunctions) {
-                self.suspend(id, work, fault, on);
-                return;
+            if let Some(waits) = self.choose(id, &work.disjunctions) {
+                return Some(waits);
             }
             if self.heap.get(id).forward.is_some() {
-                return;
+                return None;
             }
         }
         let vertex = self.heap.get(id);
@@ -292,6 +341,7 @@ impl Evaluator {
         }
         self.check_scalar(id);
         self.check_closed(id);
+        None
     }
 
     /// Fields of comprehension bodies count where the comprehension stands (O-4).

@@ -31,7 +31,7 @@ pub(crate) struct Tasks {
 
 /// A vertex that was put off.
 pub(crate) struct Suspended {
-    work: Work,
+    work: Box<Work>,
     fault: FaultId,
     /// The vertex on the stack it waits for.
     on: VertexId,
@@ -398,14 +398,14 @@ impl Evaluator {
     }
 
     /// Puts a vertex off.
-    pub(crate) fn suspend(&mut self, id: VertexId, work: Work, fault: FaultId, on: VertexId) {
+    pub(crate) fn suspend(&mut self, id: VertexId, work: Box<Work>, fault: FaultId, on: VertexId) {
         self.heap.get_mut(id).state = State::Suspended;
         let epoch = self.epoch;
         self.suspended.insert(id, Suspended { work, fault, on, epoch });
     }
 
     /// The tasks of a vertex that was put off.
-    pub(crate) fn resume(&mut self, id: VertexId) -> Option<Work> {
+    pub(crate) fn resume(&mut self, id: VertexId) -> Option<Box<Work>> {
         self.suspended.remove(&id).map(|it| it.work)
     }
 
