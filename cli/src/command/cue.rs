@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use clap::{Args as ClapArgs, Subcommand};
+use cue_session::Shown;
 use cue_syntax::Style;
 use cue_tool::evaluate::{Concrete, Outcome};
 use cue_tool::format::Action;
@@ -33,7 +34,7 @@ enum Command {
     /// Print the value as JSON or another form; everything must be concrete.
     Export(Input),
     /// Print the value as CUE, types and all.
-    Eval(Input),
+    Eval(Eval),
     /// Check data against CUE.
     Vet(Input),
     /// Print CUE that means the same as the files.
@@ -77,6 +78,34 @@ struct Input {
     #[arg(short = 'c', long, visible_alias = "strict", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", value_name = "BOOL")]
     concrete: Option<bool>,
+}
+
+#[derive(Debug, ClapArgs)]
+struct Eval {
+    #[command(flatten)]
+    input: Input,
+    /// Show optional and hidden fields.
+    #[arg(short = 'a', long)]
+    all: bool,
+    /// Show attributes.
+    #[arg(short = 'A', long)]
+    show_attributes: bool,
+    /// Show hidden fields.
+    #[arg(short = 'H', long)]
+    show_hidden: bool,
+    /// Show optional fields.
+    #[arg(short = 'O', long)]
+    show_optional: bool,
+}
+
+impl Eval {
+    fn shown(&self) -> Shown {
+        Shown {
+            hidden: self.all || self.show_hidden,
+            optional: self.all || self.show_optional,
+            attributes: self.show_attributes,
+        }
+    }
 }
 
 #[derive(Debug, ClapArgs)]
@@ -124,10 +153,10 @@ fn encoding(name: &str) -> Result<Encoding, String> {
 /// Runs the command.
 pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     let done = tokio::task::block_in_place(|| match args.command {
-        Command::Export(input) => values(Verb::Export, input, cli),
-        Command::Eval(input) => values(Verb::Eval, input, cli),
-        Command::Vet(input) => values(Verb::Vet, input, cli),
-        Command::Def(input) => values(Verb::Def, input, cli),
+        Command::Export(input) => values(Verb::Export, Shown::default(), input, cli),
+        Command::Eval(eval) => values(Verb::Eval, eval.shown(), eval.input, cli),
+        Command::Vet(input) => values(Verb::Vet, Shown::default(), input, cli),
+        Command::Def(input) => values(Verb::Def, Shown::default(), input, cli),
         Command::Fmt(fmt) => formatted(&fmt, cli),
         Command::Import(files) => imported(files),
     });
@@ -141,7 +170,7 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     }
 }
 
-fn values(verb: Verb, input: Input, cli: &Cli) -> anyhow::Result<Exit> {
+fn values(verb: Verb, shown: Shown, input: Input, cli: &Cli) -> anyhow::Result<Exit> {
     let target = input.outfile.as_deref().filter(|it| *it != "-");
     let request = Request {
         verb,
@@ -155,6 +184,7 @@ fn values(verb: Verb, input: Input, cli: &Cli) -> anyhow::Result<Exit> {
             Some(true) => Concrete::Must,
             Some(false) => Concrete::May,
         },
+        shown,
     };
     let Outcome { output, warning } = evaluate(&cue_runtime()?, &request)?;
     put(target, Existing::of(input.force), &output)?;

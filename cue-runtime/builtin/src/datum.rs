@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use crate::encode::json;
 use crate::number::Number;
 
 /// A value of JSON, plus bytes, plus values of the evaluator that a function only passes on.
@@ -102,6 +103,55 @@ impl Datum {
     /// A struct.
     pub fn fields(fields: Vec<(Arc<str>, Datum)>) -> Datum {
         Datum::Struct(Arc::new(Fields(fields)))
+    }
+
+    /// `value` at a path of labels, in place of what is there; whatever on the way is no struct gives
+    /// way to one.
+    pub fn put(&mut self, path: &[&str], value: Datum) {
+        let [label, below @ ..] = path else {
+            *self = value;
+            return;
+        };
+        let Datum::Struct(fields) = self else {
+            let mut inner = Datum::fields(Vec::new());
+            inner.put(below, value);
+            *self = Datum::fields(vec![((*label).into(), inner)]);
+            return;
+        };
+        let fields = &mut Arc::make_mut(fields).0;
+        match fields.iter_mut().find(|it| *it.0 == **label) {
+            Some((_, inner)) => inner.put(below, value),
+            None => {
+                let mut inner = Datum::Null;
+                inner.put(below, value);
+                fields.push(((*label).into(), inner));
+            }
+        }
+    }
+
+    /// As JSON has it: bytes are base64 text, what JSON has no form for is null.
+    pub fn into_json(self) -> Datum {
+        if !self.any(&|it| matches!(it, Datum::Bytes(_) | Datum::Function(_) | Datum::Live(_))) {
+            return self;
+        }
+        let text = json::encode(&self, json::Layout::Compact);
+        json::decode(text.as_bytes(), json::Values::One).map_or(Datum::Null, |it| it.into_datum())
+    }
+
+    /// Whether a value is in it for which `is` holds.
+    fn any(&self, is: &dyn Fn(&Datum) -> bool) -> bool {
+        let mut work = vec![self];
+        while let Some(datum) = work.pop() {
+            if is(datum) {
+                return true;
+            }
+            match datum {
+                Datum::List(items) => work.extend(items.iter()),
+                Datum::Struct(fields) => work.extend(fields.iter().map(|it| &it.1)),
+                _ => {}
+            }
+        }
+        false
     }
 
     /// The name of the kind, as messages have it.
@@ -285,5 +335,39 @@ fn drop_flat(mut work: Vec<Datum>) {
             | Datum::Function(_)
             | Datum::Live(_) => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from_json(text: &str) -> Datum {
+        json::decode(text.as_bytes(), json::Values::One).unwrap().into_datum()
+    }
+
+    #[test]
+    fn what_is_put_somewhere_takes_the_place_of_what_is_there() {
+        for (before, path, after) in [
+            (r#"{"a":1}"#, &[][..], "[7]"),
+            (r#"{"a":1}"#, &["a"], r#"{"a":[7]}"#),
+            (r#"{"a":1}"#, &["b"], r#"{"a":1,"b":[7]}"#),
+            (r#"{"a":{"b":{"c":1},"d":2}}"#, &["a", "b", "c"], r#"{"a":{"b":{"c":[7]},"d":2}}"#),
+            (r#"{"a":1}"#, &["a", "b", "c"], r#"{"a":{"b":{"c":[7]}}}"#),
+            ("null", &["a", "b"], r#"{"a":{"b":[7]}}"#),
+        ] {
+            let shared = from_json(before);
+            let mut datum = shared.clone();
+            datum.put(path, from_json("[7]"));
+            assert_eq!(json::encode(&datum, json::Layout::Compact), after, "{before} {path:?}");
+            assert!(shared == from_json(before), "others keep what they had");
+        }
+    }
+
+    #[test]
+    fn json_has_text_for_bytes() {
+        let inner = Datum::list(vec![Datum::bytes(*b"ab"), Datum::int(1)]);
+        let datum = Datum::fields(vec![("a".into(), inner)]);
+        assert!(datum.into_json() == from_json(r#"{"a":["YWI=",1]}"#));
     }
 }

@@ -129,7 +129,7 @@ mod tests {
         };
         let read = |text: &str| {
             json::decode(text.as_bytes(), json::Values::One)
-                .map(|tree| tree.to_datum())
+                .map(|tree| tree.into_datum())
                 .map_err(|error| format!("{error} in {text}"))
         };
         let member = package(path).and_then(|it| it.member(name)).ok_or("no such function")?;

@@ -28,7 +28,7 @@ const MEMBERS: &[Member] = &[
         if documents.is_empty() {
             return Ok(Datum::list(vec![Datum::Null]));
         }
-        Ok(Datum::list(documents.iter().map(|it| it.tree.to_datum()).collect()))
+        Ok(Datum::list(documents.into_iter().map(|it| it.tree.into_datum()).collect()))
     }),
     special("Validate", &[B, Parameter::SCHEMA], Kinds::BOOL, Special::ValidateYaml),
     special("ValidatePartial", &[B, Parameter::SCHEMA], Kinds::BOOL, Special::ValidateYamlPartial),
@@ -67,11 +67,11 @@ fn unmarshal(cx: &mut CallContext, args: &[Datum]) -> Outcome {
         let text = format!("expected a single YAML document: {}", error.located(""));
         return Err(CallError::permanent(text));
     }
-    let documents = read(cx, args)?;
-    match documents.as_slice() {
-        [] => Ok(Datum::Null),
-        [document] => Ok(document.tree.to_datum()),
-        [_, second, ..] => {
+    let mut documents = read(cx, args)?.into_iter();
+    match (documents.next(), documents.next()) {
+        (None, _) => Ok(Datum::Null),
+        (Some(document), None) => Ok(document.tree.into_datum()),
+        (Some(_), Some(second)) => {
             let position = Position { source: "", line: second.line, column: second.column };
             let text =
                 format!("{}:{}: expected a single YAML document", second.line, second.column);

@@ -4,8 +4,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{Choice, Conjunct, Disjunction, FaultId, Source, State, VertexId};
-use crate::program::{At, ExprId, LabelKind, Presence};
+use crate::heap::{Choice, Conjunct, Cycle, Disjunction, FaultId, Source, State, VertexId};
+use crate::program::{At, Code, ExprId, LabelKind, Presence};
 
 /// Structs among the alternatives that another one is compared with.
 const MOST_COMPARED: usize = 64;
@@ -44,7 +44,10 @@ impl Evaluator {
             }
             let (parent, label) = (self.heap.get(id).parent, self.heap.get(id).label);
             let candidate = self.heap.vertex(parent, label);
-            let conjuncts = self.heap.get(id).conjuncts.clone();
+            let conjuncts = match self.lone_alternative(id, disjunction.expr, pick) {
+                Some(conjunct) => smallvec::smallvec![conjunct],
+                None => self.heap.get(id).conjuncts.clone(),
+            };
             let mut picks = self.heap.get(id).picks.clone();
             picks.push((disjunction.expr, pick as u32));
             let vertex = self.heap.get_mut(candidate);
@@ -122,6 +125,21 @@ impl Evaluator {
             _ => self.heap.get_mut(id).choice = Some(Box::new(choice)),
         }
         None
+    }
+
+    /// The conjunct of an alternative, if the choice is all there is and all of it is scalars and types:
+    /// none of them can fail, so that nobody takes one of them for the choice.
+    fn lone_alternative(&self, id: VertexId, choice: ExprId, pick: usize) -> Option<Conjunct> {
+        let [conjunct] = self.heap.get(id).conjuncts.as_slice() else { return None };
+        let Source::Expr(expr, env) = conjunct.source else { return None };
+        let Code::Disjoin(all) = self.program.code(expr) else { return None };
+        let (alternative, _) = *all.get(pick)?;
+        let lone = expr == choice && all.iter().all(|it| self.program.code(it.0).is_tag());
+        lone.then(|| Conjunct {
+            source: Source::Expr(alternative, env),
+            cycle: conjunct.cycle.max(Cycle::Optional),
+            ..conjunct.clone()
+        })
     }
 
     /// Whether fields that are plain scalars and types contradict each other already: then no further

@@ -69,7 +69,7 @@ pub struct Evaluation {
 /// The decoder's words.
 pub fn parse_json(text: &str) -> Result<Datum, String> {
     match json::decode(text.as_bytes(), Values::One) {
-        Ok(tree) => Ok(tree.to_datum()),
+        Ok(tree) => Ok(tree.into_datum()),
         Err(error) => Err(error.to_string()),
     }
 }
@@ -470,6 +470,11 @@ impl Evaluation {
     /// As CUE text.
     pub fn syntax(&mut self, id: VertexId, style: Style) -> String {
         self.evaluator.syntax(id, style)
+    }
+
+    /// As CUE text with the parts that `show` names; fields of the root without braces.
+    pub fn shown(&mut self, id: VertexId, show: Show) -> String {
+        self.evaluator.shown(id, show)
     }
 
     /// As one CUE expression, with the parts that `show` names.

@@ -34,6 +34,9 @@ pub(crate) struct FaultId(pub(crate) u32);
 /// Closing values that a conjunct belongs to (C rules); sorted.
 pub(crate) type Groups = SmallVec<[u32; 4]>;
 
+/// Room for as many vertices is there from the start: a template of a definition has that many.
+const FIRST_VERTICES: usize = 128;
+
 /// What a vertex counts for, with its conjuncts and the arc that leads to it.
 const VERTEX_BYTES: usize = 640;
 
@@ -411,6 +414,10 @@ pub(crate) struct Heap {
 }
 
 impl Heap {
+    pub(crate) fn new() -> Self {
+        Self { vertices: Vec::with_capacity(FIRST_VERTICES), ..Self::default() }
+    }
+
     pub(crate) fn vertex(&mut self, parent: Option<VertexId>, label: Option<Label>) -> VertexId {
         self.vertices.push(Vertex {
             parent,

@@ -2,7 +2,7 @@
 
 use crate::builtin::Datum;
 use crate::evaluator::Evaluator;
-use crate::heap::{Conjunct, Source, State, VertexId};
+use crate::heap::{Conjunct, Cycle, Source, State, VertexId};
 use crate::program::{At, Code};
 
 /// Deeper data goes the usual way, which has the budget.
@@ -63,7 +63,10 @@ impl Evaluator {
             Code::Bool(it) => Datum::Bool(*it),
             _ => return None,
         };
-        let fresh = vertex.state == State::Running && !vertex.constrained && vertex.arcs.is_empty();
+        let fresh = vertex.state == State::Running
+            && !vertex.constrained
+            && vertex.arcs.is_empty()
+            && conjunct.cycle != Cycle::Cyclic;
         fresh.then(|| (datum, self.program.at(expr), conjunct.via))
     }
 

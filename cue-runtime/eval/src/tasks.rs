@@ -10,6 +10,9 @@ use crate::unify::{Computed, Pending, Work};
 
 impl Evaluator {
     pub(crate) fn computed_fields(&mut self, id: VertexId, work: &mut Work) -> bool {
+        if work.computed.is_empty() {
+            return false;
+        }
         let mut moved = false;
         let mut waiting = Vec::new();
         for field in std::mem::take(&mut work.computed) {

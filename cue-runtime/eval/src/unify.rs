@@ -260,7 +260,8 @@ impl Evaluator {
                 continue;
             }
             // What waits is tried again once more is known.
-            if tried != self.epoch {
+            let waits = !work.waiting.is_empty() || !work.held.is_empty();
+            if waits && tried != self.epoch {
                 tried = self.epoch;
                 self.wake(work);
                 self.held(id, work);

@@ -27,7 +27,7 @@ pub use crate::machine::Machine;
 pub use crate::native::NativeRuntime;
 pub use crate::protocol::{
     Action, Answer, Base, Budget, Call, Concreteness, Diagnostic, Field, FieldSelection, Filling,
-    Input, Kind, Kinds, Package, PatchForm, PatchMode, Position, Presence, Profile, ProgramSpec,
-    Source, SyntaxStyle,
+    Given, Input, Kind, Kinds, Package, PatchForm, PatchMode, Position, Presence, Profile,
+    ProgramSpec, Shown, Source, SyntaxStyle,
 };
 pub use crate::session::{Error, Fault, Instance, Program, Runtime, Session};

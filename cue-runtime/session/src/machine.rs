@@ -6,15 +6,15 @@ use cue_eval::builtin::{Datum, Kinds as EvalKinds};
 use cue_eval::heap::VertexId;
 use cue_eval::{
     Addition, Budget as EvalBudget, Evaluation, LabelKind, LoadError, Presence as EvalPresence,
-    Program, Source, Style, compile, evaluation,
+    Program, Show, Source, Style, compile, evaluation,
 };
 use cue_patch::{Mode, Tree};
 use rustc_hash::FxHashMap;
 
 use crate::protocol::{
-    Answer, Base, Budget, Call, Concreteness, Diagnostic, Field, FieldSelection, Filling, Input,
-    Kind, Kinds, PatchForm, PatchMode, Position, Presence, Profile, ProgramKey, ProgramSpec,
-    SyntaxStyle,
+    Answer, Base, Budget, Call, Concreteness, Diagnostic, Field, FieldSelection, Filling, Given,
+    Input, Kind, Kinds, PatchForm, PatchMode, Position, Presence, Profile, ProgramKey, ProgramSpec,
+    Shown, SyntaxStyle,
 };
 use crate::session::Program as Named;
 use crate::{actions, schema};
@@ -27,6 +27,8 @@ const PROGRAMS: usize = 256;
 pub struct Machine {
     programs: FxHashMap<ProgramKey, Arc<Program>>,
     session: Option<State>,
+    /// Values for sessions that follow, by name.
+    kept: FxHashMap<String, Datum>,
 }
 
 /// A session: a program, what was added to it, and the evaluation while nothing more is added.
@@ -52,6 +54,7 @@ impl Machine {
             Call::Start { program, inputs, budget } => self.start(program, inputs, *budget),
             Call::End => {
                 self.session = None;
+                self.kept.clear();
                 Ok(Answer::Done)
             }
             Call::Exists(path) => {
@@ -74,6 +77,14 @@ impl Machine {
                 let Some(id) = find(it, path)? else { return Ok(Answer::Text(None)) };
                 Ok(Answer::Text(it.lenient(id).map(|datum| evaluation::print_json(&datum))))
             }
+            Call::Keep { path, name } => {
+                let it = self.evaluation()?;
+                let Some(id) = find(it, path)? else { return Ok(Answer::Yes(false)) };
+                let datum = it.datum(id).map_err(diagnostics)?.into_json();
+                self.kept.insert(name.clone(), datum);
+                Ok(Answer::Yes(true))
+            }
+            Call::Kept(name) => Ok(Answer::Text(self.kept.get(name).map(evaluation::print_json))),
             Call::Fields(path, which) => {
                 let it = self.evaluation()?;
                 let Some(id) = find(it, path)? else { return Ok(Answer::Fields(None)) };
@@ -90,6 +101,9 @@ impl Machine {
                 let Some(id) = find(it, path)? else { return Ok(Answer::Text(None)) };
                 let style = match style {
                     SyntaxStyle::Eval => Style::Eval,
+                    SyntaxStyle::EvalWith(shown) => {
+                        return Ok(Answer::Text(Some(it.shown(id, parts(*shown)))));
+                    }
                     SyntaxStyle::Final => Style::Final,
                     SyntaxStyle::Definition if path.is_empty() => {
                         return Ok(Answer::Text(Some(it.definition())));
@@ -138,13 +152,27 @@ impl Machine {
         inputs: &[Input],
         budget: Budget,
     ) -> Result<Answer, Vec<Diagnostic>> {
-        self.session = None;
         let Some(mut program) = self.programs.get(key).cloned() else {
             return Ok(Answer::UnknownProgram);
         };
-        let mut additions = Vec::with_capacity(inputs.len());
-        for input in inputs {
-            additions.push(json(&mut program, &input.path, &input.json)?);
+        let mut before = self.session.take().map(|it| it.additions).unwrap_or_default();
+        let mut additions: Vec<(String, Addition)> = Vec::with_capacity(inputs.len());
+        for Input { path, value } in inputs {
+            let none = |what| vec![plain("cue/session", &format!("{what} to be used again"), path)];
+            let addition = match value {
+                Given::Json(text) => json(&mut program, path, text)?,
+                Given::Kept(name) => {
+                    let datum = self.kept.get(name).ok_or_else(|| none("nothing was kept"))?;
+                    (path.clone(), Addition::Data(datum.clone()))
+                }
+                Given::Again => {
+                    let at = before.iter().position(|it| it.0 == *path);
+                    before.swap_remove(at.ok_or_else(|| none("there was no input"))?)
+                }
+            };
+            if let Some(addition) = beside(&mut additions, addition) {
+                additions.push(addition);
+            }
         }
         self.session = Some(State { program, additions, budget, evaluation: None });
         Ok(Answer::Done)
@@ -186,21 +214,6 @@ impl Machine {
         Ok(Answer::Done)
     }
 
-    /// What the inputs have at a path of plain labels.
-    fn input(&self, path: &str) -> Option<&Datum> {
-        let additions = &self.session.as_ref()?.additions;
-        additions.iter().find_map(|(at, addition)| {
-            let Addition::Data(datum) = addition else { return None };
-            let below = path.strip_prefix(at.as_str())?;
-            below.split('.').skip(1).try_fold(datum, |it, label| match it {
-                Datum::Struct(fields) => {
-                    fields.iter().find(|(own, _)| **own == *label).map(|(_, it)| it)
-                }
-                _ => None,
-            })
-        })
-    }
-
     fn patch(
         &mut self,
         path: &str,
@@ -208,6 +221,10 @@ impl Machine {
         mode: PatchMode,
         form: PatchForm,
     ) -> Result<Answer, Vec<Diagnostic>> {
+        let name = match base {
+            Base::Kept(name) => Some(name),
+            Base::Json(_) | Base::Cue(_) => None,
+        };
         let base = match base {
             Base::Json(text) => serde_json::from_str(text)
                 .map(|value| Tree::from_json(&value))
@@ -217,13 +234,18 @@ impl Machine {
                 let Some(root) = find(&mut it, "")? else { return Ok(Answer::Text(None)) };
                 crate::tree::of(&mut it, root)
             }
-            Base::Input(at) => match self.input(at) {
+            Base::Kept(name) => match self.kept.get(name) {
                 Some(datum) => crate::tree::of_datum(datum),
-                None => return Err(vec![plain("cue/patch", "no input has this path", at)]),
+                None => return Err(vec![plain("cue/patch", "nothing was kept", name)]),
             },
         };
         let it = self.evaluation()?;
-        let Some(id) = find(it, path)? else { return Ok(Answer::Text(None)) };
+        let Some(id) = find(it, path)? else {
+            return Ok(match form {
+                PatchForm::Kept => Answer::Yes(false),
+                PatchForm::Json | PatchForm::Cue => Answer::Text(None),
+            });
+        };
         let docs = match parent(path) {
             Some((above, label)) => match find(it, above)? {
                 Some(above) => it
@@ -264,15 +286,60 @@ impl Machine {
             }
             return Ok(Answer::Text(Some(result.to_cue_fields())));
         }
-        if let Some(text) = result.json_text() {
-            return Ok(Answer::Text(Some(text)));
+        if form == PatchForm::Kept {
+            let datum = match crate::tree::datum(&result) {
+                Some(datum) => datum,
+                None => {
+                    let text = data(&result)?;
+                    evaluation::parse_json(&text)
+                        .map_err(|it| vec![plain("cue/json", &it, path)])?
+                }
+            };
+            self.kept.insert(name.cloned().unwrap_or_default(), datum);
+            return Ok(Answer::Yes(true));
         }
-        evaluate(&result.to_cue()).map(|text| Answer::Text(Some(text)))
+        data(&result).map(|text| Answer::Text(Some(text)))
     }
 }
 
 /// Nesting of evaluations: what the stack of a sandbox allows.
 const DEPTH: u32 = 10_000;
+
+/// What is shown of a value, as the evaluator counts it.
+fn parts(shown: Shown) -> Show {
+    let Shown { hidden, optional, attributes } = shown;
+    let more = [(hidden, Show::HIDDEN), (optional, Show::OPTIONAL), (attributes, Show::ATTRIBUTES)];
+    let more = more.iter().filter(|it| it.0).fold(0, |all, it| all | it.1);
+    Show::new(Style::Eval, Show::DEFINITIONS | more)
+}
+
+/// Puts data into an earlier input that stands above it; gives back what stands alone.
+fn beside(
+    earlier: &mut [(String, Addition)],
+    (path, addition): (String, Addition),
+) -> Option<(String, Addition)> {
+    let Addition::Data(datum) = addition else { return Some((path, addition)) };
+    for (above, whole) in earlier {
+        let Addition::Data(whole @ Datum::Struct(_)) = whole else { continue };
+        let Some(below) = path.strip_prefix(above.as_str()) else { continue };
+        let Ok(parts) = evaluation::split_path(below.strip_prefix('.').unwrap_or(below)) else {
+            continue;
+        };
+        let apart = !below.starts_with('.') && !above.is_empty();
+        if below.is_empty() || apart || parts.iter().any(|it| it.0 != LabelKind::Regular) {
+            continue;
+        }
+        let labels: Vec<&str> = parts.iter().map(|it| it.1.as_str()).collect();
+        whole.put(&labels, datum);
+        return None;
+    }
+    Some((path, Addition::Data(datum)))
+}
+
+/// A patched value as JSON; what only the evaluator understands is evaluated.
+fn data(result: &Tree) -> Result<String, Vec<Diagnostic>> {
+    result.json_text().map_or_else(|| evaluate(&result.to_cue()), Ok)
+}
 
 /// Text on its own.
 fn alone(text: &str) -> Result<Evaluation, Vec<Diagnostic>> {

@@ -48,19 +48,41 @@ pub struct ProgramSpec {
     pub profile: Profile,
 }
 
-/// A value unified with a program at a path when a session starts.
+/// A value unified with a program at a path when a session starts. One that stands below an earlier
+/// one, by plain labels, takes the place of what that has there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
     /// Path in CUE syntax; empty for the root.
     pub path: String,
-    /// The value as JSON text.
-    pub json: String,
+    /// The value.
+    pub value: Given,
+}
+
+/// The value of an [`Input`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Given {
+    /// JSON text.
+    Json(String),
+    /// What was kept under a name.
+    Kept(String),
+    /// What the session before this one had as an input at the same path.
+    Again,
 }
 
 impl Input {
     /// `json` at `path`.
     pub fn new(path: impl Into<String>, json: impl Into<String>) -> Self {
-        Self { path: path.into(), json: json.into() }
+        Self { path: path.into(), value: Given::Json(json.into()) }
+    }
+
+    /// What was kept as `name`, at `path`.
+    pub fn kept(path: impl Into<String>, name: impl Into<String>) -> Self {
+        Self { path: path.into(), value: Given::Kept(name.into()) }
+    }
+
+    /// What the session before this one was given at `path`.
+    pub fn again(path: impl Into<String>) -> Self {
+        Self { path: path.into(), value: Given::Again }
     }
 }
 
@@ -96,8 +118,8 @@ pub enum Base {
     Json(String),
     /// A CUE expression.
     Cue(String),
-    /// What an input of the session has at this path: nothing has to be sent twice.
-    Input(String),
+    /// What was kept under a name; the result takes its place.
+    Kept(String),
 }
 
 /// How a patch is applied.
@@ -120,6 +142,8 @@ pub enum PatchForm {
     Json,
     /// CUE text of its fields, with types and comments.
     Cue,
+    /// Nothing but that there is one: it is kept under the name of its base.
+    Kept,
 }
 
 /// Whether a value must be free of types.
@@ -210,10 +234,23 @@ impl Kinds {
 pub enum SyntaxStyle {
     /// As `cue eval`: evaluated, types kept.
     Eval,
+    /// The same, and more of it.
+    EvalWith(Shown),
     /// Defaults taken, concrete where possible.
     Final,
     /// As written, references kept where possible, with docs and attributes (`cue def`).
     Definition,
+}
+
+/// What `cue eval` shows on demand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    /// Hidden fields: `-H`.
+    pub hidden: bool,
+    /// Optional fields: `-O`.
+    pub optional: bool,
+    /// Attributes: `-A`.
+    pub attributes: bool,
 }
 
 /// A position in a source.
@@ -278,7 +315,7 @@ pub type ProgramKey = [u8; 16];
 pub enum Call {
     /// Compile and keep.
     Compile(ProgramSpec),
-    /// Begin a session; an earlier one ends.
+    /// Begin a session; an earlier one ends, and what was kept stays.
     Start {
         /// The compiled program.
         program: ProgramKey,
@@ -295,6 +332,15 @@ pub enum Call {
     Json(String),
     /// The value as JSON; what is not concrete is left out.
     JsonLenient(String),
+    /// Keep the value, concrete, defaults taken, for sessions that follow.
+    Keep {
+        /// Where it stands.
+        path: String,
+        /// What it is kept as.
+        name: String,
+    },
+    /// What was kept under a name, as JSON.
+    Kept(String),
     /// Members in output order.
     Fields(String, FieldSelection),
     /// Unify a value at a path.
@@ -323,7 +369,7 @@ pub enum Call {
     },
     /// OpenAPI v3 schema of the value, JSON.
     Schema(String),
-    /// Drop the session's values.
+    /// Drop the session's values, and what was kept.
     End,
 }
 
@@ -336,11 +382,11 @@ pub enum Answer {
     UnknownProgram,
     /// Compile.
     Program(ProgramKey),
-    /// Exists.
+    /// Exists, Keep, and Patch of what is kept: whether there is something.
     Yes(bool),
     /// Kinds; `None` if there is nothing.
     Kinds(Option<Kinds>),
-    /// Json, JsonLenient, Syntax, Patch, Schema; `None` if there is nothing.
+    /// Json, JsonLenient, Kept, Syntax, Patch, Schema; `None` if there is nothing.
     Text(Option<String>),
     /// Fields; `None` if there is no struct or list.
     Fields(Option<Vec<Field>>),

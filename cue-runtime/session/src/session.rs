@@ -112,20 +112,9 @@ pub trait Runtime: Send + Sync {
         inputs: Vec<Input>,
         budget: Budget,
     ) -> Result<Session, Error> {
-        let mut instance = self.instance()?;
-        let start = Call::Start { program: program.key, inputs, budget };
-        let mut answer = instance.call(&start)?;
-        if answer == Answer::UnknownProgram {
-            match instance.call(&Call::Compile((*program.spec).clone()))? {
-                Answer::Diagnostics(all) => return Err(Error::Diagnostics(all)),
-                _ => answer = instance.call(&start)?,
-            }
-        }
-        match answer {
-            Answer::Done => Ok(Session { instance }),
-            Answer::Diagnostics(all) => Err(Error::Diagnostics(all)),
-            other => Err(unexpected(&other)),
-        }
+        let mut session = Session { instance: self.instance()? };
+        session.next(program, inputs, budget)?;
+        Ok(session)
     }
 }
 
@@ -156,6 +145,39 @@ macro_rules! expect_answer {
 }
 
 impl Session {
+    /// Begins anew with another program, where this one was: what was kept can be used.
+    pub fn next(
+        &mut self,
+        program: &Program,
+        inputs: Vec<Input>,
+        budget: Budget,
+    ) -> Result<(), Error> {
+        let start = Call::Start { program: program.key, inputs, budget };
+        let mut answer = self.instance.call(&start)?;
+        if answer == Answer::UnknownProgram {
+            match self.instance.call(&Call::Compile((*program.spec).clone()))? {
+                Answer::Diagnostics(all) => return Err(Error::Diagnostics(all)),
+                _ => answer = self.instance.call(&start)?,
+            }
+        }
+        match answer {
+            Answer::Done => Ok(()),
+            Answer::Diagnostics(all) => Err(Error::Diagnostics(all)),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Keeps the value at `path`, as [`Session::json`] has it, as `name`; false if there is none.
+    pub fn keep(&mut self, path: &str, name: &str) -> Result<bool, Error> {
+        let call = Call::Keep { path: path.into(), name: name.into() };
+        expect_answer!(self.instance.call(&call)?, Yes)
+    }
+
+    /// What was kept as `name`.
+    pub fn kept(&mut self, name: &str) -> Result<Option<Value>, Error> {
+        parse(expect_answer!(self.instance.call(&Call::Kept(name.into()))?, Text)?)
+    }
+
     /// Whether there is a value at `path` (an error there counts, absence does not).
     pub fn exists(&mut self, path: &str) -> Result<bool, Error> {
         expect_answer!(self.instance.call(&Call::Exists(path.into()))?, Yes)
@@ -237,10 +259,16 @@ impl Session {
         parse(self.patch_text(path, base, PatchMode::Marked, PatchForm::Json)?)
     }
 
-    /// [`Session::patch`] of what an input has at the path `base`.
-    pub fn patch_input(&mut self, path: &str, base: &str) -> Result<Option<Value>, Error> {
-        let base = Base::Input(base.to_owned());
-        parse(self.patch_text(path, base, PatchMode::Marked, PatchForm::Json)?)
+    /// [`Session::patch`] of what was kept as `name`, which the result replaces; false if there is no
+    /// patch.
+    pub fn patch_kept(&mut self, path: &str, name: &str) -> Result<bool, Error> {
+        let call = Call::Patch {
+            path: path.into(),
+            base: Base::Kept(name.into()),
+            mode: PatchMode::Marked,
+            form: PatchForm::Kept,
+        };
+        expect_answer!(self.instance.call(&call)?, Yes)
     }
 
     /// [`Session::patch`] of a base that may be CUE, in a mode of the caller's choice, as text.

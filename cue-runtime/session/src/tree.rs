@@ -86,3 +86,20 @@ fn scalar(datum: &Datum) -> Tree {
         other => Tree::Cue(other.cue_text()),
     }
 }
+
+/// A tree that is data, numbers in their plainest form included; `None` if something in it is not.
+pub(crate) fn datum(tree: &Tree) -> Option<Datum> {
+    Some(match tree {
+        Tree::Null => Datum::Null,
+        Tree::Bool(it) => Datum::Bool(*it),
+        Tree::Int(text) => Datum::int(text.parse().ok().filter(|it: &i64| *it >= 0)?),
+        Tree::String(it) => Datum::text(it.as_str()),
+        Tree::List { items, .. } => Datum::list(items.iter().map(datum).collect::<Option<_>>()?),
+        Tree::Struct(fields) => {
+            let data = fields.iter().filter(|it| it.is_data());
+            let pairs = data.map(|it| Some((it.label.as_str().into(), datum(&it.value)?)));
+            Datum::fields(pairs.collect::<Option<_>>()?)
+        }
+        Tree::Float(_) | Tree::Cue(_) | Tree::Bottom(_) => return None,
+    })
+}

@@ -63,15 +63,15 @@ pub(crate) fn read(encoding: Encoding, file: &str, bytes: &[u8]) -> Result<Vec<D
     match encoding {
         Encoding::Json => {
             let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
-            Ok(vec![json::decode(bytes, json::Values::One).map_err(json_error)?.to_datum()])
+            Ok(vec![json::decode(bytes, json::Values::One).map_err(json_error)?.into_datum()])
         }
         Encoding::JsonLines => {
-            Ok(json::decode(bytes, json::Values::Stream).map_err(json_error)?.to_data())
+            Ok(json::decode(bytes, json::Values::Stream).map_err(json_error)?.into_data())
         }
         Encoding::Yaml => {
             let documents =
                 yaml::decode(bytes).map_err(|error| diagnostic(error.located(file), None))?;
-            let data: Vec<Datum> = documents.iter().map(|it| it.tree.to_datum()).collect();
+            let data: Vec<Datum> = documents.into_iter().map(|it| it.tree.into_datum()).collect();
             Ok(if data.is_empty() { vec![Datum::Null] } else { data })
         }
         Encoding::Toml => {

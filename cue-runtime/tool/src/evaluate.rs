@@ -3,7 +3,7 @@
 use cue_eval::builtin::Datum;
 use cue_eval::evaluation::{parse_json, print_json};
 use cue_session::{
-    Budget, Concreteness, Diagnostic, Input, Profile, ProgramSpec, Runtime, Session, Source,
+    Budget, Concreteness, Diagnostic, Input, Profile, ProgramSpec, Runtime, Session, Shown, Source,
     SyntaxStyle,
 };
 
@@ -53,6 +53,8 @@ pub struct Request {
     pub out: Option<Encoding>,
     /// `-c`
     pub concrete: Concrete,
+    /// What else `eval` shows.
+    pub shown: Shown,
 }
 
 /// What a command says.
@@ -207,7 +209,7 @@ fn answer(
             return Ok(());
         }
         Verb::Export => SyntaxStyle::Final,
-        Verb::Eval => SyntaxStyle::Eval,
+        Verb::Eval => SyntaxStyle::EvalWith(request.shown),
         Verb::Def => SyntaxStyle::Definition,
     };
     let separator = if outcome.output.is_empty() { "" } else { separator(encoding) };

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use cue_session::NativeRuntime;
+use cue_session::{NativeRuntime, Shown};
 use cue_syntax::Style;
 use cue_tool::evaluate::Concrete;
 use cue_tool::format::{self, Action};
@@ -30,6 +30,7 @@ fn request(verb: Verb, folder: &Path, files: &[&str]) -> Request {
         schema: None,
         out: None,
         concrete: Concrete::Usual,
+        shown: Shown::default(),
     }
 }
 
@@ -69,6 +70,42 @@ fn what_is_not_concrete_is_not_exported() {
     assert!(error.starts_with("a: incomplete value int"), "{error}");
     let eval = Request { verb: Verb::Eval, ..it };
     assert_eq!(play(&eval, folder.path()).as_deref(), Ok("a: int\nb: 1\n"));
+}
+
+/// As `cue eval` of v0.17.1 prints them.
+#[test]
+fn eval_shows_more_on_demand() {
+    let text = "package x\n\n// doc\na: int @json(name=aa)\nb?: string\n_h: {x: 1, _y: 2, z?: 3}\n\
+                #D: {q: int, r?: string, _s: 4}\nd: #D & {q: 1}\nt: {u?: v?: int} @foo(bar)\n";
+    let folder = folder(&[("x.cue", text)]);
+    let it = request(Verb::Eval, folder.path(), &["x.cue"]);
+    let d = "d: {\n    q: 1\n}\n";
+    let definition = "#D: {\n    q: int\n}\n";
+    for (hidden, optional, attributes, want) in [
+        (false, false, false, format!("a: int\n{definition}{d}t: {{}}\n")),
+        (
+            true,
+            false,
+            false,
+            "a: int\n_h: {\n    x:  1\n    _y: 2\n}\n#D: {\n    q:  int\n    _s: 4\n}\nd: {\n    q:  1\n    _s: 4\n}\nt: {}\n".into(),
+        ),
+        (
+            false,
+            true,
+            false,
+            "a:  int\nb?: string\n#D: {\n    q:  int\n    r?: string\n}\nd: {\n    q:  1\n    r?: string\n}\nt: {\n    u?: {\n        v?: int\n    }\n}\n".into(),
+        ),
+        (
+            false,
+            false,
+            true,
+            format!("a: int @json(name=aa)\n{definition}{d}t: {{}} @foo(bar)\n"),
+        ),
+    ] {
+        let shown = Shown { hidden, optional, attributes };
+        let printed = play(&Request { shown, ..it.clone() }, folder.path());
+        assert_eq!(printed, Ok(want), "{shown:?}");
+    }
 }
 
 #[test]

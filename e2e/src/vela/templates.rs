@@ -63,7 +63,7 @@ pub(super) fn score_template(root: &Path, score: &mut Score<'_>) {
             }
         }
         let got = failed.unwrap_or_else(|| {
-            let product = process.finish();
+            let product = process.finish().unwrap_or_default();
             let outputs: Vec<Value> = product
                 .outputs
                 .iter()

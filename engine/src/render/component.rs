@@ -194,7 +194,9 @@ pub fn render_component(
     }
     let definition_of =
         |r#type: &str| traits.iter().find(|(it, _)| it.r#type == r#type).map(|(_, it)| *it);
-    objects(context, &component.name, &component.r#type, process.finish(), &definition_of)
+    process
+        .finish()
+        .and_then(|it| objects(context, &component.name, &component.r#type, it, &definition_of))
         .map_err(|error| of_app(error, wrapper))
 }
 
@@ -240,7 +242,7 @@ pub fn render_policy(
             );
             error.within(place).within(wrapper)
         })?;
-    let product = process.finish();
+    let product = process.finish()?;
     let incomplete: Vec<_> = product
         .base_incomplete
         .iter()

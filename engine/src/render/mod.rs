@@ -14,6 +14,7 @@ mod error; // what is wrong, in KubeVela's words
 pub mod health; // isHealth, message, details
 pub mod names; // generated names
 pub(crate) mod place; // which field a position belongs to
+mod making; // objects while templates make them
 mod library; // programs of templates, each made once
 mod process; // one component's template and its traits'
 mod terraform; // components of Terraform definitions

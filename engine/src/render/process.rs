@@ -6,12 +6,11 @@ use cue_session::{
     Action, Budget, Concreteness, Diagnostic, Error as CueError, FieldSelection, Filling, Input,
     Kind, ProgramSpec, Runtime, Session,
 };
-use indexmap::IndexMap;
-use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::error::{Error, Part};
 use super::library::{Library, OPEN, Template};
+use super::making::{Entry, Made, Making, Object};
 use super::place;
 use crate::api::names::AUXILIARY_WORKLOAD;
 
@@ -54,34 +53,6 @@ impl<'a> Templates<'a> {
     pub fn template(&self, r#type: &str, text: &str) -> Template {
         self.library.template(&[(&format!("{type}.cue"), text), OPEN])
     }
-
-    fn session(
-        &self,
-        part: &Part,
-        template: &Template,
-        parameter: Option<&Value>,
-        context: &Seen<'_>,
-    ) -> Result<Session, Error> {
-        let context = serde_json::to_string(context)
-            .map_err(|error| Error::Definition(format!("context: {error}")))?;
-        let mut inputs = vec![Input::new("context", context)];
-        let given = match (part, parameter) {
-            (Part::Workload(_), None | Some(Value::Null)) => Some("{}".to_owned()),
-            (Part::Trait(_), None | Some(Value::Null)) => None,
-            (_, Some(value)) => {
-                // In a cluster, objects come back with their keys sorted; lists made from them follow.
-                let mut value = value.clone();
-                value.sort_all_objects();
-                Some(value.to_string())
-            }
-        };
-        inputs.extend(given.map(|json| Input::new("parameter", json)));
-        let program = &template.program;
-        self.runtime.start(program, inputs, self.budget).map_err(|error| match error {
-            CueError::Diagnostics(diagnostics) => refused(part, &program.spec, diagnostics),
-            CueError::Fault(fault) => Error::Fault(fault),
-        })
-    }
 }
 
 /// One named entry of `outputs`.
@@ -108,59 +79,29 @@ pub struct Product {
     pub outputs: Vec<Output>,
 }
 
-/// `context` as one template sees it, written out without a copy.
-struct Seen<'a> {
-    context: &'a Map<String, Value>,
-    output: Option<&'a Value>,
-    outputs: &'a [Output],
-}
-
-impl Serialize for Seen<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for (key, value) in self.context {
-            let replaced = match key.as_str() {
-                "output" => self.output.is_some(),
-                "outputs" => !self.outputs.is_empty(),
-                _ => false,
-            };
-            if !replaced {
-                map.serialize_entry(key, value)?;
-            }
-        }
-        if let Some(output) = self.output {
-            map.serialize_entry("output", output)?;
-        }
-        if !self.outputs.is_empty() {
-            map.serialize_entry("outputs", &Named(self.outputs))?;
-        }
-        map.end()
-    }
-}
-
-/// Objects by name; of two with one name the later one counts.
-struct Named<'a>(&'a [Output]);
-
-impl Serialize for Named<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut last: IndexMap<&str, &Value> = IndexMap::new();
-        last.extend(self.0.iter().map(|it| (it.name.as_str(), &it.object)));
-        serializer.collect_map(last)
-    }
-}
-
 /// Renders one component, template by template.
 pub struct Process<'a> {
     templates: Templates<'a>,
     context: Map<String, Value>,
+    /// Keys of the context that the session does not know yet.
+    changed: Vec<String>,
     live_status: Option<Value>,
-    product: Product,
+    /// Where the templates run, one after the other.
+    session: Option<Session>,
+    making: Making,
 }
 
 impl<'a> Process<'a> {
     /// Starts with a component's `context`.
     pub fn new(templates: Templates<'a>, context: Map<String, Value>) -> Self {
-        Self { templates, context, live_status: None, product: Product::default() }
+        Self {
+            templates,
+            context,
+            changed: Vec::new(),
+            live_status: None,
+            session: None,
+            making: Making::default(),
+        }
     }
 
     /// Show the live workload's status to traits, as `context.output.status`.
@@ -171,7 +112,7 @@ impl<'a> Process<'a> {
 
     /// Refuse two `outputs` of one name.
     pub fn unique(&self) -> Result<(), Error> {
-        let outputs = &self.product.outputs;
+        let outputs = &self.making.outputs;
         match outputs
             .iter()
             .enumerate()
@@ -188,16 +129,81 @@ impl<'a> Process<'a> {
     /// Let the templates that follow see one more key of `context`.
     pub fn set(&mut self, key: &str, value: Value) {
         self.context.insert(key.into(), value);
+        self.changed.push(key.into());
     }
 
     /// The component's object, made without a template.
     pub fn base(&mut self, object: Value) {
-        self.product.base = Some(object);
+        self.making.base = Some(Made::here(object));
     }
 
     /// What was made.
-    pub fn finish(self) -> Product {
-        self.product
+    ///
+    /// # Errors
+    /// When the interpreter that holds it broke.
+    pub fn finish(mut self) -> Result<Product, Error> {
+        self.making.finish(self.session.as_mut())
+    }
+
+    /// Begins with a template: where the one before it was, what that saw is there already.
+    fn start(
+        &mut self,
+        part: &Part,
+        template: &Template,
+        parameter: Option<&Value>,
+    ) -> Result<Session, Error> {
+        let mut inputs = Vec::new();
+        if self.session.is_some() {
+            inputs.push(Input::again("context"));
+            for key in self.changed.drain(..) {
+                let value = self.context.get(&key).map(Value::to_string).unwrap_or_default();
+                inputs.push(Input::new(format!("context.{key}"), value));
+            }
+        } else {
+            let context = serde_json::to_string(&self.context)
+                .map_err(|error| Error::Definition(format!("context: {error}")))?;
+            inputs.push(Input::new("context", context));
+            self.changed.clear();
+        }
+        inputs.extend(self.making.inputs(self.live_status.as_ref()));
+        let given = match (part, parameter) {
+            (Part::Workload(_), None | Some(Value::Null)) => Some("{}".to_owned()),
+            (Part::Trait(_), None | Some(Value::Null)) => None,
+            (_, Some(value)) => {
+                // In a cluster, objects come back with their keys sorted; lists made from them follow.
+                let mut value = value.clone();
+                value.sort_all_objects();
+                Some(value.to_string())
+            }
+        };
+        inputs.extend(given.map(|json| Input::new("parameter", json)));
+        let Templates { runtime, budget, .. } = self.templates;
+        let program = &template.program;
+        let session = match self.session.take() {
+            Some(mut session) => session.next(program, inputs, budget).map(|()| session),
+            None => runtime.start(program, inputs, budget),
+        };
+        session.map_err(|error| match error {
+            CueError::Diagnostics(diagnostics) => refused(part, &program.spec, diagnostics),
+            CueError::Fault(fault) => Error::Fault(fault),
+        })
+    }
+
+    /// What stands at `path`: kept where it is if it is complete, and no status has to be put into it.
+    fn take(&self, session: &mut Session, path: &str, name: String) -> Result<Option<Made>, Error> {
+        let kept = if self.live_status.is_some() { Ok(false) } else { session.keep(path, &name) };
+        if let Ok(true) = kept {
+            let object = Object::Kept(name);
+            return Ok(Some(Made { object, incomplete: Vec::new(), seen: false }));
+        }
+        if let Err(CueError::Fault(fault)) = kept {
+            return Err(Error::Fault(fault));
+        }
+        let (value, incomplete) = read(session, path)?;
+        // What is not there may be missing for a reason.
+        let there = value.is_some() || !incomplete.is_empty();
+        let made = Made { incomplete, ..Made::here(value.unwrap_or_default()) };
+        Ok(there.then_some(made))
     }
 
     /// The component's own template, that of its type.
@@ -210,25 +216,23 @@ impl<'a> Process<'a> {
         actor: &mut dyn Actor,
     ) -> Result<(), Error> {
         let part = Part::Workload(name.to_owned());
-        let seen = Seen { context: &self.context, output: None, outputs: &[] };
         let template = self.templates.template(r#type, template);
-        let mut session = self.templates.session(&part, &template, parameter, &seen)?;
+        let mut session = self.start(&part, &template, parameter)?;
         if template.acts {
             act(&mut session, actor)?;
         }
         check(&mut session, &part)?;
-        let (base, incomplete) = read(&mut session, "output")?;
-        self.product.base = base;
-        self.product.base_incomplete = if incomplete.is_empty() {
-            incomplete
-        } else {
-            all_incomplete(&mut session, incomplete)?
-        };
-        self.outputs(
-            &mut session,
-            AUXILIARY_WORKLOAD,
-            &format!("invalid outputs of workload {name}"),
-        )
+        self.making.base = self.take(&mut session, "output", "output".into())?;
+        if let Some(base) = &mut self.making.base {
+            if !base.incomplete.is_empty() {
+                let known = std::mem::take(&mut base.incomplete);
+                base.incomplete = all_incomplete(&mut session, known)?;
+            }
+        }
+        let wrapper = format!("invalid outputs of workload {name}");
+        self.outputs(&mut session, AUXILIARY_WORKLOAD, &wrapper)?;
+        self.session = Some(session);
+        Ok(())
     }
 
     /// One trait.
@@ -241,68 +245,31 @@ impl<'a> Process<'a> {
     ) -> Result<(), Error> {
         let part = Part::Trait(r#type.to_owned());
         let template = self.templates.template(r#type, template);
-        let mut session = {
-            let with_status = self.output_with_status();
-            let output = with_status.as_ref().or(self.product.base.as_ref());
-            let seen = Seen { context: &self.context, output, outputs: &self.product.outputs };
-            self.templates.session(&part, &template, parameter, &seen)?
-        };
+        let mut session = self.start(&part, &template, parameter)?;
         if template.acts {
             act(&mut session, actor)?;
         }
         check(&mut session, &part)?;
         http(&mut session, actor)?;
-        self.outputs(
-            &mut session,
-            r#type,
-            &format!("invalid outputs of trait {type}", type = r#type),
-        )?;
+        let wrapper = format!("invalid outputs of trait {type}", type = r#type);
+        self.outputs(&mut session, r#type, &wrapper)?;
         if has(&mut session, "patch")? {
-            let Some(base) = &self.product.base else {
+            let Some(base) = self.making.base.as_mut().filter(|it| it.is_there()) else {
                 return Err(Error::Definition(
                     format!("patch trait {type} into an invalid workload", type = r#type),
                 ));
             };
             let wrapper = format!("invalid patch trait {type} into workload", type = r#type);
-            let patched = match &self.live_status {
-                // With its status, the workload that the template sees is not what is patched.
-                Some(_) => session.patch("patch", base),
-                None => session.patch_input("patch", "context.output"),
-            };
-            match patch(patched, "patch", &wrapper)? {
-                Patched::Done(patched) => {
-                    let incomplete = std::mem::take(&mut self.product.base_incomplete);
-                    self.product.base_incomplete = still_missing(incomplete, "output", &patched);
-                    self.product.base = Some(patched);
-                }
-                Patched::Incomplete(missing) => self.product.base_incomplete.extend(missing),
-                Patched::Nothing => {}
-            }
+            patch(base, &mut session, "patch", "output", wrapper)?;
         }
         for field in fields(&mut session, "patchOutputs")? {
-            for output in self.product.outputs.iter_mut().filter(|it| it.name == field.label) {
+            for output in self.making.outputs.iter_mut().filter(|it| it.name == field.label) {
                 let wrapper = format!("trait={type}, to={to}, invalid patch trait into auxiliary workload", type = r#type, to = field.label);
-                let patched = session.patch(&field.path, &output.object);
-                match patch(patched, &field.path, &wrapper)? {
-                    Patched::Done(patched) => {
-                        let incomplete = std::mem::take(&mut output.incomplete);
-                        output.incomplete = still_missing(incomplete, "outputs", &patched);
-                        output.object = patched;
-                    }
-                    Patched::Incomplete(missing) => output.incomplete.extend(missing),
-                    Patched::Nothing => {}
-                }
+                patch(&mut output.made, &mut session, &field.path, "outputs", wrapper)?;
             }
         }
+        self.session = Some(session);
         Ok(())
-    }
-
-    /// The workload with what is known of its live status, if anything is.
-    fn output_with_status(&self) -> Option<Value> {
-        let status = self.live_status.as_ref()?;
-        let mut output = self.product.base.clone()?;
-        output.as_object_mut()?.insert("status".into(), status.clone());
-        Some(output)
     }
 
     fn outputs(&mut self, session: &mut Session, r#type: &str, wrapper: &str) -> Result<(), Error> {
@@ -317,14 +284,10 @@ impl<'a> Process<'a> {
             return Ok(());
         }
         for field in fields(session, "outputs")? {
-            let (object, incomplete) = read(session, &field.path)?;
-            let object = object.unwrap_or_default();
-            self.product.outputs.push(Output {
-                r#type: r#type.into(),
-                name: field.label,
-                object,
-                incomplete,
-            });
+            let kept_as = format!("outputs {}", self.making.outputs.len());
+            let made = self.take(session, &field.path, kept_as)?;
+            let made = made.unwrap_or_else(|| Made::here(Value::Null));
+            self.making.outputs.push(Entry { r#type: r#type.into(), name: field.label, made });
         }
         Ok(())
     }
@@ -361,26 +324,23 @@ fn read(session: &mut Session, path: &str) -> Result<(Option<Value>, Vec<Diagnos
     }
 }
 
-enum Patched {
-    Nothing,
-    Done(Value),
-    /// The patch itself is not complete; that is said once nothing can complete it any more.
-    Incomplete(Vec<Diagnostic>),
-}
-
-/// What came of the patch at `path`.
+/// Patches what was made by what stands at `path`. A patch that is not complete is told of once nothing
+/// can complete it any more.
 fn patch(
-    answer: Result<Option<Value>, CueError>,
+    made: &mut Made,
+    session: &mut Session,
     path: &str,
-    wrapper: &str,
-) -> Result<Patched, Error> {
-    match answer {
-        Ok(patched) => Ok(patched.map_or(Patched::Nothing, Patched::Done)),
+    root: &str,
+    wrapper: String,
+) -> Result<(), Error> {
+    match made.patch(session, path, root) {
+        Ok(()) => Ok(()),
         Err(CueError::Fault(fault)) => Err(Error::Fault(fault)),
         Err(CueError::Diagnostics(all))
             if !all.is_empty() && all.iter().all(|it| it.incomplete) =>
         {
-            Ok(Patched::Incomplete(all))
+            made.incomplete.extend(all);
+            Ok(())
         }
         Err(CueError::Diagnostics(all)) => {
             let text = |it: &Diagnostic| {
@@ -390,10 +350,8 @@ fn patch(
                     format!("{}: {}", it.path, it.message)
                 }
             };
-            Err(Error::Patch {
-                wrapper: wrapper.into(),
-                message: all.iter().map(text).collect::<Vec<_>>().join("; "),
-            })
+            let message = all.iter().map(text).collect::<Vec<_>>().join("; ");
+            Err(Error::Patch { wrapper, message })
         }
     }
 }
@@ -454,32 +412,6 @@ fn all_incomplete(session: &mut Session, known: Vec<Diagnostic>) -> Result<Vec<D
         Err(CueError::Fault(fault)) => return Err(Error::Fault(fault)),
     };
     Ok(if all.is_empty() { known } else { all })
-}
-
-/// What a patch has brought is no longer missing.
-fn still_missing(incomplete: Vec<Diagnostic>, root: &str, patched: &Value) -> Vec<Diagnostic> {
-    let (inside, outside): (Vec<_>, Vec<_>) =
-        incomplete.into_iter().partition(|it| it.path.starts_with(root));
-    let mut left: Vec<Diagnostic> = inside
-        .into_iter()
-        .filter(|it| {
-            let mut parts = it.path.split('.');
-            parts.next();
-            if root == "outputs" {
-                parts.next();
-            }
-            let pointer: String = parts
-                .map(|part| {
-                    format!("/{}", part.trim_matches('"').replace('~', "~0").replace('/', "~1"))
-                })
-                .collect();
-            patched.pointer(&pointer).is_none()
-        })
-        .collect();
-    if !left.is_empty() {
-        left.extend(outside);
-    }
-    left
 }
 
 /// The template's own complaints, then CUE's.

@@ -23,7 +23,7 @@ fn render(template: &str, world: &Value) -> (Result<Value, String>, Cluster) {
     let result = block_on(rendered(&cluster, "home", |actor| {
         let mut process = Process::new(Templates::new(&runtime, &library), Map::new());
         process.workload("web", "web", template, Some(&json!({})), actor)?;
-        Ok::<_, lateen_engine::render::Error>(process.finish().base.unwrap_or_default())
+        Ok::<_, lateen_engine::render::Error>(process.finish()?.base.unwrap_or_default())
     }));
     (result, cluster)
 }

@@ -418,14 +418,18 @@ impl Reader<'_> {
         let mut out: Vec<u8> = Vec::new();
         loop {
             let plain = self.at;
-            while let Some(byte) = self.text.get(self.at)
-                && *byte >= 0x20
-                && *byte != b'"'
-                && *byte != b'\\'
+            let rest = &self.text[plain..];
+            let special = |byte: &u8| *byte < 0x20 || matches!(byte, b'"' | b'\\');
+            self.at += rest.iter().position(special).unwrap_or(rest.len());
+            let text = &self.text[plain..self.at];
+            // Most have no escapes: they are not copied twice.
+            if let (true, Some(b'"'), Ok(text)) =
+                (out.is_empty(), self.text.get(self.at), std::str::from_utf8(text))
             {
                 self.at += 1;
+                return Ok(text.into());
             }
-            out.extend_from_slice(&self.text[plain..self.at]);
+            out.extend_from_slice(text);
             match self.text.get(self.at) {
                 Some(b'"') => {
                     self.at += 1;
@@ -524,11 +528,11 @@ mod tests {
             (r#"{"a":1,"a":2}"#, r#"{"a":1,"a":2}"#),
         ] {
             let tree = decode(source.as_bytes(), Values::One).unwrap();
-            assert_eq!(encode(&tree.to_datum(), Layout::Compact), compact);
+            assert_eq!(encode(&tree.into_datum(), Layout::Compact), compact);
         }
         let tree = decode(br#"{"a":[1,[]],"b":{}}"#, Values::One).unwrap();
         assert_eq!(
-            encode(&tree.to_datum(), Layout::Indented),
+            encode(&tree.into_datum(), Layout::Indented),
             "{\n    \"a\": [\n        1,\n        []\n    ],\n    \"b\": {}\n}"
         );
     }
@@ -558,8 +562,8 @@ mod tests {
     fn deep_values_need_no_stack() {
         let deep = "[".repeat(100_000) + &"]".repeat(100_000);
         let tree = decode(deep.as_bytes(), Values::One).unwrap();
-        let datum = tree.to_datum();
+        let (datum, again) = (tree.clone().into_datum(), tree.into_datum());
         assert_eq!(encode(&datum, Layout::Compact), deep);
-        assert!(datum == tree.to_datum());
+        assert!(datum == again);
     }
 }

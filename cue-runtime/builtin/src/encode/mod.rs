@@ -119,12 +119,12 @@ pub struct Tree {
 
 impl Tree {
     /// The first value, without positions. `null` for none.
-    pub fn to_datum(&self) -> Datum {
-        self.to_data().into_iter().next().unwrap_or(Datum::Null)
+    pub fn into_datum(self) -> Datum {
+        self.into_data().into_iter().next().unwrap_or(Datum::Null)
     }
 
     /// All values in the row, without positions.
-    pub fn to_data(&self) -> Vec<Datum> {
+    pub fn into_data(self) -> Vec<Datum> {
         enum Open {
             List(Vec<Datum>),
             Struct(Vec<(Arc<str>, Datum)>),
@@ -132,9 +132,9 @@ impl Tree {
         let mut done = Vec::new();
         let mut open: Vec<Open> = Vec::new();
         let mut labels: Vec<Arc<str>> = Vec::new();
-        for (entry, _) in &self.entries {
+        for (entry, _) in self.entries {
             let value = match entry {
-                Entry::Scalar(datum) => datum.clone(),
+                Entry::Scalar(datum) => datum,
                 Entry::List => {
                     open.push(Open::List(Vec::new()));
                     continue;
@@ -144,7 +144,7 @@ impl Tree {
                     continue;
                 }
                 Entry::Key(label) => {
-                    labels.push(label.clone());
+                    labels.push(label);
                     continue;
                 }
                 Entry::End => match open.pop() {

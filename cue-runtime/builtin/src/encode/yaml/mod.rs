@@ -18,14 +18,14 @@ mod tests {
     use crate::encode::json;
 
     fn from_json(text: &str) -> Datum {
-        json::decode(text.as_bytes(), json::Values::One).unwrap().to_datum()
+        json::decode(text.as_bytes(), json::Values::One).unwrap().into_datum()
     }
 
     fn read(text: &str) -> Result<String, String> {
         let documents = decode(text.as_bytes()).map_err(|error| error.located(""))?;
         let texts: Vec<String> = documents
-            .iter()
-            .map(|it| json::encode(&it.tree.to_datum(), json::Layout::Compact))
+            .into_iter()
+            .map(|it| json::encode(&it.tree.into_datum(), json::Layout::Compact))
             .collect();
         Ok(texts.join(" "))
     }
