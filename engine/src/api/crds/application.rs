@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::shape::{
     Property, boolean, conditions, group_version_kind, integer, latest_revision, list, object,
-    open, reference, reference_properties, root, string, texts, time,
+    open, reference, reference_properties, root, string, texts, time, whole,
 };
 
 pub(super) fn inputs() -> Value {
@@ -170,7 +170,7 @@ pub(super) fn application() -> Value {
             ),
             (
                 "status",
-                object(vec![
+                whole(object(vec![
                     (
                         "applicationPoliciesConfigMap",
                         string(),
@@ -200,7 +200,7 @@ pub(super) fn application() -> Value {
                     ("status", string(), "Where it is."),
                     ("workflow", workflow_status(), "The run of the workflow."),
                     ("workflowRestartScheduledAt", time(), "When the workflow runs again."),
-                ]),
+                ])),
                 "What became of it.",
             ),
         ],

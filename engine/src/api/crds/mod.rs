@@ -254,4 +254,23 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn what_one_writer_keeps_is_owned_as_one() {
+        let mut found = Vec::new();
+        for crd in crds() {
+            let kind = crd["spec"]["names"]["kind"].as_str().expect("kind");
+            for version in crd["spec"]["versions"].as_array().expect("versions") {
+                let parts = &version["schema"]["openAPIV3Schema"]["properties"];
+                for part in ["spec", "status"] {
+                    if parts[part]["x-kubernetes-map-type"] == "atomic" {
+                        found.push(format!("{kind}.{part}"));
+                    }
+                }
+            }
+        }
+        let kept = "Application.status ApplicationRevision.spec ApplicationRevision.status \
+            DefinitionRevision.spec ResourceTracker.spec WorkflowRun.status";
+        assert_eq!(found.join(" "), kept, "what users write is owned part by part");
+    }
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::application::{mode, steps, workflow_status};
 use super::shape::{
     boolean, compression, entries, integer, list, object, open, reference_properties, requiring,
-    root, string, texts,
+    root, string, texts, whole,
 };
 
 pub(super) fn definition_revision() -> Value {
@@ -14,7 +14,7 @@ pub(super) fn definition_revision() -> Value {
         "A version of a definition.",
         vec![(
             "spec",
-            requiring(
+            whole(requiring(
                 &["definitionType", "revision", "revisionHash"],
                 object(vec![
                     ("componentDefinition", open(), ""),
@@ -29,7 +29,7 @@ pub(super) fn definition_revision() -> Value {
                     ("traitDefinition", open(), ""),
                     ("workflowStepDefinition", open(), ""),
                 ]),
-            ),
+            )),
             "",
         )],
     )
@@ -41,7 +41,7 @@ pub(super) fn application_revision() -> Value {
         vec![
             (
                 "spec",
-                object(vec![
+                whole(object(vec![
                     ("application", open(), "The application."),
                     ("componentDefinitions", entries(), ""),
                     ("compression", compression(), "When set, the rest is inside it."),
@@ -62,16 +62,16 @@ pub(super) fn application_revision() -> Value {
                     ("workflow", open(), "External workflow."),
                     ("workflowStepDefinitions", entries(), ""),
                     ("workloadDefinitions", entries(), ""),
-                ]),
+                ])),
                 "",
             ),
             (
                 "status",
-                object(vec![
+                whole(object(vec![
                     ("succeeded", boolean(), "Its workflow succeeded."),
                     ("workflow", workflow_status(), "The run of its workflow."),
                     ("workflowContext", texts(), "Values between steps at the end."),
-                ]),
+                ])),
                 "",
             ),
         ],
@@ -94,12 +94,12 @@ pub(super) fn resource_tracker() -> Value {
         vec![
             (
                 "spec",
-                object(vec![
+                whole(object(vec![
                     ("applicationGeneration", integer(), "Generation of the application."),
                     ("compression", compression(), "When set, the resources are inside it."),
                     ("managedResources", list(object(resource)), "What was applied."),
                     ("type", string(), "root, versioned or component-revision."),
-                ]),
+                ])),
                 "",
             ),
             ("status", open(), ""),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::application::{mode, step_status_properties, steps};
-use super::shape::{boolean, conditions, list, object, open, reference, root, string, time};
+use super::shape::{boolean, conditions, list, object, open, reference, root, string, time, whole};
 
 pub(super) fn schema() -> Value {
     let workflow = object(vec![
@@ -18,7 +18,7 @@ pub(super) fn schema() -> Value {
     ]);
     let mut step = step_status_properties();
     step.push(("subSteps", list(object(step_status_properties())), "Steps of the group."));
-    let status = object(vec![
+    let status = whole(object(vec![
         ("conditions", conditions(), "What was reached."),
         ("contextBackend", reference(), "Where values between steps are kept."),
         ("endTime", time(), "When it ended."),
@@ -31,6 +31,6 @@ pub(super) fn schema() -> Value {
         ("suspend", boolean(), "It waits for someone; set it to make it wait."),
         ("suspendState", string(), "What it waits for."),
         ("terminated", boolean(), "It was ended; set it to end it."),
-    ]);
+    ]));
     root("A run of a workflow by itself.", vec![("spec", spec, ""), ("status", status, "")])
 }

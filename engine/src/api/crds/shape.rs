@@ -43,6 +43,15 @@ pub(super) fn object(properties: Vec<Property>) -> Value {
     json!({ "type": "object", "properties": described(properties) })
 }
 
+/// A struct that one writer keeps: who owns which part of it is not kept, which costs an API server more
+/// than a quarter of what it takes to write one.
+pub(super) fn whole(mut schema: Value) -> Value {
+    if let Value::Object(map) = &mut schema {
+        map.insert("x-kubernetes-map-type".into(), "atomic".into());
+    }
+    schema
+}
+
 pub(super) fn requiring(required: &[&str], mut schema: Value) -> Value {
     if let Value::Object(map) = &mut schema {
         map.insert("required".into(), json!(required));
