@@ -16,13 +16,14 @@ mod foresight; // recorded before their turn
 mod keep; // correcting drift
 mod rules; // what the resource policies say of an object
 mod send; // one object on its way
+mod shown; // what a debug policy shows of steps
 mod stray; // trackers without an Application
 mod trackers; // what is owned
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 pub use self::collect::{Collected, Collector, Extent};
 pub use self::rules::Rules;
@@ -31,7 +32,7 @@ pub use self::trackers::Trackers;
 
 use self::trackers::Recorded;
 use crate::api::application::{AppliedResource, ServiceStatus};
-use crate::api::{Application, Component, DefinitionKind, ManagedResource, V1BETA1};
+use crate::api::{Application, Component, DefinitionKind, ManagedResource};
 use crate::records::{self, Making};
 use crate::render::{Context, Definitions, Placed, Templates};
 use crate::settings::Admission;
@@ -200,26 +201,7 @@ impl Host for Delivery<'_> {
     }
 
     fn debug_object(&self, step_id: &str) -> Option<Value> {
-        if !self.app.spec.policies.iter().any(|it| it.r#type == "debug") {
-            return None;
-        }
-        let (name, uid) = (&self.app.metadata.name, &self.app.metadata.uid);
-        let tail = uid.get(uid.len().saturating_sub(5)..).unwrap_or_default();
-        Some(json!({
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {
-                "name": format!("{name}-{step_id}-debug-{tail}"),
-                "namespace": self.app.namespace(),
-                "ownerReferences": [{
-                    "apiVersion": V1BETA1,
-                    "kind": "Application",
-                    "name": name,
-                    "uid": uid,
-                    "controller": true,
-                }],
-            },
-        }))
+        self.shown(step_id)
     }
 
     fn recorded(&self, at: &ObjectRef) -> Option<Value> {

@@ -169,6 +169,9 @@ async fn go_through(
     let parted = stop(condition::REVISION, phase::RENDERING, "FailedRevision");
     let passed = pass(engine, app, &found, &delivery, &context, &mut variables).await;
     delivery.forget_foreseen(passed.state, engine.doubts).await.map_err(running)?;
+    if engine.doubts {
+        delivery.forget_shown(app.status.workflow.as_ref()).await.map_err(running)?;
+    }
     let just_finished =
         !finished_before && app.status.workflow.as_ref().is_some_and(|it| it.finished);
     adoption.end(app).await.map_err(starting)?;

@@ -160,7 +160,12 @@ impl Plane {
             let text = IDS.replace_all(&text, "ID").into_owned();
             let object = serde_json::from_str(&text).expect("JSON");
             let (cluster, _, kind, namespace, name) = at;
-            all.insert(format!("{cluster}|{kind}|{namespace}|{name}"), object);
+            let mut key = format!("{cluster}|{kind}|{namespace}|{}", IDS.replace(name, "ID"));
+            // Another one with another id is one too many, or was expected.
+            while all.contains_key(&key) {
+                key.push('+');
+            }
+            all.insert(key, object);
         }
         Value::Object(all)
     }
