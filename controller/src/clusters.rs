@@ -22,6 +22,7 @@ use lateen_engine::render::ClusterVersion;
 use lateen_engine::world::Error;
 use serde_json::{Value, json};
 
+use crate::connection;
 use crate::kinds::Kinds;
 use crate::rest::{self, ActAs};
 
@@ -306,7 +307,7 @@ async fn client(secret: &Value, answer: Duration) -> Result<Client, String> {
         .map_err(|error| format!("its Secret cannot be used: {error}"))?;
     config.connect_timeout = Some(CONNECT);
     config.read_timeout = Some(answer);
-    Client::try_from(config).map_err(|error| format!("its Secret cannot be used: {error}"))
+    connection::open(config).map_err(|error| format!("its Secret cannot be used: {error}"))
 }
 
 #[cfg(test)]

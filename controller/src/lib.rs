@@ -14,6 +14,7 @@
 //! Start at `run`, then `world`.
 #![forbid(unsafe_code)]
 
+pub mod connection; // the way to an API
 pub mod rest; // requests as JSON values
 pub mod kinds; // apiVersion and kind -> path
 pub mod clusters; // the clusters that are joined

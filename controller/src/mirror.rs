@@ -34,12 +34,8 @@ struct Known {
 
 impl Known {
     fn of(object: &Value) -> Known {
-        let mut labels = String::from(",");
-        for (name, value) in object["metadata"]["labels"].as_object().into_iter().flatten() {
-            labels.extend([name, "=", value.as_str().unwrap_or_default(), ","]);
-        }
         let text = serde_json::to_vec(object).unwrap_or_default();
-        let (version, labels) = (version(object), labels.into());
+        let (version, labels) = (version(object), labels_of(object).into());
         Known { version, echo: Echo::News, labels, text: text.into() }
     }
 
@@ -58,14 +54,6 @@ impl Known {
     fn application(&self) -> Option<&str> {
         let all = self.labels.split(',');
         all.filter_map(|it| it.split_once('=')).find(|it| it.0 == label::APP_NAME).map(|it| it.1)
-    }
-
-    /// Has all labels of a selector, `a=b,c`.
-    fn is_selected(&self, selector: &str) -> bool {
-        selector.split(',').filter(|it| !it.is_empty()).all(|it| match it.contains('=') {
-            true => self.labels.contains(&format!(",{it},")),
-            false => self.labels.contains(&format!(",{it}=")),
-        })
     }
 }
 
@@ -133,18 +121,59 @@ impl Store {
         some.chain(all)
             .filter(move |(place, _)| namespace.is_empty() || place.0 == namespace)
             .map(|it| it.1)
-            .filter(move |it| it.is_selected(selector))
+            .filter(move |it| is_selected(&it.labels, selector))
     }
 }
 
 /// Which objects of a kind a watch shows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Coverage {
     /// All: it selects nothing.
-    Whole,
-    /// Those of a selector, or of a namespace.
     #[default]
-    Part,
+    Whole,
+    /// Those in a namespace, in all if it is empty, with all labels of a selector.
+    Part {
+        /// May be empty.
+        namespace: String,
+        /// `a=b,c`; may be empty.
+        selector: String,
+    },
+}
+
+impl Coverage {
+    /// What a watch of a namespace and a selector shows.
+    pub fn of(namespace: &str, selector: &str) -> Self {
+        match namespace.is_empty() && selector.is_empty() {
+            true => Coverage::Whole,
+            false => Coverage::Part { namespace: namespace.into(), selector: selector.into() },
+        }
+    }
+
+    fn has(&self, place: &Place, labels: &str) -> bool {
+        match self {
+            Coverage::Whole => true,
+            Coverage::Part { namespace, selector } => {
+                (namespace.is_empty() || *namespace == place.0) && is_selected(labels, selector)
+            }
+        }
+    }
+}
+
+/// `,a=b,c=d,` of an object's labels.
+fn labels_of(object: &Value) -> String {
+    let mut labels = String::from(",");
+    for (name, value) in object["metadata"]["labels"].as_object().into_iter().flatten() {
+        labels.extend([name, "=", value.as_str().unwrap_or_default(), ","]);
+    }
+    labels
+}
+
+/// Whether all labels of a selector, `a=b,c`, are among `,a=b,c=d,`.
+fn is_selected(labels: &str, selector: &str) -> bool {
+    selector.split(',').filter(|it| !it.is_empty()).all(|it| match it.contains('=') {
+        true => labels.contains(&format!(",{it},")),
+        false => labels.contains(&format!(",{it}=")),
+    })
 }
 
 /// Objects of the watched kinds.
@@ -201,7 +230,14 @@ impl Mirror {
         store.remove(&key(object));
     }
 
-    /// A write was answered with this. Only watched kinds are kept.
+    /// Whether the answer to a write of an object is of use here: a watch shows what it is about.
+    pub fn follows(&self, object: &Value) -> bool {
+        let kinds = self.read();
+        let store = kinds.get(&kind(object));
+        store.is_some_and(|it| it.coverage.has(&key(object), &labels_of(object)))
+    }
+
+    /// A write was answered with this. What no watch shows is not kept: nobody would tell when it changes.
     pub fn answered(&self, object: &Value, echo: Echo) {
         let mut kinds = self.write();
         let Some(store) = kinds.get_mut(&kind(object)) else { return };
@@ -210,7 +246,7 @@ impl Mirror {
             Some(old) => old.precedes(object),
             None => store.reached < version(object),
         };
-        if newer {
+        if newer && store.coverage.has(&key, &labels_of(object)) {
             store.put(key, Known { echo, ..Known::of(object) });
         }
     }
@@ -315,7 +351,7 @@ mod tests {
         mirror.saw(&object("a", 1, "x"));
         assert_eq!(mirror.get(&at("a")), None, "kinds that nobody watches are not kept");
         let list = json!({"metadata": {"resourceVersion": "3"}, "items": [object("a", 3, "x")]});
-        mirror.start("v1", "ConfigMap", &list, Coverage::Part);
+        mirror.start("v1", "ConfigMap", &list, Coverage::of("", "app"));
         mirror.saw(&object("a", 2, "old"));
         assert_eq!(mirror.get(&at("a")), Some(object("a", 3, "x")));
         mirror.saw(&object("a", 4, "new"));
@@ -339,6 +375,23 @@ mod tests {
         assert!(mirror.get(&at("c")).is_some(), "the watch will tell of it");
         mirror.saw_gone(&object("c", 9, "x"));
         assert!(mirror.lacks(&at("c")));
+    }
+
+    #[test]
+    fn what_no_watch_shows_is_not_kept() {
+        let mirror = Mirror::default();
+        let list = json!({"metadata": {"resourceVersion": "5"}});
+        mirror.start("v1", "ConfigMap", &list, Coverage::of("ns", "app,home"));
+        let (plain, mut marked) = (object("a", 6, "x"), object("b", 7, "x"));
+        marked["metadata"]["labels"]["home"] = "y".into();
+        let mut far = marked.clone();
+        far["metadata"]["namespace"] = "far".into();
+        for it in [&plain, &marked, &far] {
+            mirror.answered(it, Echo::News);
+        }
+        assert_eq!(mirror.get(&at("a")), None, "nobody would tell when it goes");
+        assert_eq!(mirror.get(&at("b")), Some(marked.clone()));
+        assert_eq!([&plain, &marked, &far].map(|it| mirror.follows(it)), [false, true, false]);
     }
 
     #[test]

@@ -2,9 +2,12 @@
 
 use std::fmt::Write as _;
 
+use bytes::Bytes;
 use http::request::Builder;
 use http::{Method, Request};
+use http_body_util::BodyExt as _;
 use kube::Client;
+use kube::client::Body as KubeBody;
 use kube::core::Status;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
@@ -247,8 +250,9 @@ pub async fn send(
     body: Option<(Body, &Value)>,
     identity: &ActAs,
 ) -> Result<Value, Error> {
-    let answer: Answer = client.request(request(method, path, body, identity)?).await?;
-    Ok(answer.0)
+    let bytes = exchange(client, request(method, path, body, identity)?).await?;
+    let answer = serde_json::from_slice::<Answer>(&bytes);
+    answer.map(|it| it.0).map_err(|error| Error::Answer(error.to_string()))
 }
 
 /// The same where nobody wants the answer: it is read, but not parsed.
@@ -262,8 +266,23 @@ pub async fn tell(
     body: Option<(Body, &Value)>,
     identity: &ActAs,
 ) -> Result<(), Error> {
-    client.request_text(request(method, path, body, identity)?).await?;
-    Ok(())
+    exchange(client, request(method, path, body, identity)?).await.map(drop)
+}
+
+/// Sends a request; what the answer consists of, unless it is a refusal.
+async fn exchange(client: &Client, request: Request<Vec<u8>>) -> Result<Bytes, Error> {
+    let answer = client.send(request.map(KubeBody::from)).await?;
+    let code = answer.status();
+    let bytes = answer.into_body().collect().await?.to_bytes();
+    if code.is_client_error() || code.is_server_error() {
+        let told = serde_json::from_slice::<Status>(&bytes);
+        let status = told.unwrap_or_else(|_| {
+            let text = String::from_utf8_lossy(&bytes);
+            Status::failure(&text, "Failed to parse error data").with_code(code.as_u16())
+        });
+        return Err(Error::Refused(status.boxed()));
+    }
+    Ok(bytes)
 }
 
 /// GET of a text: logs.
@@ -312,5 +331,26 @@ mod tests {
         assert_eq!(path(&deployments, "", None), "/apis/apps/v1/deployments");
         assert_eq!(path(&nodes, "ignored", Some("n 1")), "/api/v1/nodes/n%201");
         assert_eq!(with_query("/x".into(), "a", "b=c,d"), "/x?a=b%3Dc%2Cd");
+    }
+
+    #[tokio::test]
+    async fn refusals_have_a_code_even_if_a_proxy_answers() {
+        let answering = |code: u16, body: &'static str| {
+            let server = tower::service_fn(move |_: Request<KubeBody>| async move {
+                let answer = http::Response::builder().status(code);
+                Ok::<_, kube::Error>(answer.body(KubeBody::from(body.as_bytes().to_vec())).unwrap())
+            });
+            Client::new(server, "default")
+        };
+        let own = r#"{"kind":"Status","status":"Failure","message":"taken","reason":"Conflict","code":409}"#;
+        for (code, body, want) in [(409, own, "409 taken"), (503, "try later", "503 try later")] {
+            let client = answering(code, body);
+            let told = tell(&client, Method::POST, "/x", None, &ActAs::default()).await;
+            let error = told.unwrap_err();
+            assert_eq!(format!("{} {error}", error.code()), want);
+        }
+        let client = answering(200, "no JSON");
+        let sent = send(&client, Method::GET, "/x", None, &ActAs::default()).await;
+        assert!(matches!(sent, Err(Error::Answer(_))));
     }
 }

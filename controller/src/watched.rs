@@ -86,8 +86,14 @@ pub(crate) fn maker(object: &Value) -> Option<Key> {
 }
 
 async fn owned(shared: Arc<Shared>, resource: Resource, subject: Subject) {
-    let (name, _) = labels_of(subject);
-    follow(&shared, &resource, name, |object| owner(subject, object)).await;
+    follow(&shared, &resource, &made_by(subject), |object| owner(subject, object)).await;
+}
+
+/// Selects what was made for a subject. One label would not do: what a revision renders to names its
+/// Application as well, and nobody is to hear of it.
+fn made_by(subject: Subject) -> String {
+    let (name, home) = labels_of(subject);
+    format!("{name},{home}")
 }
 
 fn labels_of(subject: Subject) -> (&'static str, &'static str) {
@@ -118,13 +124,10 @@ async fn follow(
     // What an Application refers to may be in another namespace than those looked after.
     let own = resource.api_version != V1BETA1 || resource.kind == "Application";
     let namespace = if own { shared.options.namespace.as_str() } else { "" };
-    let coverage = match selector.is_empty() && namespace.is_empty() {
-        true => Coverage::Whole,
-        false => Coverage::Part,
-    };
+    let coverage = Coverage::of(namespace, selector);
     // One watch of a kind feeds the mirror: two that begin anew at their own times would undo each
     // other.
-    let mirrored = selector != RUN_NAME;
+    let mirrored = selector != made_by(Subject::Run);
     let mut keys = Keys { shared, resource, coverage, mirrored, key, seen: HashMap::new() };
     Followed { client: &shared.client, resource, namespace, selector }.follow(&mut keys).await;
 }
@@ -155,7 +158,7 @@ impl<F: Fn(&Value) -> Option<Key> + Send> Sink for Keys<'_, F> {
     fn begins(&mut self, list: &Value) {
         if self.mirrored {
             let (api_version, kind) = (&self.resource.api_version, &self.resource.kind);
-            self.shared.world.mirror().start(api_version, kind, list, self.coverage);
+            self.shared.world.mirror().start(api_version, kind, list, self.coverage.clone());
         }
         for (index, item) in list["items"].as_array().into_iter().flatten().enumerate() {
             let Some(key) = (self.key)(item) else { continue };
@@ -377,7 +380,8 @@ async fn member(shared: Arc<Shared>, name: String, secret: Value) {
 
 async fn far(shared: Arc<Shared>, client: Client, resource: Resource) {
     let mut changes = Far { shared: &shared, seen: None };
-    Followed { client: &client, resource: &resource, namespace: "", selector: label::APP_NAME }
+    let selector = made_by(Subject::Application);
+    Followed { client: &client, resource: &resource, namespace: "", selector: &selector }
         .follow(&mut changes)
         .await;
 }

@@ -30,16 +30,28 @@ pub(crate) async fn give_way(making: &Making<'_>) {
         if futures::poll!(making.clone()).is_ready() {
             return;
         }
-        let mut waited = false;
-        std::future::poll_fn(|context| {
-            if std::mem::replace(&mut waited, true) {
-                return Poll::Ready(());
-            }
-            context.waker().wake_by_ref();
-            Poll::Pending
-        })
-        .await;
+        a_turn().await;
     }
+}
+
+/// The same for what somebody else waits for beside this.
+pub(crate) async fn give_way_to_others() {
+    for _ in 0..HANDS {
+        a_turn().await;
+    }
+}
+
+/// Lets everything else go on once.
+async fn a_turn() {
+    let mut waited = false;
+    std::future::poll_fn(|context| {
+        if std::mem::replace(&mut waited, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 /// The same, for somebody who is there for a shorter time.
@@ -49,7 +61,7 @@ pub(crate) fn clone<'a, 'b: 'a>(making: &Making<'b>) -> Making<'a> {
 }
 
 /// Makes an object; what a process that died may have left in its place goes.
-pub(crate) async fn make(world: &dyn World, object: &Value) -> Result<Value, Error> {
+pub(crate) async fn make(world: &dyn World, object: &Value) -> Result<(), Error> {
     match world.create(object).await {
         Err(Error::Conflict(_)) => {}
         made => return made,
@@ -60,7 +72,7 @@ pub(crate) async fn make(world: &dyn World, object: &Value) -> Result<Value, Err
     };
     let mut object = object.clone();
     object["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"].clone();
-    world.replace(&object, "").await
+    world.replace(&object, "").await.map(drop)
 }
 
 /// What is thought of a ConfigMap before it is written.
@@ -81,5 +93,5 @@ pub(crate) async fn write(world: &dyn World, object: &Value, it: Thought) -> Res
             put => return put.map(drop),
         }
     }
-    make(world, object).await.map(drop)
+    make(world, object).await
 }

@@ -319,14 +319,14 @@ pub trait World: Send + Sync {
     /// Server-side apply; the object as it is afterwards.
     fn apply<'a>(&'a self, object: &'a Value, cluster: &'a str, how: Apply) -> Call<'a, Value>;
     /// Makes an object in the engine's own cluster; a conflict if there is one of its name.
-    fn create<'a>(&'a self, object: &'a Value) -> Call<'a, Value>;
+    fn create<'a>(&'a self, object: &'a Value) -> Call<'a, ()>;
     /// Puts an object in the place of the live one, whose `resourceVersion` it names; a ConfigMap that
     /// names none in the place of any.
     fn replace<'a>(&'a self, object: &'a Value, cluster: &'a str) -> Call<'a, Value>;
     /// Changes an object.
     fn patch<'a>(&'a self, at: &'a ObjectRef, kind: PatchKind, body: &'a Value) -> Call<'a, Value>;
     /// Changes the status of an object by a merge patch.
-    fn patch_status<'a>(&'a self, at: &'a ObjectRef, body: &'a Value) -> Call<'a, Value>;
+    fn patch_status<'a>(&'a self, at: &'a ObjectRef, body: &'a Value) -> Call<'a, ()>;
     /// Deletes; that it is gone already is fine.
     fn delete<'a>(&'a self, at: &'a ObjectRef) -> Call<'a, ()>;
     /// Tells people; `about` is the object it is about.

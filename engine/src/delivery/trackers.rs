@@ -259,10 +259,9 @@ impl Unwritten {
             Err(Error::NotFound(_)) if self.there => world.create(&self.object).await,
             other => other,
         }
-        .map(drop)
     }
 
-    async fn change(&self, world: &dyn World) -> Result<Value, Error> {
+    async fn change(&self, world: &dyn World) -> Result<(), Error> {
         let (meta, spec) = (&self.object["metadata"], &self.object["spec"]);
         let mut body = json!({
             "metadata": {"labels": meta["labels"], "annotations": meta["annotations"]},
@@ -270,7 +269,7 @@ impl Unwritten {
         });
         // What is not said would stay.
         body["spec"]["managedResources"] = spec["managedResources"].clone();
-        world.patch(&ObjectRef::of(&self.object, ""), PatchKind::Merge, &body).await
+        world.patch(&ObjectRef::of(&self.object, ""), PatchKind::Merge, &body).await.map(drop)
     }
 }
 

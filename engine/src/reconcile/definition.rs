@@ -100,7 +100,7 @@ pub async fn reconcile_definition(
         "latestRevision": revision,
     }});
     match world.patch_status(&at, &body).await {
-        Ok(_) | Err(Error::NotFound(_)) => {}
+        Ok(()) | Err(Error::NotFound(_)) => {}
         Err(error) => return Err(error),
     }
     limit(engine, kind, namespace, name, &revision.name).await?;

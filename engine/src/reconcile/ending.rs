@@ -1,6 +1,6 @@
 //! What a run leaves when it has ended: its variables, and in the revision what became of it (E-10).
 //!
-//! Nobody waits for that: it is written after the status, which says that the run has ended, or beside it.
+//! Nobody waits for that: it is written after the status, which says that the run has ended.
 //! A process that dies in between leaves it to whoever comes next: who does not know how the last reconcile
 //! ended looks at the revision once.
 
@@ -91,31 +91,29 @@ pub(super) fn place(app: &Application) -> ObjectRef {
 }
 
 impl Ending {
-    /// Writes the variables, if that was left until now.
+    /// Writes what was left until now: the variables, and what became of the run.
     ///
     /// # Errors
-    /// As the request failed.
-    pub(super) async fn store(&mut self, engine: &Engine<'_>) -> Result<(), Error> {
-        let Some((object, thought)) = self.variables.take() else { return Ok(()) };
-        records::write(engine.world, &object, thought).await
+    /// As a request failed.
+    pub(super) async fn leave(self, engine: &Engine<'_>, app: &Application) -> Result<(), Error> {
+        if let Some((object, thought)) = &self.variables {
+            records::write(engine.world, object, *thought).await?;
+        }
+        self.conclude(engine, app).await
     }
 
     /// Writes what became of the run; after everything else, for it says that there is nothing left.
     ///
     /// # Errors
     /// As the request failed.
-    pub(super) async fn conclude(
-        self,
-        engine: &Engine<'_>,
-        app: &Application,
-    ) -> Result<(), Error> {
+    async fn conclude(self, engine: &Engine<'_>, app: &Application) -> Result<(), Error> {
         let body = json!({"status": {
             "succeeded": self.succeeded,
             "workflow": app.status.workflow,
             "workflowContext": self.told,
         }});
         match engine.world.patch_status(&revision::at(app, &self.revision), &body).await {
-            Ok(_) | Err(Error::NotFound(_)) => Ok(()),
+            Ok(()) | Err(Error::NotFound(_)) => Ok(()),
             Err(error) => Err(error),
         }
     }

@@ -137,7 +137,7 @@ pub async fn reconcile(engine: &Engine<'_>, namespace: &str, name: &str) -> Resu
     let mut again = None;
     let delivered = run::deliver(engine, &mut app, &live, &adoption).await;
     adoption.end(&mut app).await?;
-    let Delivered { next, mut ending } = match delivered {
+    let Delivered { next, ending } = match delivered {
         Ok(delivered) => delivered,
         Err(it) => {
             let now = engine.world.now();
@@ -153,22 +153,16 @@ pub async fn reconcile(engine: &Engine<'_>, namespace: &str, name: &str) -> Resu
         }
     };
     app.status.observed_generation = app.metadata.generation;
-    let stored = async {
-        match &mut ending {
-            Some(ending) => ending.store(engine).await,
-            None => Ok(()),
-        }
-    };
-    match futures::join!(write(engine, &app, &before), stored) {
-        (Ok(()), stored) => stored?,
+    match write(engine, &app, &before).await {
+        Ok(()) => {}
         // Somebody wrote meanwhile, a suspend perhaps: nothing of it may be lost.
-        (Err(Error::Conflict(_)), _) => {
+        Err(Error::Conflict(_)) => {
             return Ok(Next { wake: Some(after(engine.world.now(), RACE)) });
         }
-        (Err(error), _) => return Err(error),
+        Err(error) => return Err(error),
     }
     if let Some(ending) = ending {
-        ending.conclude(engine, &app).await?;
+        ending.leave(engine, &app).await?;
     }
     again.map_or(Ok(next), Err)
 }
@@ -209,7 +203,7 @@ async fn write(engine: &Engine<'_>, app: &Application, before: &Value) -> Result
     let version = app.metadata.resource_version.as_str();
     let body = json!({"metadata": {"resourceVersion": version}, "status": change});
     match engine.world.patch_status(&place(app), &body).await {
-        Ok(_) | Err(Error::NotFound(_)) => Ok(()),
+        Ok(()) | Err(Error::NotFound(_)) => Ok(()),
         Err(error) => Err(error),
     }
 }

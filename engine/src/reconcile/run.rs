@@ -54,7 +54,7 @@ struct Found {
 /// What a pass has come to.
 pub(super) struct Delivered {
     pub(super) next: Next,
-    /// What is to be written beside the status and after it.
+    /// What is to be written after the status.
     pub(super) ending: Option<Ending>,
 }
 

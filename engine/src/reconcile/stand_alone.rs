@@ -76,7 +76,7 @@ pub async fn reconcile_run(
         let body =
             json!({"metadata": {"resourceVersion": meta["resourceVersion"]}, "status": change});
         match world.patch_status(&at(namespace, name), &body).await {
-            Ok(_) | Err(Error::NotFound(_)) => {}
+            Ok(()) | Err(Error::NotFound(_)) => {}
             // Somebody wrote meanwhile, a suspend perhaps: nothing of it may be lost.
             Err(Error::Conflict(_)) => next.wake = Some(now + Duration::milliseconds(20)),
             Err(error) => return Err(error),

@@ -5,12 +5,14 @@
 //! template, of its properties alone, applies one object and is done. What a step applies in the end is its
 //! own business: that it was told here only saves a write.
 
+use cue_session::Session;
 use serde_json::{Value, json};
 
 use super::actions;
 use super::round::Round;
 use super::step::{self, Setting};
 use crate::api::workflow::WorkflowStep;
+use crate::records;
 
 /// Steps that are looked at ahead: each is evaluated once more for it.
 const STEPS: usize = 32;
@@ -42,6 +44,35 @@ pub(super) async fn tell(
     names
 }
 
+/// Starts the template of a step that was looked at, while somebody waits for what the step before it applies.
+pub(super) async fn prepare(
+    round: &Round<'_>,
+    setting: &Setting<'_>,
+    name: Option<&String>,
+) -> Option<(String, Session)> {
+    let it = round.steps.iter().find(|it| Some(&it.name) == name)?;
+    // What it shows there knows which run it is of.
+    if setting.host.debug_object("").is_some() {
+        return None;
+    }
+    records::give_way_to_others().await;
+    let template = (round.template)(&it.r#type).ok()?;
+    Some((it.name.clone(), start(round, setting, it, &template)?))
+}
+
+/// The template of a step with its properties alone.
+fn start(
+    round: &Round<'_>,
+    setting: &Setting<'_>,
+    it: &WorkflowStep,
+    template: &str,
+) -> Option<Session> {
+    let properties = it.properties.clone().unwrap_or_else(|| json!({}));
+    let file = format!("{}.cue", it.r#type);
+    let context = Value::Object(round.context.clone());
+    step::start(setting, (&file, template), &properties, &context).ok()
+}
+
 /// The one object that a step applies, and to which cluster.
 async fn intended(
     round: &Round<'_>,
@@ -56,10 +87,7 @@ async fn intended(
     if template.contains("context") {
         return None;
     }
-    let properties = it.properties.clone().unwrap_or_else(|| json!({}));
-    let file = format!("{}.cue", it.r#type);
-    let context = Value::Object(round.context.clone());
-    let mut session = step::start(setting, (&file, &template), &properties, &context).ok()?;
+    let mut session = start(round, setting, it, &template)?;
     let action = session.next_action("", &[]).ok()??;
     let done = [action.path.clone()];
     if !action.pending.is_empty() || session.next_action("", &done).ok()?.is_some() {

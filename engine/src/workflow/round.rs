@@ -1,5 +1,6 @@
 //! One pass over all steps: the plan says which is next, this runs it.
 
+use cue_session::Session;
 use serde_json::{Map, Value, json};
 
 use super::actions::Host;
@@ -54,13 +55,21 @@ pub async fn round(
         return passed;
     }
     let mut ahead: Vec<String> = Vec::new();
+    let mut prepared: Option<(String, Session)> = None;
     while let Some(due) = plan.next_step() {
         let in_order = round.mode.steps != "DAG" && due.group.is_none();
         if in_order && !ahead.contains(&due.step.name) && !plan.variables.has_tried(&due.step.name)
         {
             ahead = ahead::tell(round, setting, due.step).await;
         }
-        let outcome = execute(round, setting, &due, plan.variables).await;
+        let name = &due.step.name;
+        let started = prepared.take().filter(|it| it.0 == *name).map(|it| it.1);
+        let next = ahead.iter().skip_while(|it| *it != name).nth(1);
+        let (outcome, next) = futures::join!(
+            execute(round, setting, &due, started, plan.variables),
+            ahead::prepare(round, setting, next),
+        );
+        prepared = next;
         plan.record(&due, outcome);
     }
     plan.end()
@@ -70,6 +79,7 @@ async fn execute(
     round: &Round<'_>,
     setting: &Setting<'_>,
     due: &Due<'_>,
+    started: Option<Session>,
     variables: &mut Variables,
 ) -> Outcome {
     let it = due.step;
@@ -108,6 +118,7 @@ async fn execute(
     step::run(
         setting,
         &it.name,
+        started,
         (&file, &template),
         &properties,
         &context,

@@ -74,10 +74,12 @@ pub fn embedded(r#type: &str) -> Option<&'static str> {
     (r#type == "suspend").then_some(SUSPEND)
 }
 
-/// Runs `template` with `parameter` and `context`; suspends of `resumed` paths are over.
+/// Runs `template` with `parameter` and `context`, `started` if it was already; suspends of `resumed` paths
+/// are over.
 pub async fn run(
     setting: &Setting<'_>,
     name: &str,
+    started: Option<Session>,
     template: File<'_>,
     parameter: &Value,
     context: &Value,
@@ -85,7 +87,8 @@ pub async fn run(
     resumed: &[String],
     variables: &mut Variables,
 ) -> Outcome {
-    let mut session = match start(setting, template, parameter, context) {
+    let session = started.map_or_else(|| start(setting, template, parameter, context), Ok);
+    let mut session = match session {
         Ok(session) => session,
         Err(error) => return Outcome::Failed { reason: "Rendering", message: error.to_string() },
     };

@@ -145,13 +145,13 @@ impl World for Cluster {
         Box::pin(async move { self.change(&ObjectRef::of(object, cluster), object) })
     }
 
-    fn create<'a>(&'a self, object: &'a Value) -> Call<'a, Value> {
+    fn create<'a>(&'a self, object: &'a Value) -> Call<'a, ()> {
         Box::pin(async move {
             let at = ObjectRef::of(object, "");
             if self.state().objects.contains_key(&key(&at)) {
                 return Err(Error::Conflict(format!("{} already exists", at.name)));
             }
-            self.change(&at, object)
+            self.change(&at, object).map(drop)
         })
     }
 
@@ -172,8 +172,8 @@ impl World for Cluster {
         })
     }
 
-    fn patch_status<'a>(&'a self, at: &'a ObjectRef, body: &'a Value) -> Call<'a, Value> {
-        Box::pin(async move { self.change(at, body) })
+    fn patch_status<'a>(&'a self, at: &'a ObjectRef, body: &'a Value) -> Call<'a, ()> {
+        Box::pin(async move { self.change(at, body).map(drop) })
     }
 
     fn delete<'a>(&'a self, at: &'a ObjectRef) -> Call<'a, ()> {

@@ -65,6 +65,7 @@ fn play(case: &Value, template: &str, library: &Library) -> Vec<String> {
         let outcome = block_on(step::run(
             &setting,
             "one",
+            None,
             ("template.cue", template),
             &parameter,
             &context,

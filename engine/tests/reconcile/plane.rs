@@ -421,14 +421,15 @@ impl World for Plane {
         })
     }
 
-    fn create<'a>(&'a self, object: &'a Value) -> Call<'a, Value> {
+    fn create<'a>(&'a self, object: &'a Value) -> Call<'a, ()> {
         let mut object = object.clone();
         object.as_object_mut().expect("an object").remove("status");
         self.call("create", ObjectRef::of(&object, ""), move |state, at| {
             if state.objects.contains_key(&key(at)) {
                 return Err(Error::Conflict(format!("{} {} already exists", at.kind, at.name)));
             }
-            Ok(state.change(at, |live| *live = object))
+            state.change(at, |live| *live = object);
+            Ok(())
         })
     }
 
@@ -470,7 +471,7 @@ impl World for Plane {
         })
     }
 
-    fn patch_status<'a>(&'a self, at: &'a ObjectRef, body: &'a Value) -> Call<'a, Value> {
+    fn patch_status<'a>(&'a self, at: &'a ObjectRef, body: &'a Value) -> Call<'a, ()> {
         self.call("status", at.clone(), move |state, at| {
             let Some(live) = state.objects.get(&key(at)) else {
                 return Err(Error::NotFound(format!("{} {} not found", at.kind, at.name)));
@@ -480,7 +481,8 @@ impl World for Plane {
                 return Err(Error::Conflict("the object has been modified".into()));
             }
             let status = json!({"status": body["status"]});
-            Ok(state.change(at, |live| json_patch::merge(live, &status)))
+            state.change(at, |live| json_patch::merge(live, &status));
+            Ok(())
         })
     }
 
