@@ -306,7 +306,8 @@ impl Evaluator {
                 continue;
             }
             let vertex = self.follow(vertex);
-            if matches!(self.heap.get(vertex).state, State::Running | State::Suspended) {
+            let state = self.heap.get(vertex).state;
+            if matches!(state, State::Running | State::Suspended) || self.is_sound_data(vertex) {
                 continue;
             }
             if let Some(fault) = self.permanent(vertex, depth + 1) {
