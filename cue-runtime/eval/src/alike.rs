@@ -83,9 +83,9 @@ impl Evaluator {
     }
 
     /// Alternatives of a choice, the default ones first.
-    fn sorted_alternatives(&self, id: VertexId) -> Option<Vec<VertexId>> {
-        let choice = self.heap.get(id).choice.as_ref()?;
-        let mut all = choice.all.clone();
+    fn sorted_alternatives(&mut self, id: VertexId) -> Option<Vec<VertexId>> {
+        let choice = self.choice_of(id)?;
+        let mut all = choice.all;
         all.sort_by_key(|it| !choice.defaults.contains(it));
         Some(all)
     }

@@ -105,8 +105,7 @@ impl Evaluator {
     }
 
     fn write_plainly(&mut self, id: VertexId, out: &mut String, within: &mut Vec<VertexId>) {
-        let vertex = self.heap.get(id);
-        if let Some(choice) = vertex.choice.clone() {
+        if let Some(choice) = self.choice_of(id) {
             for (index, each) in choice.all.iter().enumerate() {
                 if index > 0 {
                     out.push_str(" | ");
@@ -118,6 +117,7 @@ impl Evaluator {
             }
             return;
         }
+        let vertex = self.heap.get(id);
         if let Some((datum, _)) = &vertex.scalar {
             out.push_str(&datum.cue_text());
             return;

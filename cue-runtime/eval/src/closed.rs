@@ -10,7 +10,7 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{Groups, State, Test, VertexId};
 use crate::number::Number;
-use crate::program::{At, LabelKind, Presence};
+use crate::program::{At, Label, LabelKind, Presence};
 
 /// How deep what a closed struct refuses is refused too.
 const MOST_REFUSED: u32 = 50;
@@ -120,12 +120,26 @@ impl Evaluator {
     /// Whether a closed struct has a field that it does not allow.
     fn has_refused(&mut self, id: VertexId) -> bool {
         let closing = self.closing_here(id);
-        (0..self.heap.get(id).arcs.len()).any(|index| {
-            let arc = &self.heap.get(id).arcs[index];
-            let there = arc.presence == Presence::Member
-                && self.labels.kind(arc.label) == LabelKind::Regular;
-            there && closing.iter().any(|group| !self.allows(id, index, *group))
-        })
+        (0..self.heap.get(id).arcs.len()).any(|index| self.is_refused(id, index, &closing))
+    }
+
+    /// The fields that are there and that a closed struct does not allow.
+    pub(crate) fn refused_fields(&mut self, id: VertexId) -> Vec<Label> {
+        let closing = self.closing_here(id);
+        let mut refused = Vec::new();
+        for index in 0..self.heap.get(id).arcs.len() {
+            if self.is_refused(id, index, &closing) {
+                refused.push(self.heap.get(id).arcs[index].label);
+            }
+        }
+        refused
+    }
+
+    fn is_refused(&mut self, id: VertexId, index: usize, closing: &[u32]) -> bool {
+        let arc = &self.heap.get(id).arcs[index];
+        let there =
+            arc.presence == Presence::Member && self.labels.kind(arc.label) == LabelKind::Regular;
+        there && closing.iter().any(|group| !self.allows(id, index, *group))
     }
 
     /// The groups that refuse fields of a vertex which they do not name.

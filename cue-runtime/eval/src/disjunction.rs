@@ -13,6 +13,14 @@ const MOST_COMPARED: usize = 64;
 /// How deep alternatives are looked at.
 const MOST_NESTED: u32 = 50;
 
+/// What came of a vertex with some alternatives.
+pub(crate) struct Tried {
+    pub(crate) candidate: VertexId,
+    pub(crate) fails: bool,
+    /// It may never resolve.
+    pub(crate) open: bool,
+}
+
 impl Evaluator {
     pub(crate) fn pick(&self, id: VertexId, expr: ExprId) -> Option<usize> {
         let picks = &self.heap.get(id).picks;
@@ -25,6 +33,21 @@ impl Evaluator {
     /// same with its next one, so that every combination that can hold is found (D rules).
     /// Gives the error of an alternative that waits for a vertex on the stack, if one does.
     pub(crate) fn choose(
+        &mut self,
+        id: VertexId,
+        disjunctions: &[Disjunction],
+    ) -> Option<(FaultId, VertexId)> {
+        match self.choose_defaults(id, disjunctions) {
+            Some(choice) => {
+                self.heap.get_mut(id).choice = Some(Box::new(choice));
+                None
+            }
+            None => self.choose_all(id, disjunctions),
+        }
+    }
+
+    /// The same, with every alternative.
+    pub(crate) fn choose_all(
         &mut self,
         id: VertexId,
         disjunctions: &[Disjunction],
@@ -42,25 +65,8 @@ impl Evaluator {
                 self.heap.get_mut(id).fault = Some(fault);
                 return None;
             }
-            let (parent, label) = (self.heap.get(id).parent, self.heap.get(id).label);
-            let candidate = self.heap.vertex(parent, label);
-            let conjuncts = match self.lone_alternative(id, disjunction.expr, pick) {
-                Some(conjunct) => smallvec::smallvec![conjunct],
-                None => self.heap.get(id).conjuncts.clone(),
-            };
-            let mut picks = self.heap.get(id).picks.clone();
-            picks.push((disjunction.expr, pick as u32));
-            let vertex = self.heap.get_mut(candidate);
-            vertex.conjuncts = conjuncts;
-            vertex.picks = picks;
-            if let Some(group) = self.definitions.get(&id).copied() {
-                self.definitions.insert(candidate, group);
-            }
-            self.trying.push((id, candidate));
-            let candidate = self.unify(candidate);
-            let fails = self.refused.contains(&candidate) || self.permanent(candidate, 0).is_some();
-            let open = !fails && self.unknown(candidate, 0).is_some();
-            self.trying.pop();
+            let Tried { candidate, fails, open } =
+                self.try_with(id, &[(disjunction.expr, pick as u32)]);
             if fails || open {
                 wrong.push(candidate);
             }
@@ -140,6 +146,34 @@ impl Evaluator {
             cycle: conjunct.cycle.max(Cycle::Optional),
             ..conjunct.clone()
         })
+    }
+
+    /// A vertex tried with some alternatives.
+    pub(crate) fn try_with(&mut self, id: VertexId, picks: &[(ExprId, u32)]) -> Tried {
+        let (parent, label) = (self.heap.get(id).parent, self.heap.get(id).label);
+        let candidate = self.heap.vertex(parent, label);
+        let lone = match picks {
+            [(expr, pick)] => self.lone_alternative(id, *expr, *pick as usize),
+            _ => None,
+        };
+        let conjuncts = match lone {
+            Some(conjunct) => smallvec::smallvec![conjunct],
+            None => self.heap.get(id).conjuncts.clone(),
+        };
+        let mut all = self.heap.get(id).picks.clone();
+        all.extend(picks.iter().copied());
+        let vertex = self.heap.get_mut(candidate);
+        vertex.conjuncts = conjuncts;
+        vertex.picks = all;
+        if let Some(group) = self.definitions.get(&id).copied() {
+            self.definitions.insert(candidate, group);
+        }
+        self.trying.push((id, candidate));
+        let candidate = self.unify(candidate);
+        let fails = self.refused.contains(&candidate) || self.permanent(candidate, 0).is_some();
+        let open = !fails && self.unknown(candidate, 0).is_some();
+        self.trying.pop();
+        Tried { candidate, fails, open }
     }
 
     /// Whether fields that are plain scalars and types contradict each other already: then no further

@@ -556,7 +556,7 @@ impl Evaluation {
     /// Alternatives that are left of a choice, the default ones marked.
     pub fn alternatives(&mut self, id: VertexId) -> Option<Vec<(VertexId, bool)>> {
         let id = self.evaluator.unify(id);
-        let choice = self.evaluator.heap.get(id).choice.clone()?;
+        let choice = self.evaluator.choice_of(id)?;
         Some(choice.all.iter().map(|it| (*it, choice.defaults.contains(it))).collect())
     }
 }

@@ -327,6 +327,8 @@ impl Closing {
 pub(crate) struct Choice {
     pub(crate) all: Vec<VertexId>,
     pub(crate) defaults: Vec<VertexId>,
+    /// Disjunctions of which not every combination is in `all` yet (see `untried`).
+    pub(crate) untried: Vec<Disjunction>,
 }
 
 /// A disjunction among the conjuncts of a vertex: which expression, its marks.
@@ -334,7 +336,7 @@ pub(crate) struct Choice {
 pub(crate) struct Disjunction {
     pub(crate) expr: ExprId,
     pub(crate) marks: Vec<bool>,
-    /// The conjuncts that it came with, if none is marked.
+    /// The conjuncts that it came with.
     pub(crate) sources: Vec<Conjunct>,
 }
 

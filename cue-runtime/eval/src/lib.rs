@@ -37,9 +37,10 @@ mod met; // what a vertex has met already
 mod waiting; // who waits for what
 mod plain; // vertices that are data and nothing else
 mod disjunction; // alternatives and defaults
+mod untried; // choices of which only the default was asked for
 mod marks; // defaults of several disjunctions
 mod alike; // alternatives that are one
-mod narrowing; // alternatives that a tag decides
+mod narrowing; // alternatives that a tag or a closed struct decides
 mod closed; // shapes, tests, closedness
 pub mod evaluator; // expressions in environments
 mod inline; // values without a place

@@ -1,30 +1,45 @@
-//! Choices that a tag decides before any alternative is tried: among several disjunctions of one value,
-//! `{t: "a"} | {t: "b"}` beside `t: "b"` is `{t: "b"}`. Without it they multiply.
+//! Choices that are decided before any alternative is tried: among several disjunctions of one value,
+//! `{t: "a"} | {t: "b"}` beside `t: "b"` is `{t: "b"}`, and `{x: int} | {y: int}` in a closed struct
+//! beside `y: 1` is `{y: int}`, if nothing else allows `y`. Without it they multiply.
+
+use rustc_hash::FxHashMap;
 
 use crate::builtin::Datum;
 use crate::evaluator::Evaluator;
-use crate::heap::{Conjunct, Cycle, Source, VertexId};
-use crate::program::{Code, DeclLabel, Declaration, ExprId, Presence};
+use crate::heap::{Conjunct, Cycle, Disjunction, EnvKind, Source, State, VertexId};
+use crate::program::{Code, DeclLabel, Declaration, ExprId, Label, Presence};
 use crate::unify::Work;
+
+/// An alternative: its number among the others, and what it says.
+type Pick = (u32, ExprId);
 
 impl Evaluator {
     /// Takes the alternative that is left of each disjunction whose others contradict a written scalar
-    /// of a field; true if there was one. A single disjunction is tried as a whole, so that all its
-    /// errors are told, and marks have rules of their own.
+    /// of a field, or do not name a field that only this disjunction can allow; true if there was one.
+    /// A single disjunction is tried as a whole, so that all its errors are told; where there are marks,
+    /// all of them must be decided, since what is left of one counts for the others (D-2).
     pub(crate) fn narrow_choices(&mut self, id: VertexId, work: &mut Work) -> bool {
-        let marked = work.disjunctions.iter().any(|it| it.marks.contains(&true));
-        if work.disjunctions.len() < 2 || marked {
+        if work.disjunctions.len() < 2 {
             return false;
         }
-        let mut narrowed = false;
-        let mut left = Vec::new();
-        for disjunction in std::mem::take(&mut work.disjunctions) {
-            let Some((pick, alternative)) = self.only_alternative(id, disjunction.expr) else {
-                left.push(disjunction);
+        let needed = self.needed(id, work);
+        let only = |(at, it): (usize, &Disjunction)| {
+            self.only_alternative(id, it, needed.get(at).map_or(&[], |it| it))
+        };
+        let picks: Vec<Option<Pick>> = work.disjunctions.iter().enumerate().map(only).collect();
+        let marked = work.disjunctions.iter().any(|it| it.marks.contains(&true));
+        if picks.iter().all(Option::is_none) || marked && picks.contains(&None) {
+            return false;
+        }
+        for (disjunction, pick) in std::mem::take(&mut work.disjunctions).into_iter().zip(picks) {
+            let Some((pick, alternative)) = pick else {
+                work.disjunctions.push(disjunction);
                 continue;
             };
-            narrowed = true;
-            self.heap.get_mut(id).picks.push((disjunction.expr, pick));
+            let default = disjunction.marks.get(pick as usize) == Some(&true);
+            let vertex = self.heap.get_mut(id);
+            vertex.demoted |= disjunction.marks.contains(&true) && !default;
+            vertex.picks.push((disjunction.expr, pick));
             for conjunct in disjunction.sources.into_iter().rev() {
                 let Source::Expr(_, env) = conjunct.source else { continue };
                 let cycle = conjunct.cycle.max(Cycle::Optional);
@@ -32,29 +47,98 @@ impl Evaluator {
                 work.conjuncts.push(Conjunct { source, cycle, ..conjunct });
             }
         }
-        work.disjunctions = left;
-        narrowed
+        true
     }
 
-    /// The alternative that does not contradict, if all others do.
-    fn only_alternative(&self, id: VertexId, expr: ExprId) -> Option<(u32, ExprId)> {
-        let Code::Disjoin(alternatives) = self.program.code(expr) else { return None };
+    /// For each disjunction the fields that are there, that a closed struct has no place for (C-23), and
+    /// that an alternative of this one names, but none of another one.
+    fn needed(&mut self, id: VertexId, work: &Work) -> Vec<Vec<Label>> {
+        let still = work.computed.is_empty()
+            && work.held.is_empty()
+            && work.waiting.is_empty()
+            && work.parked.is_empty();
+        if !still || self.heap.get(id).closing.is_empty() {
+            return Vec::new();
+        }
+        // Which disjunction names a field: many, if there is more than one.
+        const MANY: u32 = u32::MAX;
+        let mut named: FxHashMap<Label, u32> = FxHashMap::default();
+        for (at, disjunction) in work.disjunctions.iter().enumerate() {
+            for alternative in self.alternatives(disjunction) {
+                let Some(declarations) = self.declarations(alternative, disjunction) else {
+                    return Vec::new();
+                };
+                for declaration in declarations {
+                    let Some(label) = fixed(declaration) else { return Vec::new() };
+                    let by = named.entry(label).or_insert(at as u32);
+                    *by = if *by == at as u32 { *by } else { MANY };
+                }
+            }
+        }
+        let mut needed = vec![Vec::new(); work.disjunctions.len()];
+        for label in self.refused_fields(id) {
+            let by = named.get(&label).copied().unwrap_or(MANY);
+            if let Some(needed) = needed.get_mut(by as usize) {
+                needed.push(label);
+            }
+        }
+        needed
+    }
+
+    fn alternatives(&self, disjunction: &Disjunction) -> impl Iterator<Item = ExprId> {
+        let all = match self.program.code(disjunction.expr) {
+            Code::Disjoin(all) => Some(&**all),
+            _ => None,
+        };
+        all.into_iter().flatten().map(|it| it.0)
+    }
+
+    /// What an alternative declares that is a struct literal, or the name of one.
+    fn declarations(&self, expr: ExprId, of: &Disjunction) -> Option<&[Declaration]> {
+        let mut expr = expr;
+        if let (Code::Field { up, label }, [Conjunct { source: Source::Expr(_, env), .. }, ..]) =
+            (self.program.code(expr), of.sources.as_slice())
+        {
+            let outer = self.env_up(*env, *up);
+            let EnvKind::Struct(vertex, ..) = self.heap.envs[outer.0 as usize].kind else {
+                return None;
+            };
+            // Before that is done there may be more to come.
+            let arc = self.heap.arc(vertex, *label)?;
+            let [conjunct] = self.heap.get(arc.vertex).conjuncts.as_slice() else { return None };
+            let Source::Expr(named, _) = conjunct.source else { return None };
+            if self.heap.get(vertex).state != State::Done || arc.presence != Presence::Member {
+                return None;
+            }
+            expr = named;
+        }
+        let Code::Struct(literal) = self.program.code(expr) else { return None };
+        Some(&self.program.structs[*literal as usize].declarations)
+    }
+
+    /// The alternative that does not contradict and names what is needed, if no other does.
+    pub(crate) fn only_alternative(
+        &self,
+        id: VertexId,
+        of: &Disjunction,
+        needed: &[Label],
+    ) -> Option<Pick> {
         let mut only = None;
-        for (pick, (alternative, _)) in alternatives.iter().enumerate() {
-            if self.contradicts(id, *alternative) {
+        for (pick, alternative) in self.alternatives(of).enumerate() {
+            let declarations = self.declarations(alternative, of).unwrap_or_default();
+            let names = |label| declarations.iter().any(|it| fixed(it) == Some(label));
+            if self.contradict(id, declarations) || !needed.iter().all(|it| names(*it)) {
                 continue;
             }
-            if only.replace((pick as u32, *alternative)).is_some() {
+            if only.replace((pick as u32, alternative)).is_some() {
                 return None;
             }
         }
         only
     }
 
-    /// Whether a struct literal has a scalar for a field that is written with another one.
-    fn contradicts(&self, id: VertexId, alternative: ExprId) -> bool {
-        let Code::Struct(literal) = self.program.code(alternative) else { return false };
-        let declarations = &self.program.structs[*literal as usize].declarations;
+    /// Whether one of these is a scalar for a field that is written with another one.
+    fn contradict(&self, id: VertexId, declarations: &[Declaration]) -> bool {
         declarations.iter().any(|it| {
             let Declaration::Field { label: DeclLabel::Fixed(label), presence, value, .. } = it
             else {
@@ -85,6 +169,14 @@ impl Evaluator {
             Code::String(it) => Some(Datum::String(it.clone())),
             _ => None,
         }
+    }
+}
+
+/// The label of a field that is known as it is written.
+fn fixed(declaration: &Declaration) -> Option<Label> {
+    match declaration {
+        Declaration::Field { label: DeclLabel::Fixed(label), .. } => Some(*label),
+        _ => None,
     }
 }
 

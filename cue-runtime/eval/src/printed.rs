@@ -374,13 +374,14 @@ impl Evaluator {
             self.write_source(exprs, out, depth, later);
             return;
         }
-        if let Some(choice) = self.heap.get(id).choice.clone() {
+        if self.heap.get(id).choice.is_some() {
             if let (Some(only), Style::Final | Style::Eval) = (self.default_of(id), style) {
                 if only != id && (style == Style::Final || self.is_concrete(only)) {
                     self.write_value(only, show, out, depth, later);
                     return;
                 }
             }
+            let choice = self.choice_of(id).unwrap_or_default();
             // What is left of several defaults (O-66).
             let evaluated = style != Style::Definition;
             let shown = match choice.defaults.len() {

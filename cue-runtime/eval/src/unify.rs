@@ -487,7 +487,7 @@ impl Evaluator {
                     return;
                 }
                 let marks: Vec<bool> = alternatives.iter().map(|it| it.1).collect();
-                let sources = if marks.contains(&true) { Vec::new() } else { vec![conjunct] };
+                let sources = vec![conjunct];
                 work.disjoin(Disjunction { expr, marks, sources }, &self.program);
             }
             Code::Bound(compare, operand) => match self.scalar(operand, env) {

@@ -110,3 +110,87 @@ fn a_list_is_searched_by_what_its_elements_are() {
                 out: len([for i in list.Range(0, 800, 2) if list.Contains(in, {t: i, w: mod(i, 97)}) {i}])\n";
     assert_eq!(value(text, "out", 60_000), "200");
 }
+
+/// A struct with `count` disjunctions, and as many fields.
+fn one_of_each(count: usize, alternatives: impl Fn(usize) -> String, field: &str) -> String {
+    let mut text = "#S: {\n".to_owned();
+    let mut given = String::new();
+    for at in 0..count {
+        let _ = writeln!(text, "\t{}", alternatives(at));
+        if !field.is_empty() {
+            let _ = write!(given, "{field}{at}: {at}, ");
+        }
+    }
+    format!("{text}}}\nout: #S & {{{given}}}\n")
+}
+
+#[test]
+fn what_a_closed_struct_allows_decides_alternatives_without_a_product() {
+    let count = 40;
+    let text = one_of_each(count, |at| format!("{{x{at}: int}} | {{y{at}: int}}"), "y");
+    let want: Vec<String> = (0..count).map(|at| format!("\"y{at}\":{at}")).collect();
+    assert_eq!(value(&text, "out", 20_000), format!("{{{}}}", want.join(",")));
+    // A field that two of them may bring decides nothing, and one that none brings is an error.
+    let text = "#S: {\n{x: int} | {y: int}\n{z: int} | {y: int, v: 1}\n}\nout: #S & {y: 1";
+    let got = value(&format!("{text}, z: 2}}"), "out", 20_000);
+    assert_eq!(got, r#"{"y":1,"z":2}"#);
+    assert!(value(&format!("{text}, w: 2}}"), "out", 20_000).contains("not allowed"));
+}
+
+#[test]
+fn many_defaults_have_one_in_common() {
+    let count = 40;
+    let text = one_of_each(count, |at| format!("*{{x{at}: {at}}} | {{y{at}: string}}"), "");
+    // Nothing says which of them comes first.
+    let mut want: Vec<String> = (0..count).map(|at| format!("\"x{at}\":{at}")).collect();
+    want.sort();
+    assert_eq!(value(&text, "out", 20_000), format!("{{{}}}", want.join(",")));
+}
+
+#[test]
+fn defaults_and_what_tags_decide_do_not_multiply() {
+    let count = 40;
+    let text = one_of_each(count, |at| format!("*{{t{at}: \"a\"}} | {{t{at}: \"b\"}}"), "");
+    for some in [2, 1] {
+        let tags: Vec<String> =
+            (0..count).step_by(some).map(|at| format!("t{at}: \"b\"")).collect();
+        let tag = |at: usize| if at % some == 0 { "b" } else { "a" };
+        let mut want: Vec<String> =
+            (0..count).map(|at| format!("\"t{at}\":\"{}\"", tag(at))).collect();
+        want.sort();
+        let got = value(&format!("{text}x: #S & {{{}}}", tags.join(", ")), "x", 40_000);
+        let mut got: Vec<&str> = got.trim_matches(['{', '}']).split(',').collect();
+        got.sort_unstable();
+        assert_eq!(got, want);
+    }
+}
+
+#[test]
+fn alternatives_that_are_named_are_looked_at_as_if_they_were_written() {
+    let count = 40;
+    let text = one_of_each(count, |at| format!("#X{at} | #Y{at}"), "y");
+    let mut named = String::new();
+    for at in 0..count {
+        let _ = writeln!(named, "#X{at}: x{at}: int\n#Y{at}: y{at}: int");
+    }
+    let want: Vec<String> = (0..count).map(|at| format!("\"y{at}\":{at}")).collect();
+    assert_eq!(value(&format!("{named}{text}"), "out", 20_000), format!("{{{}}}", want.join(",")));
+}
+
+#[test]
+fn a_choice_is_there_as_a_whole_when_it_is_asked_for() {
+    let text = one_of_each(5, |at| format!("*{{x{at}: {at}}} | {{y{at}: *\"y\" | string}}"), "");
+    let program = Arc::new(compile_text(&text).expect("it compiles"));
+    let budget = Budget { ticks: 100_000, depth: 400, bytes: 256 << 20 };
+    let mut it = Evaluation::start(program, &[], budget);
+    let out = it.find("out").expect("it evaluates").expect("it is there");
+    let default = it.default(out).expect("one default");
+    let want = r#"{"x0":0,"x1":1,"x2":2,"x3":3,"x4":4}"#;
+    assert_eq!(it.datum(out).map(|it| print_json(&it)).as_deref(), Ok(want));
+    let all = it.alternatives(out).expect("a choice");
+    assert_eq!(all.len(), 32);
+    assert_eq!(all.iter().filter(|it| it.1).count(), 1);
+    assert!(it.datum(default).is_ok());
+    let last = it.datum(all[31].0).map(|it| print_json(&it));
+    assert_eq!(last.as_deref(), Ok(r#"{"y0":"y","y1":"y","y2":"y","y3":"y","y4":"y"}"#));
+}

@@ -45,10 +45,10 @@ impl Evaluation {
         if it.heap.get(general).fault.is_some() {
             return false;
         }
-        if let Some(choice) = it.heap.get(special).choice.clone() {
+        if let Some(choice) = it.choice_of(special) {
             return choice.all.iter().all(|each| self.covers(general, *each, why, depth + 1));
         }
-        if let Some(choice) = it.heap.get(general).choice.clone() {
+        if let Some(choice) = it.choice_of(general) {
             let mut tried = Vec::new();
             return choice
                 .all

@@ -1,0 +1,100 @@
+//! Choices of which only the default was asked for: several disjunctions with a default each multiply,
+//! but the one result that is made of all the defaults is the default of the whole (D-2).
+
+use crate::disjunction::Tried;
+use crate::evaluator::Evaluator;
+use crate::heap::{Choice, Disjunction, VertexId};
+use crate::program::{Code, ExprId};
+
+/// As many results are all tried at once.
+const FEW: usize = 16;
+
+impl Evaluator {
+    /// The choice between the results of several disjunctions of structs, each with one default, or with
+    /// one alternative that can hold at all: known as far as their common default and one other result.
+    /// None if one of these cannot hold.
+    pub(crate) fn choose_defaults(
+        &mut self,
+        id: VertexId,
+        disjunctions: &[Disjunction],
+    ) -> Option<Choice> {
+        if disjunctions.len() < 2 || !self.heap.get(id).picks.is_empty() {
+            return None;
+        }
+        let mut results = 1_usize;
+        let mut picks: Vec<(ExprId, u32)> = Vec::with_capacity(disjunctions.len());
+        // What an alternative may be replaced by.
+        let mut others: Vec<u32> = Vec::with_capacity(disjunctions.len());
+        for disjunction in disjunctions {
+            let Code::Disjoin(alternatives) = self.program.code(disjunction.expr) else {
+                return None;
+            };
+            let plain = |it: &(ExprId, bool)| matches!(self.program.code(it.0), Code::Struct(_));
+            if !alternatives.iter().all(plain) {
+                return None;
+            }
+            if let Some((only, _)) = self.only_alternative(id, disjunction, &[]) {
+                picks.push((disjunction.expr, only));
+                others.push(0);
+                continue;
+            }
+            let count = disjunction.marks.len();
+            let mut marked = (0..count).filter(|it| disjunction.marks[*it]);
+            let (Some(default), None) = (marked.next(), marked.next()) else { return None };
+            results = results.saturating_mul(count);
+            picks.push((disjunction.expr, default as u32));
+            others.push(count as u32);
+        }
+        if results <= FEW {
+            return None;
+        }
+        let mut choice = Choice::default();
+        self.add_result(id, &picks, true, &mut choice)?;
+        for at in (0..picks.len()).rev() {
+            let default = picks[at].1;
+            for other in (0..others[at]).filter(|it| *it != default) {
+                picks[at].1 = other;
+                self.add_result(id, &picks, false, &mut choice);
+                if choice.all.len() > 1 {
+                    choice.untried = disjunctions.to_vec();
+                    return Some(choice);
+                }
+            }
+            picks[at].1 = default;
+        }
+        None
+    }
+
+    /// Adds the result of one alternative of each, if it holds and is one value.
+    fn add_result(
+        &mut self,
+        id: VertexId,
+        picks: &[(ExprId, u32)],
+        default: bool,
+        choice: &mut Choice,
+    ) -> Option<()> {
+        self.tick().ok()?;
+        let Tried { candidate, fails, open } = self.try_with(id, picks);
+        let put_off = self.running(candidate).is_some() || self.put_off(candidate).is_some();
+        if fails || open || put_off || self.heap.get(candidate).choice.is_some() {
+            return None;
+        }
+        self.add_alternative(choice, candidate, default);
+        Some(())
+    }
+
+    /// The alternatives of a value, if it has any: all of them.
+    pub(crate) fn choice_of(&mut self, id: VertexId) -> Option<Choice> {
+        let choice = self.heap.get_mut(id).choice.as_mut()?;
+        let untried = std::mem::take(&mut choice.untried);
+        if !untried.is_empty() {
+            let before = std::mem::take(choice);
+            self.choose_all(id, &untried);
+            let whole = self.heap.get_mut(id).choice.get_or_insert_default();
+            if whole.all.is_empty() {
+                **whole = *before;
+            }
+        }
+        self.heap.get(id).choice.as_deref().cloned()
+    }
+}
