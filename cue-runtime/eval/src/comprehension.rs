@@ -262,9 +262,20 @@ impl Evaluator {
         &mut self,
         arguments: &[ExprId],
         env: EnvId,
-        (name, place): (&str, usize),
+        told: (&str, usize),
     ) -> Result<Vec<VertexId>, FaultId> {
-        let Some(argument) = arguments.first() else { return Ok(Vec::new()) };
+        let list = self.list_in(arguments, env, told)?;
+        Ok(list.map(|it| self.elements(it)).unwrap_or_default())
+    }
+
+    /// The list that an argument is; none if there is no argument.
+    pub(crate) fn list_in(
+        &mut self,
+        arguments: &[ExprId],
+        env: EnvId,
+        (name, place): (&str, usize),
+    ) -> Result<Option<VertexId>, FaultId> {
+        let Some(argument) = arguments.first() else { return Ok(None) };
         let at = self.program.at(*argument);
         let value = self.eval(*argument, env);
         let kinds = match &value {
@@ -275,7 +286,7 @@ impl Evaluator {
         if kinds.meets(Kinds::LIST) {
             if let Concrete::Vertex(id) = self.concrete(value, at)? {
                 if self.heap.get(id).is_list {
-                    return Ok(self.elements(id));
+                    return Ok(Some(id));
                 }
             }
             return Err(self.fail(Kind::Permanent, "cannot use value as list", at));

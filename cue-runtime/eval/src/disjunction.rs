@@ -4,8 +4,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{Choice, Conjunct, Cycle, Disjunction, FaultId, Source, State, VertexId};
+use crate::heap::{
+    Choice, Conjunct, Cycle, Disjunction, EnvId, FaultId, Source, State, VertexId,
+};
 use crate::program::{At, Code, ExprId, LabelKind, Presence};
+use crate::unify::Work;
 
 /// Structs among the alternatives that another one is compared with.
 const MOST_COMPARED: usize = 64;
@@ -148,6 +151,48 @@ impl Evaluator {
         })
     }
 
+    /// `or(list)`: a disjunction of its elements.
+    pub(crate) fn take_or(
+        &mut self,
+        id: VertexId,
+        expr: ExprId,
+        env: EnvId,
+        arguments: &[ExprId],
+        conjunct: Conjunct,
+        work: &mut Work,
+    ) {
+        let at = self.program.at(expr);
+        let list = match self.list_in(arguments, env, ("or", 1)) {
+            Ok(list) => list,
+            Err(fault) => {
+                // A list that is made for it fails as its argument (cue-errors 1.10).
+                let fault = match self.program.code(arguments[0]) {
+                    Code::List(_) => self.wrapped(fault, "error in call to or", at),
+                    _ => fault,
+                };
+                return self.hold(id, fault, &conjunct, work);
+            }
+        };
+        // Each of its alternatives asks for one element only.
+        if let (Some(list), Some(pick)) = (list, self.pick(id, expr)) {
+            let label = self.labels.index(pick);
+            if let Some(element) = self.heap.arc(list, label).map(|it| it.vertex) {
+                work.conjuncts.push(Conjunct { source: Source::Vertex(element), ..conjunct });
+                return;
+            }
+        }
+        let elements = list.map(|it| self.elements(it)).unwrap_or_default();
+        if elements.is_empty() {
+            let message = "error in call to or: empty list in call to or";
+            self.raise(id, Fault::new(Kind::Incomplete, message, at));
+        } else if self.lead_round(&elements, id, conjunct.way) {
+            self.raise(id, Fault::new(Kind::StructuralCycle, "structural cycle", at));
+        } else {
+            let marks = vec![false; elements.len()];
+            work.disjoin(Disjunction { expr, marks, sources: Vec::new() }, &self.program);
+        }
+    }
+
     /// A vertex tried with some alternatives.
     pub(crate) fn try_with(&mut self, id: VertexId, picks: &[(ExprId, u32)]) -> Tried {
         let (parent, label) = (self.heap.get(id).parent, self.heap.get(id).label);
@@ -170,9 +215,14 @@ impl Evaluator {
         }
         self.trying.push((id, candidate));
         let candidate = self.unify(candidate);
+        let before = self.passed_over;
         let fails = self.refused.contains(&candidate) || self.permanent(candidate, 0).is_some();
         let open = !fails && self.unknown(candidate, 0).is_some();
         self.trying.pop();
+        // What is a choice itself is not looked at again with every one around it.
+        if !fails && !open && self.passed_over == before {
+            self.heap.get_mut(candidate).sound = self.heap.resets + 1;
+        }
         Tried { candidate, fails, open }
     }
 
@@ -330,7 +380,8 @@ impl Evaluator {
             }
         }
         // Alternatives have fields, what they are of has none.
-        if depth > self.budget.depth || self.heap.get(id).choice.is_some() {
+        let vertex = self.heap.get(id);
+        if depth > self.budget.depth || vertex.choice.is_some() || self.heap.is_sound(id) {
             return None;
         }
         for index in 0..self.heap.get(id).arcs.len() {
@@ -341,7 +392,9 @@ impl Evaluator {
             }
             let vertex = self.follow(vertex);
             let state = self.heap.get(vertex).state;
-            if matches!(state, State::Running | State::Suspended) || self.is_sound_data(vertex) {
+            let unfinished = matches!(state, State::Running | State::Suspended);
+            self.passed_over += u64::from(unfinished);
+            if unfinished || self.is_sound_data(vertex) {
                 continue;
             }
             if let Some(fault) = self.permanent(vertex, depth + 1) {
@@ -397,6 +450,7 @@ impl Evaluator {
     pub(crate) fn unknown(&mut self, id: VertexId, depth: u32) -> Option<FaultId> {
         let id = self.unify(id);
         if let Some(fault) = self.put_off(id) {
+            self.passed_over += 1;
             return (depth == 0).then_some(fault);
         }
         let vertex = self.heap.get(id);
@@ -409,7 +463,11 @@ impl Evaluator {
             };
             return open.then_some(fault);
         }
-        if vertex.choice.is_some() || vertex.state == State::Running || depth > MOST_NESTED {
+        if vertex.choice.is_some() || self.heap.is_sound(id) {
+            return None;
+        }
+        if vertex.state == State::Running || depth > MOST_NESTED {
+            self.passed_over += 1;
             return None;
         }
         let arcs = vertex.arcs.iter().filter(|it| {

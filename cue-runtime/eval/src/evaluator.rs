@@ -123,6 +123,8 @@ pub(crate) struct Evaluator {
     pub(crate) declared: crate::declared::Declared,
     /// Operands that were absent when a vertex asked, which may have changed since (S-46).
     pub(crate) answers: Vec<Answer>,
+    /// How often something was not finished when errors were looked for.
+    pub(crate) passed_over: u64,
     /// Choices that are being made: the vertex and the alternative it is tried with.
     pub(crate) trying: Vec<(VertexId, VertexId)>,
     pub(crate) pattern_envs: FxHashMap<(ExprId, EnvId, Label), EnvId>,
@@ -189,6 +191,7 @@ impl Evaluator {
             tentative: None,
             declared: crate::declared::Declared::default(),
             answers: Vec::new(),
+            passed_over: 0,
             trying: Vec::new(),
             pattern_envs: FxHashMap::default(),
             anonymous: FxHashMap::default(),
@@ -264,6 +267,7 @@ impl Evaluator {
         self.heap.fault(fault)
     }
 
+    #[inline]
     pub(crate) fn env_up(&self, env: EnvId, up: u32) -> EnvId {
         let mut env = env;
         for _ in 0..up {

@@ -18,6 +18,7 @@ pub struct VertexId(NonZeroU32);
 
 impl VertexId {
     /// Which of them it is.
+    #[inline]
     pub(crate) fn number(self) -> u32 {
         self.0.get()
     }
@@ -382,6 +383,8 @@ pub(crate) struct Vertex {
     pub(crate) demoted: bool,
     /// Alternatives this vertex is tried with.
     pub(crate) picks: Thin<(ExprId, u32)>,
+    /// As many vertices were forgotten when it was found without errors throughout; 0 for never.
+    pub(crate) sound: u32,
     pub(crate) fault: Option<FaultId>,
     /// How often it was evaluated anew.
     pub(crate) laps: u32,
@@ -408,7 +411,7 @@ pub(crate) struct Heap {
     pub(crate) faults: Vec<Fault>,
     pub(crate) groups: u32,
     /// How often a vertex was forgotten.
-    pub(crate) resets: u64,
+    pub(crate) resets: u32,
     /// Link `n` is at `n - 1`.
     pub(crate) ways: Vec<Way>,
     /// Position `n` is at `n - 1`.
@@ -450,6 +453,7 @@ impl Heap {
             choice: None,
             demoted: false,
             picks: Thin::default(),
+            sound: 0,
             fault: None,
             laps: 0,
         });
@@ -457,10 +461,12 @@ impl Heap {
         VertexId(NonZeroU32::new(self.vertices.len() as u32).unwrap_or(NonZeroU32::MIN))
     }
 
+    #[inline]
     pub(crate) fn get(&self, id: VertexId) -> &Vertex {
         &self.vertices[id.0.get() as usize - 1]
     }
 
+    #[inline]
     pub(crate) fn get_mut(&mut self, id: VertexId) -> &mut Vertex {
         &mut self.vertices[id.0.get() as usize - 1]
     }
@@ -470,6 +476,11 @@ impl Heap {
         let vertices =
             self.vertices.len() * VERTEX_BYTES + self.ways.len() * 32 + self.crossed.len() * 24;
         (vertices + self.envs.len() * 64 + self.faults.len() * 256) as u64
+    }
+
+    /// Whether a vertex was found without errors throughout, and nothing was forgotten since.
+    pub(crate) fn is_sound(&self, id: VertexId) -> bool {
+        self.get(id).sound == self.resets + 1
     }
 
     /// Every vertex.
@@ -526,6 +537,7 @@ impl Heap {
         self.groups
     }
 
+    #[inline]
     pub(crate) fn arc(&self, id: VertexId, label: Label) -> Option<&ArcEntry> {
         self.get(id).arcs.named(label)
     }

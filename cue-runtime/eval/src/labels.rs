@@ -113,10 +113,12 @@ impl Labels {
     }
 
     /// Kind.
+    #[inline]
     pub fn kind(&self, label: Label) -> LabelKind {
         self.entry(label).0
     }
 
+    #[inline]
     fn entry(&self, label: Label) -> &Name {
         let at = label.0 as usize;
         match self.known.all.get(at) {

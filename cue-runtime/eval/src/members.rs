@@ -23,11 +23,13 @@ struct Held {
 
 impl Arcs {
     /// Where the arc of a label is.
+    #[inline]
     pub(crate) fn place(&self, label: Label) -> Option<usize> {
         self.0.as_ref().and_then(|it| it.place(label))
     }
 
     /// The arc of a label.
+    #[inline]
     pub(crate) fn named(&self, label: Label) -> Option<&ArcEntry> {
         let all = self.0.as_ref()?;
         all.place(label).and_then(|at| all.entries.get(at))
@@ -54,6 +56,7 @@ impl Arcs {
 }
 
 impl Held {
+    #[inline]
     fn place(&self, label: Label) -> Option<usize> {
         if self.entries.len() > FEW {
             return self.places.get(&label).map(|at| *at as usize);
@@ -97,12 +100,14 @@ impl Held {
 impl Deref for Arcs {
     type Target = [ArcEntry];
 
+    #[inline]
     fn deref(&self) -> &[ArcEntry] {
         self.0.as_ref().map_or(&[], |it| &it.entries)
     }
 }
 
 impl DerefMut for Arcs {
+    #[inline]
     fn deref_mut(&mut self) -> &mut [ArcEntry] {
         self.0.as_mut().map_or(&mut [], |it| &mut it.entries)
     }

@@ -9,25 +9,30 @@ use crate::evaluator::Evaluator;
 use crate::heap::{Conjunct, Cycle, Disjunction, EnvKind, Source, State, VertexId};
 use crate::program::{Code, DeclLabel, Declaration, ExprId, Label, Presence};
 use crate::unify::Work;
+use crate::untried::multiply;
 
 /// An alternative: its number among the others, and what it says.
 type Pick = (u32, ExprId);
 
 impl Evaluator {
     /// Takes the alternative that is left of each disjunction whose others contradict a written scalar
-    /// of a field, or do not name a field that only this disjunction can allow; true if there was one.
-    /// A single disjunction is tried as a whole, so that all its errors are told; where there are marks,
-    /// all of them must be decided, since what is left of one counts for the others (D-2).
+    /// of a field, or, of many, do not name a field that only this disjunction can allow; true if there
+    /// was one. A single disjunction is tried as a whole, so that all its errors are told; where there are
+    /// marks, all of them must be decided, since what is left of one counts for the others (D-2).
     pub(crate) fn narrow_choices(&mut self, id: VertexId, work: &mut Work) -> bool {
         if work.disjunctions.len() < 2 {
             return false;
         }
-        let needed = self.needed(id, work);
+        let many = multiply(&work.disjunctions);
+        let marked = work.disjunctions.iter().any(|it| it.marks.contains(&true));
+        if marked && !many {
+            return false;
+        }
+        let needed = if many { self.needed(id, work) } else { Vec::new() };
         let only = |(at, it): (usize, &Disjunction)| {
             self.only_alternative(id, it, needed.get(at).map_or(&[], |it| it))
         };
         let picks: Vec<Option<Pick>> = work.disjunctions.iter().enumerate().map(only).collect();
-        let marked = work.disjunctions.iter().any(|it| it.marks.contains(&true));
         if picks.iter().all(Option::is_none) || marked && picks.contains(&None) {
             return false;
         }

@@ -432,10 +432,12 @@ impl Program {
         }
     }
 
+    #[inline]
     pub(crate) fn code(&self, id: ExprId) -> &Code {
         &self.codes[id.0 as usize].0
     }
 
+    #[inline]
     pub(crate) fn at(&self, id: ExprId) -> At {
         self.codes[id.0 as usize].1
     }

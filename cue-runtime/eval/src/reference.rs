@@ -158,6 +158,9 @@ impl Evaluator {
         let asked = self.heap.ways[way as usize - 1].target;
         let (mut itself, mut others) = (false, false);
         for element in elements {
+            if self.tick().is_err() {
+                return false;
+            }
             let target = self.referred(*element);
             if target == id {
                 itself = true;

@@ -17,7 +17,7 @@ const ELEMENT_BYTES: usize = 64;
 /// A list as data.
 pub(crate) struct Searched {
     /// What was known when it was made: another list may stand there since.
-    at: (u64, u64),
+    at: (u64, u32),
     list: Datum,
     places: FxHashMap<u64, SmallVec<[u32; 1]>>,
 }

@@ -159,14 +159,17 @@ impl Evaluator {
             let arc = self.heap.arc(self.follow(id), label);
             arc.is_some_and(|it| it.presence == Presence::Member)
         };
-        let (mut ready, waiting): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut work.waiting).into_iter().partition(|it| come(it.1));
-        if ready.is_empty() {
-            ready = waiting;
-        } else {
-            work.waiting = waiting;
+        // Of many mostly few are ready: these leave, the others stay where they are.
+        let ready: Vec<usize> =
+            (0..work.waiting.len()).filter(|at| come(work.waiting[*at].1)).collect();
+        if ready.is_empty() || ready.len() == work.waiting.len() {
+            work.comprehensions.extend(work.waiting.drain(..).map(|it| it.0));
+            return;
         }
-        work.comprehensions.extend(ready.into_iter().map(|it| it.0));
+        let first = work.comprehensions.len();
+        for at in ready.into_iter().rev() {
+            work.comprehensions.insert(first, work.waiting.remove(at).0);
+        }
     }
 
     /// Takes the conjuncts that wait once more.

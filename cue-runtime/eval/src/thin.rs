@@ -38,12 +38,14 @@ impl<T> Thin<T> {
 impl<T> Deref for Thin<T> {
     type Target = [T];
 
+    #[inline]
     fn deref(&self) -> &[T] {
         self.0.as_ref().map_or(&[], |it| it)
     }
 }
 
 impl<T> DerefMut for Thin<T> {
+    #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
         self.0.as_mut().map_or(&mut [], |it| it)
     }

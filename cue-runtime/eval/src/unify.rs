@@ -129,7 +129,7 @@ impl Work {
 
     /// A disjunction counts once, for however many closing values it comes, and so do those that say
     /// the same.
-    fn disjoin(&mut self, disjunction: Disjunction, program: &Program) {
+    pub(crate) fn disjoin(&mut self, disjunction: Disjunction, program: &Program) {
         let same = |it: &Disjunction| {
             it.expr == disjunction.expr || program.says_same(it.expr, disjunction.expr)
         };
@@ -142,6 +142,7 @@ impl Work {
 
 impl Evaluator {
     /// The vertex whose value `id` shares, itself if none.
+    #[inline]
     pub(crate) fn follow(&self, mut id: VertexId) -> VertexId {
         while let Some(next) = self.heap.get(id).forward {
             id = next;
@@ -573,38 +574,7 @@ impl Evaluator {
                 }
             }
             Code::Call(Callee::Plain(Plain::Or), arguments) => {
-                match self.elements_of(&arguments, env, ("or", 1)) {
-                    Ok(elements) if elements.is_empty() => {
-                        let fault = Fault::new(
-                            Kind::Incomplete,
-                            "error in call to or: empty list in call to or",
-                            at,
-                        );
-                        self.raise(id, fault);
-                    }
-                    Ok(elements) if self.lead_round(&elements, id, conjunct.way) => {
-                        self.raise(id, Fault::new(Kind::StructuralCycle, "structural cycle", at));
-                    }
-                    Ok(elements) => {
-                        if let Some(pick) = self.pick(id, expr) {
-                            let element = elements[pick.min(elements.len() - 1)];
-                            work.conjuncts
-                                .push(Conjunct { source: Source::Vertex(element), ..conjunct });
-                            return;
-                        }
-                        let marks = vec![false; elements.len()];
-                        let sources = Vec::new();
-                        work.disjoin(Disjunction { expr, marks, sources }, &self.program);
-                    }
-                    Err(fault) => {
-                        // A list that is made for it fails as its argument (cue-errors 1.10).
-                        let fault = match self.program.code(arguments[0]) {
-                            Code::List(_) => self.wrapped(fault, "error in call to or", at),
-                            _ => fault,
-                        };
-                        self.hold(id, fault, &conjunct, work);
-                    }
-                }
+                self.take_or(id, expr, env, &arguments, conjunct, work);
             }
             Code::Function(callee) if !self.is_partial(callee, &[]) => {
                 self.heap.get_mut(id).content = true;

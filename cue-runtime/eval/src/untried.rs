@@ -6,8 +6,13 @@ use crate::evaluator::Evaluator;
 use crate::heap::{Choice, Disjunction, VertexId};
 use crate::program::{Code, ExprId};
 
-/// As many results are all tried at once.
+/// As many results are all tried at once: then all that fail say why.
 const FEW: usize = 16;
+
+/// Whether disjunctions have more results together than are tried at once.
+pub(crate) fn multiply(disjunctions: &[Disjunction]) -> bool {
+    disjunctions.iter().fold(1, |n: usize, it| n.saturating_mul(it.marks.len())) > FEW
+}
 
 impl Evaluator {
     /// The choice between the results of several disjunctions of structs, each with one default, or with
@@ -18,10 +23,9 @@ impl Evaluator {
         id: VertexId,
         disjunctions: &[Disjunction],
     ) -> Option<Choice> {
-        if disjunctions.len() < 2 || !self.heap.get(id).picks.is_empty() {
+        if !multiply(disjunctions) || !self.heap.get(id).picks.is_empty() {
             return None;
         }
-        let mut results = 1_usize;
         let mut picks: Vec<(ExprId, u32)> = Vec::with_capacity(disjunctions.len());
         // What an alternative may be replaced by.
         let mut others: Vec<u32> = Vec::with_capacity(disjunctions.len());
@@ -41,12 +45,8 @@ impl Evaluator {
             let count = disjunction.marks.len();
             let mut marked = (0..count).filter(|it| disjunction.marks[*it]);
             let (Some(default), None) = (marked.next(), marked.next()) else { return None };
-            results = results.saturating_mul(count);
             picks.push((disjunction.expr, default as u32));
             others.push(count as u32);
-        }
-        if results <= FEW {
-            return None;
         }
         let mut choice = Choice::default();
         self.add_result(id, &picks, true, &mut choice)?;

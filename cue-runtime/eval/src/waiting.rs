@@ -10,10 +10,11 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use crate::bodies::May;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{Conjunct, FaultId, State, VertexId};
-use crate::program::{At, Code, DeclLabel, Declaration, ExprId, Label, LabelKind, Presence};
+use crate::program::{At, Label, Presence};
 use crate::unify::Work;
 
 /// Tasks of one vertex that have not run.
@@ -21,12 +22,21 @@ use crate::unify::Work;
 pub(crate) struct Tasks {
     /// Comprehensions that have not yielded.
     comprehensions: Vec<u32>,
-    /// Labels their bodies name, and how many do.
-    named: FxHashMap<Label, u32>,
-    /// Comprehensions that may bring any field.
-    general: u32,
+    /// Those whose bodies name a label, not counting what these nest.
+    named: FxHashMap<Label, SmallVec<[u32; 1]>>,
+    /// Those that may bring any field.
+    general: SmallVec<[u32; 1]>,
+    /// Those with others in their bodies: these are looked into when a label is asked for, since each
+    /// of a nest names what all within it do.
+    nested: SmallVec<[u32; 1]>,
     /// References, dynamic labels and the like are left: they may bring any field.
     open: bool,
+}
+
+fn leave(all: &mut SmallVec<[u32; 1]>, index: u32) {
+    if let Some(at) = all.iter().position(|it| *it == index) {
+        all.remove(at);
+    }
 }
 
 /// A vertex that was put off.
@@ -46,16 +56,6 @@ pub(crate) struct Copied {
     transparent: bool,
 }
 
-/// Whether a task may bring a field (S-33).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum May {
-    Not,
-    /// It may bring anything.
-    Any,
-    /// It names the field.
-    Named,
-}
-
 /// Tasks of one vertex whose dependencies are looked at.
 const MOST_RANKED: usize = 64;
 
@@ -65,26 +65,32 @@ const MOST_COPIES: usize = 64;
 impl Evaluator {
     /// A comprehension that has not yielded: its fields are pending.
     pub(crate) fn announce(&mut self, id: VertexId, index: u32) {
-        let (labels, general) = self.body_labels(index);
+        let body = self.body_of(index);
         let tasks = self.tasks.entry(id).or_default();
         tasks.comprehensions.push(index);
-        tasks.general += u32::from(general);
-        for label in labels {
-            *tasks.named.entry(label).or_default() += 1;
+        if body.general {
+            tasks.general.push(index);
+        }
+        if body.nested {
+            tasks.nested.push(index);
+        }
+        for label in body.labels {
+            tasks.named.entry(label).or_default().push(index);
         }
     }
 
     /// A comprehension that has yielded, or never will.
     pub(crate) fn withdraw(&mut self, id: VertexId, index: u32) {
-        let (labels, general) = self.body_labels(index);
+        let body = self.body_of(index);
         let Some(tasks) = self.tasks.get_mut(&id) else { return };
         let Some(at) = tasks.comprehensions.iter().position(|it| *it == index) else { return };
         tasks.comprehensions.remove(at);
-        tasks.general -= u32::from(general);
-        for label in labels {
-            if let Some(count) = tasks.named.get_mut(&label) {
-                *count -= 1;
-                if *count == 0 {
+        leave(&mut tasks.general, index);
+        leave(&mut tasks.nested, index);
+        for label in body.labels {
+            if let Some(by) = tasks.named.get_mut(&label) {
+                leave(by, index);
+                if by.is_empty() {
                     tasks.named.remove(&label);
                 }
             }
@@ -100,99 +106,6 @@ impl Evaluator {
             }
             None => {}
         }
-    }
-
-    /// Labels a comprehension's body names first, and whether it may bring others.
-    fn body_labels(&self, index: u32) -> (Vec<Label>, bool) {
-        let code = &self.program.comprehensions[index as usize];
-        let mut labels = Vec::new();
-        let mut general = false;
-        for body in std::iter::once(code.body).chain(code.otherwise) {
-            general |= self.labels_of(body, &mut labels);
-        }
-        labels.sort_unstable();
-        labels.dedup();
-        (labels, general)
-    }
-
-    fn labels_of(&self, body: ExprId, out: &mut Vec<Label>) -> bool {
-        let code = self.program.code(body);
-        if let Some(values) = self.selected(code) {
-            let mut general = false;
-            for value in values {
-                general |= self.labels_of(value, out);
-            }
-            return general;
-        }
-        let Code::Struct(literal) = code else { return may_have_fields(code) };
-        let mut general = false;
-        for declaration in &self.program.structs[*literal as usize].declarations {
-            match declaration {
-                Declaration::Field { label: DeclLabel::Fixed(label), .. } => out.push(*label),
-                Declaration::Field { .. } => general = true,
-                Declaration::Pattern { .. } | Declaration::Open => {}
-                Declaration::Embed(embed) => general |= self.labels_of(*embed, out),
-                Declaration::Comprehension(index) => {
-                    let code = &self.program.comprehensions[*index as usize];
-                    for body in std::iter::once(code.body).chain(code.otherwise) {
-                        general |= self.labels_of(body, out);
-                    }
-                }
-            }
-        }
-        general
-    }
-
-    /// The values of a field that is selected from a literal right there: `{t: …}.t`.
-    fn selected(&self, code: &Code) -> Option<SmallVec<[ExprId; 2]>> {
-        let Code::Select(operand, name) = code else { return None };
-        let Code::Struct(literal) = self.program.code(*operand) else { return None };
-        let mut values = SmallVec::new();
-        for declaration in &self.program.structs[*literal as usize].declarations {
-            match declaration {
-                Declaration::Field { label: DeclLabel::Fixed(label), value, .. } => {
-                    if label == name {
-                        values.push(*value);
-                    }
-                }
-                Declaration::Pattern { .. } | Declaration::Open => {}
-                _ => return None,
-            }
-        }
-        Some(values)
-    }
-
-    /// Whether an expression brings a field at a path; the path is read from its end.
-    fn brings(&self, body: ExprId, path: &[Label]) -> May {
-        let Some((last, rest)) = path.split_last() else { return May::Named };
-        let code = self.program.code(body);
-        if let Some(values) = self.selected(code) {
-            let all = values.into_iter().map(|it| self.brings(it, path));
-            return all.max().unwrap_or(May::Not);
-        }
-        let Code::Struct(literal) = code else {
-            return if may_have_fields(code) { May::Any } else { May::Not };
-        };
-        let mut may = May::Not;
-        for declaration in &self.program.structs[*literal as usize].declarations {
-            let this = match declaration {
-                Declaration::Field { label: DeclLabel::Fixed(label), value, .. } => {
-                    if label == last { self.brings(*value, rest) } else { May::Not }
-                }
-                Declaration::Field { .. } if self.is_dynamic(*last) => May::Any,
-                Declaration::Field { .. } | Declaration::Pattern { .. } | Declaration::Open => {
-                    May::Not
-                }
-                Declaration::Embed(embed) => self.brings(*embed, path),
-                Declaration::Comprehension(index) => {
-                    let code = &self.program.comprehensions[*index as usize];
-                    let bodies = std::iter::once(code.body).chain(code.otherwise);
-                    bodies.map(|it| self.brings(it, path)).max().unwrap_or(May::Not)
-                }
-            };
-            may = may.max(this);
-        }
-        may
     }
 
     /// Whether a field that is not there may still come, and for which vertex on the stack to wait.
@@ -248,10 +161,26 @@ impl Evaluator {
         let first = path.last()?;
         let tasks = self.tasks.get(&id)?;
         let on = self.running(id)?;
-        let wide = tasks.open || tasks.general > 0 && self.is_dynamic(*first);
-        let mut may = if wide { May::Any } else { May::Not };
-        if tasks.named.contains_key(first) {
-            for index in &tasks.comprehensions {
+        let dynamic = self.is_dynamic(*first);
+        let named = tasks.named.get(first).map_or(&[][..], |it| it);
+        let mut may = match tasks.open || dynamic && !tasks.general.is_empty() {
+            true => May::Any,
+            false => May::Not,
+        };
+        let mut said = !named.is_empty();
+        let mut within = SmallVec::<[u32; 1]>::new();
+        for index in &tasks.nested {
+            let (names, general) = self.names_within(*index, *first);
+            if general && dynamic {
+                may = May::Any;
+            }
+            if names || general {
+                within.push(*index);
+            }
+            said |= names;
+        }
+        if said {
+            for index in named.iter().chain(&within).chain(&tasks.general) {
                 let code = &self.program.comprehensions[*index as usize];
                 for body in std::iter::once(code.body).chain(code.otherwise) {
                     may = may.max(self.brings(body, path));
@@ -259,11 +188,6 @@ impl Evaluator {
             }
         }
         (may != May::Not).then_some((may, on))
-    }
-
-    /// Whether a computed label may be this one.
-    fn is_dynamic(&self, label: Label) -> bool {
-        self.labels.kind(label) == LabelKind::Regular
     }
 
     /// A vertex took the conjuncts of another one that may get more.
@@ -544,30 +468,4 @@ impl Evaluator {
         let mut faults = faults.chain(work.computed.iter().filter_map(|it| it.fault));
         faults.any(|it| self.waits(it) == Some(id))
     }
-}
-
-/// Whether a value that is no struct literal may turn out to have fields.
-fn may_have_fields(code: &Code) -> bool {
-    !matches!(
-        code,
-        Code::Null
-            | Code::Bool(_)
-            | Code::Number(_)
-            | Code::String(_)
-            | Code::Bytes(_)
-            | Code::Top
-            | Code::Bottom
-            | Code::Type(..)
-            | Code::List(_)
-            | Code::Interpolation(..)
-            | Code::Not(_)
-            | Code::Negative(_)
-            | Code::Positive(_)
-            | Code::Bound(..)
-            | Code::And(..)
-            | Code::Or(..)
-            | Code::Compare(..)
-            | Code::Arithmetic(..)
-            | Code::Slice(..)
-    )
 }

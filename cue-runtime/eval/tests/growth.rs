@@ -54,6 +54,27 @@ fn a_type_of_itself_goes_as_deep_as_its_data() {
 }
 
 #[test]
+fn what_holds_within_an_alternative_is_not_asked_again_around_it() {
+    let work = |depth: usize| {
+        let mut data = "1".to_owned();
+        for at in 0..depth {
+            data = format!("{{op: \"+\", l: {data}, r: {at}}}");
+        }
+        format!("#E: int | {{op: \"+\" | \"-\", l: #E, r: #E}} | {{neg: #E}}\nx: #E & {data}")
+    };
+    // Twice as deep may be little more than twice the work.
+    assert!(!value(&work(90), "x", 32_000).contains("budget"));
+    assert!(!value(&work(180), "x", 64_000).contains("budget"));
+}
+
+#[test]
+fn an_alternative_of_or_asks_for_one_element() {
+    let text = "#L: or([for at in [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] for and in [1, 2, 3, 4, 5, 6, 7, 8, \
+                9, 10] for then in [1, 2, 3] {\"t\\(at).\\(and).\\(then)\"}])\n_x: #L\nout: _x & \"t3.4.2\"";
+    assert_eq!(value(text, "out", 40_000), "\"t3.4.2\"");
+}
+
+#[test]
 fn calls_that_depend_on_nothing_near_are_made_once() {
     let calls = 30;
     let mut text = "#R:\n\t{tag!: \"end\", val: {}}".to_owned();
