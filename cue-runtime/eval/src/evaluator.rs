@@ -267,7 +267,6 @@ impl Evaluator {
         self.heap.fault(fault)
     }
 
-    #[inline]
     pub(crate) fn env_up(&self, env: EnvId, up: u32) -> EnvId {
         let mut env = env;
         for _ in 0..up {

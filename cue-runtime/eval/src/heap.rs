@@ -39,7 +39,7 @@ pub(crate) type Groups = SmallVec<[u32; 4]>;
 const FIRST_VERTICES: usize = 128;
 
 /// What a vertex counts for, with its conjuncts and the arc that leads to it.
-const VERTEX_BYTES: usize = 640;
+const VERTEX_BYTES: usize = 600;
 
 /// As many are put in order anew with each that comes.
 const FEW_GROUPS: usize = 8;
@@ -406,7 +406,7 @@ pub(crate) struct Env {
 /// The arrays.
 #[derive(Default)]
 pub(crate) struct Heap {
-    vertices: Vec<Vertex>,
+    vertices: Blocks,
     pub(crate) envs: Vec<Env>,
     pub(crate) faults: Vec<Fault>,
     pub(crate) groups: u32,
@@ -418,13 +418,47 @@ pub(crate) struct Heap {
     crossed: Vec<Crossed>,
 }
 
-impl Heap {
-    pub(crate) fn new() -> Self {
-        Self { vertices: Vec::with_capacity(FIRST_VERTICES), ..Self::default() }
+/// Vertices, in blocks that stay where they are: one array of all would be copied as it grows, and at
+/// its largest take thrice what is in it.
+#[derive(Default)]
+struct Blocks {
+    full: Vec<Vec<Vertex>>,
+    /// The last one, with room left.
+    last: Vec<Vertex>,
+}
+
+/// Vertices of a block: a power of two.
+const BLOCK: usize = 256;
+
+impl Blocks {
+    fn len(&self) -> usize {
+        self.full.len() * BLOCK + self.last.len()
     }
 
-    pub(crate) fn vertex(&mut self, parent: Option<VertexId>, label: Option<Label>) -> VertexId {
-        self.vertices.push(Vertex {
+    fn push(&mut self, vertex: Vertex) {
+        if self.last.len() == BLOCK {
+            let full = std::mem::replace(&mut self.last, Vec::with_capacity(BLOCK));
+            self.full.push(full);
+        }
+        self.last.push(vertex);
+    }
+
+    #[inline]
+    fn get(&self, at: usize) -> &Vertex {
+        let block = self.full.get(at / BLOCK).unwrap_or(&self.last);
+        &block[at % BLOCK]
+    }
+
+    #[inline]
+    fn get_mut(&mut self, at: usize) -> &mut Vertex {
+        let block = self.full.get_mut(at / BLOCK).unwrap_or(&mut self.last);
+        &mut block[at % BLOCK]
+    }
+}
+
+impl Vertex {
+    fn new(parent: Option<VertexId>, label: Option<Label>) -> Self {
+        Self {
             parent,
             label,
             conjuncts: SmallVec::new(),
@@ -456,19 +490,30 @@ impl Heap {
             sound: 0,
             fault: None,
             laps: 0,
-        });
+        }
+    }
+}
+
+impl Heap {
+    pub(crate) fn new() -> Self {
+        let vertices = Blocks { full: Vec::new(), last: Vec::with_capacity(FIRST_VERTICES) };
+        Self { vertices, ..Self::default() }
+    }
+
+    pub(crate) fn vertex(&mut self, parent: Option<VertexId>, label: Option<Label>) -> VertexId {
+        self.vertices.push(Vertex::new(parent, label));
         // There is one vertex at least now.
         VertexId(NonZeroU32::new(self.vertices.len() as u32).unwrap_or(NonZeroU32::MIN))
     }
 
     #[inline]
     pub(crate) fn get(&self, id: VertexId) -> &Vertex {
-        &self.vertices[id.0.get() as usize - 1]
+        self.vertices.get(id.0.get() as usize - 1)
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, id: VertexId) -> &mut Vertex {
-        &mut self.vertices[id.0.get() as usize - 1]
+        self.vertices.get_mut(id.0.get() as usize - 1)
     }
 
     /// Memory, roughly: a vertex counts with its conjuncts and fields.
@@ -484,8 +529,8 @@ impl Heap {
     }
 
     /// Every vertex.
-    pub(crate) fn vertices(&self) -> &[Vertex] {
-        &self.vertices
+    pub(crate) fn vertices(&self) -> impl Iterator<Item = &Vertex> {
+        self.vertices.full.iter().flatten().chain(&self.vertices.last)
     }
 
     pub(crate) fn env(&mut self, parent: Option<EnvId>, kind: EnvKind) -> EnvId {
@@ -537,7 +582,6 @@ impl Heap {
         self.groups
     }
 
-    #[inline]
     pub(crate) fn arc(&self, id: VertexId, label: Label) -> Option<&ArcEntry> {
         self.get(id).arcs.named(label)
     }
@@ -546,14 +590,10 @@ impl Heap {
     pub(crate) fn reset(&mut self, id: VertexId) {
         self.resets += 1;
         let vertex = self.get_mut(id);
-        let kept = std::mem::take(&mut vertex.conjuncts);
-        let (parent, label, frozen) = (vertex.parent, vertex.label, vertex.frozen);
-        let laps = vertex.laps + 1;
-        let fresh = self.vertex(parent, label);
-        let fresh = self.vertices.swap_remove(fresh.0.get() as usize - 1);
-        *self.get_mut(id) = fresh;
-        self.get_mut(id).conjuncts = kept;
-        self.get_mut(id).frozen = frozen;
-        self.get_mut(id).laps = laps;
+        let mut fresh = Vertex::new(vertex.parent, vertex.label);
+        fresh.conjuncts = std::mem::take(&mut vertex.conjuncts);
+        fresh.frozen = vertex.frozen;
+        fresh.laps = vertex.laps + 1;
+        *vertex = fresh;
     }
 }

@@ -86,7 +86,8 @@ impl Evaluator {
         if bytes {
             return Value::Datum(Datum::Bytes(out.into()));
         }
-        Value::Datum(Datum::String(readable(&out).into()))
+        let text = String::from_utf8(out).unwrap_or_else(|it| readable(it.as_bytes()));
+        Value::Datum(Datum::String(text.into()))
     }
 
     /// Each error of a list in other words around it; all its positions stay.

@@ -25,8 +25,10 @@ pub struct Labels {
     known: Arc<Names>,
     /// Their labels follow those known.
     own: Names,
-    /// Labels of the first elements of lists.
+    /// Labels of the first elements of lists, which no text finds, unless one was asked for before.
     elements: Vec<Label>,
+    /// An element further on was asked for by its text.
+    sparse: bool,
     /// Import paths of packages with hidden fields of their own; number `n` is at `n - 1`.
     packages: Vec<Arc<str>>,
     /// The package whose hidden fields are meant; 0 is the main one.
@@ -36,6 +38,15 @@ pub struct Labels {
 impl Labels {
     /// The label of a name; hidden ones are those of the package at hand (C-28).
     pub fn intern(&mut self, kind: LabelKind, name: &str) -> Label {
+        let canonical = kind == LabelKind::Index && (name == "0" || !name.starts_with(['0', '+']));
+        let index = canonical.then(|| name.parse().ok()).flatten();
+        match index {
+            Some(index) => self.index(index),
+            None => self.intern_text(kind, name),
+        }
+    }
+
+    fn intern_text(&mut self, kind: LabelKind, name: &str) -> Label {
         let package = match kind {
             LabelKind::Hidden | LabelKind::HiddenDefinition => self.package,
             LabelKind::Regular | LabelKind::Definition | LabelKind::Index => 0,
@@ -50,11 +61,15 @@ impl Labels {
                 return *label;
             }
         }
-        let label = Label((self.known.all.len() + self.own.all.len()) as u32);
         let text: Arc<str> = name.into();
-        self.own.all.push((kind, text.clone(), package));
+        let label = self.new_label((kind, text.clone(), package));
         self.own.by_text.entry(text).or_default().push(label);
         label
+    }
+
+    fn new_label(&mut self, name: Name) -> Label {
+        self.own.all.push(name);
+        Label((self.known.all.len() + self.own.all.len()) as u32 - 1)
     }
 
     /// What is there from now on is shared by copies.
@@ -95,9 +110,14 @@ impl Labels {
         if let Some(label) = self.elements.get(index) {
             return *label;
         }
-        let label = self.intern(LabelKind::Index, &index.to_string());
-        if index == self.elements.len() {
-            self.elements.push(label);
+        let (text, next) = (index.to_string(), index == self.elements.len());
+        let label = match next && !self.sparse {
+            true => self.new_label((LabelKind::Index, text.into(), 0)),
+            false => self.intern_text(LabelKind::Index, &text),
+        };
+        match next {
+            true => self.elements.push(label),
+            false => self.sparse = true,
         }
         label
     }
@@ -113,12 +133,10 @@ impl Labels {
     }
 
     /// Kind.
-    #[inline]
     pub fn kind(&self, label: Label) -> LabelKind {
         self.entry(label).0
     }
 
-    #[inline]
     fn entry(&self, label: Label) -> &Name {
         let at = label.0 as usize;
         match self.known.all.get(at) {
@@ -160,5 +178,7 @@ mod tests {
         let first = labels.index(0);
         assert_eq!([labels.index(0), labels.index(2)], [first, third]);
         assert_eq!((&**labels.name(third), labels.kind(third)), ("2", LabelKind::Index));
+        let second = labels.intern(LabelKind::Index, "1");
+        assert_eq!([labels.index(1), labels.intern(LabelKind::Index, "2")], [second, third]);
     }
 }

@@ -229,6 +229,11 @@ impl Evaluator {
         let program = self.program.clone();
         let code = &program.structs[literal as usize];
         let vertex = self.heap.get_mut(id);
+        if vertex.arcs.is_empty() {
+            let fields = code.declarations.iter();
+            let fields = fields.filter(|it| matches!(it, Declaration::Field { .. }));
+            vertex.arcs.reserve(fields.count());
+        }
         let again = match work.newest_inner.is_none_or(|it| it.0 < env.0) {
             true => {
                 work.newest_inner = Some(env);

@@ -23,13 +23,11 @@ struct Held {
 
 impl Arcs {
     /// Where the arc of a label is.
-    #[inline]
     pub(crate) fn place(&self, label: Label) -> Option<usize> {
         self.0.as_ref().and_then(|it| it.place(label))
     }
 
     /// The arc of a label.
-    #[inline]
     pub(crate) fn named(&self, label: Label) -> Option<&ArcEntry> {
         let all = self.0.as_ref()?;
         all.place(label).and_then(|at| all.entries.get(at))
@@ -56,7 +54,6 @@ impl Arcs {
 }
 
 impl Held {
-    #[inline]
     fn place(&self, label: Label) -> Option<usize> {
         if self.entries.len() > FEW {
             return self.places.get(&label).map(|at| *at as usize);
@@ -66,6 +63,10 @@ impl Held {
 
     fn push(&mut self, entry: ArcEntry) {
         let label = entry.label;
+        // Many have one only.
+        if self.entries.capacity() == 0 {
+            self.entries.reserve_exact(1);
+        }
         self.entries.push(entry);
         match self.entries.len() {
             few if few <= FEW => {}
@@ -77,7 +78,10 @@ impl Held {
     }
 
     fn reserve(&mut self, more: usize) {
-        self.entries.reserve(more);
+        match self.entries.is_empty() {
+            true => self.entries.reserve_exact(more),
+            false => self.entries.reserve(more),
+        }
         let all = self.entries.len() + more;
         if all > FEW {
             self.places.reserve(all);

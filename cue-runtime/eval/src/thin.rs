@@ -16,7 +16,8 @@ impl<T> Default for Thin<T> {
 
 impl<T> Thin<T> {
     fn all(&mut self) -> &mut Vec<T> {
-        self.0.get_or_insert_default()
+        // What is not empty mostly has one item.
+        self.0.get_or_insert_with(|| Box::new(Vec::with_capacity(1)))
     }
 
     pub(crate) fn push(&mut self, item: T) {

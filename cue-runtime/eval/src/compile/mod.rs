@@ -51,6 +51,8 @@ pub fn compile(
     let roots = compiler.package(sources);
     compiler.program.roots = roots;
     compiler.program.labels.share();
+    compiler.program.codes.shrink_to_fit();
+    compiler.program.structs.shrink_to_fit();
     if compiler.errors.is_empty() { Ok(compiler.program) } else { Err(told(compiler.errors)) }
 }
 

@@ -132,6 +132,7 @@ impl Compiler<'_> {
                 Decl::Attribute(it) => attributes.push((it.name.clone(), it.body.clone())),
             }
         }
+        literal.declarations.shrink_to_fit();
         let used = self.leave();
         if !self.program.lenient {
             for decl in decls {
