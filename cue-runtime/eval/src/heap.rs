@@ -18,7 +18,7 @@ pub struct VertexId(NonZeroU32);
 
 impl VertexId {
     /// Which of them it is.
-    #[inline]
+    #[cfg_attr(not(target_family = "wasm"), inline)]
     pub(crate) fn number(self) -> u32 {
         self.0.get()
     }
@@ -419,40 +419,39 @@ pub(crate) struct Heap {
 }
 
 /// Vertices, in blocks that stay where they are: one array of all would be copied as it grows, and at
-/// its largest take thrice what is in it.
+/// its largest take thrice what is in it. Inlined only where size does not matter.
 #[derive(Default)]
-struct Blocks {
-    full: Vec<Vec<Vertex>>,
-    /// The last one, with room left.
-    last: Vec<Vertex>,
-}
+struct Blocks(Vec<Vec<Vertex>>);
 
 /// Vertices of a block: a power of two.
 const BLOCK: usize = 256;
 
 impl Blocks {
     fn len(&self) -> usize {
-        self.full.len() * BLOCK + self.last.len()
+        self.0.last().map_or(0, |last| (self.0.len() - 1) * BLOCK + last.len())
     }
 
     fn push(&mut self, vertex: Vertex) {
-        if self.last.len() == BLOCK {
-            let full = std::mem::replace(&mut self.last, Vec::with_capacity(BLOCK));
-            self.full.push(full);
+        match self.0.last_mut() {
+            Some(last) if last.len() < BLOCK => last.push(vertex),
+            // A small evaluation has one that is not full.
+            last => {
+                let room = if last.is_some() { BLOCK } else { 1 };
+                let mut next = Vec::with_capacity(room);
+                next.push(vertex);
+                self.0.push(next);
+            }
         }
-        self.last.push(vertex);
     }
 
-    #[inline]
+    #[cfg_attr(not(target_family = "wasm"), inline)]
     fn get(&self, at: usize) -> &Vertex {
-        let block = self.full.get(at / BLOCK).unwrap_or(&self.last);
-        &block[at % BLOCK]
+        &self.0[at / BLOCK][at % BLOCK]
     }
 
-    #[inline]
+    #[cfg_attr(not(target_family = "wasm"), inline)]
     fn get_mut(&mut self, at: usize) -> &mut Vertex {
-        let block = self.full.get_mut(at / BLOCK).unwrap_or(&mut self.last);
-        &mut block[at % BLOCK]
+        &mut self.0[at / BLOCK][at % BLOCK]
     }
 }
 
@@ -506,12 +505,12 @@ impl Heap {
         VertexId(NonZeroU32::new(self.vertices.len() as u32).unwrap_or(NonZeroU32::MIN))
     }
 
-    #[inline]
+    #[cfg_attr(not(target_family = "wasm"), inline)]
     pub(crate) fn get(&self, id: VertexId) -> &Vertex {
         self.vertices.get(id.0.get() as usize - 1)
     }
 
-    #[inline]
+    #[cfg_attr(not(target_family = "wasm"), inline)]
     pub(crate) fn get_mut(&mut self, id: VertexId) -> &mut Vertex {
         self.vertices.get_mut(id.0.get() as usize - 1)
     }
@@ -530,7 +529,7 @@ impl Heap {
 
     /// Every vertex.
     pub(crate) fn vertices(&self) -> impl Iterator<Item = &Vertex> {
-        self.vertices.full.iter().flatten().chain(&self.vertices.last)
+        self.vertices.0.iter().flatten()
     }
 
     pub(crate) fn env(&mut self, parent: Option<EnvId>, kind: EnvKind) -> EnvId {

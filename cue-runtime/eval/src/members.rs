@@ -104,14 +104,14 @@ impl Held {
 impl Deref for Arcs {
     type Target = [ArcEntry];
 
-    #[inline]
+    #[cfg_attr(not(target_family = "wasm"), inline)]
     fn deref(&self) -> &[ArcEntry] {
         self.0.as_ref().map_or(&[], |it| &it.entries)
     }
 }
 
 impl DerefMut for Arcs {
-    #[inline]
+    #[cfg_attr(not(target_family = "wasm"), inline)]
     fn deref_mut(&mut self) -> &mut [ArcEntry] {
         self.0.as_mut().map_or(&mut [], |it| &mut it.entries)
     }

@@ -432,12 +432,12 @@ impl Program {
         }
     }
 
-    #[inline]
+    #[cfg_attr(not(target_family = "wasm"), inline)]
     pub(crate) fn code(&self, id: ExprId) -> &Code {
         &self.codes[id.0 as usize].0
     }
 
-    #[inline]
+    #[cfg_attr(not(target_family = "wasm"), inline)]
     pub(crate) fn at(&self, id: ExprId) -> At {
         self.codes[id.0 as usize].1
     }

@@ -39,14 +39,14 @@ impl<T> Thin<T> {
 impl<T> Deref for Thin<T> {
     type Target = [T];
 
-    #[inline]
+    #[cfg_attr(not(target_family = "wasm"), inline)]
     fn deref(&self) -> &[T] {
         self.0.as_ref().map_or(&[], |it| it)
     }
 }
 
 impl<T> DerefMut for Thin<T> {
-    #[inline]
+    #[cfg_attr(not(target_family = "wasm"), inline)]
     fn deref_mut(&mut self) -> &mut [T] {
         self.0.as_mut().map_or(&mut [], |it| it)
     }

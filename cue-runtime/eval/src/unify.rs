@@ -142,7 +142,7 @@ impl Work {
 
 impl Evaluator {
     /// The vertex whose value `id` shares, itself if none.
-    #[inline]
+    #[cfg_attr(not(target_family = "wasm"), inline)]
     pub(crate) fn follow(&self, mut id: VertexId) -> VertexId {
         while let Some(next) = self.heap.get(id).forward {
             id = next;
