@@ -4,9 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{
-    Choice, Conjunct, Cycle, Disjunction, EnvId, FaultId, Source, State, VertexId,
-};
+use crate::heap::{Choice, Conjunct, Cycle, Disjunction, EnvId, FaultId, Source, State, VertexId};
 use crate::program::{At, Code, ExprId, LabelKind, Presence};
 use crate::unify::Work;
 

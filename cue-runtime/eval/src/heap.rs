@@ -434,9 +434,8 @@ impl Blocks {
     fn push(&mut self, vertex: Vertex) {
         match self.0.last_mut() {
             Some(last) if last.len() < BLOCK => last.push(vertex),
-            // A small evaluation has one that is not full.
             last => {
-                let room = if last.is_some() { BLOCK } else { 1 };
+                let room = if last.is_some() { BLOCK } else { FIRST_VERTICES };
                 let mut next = Vec::with_capacity(room);
                 next.push(vertex);
                 self.0.push(next);
@@ -494,11 +493,6 @@ impl Vertex {
 }
 
 impl Heap {
-    pub(crate) fn new() -> Self {
-        let vertices = Blocks { full: Vec::new(), last: Vec::with_capacity(FIRST_VERTICES) };
-        Self { vertices, ..Self::default() }
-    }
-
     pub(crate) fn vertex(&mut self, parent: Option<VertexId>, label: Option<Label>) -> VertexId {
         self.vertices.push(Vertex::new(parent, label));
         // There is one vertex at least now.
