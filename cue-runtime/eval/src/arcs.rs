@@ -7,7 +7,7 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{
     ArcEntry, Conjunct, Contribution, Cycle, EnvId, EnvKind, Groups, Lineage, Pattern, Source,
-    State, VertexId, join,
+    State, VertexId, copied, join,
 };
 use crate::program::{At, Callee, Code, ExprId, Label, LabelKind, Plain, Presence};
 
@@ -187,7 +187,7 @@ impl Evaluator {
             label,
             vertex: child,
             presence,
-            groups: groups.clone(),
+            groups: copied(&groups),
             notes: all,
             at,
             by: SmallVec::new(),

@@ -44,6 +44,11 @@ const VERTEX_BYTES: usize = 600;
 /// As many are put in order anew with each that comes.
 const FEW_GROUPS: usize = 8;
 
+/// The same once more: as a slice they are copied several times faster than by their own clone.
+pub(crate) fn copied(groups: &Groups) -> Groups {
+    Groups::from_slice(groups)
+}
+
 /// Those of `more` too, sorted; whether any was new.
 pub(crate) fn join(groups: &mut Groups, more: &Groups) -> bool {
     let before = groups.len();
@@ -172,11 +177,11 @@ impl Conjunct {
 }
 
 impl Clone for Conjunct {
-    // By hand, because copying groups as a slice is several times faster than their own clone.
+    // By hand, for the groups.
     fn clone(&self) -> Self {
         Self {
             source: self.source.clone(),
-            groups: Groups::from_slice(&self.groups),
+            groups: copied(&self.groups),
             close_as: self.close_as,
             by_reference: self.by_reference,
             outer: self.outer,

@@ -5,7 +5,7 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{
     By, Conjunct, Contribution, Cycle, EnvId, EnvKind, FaultId, Groups, Lineage, Pattern, Placed,
-    Rest, Source, VertexId,
+    Rest, Source, VertexId, copied,
 };
 use crate::program::{
     At, Code, DeclLabel, Declaration, ExprId, Label, LabelKind, ListElement, Presence,
@@ -146,7 +146,7 @@ impl Evaluator {
                     *vertex,
                     Conjunct {
                         source: Source::Expr(value, env),
-                        groups: groups.clone(),
+                        groups: copied(&groups),
                         close_as: None,
                         by_reference: true,
                         outer,
@@ -287,7 +287,7 @@ impl Evaluator {
         };
         // Definitions and hidden fields may stand beside an embedded scalar.
         let fields = code.declarations.iter().any(|it| self.is_member_field(it));
-        let mut groups = conjunct.groups.clone();
+        let mut groups = copied(&conjunct.groups);
         let mut close_as = conjunct.close_as;
         // Inside of an embedded conjunction a literal opens what it embeds for itself only.
         let joins = conjunct.beside != 0 && close_as.is_some_and(|it| !self.opened.contains(&it));
@@ -349,7 +349,7 @@ impl Evaluator {
             match declaration {
                 Declaration::Field { label, presence, value, notes, at } => match label {
                     DeclLabel::Fixed(label) => {
-                        let groups = groups.clone();
+                        let groups = copied(&groups);
                         // What comes again is ordered by the first time.
                         let by = again.is_none().then_some(Contribution { placed, at: *at, outer });
                         let (label, presence) = (*label, *presence);
@@ -364,7 +364,7 @@ impl Evaluator {
                         value: *value,
                         notes: *notes,
                         at: *at,
-                        groups: groups.clone(),
+                        groups: copied(&groups),
                         placed,
                         outer,
                         from,
@@ -377,7 +377,7 @@ impl Evaluator {
                         value: *value,
                         env: inner,
                         alias: *alias,
-                        groups: groups.clone(),
+                        groups: copied(&groups),
                         from,
                     };
                     self.add_pattern(id, pattern);
@@ -386,7 +386,7 @@ impl Evaluator {
                     let via = self.heap.cross(from.via, self.program.at(*embed));
                     // What is beside it counts for the others, not for what it joins.
                     let own = self.besides.get(&(*embed, home)).copied();
-                    let mut groups = groups.clone();
+                    let mut groups = copied(&groups);
                     groups.retain(|it| Some(*it) != own);
                     let conjunct = Conjunct {
                         source: Source::Expr(*embed, inner),
@@ -411,7 +411,7 @@ impl Evaluator {
                 Declaration::Comprehension(index) => {
                     let own = self.embeds(declaration);
                     let own = own.and_then(|it| self.besides.get(&(it, home)).copied());
-                    let mut groups = groups.clone();
+                    let mut groups = copied(&groups);
                     groups.retain(|it| Some(*it) != own);
                     let beside = own.unwrap_or(from.beside);
                     let at = program.comprehensions[*index as usize].at;

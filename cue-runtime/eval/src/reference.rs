@@ -4,7 +4,7 @@
 use crate::builtin::Datum;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{Closing, Conjunct, Cycle, Groups, Source, State, VertexId, Way};
+use crate::heap::{Closing, Conjunct, Cycle, Groups, Source, State, VertexId, Way, copied};
 use crate::program::{At, Code, Declaration, ExprId};
 use crate::thin::Thin;
 use crate::unify::{Parked, Work};
@@ -35,7 +35,7 @@ impl Evaluator {
         if target == id || !new && work.seen_vertices.of((target, opened)).any(known) {
             return;
         }
-        work.seen_vertices.push((target, opened), conjunct.groups.clone());
+        work.seen_vertices.push((target, opened), copied(&conjunct.groups));
         // What a parent's comprehensions add belongs to the target too.
         if let Some(parent) = self.heap.get(target).parent {
             if self.heap.get(parent).state == State::New {
@@ -275,7 +275,7 @@ impl Evaluator {
         }
         self.leave_marks(target, &mut inner.groups);
         let closed = inner.groups.iter().any(|it| self.closing.contains(it));
-        let mut groups = conjunct.groups.clone();
+        let mut groups = copied(&conjunct.groups);
         match conjunct.close_as {
             Some(group) if self.opened.contains(&group) => {
                 self.heap.get_mut(id).was_closed |= closed;
@@ -384,6 +384,9 @@ impl Evaluator {
 
     /// Groups that hold for children as well: those of definitions, not of `close`.
     pub(crate) fn deep_groups(&self, groups: &Groups) -> Groups {
+        if self.shallow.is_empty() {
+            return copied(groups);
+        }
         groups.iter().copied().filter(|it| !self.shallow.contains(it)).collect()
     }
 }

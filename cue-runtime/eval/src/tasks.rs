@@ -4,7 +4,7 @@
 use crate::builtin::Datum;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{Conjunct, Contribution, EnvId, FaultId, Source, VertexId};
+use crate::heap::{Conjunct, Contribution, EnvId, FaultId, Source, VertexId, copied};
 use crate::program::{ExprId, Label, LabelKind, Presence};
 use crate::unify::{Computed, Pending, Work};
 
@@ -124,7 +124,7 @@ impl Evaluator {
                 for (body, env) in yields.into_iter().rev() {
                     work.conjuncts.push(Conjunct {
                         source: Source::Expr(body, env),
-                        groups: pending.groups.clone(),
+                        groups: copied(&pending.groups),
                         close_as: pending.close_as,
                         by_reference: false,
                         outer: pending.outer,

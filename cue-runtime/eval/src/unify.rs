@@ -8,7 +8,7 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{
     By, Conjunct, Cycle, Disjunction, EnvId, EnvKind, FaultId, Groups, Lineage, Source, State,
-    Test, VertexId,
+    Test, VertexId, copied,
 };
 use crate::met::Met;
 use crate::program::{At, Callee, Code, ExprId, Label, Plain, Presence, Program};
@@ -154,10 +154,14 @@ impl Evaluator {
     pub(crate) fn unify(&mut self, id: VertexId) -> VertexId {
         let id = self.follow(id);
         match self.heap.get(id).state {
-            State::Running | State::Done => return id,
-            State::Suspended if !self.may_resume(id) => return id,
-            State::New | State::Suspended => {}
+            State::Running | State::Done => id,
+            State::Suspended if !self.may_resume(id) => id,
+            State::New | State::Suspended => self.evaluate(id),
         }
+    }
+
+    /// The same for one that waits to be evaluated.
+    fn evaluate(&mut self, id: VertexId) -> VertexId {
         if let Err(fault) = self.tick() {
             let vertex = self.heap.get_mut(id);
             vertex.state = State::Done;
@@ -414,7 +418,7 @@ impl Evaluator {
                 if met && !self.program.code(expr).has_fields() {
                     return;
                 }
-                work.seen.push((expr, env), conjunct.groups.clone());
+                work.seen.push((expr, env), copied(&conjunct.groups));
                 self.take_expr(id, expr, env, conjunct, work);
             }
         }
@@ -521,7 +525,7 @@ impl Evaluator {
                     Ok(argument) => argument,
                     Err(fault) => return self.raise_id(id, fault),
                 };
-                let mut groups = conjunct.groups.clone();
+                let mut groups = copied(&conjunct.groups);
                 let group = match conjunct.close_as {
                     Some(group) if self.opened.contains(&group) => group,
                     outer => {
