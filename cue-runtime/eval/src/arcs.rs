@@ -187,7 +187,7 @@ impl Evaluator {
             label,
             vertex: child,
             presence,
-            groups: copied(&groups),
+            groups: copied(groups),
             notes: all,
             at,
             by: SmallVec::new(),

@@ -69,6 +69,10 @@ pub(crate) struct Evaluator {
     pub(crate) tasks: FxHashMap<VertexId, Tasks>,
     pub(crate) suspended: FxHashMap<VertexId, Suspended>,
     /// Done with, for the vertices that follow.
+    #[allow(
+        clippy::vec_box,
+        reason = "they go to vertices that wait and come back, without a copy"
+    )]
     pub(crate) spare: Vec<Box<Work>>,
     /// What is embedded, and the marks of what stands beside it (C-12).
     pub(crate) besides: FxHashMap<(ExprId, EnvId), u32>,

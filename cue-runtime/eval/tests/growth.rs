@@ -175,7 +175,7 @@ fn defaults_and_what_tags_decide_do_not_multiply() {
     for some in [2, 1] {
         let tags: Vec<String> =
             (0..count).step_by(some).map(|at| format!("t{at}: \"b\"")).collect();
-        let tag = |at: usize| if at % some == 0 { "b" } else { "a" };
+        let tag = |at: usize| if at.is_multiple_of(some) { "b" } else { "a" };
         let mut want: Vec<String> =
             (0..count).map(|at| format!("\"t{at}\":\"{}\"", tag(at))).collect();
         want.sort();
