@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{Choice, Conjunct, Cycle, Disjunction, EnvId, FaultId, Source, State, VertexId};
+use crate::heap::{Choice, Conjunct, Disjunction, EnvId, FaultId, Source, State, VertexId};
 use crate::program::{At, Code, ExprId, LabelKind, Presence};
 use crate::unify::Work;
 
@@ -142,11 +142,7 @@ impl Evaluator {
         let Code::Disjoin(all) = self.program.code(expr) else { return None };
         let (alternative, _) = *all.get(pick)?;
         let lone = expr == choice && all.iter().all(|it| self.program.code(it.0).is_tag());
-        lone.then(|| Conjunct {
-            source: Source::Expr(alternative, env),
-            cycle: conjunct.cycle.max(Cycle::Optional),
-            ..conjunct.clone()
-        })
+        lone.then(|| conjunct.clone().alternative(alternative, env))
     }
 
     /// `or(list)`: a disjunction of its elements.

@@ -158,6 +158,12 @@ impl Conjunct {
         }
     }
 
+    /// The demand that one of the alternatives it is a choice of makes in its place (S-62).
+    pub(crate) fn alternative(self, alternative: ExprId, env: EnvId) -> Self {
+        let cycle = self.cycle.max(Cycle::Optional);
+        Self { source: Source::Expr(alternative, env), cycle, ..self }
+    }
+
     /// A plain demand: part of nothing that closes, through no reference.
     pub(crate) fn new(source: Source) -> Self {
         Self {

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::builtin::Datum;
 use crate::evaluator::Evaluator;
-use crate::heap::{Conjunct, Cycle, Disjunction, EnvKind, Source, State, VertexId};
+use crate::heap::{Conjunct, Disjunction, EnvKind, Source, State, VertexId};
 use crate::program::{Code, DeclLabel, Declaration, ExprId, Label, Presence};
 use crate::unify::Work;
 use crate::untried::multiply;
@@ -47,9 +47,7 @@ impl Evaluator {
             vertex.picks.push((disjunction.expr, pick));
             for conjunct in disjunction.sources.into_iter().rev() {
                 let Source::Expr(_, env) = conjunct.source else { continue };
-                let cycle = conjunct.cycle.max(Cycle::Optional);
-                let source = Source::Expr(alternative, env);
-                work.conjuncts.push(Conjunct { source, cycle, ..conjunct });
+                work.conjuncts.push(conjunct.alternative(alternative, env));
             }
         }
         true

@@ -484,11 +484,7 @@ impl Evaluator {
             Code::Disjoin(alternatives) => {
                 if let Some(pick) = self.pick(id, expr) {
                     let (alternative, _) = alternatives[pick.min(alternatives.len() - 1)];
-                    work.conjuncts.push(Conjunct {
-                        source: Source::Expr(alternative, env),
-                        cycle: conjunct.cycle.max(Cycle::Optional),
-                        ..conjunct
-                    });
+                    work.conjuncts.push(conjunct.alternative(alternative, env));
                     return;
                 }
                 let marks: Vec<bool> = alternatives.iter().map(|it| it.1).collect();

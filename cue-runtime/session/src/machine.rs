@@ -241,9 +241,9 @@ impl Machine {
         };
         let it = self.evaluation()?;
         let Some(id) = find(it, path)? else {
-            return Ok(match form {
-                PatchForm::Kept => Answer::Yes(false),
-                PatchForm::Json | PatchForm::Cue => Answer::Text(None),
+            return Ok(match name {
+                Some(_) => Answer::Yes(false),
+                None => Answer::Text(None),
             });
         };
         let docs = match parent(path) {
@@ -275,6 +275,18 @@ impl Machine {
             PatchMode::JsonMergePatch => Mode::JsonMergePatch,
         };
         let result = cue_patch::patch(base, patch, mode).map_err(failed)?;
+        if let Some(name) = name {
+            let datum = match crate::tree::datum(&result) {
+                Some(datum) => datum,
+                None => {
+                    let text = data(&result)?;
+                    evaluation::parse_json(&text)
+                        .map_err(|it| vec![plain("cue/json", &it, path)])?
+                }
+            };
+            self.kept.insert(name.clone(), datum);
+            return Ok(Answer::Yes(true));
+        }
         if form == PatchForm::Cue {
             let mut result = result;
             if !result.is_ground() {
@@ -285,18 +297,6 @@ impl Machine {
                 }
             }
             return Ok(Answer::Text(Some(result.to_cue_fields())));
-        }
-        if form == PatchForm::Kept {
-            let datum = match crate::tree::datum(&result) {
-                Some(datum) => datum,
-                None => {
-                    let text = data(&result)?;
-                    evaluation::parse_json(&text)
-                        .map_err(|it| vec![plain("cue/json", &it, path)])?
-                }
-            };
-            self.kept.insert(name.cloned().unwrap_or_default(), datum);
-            return Ok(Answer::Yes(true));
         }
         data(&result).map(|text| Answer::Text(Some(text)))
     }

@@ -118,7 +118,7 @@ pub enum Base {
     Json(String),
     /// A CUE expression.
     Cue(String),
-    /// What was kept under a name; the result takes its place.
+    /// What was kept under a name; the result takes its place, and the answer is only that there is one.
     Kept(String),
 }
 
@@ -142,8 +142,6 @@ pub enum PatchForm {
     Json,
     /// CUE text of its fields, with types and comments.
     Cue,
-    /// Nothing but that there is one: it is kept under the name of its base.
-    Kept,
 }
 
 /// Whether a value must be free of types.

@@ -266,7 +266,7 @@ impl Session {
             path: path.into(),
             base: Base::Kept(name.into()),
             mode: PatchMode::Marked,
-            form: PatchForm::Kept,
+            form: PatchForm::Json,
         };
         expect_answer!(self.instance.call(&call)?, Yes)
     }
