@@ -114,7 +114,7 @@ fn wrong_element(item: &Datum, index: usize, at: usize, wanted: &str) -> CallErr
 pub(super) fn integer(args: &[Datum], at: usize) -> Read<BigInt> {
     let number = number(args, at)?;
     number.to_bigint().ok_or_else(|| {
-        let text = number.cue_text();
+        let text = number.to_string();
         CallError::permanent(format!("cannot use {text} (type float) as int in argument {at}"))
     })
 }
@@ -167,7 +167,7 @@ pub(super) fn float(args: &[Datum], at: usize) -> Read<f64> {
     let number = number(args, at)?;
     let value = number.to_f64();
     if value.is_infinite() && number.is_finite() {
-        let (text, kind) = (number.cue_text().replace('e', "E"), args[at].kind_name());
+        let (text, kind) = (number.to_string(), args[at].kind_name());
         return Err(CallError::permanent(format!(
             "cannot use {text} (type {kind}) as float64 in argument {at}: value was rounded up"
         )));

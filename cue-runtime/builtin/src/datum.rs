@@ -1,5 +1,6 @@
 //! What goes into builtin functions and comes out: data without types, references or conjuncts.
 
+use std::fmt::Write as _;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -170,6 +171,14 @@ impl Datum {
         }
     }
 
+    /// The text of a scalar in a program.
+    pub fn literal(&self) -> String {
+        match self {
+            Datum::Number(number) => number.cue_text(),
+            other => other.cue_text(),
+        }
+    }
+
     /// The value as CUE on one line, as messages have it.
     pub fn cue_text(&self) -> String {
         let mut out = String::new();
@@ -190,7 +199,9 @@ impl Datum {
             match datum {
                 Datum::Null => out.push_str("null"),
                 Datum::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-                Datum::Number(number) => out.push_str(&number.cue_text()),
+                Datum::Number(number) => {
+                    let _ = write!(out, "{number}");
+                }
                 Datum::String(text) => out.push_str(&crate::quoting::cue_string(text)),
                 Datum::Bytes(bytes) => out.push_str(&crate::quoting::cue_bytes(bytes)),
                 Datum::Function(name) => out.push_str(&name.value_text()),

@@ -9,6 +9,7 @@ use crate::evaluator::Evaluator;
 use crate::heap::{Test, VertexId};
 use crate::number::Number;
 use crate::operators::range;
+use crate::program::At;
 
 /// The greatest values of floats.
 const FLOAT32: &str = "3.40282346638528859811704183484516925440e+38";
@@ -34,7 +35,7 @@ impl Evaluator {
         for (place, (test, _)) in vertex.tests.iter().enumerate() {
             match test {
                 Test::Bound(compare, Datum::Number(limit)) if compare::is_order(*compare) => {
-                    let upper = matches!(compare, Compare::Less | Compare::LessEqual);
+                    let upper = is_upper(*compare);
                     let side = if upper { &mut high } else { &mut low };
                     tighten(side, (*compare, limit.clone()));
                     sides[usize::from(upper)].get_or_insert(place);
@@ -42,16 +43,13 @@ impl Evaluator {
                 // What another bound leaves out need not be left out again.
                 Test::Bound(Compare::NotEqual, limit) if self.is_out(id, limit) => {}
                 Test::Bound(compare, limit) => {
-                    let text = format!("{}{}", compare::symbol(*compare), limit.cue_text());
+                    let text = format!("{}{}", compare::symbol(*compare), limit.literal());
                     if !rest.iter().any(|it| it.1 == text) {
                         rest.push((place, text));
                     }
                 }
                 Test::Range(name @ ("float32" | "float64")) if whole => {
-                    let limit = if *name == "float32" { FLOAT32 } else { FLOAT64 };
-                    let both =
-                        (Number::parse_signed(&format!("-{limit}")), Number::parse_signed(limit));
-                    let (Ok(least), Ok(most)) = both else { return self.as_written(id) };
+                    let Some((least, most)) = float_range(name) else { return self.as_written(id) };
                     tighten(&mut low, (Compare::GreaterEqual, least));
                     tighten(&mut high, (Compare::LessEqual, most));
                     sides[0].get_or_insert(place);
@@ -86,7 +84,7 @@ impl Evaluator {
             return self.as_written(id);
         }
         let text = |(compare, limit): &Limit| {
-            format!("{}{}", compare::symbol(*compare), Datum::Number(limit.clone()).cue_text())
+            format!("{}{}", compare::symbol(*compare), Datum::Number(limit.clone()).literal())
         };
         let mut parts: Vec<String> = Vec::new();
         if let (Some(from), Some(to)) = (&low, &high) {
@@ -126,7 +124,7 @@ impl Evaluator {
         for (test, _) in &self.heap.get(id).tests {
             match test {
                 Test::Bound(compare, limit) => {
-                    let text = format!("{}{}", compare::symbol(*compare), limit.cue_text());
+                    let text = format!("{}{}", compare::symbol(*compare), limit.literal());
                     if !parts.contains(&text) {
                         parts.push(text);
                     }
@@ -149,7 +147,7 @@ impl Evaluator {
         for (test, _) in &tests {
             match test {
                 Test::Bound(compare, Datum::Number(limit)) if compare::is_order(*compare) => {
-                    let upper = matches!(compare, Compare::Less | Compare::LessEqual);
+                    let upper = is_upper(*compare);
                     tighten(if upper { &mut high } else { &mut low }, (*compare, limit.clone()));
                     ordered = true;
                 }
@@ -205,6 +203,33 @@ impl Evaluator {
         if parts.is_empty() { "_".into() } else { parts.join(" & ") }
     }
 
+    /// Where the test is written that a value is no more than, once it is simplified. Ranges are two
+    /// bounds and a type, and those have no source.
+    pub(crate) fn only_test(&self, id: VertexId) -> At {
+        let mut limits: [Option<Limit>; 2] = [None, None];
+        let mut places: [Option<At>; 2] = [None, None];
+        let mut rest: Vec<At> = Vec::new();
+        for (test, at) in &*self.heap.get(id).tests {
+            match test {
+                Test::Range(_) => return At::default(),
+                Test::Bound(Compare::NotEqual, limit) if self.is_out(id, limit) => {}
+                Test::Bound(compare, Datum::Number(limit)) if compare::is_order(*compare) => {
+                    let side = usize::from(is_upper(*compare));
+                    if tighten(&mut limits[side], (*compare, limit.clone())) {
+                        places[side] = Some(*at);
+                    }
+                }
+                _ if rest.contains(at) => {}
+                _ => rest.push(*at),
+            }
+        }
+        rest.extend(places.into_iter().flatten());
+        match rest.as_slice() {
+            [at] if self.kinds_told(id).is_none() => *at,
+            _ => At::default(),
+        }
+    }
+
     /// The kinds of a value, unless its tests say as much: a bound of which kind its value is, but
     /// not that it is whole.
     pub(crate) fn kinds_told(&self, id: VertexId) -> Option<String> {
@@ -226,6 +251,16 @@ impl Evaluator {
         (!said).then(|| vertex.kinds.to_string())
     }
 
+    /// Whether a pattern leaves a value out: that it is another one need not be asked then.
+    pub(crate) fn is_unlike(&self, id: VertexId, value: &Datum) -> bool {
+        self.heap.get(id).tests.iter().any(|(test, _)| match test {
+            Test::Bound(operator @ (Compare::Match | Compare::NotMatch), limit) => {
+                compare::holds(*operator, value, limit).is_some_and(|it| !it)
+            }
+            _ => false,
+        })
+    }
+
     /// Whether another bound than `!=` leaves a value out.
     fn is_out(&self, id: VertexId, value: &Datum) -> bool {
         self.heap.get(id).tests.iter().any(|(test, _)| match test {
@@ -236,6 +271,17 @@ impl Evaluator {
             Test::Range(_) | Test::Call(..) | Test::Match(..) => false,
         })
     }
+}
+
+/// Least and greatest number of a type of floats.
+pub(crate) fn float_range(name: &str) -> Option<(Number, Number)> {
+    let limit = match name {
+        "float32" => FLOAT32,
+        "float64" => FLOAT64,
+        _ => return None,
+    };
+    let least = Number::parse_signed(&format!("-{limit}")).ok()?;
+    Some((least, Number::parse_signed(limit).ok()?))
 }
 
 /// The range that two bounds are exactly.
@@ -250,19 +296,22 @@ fn exact(from: &Limit, to: &Limit) -> Option<&'static str> {
     NAMED.iter().find(same).copied()
 }
 
-/// Keeps the tighter of two bounds.
-fn tighten(side: &mut Option<Limit>, limit: Limit) {
-    let Some(held) = side else {
-        *side = Some(limit);
-        return;
-    };
-    let upper = matches!(limit.0, Compare::Less | Compare::LessEqual);
-    let order = limit.1.compare(&held.1);
-    let strict = matches!(limit.0, Compare::Less | Compare::Greater);
-    let tighter = if upper { order.is_lt() } else { order.is_gt() };
-    if tighter || order.is_eq() && strict {
-        *held = limit;
+fn is_upper(operator: Compare) -> bool {
+    matches!(operator, Compare::Less | Compare::LessEqual)
+}
+
+/// Keeps the tighter of two bounds; whether that is the new one.
+fn tighten(side: &mut Option<Limit>, limit: Limit) -> bool {
+    if let Some(held) = side {
+        let order = limit.1.compare(&held.1);
+        let strict = matches!(limit.0, Compare::Less | Compare::Greater);
+        let tighter = if is_upper(limit.0) { order.is_lt() } else { order.is_gt() };
+        if !(tighter || order.is_eq() && strict) {
+            return false;
+        }
     }
+    *side = Some(limit);
+    true
 }
 
 /// Kinds a bound allows.

@@ -25,61 +25,104 @@ fn whole(limit: &Number, above: bool) -> Number {
     if limit.is_int() || !within { limit.clone() } else { next_whole(limit, above) }
 }
 
+/// How the errors of validators end that come upon themselves.
+const STRUCTURAL: &str = "structural cycle";
+
+/// A bound on one side, and which of the tests it is.
+type Limit = Option<(Compare, Number, usize)>;
+
 impl Evaluator {
+    /// Bounds and validators of a value: the tightest bounds first, then all others, each of which
+    /// is told if it fails; functions are not asked about what failed before (cue-errors 1.2).
     pub(crate) fn check_scalar(&mut self, id: VertexId) {
         let vertex = self.heap.get(id);
-        if vertex.fault.is_some() {
-            return;
+        let before = vertex.fault;
+        if let Some(fault) = before {
+            let kind = self.heap.faults[fault.0 as usize].kind;
+            if kind != Kind::Permanent || vertex.scalar.is_none() || vertex.kinds == Kinds::BOTTOM {
+                return;
+            }
         }
         let concrete = vertex.scalar.is_some() || vertex.is_list || vertex.is_struct;
         let chosen = vertex.choice.is_some();
         if !concrete {
             self.check_bounds(id);
         }
-        if !concrete || chosen {
+        if !concrete || chosen || self.heap.get(id).tests.is_empty() {
             return;
         }
-        for (test, at) in self.heap.get(id).tests.clone() {
-            if let Err(fault) = self.passes(id, &test, at) {
+        let [low, high] = self.tightest(id);
+        let tight = |it: &Limit, place: usize| it.as_ref().is_some_and(|it| it.2 == place);
+        let tests = self.heap.get(id).tests.clone();
+        let ranged = |it: &Test| match it {
+            Test::Bound(compare, _) => compare::is_order(*compare),
+            Test::Range(_) => true,
+            Test::Call(..) | Test::Match(..) => false,
+        };
+        let mut failed = before.is_some();
+        let mut found = Vec::new();
+        for first in [true, false] {
+            for (place, (test, at)) in tests.iter().enumerate() {
+                let skipped = ranged(test) != first
+                    || match test {
+                        Test::Bound(compare, Datum::Number(_)) if compare::is_order(*compare) => {
+                            !tight(&low, place) && !tight(&high, place)
+                        }
+                        Test::Bound(Compare::NotEqual, limit) => self.is_unlike(id, limit),
+                        Test::Bound(..) | Test::Range(_) => false,
+                        Test::Call(..) | Test::Match(..) => failed,
+                    };
+                let Err(fault) = (if skipped { Ok(()) } else { self.passes(id, test, *at) }) else {
+                    continue;
+                };
                 // What no value can meet is told instead.
-                if matches!(test, Test::Bound(..)) {
+                if matches!(test, Test::Bound(..)) && !failed && found.is_empty() {
                     self.check_bounds(id);
                     if self.heap.get(id).fault.is_some() {
                         return;
                     }
                 }
-                self.raise_id(id, fault);
-                return;
+                found.push(fault);
+                // What goes round without end does so with the others, too.
+                if self.heap.faults[fault.0 as usize].message.ends_with(STRUCTURAL) {
+                    break;
+                }
             }
+            failed |= !found.is_empty();
         }
+        found.into_iter().for_each(|it| self.raise_id(id, it));
     }
 
-    /// Bounds that no number can meet (cue-errors 1.2).
-    fn check_bounds(&mut self, id: VertexId) {
-        let vertex = self.heap.get(id);
-        // With which of the tests it is.
-        let mut low: Option<(Compare, Number, usize)> = None;
-        let mut high: Option<(Compare, Number, usize)> = None;
-        for (place, (test, _)) in vertex.tests.iter().enumerate() {
+    /// The lowest and the highest number that bounds leave, and with which of the tests.
+    fn tightest(&self, id: VertexId) -> [Limit; 2] {
+        let mut limits: [Limit; 2] = [None, None];
+        for (place, (test, _)) in self.heap.get(id).tests.iter().enumerate() {
             let Test::Bound(compare, Datum::Number(limit)) = test else { continue };
             let (side, tighter, strict) = match compare {
-                Compare::Greater => (&mut low, Ordering::Greater, true),
-                Compare::GreaterEqual => (&mut low, Ordering::Greater, false),
-                Compare::Less => (&mut high, Ordering::Less, true),
-                Compare::LessEqual => (&mut high, Ordering::Less, false),
+                Compare::Greater => (0, Ordering::Greater, true),
+                Compare::GreaterEqual => (0, Ordering::Greater, false),
+                Compare::Less => (1, Ordering::Less, true),
+                Compare::LessEqual => (1, Ordering::Less, false),
                 _ => continue,
             };
-            let wins = side.as_ref().is_none_or(|(_, other, _)| {
+            let wins = limits[side].as_ref().is_none_or(|(_, other, _)| {
                 let order = limit.compare(other);
                 order == tighter || (order == Ordering::Equal && strict)
             });
             if wins {
-                *side = Some((*compare, limit.clone(), place));
+                limits[side] = Some((*compare, limit.clone(), place));
             }
         }
-        let (Some((above, low, low_place)), Some((below, high, high_place))) = (low, high) else {
+        limits
+    }
+
+    /// Bounds that no number can meet (cue-errors 1.2).
+    fn check_bounds(&mut self, id: VertexId) {
+        let [Some((above, low, low_place)), Some((below, high, high_place))] = self.tightest(id)
+        else {
             return;
         };
+        let vertex = self.heap.get(id);
         let int = vertex.kinds == Kinds::INT;
         let (least, most) = match int {
             true => {
@@ -98,8 +141,8 @@ impl Evaluator {
         if !empty && !gap {
             return;
         }
-        let low_text = format!("{}{}", compare::symbol(above), low.cue_text());
-        let high_text = format!("{}{}", compare::symbol(below), high.cue_text());
+        let low_text = format!("{}{}", compare::symbol(above), low);
+        let high_text = format!("{}{}", compare::symbol(below), high);
         let kind = if int { "integer" } else { "number" };
         let (one, other) = if gap { (low_text, high_text) } else { (high_text, low_text) };
         let message = format!("incompatible {kind} bounds {one} and {other}");

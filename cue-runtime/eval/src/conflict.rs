@@ -4,9 +4,10 @@ use cue_syntax::ast::Compare;
 
 use crate::builtin::{Datum, Kinds};
 use crate::compare;
+use crate::demand::Concrete;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{By, FaultId, Narrowed, Source, Vertex, VertexId};
+use crate::heap::{By, EnvId, FaultId, Narrowed, Source, Vertex, VertexId};
 use crate::program::{At, Code, ExprId};
 
 impl Evaluator {
@@ -119,13 +120,43 @@ impl Evaluator {
         self.narrow(id, kinds, by, at, via);
     }
 
-    /// The error of a bound whose limit is not known, or is none (cue-errors 1.2).
-    pub(crate) fn unknown_bound(
+    /// The value of a bound: of no bool, and of null only `!=` (cue-errors 1.2).
+    pub(crate) fn limit(
         &mut self,
-        fault: FaultId,
-        operand: ExprId,
         compare: Compare,
-    ) -> FaultId {
+        operand: ExprId,
+        env: EnvId,
+        whole: At,
+    ) -> Result<Datum, FaultId> {
+        let at = self.program.at(operand);
+        let value = self.eval(operand, env);
+        let from = value.vertex().map_or_else(Vec::new, |it| vec![self.written_at(it)]);
+        let datum = match self.concrete_in(value, at, whole) {
+            Ok(Concrete::Datum(datum)) => datum,
+            Ok(Concrete::Vertex(id)) => {
+                let kind = if self.heap.get(id).is_list { "list" } else { "struct" };
+                return Err(self.no_limit(kind, compare, at));
+            }
+            Err(fault) => return Err(self.unknown_bound(fault, operand, compare)),
+        };
+        match &datum {
+            Datum::Bool(_) => {
+                let (text, symbol) = (datum.cue_text(), compare::symbol(compare));
+                let message = format!("invalid value {text} (type bool) for bound {symbol}");
+                Err(self.fail_at(Kind::Permanent, message, at, from))
+            }
+            Datum::Null if compare != Compare::NotEqual => Err(self.no_limit("null", compare, at)),
+            _ => Ok(datum),
+        }
+    }
+
+    fn no_limit(&mut self, kind: &str, compare: Compare, at: At) -> FaultId {
+        let message = format!("cannot use {kind} for bound {}", compare::symbol(compare));
+        self.fail(Kind::Permanent, message, at)
+    }
+
+    /// The error of a bound whose limit is not known (cue-errors 1.2).
+    fn unknown_bound(&mut self, fault: FaultId, operand: ExprId, compare: Compare) -> FaultId {
         let at = self.program.at(operand);
         let mut fault_here = self.heap.faults[fault.0 as usize].clone();
         if fault_here.at != at {
@@ -137,10 +168,6 @@ impl Evaluator {
             fault_here.at = At::default();
             let text = self.literal_text(operand);
             fault_here.message = format!("non-concrete value {text} for bound {symbol}");
-        } else if fault_here.message.starts_with("invalid operand ") {
-            let list = fault_here.message.ends_with("(type list)");
-            let kind = if list { "list" } else { "struct" };
-            fault_here.message = format!("cannot use {kind} for bound {symbol}");
         } else {
             return fault;
         }

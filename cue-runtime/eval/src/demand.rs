@@ -3,7 +3,7 @@
 use crate::builtin::{Datum, Kinds};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{EnvId, FaultId, Source, State, Test, VertexId};
+use crate::heap::{EnvId, FaultId, Source, State, VertexId};
 use crate::operators::range;
 use crate::program::{At, Code, ExprId};
 
@@ -129,7 +129,12 @@ impl Evaluator {
         self.concrete_in(value, at, at)
     }
 
-    fn concrete_in(&mut self, value: Value, at: At, whole: At) -> Result<Concrete, FaultId> {
+    pub(crate) fn concrete_in(
+        &mut self,
+        value: Value,
+        at: At,
+        whole: At,
+    ) -> Result<Concrete, FaultId> {
         self.demand_in(value, at, whole).map_err(|unmet| match unmet {
             Unmet::Fault(fault) => fault,
             Unmet::Open(id) => {
@@ -181,19 +186,20 @@ impl Evaluator {
             .collect()
     }
 
-    /// Where each conjunct of a value is written that is no further resolved.
-    fn leaves(&self, id: VertexId, out: &mut Vec<At>) {
-        for conjunct in &self.heap.get(self.follow(id)).conjuncts {
+    /// Where a value that a message names is from: what it is written as, and each conjunct of it as
+    /// it is declared, references not followed (cue-errors 2.2).
+    pub(crate) fn named_at(&self, id: VertexId) -> Vec<At> {
+        let id = self.follow(id);
+        let mut all = vec![self.written_at(id)];
+        for conjunct in &self.heap.get(id).conjuncts {
             let Source::Expr(expr, _) = conjunct.source else { continue };
-            let mut parts = vec![expr];
-            while let Some(expr) = parts.pop() {
-                match self.program.code(expr) {
-                    Code::Unify(left, right) => parts.extend([*right, *left]),
-                    Code::Type(_, name) if range(name).is_some() => {}
-                    _ => out.push(self.program.at(expr)),
-                }
+            match self.program.code(expr) {
+                // Ranges have no source.
+                Code::Type(_, name) if range(name).is_some() => {}
+                _ => all.push(self.program.at(expr)),
             }
         }
+        all
     }
 
     /// Where a value is written, if it is one scalar, type, bound or validator.
@@ -205,13 +211,10 @@ impl Evaluator {
         if vertex.is_struct || vertex.is_list || vertex.choice.is_some() {
             return At::default();
         }
-        // Ranges are two bounds and a type, and those have no source.
         match &*vertex.tests {
-            [(Test::Range(_), _)] => At::default(),
             [] if vertex.kinds == Kinds::ANY => At::default(),
             [] => vertex.narrowed.at,
-            [(_, at)] if vertex.narrowed.at == *at => *at,
-            _ => At::default(),
+            _ => self.only_test(id),
         }
     }
 
@@ -277,8 +280,7 @@ impl Evaluator {
             Err(Unmet::Open(id)) => {
                 let text = self.short(id);
                 let message = format!("non-concrete value {text} in operand to {symbol}");
-                let mut positions = Vec::new();
-                self.leaves(id, &mut positions);
+                let positions = self.named_at(id);
                 Err(self.fail_at(Kind::Incomplete, message, whole, positions))
             }
         }

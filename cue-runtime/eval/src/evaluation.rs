@@ -204,6 +204,18 @@ pub fn compile_text(text: &str) -> Result<Program, Vec<LoadError>> {
     compile::compile(&[SourceFile { name: "in.cue".into(), text: text.into() }], &[], false)
 }
 
+/// A walk that looks for errors.
+#[derive(Default)]
+struct Walk {
+    found: Vec<Diagnostic>,
+    /// The way to where it is.
+    labels: Vec<Label>,
+    /// The references on the way by which values are shared.
+    shared: Vec<At>,
+    /// What was come to by one.
+    seen: rustc_hash::FxHashSet<VertexId>,
+}
+
 impl Evaluation {
     /// Begins; nothing is evaluated before it is asked for.
     pub fn start(program: Arc<Program>, additions: &[(String, Addition)], budget: Budget) -> Self {
@@ -291,10 +303,11 @@ impl Evaluation {
         let primary = self.place(fault.at);
         let mut positions: Vec<_> =
             fault.positions.iter().filter_map(|at| self.place(*at)).collect();
-        // Data has relative names, and those come last.
-        positions.sort_unstable_by(|left: &(String, u32, u32), right| {
-            (!left.0.ends_with(".cue"), left).cmp(&(!right.0.ends_with(".cue"), right))
-        });
+        // What is no file has a relative name, and those come last.
+        let file = |it: &(String, u32, u32)| {
+            [".cue", ".json", ".yaml", ".yml", ".toml"].iter().any(|end| it.0.ends_with(end))
+        };
+        positions.sort_unstable_by(|left, right| (!file(left), left).cmp(&(!file(right), right)));
         positions.dedup();
         positions.retain(|it| Some(it) != primary.as_ref());
         positions.splice(0..0, primary);
@@ -392,8 +405,9 @@ impl Evaluation {
 
     /// Every error at or below a vertex; with `concrete` also what is not.
     pub fn validate(&mut self, id: VertexId, concrete: bool) -> Vec<Diagnostic> {
-        let mut found = Vec::new();
-        self.collect(id, concrete, &mut found, 0);
+        let mut walk = Walk::default();
+        self.collect(id, concrete, &mut walk, 0);
+        let mut found = walk.found;
         // Permanent errors hide what is only incomplete.
         if found.iter().any(|it: &Diagnostic| !it.kind.is_incomplete()) {
             found.retain(|it| !it.kind.is_incomplete());
@@ -406,15 +420,15 @@ impl Evaluation {
         found
     }
 
-    fn collect(&mut self, id: VertexId, concrete: bool, found: &mut Vec<Diagnostic>, depth: u32) {
+    fn collect(&mut self, id: VertexId, concrete: bool, walk: &mut Walk, depth: u32) {
         if let Err(spent) = self.evaluator.tick() {
-            if found.is_empty() {
+            if walk.found.is_empty() {
                 let spent = self.evaluator.placed(spent, id);
-                found.extend(self.diagnostic(spent));
+                walk.found.extend(self.diagnostic(spent));
             }
             return;
         }
-        if found.len() >= 100 || depth > self.evaluator.budget.depth {
+        if walk.found.len() >= 100 || depth > self.evaluator.budget.depth {
             return;
         }
         if self.evaluator.is_sound_data(id) {
@@ -426,45 +440,80 @@ impl Evaluation {
             let kind = self.evaluator.heap.faults[fault.0 as usize].kind;
             if concrete || !kind.is_incomplete() {
                 let fault = self.evaluator.placed(fault, id);
-                found.extend(self.diagnostic(fault));
+                walk.found.extend(self.diagnostic(fault));
             }
             return;
         }
-        let Some(real) = self.evaluator.default_of(real) else {
-            if concrete {
-                if let Err(all) = self.datum(id) {
-                    found.extend(all);
+        let crossed = walk.shared.len();
+        if concrete && depth > 0 {
+            if let Some(at) = self.evaluator.shares_at(id) {
+                // What several references share is told of at the first of them.
+                if real != id && !walk.seen.insert(real) {
+                    return;
+                }
+                walk.shared.push(at);
+            }
+        }
+        self.collect_in(id, real, concrete, walk, depth);
+        walk.shared.truncate(crossed);
+    }
+
+    fn collect_in(
+        &mut self,
+        id: VertexId,
+        real: VertexId,
+        concrete: bool,
+        walk: &mut Walk,
+        depth: u32,
+    ) {
+        let shown = self.evaluator.default_of(real);
+        let vertex = shown.map(|it| self.evaluator.heap.get(it));
+        let scalar = vertex.is_some_and(|it| it.scalar.is_some());
+        let Some(vertex) = vertex.filter(|it| it.is_struct || it.is_list) else {
+            if concrete && !scalar {
+                if let Err(fault) = self.evaluator.datum(id) {
+                    let fault = self.evaluator.placed(fault, id);
+                    self.lacks(fault, walk);
                 }
             }
             return;
         };
-        let vertex = self.evaluator.heap.get(real);
-        if !vertex.is_struct && !vertex.is_list {
-            if concrete && vertex.scalar.is_none() {
-                if let Err(all) = self.datum(id) {
-                    found.extend(all);
-                }
-            }
-            return;
-        }
         let arcs: Vec<(Label, VertexId, Presence)> =
             vertex.arcs.iter().map(|it| (it.label, it.vertex, it.presence)).collect();
         for (label, arc, presence) in arcs {
             let kind = self.evaluator.labels.kind(label);
             let data = matches!(kind, LabelKind::Regular | LabelKind::Index);
+            walk.labels.push(label);
             match presence {
                 Presence::Optional => {}
                 Presence::Required if concrete && data => {
-                    let at = self.evaluator.first_position(arc);
-                    let path = self.evaluator.path(arc);
-                    let fault =
-                        Fault::new(Kind::Incomplete, "field is required but not present", at);
-                    found.push(self.describe(&fault, &path));
+                    let message = "field is required but not present";
+                    let mut fault = Fault::spread(Kind::Incomplete, message);
+                    fault.positions = self.evaluator.declarations_of(arc);
+                    fault.place = Some(arc);
+                    let fault = self.evaluator.heap.fault(fault);
+                    self.lacks(fault, walk);
                 }
                 Presence::Required => {}
-                Presence::Member => self.collect(arc, concrete && data, found, depth + 1),
+                Presence::Member => self.collect(arc, concrete && data, walk, depth + 1),
             }
+            walk.labels.pop();
         }
+    }
+
+    /// What is not there has the path that leads to it, and the references on the way (cue-errors 3.3).
+    fn lacks(&mut self, fault: FaultId, walk: &mut Walk) {
+        let known = &mut self.evaluator.heap.faults[fault.0 as usize];
+        let here = known.positions.len();
+        known.positions.extend_from_slice(&walk.shared);
+        let mut found = self.diagnostic(fault);
+        self.evaluator.heap.faults[fault.0 as usize].positions.truncate(here);
+        if !walk.shared.is_empty() {
+            let labels = walk.labels.iter().map(|it| self.evaluator.label_text(*it));
+            let path = labels.collect::<Vec<_>>().join(".");
+            found.iter_mut().for_each(|it| it.path.clone_from(&path));
+        }
+        walk.found.extend(found);
     }
 
     /// As CUE text.

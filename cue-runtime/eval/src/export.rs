@@ -85,7 +85,15 @@ impl Evaluator {
             return Err(self.fail(Kind::Budget, "value nested too deeply", at));
         }
         let Some(id) = self.default_of(id) else {
-            let text = self.short(id);
+            // Of several defaults the others do not count.
+            let defaults = self.heap.get(id).choice.as_ref().map(|it| it.defaults.clone());
+            let text = match defaults.filter(|it| !it.is_empty()) {
+                Some(all) => {
+                    let all: Vec<String> = all.into_iter().map(|it| self.short(it)).collect();
+                    all.join(" | ")
+                }
+                None => self.short(id),
+            };
             return Err(self.incomplete(place, id, &text));
         };
         if let Some(fault) = self.heap.get(place).fault.or(self.heap.get(id).fault) {
@@ -138,8 +146,8 @@ impl Evaluator {
     }
 
     fn incomplete(&mut self, place: VertexId, id: VertexId, text: &str) -> FaultId {
-        let at = self.first_position(id);
-        let mut fault = Fault::new(Kind::Incomplete, format!("incomplete value {text}"), at);
+        let mut fault = Fault::spread(Kind::Incomplete, format!("incomplete value {text}"));
+        fault.positions = vec![self.written_at(id)];
         fault.place = Some(place);
         self.heap.fault(fault)
     }

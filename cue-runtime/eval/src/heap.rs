@@ -121,6 +121,8 @@ pub(crate) struct Crossed {
     /// A second way that leads here too.
     also: u32,
     at: At,
+    /// It leads into a literal that embeds.
+    embeds: bool,
 }
 
 /// The conjunct that narrowed the kinds of a vertex last (S-14).
@@ -549,8 +551,22 @@ impl Heap {
 
     /// One more position on the way in.
     pub(crate) fn cross(&mut self, before: u32, at: At) -> u32 {
-        self.crossed.push(Crossed { before, also: 0, at });
+        let embeds = self.embeds(before);
+        self.crossed.push(Crossed { before, also: 0, at, embeds });
         self.crossed.len() as u32
+    }
+
+    /// Into a literal that embeds: only the outermost one on a way counts.
+    pub(crate) fn cross_literal(&mut self, before: u32, at: At) -> u32 {
+        if self.embeds(before) {
+            return before;
+        }
+        self.crossed.push(Crossed { before, also: 0, at, embeds: true });
+        self.crossed.len() as u32
+    }
+
+    fn embeds(&self, via: u32) -> bool {
+        via != 0 && self.crossed[via as usize - 1].embeds
     }
 
     /// Both ways in one.
@@ -561,7 +577,8 @@ impl Heap {
         if before == 0 {
             return also;
         }
-        self.crossed.push(Crossed { before, also, at: At::default() });
+        let embeds = self.embeds(before) || self.embeds(also);
+        self.crossed.push(Crossed { before, also, at: At::default(), embeds });
         self.crossed.len() as u32
     }
 

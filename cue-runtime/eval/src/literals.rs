@@ -264,8 +264,8 @@ impl Evaluator {
         let outer = conjunct.outer;
         let mut from = conjunct.lineage();
         // What a literal embeds shows in messages with it, a file excepted.
-        if code.has_embeds && at.span.end != 0 {
-            from.via = self.heap.cross(from.via, at);
+        if code.has_embeds {
+            from.via = self.heap.cross_literal(from.via, at);
         }
         let comprehends = |it: &Declaration| matches!(it, Declaration::Comprehension(_));
         if code.declarations.iter().any(comprehends) {

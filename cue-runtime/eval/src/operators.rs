@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use cue_syntax::ast::Compare;
 
+use crate::bounds::float_range;
 use crate::builtin::Datum;
 use crate::compare;
 use crate::demand::{Concrete, Operand};
@@ -431,18 +432,20 @@ impl Evaluator {
         match test {
             Test::Bound(operator, limit) => {
                 let Some((value, value_at)) = scalar else { return Ok(()) };
-                let value = if *operator == Compare::NotEqual && matches!(limit, Datum::Null) {
-                    return if matches!(value, Datum::Null) {
-                        Err(self.out_of_bound(&value, *operator, limit, at, value_at))
-                    } else {
-                        Ok(())
-                    };
-                } else {
-                    value
+                // Of `<` and the like only the value takes part, of others where it is named, too.
+                let out = |this: &mut Self| {
+                    let mut places = vec![value_at];
+                    if !compare::is_order(*operator) {
+                        places.extend(this.named_at(id));
+                    }
+                    Err(this.out_of_bound(&value, *operator, limit, at, places))
                 };
+                if *operator == Compare::NotEqual && matches!(limit, Datum::Null) {
+                    return if matches!(value, Datum::Null) { out(self) } else { Ok(()) };
+                }
                 match compare::holds(*operator, &value, limit) {
                     Some(true) => Ok(()),
-                    Some(false) => Err(self.out_of_bound(&value, *operator, limit, at, value_at)),
+                    Some(false) => out(self),
                     None => {
                         if let Some(message) = compare::bad_pattern(*operator, limit) {
                             return Err(self.fail(Kind::Permanent, message, at));
@@ -459,7 +462,7 @@ impl Evaluator {
             }
             Test::Range(name) => {
                 let Some((Datum::Number(number), value_at)) = scalar else { return Ok(()) };
-                match range(name) {
+                match range(name).or_else(|| float_range(name)) {
                     Some((low, high)) => {
                         for (limit, operator, wrong) in [
                             (low, Compare::GreaterEqual, Ordering::Less),
@@ -468,8 +471,9 @@ impl Evaluator {
                             if number.compare(&limit) == wrong {
                                 let (value, limit) = (Datum::Number(number), Datum::Number(limit));
                                 let nowhere = At::default();
+                                let places = vec![value_at];
                                 return Err(
-                                    self.out_of_bound(&value, operator, &limit, nowhere, value_at)
+                                    self.out_of_bound(&value, operator, &limit, nowhere, places)
                                 );
                             }
                         }
@@ -510,13 +514,17 @@ impl Evaluator {
         };
         let mut positions: Vec<At> =
             arguments.iter().filter(placed).map(|it| self.program.at(*it)).collect();
-        positions.extend(self.origin(id));
+        positions.extend(self.named_at(id));
         let mut fault = self.heap.faults[fault.0 as usize].clone();
         // The causes of matchN's are those of its schemas.
         for each in fault.causes.iter_mut().filter(|it| it.at == at && !schemas) {
             each.positions.extend_from_slice(&positions);
         }
         fault.positions.extend(positions);
+        // A function that is not called has no source.
+        if matches!(program.code(expr), Code::Function(_)) {
+            fault.at = At::default();
+        }
         self.heap.fault(fault)
     }
 
@@ -526,7 +534,7 @@ impl Evaluator {
         operator: Compare,
         limit: &Datum,
         at: At,
-        value_at: At,
+        places: Vec<At>,
     ) -> FaultId {
         let message = format!(
             "invalid value {} (out of bound {}{})",
@@ -535,9 +543,7 @@ impl Evaluator {
             limit.cue_text()
         );
         // The bound is looked at when the value is there.
-        let mut fault = Fault::new(Kind::Permanent, message, at).and_at(value_at);
-        fault.place = Some(self.place);
-        self.heap.fault(fault)
+        self.fail_at(Kind::Permanent, message, at, places)
     }
 }
 

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{Source, State, VertexId};
-use crate::program::{Code, Presence};
+use crate::program::{At, Code, Presence};
 
 /// Vertices that are looked at for one that shares itself.
 const MOST_SHARED: usize = 64;
@@ -46,6 +46,18 @@ impl Evaluator {
             self.sharers.entry(target).or_default().push(id);
         }
         true
+    }
+
+    /// The reference by which a field has its value, if it is one alone (cue-errors 3.3).
+    pub(crate) fn shares_at(&self, id: VertexId) -> Option<At> {
+        let [conjunct] = self.heap.get(id).conjuncts.as_slice() else { return None };
+        let Source::Expr(expr, _) = conjunct.source else { return None };
+        match self.program.code(expr) {
+            Code::Field { .. } | Code::Variable { .. } | Code::Select(..) | Code::Index(..) => {
+                Some(self.program.at(expr))
+            }
+            _ => None,
+        }
     }
 
     /// Whether `above` encloses `below` by way of fields that share what does: then sharing it would

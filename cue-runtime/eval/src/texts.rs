@@ -22,7 +22,7 @@ pub(crate) fn scalar_text(datum: &Datum, depth: usize) -> String {
             format!("'''\n{}\n{indent}'''", lines.join("\n"))
         }
         Datum::Function(name) => name.text(),
-        other => other.cue_text(),
+        other => other.literal(),
     }
 }
 

@@ -3,7 +3,6 @@
 
 use std::collections::VecDeque;
 
-use crate::builtin::Datum;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{
@@ -491,15 +490,8 @@ impl Evaluator {
                 let sources = vec![conjunct];
                 work.disjoin(Disjunction { expr, marks, sources }, &self.program);
             }
-            Code::Bound(compare, operand) => match self.scalar(operand, env) {
+            Code::Bound(compare, operand) => match self.limit(compare, operand, env, at) {
                 Ok(datum) => {
-                    if matches!(datum, Datum::Bool(_)) && crate::compare::is_order(compare) {
-                        let (text, symbol) = (datum.cue_text(), crate::compare::symbol(compare));
-                        let message =
-                            format!("invalid value {text} (type bool) for bound {symbol}");
-                        self.raise(id, Fault::new(Kind::Permanent, message, at));
-                        return;
-                    }
                     if compare == cue_syntax::ast::Compare::NotEqual {
                         for group in &conjunct.groups {
                             self.note_closing(id, *group, true);
@@ -511,10 +503,7 @@ impl Evaluator {
                     tests.push((Test::Bound(compare, datum), at));
                     self.restrict(id, kinds, by, at, conjunct.via);
                 }
-                Err(fault) => {
-                    let fault = self.unknown_bound(fault, operand, compare);
-                    self.hold(id, fault, &conjunct, work);
-                }
+                Err(fault) => self.hold(id, fault, &conjunct, work),
             },
             Code::Call(Callee::Plain(Plain::Close), arguments) => {
                 let argument = match self.close_argument(&arguments, at) {

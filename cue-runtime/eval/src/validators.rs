@@ -415,13 +415,7 @@ impl Evaluator {
                 Some(default) if default != self.follow(place) => {
                     fault.positions.push(self.written_at(default));
                 }
-                _ => {
-                    let conjuncts = self.heap.get(self.follow(place)).conjuncts.iter();
-                    fault.positions.extend(conjuncts.filter_map(|it| match it.source {
-                        Source::Expr(expr, _) => Some(self.program.at(expr)),
-                        Source::Data(_) | Source::Vertex(_) => None,
-                    }));
-                }
+                _ => fault.positions.extend(self.named_at(place)),
             }
             for conjunct in &self.heap.get(place).conjuncts {
                 if fault.message.starts_with("conflicting values ") {

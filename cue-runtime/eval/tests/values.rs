@@ -81,7 +81,7 @@ fn the_errors_of_a_fill_name_its_text() {
     let root = at(&mut it, "");
     let wrong = it.validate(root, false);
     assert_eq!(wrong[0].message, "conflicting values 2 and 1");
-    let places = [("in.cue".to_owned(), 1, 4), ("fill.json".to_owned(), 1, 1)];
+    let places = [("fill.json".to_owned(), 1, 1), ("in.cue".to_owned(), 1, 4)];
     assert_eq!(wrong[0].positions, places);
 }
 

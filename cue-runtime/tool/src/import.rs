@@ -133,7 +133,7 @@ fn print(value: &Datum, out: &mut String) {
                 }
             }
             Datum::String(text) if text.contains('\n') => multiline(text, out),
-            other => out.push_str(&other.cue_text()),
+            other => out.push_str(&other.literal()),
         }
     }
 }

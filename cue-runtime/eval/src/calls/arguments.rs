@@ -172,7 +172,10 @@ impl Evaluator {
             _ => format!("non-concrete value {}", kinds.and(parameter.kinds)),
         };
         let message = format!("error in call to {}: {inner}", function.path());
-        let positions = vec![self.written_at(id)];
+        let positions = match parameter.kinds {
+            Kinds::ANY => Vec::new(),
+            _ => vec![self.written_at(id)],
+        };
         self.fail_at(Kind::Incomplete, message, function.at, positions)
     }
 

@@ -7,7 +7,7 @@ mod value; // functions as values
 
 use crate::builtin::{CallContext, CallError, Code as CallCode, Datum, Function, Kinds, Run};
 use crate::compare;
-use crate::demand::{Concrete, Unmet};
+use crate::demand::{Concrete, Operand, Unmet};
 use crate::error::Kind;
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, FaultId, VertexId};
@@ -184,6 +184,7 @@ impl Evaluator {
                 };
                 let place = self.program.at(*argument);
                 let value = self.eval(*argument, env);
+                let vertex = value.vertex();
                 let misfit = |text: String, kinds: Kinds| {
                     let wanted = "(string|bytes|list|struct)";
                     format!("cannot use {text} (type {kinds}) as {wanted} in argument 1 to len")
@@ -197,7 +198,10 @@ impl Evaluator {
                     Ok(Concrete::Datum(Datum::Bytes(bytes))) => bytes.len(),
                     Ok(Concrete::Datum(other)) => {
                         let message = misfit(other.cue_text(), compare::kinds(&other));
-                        return Value::Fault(self.fail(Kind::Permanent, message, place));
+                        let operand = Operand { value: Concrete::Datum(other), vertex, at: place };
+                        let from = self.origin_of(&operand);
+                        let nowhere = At::default();
+                        return Value::Fault(self.fail_at(Kind::Permanent, message, nowhere, from));
                     }
                     Err(Unmet::Fault(fault)) => return Value::Fault(fault),
                     Err(Unmet::Open(id)) => {
@@ -245,18 +249,8 @@ impl Evaluator {
                     return Value::Fault(self.fail(Kind::Permanent, message, at));
                 }
                 for (place, argument) in arguments.iter().enumerate() {
-                    match self.scalar_in(*argument, env, at) {
-                        Ok(Datum::Number(number)) if number.is_int() => operands.push(number),
-                        Ok(other) => {
-                            let message = format!(
-                                "cannot use {} (type {}) as int in argument {} to {name}",
-                                other.cue_text(),
-                                other.kind_name(),
-                                place + 1
-                            );
-                            let at = self.program.at(*argument);
-                            return Value::Fault(self.fail(Kind::Permanent, message, at));
-                        }
+                    match self.divided(*argument, env, place, (name, at)) {
+                        Ok(number) => operands.push(number),
                         Err(fault) => return Value::Fault(fault),
                     }
                 }
@@ -272,6 +266,40 @@ impl Evaluator {
                 }
             }
         }
+    }
+
+    /// An argument of `div` and the like (cue-errors 1.10).
+    fn divided(
+        &mut self,
+        argument: ExprId,
+        env: EnvId,
+        place: usize,
+        (name, whole): (&str, At),
+    ) -> Result<Number, FaultId> {
+        let at = self.program.at(argument);
+        let value = self.eval(argument, env);
+        let vertex = value.vertex();
+        let (text, kinds, from) = match self.demand_in(value, at, whole) {
+            Ok(Concrete::Datum(Datum::Number(number))) if number.is_int() => return Ok(number),
+            Ok(value) => {
+                let kind = self.concrete_kind(&value);
+                let text = self.concrete_text(&value);
+                (text, kind.to_owned(), self.origin_of(&Operand { value, vertex, at }))
+            }
+            Err(Unmet::Fault(fault)) => return Err(fault),
+            Err(Unmet::Open(id)) => {
+                let (text, kinds, from) = (self.short(id), self.kinds_of(id), self.written_at(id));
+                if kinds.meets(Kinds::INT) {
+                    let message =
+                        format!("incomplete number in argument to {name} builtin: {text}");
+                    return Err(self.fail(Kind::Incomplete, message, from));
+                }
+                (text, kinds.to_string(), vec![from])
+            }
+        };
+        let message =
+            format!("cannot use {text} (type {kinds}) as int in argument {} to {name}", place + 1);
+        Err(self.fail_at(Kind::Permanent, message, At::default(), from))
     }
 }
 

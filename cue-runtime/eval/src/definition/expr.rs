@@ -54,7 +54,7 @@ impl<'a> Printer<'a> {
             ExprKind::Top => Out::primary("_"),
             ExprKind::Bottom | ExprKind::Bad => Out::bottom(),
             ExprKind::Number(text) => Out::primary(match Number::parse_literal(text) {
-                Ok(number) => Datum::Number(number).cue_text(),
+                Ok(number) => number.cue_text(),
                 Err(_) => text.to_string(),
             }),
             ExprKind::String(text) => Out::primary(match slice(source, expr.span) {
