@@ -1,11 +1,33 @@
 //! Alternatives that are one (D-9): of one structure throughout.
 
+use crate::builtin::Datum;
 use crate::evaluator::Evaluator;
 use crate::heap::{State, Test, Vertex, VertexId};
 use crate::program::{ExprId, Label, Presence};
 
 /// How deep alternatives are looked at.
 const MOST_NESTED: u32 = 50;
+
+impl Test {
+    /// Whether it asks the same.
+    pub(crate) fn is(&self, other: &Test) -> bool {
+        match (self, other) {
+            (Test::Bound(left, limit), Test::Bound(right, other)) => {
+                left == right && crate::compare::same(limit, other)
+            }
+            (Test::Range(left), Test::Range(right)) => left == right,
+            (Test::Call(_, left, one, expr), Test::Call(_, right, other, by)) => {
+                let same = |it: (&Datum, &Datum)| crate::compare::same(it.0, it.1);
+                expr == by
+                    || std::ptr::eq(*left, *right)
+                        && one.len() == other.len()
+                        && one.iter().zip(other).all(same)
+            }
+            (Test::Match(left, env), Test::Match(right, other)) => left == right && env == other,
+            _ => false,
+        }
+    }
+}
 
 impl Evaluator {
     /// Whether two alternatives are one (D-9): of one structure throughout, patterns included.
@@ -92,17 +114,8 @@ impl Evaluator {
 
     fn same_tests(&self, left: VertexId, right: VertexId) -> bool {
         let (one, other) = (&self.heap.get(left).tests, &self.heap.get(right).tests);
-        let same = |left: &Test, right: &Test| match (left, right) {
-            (Test::Bound(left, limit), Test::Bound(right, other)) => {
-                left == right && crate::compare::same(limit, other)
-            }
-            (Test::Range(left), Test::Range(right)) => left == right,
-            (Test::Call(.., left), Test::Call(.., right)) => left == right,
-            (Test::Match(left, env), Test::Match(right, other)) => left == right && env == other,
-            _ => false,
-        };
         one.len() == other.len()
-            && one.iter().all(|(test, _)| other.iter().any(|(it, _)| same(test, it)))
+            && one.iter().all(|(test, _)| other.iter().any(|(it, _)| test.is(it)))
     }
 
     fn same_patterns(&self, left: VertexId, right: VertexId) -> bool {

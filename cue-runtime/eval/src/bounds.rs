@@ -164,7 +164,7 @@ impl Evaluator {
         }
         // One range alone has its name, others are bounds like those beside them.
         let mut parts: Vec<String> = Vec::new();
-        let single = names.len() == 1 && !ordered;
+        let single = names.len() == 1 && !ordered && names != ["rune"];
         for name in names {
             match range(name) {
                 Some((from, to)) if whole && !single => {

@@ -38,8 +38,9 @@ impl Evaluator {
         let vertex = self.heap.get(id);
         let before = vertex.fault;
         if let Some(fault) = before {
-            let kind = self.heap.faults[fault.0 as usize].kind;
-            if kind != Kind::Permanent || vertex.scalar.is_none() || vertex.kinds == Kinds::BOTTOM {
+            let conflict =
+                self.heap.faults[fault.0 as usize].message.starts_with("conflicting values ");
+            if !conflict || vertex.scalar.is_none() || vertex.kinds == Kinds::BOTTOM {
                 return;
             }
         }
@@ -72,9 +73,17 @@ impl Evaluator {
                         Test::Bound(..) | Test::Range(_) => false,
                         Test::Call(..) | Test::Match(..) => failed,
                     };
+                // Of those that ask the same the last one is told.
+                let again = tests[place + 1..].iter().any(|it| it.0.is(test));
+                let skipped = skipped || again;
                 let Err(fault) = (if skipped { Ok(()) } else { self.passes(id, test, *at) }) else {
                     continue;
                 };
+                // What has failed below is not looked at.
+                let asks = matches!(test, Test::Call(..) | Test::Match(..));
+                if asks && !failed && self.permanent(id, 0).is_some() {
+                    return;
+                }
                 // What no value can meet is told instead.
                 if matches!(test, Test::Bound(..)) && !failed && found.is_empty() {
                     self.check_bounds(id);
@@ -182,7 +191,17 @@ impl Evaluator {
         let arc = &self.heap.get(id).arcs[index];
         let there =
             arc.presence == Presence::Member && self.labels.kind(arc.label) == LabelKind::Regular;
-        there && closing.iter().any(|group| !self.allows(id, index, *group))
+        let vertex = arc.vertex;
+        there
+            && closing.iter().any(|group| !self.allows(id, index, *group))
+            && !self.may_resolve(vertex)
+    }
+
+    /// Whether a field is an error that may resolve: whether it is allowed is not asked before.
+    fn may_resolve(&mut self, id: VertexId) -> bool {
+        let real = self.unify(id);
+        let fault = self.heap.get(id).fault.or(self.heap.get(real).fault);
+        fault.is_some_and(|it| self.heap.faults[it.0 as usize].kind.is_incomplete())
     }
 
     /// The groups that refuse fields of a vertex which they do not name.
@@ -228,14 +247,37 @@ impl Evaluator {
             }
             let group = closing.iter().find(|group| !self.allows(id, index, **group));
             let Some(group) = group else { continue };
-            if presence == Presence::Member && self.fails_otherwise(id) {
-                return;
-            }
             // An optional field that is refused is no error of the struct (C-18).
             // Of an alternative it is enough to know that it fails.
             let deep = !self.shallow.contains(group) && self.heap.get(id).picks.is_empty();
             let levels = if deep { MOST_REFUSED } else { 0 };
-            self.refuse(vertex, at, levels);
+            let member = presence == Presence::Member;
+            if member && self.fails_otherwise(id) {
+                // Of a struct that fails otherwise only what its fields have is looked at.
+                self.refuse_within(vertex, levels);
+            } else if !member || !self.may_resolve(vertex) {
+                self.refuse(vertex, at, levels);
+            }
+        }
+    }
+
+    /// Makes what a field has an error, but what fails otherwise.
+    fn refuse_within(&mut self, id: VertexId, levels: u32) {
+        let real = self.unify(id);
+        if levels == 0 || real != id || self.heap.get(id).fault.is_some() {
+            return;
+        }
+        let fails = self.fails_otherwise(id);
+        for index in 0..self.heap.get(id).arcs.len() {
+            let arc = &self.heap.get(id).arcs[index];
+            let (label, vertex, at) = (arc.label, arc.vertex, arc.at);
+            if !matches!(self.labels.kind(label), LabelKind::Regular | LabelKind::Index) {
+                continue;
+            }
+            match fails {
+                true => self.refuse_within(vertex, levels - 1),
+                false => self.refuse(vertex, at, levels - 1),
+            }
         }
     }
 

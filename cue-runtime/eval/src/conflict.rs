@@ -91,7 +91,9 @@ impl Evaluator {
         let vertex = self.heap.get(id);
         if let Some((old, old_at)) = &vertex.scalar {
             if old.kind_name() == datum.kind_name() {
-                if !compare::same(old, &datum) {
+                // Once kinds disagree only what a literal embeds is compared (S-14).
+                let compared = vertex.kinds != Kinds::BOTTOM || self.heap.embeds(via);
+                if compared && !compare::same(old, &datum) {
                     let (first, second) = match self.is_of_choice(id, *old_at, at) {
                         true => (old, &datum),
                         false => (&datum, old),

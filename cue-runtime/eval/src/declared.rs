@@ -4,12 +4,12 @@ use rustc_hash::FxHashMap;
 
 use crate::evaluator::Evaluator;
 use crate::heap::{Source, VertexId};
-use crate::program::{At, Declaration, ExprId};
+use crate::program::{At, Declaration, ExprId, Presence};
 
 /// The places of declarations by their values.
 #[derive(Default)]
 pub(crate) struct Declared {
-    places: FxHashMap<ExprId, At>,
+    places: FxHashMap<ExprId, (At, Presence)>,
     /// How many struct literals are known.
     known: usize,
 }
@@ -18,14 +18,20 @@ impl Evaluator {
     /// The places of all declarations that a vertex has its value from: labels of fields, and the
     /// brackets of patterns.
     pub(crate) fn declarations_of(&mut self, id: VertexId) -> Vec<At> {
+        self.declared_as(id).map(|it| it.0).collect()
+    }
+
+    /// The places that say that a field is required.
+    pub(crate) fn required_at(&mut self, id: VertexId) -> Vec<At> {
+        self.declared_as(id).filter(|it| it.1 == Presence::Required).map(|it| it.0).collect()
+    }
+
+    fn declared_as(&mut self, id: VertexId) -> impl Iterator<Item = (At, Presence)> + '_ {
         self.learn_declarations();
-        let conjuncts = self.heap.get(id).conjuncts.iter();
-        conjuncts
-            .filter_map(|it| match it.source {
-                Source::Expr(value, _) => self.declared.places.get(&value).copied(),
-                Source::Data(_) | Source::Vertex(_) => None,
-            })
-            .collect()
+        self.heap.get(id).conjuncts.iter().filter_map(|it| match it.source {
+            Source::Expr(value, _) => self.declared.places.get(&value).copied(),
+            Source::Data(_) | Source::Vertex(_) => None,
+        })
     }
 
     fn learn_declarations(&mut self) {
@@ -33,9 +39,10 @@ impl Evaluator {
         for literal in program.structs.iter().skip(self.declared.known) {
             for declaration in &literal.declarations {
                 let (value, at) = match declaration {
-                    Declaration::Field { value, at, .. } => (*value, *at),
+                    Declaration::Field { value, at, presence, .. } => (*value, (*at, *presence)),
                     Declaration::Pattern { label, value, .. } => {
-                        (*value, self.bracket_before(program.at(*label)))
+                        let at = self.bracket_before(program.at(*label));
+                        (*value, (at, Presence::Optional))
                     }
                     Declaration::Embed(_) | Declaration::Comprehension(_) | Declaration::Open => {
                         continue;

@@ -57,6 +57,7 @@ impl Evaluator {
             Value::Fault(fault) => return Err(Unmet::Fault(fault)),
             Value::Vertex(id) => id,
         };
+        let known = self.heap.get(self.follow(id)).state == State::Done;
         let id = self.unify(id);
         if self.heap.get(id).scalar.is_none() && !self.tasks.is_empty() {
             let vertex = self.heap.get(id);
@@ -81,7 +82,10 @@ impl Evaluator {
             return Ok(Concrete::Datum(datum.clone()));
         }
         if vertex.is_struct || vertex.is_list {
-            return Ok(Concrete::Vertex(id));
+            return match if known { self.failed_below(id) } else { None } {
+                Some(fault) => Err(Unmet::Fault(fault)),
+                None => Ok(Concrete::Vertex(id)),
+            };
         }
         if let Some(fault) = self.put_off(id) {
             self.note_cycle(fault, id, at);
@@ -164,6 +168,11 @@ impl Evaluator {
         at: At,
         positions: Vec<At>,
     ) -> FaultId {
+        self.failing(kind, message.into(), at, positions)
+    }
+
+    #[inline(never)]
+    fn failing(&mut self, kind: Kind, message: String, at: At, positions: Vec<At>) -> FaultId {
         let mut fault = Fault::new(kind, message, at);
         fault.place = Some(self.place);
         fault.positions = positions;

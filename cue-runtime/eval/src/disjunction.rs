@@ -2,6 +2,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::builtin::Kinds;
+use crate::closed::NOT_ALLOWED;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{Choice, Conjunct, Disjunction, EnvId, FaultId, Source, State, VertexId};
@@ -277,6 +279,12 @@ impl Evaluator {
                 let own = self.heap.get(*candidate).fault.or_else(|| self.unknown(*candidate, 0));
                 all.extend(own.map(|it| self.heap.faults[it.0 as usize].clone()));
             }
+            // An alternative is given up at its first field that fails; which fields it allows is
+            // asked last (cue-errors 1.4).
+            if let Some(first) = all.iter().position(|it| it.message != NOT_ALLOWED) {
+                all.swap(0, first);
+                all.truncate(1);
+            }
             lists.push(all.into_iter().flat_map(Fault::each).collect());
         }
         // Of many, those before the first that may still resolve do not count.
@@ -396,6 +404,19 @@ impl Evaluator {
             }
         }
         None
+    }
+
+    /// Whether the fields of a value with an error of its own are evaluated all the same: if it is one of
+    /// its declarations, not of the value as a whole (cue-errors 4.1).
+    pub(crate) fn goes_on(&self, id: VertexId, fault: FaultId) -> bool {
+        let (vertex, fault) = (self.heap.get(id), &self.heap.faults[fault.0 as usize]);
+        vertex.is_struct
+            && vertex.choice.is_none()
+            && vertex.kinds != Kinds::BOTTOM
+            && matches!(fault.kind, Kind::Permanent | Kind::Incomplete | Kind::Cycle)
+            && !fault.message.ends_with(" in empty disjunction:")
+            && !fault.message.starts_with("invalid value ")
+            && fault.message != NOT_ALLOWED
     }
 
     /// The worst kind among the errors of members (cue-errors 0.1).

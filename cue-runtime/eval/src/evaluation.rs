@@ -204,6 +204,9 @@ pub fn compile_text(text: &str) -> Result<Program, Vec<LoadError>> {
     compile::compile(&[SourceFile { name: "in.cue".into(), text: text.into() }], &[], false)
 }
 
+/// How the error of lists begins that are of different lengths.
+const LENGTHS: &str = "incompatible list lengths";
+
 /// A walk that looks for errors.
 #[derive(Default)]
 struct Walk {
@@ -213,7 +216,7 @@ struct Walk {
     /// The references on the way by which values are shared.
     shared: Vec<At>,
     /// What was come to by one.
-    seen: rustc_hash::FxHashSet<VertexId>,
+    seen: rustc_hash::FxHashSet<u32>,
 }
 
 impl Evaluation {
@@ -438,9 +441,24 @@ impl Evaluation {
         let fault = self.evaluator.heap.get(id).fault.or(self.evaluator.heap.get(real).fault);
         if let Some(fault) = fault {
             let kind = self.evaluator.heap.faults[fault.0 as usize].kind;
-            if concrete || !kind.is_incomplete() {
+            let open = kind.is_incomplete();
+            // What fails below hides what may still resolve, and stands beside what will not.
+            let before = walk.found.len();
+            if self.evaluator.goes_on(real, fault) {
+                self.collect_in(id, real, false, walk, depth);
+            }
+            if !open || concrete && walk.found.len() == before {
                 let fault = self.evaluator.placed(fault, id);
                 walk.found.extend(self.diagnostic(fault));
+            }
+            // The elements of lists of different lengths are compared, what these have is not.
+            if self.evaluator.heap.faults[fault.0 as usize].message.starts_with(LENGTHS) {
+                for element in self.evaluator.elements(real) {
+                    let element = self.evaluator.unify(element);
+                    if let Some(fault) = self.evaluator.heap.get(element).fault {
+                        walk.found.extend(self.diagnostic(fault));
+                    }
+                }
             }
             return;
         }
@@ -448,7 +466,7 @@ impl Evaluation {
         if concrete && depth > 0 {
             if let Some(at) = self.evaluator.shares_at(id) {
                 // What several references share is told of at the first of them.
-                if real != id && !walk.seen.insert(real) {
+                if real != id && !walk.seen.insert(real.number()) {
                     return;
                 }
                 walk.shared.push(at);
@@ -489,7 +507,7 @@ impl Evaluation {
                 Presence::Required if concrete && data => {
                     let message = "field is required but not present";
                     let mut fault = Fault::spread(Kind::Incomplete, message);
-                    fault.positions = self.evaluator.declarations_of(arc);
+                    fault.positions = self.evaluator.required_at(arc);
                     fault.place = Some(arc);
                     let fault = self.evaluator.heap.fault(fault);
                     self.lacks(fault, walk);

@@ -266,9 +266,7 @@ impl Evaluator {
     }
 
     pub(crate) fn fail(&mut self, kind: Kind, message: impl Into<String>, at: At) -> FaultId {
-        let mut fault = Fault::new(kind, message, at);
-        fault.place = Some(self.place);
-        self.heap.fault(fault)
+        self.fail_at(kind, message, at, Vec::new())
     }
 
     pub(crate) fn env_up(&self, env: EnvId, up: u32) -> EnvId {

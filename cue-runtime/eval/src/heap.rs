@@ -544,6 +544,7 @@ impl Heap {
         EnvId(self.envs.len() as u32 - 1)
     }
 
+    #[inline(never)]
     pub(crate) fn fault(&mut self, fault: Fault) -> FaultId {
         self.faults.push(fault);
         FaultId(self.faults.len() as u32 - 1)
@@ -565,7 +566,8 @@ impl Heap {
         self.crossed.len() as u32
     }
 
-    fn embeds(&self, via: u32) -> bool {
+    /// Whether a way leads into a literal that embeds.
+    pub(crate) fn embeds(&self, via: u32) -> bool {
         via != 0 && self.crossed[via as usize - 1].embeds
     }
 

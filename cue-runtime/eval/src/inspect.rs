@@ -107,7 +107,9 @@ impl Evaluation {
             node.syntax = Some(it.shown(id, show).trim().to_owned());
             return node;
         }
-        if let Some(fault) = fault {
+        let goes_on = open && fault.is_some_and(|at| it.goes_on(real, at));
+        let below = goes_on && it.permanent(real, 0).is_some();
+        if let Some(fault) = fault.filter(|_| !below) {
             node.class = Class::Error(it.heap.faults[fault.0 as usize].kind);
             (node.length, node.open_list) = (None, false);
             let fault = it.placed(fault, id);

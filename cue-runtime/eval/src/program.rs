@@ -335,6 +335,7 @@ impl Code {
                 | Code::CallOf(..)
                 | Code::Attempt(_)
                 | Code::Opened(_)
+                | Code::Function(Callee::Package(..))
         )
     }
 

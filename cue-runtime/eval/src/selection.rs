@@ -45,6 +45,9 @@ impl Evaluator {
                 return Value::Fault(self.fail(Kind::Incomplete, message, place));
             }
         };
+        if let Some(fault) = if known { self.failed_below(id) } else { None } {
+            return Value::Fault(fault);
+        }
         let arc = self.heap.arc(id, label).map(|it| (it.presence, it.vertex));
         if let Some((Presence::Member, found)) = arc {
             return Value::Vertex(self.tried(found));
@@ -94,7 +97,9 @@ impl Evaluator {
         let message = format!("undefined field: {}", self.label_text(label));
         // An alternative may still have it.
         let open = self.running(id).filter(|on| closed && !self.is_last(*on));
-        let kind = if closed && open.is_none() { Kind::Permanent } else { Kind::Incomplete };
+        let inside = self.is_ancestor(id, self.place);
+        let closed = closed && open.is_none() && !inside;
+        let kind = if closed { Kind::Permanent } else { Kind::Incomplete };
         let fault = self.fail(kind, message, at);
         if let Some(on) = open {
             let fault = &mut self.heap.faults[fault.0 as usize];

@@ -415,6 +415,12 @@ impl Evaluator {
                 Some(default) if default != self.follow(place) => {
                     fault.positions.push(self.written_at(default));
                 }
+                // Of `<` and the like only the value takes part.
+                _ if fault.message.contains(" (out of bound <")
+                    || fault.message.contains(" (out of bound >") =>
+                {
+                    fault.positions.push(self.written_at(place));
+                }
                 _ => fault.positions.extend(self.named_at(place)),
             }
             for conjunct in &self.heap.get(place).conjuncts {
@@ -463,7 +469,7 @@ impl Evaluator {
                 }
                 Presence::Required if regular => {
                     let mut fault = Fault::spread(Kind::Incomplete, REQUIRED);
-                    fault.positions = self.declarations_of(vertex);
+                    fault.positions = self.required_at(vertex);
                     fault.place = Some(vertex);
                     return Some(fault);
                 }

@@ -30,9 +30,6 @@ impl Evaluator {
                 format!("{}{}", compare::symbol(*operator), limit.cue_text())
             }
             Test::Range(name) => (*name).to_owned(),
-            Test::Call(package, function, rest, _) if rest.is_empty() => {
-                FunctionName { package, name: function.name }.value_text()
-            }
             Test::Call(package, function, rest, _) => self.call_text(package, function.name, rest),
             Test::Match(expr, _) => self.literal_text(*expr),
         }
@@ -261,7 +258,7 @@ impl Evaluator {
                     let text = self.between(from, self.program.at(*value));
                     let word = if matches!(clause, ClauseCode::Let(_)) { "let " } else { "try " };
                     let name = text.rfind(word).map_or("", |at| &text[at + 4..]);
-                    let _ = write!(out, "{word}{}=", name.trim_end_matches([' ', '=']));
+                    let _ = write!(out, "{word}{} = ", name.trim_end_matches([' ', '=']));
                     self.write_code(*value, out, depth);
                     from = self.program.at(*value);
                 }

@@ -111,7 +111,7 @@ impl Evaluator {
             match presence {
                 Presence::Required => {
                     let mut fault = Fault::spread(Kind::Incomplete, REQUIRED);
-                    fault.positions = self.declarations_of(vertex);
+                    fault.positions = self.required_at(vertex);
                     fault.place = Some(vertex);
                     out.push(fault);
                 }

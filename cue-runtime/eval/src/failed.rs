@@ -1,0 +1,78 @@
+//! What is done with and has an error is that error to whoever asks for its value (cue-errors 4.1): a
+//! selection from it, an index, a comparison; a mere reference takes what it says.
+
+use crate::error::{Fault, Kind};
+use crate::evaluator::Evaluator;
+use crate::heap::{FaultId, State, VertexId};
+use crate::program::Presence;
+
+/// How deep it is looked.
+const DEEPEST: usize = 100;
+
+/// What is found in a value.
+#[derive(Default)]
+struct Found {
+    permanent: Vec<(FaultId, VertexId)>,
+    /// Something may still resolve.
+    open: bool,
+}
+
+impl Evaluator {
+    /// The errors of what a field has, if all of it is done with.
+    pub(crate) fn failed_below(&mut self, id: VertexId) -> Option<FaultId> {
+        let real = self.follow(id);
+        let vertex = self.heap.get(real);
+        if vertex.arcs.is_empty() || vertex.label.is_none() || self.heap.is_sound(real) {
+            return None;
+        }
+        let mut found = Found::default();
+        if !self.is_done_below(real, 0, &mut found) {
+            return None;
+        }
+        let Some((last, place)) = found.permanent.pop() else {
+            if !found.open {
+                self.heap.get_mut(real).sound = self.heap.resets + 1;
+            }
+            return None;
+        };
+        if found.permanent.is_empty() {
+            return Some(self.placed(last, place));
+        }
+        // They were found from the last one on.
+        let mut all = self.fault_at(last, place);
+        for (fault, place) in found.permanent.into_iter().rev() {
+            all = all.combined(self.fault_at(fault, place));
+        }
+        Some(self.heap.fault(all))
+    }
+
+    fn fault_at(&self, fault: FaultId, place: VertexId) -> Fault {
+        let mut fault = self.heap.faults[fault.0 as usize].clone();
+        fault.place = fault.place.or(Some(place));
+        fault
+    }
+
+    /// Whether all of a value is evaluated; from its last field on, since that comes last.
+    fn is_done_below(&self, id: VertexId, depth: usize, found: &mut Found) -> bool {
+        let real = self.follow(id);
+        if self.heap.is_sound(real) || self.is_sound_data(real) {
+            return true;
+        }
+        let vertex = self.heap.get(real);
+        if vertex.state != State::Done || depth > DEEPEST {
+            return false;
+        }
+        if let Some(fault) = self.heap.get(id).fault.or(vertex.fault) {
+            match self.heap.faults[fault.0 as usize].kind {
+                Kind::Permanent | Kind::User => found.permanent.push((fault, id)),
+                _ => found.open = true,
+            }
+            return true;
+        }
+        // Alternatives have fields, what they are of has none.
+        found.open |= vertex.choice.is_some();
+        let members = vertex.arcs.iter().rev().filter(|it| it.presence == Presence::Member);
+        vertex.choice.is_some()
+            || members.into_iter().all(|it| self.is_done_below(it.vertex, depth + 1, found))
+    }
+}
