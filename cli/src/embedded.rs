@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use kube::Client;
+use lateen_controller::connection::Client;
 use local_server::Plane;
 use local_store::Store;
 use tokio_util::sync::CancellationToken;
@@ -65,7 +65,7 @@ impl Embedded {
 
     /// A client without sockets.
     pub fn client(&self, namespace: &str) -> Client {
-        Client::new(self.plane.service(), namespace)
+        kube::Client::new(self.plane.service(), namespace).into()
     }
 }
 

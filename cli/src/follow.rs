@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use kube::Client;
+use lateen_controller::connection::Client;
 use lateen_controller::control::{self, Control};
 use lateen_controller::report::{self, Report, Step};
 use lateen_controller::rest::{self, ActAs};

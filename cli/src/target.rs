@@ -7,12 +7,12 @@ use std::sync::Arc;
 use anyhow::Context;
 use clap::Args;
 use http::Method;
+use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig};
-use kube::{Client, Config};
 
 use cue_host::{Options, SandboxRuntime};
 
-use lateen_controller::connection;
+use lateen_controller::connection::Client;
 use lateen_controller::install::Bundle;
 use lateen_controller::observe::Metrics;
 use lateen_controller::rest::{self, ActAs};
@@ -117,7 +117,7 @@ impl TargetArgs {
     pub async fn cluster(&self) -> anyhow::Result<Cluster> {
         let config = self.config().await.map_err(unreachable)?;
         let namespace = self.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
-        let client = connection::open(config).map_err(|error| unreachable(error.into()))?;
+        let client = Client::open(config).map_err(|error| unreachable(error.into()))?;
         Ok(Cluster { client, namespace, embedded: None })
     }
 

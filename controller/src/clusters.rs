@@ -14,15 +14,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use http::Method;
+use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig};
-use kube::{Client, Config};
 use lateen_engine::api::SYSTEM_NAMESPACE;
 use lateen_engine::api::names::{is_local, label};
 use lateen_engine::render::ClusterVersion;
 use lateen_engine::world::Error;
 use serde_json::{Value, json};
 
-use crate::connection;
+use crate::connection::Client;
 use crate::kinds::Kinds;
 use crate::rest::{self, ActAs};
 
@@ -307,7 +307,7 @@ async fn client(secret: &Value, answer: Duration) -> Result<Client, String> {
         .map_err(|error| format!("its Secret cannot be used: {error}"))?;
     config.connect_timeout = Some(CONNECT);
     config.read_timeout = Some(answer);
-    connection::open(config).map_err(|error| format!("its Secret cannot be used: {error}"))
+    Client::open(config).map_err(|error| format!("its Secret cannot be used: {error}"))
 }
 
 #[cfg(test)]

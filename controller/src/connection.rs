@@ -1,42 +1,112 @@
 //! The way to a Kubernetes API: what kube's own client consists of, but for spans about every request, which
 //! took a twelfth of the controller's time, and with nothing held back to fill packets.
 
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
 use hyper_timeout::TimeoutConnector;
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
+use kube::Config;
 use kube::client::retry::RetryPolicy;
 use kube::client::{Body, ConfigExt as _};
-use kube::{Client, Config};
 use tower::retry::RetryLayer;
-use tower::{BoxError, ServiceBuilder};
+use tower::util::BoxCloneSyncService;
+use tower::{BoxError, ServiceBuilder, ServiceExt as _};
 
-/// A client of the API that `config` names.
-///
-/// # Errors
-/// What `config` says cannot be used.
-pub fn open(config: Config) -> Result<Client, kube::Error> {
-    if config.proxy_url.is_some() {
-        // Each kind of proxy has a way of its own.
-        return Client::try_from(config);
+/// A Kubernetes API that can be asked. Cheap to clone.
+#[derive(Clone)]
+pub struct Client {
+    streams: kube::Client,
+    direct: Option<Direct>,
+}
+
+/// What each request has a copy of: kube's client has one for all, behind a queue that a task of its own
+/// works off, and every request waits for that task to wake up.
+#[derive(Clone)]
+struct Direct {
+    /// Before every path: scheme, host, and where the API begins.
+    base: Arc<str>,
+    service: BoxCloneSyncService<Request<Body>, Response<Incoming>, BoxError>,
+}
+
+impl Client {
+    /// Of the API that `config` names.
+    ///
+    /// # Errors
+    /// What `config` says cannot be used.
+    pub fn open(config: Config) -> Result<Self, kube::Error> {
+        if config.proxy_url.is_some() {
+            // Each kind of proxy has a way of its own.
+            return kube::Client::try_from(config).map(Self::from);
+        }
+        let mut connector = HttpConnector::new();
+        connector.enforce_http(false);
+        connector.set_nodelay(true);
+        let secured = config.rustls_https_connector_with_connector(connector)?;
+        let mut connector = TimeoutConnector::new(secured);
+        connector.set_connect_timeout(config.connect_timeout);
+        connector.set_read_timeout(config.read_timeout);
+        connector.set_write_timeout(config.write_timeout);
+        connector.set_reset_reader_on_write(config.reset_reader_on_write);
+        let http: legacy::Client<_, Body> =
+            legacy::Builder::new(TokioExecutor::new()).build(connector);
+        let retries = config.default_retry.then(|| RetryLayer::new(RetryPolicy::server_retry()));
+        let service = ServiceBuilder::new()
+            .option_layer(retries)
+            .option_layer(config.auth_layer()?)
+            .layer(config.extra_headers_layer()?)
+            .map_err(BoxError::from)
+            .service(http);
+        let base = config.cluster_url.to_string();
+        let direct = Direct {
+            base: base.trim_end_matches('/').into(),
+            service: BoxCloneSyncService::new(service.clone()),
+        };
+        let streams = ServiceBuilder::new().layer(config.base_uri_layer()).service(service);
+        let streams = kube::Client::new(streams, config.default_namespace);
+        Ok(Self { streams, direct: Some(direct) })
     }
-    let mut connector = HttpConnector::new();
-    connector.enforce_http(false);
-    connector.set_nodelay(true);
-    let secured = config.rustls_https_connector_with_connector(connector)?;
-    let mut connector = TimeoutConnector::new(secured);
-    connector.set_connect_timeout(config.connect_timeout);
-    connector.set_read_timeout(config.read_timeout);
-    connector.set_write_timeout(config.write_timeout);
-    connector.set_reset_reader_on_write(config.reset_reader_on_write);
-    let http: legacy::Client<_, Body> = legacy::Builder::new(TokioExecutor::new()).build(connector);
-    let retries = config.default_retry.then(|| RetryLayer::new(RetryPolicy::server_retry()));
-    let service = ServiceBuilder::new()
-        .layer(config.base_uri_layer())
-        .option_layer(retries)
-        .option_layer(config.auth_layer()?)
-        .layer(config.extra_headers_layer()?)
-        .map_err(BoxError::from)
-        .service(http);
-    Ok(Client::new(service, config.default_namespace))
+
+    /// For what kube's client does besides single requests.
+    pub fn streams(&self) -> &kube::Client {
+        &self.streams
+    }
+
+    /// What a request for a path of the API is made with.
+    pub(crate) fn uri(&self, path: &str) -> String {
+        match &self.direct {
+            Some(direct) => format!("{}{path}", direct.base),
+            None => path.to_owned(),
+        }
+    }
+
+    /// The whole answer to a request for what [`Self::uri`] gave.
+    pub(crate) async fn send(
+        &self,
+        request: Request<Body>,
+    ) -> Result<(StatusCode, Bytes), kube::Error> {
+        let Some(direct) = &self.direct else {
+            let answer = self.streams.send(request).await?;
+            return Ok((answer.status(), answer.into_body().collect().await?.to_bytes()));
+        };
+        let answer = direct.service.clone().oneshot(request).await;
+        let answer = answer.map_err(|error| match error.downcast() {
+            Ok(error) => *error,
+            Err(error) => kube::Error::Service(error),
+        })?;
+        let code = answer.status();
+        let body = answer.into_body().collect().await.map_err(kube::Error::HyperError)?;
+        Ok((code, body.to_bytes()))
+    }
+}
+
+impl From<kube::Client> for Client {
+    fn from(streams: kube::Client) -> Self {
+        Self { streams, direct: None }
+    }
 }

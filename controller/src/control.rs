@@ -4,9 +4,9 @@
 //! tools work on both controllers; the status is written with its resourceVersion, so that a
 //! concurrent write by the controller means reading again, never a lost step.
 
+use crate::connection::Client;
 use chrono::{SecondsFormat, Utc};
 use http::Method;
-use kube::Client;
 use serde_json::{Value, json};
 
 use crate::kinds::Resource;

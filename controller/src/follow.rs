@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use crate::connection::Client;
 use futures::StreamExt;
 use http::{Method, Request};
-use kube::Client;
 use kube::api::WatchEvent;
 use serde_json::Value;
 
@@ -86,7 +86,7 @@ impl Followed<'_> {
             let path = rest::with_query(path, "resourceVersion", &version);
             let request = Request::get(path).body(Vec::new());
             let request = request.map_err(kube::Error::HttpError)?;
-            let stream = self.client.request_events::<Answer>(request).await?;
+            let stream = self.client.streams().request_events::<Answer>(request).await?;
             futures::pin_mut!(stream);
             while let Some(event) = stream.next().await {
                 let object = match event {

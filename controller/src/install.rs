@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use crate::connection::Client;
 use futures::stream::{self, StreamExt};
 use http::Method;
-use kube::Client;
 use serde_json::Value;
 
 use crate::kinds::Kinds;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
+use crate::connection::Client;
 use http::Method;
-use kube::Client;
 use lateen_engine::world::is_resource;
 use serde_json::Value;
 

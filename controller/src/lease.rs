@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
+use crate::connection::Client;
 use chrono::{SecondsFormat, Utc};
 use http::Method;
-use kube::Client;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 

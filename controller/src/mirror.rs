@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use lateen_engine::api::names::label;
+use lateen_engine::api::object::text;
 use lateen_engine::world::ObjectRef;
 use serde_json::Value;
 
@@ -300,10 +301,6 @@ impl Mirror {
         all.sort_unstable();
         (store.coverage == Coverage::Whole).then_some(all)
     }
-}
-
-fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
-    object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn kind(object: &Value) -> Kind {

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::connection::Client;
 use cue_session::{Package, Source};
 use http::Method;
-use kube::Client;
 use lateen_engine::world::Service;
 use serde_json::Value;
 

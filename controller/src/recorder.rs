@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::connection::Client;
 use http::Method;
-use kube::Client;
 use serde_json::Value;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
@@ -133,7 +133,7 @@ mod tests {
                 Ok::<_, kube::Error>(answer.body(KubeBody::from(b"{}".to_vec())).unwrap())
             }
         });
-        let recorder = Recorder::start(Client::new(server, "default"), Arc::default());
+        let recorder = Recorder::start(kube::Client::new(server, "default").into(), Arc::default());
         for reason in ["Parsed", "Rendered", "Applied"] {
             recorder.tell(json!({"metadata": {"namespace": "shop"}, "reason": reason})).await;
         }
@@ -149,7 +149,8 @@ mod tests {
             std::future::pending::<Result<http::Response<KubeBody>, kube::Error>>()
         });
         let metrics = Arc::<Metrics>::default();
-        let recorder = Recorder::start(Client::new(silent, "default"), metrics.clone());
+        let recorder =
+            Recorder::start(kube::Client::new(silent, "default").into(), metrics.clone());
         let event = json!({"metadata": {"namespace": "shop"}, "reason": "Parsed"});
         recorder.tell(event.clone()).await;
         // It is on its way when the others come.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::connection::Client;
 use futures::stream::{self, StreamExt};
 use http::Method;
-use kube::Client;
 use serde::Serialize;
 use serde_json::Value;
 

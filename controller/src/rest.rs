@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 
+use crate::connection::Client;
 use bytes::Bytes;
 use http::request::Builder;
 use http::{Method, Request};
-use http_body_util::BodyExt as _;
-use kube::Client;
 use kube::client::Body as KubeBody;
 use kube::core::Status;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -166,11 +165,11 @@ impl ActAs {
 
 fn request(
     method: Method,
-    path: &str,
+    uri: &str,
     body: Option<(Body, &Value)>,
     identity: &ActAs,
 ) -> Result<Request<Vec<u8>>, Error> {
-    let mut request = identity.mark(Request::builder().method(method).uri(path));
+    let mut request = identity.mark(Request::builder().method(method).uri(uri));
     let bytes = match body {
         Some((kind, value)) => {
             request = request.header("Content-Type", kind.media_type());
@@ -250,7 +249,7 @@ pub async fn send(
     body: Option<(Body, &Value)>,
     identity: &ActAs,
 ) -> Result<Value, Error> {
-    let bytes = exchange(client, request(method, path, body, identity)?).await?;
+    let bytes = exchange(client, request(method, &client.uri(path), body, identity)?).await?;
     let answer = serde_json::from_slice::<Answer>(&bytes);
     answer.map(|it| it.0).map_err(|error| Error::Answer(error.to_string()))
 }
@@ -266,14 +265,12 @@ pub async fn tell(
     body: Option<(Body, &Value)>,
     identity: &ActAs,
 ) -> Result<(), Error> {
-    exchange(client, request(method, path, body, identity)?).await.map(drop)
+    exchange(client, request(method, &client.uri(path), body, identity)?).await.map(drop)
 }
 
 /// Sends a request; what the answer consists of, unless it is a refusal.
 async fn exchange(client: &Client, request: Request<Vec<u8>>) -> Result<Bytes, Error> {
-    let answer = client.send(request.map(KubeBody::from)).await?;
-    let code = answer.status();
-    let bytes = answer.into_body().collect().await?.to_bytes();
+    let (code, bytes) = client.send(request.map(KubeBody::from)).await?;
     if code.is_client_error() || code.is_server_error() {
         let told = serde_json::from_slice::<Status>(&bytes);
         let status = told.unwrap_or_else(|_| {
@@ -292,7 +289,7 @@ async fn exchange(client: &Client, request: Request<Vec<u8>>) -> Result<Bytes, E
 pub async fn text(client: &Client, path: &str, identity: &ActAs) -> Result<String, Error> {
     let request = identity.mark(Request::get(path)).body(Vec::new());
     let request = request.map_err(|error| Error::Answer(error.to_string()))?;
-    Ok(client.request_text(request).await?)
+    Ok(client.streams().request_text(request).await?)
 }
 
 /// GET; `None` if there is no such object.
@@ -340,7 +337,7 @@ mod tests {
                 let answer = http::Response::builder().status(code);
                 Ok::<_, kube::Error>(answer.body(KubeBody::from(body.as_bytes().to_vec())).unwrap())
             });
-            Client::new(server, "default")
+            Client::from(kube::Client::new(server, "default"))
         };
         let own = r#"{"kind":"Status","status":"Failure","message":"taken","reason":"Conflict","code":409}"#;
         for (code, body, want) in [(409, own, "409 taken"), (503, "try later", "503 try later")] {

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use crate::connection::Client;
 use chrono::Utc;
 use cue_session::{Package, Runtime, Source};
-use kube::Client;
 use lateen_engine::api::{DefinitionKind, V1BETA1};
 use lateen_engine::reconcile::{Engine, Next, reconcile, reconcile_definition, reconcile_run};
 use lateen_engine::render::{ClusterVersion, Library};

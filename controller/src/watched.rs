@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use kube::Client;
+use crate::connection::Client;
 use lateen_engine::api::names::{annotation, label};
 use lateen_engine::api::{DefinitionKind, SYSTEM_NAMESPACE, V1BETA1};
 use lateen_engine::world::ObjectRef;

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
+use crate::connection::Client;
 use chrono::{DateTime, SecondsFormat, Utc};
 use http::Method;
-use kube::Client;
 use lateen_engine::api::SYSTEM_NAMESPACE;
 use lateen_engine::api::names::is_local;
 use lateen_engine::render::ClusterVersion;

@@ -220,7 +220,9 @@ impl Plane {
     /// When its kubeconfig does not make a client.
     pub async fn look(&self, path: &str) -> Value {
         let none = ActAs::default();
-        rest::send(&self.client().await, Method::GET, path, None, &none).await.unwrap_or_default()
+        rest::send(&self.client().await.into(), Method::GET, path, None, &none)
+            .await
+            .unwrap_or_default()
     }
 
     /// Creates or changes the object at a path, by server-side apply.
@@ -230,7 +232,9 @@ impl Plane {
     pub async fn write(&self, path: &str, object: &Value) {
         let path = rest::with_query(path.to_owned(), "fieldManager", "test");
         let (body, none) = (Some((Body::Apply, object)), ActAs::default());
-        rest::send(&self.client().await, Method::PATCH, &path, body, &none).await.expect("written");
+        rest::send(&self.client().await.into(), Method::PATCH, &path, body, &none)
+            .await
+            .expect("written");
     }
 
     /// A client of its API.

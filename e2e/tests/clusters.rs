@@ -36,7 +36,9 @@ async fn note(plane: &Plane, name: &str) -> Value {
 async fn remove(plane: &Plane, name: &str) {
     let path = format!("/api/v1/namespaces/default/configmaps/{name}");
     let none = ActAs::default();
-    rest::send(&plane.client().await, http::Method::DELETE, &path, None, &none).await.unwrap();
+    rest::send(&plane.client().await.into(), http::Method::DELETE, &path, None, &none)
+        .await
+        .unwrap();
 }
 
 #[test]

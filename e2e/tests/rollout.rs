@@ -32,7 +32,7 @@ async fn refuse(plane: &Plane, revision: &str) {
     let body = json!({"metadata": {"annotations": {"app.oam.dev/reject": revision}}});
     let body = Some((Body::MergePatch, &body));
     let client = plane.client().await;
-    rest::send(&client, Method::PATCH, path, body, &ActAs::default()).await.unwrap();
+    rest::send(&client.into(), Method::PATCH, path, body, &ActAs::default()).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

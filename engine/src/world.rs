@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use lateen_charts::files::Files;
 use serde_json::Value;
 
+use crate::api::object;
 use crate::render::ClusterVersion;
 
 /// An effect under way; may be dropped at any time, which counts as a crash.
@@ -50,9 +51,7 @@ pub struct ObjectRef {
 impl ObjectRef {
     /// Of an object, in `cluster`.
     pub fn of(object: &Value, cluster: &str) -> Self {
-        let text = |pointer: &str| {
-            object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
-        };
+        let text = |pointer: &str| object::text(object, pointer).to_owned();
         Self {
             cluster: cluster.to_owned(),
             api_version: text("/apiVersion"),

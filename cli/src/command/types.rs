@@ -1,7 +1,7 @@
 //! Types that an Application names and nobody defines, told before anything is applied.
 
 use http::Method;
-use kube::Client;
+use lateen_controller::connection::Client;
 use lateen_controller::rest::{self, ActAs};
 use lateen_engine::api::{DefinitionKind, SYSTEM_NAMESPACE, policies};
 use serde_json::Value;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args as ClapArgs;
 use http::Method;
-use kube::Client;
+use lateen_controller::connection::Client;
 use lateen_controller::install;
 use lateen_controller::kinds::Kinds;
 use lateen_controller::report;

@@ -244,6 +244,15 @@ wire! {
     }
 }
 
+impl StatusTemplates {
+    /// There is no text.
+    pub fn say_nothing(&self) -> bool {
+        [&self.custom_status, &self.health_policy, &self.details]
+            .iter()
+            .all(|it| it.trim().is_empty())
+    }
+}
+
 wire! {
     /// Status of a definition.
     DefinitionStatus {

@@ -90,9 +90,11 @@ wire! {
     }
 }
 
-/// Text at `/a/b`, empty if there is none.
-pub fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
-    object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+/// Text at `/a/b`, empty if there is none: names of fields, which need no escapes.
+pub fn text<'a>(object: &'a Value, path: &str) -> &'a str {
+    let mut fields = path.split('/').skip(1);
+    let found = fields.try_fold(object, |it, field| it.get(field));
+    found.and_then(Value::as_str).unwrap_or_default()
 }
 
 /// `metadata.name`.

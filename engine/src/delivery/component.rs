@@ -5,10 +5,9 @@ use serde_json::{Map, Value, json};
 use super::Delivery;
 use super::trackers::place;
 use crate::api::application::{ServiceStatus, TraitStatus};
-use crate::api::definition::StatusTemplates;
 use crate::api::names::{RESOURCE_WORKLOAD, cluster_name, is_local, label};
 use crate::api::object;
-use crate::api::{Component, DefinitionKind, ManagedResource, Stage};
+use crate::api::{Component, Definition, DefinitionKind, ManagedResource, Stage};
 use crate::render::{self, Placed, Rendered, Versions, health, label_type};
 use crate::workflow::actions::{Applied, rendering};
 use crate::world::{Error, ObjectRef};
@@ -153,10 +152,10 @@ impl Delivery<'_> {
 
     fn stage_of(&self, r#type: &str) -> Stage {
         let found = self.definition(DefinitionKind::Trait, r#type);
-        found.map_or(Stage::DefaultDispatch, crate::api::Definition::stage)
+        found.map_or(Stage::DefaultDispatch, Definition::stage)
     }
 
-    fn definition(&self, kind: DefinitionKind, r#type: &str) -> Option<&crate::api::Definition> {
+    fn definition(&self, kind: DefinitionKind, r#type: &str) -> Option<&Definition> {
         self.definitions.get(kind, r#type, self.app.namespace(), Versions::Exact)
     }
 
@@ -195,12 +194,10 @@ impl Delivery<'_> {
         if live.workload.is_null() {
             return Ok(());
         }
-        let mut context = self.health_context(component, &row.cluster);
-        context.insert("output".into(), live.workload.clone());
-        context.insert("outputs".into(), Value::Object(live.outputs(None)));
         let definition = self.definition(DefinitionKind::Component, &component.r#type);
-        let texts = definition.and_then(|it| it.spec.status.clone()).unwrap_or_default();
-        let found = self.health(&texts, &context, component.properties.as_ref())?;
+        let outputs = || live.outputs(None);
+        let given = component.properties.as_ref();
+        let found = self.health(definition, component, &row.cluster, live, outputs, given)?;
         row.workload_healthy = found.healthy;
         row.healthy = found.healthy;
         row.message = found.message;
@@ -216,8 +213,6 @@ impl Delivery<'_> {
         live: &Live,
         only: Option<Stage>,
     ) -> Result<(), Error> {
-        let mut context = self.health_context(component, &row.cluster);
-        context.insert("output".into(), live.workload.clone());
         for it in &component.traits {
             let definition = self.definition(DefinitionKind::Trait, &it.r#type);
             let stage = self.stage_of(&it.r#type);
@@ -233,10 +228,9 @@ impl Delivery<'_> {
                 });
                 continue;
             }
-            let outputs = live.outputs(Some(&label_type(&it.r#type)));
-            context.insert("outputs".into(), Value::Object(outputs));
-            let texts = definition.and_then(|it| it.spec.status.clone()).unwrap_or_default();
-            let found = self.health(&texts, &context, it.properties.as_ref())?;
+            let outputs = || live.outputs(Some(&label_type(&it.r#type)));
+            let given = it.properties.as_ref();
+            let found = self.health(definition, component, &row.cluster, live, outputs, given)?;
             row.healthy &= found.healthy;
             if row.message.is_empty() {
                 row.message.clone_from(&found.message);
@@ -252,19 +246,25 @@ impl Delivery<'_> {
         Ok(())
     }
 
-    fn health_context(&self, component: &Component, cluster: &str) -> Map<String, Value> {
-        let mut context = self.context.to_json(Some(component), "");
-        context.insert("cluster".into(), cluster.into());
-        context
-    }
-
+    /// What the texts of a definition say of what is live, and of those `outputs` of it that they see.
     fn health(
         &self,
-        texts: &StatusTemplates,
-        context: &Map<String, Value>,
+        definition: Option<&Definition>,
+        component: &Component,
+        cluster: &str,
+        live: &Live,
+        outputs: impl FnOnce() -> Map<String, Value>,
         parameter: Option<&Value>,
     ) -> Result<health::Health, Error> {
-        health::evaluate(self.templates, texts, context, parameter)
+        let texts = definition.and_then(|it| it.spec.status.as_ref());
+        let Some(texts) = texts.filter(|it| !it.say_nothing()) else {
+            return Ok(health::Health { healthy: true, ..health::Health::default() });
+        };
+        let mut context = self.context.to_json(Some(component), "");
+        context.insert("cluster".into(), cluster.into());
+        context.insert("output".into(), live.workload.clone());
+        context.insert("outputs".into(), Value::Object(outputs()));
+        health::evaluate(self.templates, texts, &context, parameter)
             .map_err(|error| Error::Unavailable(error.to_string()))
     }
 
