@@ -185,6 +185,12 @@ pub(crate) fn sources(files: &Value, entry: &Value) -> (Vec<Source>, Vec<(String
 
 /// Compiles the files of a case.
 pub(crate) fn load(files: &Value, entry: &Value, lenient: bool) -> Result<Program, Vec<LoadError>> {
+    // Cases without a language version are of the present one.
+    let module = files.get("cue.mod/module.cue").and_then(Value::as_str);
+    let stated = module.filter(|it| it.contains("language"));
+    if let Some(message) = stated.and_then(cue_tool::load::unspoken) {
+        return Err(vec![LoadError { message, ..LoadError::default() }]);
+    }
     let (sources, packages) = sources(files, entry);
     let compiled = catch_unwind(AssertUnwindSafe(|| compile(&sources, &packages, lenient)));
     compiled.unwrap_or_else(|_| {

@@ -11,6 +11,7 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::{Budget, Evaluator};
 use crate::export::Style;
 use crate::heap::{Conjunct, EnvKind, FaultId, Source, Test, VertexId};
+use crate::number::Number;
 use crate::printed::{Names, Show};
 use crate::program::{At, Label, LabelKind, Presence, Program};
 use crate::value::Selector;
@@ -207,6 +208,16 @@ pub fn compile_text(text: &str) -> Result<Program, Vec<LoadError>> {
 /// How the error of lists begins that are of different lengths.
 const LENGTHS: &str = "incompatible list lengths";
 
+/// A number in a value that JSON has no text for.
+fn endless(datum: &Datum) -> Option<&Number> {
+    match datum {
+        Datum::Number(number) => (!number.is_finite()).then_some(number),
+        Datum::List(items) => items.iter().find_map(endless),
+        Datum::Struct(fields) => fields.iter().find_map(|it| endless(&it.1)),
+        _ => None,
+    }
+}
+
 /// A walk that looks for errors.
 #[derive(Default)]
 struct Walk {
@@ -215,6 +226,10 @@ struct Walk {
     labels: Vec<Label>,
     /// The references on the way by which values are shared.
     shared: Vec<At>,
+    /// It is in what refers to another value and copies it.
+    repeats: bool,
+    /// Of what was found, whether it is of such a copy.
+    copied: Vec<bool>,
     /// What was come to by one.
     seen: rustc_hash::FxHashSet<u32>,
 }
@@ -338,7 +353,22 @@ impl Evaluation {
     /// What keeps it from being concrete.
     pub fn datum(&mut self, id: VertexId) -> Result<Datum, Vec<Diagnostic>> {
         match self.evaluator.datum(id) {
-            Ok(datum) => Ok(datum),
+            Ok(datum) => match endless(&datum) {
+                None => Ok(datum),
+                Some(number) => {
+                    // In the words of who reads it as JSON.
+                    let text = number.to_string();
+                    let message = match text.strip_prefix('-') {
+                        Some(_) => "invalid character 'I' in numeric literal".to_owned(),
+                        None => {
+                            let first = text.get(..1).unwrap_or_default();
+                            format!("invalid character '{first}' looking for beginning of value")
+                        }
+                    };
+                    let (kind, path) = (Kind::Permanent, String::new());
+                    Err(vec![Diagnostic { kind, message, path, positions: Vec::new() }])
+                }
+            },
             Err(fault) => {
                 let fault = self.evaluator.placed(fault, id);
                 Err(self.diagnostic(fault))
@@ -410,7 +440,25 @@ impl Evaluation {
     pub fn validate(&mut self, id: VertexId, concrete: bool) -> Vec<Diagnostic> {
         let mut walk = Walk::default();
         self.collect(id, concrete, &mut walk, 0);
+        let told = |copy: &Diagnostic, known: &[bool]| {
+            walk.found.iter().zip(known).any(|(it, copied)| {
+                !copied
+                    && !copy.kind.is_incomplete()
+                    && it.message == copy.message
+                    && it.positions.iter().all(|at| copy.positions.contains(at))
+            })
+        };
+        // What a mere reference repeats is told where it is from.
+        walk.copied.resize(walk.found.len(), false);
+        let kept: Vec<bool> = walk
+            .found
+            .iter()
+            .zip(&walk.copied)
+            .map(|(it, copied)| !copied || !told(it, &walk.copied))
+            .collect();
         let mut found = walk.found;
+        let mut kept = kept.into_iter();
+        found.retain(|_| kept.next().unwrap_or(true));
         // Permanent errors hide what is only incomplete.
         if found.iter().any(|it: &Diagnostic| !it.kind.is_incomplete()) {
             found.retain(|it| !it.kind.is_incomplete());
@@ -438,6 +486,14 @@ impl Evaluation {
             return;
         }
         let real = self.evaluator.unify(id);
+        if !walk.repeats && real == id && self.evaluator.shares_at(id).is_some() {
+            walk.repeats = true;
+            walk.copied.resize(walk.found.len(), false);
+            self.collect(id, concrete, walk, depth);
+            walk.copied.resize(walk.found.len(), true);
+            walk.repeats = false;
+            return;
+        }
         let fault = self.evaluator.heap.get(id).fault.or(self.evaluator.heap.get(real).fault);
         if let Some(fault) = fault {
             let kind = self.evaluator.heap.faults[fault.0 as usize].kind;

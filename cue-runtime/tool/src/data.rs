@@ -1,10 +1,13 @@
 //! Encodings other than CUE, by name or by the end of a file's name, read and written.
 
+use std::sync::Arc;
+
 use cue_eval::builtin::Datum;
 use cue_eval::encode::{json, line_column, toml, yaml};
 use cue_session::Diagnostic;
 
 use crate::diagnostic;
+use crate::located::{Places, located};
 
 /// A form of text that holds values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +88,20 @@ pub(crate) fn read(encoding: Encoding, file: &str, bytes: &[u8]) -> Result<Vec<D
         Encoding::Text | Encoding::Binary => Ok(vec![Datum::lossy(bytes)]),
         Encoding::Cue => Err(diagnostic("CUE is no data", Some((file, 1, 1)))),
     }
+}
+
+/// The documents of YAML as texts of CUE, and where their pieces stand in the file.
+pub(crate) fn checked(encoding: Encoding, bytes: &[u8]) -> Vec<Arc<(String, Places)>> {
+    if encoding != Encoding::Yaml {
+        return Vec::new();
+    }
+    let documents = yaml::decode(bytes).unwrap_or_default();
+    let texts = documents.iter().filter(|it| !it.tree.entries.is_empty());
+    let texts: Vec<_> = texts.map(|it| Arc::new(located(&it.tree, bytes))).collect();
+    // All of them or none, for they stand for the values in order.
+    let sound = texts.len() == documents.len()
+        && texts.iter().all(|it| cue_syntax::parse_expr(&it.0).is_ok());
+    if sound { texts } else { Vec::new() }
 }
 
 /// A value as text that ends as the encoding wants it.

@@ -97,7 +97,8 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
                 (Some(_), []) => DATA.to_owned(),
                 (_, labels) => place(runtime, labels, &value.datum)?,
             };
-            match &value.text {
+            let checked = value.checked.as_ref().filter(|_| request.verb == Verb::Vet);
+            match value.text.as_ref().or(checked.map(|it| &it.0)) {
                 Some(text) if path.is_empty() || path == DATA => {
                     let before = if path.is_empty() { "" } else { DATA_LABEL };
                     texts.push(Source::new(value.file.as_str(), format!("{before}{text}\n")));
@@ -117,7 +118,7 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
                 ("", _) => "",
                 _ => EXPRESSION,
             };
-            let told = |error| renamed(error, expression, &texts, path);
+            let told = |error| renamed(error, request, expression, (&texts, &round), path);
             let mut session =
                 open(runtime, &loaded, request, &added, inputs.clone()).map_err(told)?;
             answer(request, &mut session, path, &round, &mut outcome).map_err(told)?;
@@ -257,10 +258,19 @@ fn separator(encoding: Encoding) -> &'static str {
 }
 
 /// Errors without what was put around the texts that were given.
-fn renamed(error: Error, expression: &str, texts: &[Source], asked: &str) -> Error {
+fn renamed(
+    error: Error,
+    request: &Request,
+    expression: &str,
+    (texts, values): (&[Source], &[Value]),
+    asked: &str,
+) -> Error {
     let Error::Diagnostics(mut all) = error else { return error };
     let is_path = cue_syntax::parse_path(expression).is_ok();
+    // A schema that is a path is looked up.
+    let looked_up = request.schema.as_ref().is_some_and(|it| cue_syntax::parse_path(it).is_ok());
     for wrong in &mut all {
+        wrong.positions.retain(|it| !looked_up || it.file != "--schema");
         if let Some(rest) = wrong.path.strip_prefix(EXPRESSION) {
             let rest = rest.trim_start_matches('.');
             // What was not even compiled has no path of its own.
@@ -273,19 +283,25 @@ fn renamed(error: Error, expression: &str, texts: &[Source], asked: &str) -> Err
             wrong.path = rest.trim_start_matches('.').to_owned();
         }
         for at in &mut wrong.positions {
+            let text = texts.iter().any(|it| it.name == at.file) && at.line == 1;
             let before = match at.file.as_str() {
                 "--expression" => EXPRESSION.len() + 2,
                 "--schema" => DATA_LABEL.len(),
-                file if asked == DATA && at.line == 1 && texts.iter().any(|it| it.name == file) => {
-                    DATA_LABEL.len()
-                }
-                _ => continue,
+                _ if !text => continue,
+                _ if asked == DATA => DATA_LABEL.len(),
+                _ => 0,
             };
             if at.file.starts_with("--") {
                 // Below the package clause.
                 at.line = 1;
             }
             at.column = at.column.saturating_sub(u32::try_from(before).unwrap_or_default());
+            let checked = values.iter().find(|it| it.file == at.file && it.text.is_none());
+            let places = checked.and_then(|it| it.checked.as_ref()).map(|it| &it.1);
+            let known = |it: &&(u32, _)| it.0 + 1 == at.column;
+            if let Some((_, (line, column))) = places.and_then(|it| it.iter().find(known)) {
+                (at.line, at.column) = (*line, *column);
+            }
         }
     }
     Error::Diagnostics(all)

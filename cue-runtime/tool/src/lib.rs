@@ -12,6 +12,7 @@
 pub mod load; // arguments -> sources and data
 mod tags; // `-t key=value` -> fields
 pub mod data; // JSON, YAML, TOML, text: both ways
+mod located; // where data stands in its file
 pub mod evaluate; // eval, export, vet, def
 pub mod format; // fmt
 pub mod import; // import

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use std::sync::Arc;
+
 use cue_eval::builtin::Datum;
 use cue_session::{Package, Source};
 use cue_syntax::ast::{Decl, ExprKind, Label};
 
 use crate::data::{self, Encoding};
+use crate::located::Places;
 use crate::{Error, diagnostic, tags};
 
 /// What to load.
@@ -46,6 +49,8 @@ pub struct Value {
     pub datum: Datum,
     /// Its text, where that is CUE too (JSON): errors then say where in it.
     pub text: Option<String>,
+    /// The same of YAML, and where the pieces of that text stand in the file: for what is checked only.
+    pub checked: Option<Arc<(String, Places)>>,
 }
 
 /// Largest file that is read.
@@ -78,6 +83,7 @@ impl Load {
                         let bytes = bytes(path)?;
                         let values = data::read(encoding, argument, &bytes)
                             .map_err(|wrong| Error::Diagnostics(vec![wrong]))?;
+                        let mut checked = data::checked(encoding, &bytes).into_iter();
                         // What JSON has that CUE has not are pairs of surrogates.
                         let text = String::from_utf8(bytes)
                             .ok()
@@ -87,6 +93,7 @@ impl Load {
                             file: argument.clone(),
                             datum,
                             text: text.clone(),
+                            checked: checked.next(),
                         }));
                     }
                     None => {
@@ -217,6 +224,27 @@ struct Module {
 /// The language that is spoken here: major, minor and patch.
 const LANGUAGE: [u64; 3] = [0, 17, 1];
 
+/// Why the language that a module file names is not spoken here, if it is not.
+pub fn unspoken(module: &str) -> Option<String> {
+    let file = cue_syntax::parse_file(module).file;
+    let Some(version) = declared(&file.decls, &["language", "version"]) else {
+        return Some("no language version declared in module.cue; run 'cue mod fix'".to_owned());
+    };
+    let numbers = version.strip_prefix('v').unwrap_or_default().split(['.', '-', '+']);
+    let numbers: Vec<u64> = numbers.map_while(|it| it.parse().ok()).collect();
+    if numbers.is_empty() {
+        let message = "in module.cue is not valid semantic version";
+        return Some(format!("language version {version:?} {message}"));
+    }
+    let [major, minor, patch] = LANGUAGE;
+    (numbers.as_slice() > LANGUAGE.as_slice()).then(|| {
+        format!(
+            "language version {version:?} declared in module.cue is too new for current \
+             language version \"v{major}.{minor}.{patch}\""
+        )
+    })
+}
+
 /// The module the arguments are in, if any.
 ///
 /// # Errors
@@ -228,21 +256,10 @@ fn module_of(arguments: &[String]) -> Result<Option<Module>, Error> {
         return Ok(None);
     };
     let Ok(text) = fs::read_to_string(root.join("cue.mod/module.cue")) else { return Ok(None) };
-    let file = cue_syntax::parse_file(&text).file;
-    let refused = |message: String| Error::Request(message);
-    let Some(version) = declared(&file.decls, &["language", "version"]) else {
-        let message = "no language version declared in module.cue; run 'cue mod fix'";
-        return Err(refused(message.to_owned()));
-    };
-    let numbers = version.trim_start_matches('v').split(['.', '-', '+']);
-    let numbers: Vec<u64> = numbers.map_while(|it| it.parse().ok()).collect();
-    if numbers.as_slice() > LANGUAGE.as_slice() {
-        let [major, minor, patch] = LANGUAGE;
-        return Err(refused(format!(
-            "language version {version:?} declared in module.cue is too new for current \
-             language version \"v{major}.{minor}.{patch}\""
-        )));
+    if let Some(message) = unspoken(&text) {
+        return Err(Error::Request(message));
     }
+    let file = cue_syntax::parse_file(&text).file;
     let Some(path) = declared(&file.decls, &["module"]) else { return Ok(None) };
     // The major version is not part of import paths.
     let path = path.split('@').next().unwrap_or(&path).to_owned();

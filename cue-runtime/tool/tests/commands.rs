@@ -158,6 +158,15 @@ fn errors_say_where_in_data_and_expressions() {
     };
     let text = "n: invalid value 30 (out of bound <10):\n    s.cue:3:8\n    b.json:1:7";
     assert_eq!(play(&it, folder.path()), Err(text.into()));
+    std::fs::write(folder.path().join("c.yaml"), "n: 1\n---\nm: [x]\nn: true\n").unwrap();
+    for schema in [None, Some("#S".to_owned())] {
+        let sources = ["s.cue", "c.yaml"];
+        let it = Request { schema, ..request(Verb::Vet, folder.path(), &sources) };
+        let wrong = play(&it, folder.path());
+        let told = wrong.as_ref().is_err_and(|it| it.ends_with("\n    c.yaml:4:4\n    s.cue:3:8"));
+        assert_eq!(told, it.schema.is_some());
+        assert!(wrong.err().is_none_or(|text| !text.contains("--schema")));
+    }
     let expressions = vec!["nope".into()];
     let it = Request { expressions, ..request(Verb::Eval, folder.path(), &["s.cue"]) };
     let text = "reference \"nope\" not found:\n    --expression:1:1";
