@@ -293,6 +293,7 @@ impl Evaluator {
         let mut fault = Fault::spread(Kind::Permanent, NOT_ALLOWED).and_at(at);
         fault.place = Some(id);
         let fault = self.heap.fault(fault);
+        self.note_failure(fault);
         self.heap.get_mut(id).fault = Some(fault);
         if levels == 0 || !inside {
             return;

@@ -22,6 +22,7 @@ impl Evaluator {
 
     /// Errors of one value come together (S-66).
     pub(crate) fn raise_id(&mut self, id: VertexId, fault: FaultId) {
+        self.note_failure(fault);
         let Some(old) = self.heap.get(id).fault else {
             self.heap.get_mut(id).fault = Some(fault);
             return;

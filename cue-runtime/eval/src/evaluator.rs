@@ -124,6 +124,8 @@ pub(crate) struct Evaluator {
     /// The choice whose default is taken though it may still become another one, and the error if
     /// something comes of that.
     pub(crate) tentative: Option<(VertexId, FaultId)>,
+    /// A value that is no alternative has failed for good.
+    pub(crate) failed: bool,
     pub(crate) declared: crate::declared::Declared,
     /// Operands that were absent when a vertex asked, which may have changed since (S-46).
     pub(crate) answers: Vec<Answer>,
@@ -193,6 +195,7 @@ impl Evaluator {
             early: false,
             failing: None,
             tentative: None,
+            failed: false,
             declared: crate::declared::Declared::default(),
             answers: Vec::new(),
             passed_over: 0,

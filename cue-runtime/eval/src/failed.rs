@@ -20,6 +20,9 @@ struct Found {
 impl Evaluator {
     /// The errors of what a field has, if all of it is done with.
     pub(crate) fn failed_below(&mut self, id: VertexId) -> Option<FaultId> {
+        if !self.failed {
+            return None;
+        }
         let real = self.follow(id);
         let vertex = self.heap.get(real);
         if vertex.arcs.is_empty() || vertex.label.is_none() || self.heap.is_sound(real) {
@@ -44,6 +47,12 @@ impl Evaluator {
             all = all.combined(self.fault_at(fault, place));
         }
         Some(self.heap.fault(all))
+    }
+
+    /// Something that is no alternative has failed for good: until then there is nothing to look for.
+    pub(crate) fn note_failure(&mut self, fault: FaultId) {
+        self.failed |= self.trying.is_empty()
+            && matches!(self.heap.faults[fault.0 as usize].kind, Kind::Permanent | Kind::User);
     }
 
     fn fault_at(&self, fault: FaultId, place: VertexId) -> Fault {
