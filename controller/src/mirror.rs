@@ -243,6 +243,9 @@ impl Mirror {
         let mut kinds = self.write();
         let Some(store) = kinds.get_mut(&kind(object)) else { return };
         let key = key(object);
+        if is_let_go(object) {
+            return store.remove(&key);
+        }
         let newer = match store.objects.get(&key) {
             Some(old) => old.precedes(object),
             None => store.reached < version(object),
@@ -312,6 +315,15 @@ pub(crate) fn key(object: &Value) -> Place {
     (text(object, "/metadata/namespace").to_owned(), text(object, "/metadata/name").to_owned())
 }
 
+/// Whether a write took the last finalizer off what was going: it is answered with what was there, in the
+/// version that it had.
+fn is_let_go(object: &Value) -> bool {
+    let meta = &object["metadata"];
+    meta["deletionTimestamp"].is_string()
+        && meta["deletionGracePeriodSeconds"].as_u64().unwrap_or_default() == 0
+        && meta["finalizers"].as_array().is_none_or(Vec::is_empty)
+}
+
 /// Items of a list do not say their kind.
 fn typed(object: &Value, api_version: &str, kind: &str) -> Value {
     let mut object = object.clone();
@@ -372,6 +384,22 @@ mod tests {
         assert!(mirror.get(&at("c")).is_some(), "the watch will tell of it");
         mirror.saw_gone(&object("c", 9, "x"));
         assert!(mirror.lacks(&at("c")));
+    }
+
+    #[test]
+    fn what_was_let_go_is_gone_before_the_watch_says_so() {
+        let mirror = Mirror::default();
+        let mut going = object("a", 3, "x");
+        going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z".into();
+        going["metadata"]["finalizers"] = json!(["ours", "theirs"]);
+        let list = json!({"metadata": {"resourceVersion": "5"}, "items": [going.clone()]});
+        mirror.start("v1", "ConfigMap", &list, Coverage::Whole);
+        going["metadata"]["finalizers"] = json!(["theirs"]);
+        mirror.answered(&going, Echo::News);
+        assert!(!mirror.lacks(&at("a")), "somebody still holds it");
+        going["metadata"]["finalizers"] = json!([]);
+        mirror.answered(&going, Echo::News);
+        assert!(mirror.lacks(&at("a")));
     }
 
     #[test]

@@ -198,11 +198,14 @@ impl Plane {
         let range = resource.range(&target.namespace);
         if limit == 0 && after.is_none() && at.is_none() {
             let (version, all) = self.store().values(&range);
-            let shown = |all: Vec<Shown>| all.into_iter().map(|one| kinds::shown(resource, &one));
+            let shown = |one: Shown| kinds::shown(resource, &one);
             let items = match selector.is_empty() {
                 true if resource.shows_stored() => all,
-                true => shown(all).collect(),
-                false => shown(all).filter(|one| selector.matches(one)).collect(),
+                true => all.into_iter().map(shown).collect(),
+                false => {
+                    let some = all.into_iter().filter(|one| selector.may_match(one.text()));
+                    some.map(shown).filter(|one| selector.matches(one)).collect()
+                }
             };
             let continued = false;
             return Ok(Page { items, version, next: String::new(), remaining: None, continued });
@@ -231,6 +234,7 @@ impl Plane {
         let mut left = entries.into_iter().filter(|entry| {
             let key = entry.key.strip_prefix(&range).unwrap_or(&entry.key);
             after.as_ref().is_none_or(|start| key > start.as_str())
+                && selector.may_match(entry.value.text())
         });
         let mut last = String::new();
         while let Some(entry) = left.next() {

@@ -1,5 +1,6 @@
 //! Label and field selectors.
 
+use memchr::memmem::Finder;
 use serde_json::{Map, Value};
 
 use crate::meta;
@@ -11,6 +12,8 @@ use crate::status::{ApiError, Result};
 pub struct Selector {
     labels: Vec<Requirement>,
     fields: Vec<(String, bool, String)>,
+    /// Of each group, one is in the JSON of whatever matches.
+    marks: Vec<Vec<Finder<'static>>>,
 }
 
 #[derive(Clone, Debug)]
@@ -35,7 +38,15 @@ impl Selector {
         let labels = parse_labels(labels).map_err(|text| {
             ApiError::bad_request(format!("unable to parse requirement: {text}")).trim()
         })?;
-        Ok(Selector { labels, fields: parse_fields(fields, resource)? })
+        let marks = labels.iter().filter_map(Requirement::marks).collect();
+        Ok(Selector { labels, fields: parse_fields(fields, resource)?, marks })
+    }
+
+    /// Whether an object of which this is the JSON, without blanks, may be meant: to look for a few words in
+    /// the texts of thousands takes less than to make values of them.
+    #[must_use]
+    pub fn may_match(&self, text: &[u8]) -> bool {
+        self.marks.iter().all(|group| group.iter().any(|mark| mark.find(text).is_some()))
     }
 
     /// Whether everything matches.
@@ -117,6 +128,22 @@ impl OrElse for String {
 }
 
 impl Requirement {
+    /// What the JSON of an object with such a label has one of: neither keys nor values need escapes.
+    fn marks(&self) -> Option<Vec<Finder<'static>>> {
+        let finder = |mark: String| Finder::new(&mark).into_owned();
+        let key = &self.key;
+        match &self.test {
+            Test::In(any) => {
+                let marks = any.iter().map(|value| format!("\"{key}\":\"{value}\""));
+                Some(marks.map(finder).collect())
+            }
+            Test::Exists | Test::More(_) | Test::Less(_) => {
+                Some(vec![finder(format!("\"{key}\":"))])
+            }
+            Test::NotIn(_) | Test::Missing => None,
+        }
+    }
+
     fn matches(&self, labels: &Map<String, Value>) -> bool {
         let value = labels.get(&self.key).and_then(Value::as_str);
         match &self.test {
@@ -384,4 +411,43 @@ fn parse_fields(text: &str, resource: &Resource) -> Result<Vec<(String, bool, St
         found.push((path.to_owned(), equal, value.to_owned()));
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_matches_has_the_marks_of_its_labels() {
+        let of = |labels: Value| json!({"kind": "Cup", "metadata": {"labels": labels}});
+        let all = [
+            of(json!({"app": "web", "size.io/n": "3"})),
+            of(json!({"app": "", "tier": "web"})),
+            of(json!({"apps": "web"})),
+            json!({"kind": "Cup", "app": "web"}),
+        ];
+        for (text, matching, worth_a_look) in [
+            ("app=web", "0", "03"),
+            ("app", "01", "013"),
+            ("app=", "1", "1"),
+            ("app in (web,)", "01", "013"),
+            ("size.io/n>2", "0", "0"),
+            ("!app", "23", "0123"),
+            ("app!=web,tier", "1", "1"),
+            ("", "0123", "0123"),
+        ] {
+            let labels = parse_labels(text).unwrap();
+            let marks = labels.iter().filter_map(Requirement::marks).collect();
+            let selector = Selector { labels, fields: Vec::new(), marks };
+            let places = |test: &dyn Fn(&Value) -> bool| -> String {
+                let some = all.iter().enumerate().filter(|(_, it)| test(it));
+                some.map(|(place, _)| place.to_string()).collect()
+            };
+            assert_eq!(places(&|it| selector.matches(it)), matching, "{text}");
+            let looked = places(&|it| selector.may_match(it.to_string().as_bytes()));
+            assert_eq!(looked, worth_a_look, "{text}");
+        }
+    }
 }
