@@ -158,7 +158,7 @@ fn errors_say_where_in_data_and_expressions() {
     };
     let text = "n: invalid value 30 (out of bound <10):\n    s.cue:3:8\n    b.json:1:7";
     assert_eq!(play(&it, folder.path()), Err(text.into()));
-    std::fs::write(folder.path().join("c.yaml"), "n: 1\n---\nm: [x]\nn: true\n").unwrap();
+    fs::write(folder.path().join("c.yaml"), "n: 1\n---\nm: [x]\nn: true\n").unwrap();
     for schema in [None, Some("#S".to_owned())] {
         let sources = ["s.cue", "c.yaml"];
         let it = Request { schema, ..request(Verb::Vet, folder.path(), &sources) };
