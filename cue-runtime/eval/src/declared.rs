@@ -2,9 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{Source, VertexId};
 use crate::program::{At, Declaration, ExprId, Presence};
+use crate::validators::REQUIRED;
 
 /// The places of declarations by their values.
 #[derive(Default)]
@@ -22,7 +24,7 @@ impl Evaluator {
     }
 
     /// The places that say that a field is required.
-    pub(crate) fn required_at(&mut self, id: VertexId) -> Vec<At> {
+    fn required_at(&mut self, id: VertexId) -> Vec<At> {
         self.declared_as(id).filter(|it| it.1 == Presence::Required).map(|it| it.0).collect()
     }
 
@@ -32,6 +34,14 @@ impl Evaluator {
             Source::Expr(value, _) => self.declared.places.get(&value).copied(),
             Source::Data(_) | Source::Vertex(_) => None,
         })
+    }
+
+    /// That a field is required, and nothing gives it: told where it is required.
+    pub(crate) fn not_given(&mut self, id: VertexId) -> Fault {
+        let mut fault = Fault::spread(Kind::Incomplete, REQUIRED);
+        fault.positions = self.required_at(id);
+        fault.place = Some(id);
+        fault
     }
 
     fn learn_declarations(&mut self) {

@@ -561,10 +561,7 @@ impl Evaluation {
             match presence {
                 Presence::Optional => {}
                 Presence::Required if concrete && data => {
-                    let message = "field is required but not present";
-                    let mut fault = Fault::spread(Kind::Incomplete, message);
-                    fault.positions = self.evaluator.required_at(arc);
-                    fault.place = Some(arc);
+                    let fault = self.evaluator.not_given(arc);
                     let fault = self.evaluator.heap.fault(fault);
                     self.lacks(fault, walk);
                 }

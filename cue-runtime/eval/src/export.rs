@@ -7,6 +7,7 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{FaultId, VertexId};
 use crate::program::{At, Label, LabelKind, Presence};
+use crate::validators::REQUIRED;
 
 /// How CUE text is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,8 +131,7 @@ impl Evaluator {
                     Presence::Optional => continue,
                     Presence::Required => {
                         let at = self.first_position(arc);
-                        let message = "field is required but not present";
-                        let mut fault = Fault::new(Kind::Incomplete, message, at);
+                        let mut fault = Fault::new(Kind::Incomplete, REQUIRED, at);
                         fault.place = Some(arc);
                         return Err(self.heap.fault(fault));
                     }

@@ -468,10 +468,7 @@ impl Evaluator {
                     }
                 }
                 Presence::Required if regular => {
-                    let mut fault = Fault::spread(Kind::Incomplete, REQUIRED);
-                    fault.positions = self.required_at(vertex);
-                    fault.place = Some(vertex);
-                    return Some(fault);
+                    return Some(self.not_given(vertex));
                 }
                 Presence::Required | Presence::Optional => {}
             }

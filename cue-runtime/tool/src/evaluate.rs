@@ -83,7 +83,7 @@ pub const BUDGET: Budget = Budget { ticks: 100_000_000, depth: 100_000, bytes: 5
 /// # Errors
 /// What is wrong with the files, the request or the values.
 pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Error> {
-    let mut loaded = request.load.load()?;
+    let mut loaded = request.load.load(request.verb == Verb::Vet)?;
     if request.verb == Verb::Vet && !loaded.data.is_empty() && loaded.sources.is_empty() {
         return Err(Error::Request("data files specified without a schema".into()));
     }
@@ -97,8 +97,8 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
                 (Some(_), []) => DATA.to_owned(),
                 (_, labels) => place(runtime, labels, &value.datum)?,
             };
-            let checked = value.checked.as_ref().filter(|_| request.verb == Verb::Vet);
-            match value.text.as_ref().or(checked.map(|it| &it.0)) {
+            let checked = value.checked.as_ref().map(|it| &it.0);
+            match value.text.as_ref().or(checked) {
                 Some(text) if path.is_empty() || path == DATA => {
                     let before = if path.is_empty() { "" } else { DATA_LABEL };
                     texts.push(Source::new(value.file.as_str(), format!("{before}{text}\n")));

@@ -57,11 +57,11 @@ pub struct Value {
 const LARGEST: u64 = 256 << 20;
 
 impl Load {
-    /// Reads everything.
+    /// Reads everything; `checks` if data is only checked, and errors are to name places in it.
     ///
     /// # Errors
     /// What is missing, unreadable or not of its form.
-    pub fn load(&self) -> Result<Loaded, Error> {
+    pub fn load(&self, checks: bool) -> Result<Loaded, Error> {
         let mut loaded = Loaded { files: true, ..Loaded::default() };
         let here = [String::from(".")];
         let arguments = if self.arguments.is_empty() { &here[..] } else { &self.arguments };
@@ -83,7 +83,8 @@ impl Load {
                         let bytes = bytes(path)?;
                         let values = data::read(encoding, argument, &bytes)
                             .map_err(|wrong| Error::Diagnostics(vec![wrong]))?;
-                        let mut checked = data::checked(encoding, &bytes).into_iter();
+                        let checked = checks.then(|| data::checked(encoding, &bytes));
+                        let mut checked = checked.into_iter().flatten();
                         // What JSON has that CUE has not are pairs of surrogates.
                         let text = String::from_utf8(bytes)
                             .ok()

@@ -7,7 +7,6 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{FaultId, VertexId};
 use crate::program::{LabelKind, Presence};
-use crate::validators::REQUIRED;
 
 /// How deep values are looked through for what they lack.
 const DEPTH: usize = 100;
@@ -110,10 +109,7 @@ impl Evaluator {
             }
             match presence {
                 Presence::Required => {
-                    let mut fault = Fault::spread(Kind::Incomplete, REQUIRED);
-                    fault.positions = self.required_at(vertex);
-                    fault.place = Some(vertex);
-                    out.push(fault);
+                    out.push(self.not_given(vertex));
                 }
                 Presence::Member => self.lacking_all(vertex, values, out, depth + 1),
                 Presence::Optional => {}
