@@ -74,7 +74,7 @@ const MEMBERS: &[Member] = &[
     special("SortStable", &[L, Parameter::SCHEMA], Kinds::LIST, Special::Sort),
     function("SortStrings", &[Parameter::STRINGS], Kinds::LIST, |cx, a| {
         let mut strings = arg::strings(a, 0)?;
-        strings.sort_unstable();
+        cue_sort::by(&mut strings, Ord::cmp);
         cx.spend(strings.len().saturating_mul(32))?;
         Ok(Datum::list(strings.into_iter().map(Datum::text).collect()))
     }),

@@ -156,7 +156,7 @@ pub(super) fn type_name(datum: &Datum) -> &'static str {
 pub(super) fn sorted(datum: &Datum) -> Vec<(&str, &Datum)> {
     let Datum::Struct(fields) = datum else { return Vec::new() };
     let mut members: Vec<(&str, &Datum)> = fields.iter().map(|(k, v)| (&**k, v)).collect();
-    members.sort_unstable_by_key(|it| it.0);
+    cue_sort::by(&mut members, |one, other| one.0.cmp(other.0));
     members
 }
 

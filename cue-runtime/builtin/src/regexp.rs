@@ -108,7 +108,7 @@ fn named(pattern: &Pattern, found: &Captures<'_>) -> Datum {
             None => fields.push((name.as_str().into(), value)),
         }
     }
-    fields.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    cue_sort::by(&mut fields, |a, b| a.0.cmp(&b.0));
     Datum::fields(fields)
 }
 

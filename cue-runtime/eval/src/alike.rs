@@ -106,10 +106,7 @@ impl Evaluator {
 
     /// Alternatives of a choice, the default ones first.
     fn sorted_alternatives(&mut self, id: VertexId) -> Option<Vec<VertexId>> {
-        let choice = self.choice_of(id)?;
-        let mut all = choice.all;
-        all.sort_by_key(|it| !choice.defaults.contains(it));
-        Some(all)
+        Some(self.choice_of(id)?.defaults_first())
     }
 
     fn same_tests(&self, left: VertexId, right: VertexId) -> bool {

@@ -31,7 +31,7 @@ impl Evaluator {
         for body in std::iter::once(code.body).chain(code.otherwise) {
             self.look_into(body, &mut it);
         }
-        it.labels.sort_unstable();
+        cue_sort::by(&mut it.labels, Ord::cmp);
         it.labels.dedup();
         it
     }

@@ -111,7 +111,7 @@ impl Evaluator {
                 rest.push((place, text(&limit)));
             }
         }
-        rest.sort_by_cached_key(|it| it.0);
+        cue_sort::by_key(&mut rest, |it| it.0);
         parts.extend(self.kinds_told(id));
         parts.extend(rest.into_iter().map(|it| it.1));
         parts.join(" & ")

@@ -307,7 +307,7 @@ impl Evaluation {
             all.push((primary, self.describe(&each, &path), all.len()));
         }
         // Those without a primary position first, then by place and path (cue-errors 4.2).
-        all.sort_unstable_by(|(left, it, first), (right, other, second)| {
+        cue_sort::by(&mut all, |(left, it, first), (right, other, second)| {
             (left, &it.path, &it.message, first).cmp(&(right, &other.path, &other.message, second))
         });
         all.dedup_by(|left, right| {
@@ -325,7 +325,7 @@ impl Evaluation {
         let file = |it: &(String, u32, u32)| {
             [".cue", ".json", ".yaml", ".yml", ".toml"].iter().any(|end| it.0.ends_with(end))
         };
-        positions.sort_unstable_by(|left, right| (!file(left), left).cmp(&(!file(right), right)));
+        cue_sort::by(&mut positions, |left, right| (!file(left), left).cmp(&(!file(right), right)));
         positions.dedup();
         positions.retain(|it| Some(it) != primary.as_ref());
         positions.splice(0..0, primary);

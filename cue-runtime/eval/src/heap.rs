@@ -345,6 +345,15 @@ pub(crate) struct Choice {
     pub(crate) untried: Vec<Disjunction>,
 }
 
+impl Choice {
+    /// All of them, the default ones first.
+    pub(crate) fn defaults_first(&self) -> Vec<VertexId> {
+        let is_default = |it: &&VertexId| self.defaults.contains(it);
+        let others = self.all.iter().filter(|it| !is_default(it));
+        self.all.iter().filter(is_default).chain(others).copied().collect()
+    }
+}
+
 /// A disjunction among the conjuncts of a vertex: which expression, its marks.
 #[derive(Clone, Debug)]
 pub(crate) struct Disjunction {

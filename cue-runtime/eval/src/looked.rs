@@ -90,7 +90,7 @@ impl Evaluator {
                 keys.push(format!("{name}:{}", self.equal_key(vertex, depth + 1)?));
             }
         }
-        keys.sort_unstable();
+        cue_sort::by(&mut keys, Ord::cmp);
         Some(format!("{{{}}}", keys.join(",")))
     }
 

@@ -89,7 +89,7 @@ impl Held {
     }
 
     fn order_by(&mut self, key: impl FnMut(&ArcEntry) -> usize) {
-        self.entries.sort_by_cached_key(key);
+        cue_sort::by_key(&mut self.entries, key);
         if self.entries.len() > FEW {
             self.find_places();
         }

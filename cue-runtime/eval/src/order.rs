@@ -1,6 +1,9 @@
 //! The order of a struct's fields where it is printed (O-1 to O-16): a topological sort of the
 //! order inside each literal, by name where nothing decides. `for` iterates insertion order.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::attach::NOWHERE;
@@ -149,7 +152,7 @@ impl Evaluator {
             self.program.sources.get(at.source as usize).map_or("", |it| it.name.as_str())
         };
         let dynamic = |it: &Ranked| !vertex.placed[it.placed].produced.is_empty();
-        ranked.sort_unstable_by(|left, right| {
+        cue_sort::by(&mut ranked, |left, right| {
             let key = |it: &Ranked| match &it.at {
                 Some(at) => (false, file(at), at.span.start, dynamic(it), it.placed),
                 None => (true, "", 0, dynamic(it), it.placed),
@@ -280,22 +283,29 @@ impl Evaluator {
     /// Step F: components in topological order, the smallest name first.
     fn sorted(&self, id: VertexId, edges: &[Vec<usize>]) -> Vec<usize> {
         let arcs = &self.heap.get(id).arcs;
-        let name = |at: usize| {
-            let label = arcs[at].label;
-            let index = match self.labels.kind(label) {
-                LabelKind::Index => self.labels.name(label).parse::<u64>().unwrap_or(u64::MAX),
-                _ => u64::MAX,
-            };
-            (index, self.labels.name(label).clone())
-        };
+        let names: Vec<(u64, &str)> = arcs
+            .iter()
+            .map(|arc| {
+                let name: &str = self.labels.name(arc.label);
+                let index = match self.labels.kind(arc.label) {
+                    LabelKind::Index => name.parse::<u64>().unwrap_or(u64::MAX),
+                    _ => u64::MAX,
+                };
+                (index, name)
+            })
+            .collect();
+        let by_name = cue_sort::order(names.len(), &mut |one, other| names[one].cmp(&names[other]));
+        // Equal names have one rank.
+        let mut rank = vec![0_usize; names.len()];
+        for at in 1..by_name.len() {
+            let (before, this) = (by_name[at - 1], by_name[at]);
+            rank[this] = rank[before] + usize::from(names[before] != names[this]);
+        }
         let component = components(edges);
         let count = component.iter().max().map_or(0, |it| it + 1);
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); count];
-        for (node, which) in component.iter().enumerate() {
-            members[*which].push(node);
-        }
-        for each in &mut members {
-            each.sort_by_cached_key(|it| name(*it));
+        for node in by_name {
+            members[component[node]].push(node);
         }
         let mut waits = vec![0usize; count];
         let mut follow: Vec<Vec<usize>> = vec![Vec::new(); count];
@@ -308,16 +318,15 @@ impl Evaluator {
                 }
             }
         }
-        let key = |which: usize| (name(members[which][0]), which);
-        let mut ready: std::collections::BTreeSet<_> =
-            (0..count).filter(|it| waits[*it] == 0).map(key).collect();
+        let key = |which: usize| Reverse((rank[members[which][0]], which));
+        let mut ready: BinaryHeap<_> = (0..count).filter(|it| waits[*it] == 0).map(key).collect();
         let mut out = Vec::with_capacity(arcs.len());
-        while let Some((_, which)) = ready.pop_first() {
+        while let Some(Reverse((_, which))) = ready.pop() {
             out.extend(&members[which]);
             for next in &follow[which] {
                 waits[*next] -= 1;
                 if waits[*next] == 0 {
-                    ready.insert(key(*next));
+                    ready.push(key(*next));
                 }
             }
         }

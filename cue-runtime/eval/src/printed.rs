@@ -385,14 +385,11 @@ impl Evaluator {
             // What is left of several defaults (O-66).
             let evaluated = style != Style::Definition;
             let shown = match choice.defaults.len() {
-                0 => &choice.all,
-                _ if evaluated => &choice.defaults,
-                _ => &choice.all,
+                0 => choice.all.clone(),
+                _ if evaluated => choice.defaults.clone(),
+                _ if show.has(Show::SPREAD) => choice.defaults_first(),
+                _ => choice.all.clone(),
             };
-            let mut shown = shown.clone();
-            if show.has(Show::SPREAD) {
-                shown.sort_by_cached_key(|it| u8::from(!choice.defaults.contains(it)));
-            }
             let mut texts: Vec<String> = Vec::new();
             for each in shown {
                 let mut text = String::new();

@@ -18,7 +18,7 @@ pub(crate) fn merged(fields: Vec<Field>, left: usize, right: &[usize]) -> Vec<Fi
         members[*which].push(at);
     }
     for each in &mut members {
-        each.sort_unstable_by(|one, other| fields[*one].label.cmp(&fields[*other].label));
+        cue_sort::by(each, |one, other| fields[*one].label.cmp(&fields[*other].label));
     }
     let mut waits_for = vec![0_usize; fields.len()];
     let mut after: Vec<[Option<usize>; 2]> = vec![[None; 2]; fields.len()];

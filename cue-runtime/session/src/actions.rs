@@ -40,7 +40,7 @@ fn visit(
                 LabelKind::Regular | LabelKind::Index | LabelKind::Hidden
             )
     });
-    members.sort_by_cached_key(|(member, _)| step(member));
+    cue_sort::by_key(&mut members, |(member, _)| step(member));
     let own = text_at(it, id, "#do");
     for (member, vertex) in members {
         // What an action was given or has returned holds no further actions.

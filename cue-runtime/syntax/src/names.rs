@@ -13,7 +13,7 @@ pub(crate) fn redeclared(tree: &Tree) -> Vec<(u32, String)> {
             _ => {}
         }
     }
-    errors.sort_unstable();
+    cue_sort::by(&mut errors, Ord::cmp);
     errors
 }
 

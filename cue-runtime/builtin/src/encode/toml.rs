@@ -37,7 +37,7 @@ fn members(datum: &Datum, order: Order) -> Vec<(&str, &Datum)> {
         .map(|(label, value)| (&**label, value))
         .collect();
     if order == Order::Sorted {
-        members.sort_unstable_by_key(|member| member.0);
+        cue_sort::by(&mut members, |one, other| one.0.cmp(other.0));
     }
     members
 }

@@ -196,7 +196,7 @@ pub(crate) fn told(errors: Vec<(Stage, LoadError)>) -> Vec<LoadError> {
     let own = errors.into_iter().filter(|it| it.0 == first);
     let mut told: Vec<LoadError> = own.map(|it| it.1).collect();
     if first == Stage::Compile {
-        told.sort_by_cached_key(|it| it.position.clone());
+        cue_sort::by(&mut told, |one, other| one.position.cmp(&other.position));
         told.dedup();
     }
     told

@@ -143,7 +143,7 @@ impl<'a> Printer<'a> {
                     return again(self, only);
                 }
                 // In the order of O-70.
-                operands.sort_by_cached_key(|it| class(it, scope));
+                cue_sort::by_key(&mut operands, |it| class(it, scope));
                 let all: Vec<Out> = operands.into_iter().map(|it| again(self, it)).collect();
                 Out::joined(&all, "&", 2)
             }

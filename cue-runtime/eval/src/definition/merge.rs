@@ -127,7 +127,10 @@ impl<'a> Printer<'a> {
         let embedded = std::mem::take(&mut parts.embedded);
         items.extend(embedded.into_iter().map(|it| Item::Embed(it.opened())));
         let order = field_order(&parts.literals);
-        parts.fields.sort_by_cached_key(|label, _| order.get(label).copied().unwrap_or(usize::MAX));
+        let ranks = parts.fields.keys().map(|it| order.get(it).copied().unwrap_or(usize::MAX));
+        let ranks: Vec<usize> = ranks.collect();
+        let order = cue_sort::order(ranks.len(), &mut |one, other| ranks[one].cmp(&ranks[other]));
+        cue_sort::arrange(order, &mut |one, other| parts.fields.swap_indices(one, other));
         for label in parts.fields.keys() {
             frame.add(label, self.place_of(label));
         }

@@ -91,7 +91,7 @@ fn package(program: &Program, found: &Found) -> String {
         let Some(source) = program.sources.get(source) else { continue };
         files.push((&source.name, cue_syntax::parse_file(&source.text).file, source.text.clone()));
     }
-    files.sort_unstable_by(|left, right| left.0.cmp(right.0));
+    cue_sort::by(&mut files, |left, right| left.0.cmp(right.0));
     let names: Vec<&String> = files.iter().map(|it| it.0).collect();
     let files: Vec<_> = files.iter().map(|(_, file, text)| (file.clone(), text.clone())).collect();
     let mut printer = Printer::new(&files, names, found);

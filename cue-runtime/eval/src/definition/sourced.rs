@@ -255,7 +255,7 @@ impl<'a> Printer<'a> {
             }
         }
         // In the order of O-70.
-        parts.sort_unstable_by_key(|it| (it.0, it.1));
+        cue_sort::by_key(&mut parts, |it| (it.0, it.1));
         let mut top = false;
         parts
             .retain(|it| !matches!(it.2.kind, ExprKind::Top) || !std::mem::replace(&mut top, true));

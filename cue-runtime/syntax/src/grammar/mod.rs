@@ -97,8 +97,9 @@ impl<'a> Grammar<'a> {
     }
 
     fn finish(mut self) -> (Tree, Vec<SyntaxError>) {
-        self.errors
-            .sort_unstable_by(|a, b| (a.span.start, &a.message).cmp(&(b.span.start, &b.message)));
+        cue_sort::by(&mut self.errors, |a, b| {
+            (a.span.start, &a.message).cmp(&(b.span.start, &b.message))
+        });
         self.errors.dedup();
         (self.tree, self.errors)
     }
