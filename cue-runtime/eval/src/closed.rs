@@ -8,7 +8,7 @@ use crate::builtin::{Datum, Kinds, next_whole};
 use crate::compare;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{Groups, State, Test, VertexId};
+use crate::heap::{Conjunct, Groups, State, Test, VertexId};
 use crate::number::Number;
 use crate::program::{At, Label, LabelKind, Presence};
 
@@ -376,6 +376,14 @@ impl Evaluator {
         let vertex = self.heap.get(id);
         let closes = |group: u32| self.closes(group) && !self.literals.contains_key(&group);
         !vertex.is_list && (vertex.was_closed || vertex.closing.iter().any(|it| closes(it.group)))
+    }
+
+    /// Whether a vertex shares its value beside a `_` that is part of a closed value.
+    pub(crate) fn shares_in_closed(&self, id: VertexId) -> bool {
+        let closes = |it: &Conjunct| it.groups.iter().any(|group| self.closes(*group));
+        let vertex = self.heap.get(id);
+        vertex.forward.is_some_and(|it| self.heap.get(self.follow(it)).is_struct)
+            && vertex.conjuncts.iter().any(closes)
     }
 
     /// Whether a group closes: one of an embedding does only if something closed was embedded.

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::absent::Answer;
 use crate::builtin::Datum;
 use crate::crowds::Crowd;
 use crate::error::{Fault, Kind};
 use crate::heap::{Conjunct, EnvId, EnvKind, FaultId, Heap, Source, State, VertexId};
 use crate::labels::Labels;
-use crate::operators::Answer;
 use crate::program::{At, Code, ExprId, Label, LabelKind, Presence, Program};
 use crate::unify::Work;
 use crate::waiting::{Copied, Suspended, Tasks};

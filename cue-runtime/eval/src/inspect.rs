@@ -96,7 +96,7 @@ impl Evaluation {
             node.packages.push(it.labels.package(arc.label).cloned().unwrap_or_default());
             node.members.push((text, kind, arc.presence, arc.vertex));
         }
-        node.closed = it.counts_as_closed(shown);
+        node.closed = it.counts_as_closed(shown) || it.shares_in_closed(id);
         let fault = it.heap.get(id).fault.or(it.heap.get(real).fault);
         // The error of what is shared is told there (S-72).
         let open = fault.is_some_and(|at| it.heap.faults[at.0 as usize].kind.is_incomplete());

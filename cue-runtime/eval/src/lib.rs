@@ -52,7 +52,8 @@ mod demand; // concrete values asked of expressions
 mod operands; // of binary operators
 mod interpolation; // texts with values in them
 mod selection; // fields, elements, slices
-mod operators; // arithmetic, comparison, comparison with bottom
+mod operators; // arithmetic, comparison
+mod absent; // the comparison with bottom
 mod calls; // builtin functions as calls
 mod looked; // functions that look at values
 mod searched; // lists that values are looked for in

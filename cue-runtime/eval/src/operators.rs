@@ -1,4 +1,4 @@
-//! Arithmetic, comparison, and the comparison with bottom.
+//! Arithmetic and comparison.
 
 use std::cmp::Ordering;
 
@@ -8,31 +8,14 @@ use crate::bounds::float_range;
 use crate::builtin::Datum;
 use crate::compare;
 use crate::demand::{Concrete, Operand};
-use crate::error::{Fault, Kind};
+use crate::error::Kind;
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{EnvId, EnvKind, FaultId, State, Test, VertexId};
+use crate::heap::{EnvId, FaultId, Test, VertexId};
 use crate::number::Number;
 use crate::program::{Arithmetic, At, Callee, Code, ExprId};
 
 /// Times a text may be repeated.
 const MOST_REPEATS: usize = 1_000_000;
-
-/// What was found before all was said.
-pub(crate) struct Answer {
-    /// Whose conjunct or comprehension asked.
-    vertex: VertexId,
-    /// How often that had been evaluated.
-    laps: u32,
-    found: Found,
-}
-
-/// See [`Answer`].
-enum Found {
-    /// An operand was absent when it was compared with bottom.
-    Absent(ExprId, EnvId),
-    /// A choice had this default; the error if it has it no more.
-    Default(VertexId, Datum, FaultId),
-}
 
 impl Evaluator {
     pub(crate) fn comparison(
@@ -85,62 +68,6 @@ impl Evaluator {
         }
     }
 
-    /// Notes that an operand was absent: asked again once all is done it must be so still (S-46).
-    fn remember(&mut self, operand: ExprId, env: EnvId) {
-        let mut next = Some(env);
-        while let Some(at) = next {
-            let it = &self.heap.envs[at.0 as usize];
-            if let EnvKind::Struct(vertex, ..) = it.kind {
-                let laps = self.heap.get(vertex).laps;
-                let found = Found::Absent(operand, env);
-                self.answers.push(Answer { vertex, laps, found });
-                return;
-            }
-            next = it.parent;
-        }
-    }
-
-    /// Notes that nothing came of the default of a choice that could still have become another one.
-    pub(crate) fn remember_default(&mut self, vertex: VertexId, choice: VertexId, fault: FaultId) {
-        let laps = self.heap.get(vertex).laps;
-        let default = self.default_of(choice).and_then(|it| self.heap.get(it).scalar.clone());
-        if let Some((datum, _)) = default {
-            let found = Found::Default(choice, datum, fault);
-            self.answers.push(Answer { vertex, laps, found });
-        }
-    }
-
-    /// Asks once more what was found early, now that nothing is being evaluated.
-    pub(crate) fn recheck(&mut self) {
-        while let Some(Answer { vertex, laps, found }) = self.answers.pop() {
-            let known = self.heap.get(vertex);
-            if known.laps != laps || known.state != State::Done || known.forward.is_some() {
-                continue;
-            }
-            match found {
-                Found::Absent(operand, env) => {
-                    if let Ok(false) = self.is_absent(operand, env) {
-                        let at = self.program.at(operand);
-                        let message = format!(
-                            "circular dependency in evaluation of conditionals: {} changed after evaluation",
-                            self.source_at(at)
-                        );
-                        let mut fault = Fault::new(Kind::Cycle, message, at);
-                        fault.place = Some(vertex);
-                        self.raise(vertex, fault);
-                    }
-                }
-                Found::Default(choice, datum, fault) => {
-                    let now = self.default_of(choice);
-                    let now = now.and_then(|it| self.heap.get(it).scalar.as_ref());
-                    if !now.is_some_and(|it| compare::same(&it.0, &datum)) {
-                        self.raise_id(vertex, fault);
-                    }
-                }
-            }
-        }
-    }
-
     /// `=~` wants a text and a pattern (S-57).
     fn match_operands(
         &mut self,
@@ -158,60 +85,6 @@ impl Evaluator {
             return Err(self.misfit(right, "(string|bytes)", at));
         }
         Ok(())
-    }
-
-    /// `x == _|_` (cue-semantics.md section 6; corrections 2): types and bounds are absent, `_`,
-    /// choices and structs whatever is in them are present.
-    fn is_absent(&mut self, expr: ExprId, env: EnvId) -> Result<bool, FaultId> {
-        let id = match self.eval(expr, env) {
-            Value::Datum(_) => return Ok(false),
-            Value::Fault(fault) => return self.absent_by(fault),
-            Value::Vertex(id) => id,
-        };
-        let id = self.unify(id);
-        let vertex = self.heap.get(id);
-        if let Some(fault) = vertex.fault {
-            // A struct is there, whatever its fields say.
-            if vertex.is_struct && self.heap.faults[fault.0 as usize].kind.is_incomplete() {
-                return Ok(false);
-            }
-            return self.absent_by(fault);
-        }
-        let running = matches!(vertex.state, State::Running | State::Suspended);
-        if (vertex.is_struct || vertex.is_list) && vertex.choice.is_none() && !running {
-            // A permanent error anywhere inside makes the whole absent.
-            return match self.permanent(id, 0) {
-                Some(fault) if fault.kind == Kind::Budget => Ok(false),
-                fault => Ok(fault.is_some()),
-            };
-        }
-        let vertex = self.heap.get(id);
-        if vertex.scalar.is_some() || vertex.is_struct || vertex.is_list || vertex.choice.is_some()
-        {
-            return Ok(false);
-        }
-        if let Some(fault) = self.put_off(id) {
-            return self.absent_by(fault);
-        }
-        if vertex.state == State::Running {
-            return Ok(false);
-        }
-        let absent = vertex.constrained || !vertex.tests.is_empty();
-        match self.unsettled(id, self.program.at(expr)).filter(|_| absent) {
-            Some(fault) => self.absent_by(fault),
-            None => Ok(absent),
-        }
-    }
-
-    fn absent_by(&self, fault: FaultId) -> Result<bool, FaultId> {
-        // What may still come is waited for.
-        if self.waits(fault).is_some_and(|on| !self.is_last(on)) {
-            return Err(fault);
-        }
-        match self.heap.faults[fault.0 as usize].kind {
-            Kind::Budget | Kind::Cycle => Err(fault),
-            Kind::Incomplete | Kind::StructuralCycle | Kind::Permanent | Kind::User => Ok(true),
-        }
     }
 
     pub(crate) fn arithmetic(

@@ -5,16 +5,19 @@ use smallvec::SmallVec;
 
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{Source, State, VertexId};
+use crate::heap::{Conjunct, Source, State, VertexId};
 use crate::program::{At, Code, Presence};
 
 /// Vertices that are looked at for one that shares itself.
 const MOST_SHARED: usize = 64;
 
 impl Evaluator {
-    /// A vertex whose only conjunct is a reference shares its target.
+    /// A vertex whose only conjunct is a reference shares its target; `_` beside it says nothing.
     pub(crate) fn share(&mut self, id: VertexId) -> bool {
-        let [conjunct] = self.heap.get(id).conjuncts.as_slice() else { return false };
+        let conjuncts = &self.heap.get(id).conjuncts;
+        let beside_top = conjuncts.len() > 1;
+        let mut telling = conjuncts.iter().filter(|it| !beside_top || !self.is_top(it));
+        let (Some(conjunct), None) = (telling.next(), telling.next()) else { return false };
         if !conjunct.groups.is_empty() || conjunct.close_as.is_some() {
             return false;
         }
@@ -37,6 +40,11 @@ impl Evaluator {
         if target == id || self.is_ancestor(target, id) {
             return false;
         }
+        // Errors are told once for each place.
+        let vertex = self.heap.get(target);
+        if beside_top && (vertex.state != State::Done || vertex.fault.is_some()) {
+            return false;
+        }
         if self.is_shared_above(target, id) {
             self.raise(id, Fault::spread(Kind::StructuralCycle, "structural cycle"));
             return true;
@@ -46,6 +54,12 @@ impl Evaluator {
             self.sharers.entry(target).or_default().push(id);
         }
         true
+    }
+
+    /// Whether a conjunct is `_` and no more.
+    fn is_top(&self, conjunct: &Conjunct) -> bool {
+        let Source::Expr(expr, _) = conjunct.source else { return false };
+        matches!(self.program.code(expr), Code::Top) && conjunct.beside == 0
     }
 
     /// The reference by which a field has its value, if it is one alone (cue-errors 3.3).

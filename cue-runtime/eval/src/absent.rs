@@ -1,0 +1,179 @@
+//! The comparison with bottom (cue-semantics.md section 6), and what is asked again once all is done
+//! because it was answered before all was said (S-46).
+
+use crate::builtin::Datum;
+use crate::compare;
+use crate::error::{Fault, Kind};
+use crate::evaluator::{Evaluator, Value};
+use crate::heap::{EnvId, EnvKind, FaultId, State, VertexId};
+use crate::program::{Code, Declaration, ExprId, ListElement};
+
+/// What was found before all was said.
+pub(crate) struct Answer {
+    /// Whose conjunct or comprehension asked.
+    vertex: VertexId,
+    /// How often that had been evaluated.
+    laps: u32,
+    found: Found,
+}
+
+/// See [`Answer`].
+enum Found {
+    /// An operand was absent when it was compared with bottom.
+    Absent(ExprId, EnvId),
+    /// A choice had this default; the error if it has it no more.
+    Default(VertexId, Datum, FaultId),
+}
+
+impl Evaluator {
+    /// `x == _|_` (cue-semantics.md section 6; corrections 2): types and bounds are absent, `_`,
+    /// choices and structs whatever is in them are present.
+    pub(crate) fn is_absent(&mut self, expr: ExprId, env: EnvId) -> Result<bool, FaultId> {
+        if let Some(absent) = self.is_of_other_kind(expr, env) {
+            return Ok(absent);
+        }
+        let id = match self.eval(expr, env) {
+            Value::Datum(_) => return Ok(false),
+            Value::Fault(fault) => return self.absent_by(fault),
+            Value::Vertex(id) => id,
+        };
+        let id = self.unify(id);
+        let vertex = self.heap.get(id);
+        if let Some(fault) = vertex.fault {
+            // A struct is there, whatever its fields say.
+            if vertex.is_struct && self.heap.faults[fault.0 as usize].kind.is_incomplete() {
+                return Ok(false);
+            }
+            return self.absent_by(fault);
+        }
+        let running = matches!(vertex.state, State::Running | State::Suspended);
+        if (vertex.is_struct || vertex.is_list) && vertex.choice.is_none() && !running {
+            // A permanent error anywhere inside makes the whole absent.
+            return match self.permanent(id, 0) {
+                Some(fault) if fault.kind == Kind::Budget => Ok(false),
+                fault => Ok(fault.is_some()),
+            };
+        }
+        let vertex = self.heap.get(id);
+        if vertex.scalar.is_some() || vertex.is_struct || vertex.is_list || vertex.choice.is_some()
+        {
+            return Ok(false);
+        }
+        if let Some(fault) = self.put_off(id) {
+            return self.absent_by(fault);
+        }
+        if vertex.state == State::Running {
+            return Ok(false);
+        }
+        let absent = vertex.constrained || !vertex.tests.is_empty();
+        match self.unsettled(id, self.program.at(expr)).filter(|_| absent) {
+            Some(fault) => self.absent_by(fault),
+            None => Ok(absent),
+        }
+    }
+
+    /// `x & {...}` and `x & [...]` compared with bottom, where `x` is known: it is looked at as it is, a
+    /// copy of all that is in it would serve nobody.
+    fn is_of_other_kind(&mut self, expr: ExprId, env: EnvId) -> Option<bool> {
+        let Code::Unify(value, kind) = *self.program.code(expr) else { return None };
+        let wants_list = match self.program.code(kind) {
+            Code::Struct(literal) => {
+                let literal = &self.program.structs[*literal as usize];
+                if !matches!(literal.declarations.as_slice(), [Declaration::Open]) {
+                    return None;
+                }
+                false
+            }
+            Code::List(elements) if matches!(elements[..], [ListElement::Rest(None)]) => true,
+            _ => return None,
+        };
+        if !matches!(self.program.code(value), Code::Field { .. } | Code::Variable { .. }) {
+            return None;
+        }
+        let Value::Vertex(id) = self.eval(value, env) else { return None };
+        let id = self.unify(id);
+        let vertex = self.heap.get(id);
+        if vertex.state != State::Done || vertex.fault.is_some() || vertex.choice.is_some() {
+            return None;
+        }
+        match (vertex.is_struct, vertex.is_list, vertex.scalar.is_some()) {
+            (true, false, false) if !wants_list => {}
+            (false, true, false) if wants_list => {}
+            (true, false, false) | (false, true, false) | (false, false, true) => {
+                return Some(true);
+            }
+            _ => return None,
+        }
+        match self.permanent(id, 0) {
+            Some(fault) if fault.kind == Kind::Budget => None,
+            fault => Some(fault.is_some()),
+        }
+    }
+
+    fn absent_by(&self, fault: FaultId) -> Result<bool, FaultId> {
+        // What may still come is waited for.
+        if self.waits(fault).is_some_and(|on| !self.is_last(on)) {
+            return Err(fault);
+        }
+        match self.heap.faults[fault.0 as usize].kind {
+            Kind::Budget | Kind::Cycle => Err(fault),
+            Kind::Incomplete | Kind::StructuralCycle | Kind::Permanent | Kind::User => Ok(true),
+        }
+    }
+
+    /// Notes that an operand was absent: asked again once all is done it must be so still (S-46).
+    pub(crate) fn remember(&mut self, operand: ExprId, env: EnvId) {
+        let mut next = Some(env);
+        while let Some(at) = next {
+            let it = &self.heap.envs[at.0 as usize];
+            if let EnvKind::Struct(vertex, ..) = it.kind {
+                let laps = self.heap.get(vertex).laps;
+                let found = Found::Absent(operand, env);
+                self.answers.push(Answer { vertex, laps, found });
+                return;
+            }
+            next = it.parent;
+        }
+    }
+
+    /// Notes that nothing came of the default of a choice that could still have become another one.
+    pub(crate) fn remember_default(&mut self, vertex: VertexId, choice: VertexId, fault: FaultId) {
+        let laps = self.heap.get(vertex).laps;
+        let default = self.default_of(choice).and_then(|it| self.heap.get(it).scalar.clone());
+        if let Some((datum, _)) = default {
+            let found = Found::Default(choice, datum, fault);
+            self.answers.push(Answer { vertex, laps, found });
+        }
+    }
+
+    /// Asks once more what was found early, now that nothing is being evaluated.
+    pub(crate) fn recheck(&mut self) {
+        while let Some(Answer { vertex, laps, found }) = self.answers.pop() {
+            let known = self.heap.get(vertex);
+            if known.laps != laps || known.state != State::Done || known.forward.is_some() {
+                continue;
+            }
+            match found {
+                Found::Absent(operand, env) => {
+                    if let Ok(false) = self.is_absent(operand, env) {
+                        let at = self.program.at(operand);
+                        let message = format!(
+                            "circular dependency in evaluation of conditionals: {} changed after evaluation",
+                            self.source_at(at)
+                        );
+                        let mut fault = Fault::new(Kind::Cycle, message, at);
+                        fault.place = Some(vertex);
+                        self.raise(vertex, fault);
+                    }
+                }
+                Found::Default(choice, datum, fault) => {
+                    let now = self.default_of(choice);
+                    let now = now.and_then(|it| self.heap.get(it).scalar.as_ref());
+                    if !now.is_some_and(|it| compare::same(&it.0, &datum)) {
+                        self.raise_id(vertex, fault);
+                    }
+                }
+            }
+        }
+    }
+}
