@@ -560,7 +560,7 @@ impl Evaluation {
             walk.labels.push(label);
             match presence {
                 Presence::Optional => {}
-                Presence::Required if concrete && data => {
+                Presence::Required if concrete && data || self.cannot_be_given(arc, walk) => {
                     let fault = self.evaluator.not_given(arc);
                     let fault = self.evaluator.heap.fault(fault);
                     self.lacks(fault, walk);
@@ -570,6 +570,16 @@ impl Evaluation {
             }
             walk.labels.pop();
         }
+    }
+
+    /// Whether nothing could stand where a field is required: that is told although nothing has to be
+    /// concrete yet, but not of what is only a definition or hidden.
+    fn cannot_be_given(&mut self, id: VertexId, walk: &Walk) -> bool {
+        let above = &walk.labels[..walk.labels.len().saturating_sub(1)];
+        let shown = |it: &Label| {
+            matches!(self.evaluator.labels.kind(*it), LabelKind::Regular | LabelKind::Index)
+        };
+        above.iter().all(shown) && self.evaluator.permanent(id, 0).is_some()
     }
 
     /// What is not there has the path that leads to it, and the references on the way (cue-errors 3.3).

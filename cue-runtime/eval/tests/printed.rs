@@ -327,6 +327,26 @@ fn operands_beside_a_choice_stand_in_their_own_order() {
 }
 
 #[test]
+fn declarations_that_wait_stand_beside_each_other() {
+    check(
+        "y: {a: 1}\ny: {if q.n == \"x\" {b: 2}}\nq: n: string\n",
+        "y: {\n    a: 1\n} & {\n    if q.n == \"x\" {\n        b: 2\n    }\n}\nq: {\n    n: string\n}\n",
+    );
+    check(
+        "y: #A & {}\ny: {\"\\(n)\": 1}\nn: string\n#A: {...}\n",
+        "y: #A & {} & {\n    \"\\(n)\": 1\n}\nn: string\n#A: {}\n",
+    );
+}
+
+#[test]
+fn bounds_stand_among_what_is_computed_as_written() {
+    check(
+        "a: \"n\\(s)\"\na: =~\"^n\"\nb: >2 & len(s) & int\ns: string\n",
+        "a: \"n\\(s)\" & =~\"^n\"\nb: int & >2 & len(s)\ns: string\n",
+    );
+}
+
+#[test]
 fn alternatives_that_refuse_the_same_fields_are_one() {
     check("a: {} | {b?: _|_}\na: {} | {}\n", "a: {} | {}\n");
 }

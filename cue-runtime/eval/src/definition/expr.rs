@@ -482,7 +482,7 @@ fn unified<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
     }
 }
 
-/// Where an operand of `&` stands: types, references, scalars, bounds, other expressions, literals.
+/// Where an operand of `&` stands: types, references, scalars, bounds and other expressions, literals.
 pub(super) fn class(expr: &Expr, scope: &Rc<Scope>) -> u8 {
     match &strip(expr).kind {
         ExprKind::Top => 0,
@@ -493,8 +493,8 @@ pub(super) fn class(expr: &Expr, scope: &Rc<Scope>) -> u8 {
         | ExprKind::Number(_)
         | ExprKind::String(_)
         | ExprKind::Bytes(_) => 2,
-        ExprKind::Unary(Unary::Bound(_), _) => 3,
         ExprKind::Struct(_) | ExprKind::List(_) => 5,
+        // Bounds and what has to be computed stand in the order they are written in.
         _ => 4,
     }
 }

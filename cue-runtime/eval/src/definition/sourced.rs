@@ -259,19 +259,16 @@ impl<'a> Printer<'a> {
         let mut top = false;
         parts
             .retain(|it| !matches!(it.2.kind, ExprKind::Top) || !std::mem::replace(&mut top, true));
-        let all: Vec<Out> = if parts.iter().any(|it| it.0 == STRUCT) {
-            let conjuncts = parts.into_iter().map(|(_, key, expr, scope)| Conjunct::Expr {
-                expr,
-                scope,
-                file: key.0,
-            });
-            self.level += 1;
-            vec![self.merge(conjuncts.collect())]
-        } else {
-            let texts =
-                parts.into_iter().map(|(_, key, expr, scope)| self.expr(expr, &scope, key.0));
-            texts.collect()
-        };
+        // Literals are not merged: each stands as it is written.
+        let structs = parts.iter().any(|it| it.0 == STRUCT);
+        self.level += usize::from(structs);
+        let all: Vec<Out> = parts
+            .into_iter()
+            .map(|(class, key, expr, scope)| match class {
+                STRUCT => self.merge(vec![Conjunct::Expr { expr, scope, file: key.0 }]),
+                _ => self.expr(expr, &scope, key.0),
+            })
+            .collect();
         match all.as_slice() {
             [] => "_".to_owned(),
             [only] => only.text(),
