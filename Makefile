@@ -3,7 +3,7 @@ export RUSTUP_AUTO_INSTALL ?= 0
 CARGO ?= cargo
 CASES ?= ../shared/conformance
 KUBECTL_VERSION ?= 1.36.4
-.PHONY: demo test lint fmt conformance bench bench-cue bench-plane bench-engine soak fuzz audit build dist target kubectl
+.PHONY: demo test lint fmt conformance bench bench-cue bench-plane bench-engine soak fuzz differ audit build dist target kubectl
 
 demo: build
 	@target/release/lateen up --ephemeral --demo examples/shop
@@ -51,6 +51,10 @@ soak: build
 
 fuzz: target
 	FUZZ_ITERATIONS=100000 $(CARGO) test --release --locked fuzz
+
+# PROGRAMS made by chance, from SEED on, asked of this interpreter and of the official one, which CUE_ORACLE asks.
+differ: target
+	$(CARGO) bench -p cue-eval --bench differ
 
 audit:
 	$(CARGO) deny --locked check bans licenses sources

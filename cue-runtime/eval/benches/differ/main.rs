@@ -1,0 +1,260 @@
+//! Programs made by chance, asked of this interpreter and of the official one (`make differ`).
+//!
+//! `CUE_ORACLE` is a command that answers a list of cases, as `{"files": {…}, "ops": ["export"]}`, with
+//! what it gives each. `SEED` is where chance begins, `PROGRAMS` how many are made; where answers differ
+//! in kind or in value, `SHOWN` of the programs are printed, cut down to the lines it takes.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use cue_eval::evaluation::{Diagnostic, compile_text, print_json};
+use cue_eval::{Budget, Evaluation, Style};
+use serde_json::{Value, json};
+
+mod programs;
+
+const BUDGET: Budget = Budget { ticks: 500_000, depth: 1_000, bytes: 200 << 20 };
+
+/// Programs that take longer are printed.
+const SLOW: Duration = Duration::from_secs(1);
+
+/// Programs that are asked at once.
+const BATCH: usize = 500;
+
+/// What came of one operation.
+#[derive(Clone, Debug, PartialEq)]
+enum Outcome {
+    Json(Value),
+    Text(String),
+    /// Paths and messages, sorted.
+    Errors(Vec<String>),
+    /// No answer: out of time, or a panic.
+    None,
+}
+
+/// What comes of `export` and of `eval`.
+type Answer = [Outcome; 2];
+
+/// What differs: of which operation, and how.
+type Difference = Option<&'static str>;
+
+fn main() -> ExitCode {
+    // `cargo test --benches` only asks whether it starts.
+    if std::env::args().any(|it| it == "--test") {
+        return ExitCode::SUCCESS;
+    }
+    let Ok(oracle) = std::env::var("CUE_ORACLE") else {
+        eprintln!("CUE_ORACLE names no program to compare with");
+        return ExitCode::FAILURE;
+    };
+    let worker = std::thread::Builder::new().stack_size(512 << 20).spawn(move || run(&oracle));
+    match worker.map(std::thread::JoinHandle::join) {
+        Ok(Ok(Ok(()))) => ExitCode::SUCCESS,
+        Ok(Ok(Err(error))) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+        _ => ExitCode::FAILURE,
+    }
+}
+
+fn number(name: &str, usual: u64) -> u64 {
+    std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(usual)
+}
+
+fn run(oracle: &str) -> Result<(), String> {
+    let (seed, count) = (number("SEED", 1), number("PROGRAMS", 2_000) as usize);
+    let mut shown = number("SHOWN", 10);
+    let mut dice = programs::Dice(seed);
+    let mut found: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut valued = 0;
+    for first in (0..count).step_by(BATCH) {
+        let texts: Vec<String> =
+            (first..count.min(first + BATCH)).map(|_| programs::program(&mut dice)).collect();
+        let backwards: Vec<String> = texts.iter().map(|it| programs::backwards(it)).collect();
+        let again = official(oracle, &backwards)?;
+        for ((text, theirs), again) in texts.iter().zip(official(oracle, &texts)?).zip(again) {
+            valued += usize::from(!matches!(theirs[1], Outcome::Errors(_) | Outcome::None));
+            if !alike(&theirs, &again) {
+                *found.entry(WAVERS).or_default() += 1;
+                continue;
+            }
+            let started = Instant::now();
+            let ours = ours(text);
+            if started.elapsed() > SLOW {
+                println!("== slow: {:?}\n{}\n", started.elapsed(), text.trim());
+            }
+            let Some(kind) = difference(&ours, &theirs) else { continue };
+            *found.entry(kind).or_default() += 1;
+            // Messages differ in more ways than one can look at.
+            if kind != MESSAGES && shown > 0 {
+                shown -= 1;
+                show(oracle, &cut(oracle, text, kind)?, kind)?;
+            }
+        }
+    }
+    println!("{count} programs, {valued} that eval prints");
+    for (kind, times) in found {
+        println!("{times:6} {kind}");
+    }
+    Ok(())
+}
+
+const MESSAGES: &str = "other messages";
+const WAVERS: &str = "not compared: upstream's answer depends on the order of the declarations";
+
+/// Whether both are values, or both errors.
+fn alike(one: &Answer, other: &Answer) -> bool {
+    let kinds = one.iter().zip(other).map(|(one, other)| match (one, other) {
+        (Outcome::Json(one), Outcome::Json(other)) => one == other,
+        (one, other) => std::mem::discriminant(one) == std::mem::discriminant(other),
+    });
+    kinds.into_iter().all(|it| it)
+}
+
+fn difference(ours: &Answer, theirs: &Answer) -> Difference {
+    let mut worst = None;
+    for (one, other, kinds) in [
+        (&ours[0], &theirs[0], ["export fails", "export passes", "export of another value"]),
+        (&ours[1], &theirs[1], ["eval fails", "eval passes", "eval of another text"]),
+    ] {
+        match (one, other) {
+            _ if one == other => {}
+            // Upstream's own accidents are no answers.
+            (_, Outcome::None) => {}
+            (Outcome::None, _) => return Some("no answer"),
+            (Outcome::Errors(_), Outcome::Errors(_)) => worst = worst.or(Some(MESSAGES)),
+            (Outcome::Errors(_), _) => return Some(kinds[0]),
+            (_, Outcome::Errors(_)) => return Some(kinds[1]),
+            _ => return Some(kinds[2]),
+        }
+    }
+    worst
+}
+
+fn ours(text: &str) -> Answer {
+    let program = match compile_text(text) {
+        Ok(program) => Arc::new(program),
+        Err(errors) => {
+            let all: Vec<String> = errors.iter().map(|it| it.message.clone()).collect();
+            return [Outcome::Errors(sorted(all.clone())), Outcome::Errors(sorted(all))];
+        }
+    };
+    let told = |all: Vec<Diagnostic>| {
+        Outcome::Errors(sorted(
+            all.iter().map(|it| format!("{}: {}", it.path, it.message)).collect(),
+        ))
+    };
+    let ask = |concrete: bool| {
+        std::panic::catch_unwind(|| {
+            let mut it = Evaluation::start(program.clone(), &[], BUDGET);
+            let Ok(Some(root)) = it.find("") else { return Outcome::None };
+            let wrong = it.validate(root, concrete);
+            if !wrong.is_empty() {
+                return told(wrong);
+            }
+            if !concrete {
+                return Outcome::Text(it.syntax(root, Style::Eval));
+            }
+            match it.datum(root) {
+                Ok(datum) => {
+                    serde_json::from_str(&print_json(&datum)).map_or(Outcome::None, Outcome::Json)
+                }
+                Err(all) => told(all),
+            }
+        })
+        .unwrap_or(Outcome::None)
+    };
+    [ask(true), ask(false)]
+}
+
+fn sorted(mut all: Vec<String>) -> Vec<String> {
+    all.sort();
+    all
+}
+
+/// What the official implementation gives each.
+fn official(oracle: &str, texts: &[String]) -> Result<Vec<Answer>, String> {
+    let cases: Vec<Value> = texts
+        .iter()
+        .map(|it| json!({"files": {"in.cue": it}, "ops": ["export", "eval"], "timeout_ms": 3_000}))
+        .collect();
+    let mut words = oracle.split_whitespace();
+    let mut child = Command::new(words.next().unwrap_or_default())
+        .args(words)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|it| format!("{oracle}: {it}"))?;
+    let mut stdin = child.stdin.take().ok_or("no standard input")?;
+    let input = Value::Array(cases).to_string();
+    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let output = child.wait_with_output().map_err(|it| it.to_string())?;
+    let _ = writer.join();
+    let answers: Vec<Value> =
+        serde_json::from_slice(&output.stdout).map_err(|it| format!("{oracle}: {it}"))?;
+    Ok(answers.iter().map(read).collect())
+}
+
+fn read(answer: &Value) -> Answer {
+    if answer["status"] != "ok" {
+        return [Outcome::None, Outcome::None];
+    }
+    let outcome = |at: usize| {
+        let result = &answer["results"][at];
+        match (result["ok"].as_bool(), &result["json"], &result["text"]) {
+            (Some(true), _, Value::String(text)) => Outcome::Text(text.clone()),
+            (Some(true), value, _) => Outcome::Json(value.clone()),
+            _ => Outcome::Errors(sorted(
+                result["errors"].as_array().into_iter().flatten().map(told).collect(),
+            )),
+        }
+    };
+    [outcome(0), outcome(1)]
+}
+
+fn told(error: &Value) -> String {
+    let path = match &error["path"] {
+        Value::Array(parts) => {
+            parts.iter().filter_map(Value::as_str).collect::<Vec<&str>>().join(".")
+        }
+        other => other.as_str().unwrap_or_default().to_owned(),
+    };
+    let message = error["message"].as_str().unwrap_or_default();
+    format!("{path}: {}", message.strip_prefix(&format!("{path}: ")).unwrap_or(message))
+}
+
+/// The program with as few of its lines as still show the difference.
+fn cut(oracle: &str, text: &str, kind: &str) -> Result<String, String> {
+    let mut lines = programs::declarations(text);
+    loop {
+        let without = |at: usize| {
+            let mut fewer = lines.clone();
+            fewer.remove(at);
+            fewer
+        };
+        let tried: Vec<Vec<String>> = (0..lines.len()).map(without).collect();
+        let texts: Vec<String> = tried.iter().map(|it| programs::with_imports(it)).collect();
+        let answers = official(oracle, &texts)?;
+        let stands = texts
+            .iter()
+            .zip(&answers)
+            .position(|(it, theirs)| difference(&ours(it), theirs) == Some(kind));
+        match stands {
+            Some(at) => lines = tried[at].clone(),
+            None => return Ok(programs::with_imports(&lines)),
+        }
+    }
+}
+
+fn show(oracle: &str, text: &str, kind: &str) -> Result<(), String> {
+    let theirs = official(oracle, &[text.to_owned()])?;
+    println!("== {kind}\n{}", text.trim());
+    let of = usize::from(kind.starts_with("eval"));
+    println!("-- ours: {:?}", ours(text)[of]);
+    println!("-- official: {:?}\n", theirs.first().map(|it| &it[of]));
+    Ok(())
+}
