@@ -4,13 +4,16 @@ use chrono::{DateTime, Duration, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
 use super::{Engine, Next, after, place, status, write};
-use crate::api::names::{annotation, finalizer, phase};
+use crate::api::names::{annotation, finalizer, label, phase};
 use crate::api::{Application, V1BETA1};
 use crate::delivery::{Collected, Collector, Extent, Rules, Trackers};
 use crate::world::{Error, ObjectRef, PatchKind};
 
 /// Before objects that are going are looked at again.
 const LOOK: Duration = Duration::milliseconds(500);
+
+/// Revisions up to this number are named when they go; of Applications with more, most are gone already.
+const NAMED: i64 = 3;
 
 /// Before objects that could not be removed are tried again.
 const RETRY: Duration = Duration::seconds(5);
@@ -75,12 +78,8 @@ pub(super) async fn remove(
 
 /// Revisions, then the finalizers.
 async fn finish(engine: &Engine<'_>, app: &Application) -> Result<Next, Error> {
-    let of = ObjectRef::local(V1BETA1, "ApplicationRevision", app.namespace(), "");
-    let labels = format!("{}={}", crate::api::names::label::APP_NAME, app.metadata.name);
-    for it in engine.world.list(&of, &labels).await? {
-        if it["metadata"]["deletionTimestamp"].is_null() {
-            engine.world.delete(&ObjectRef::of(&it, "")).await?;
-        }
+    for it in revisions(engine, app).await? {
+        engine.world.delete(&it).await?;
     }
     let left: Vec<&String> = app
         .metadata
@@ -96,4 +95,20 @@ async fn finish(engine: &Engine<'_>, app: &Application) -> Result<Next, Error> {
         Err(Error::Conflict(_)) => Ok(Next { wake: Some(engine.world.now()) }),
         Err(error) => Err(error),
     }
+}
+
+/// All revisions there can be. Few are named one by one: a list by label costs every server a look at the
+/// revisions of all Applications.
+async fn revisions(engine: &Engine<'_>, app: &Application) -> Result<Vec<ObjectRef>, Error> {
+    let at = |name: &str| ObjectRef::local(V1BETA1, "ApplicationRevision", app.namespace(), name);
+    let latest = app.status.latest_revision.as_ref();
+    if let Some(newest) = latest.map(|it| it.revision).filter(|it| (1..=NAMED).contains(it)) {
+        let name = &app.metadata.name;
+        // One more may have been made before the status told of it.
+        return Ok((1..=newest + 1).map(|it| at(&format!("{name}-v{it}"))).collect());
+    }
+    let labels = format!("{}={}", label::APP_NAME, app.metadata.name);
+    let all = engine.world.list(&at(""), &labels).await?;
+    let there = all.iter().filter(|it| it["metadata"]["deletionTimestamp"].is_null());
+    Ok(there.map(|it| ObjectRef::of(it, "")).collect())
 }

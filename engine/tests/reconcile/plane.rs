@@ -33,7 +33,7 @@ struct State {
     /// How often there was an object that is gone.
     gone: BTreeMap<Key, usize>,
     unreachable: BTreeSet<String>,
-    /// Verb and name that are refused.
+    /// Verb and name, of lists the kind, that are refused.
     refused: BTreeSet<(String, String)>,
     writes: Vec<String>,
     /// By name of an object: who wrote it last.
@@ -271,8 +271,9 @@ impl State {
         if self.unreachable.contains(&at.cluster) {
             return Some(Err(Error::Unavailable(format!("cluster {} is gone", at.cluster))));
         }
-        if self.refused.contains(&(verb.to_owned(), at.name.clone())) {
-            return Some(Err(Error::Forbidden(format!("{verb} {} is refused", at.name))));
+        let named = if verb == "list" { &at.kind } else { &at.name };
+        if self.refused.contains(&(verb.to_owned(), named.clone())) {
+            return Some(Err(Error::Forbidden(format!("{verb} {named} is refused"))));
         }
         if !matches!(verb, "get" | "list" | "event") {
             self.writes.push(format!("{verb} {} {}", at.kind, at.name));

@@ -204,7 +204,7 @@ impl Plane {
                 true => all.into_iter().map(shown).collect(),
                 false => {
                     let some = all.into_iter().filter(|one| selector.may_match(one.text()));
-                    some.map(shown).filter(|one| selector.matches(one)).collect()
+                    some.map(shown).filter(|one| selector.matches(&one.glance())).collect()
                 }
             };
             let continued = false;
@@ -239,7 +239,7 @@ impl Plane {
         let mut last = String::new();
         while let Some(entry) = left.next() {
             let shown = kinds::shown(resource, &entry.value);
-            if !selector.is_empty() && !selector.matches(&shown) {
+            if !selector.is_empty() && !selector.matches(&shown.glance()) {
                 continue;
             }
             if limit > 0 && page.items.len() == limit {
@@ -426,7 +426,11 @@ impl Changes {
 
     fn change(&self, event: &Event) -> Option<Change> {
         let shown = |value: &Shown| kinds::shown(&self.resource, value);
-        let matches = |object: &Shown| self.selector.is_empty() || self.selector.matches(object);
+        // Most are looked at once for each watch, and would keep their values for the next.
+        let matches = |object: &Shown| {
+            self.selector.is_empty()
+                || self.selector.may_match(object.text()) && self.selector.matches(&object.glance())
+        };
         let new = event.value.as_ref().map(shown);
         let now = new.as_ref().is_some_and(matches);
         // What was is seldom looked at.
