@@ -20,7 +20,7 @@ test: build kubectl
 
 lint: target
 	$(CARGO) fmt --all --check
-	GUEST_SKIP=1 $(CARGO) clippy --locked --all-targets
+	GUEST_SKIP=1 $(CARGO) clippy --locked --all-targets -- -D warnings
 
 fmt:
 	$(CARGO) fmt --all

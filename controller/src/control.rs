@@ -69,7 +69,7 @@ pub async fn control(
     control: Control,
     step: Option<&str>,
 ) -> Result<(), Refused> {
-    let resource = Resource::new("core.oam.dev/v1beta1", "Application", "applications", true);
+    let resource = Resource::namespaced("core.oam.dev/v1beta1", "Application", "applications");
     let path = rest::path(&resource, namespace, Some(name));
     for _ in 0..ATTEMPTS {
         let Some(app) = rest::get(client, &path, &ActAs::default()).await? else {

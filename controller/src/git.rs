@@ -161,7 +161,8 @@ impl<'a> Repository<'a> {
         }
         let folder = tempfile::Builder::new().prefix("lateen-git-").tempdir();
         let folder = folder.map_err(|error| Error::Unavailable(error.to_string()))?;
-        let environment = environment(folder.path(), login, file)?;
+        let environment =
+            environment(folder.path(), login, if file { "file" } else { "https:http:ssh" })?;
         let repository = Self { folder, url, environment };
         repository.run(&["init", "--quiet", "--bare", "."], &[], FILES).await?;
         Ok(repository)
@@ -270,7 +271,11 @@ impl<'a> Repository<'a> {
 }
 
 /// What git sees of the world.
-fn environment(folder: &Path, login: &Login, file: bool) -> Result<Vec<(String, String)>, Error> {
+fn environment(
+    folder: &Path,
+    login: &Login,
+    protocols: &str,
+) -> Result<Vec<(String, String)>, Error> {
     let home = folder.to_string_lossy().into_owned();
     let mut all = vec![
         ("HOME", home.clone()),
@@ -279,7 +284,7 @@ fn environment(folder: &Path, login: &Login, file: bool) -> Result<Vec<(String, 
         ("GIT_CONFIG_GLOBAL", "/dev/null".into()),
         ("GIT_TERMINAL_PROMPT", "0".into()),
         ("GIT_ASKPASS", "true".into()),
-        ("GIT_ALLOW_PROTOCOL", if file { "file" } else { "https:http:ssh" }.into()),
+        ("GIT_ALLOW_PROTOCOL", protocols.into()),
         ("LC_ALL", "C".into()),
     ];
     let mut settings = vec![

@@ -24,14 +24,19 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// All four parts.
-    pub fn new(api_version: &str, kind: &str, plural: &str, namespaced: bool) -> Self {
+    /// Its objects live in namespaces.
+    pub fn namespaced(api_version: &str, kind: &str, plural: &str) -> Self {
         Self {
             api_version: api_version.into(),
             kind: kind.into(),
             plural: plural.into(),
-            namespaced,
+            namespaced: true,
         }
+    }
+
+    /// Its objects live in no namespace.
+    pub fn cluster(api_version: &str, kind: &str, plural: &str) -> Self {
+        Self { namespaced: false, ..Self::namespaced(api_version, kind, plural) }
     }
 }
 
@@ -104,7 +109,8 @@ impl Kinds {
     ) -> Result<Resource, Error> {
         let built_in = BUILT_IN.iter().find(|it| it.0 == api_version && it.1 == kind);
         if let Some((api_version, kind, plural, namespaced)) = built_in {
-            return Ok(Resource::new(api_version, kind, plural, *namespaced));
+            let resource = Resource::namespaced(api_version, kind, plural);
+            return Ok(Resource { namespaced: *namespaced, ..resource });
         }
         if let Some(known) = self.known(api_version, kind) {
             return Ok(known);
@@ -178,7 +184,8 @@ async fn ask(client: &Client, api_version: &str) -> Result<Vec<Resource>, Error>
             let kind = it.get("kind")?.as_str()?;
             let namespaced = it.get("namespaced")?.as_bool()?;
             // Subresources are listed beside their resource.
-            (!plural.contains('/')).then(|| Resource::new(api_version, kind, plural, namespaced))
+            let resource = Resource::namespaced(api_version, kind, plural);
+            (!plural.contains('/')).then_some(Resource { namespaced, ..resource })
         })
         .collect())
 }

@@ -168,7 +168,7 @@ fn won(result: Result<Value, Error>) -> Result<bool, Error> {
 }
 
 fn leases() -> Resource {
-    Resource::new("coordination.k8s.io/v1", "Lease", "leases", true)
+    Resource::namespaced("coordination.k8s.io/v1", "Lease", "leases")
 }
 
 fn holder(lease: &Value) -> &str {

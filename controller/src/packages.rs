@@ -91,7 +91,7 @@ pub async fn read(client: &Client) -> Value {
 
 /// The kind.
 pub fn resource() -> Resource {
-    Resource::new("cue.oam.dev/v1alpha1", "Package", "packages", true)
+    Resource::namespaced("cue.oam.dev/v1alpha1", "Package", "packages")
 }
 
 fn text(value: &Value) -> &str {

@@ -129,7 +129,7 @@ fn items(value: &Value) -> impl Iterator<Item = &Value> {
 
 /// Where Applications are.
 pub fn applications() -> Resource {
-    Resource::new("core.oam.dev/v1beta1", "Application", "applications", true)
+    Resource::namespaced("core.oam.dev/v1beta1", "Application", "applications")
 }
 
 /// Applications of `namespace`, or of all namespaces if that is empty.
@@ -283,7 +283,7 @@ impl Owned {
                 continue;
             }
             self.listed.push(key);
-            let resource = Resource::new(api_version, kind, plural, true);
+            let resource = Resource::namespaced(api_version, kind, plural);
             let path = rest::path(&resource, &namespace, None);
             let list = rest::send(client, Method::GET, &path, None, &ActAs::default()).await?;
             for item in items(&list["items"]) {

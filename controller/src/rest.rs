@@ -319,8 +319,8 @@ mod tests {
 
     #[test]
     fn paths_follow_group_scope_and_name() {
-        let deployments = Resource::new("apps/v1", "Deployment", "deployments", true);
-        let nodes = Resource::new("v1", "Node", "nodes", false);
+        let deployments = Resource::namespaced("apps/v1", "Deployment", "deployments");
+        let nodes = Resource::cluster("v1", "Node", "nodes");
         assert_eq!(
             path(&deployments, "shop", Some("web")),
             "/apis/apps/v1/namespaces/shop/deployments/web"

@@ -53,15 +53,16 @@ const RUN_NAMESPACE: &str = "workflowrun.oam.dev/namespace";
 /// Watches everything; `declared` are the Package objects known so far.
 pub(crate) fn start(shared: &Arc<Shared>, declared: Declared, tasks: &mut JoinSet<()>) {
     tasks.spawn(subjects(shared.clone(), report::applications(), Subject::Application));
-    let runs = Resource::new("core.oam.dev/v1alpha1", "WorkflowRun", "workflowruns", true);
+    let runs = Resource::namespaced("core.oam.dev/v1alpha1", "WorkflowRun", "workflowruns");
     tasks.spawn(subjects(shared.clone(), runs, Subject::Run));
     for (api_version, kind, plural) in OWNED {
-        let resource = Resource::new(api_version, kind, plural, true);
+        let resource = Resource::namespaced(api_version, kind, plural);
         tasks.spawn(owned(shared.clone(), resource.clone(), Subject::Application));
         tasks.spawn(owned(shared.clone(), resource, Subject::Run));
     }
     for (kind, plural, namespaced) in READ {
-        let resource = Resource::new(V1BETA1, kind, plural, *namespaced);
+        let resource =
+            Resource { namespaced: *namespaced, ..Resource::namespaced(V1BETA1, kind, plural) };
         tasks.spawn(read(shared.clone(), resource));
     }
     tasks.spawn(packages(shared.clone(), declared));
@@ -309,7 +310,7 @@ async fn silent(shared: Arc<Shared>) {
 
 /// Secrets of clusters: each that is joined is watched as long as it is.
 async fn members(shared: Arc<Shared>) {
-    let resource = Resource::new("v1", "Secret", "secrets", true);
+    let resource = Resource::namespaced("v1", "Secret", "secrets");
     let mut all = Members { shared: &shared, watched: HashMap::new() };
     Followed {
         client: &shared.client,
@@ -372,7 +373,7 @@ async fn member(shared: Arc<Shared>, name: String, secret: Value) {
     };
     let mut tasks = JoinSet::new();
     for (api_version, kind, plural) in OWNED {
-        let resource = Resource::new(api_version, kind, plural, true);
+        let resource = Resource::namespaced(api_version, kind, plural);
         tasks.spawn(far(shared.clone(), client.clone(), resource));
     }
     while tasks.join_next().await.is_some() {}

@@ -11,8 +11,8 @@ use lateen_engine::api::SYSTEM_NAMESPACE;
 use lateen_engine::api::names::is_local;
 use lateen_engine::render::ClusterVersion;
 use lateen_engine::world::{
-    Apply, Call, Checkout, Error, HttpRequest, HttpResponse, Identity, LogPart, Mail, ObjectRef,
-    PatchKind, Push, Pushed, Service, Tree, World,
+    Apply, Call, Checkout, Error, EventKind, HttpRequest, HttpResponse, Identity, LogPart, Mail,
+    ObjectRef, PatchKind, Push, Pushed, Service, Tree, World,
 };
 use serde_json::{Value, json};
 
@@ -189,9 +189,13 @@ impl Target {
         Self { path: rest::with_query(self.path, name, value), ..self }
     }
 
-    fn owned_by_manager(self, force: bool) -> Self {
-        let to = self.with_query("fieldManager", MANAGER);
-        if force { to.with_query("force", "true") } else { to }
+    fn owned_by_manager(self) -> Self {
+        self.with_query("fieldManager", MANAGER)
+    }
+
+    /// Takes fields over from other managers.
+    fn forced(self) -> Self {
+        self.with_query("force", "true")
     }
 
     fn below(self, part: &str) -> Self {
@@ -268,7 +272,8 @@ impl World for KubeWorld {
     fn apply<'a>(&'a self, object: &'a Value, cluster: &'a str, how: Apply) -> Call<'a, Value> {
         Box::pin(async move {
             let at = ObjectRef::of(object, cluster);
-            let to = self.target(&at, Some(&at.name)).await?.owned_by_manager(how.force);
+            let to = self.target(&at, Some(&at.name)).await?.owned_by_manager();
+            let to = if how.force { to.forced() } else { to };
             if how.only_new {
                 let mut object = object.clone();
                 object["metadata"]["resourceVersion"] = NO_VERSION.into();
@@ -280,7 +285,7 @@ impl World for KubeWorld {
 
     fn create<'a>(&'a self, object: &'a Value) -> Call<'a, ()> {
         Box::pin(async move {
-            let to = self.target(&ObjectRef::of(object, ""), None).await?.owned_by_manager(false);
+            let to = self.target(&ObjectRef::of(object, ""), None).await?.owned_by_manager();
             self.tell(Method::POST, &to, (Body::Json, object), object).await
         })
     }
@@ -288,14 +293,14 @@ impl World for KubeWorld {
     fn replace<'a>(&'a self, object: &'a Value, cluster: &'a str) -> Call<'a, Value> {
         Box::pin(async move {
             let at = ObjectRef::of(object, cluster);
-            let to = self.target(&at, Some(&at.name)).await?.owned_by_manager(false);
+            let to = self.target(&at, Some(&at.name)).await?.owned_by_manager();
             self.send(Method::PUT, &to, Some((Body::Json, object))).await
         })
     }
 
     fn patch<'a>(&'a self, at: &'a ObjectRef, kind: PatchKind, body: &'a Value) -> Call<'a, Value> {
         Box::pin(async move {
-            let to = self.target(at, Some(&at.name)).await?.owned_by_manager(false);
+            let to = self.target(at, Some(&at.name)).await?.owned_by_manager();
             let kind = match kind {
                 PatchKind::Merge => Body::MergePatch,
                 PatchKind::Json => Body::JsonPatch,
@@ -307,7 +312,7 @@ impl World for KubeWorld {
 
     fn patch_status<'a>(&'a self, at: &'a ObjectRef, body: &'a Value) -> Call<'a, ()> {
         Box::pin(async move {
-            let to = self.target(at, Some(&at.name)).await?.below("status").owned_by_manager(false);
+            let to = self.target(at, Some(&at.name)).await?.below("status").owned_by_manager();
             let about = json!({
                 "apiVersion": at.api_version,
                 "kind": at.kind,
@@ -338,7 +343,7 @@ impl World for KubeWorld {
     fn event<'a>(
         &'a self,
         about: &'a Value,
-        warning: bool,
+        kind: EventKind,
         reason: &'a str,
         message: &'a str,
     ) -> Call<'a, ()> {
@@ -362,7 +367,10 @@ impl World for KubeWorld {
                     "name": at.name,
                     "uid": about["metadata"]["uid"],
                 },
-                "type": if warning { "Warning" } else { "Normal" },
+                "type": match kind {
+                    EventKind::Normal => "Normal",
+                    EventKind::Warning => "Warning",
+                },
                 "reason": reason,
                 "message": message,
                 "source": {"component": "Application"},

@@ -8,7 +8,8 @@ use cue_eval::inspect::{Class, Node};
 use cue_eval::value::path::{parse_selectors, path_text};
 use cue_eval::value::{Accessor, Filling, PathError, Selector, Version, parse_path};
 use cue_eval::{
-    Diagnostic, Evaluation, Kind, LabelKind, LoadError, Names, Presence, Show, Style, evaluation,
+    Concreteness, Diagnostic, Evaluation, Kind, LabelKind, LoadError, Names, Presence, Show, Style,
+    evaluation,
 };
 use serde_json::{Map, Value, json};
 
@@ -99,7 +100,7 @@ fn answers(source: &str, steps: &[&Value]) -> Vec<Value> {
 
 fn root_error(it: &mut Evaluation) -> Option<Value> {
     let root = it.lookup(&[]).ok()?;
-    let wrong = it.validate(root, false);
+    let wrong = it.validate(root, Concreteness::Optional);
     (!wrong.is_empty()).then(|| json!({"error": errors(&wrong)}))
 }
 
@@ -229,7 +230,11 @@ fn asked(version: &Version, step: &Value) -> Value {
             json!({"elements": elements})
         }
         "validate" => {
-            let wrong = it.validate(id, options.contains(&"concrete"));
+            let values = match options.contains(&"concrete") {
+                true => Concreteness::Required,
+                false => Concreteness::Optional,
+            };
+            let wrong = it.validate(id, values);
             if wrong.is_empty() {
                 json!({"ok": true})
             } else {
@@ -354,7 +359,7 @@ fn compared(
 }
 
 fn json_text(it: &mut Evaluation, id: VertexId) -> Result<String, Diagnostic> {
-    let wrong = it.validate(id, false);
+    let wrong = it.validate(id, Concreteness::Optional);
     if let Some(first) = wrong.into_iter().next() {
         return Err(first);
     }
@@ -377,7 +382,11 @@ fn described(it: &mut Evaluation, id: VertexId, path: &str) -> Value {
     out.insert("exists".into(), true.into());
     if let Class::Error(_) = node.class {
         out.insert("kind".into(), "_|_".into());
-        let found = if node.errors.is_empty() { it.validate(id, false) } else { node.errors };
+        let found = if node.errors.is_empty() {
+            it.validate(id, Concreteness::Optional)
+        } else {
+            node.errors
+        };
         out.insert("error".into(), errors(&found));
         return Value::Object(out);
     }

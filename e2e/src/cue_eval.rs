@@ -11,7 +11,8 @@ use cue_eval::builtin::{Datum, Kinds};
 use cue_eval::heap::VertexId;
 use cue_eval::inspect::{Class, Node};
 use cue_eval::{
-    Budget, Diagnostic, Evaluation, Kind, LabelKind, LoadError, Presence, Program, Source, compile,
+    Budget, Concreteness, Diagnostic, Evaluation, Kind, LabelKind, LoadError, Presence, Profile,
+    Program, Source, compile,
 };
 use serde_json::{Map, Value, json};
 
@@ -54,10 +55,11 @@ pub fn run_compat(cases: &Path) -> anyhow::Result<Scores> {
             let empty = Value::Null;
             let input = inputs.get(id).unwrap_or(&empty);
             let mut checks = Checks::new();
-            for (mode, name, lenient) in
-                [("v014_v3", "cue.compat014.v3", false), ("v014_v2", "cue.compat014.v2", true)]
-            {
-                let texts = match load(&input["files"], &case["entry"]["args"], lenient) {
+            for (mode, name, profile) in [
+                ("v014_v3", "cue.compat014.v3", Profile::V017),
+                ("v014_v2", "cue.compat014.v2", Profile::KubeVela),
+            ] {
+                let texts = match load(&input["files"], &case["entry"]["args"], profile) {
                     Ok(program) => texts(&Arc::new(program)),
                     Err(_) => Map::new(),
                 };
@@ -184,7 +186,11 @@ pub(crate) fn sources(files: &Value, entry: &Value) -> (Vec<Source>, Vec<(String
 }
 
 /// Compiles the files of a case.
-pub(crate) fn load(files: &Value, entry: &Value, lenient: bool) -> Result<Program, Vec<LoadError>> {
+pub(crate) fn load(
+    files: &Value,
+    entry: &Value,
+    profile: Profile,
+) -> Result<Program, Vec<LoadError>> {
     // Cases without a language version are of the present one.
     let module = files.get("cue.mod/module.cue").and_then(Value::as_str);
     let stated = module.filter(|it| it.contains("language"));
@@ -192,7 +198,7 @@ pub(crate) fn load(files: &Value, entry: &Value, lenient: bool) -> Result<Progra
         return Err(vec![LoadError { message, ..LoadError::default() }]);
     }
     let (sources, packages) = sources(files, entry);
-    let compiled = catch_unwind(AssertUnwindSafe(|| compile(&sources, &packages, lenient)));
+    let compiled = catch_unwind(AssertUnwindSafe(|| compile(&sources, &packages, profile)));
     compiled.unwrap_or_else(|_| {
         Err(vec![LoadError { message: "panic".into(), ..LoadError::default() }])
     })
@@ -212,7 +218,7 @@ fn package_name(text: &str) -> Option<&str> {
 
 /// The record of a case as we see it.
 fn record(case: &Value) -> Value {
-    let program = match load(&case["files"], &case["entry"]["args"], false) {
+    let program = match load(&case["files"], &case["entry"]["args"], Profile::V017) {
         Ok(program) => Arc::new(program),
         Err(errors) => {
             let messages: Vec<&str> = errors.iter().map(|it| it.message.as_str()).collect();
@@ -439,8 +445,11 @@ fn printed(evaluation: &mut Evaluation, form: &str) -> Result<String, String> {
         lines.join("\n")
     };
     let root = evaluation.find("").map_err(|it| it.message)?.ok_or("no root")?;
-    let export = form.starts_with("export");
-    let wrong = evaluation.validate(root, export);
+    let values = match form.starts_with("export") {
+        true => Concreteness::Required,
+        false => Concreteness::Optional,
+    };
+    let wrong = evaluation.validate(root, values);
     if !wrong.is_empty() {
         return Err(all(wrong));
     }

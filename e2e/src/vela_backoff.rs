@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context;
-use lateen_engine::workflow::backoff::Caps;
+use lateen_engine::workflow::backoff::{After, Caps};
 use serde_json::Value;
 
 use crate::score::Scores;
@@ -24,7 +24,8 @@ pub fn run(vela: &Path) -> anyhow::Result<Scores> {
             .into_iter()
             .flat_map(|key| case[key].as_array().into_iter().flatten())
             .filter_map(Value::as_i64);
-        let got = caps.seconds(counters, case["failedStep"] == true);
+        let after = if case["failedStep"] == true { After::Failure } else { After::Wait };
+        let got = caps.seconds(counters, after);
         let want = case["expected"]["seconds"].as_i64();
         let id = case["id"].as_str().unwrap_or_default();
         scores.check("vela.backoff", id, want == Some(got), || format!("{want:?} but {got}"));

@@ -109,6 +109,15 @@ pub enum PatchKind {
     Strategic,
 }
 
+/// How much an event matters (`type` of an Event).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// All goes as it should.
+    Normal,
+    /// Somebody should look.
+    Warning,
+}
+
 /// An HTTP request of a workflow step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HttpRequest {
@@ -332,7 +341,7 @@ pub trait World: Send + Sync {
     fn event<'a>(
         &'a self,
         about: &'a Value,
-        warning: bool,
+        kind: EventKind,
         reason: &'a str,
         message: &'a str,
     ) -> Call<'a, ()>;

@@ -62,6 +62,13 @@ enum Verb {
     },
 }
 
+/// What becomes of a cluster that has joined under the name already.
+#[derive(Clone, Copy, PartialEq)]
+enum Known {
+    Kept,
+    Replaced,
+}
+
 /// Longest time a cluster that is to be joined may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -69,7 +76,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     match args.verb {
         Verb::Join { file, name, labels, replace } => {
-            join(&file, name, &labels, replace, cli).await
+            let known = if replace { Known::Replaced } else { Known::Kept };
+            join(&file, name, &labels, known, cli).await
         }
         Verb::List { output } => list(output.as_ref(), cli).await,
         Verb::Detach { name } => detach(&name, cli).await,
@@ -77,14 +85,14 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
 }
 
 fn path(name: Option<&str>) -> String {
-    rest::path(&Resource::new("v1", "Secret", "secrets", true), SYSTEM_NAMESPACE, name)
+    rest::path(&Resource::namespaced("v1", "Secret", "secrets"), SYSTEM_NAMESPACE, name)
 }
 
 async fn join(
     file: &Path,
     name: Option<String>,
     labels: &[String],
-    replace: bool,
+    known: Known,
     cli: &Cli,
 ) -> anyhow::Result<Exit> {
     let text = std::fs::read_to_string(file)
@@ -113,8 +121,9 @@ async fn join(
     };
     let hub = cli.target.reach().await?;
     let there = rest::get(&hub.client, &path(Some(&name)), &ActAs::default()).await?;
-    if there.is_some_and(|it| !replace || !is_cluster(&it)) {
-        let hint = if replace { "and is no cluster" } else { "; --replace changes it" };
+    let replaces = known == Known::Replaced;
+    if there.is_some_and(|it| !replaces || !is_cluster(&it)) {
+        let hint = if replaces { "and is no cluster" } else { "; --replace changes it" };
         return Err(bad_input(format!("there is a Secret {name} in {SYSTEM_NAMESPACE} {hint}")));
     }
     let to = rest::with_query(path(Some(&name)), "fieldManager", "lateen");

@@ -187,7 +187,8 @@ fn values(verb: Verb, shown: Shown, input: Input, cli: &Cli) -> anyhow::Result<E
         shown,
     };
     let Outcome { output, warning } = evaluate(&cue_runtime()?, &request)?;
-    put(target, Existing::of(input.force), &output)?;
+    let existing = if input.force { Existing::Replaced } else { Existing::Kept };
+    put(target, existing, &output)?;
     if let Some(text) = warning {
         cli.out.note(text);
         return Ok(Exit::NotSo);
@@ -223,7 +224,7 @@ fn imported(files: Import) -> anyhow::Result<Exit> {
     let runtime = cue_runtime()?;
     let options = import::Options { package: files.package, labels: files.path, list: files.list };
     let mut together = Vec::new();
-    let existing = Existing::of(files.force);
+    let existing = if files.force { Existing::Replaced } else { Existing::Kept };
     for file in &files.files {
         let bytes =
             std::fs::read(file).map_err(|source| Error::File { file: file.clone(), source })?;
@@ -246,12 +247,6 @@ fn imported(files: Import) -> anyhow::Result<Exit> {
 enum Existing {
     Kept,
     Replaced,
-}
-
-impl Existing {
-    fn of(force: bool) -> Self {
-        if force { Self::Replaced } else { Self::Kept }
-    }
 }
 
 /// To a file or to stdout.

@@ -39,7 +39,7 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     let Verb::List { name, output } = args.verb;
     let cluster = cli.target.reach().await?;
     let resource =
-        Resource::new("core.oam.dev/v1beta1", "ApplicationRevision", "applicationrevisions", true);
+        Resource::namespaced("core.oam.dev/v1beta1", "ApplicationRevision", "applicationrevisions");
     let mut path = rest::path(&resource, &cluster.namespace, None);
     if let Some(name) = &name {
         path = rest::with_query(path, "labelSelector", &format!("app.oam.dev/name={name}"));

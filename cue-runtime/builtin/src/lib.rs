@@ -56,7 +56,7 @@ pub use crate::call::{
     Pass, Position, Run, Special,
 };
 pub use crate::datum::{Datum, Fields, FunctionName, Items};
-pub use crate::math::next_whole;
+pub use crate::math::{next_above, next_below};
 pub use crate::pattern::Pattern;
 
 const PACKAGES: &[Package] = &[

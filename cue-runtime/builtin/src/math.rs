@@ -244,9 +244,14 @@ pub(super) fn failed(error: ArithmeticError) -> CallError {
     CallError::permanent(error.to_string())
 }
 
-/// The next whole number, above or below.
-pub fn next_whole(number: &Number, above: bool) -> Number {
-    Number::big(&rounded(number, if above { Mode::Ceil } else { Mode::Floor }))
+/// The least whole number that is not below.
+pub fn next_above(number: &Number) -> Number {
+    Number::big(&rounded(number, Mode::Ceil))
+}
+
+/// The greatest whole number that is not above.
+pub fn next_below(number: &Number) -> Number {
+    Number::big(&rounded(number, Mode::Floor))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

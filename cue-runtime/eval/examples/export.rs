@@ -1,5 +1,5 @@
 //! Exports the cases of recorded folders and counts equal answers.
-use cue_eval::{Budget, Evaluation, Source, compile};
+use cue_eval::{Budget, Concreteness, Evaluation, Profile, Source, compile};
 use serde_json::Value;
 
 fn main() {
@@ -39,7 +39,7 @@ fn main() {
                     continue;
                 }
                 file_all += 1;
-                let got = match compile(&sources, &[], false) {
+                let got = match compile(&sources, &[], Profile::V017) {
                     Err(errors) => Err(errors[0].message.clone()),
                     Ok(program) => {
                         let mut evaluation = Evaluation::start(
@@ -48,7 +48,7 @@ fn main() {
                             Budget { ticks: 2_000_000, depth: 400, bytes: 2 << 30 },
                         );
                         let root = evaluation.find("").expect("it evaluates").expect("it is there");
-                        let wrong = evaluation.validate(root, true);
+                        let wrong = evaluation.validate(root, Concreteness::Required);
                         if let Some(first) = wrong.first() {
                             Err(format!("{}: {}", first.path, first.message))
                         } else {

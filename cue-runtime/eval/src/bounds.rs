@@ -9,7 +9,7 @@ use crate::evaluator::Evaluator;
 use crate::heap::{Test, VertexId};
 use crate::number::Number;
 use crate::operators::range;
-use crate::program::At;
+use crate::program::{At, Program};
 
 /// The greatest values of floats.
 const FLOAT32: &str = "3.40282346638528859811704183484516925440e+38";
@@ -238,7 +238,7 @@ impl Evaluator {
         for (test, _) in &vertex.tests {
             match test {
                 Test::Bound(compare, limit) => {
-                    allowed = allowed.and(bound_kinds(*compare, limit, self.program.lenient));
+                    allowed = allowed.and(self.program.bound_kinds(*compare, limit));
                 }
                 Test::Call(_, function, ..) => {
                     let first = function.parameters.first();
@@ -314,14 +314,16 @@ fn tighten(side: &mut Option<Limit>, limit: Limit) -> bool {
     true
 }
 
-/// Kinds a bound allows.
-pub(crate) fn bound_kinds(operator: Compare, datum: &Datum, lenient: bool) -> Kinds {
-    match (operator, datum) {
-        (Compare::NotEqual, Datum::Null) => Kinds::ANY.without(Kinds::NULL),
-        (Compare::NotEqual, _) if lenient => Kinds::ANY,
-        (Compare::Match | Compare::NotMatch, _) if lenient => Kinds::TEXT,
-        (Compare::Match | Compare::NotMatch, _) => Kinds::STRING,
-        (_, Datum::Number(_)) => Kinds::NUMBER,
-        (_, other) => compare::kinds(other),
+impl Program {
+    /// Kinds a bound allows.
+    pub(crate) fn bound_kinds(&self, operator: Compare, datum: &Datum) -> Kinds {
+        match (operator, datum) {
+            (Compare::NotEqual, Datum::Null) => Kinds::ANY.without(Kinds::NULL),
+            (Compare::NotEqual, _) if self.lenient => Kinds::ANY,
+            (Compare::Match | Compare::NotMatch, _) if self.lenient => Kinds::TEXT,
+            (Compare::Match | Compare::NotMatch, _) => Kinds::STRING,
+            (_, Datum::Number(_)) => Kinds::NUMBER,
+            (_, other) => compare::kinds(other),
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use cue_syntax::ast::Compare;
 
-use crate::builtin::{Datum, Kinds, next_whole};
+use crate::builtin::{Datum, Kinds, next_above, next_below};
 use crate::compare;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
@@ -19,10 +19,10 @@ const MOST_REFUSED: u32 = 50;
 pub(crate) const NOT_ALLOWED: &str = "field not allowed";
 
 /// Limits that integers can be compared with as well as with a broken one.
-fn whole(limit: &Number, above: bool) -> Number {
+fn whole(limit: &Number, next: fn(&Number) -> Number) -> Number {
     let within = limit.compare(&Number::int(i64::MAX)).is_lt()
         && limit.compare(&Number::int(i64::MIN)).is_gt();
-    if limit.is_int() || !within { limit.clone() } else { next_whole(limit, above) }
+    if limit.is_int() || !within { limit.clone() } else { next(limit) }
 }
 
 /// How the errors of validators end that come upon themselves.
@@ -135,7 +135,9 @@ impl Evaluator {
         let int = vertex.kinds == Kinds::INT;
         let (least, most) = match int {
             true => {
-                (whole(&low, above == Compare::GreaterEqual), whole(&high, below == Compare::Less))
+                let least = if above == Compare::GreaterEqual { next_above } else { next_below };
+                let most = if below == Compare::Less { next_above } else { next_below };
+                (whole(&low, least), whole(&high, most))
             }
             false => (low.clone(), high.clone()),
         };

@@ -24,6 +24,13 @@ pub(crate) struct Tried {
     pub(crate) open: bool,
 }
 
+/// Whether an alternative is a default.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    Default,
+    Plain,
+}
+
 impl Evaluator {
     pub(crate) fn pick(&self, id: VertexId, expr: ExprId) -> Option<usize> {
         let picks = &self.heap.get(id).picks;
@@ -90,15 +97,16 @@ impl Evaluator {
                 Some(inner) => {
                     nested |= !inner.defaults.is_empty();
                     for each in &inner.all {
-                        let default =
-                            default && (inner.defaults.is_empty() || inner.defaults.contains(each));
-                        self.add_alternative(&mut choice, *each, default);
+                        let own = inner.defaults.is_empty() || inner.defaults.contains(each);
+                        let mark = if default && own { Mark::Default } else { Mark::Plain };
+                        self.add_alternative(&mut choice, *each, mark);
                     }
                 }
                 None => {
                     // Of one that is nested, and not of another one here, no mark is left (D-4).
                     let demoted = disjunctions.len() > 1 && self.heap.get(candidate).demoted;
-                    self.add_alternative(&mut choice, candidate, default && !demoted);
+                    let mark = if default && !demoted { Mark::Default } else { Mark::Plain };
+                    self.add_alternative(&mut choice, candidate, mark);
                     plain.push(candidate);
                 }
             }
@@ -496,7 +504,7 @@ impl Evaluator {
         })
     }
 
-    pub(crate) fn add_alternative(&mut self, choice: &mut Choice, vertex: VertexId, default: bool) {
+    pub(crate) fn add_alternative(&mut self, choice: &mut Choice, vertex: VertexId, mark: Mark) {
         let same = if self.heap.get(self.follow(vertex)).scalar.is_some() {
             choice.all.iter().copied().find(|other| self.equal_scalars(*other, vertex))
         } else {
@@ -507,7 +515,7 @@ impl Evaluator {
         if same.is_none() {
             choice.all.push(vertex);
         }
-        if default && !choice.defaults.contains(&kept) {
+        if mark == Mark::Default && !choice.defaults.contains(&kept) {
             choice.defaults.push(kept);
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::attach::{Fill, attach};
 use crate::builtin::{Datum, Kinds};
 use crate::closed::NOT_ALLOWED;
-use crate::compile::{self, LoadError, Source as SourceFile};
+use crate::compile::{self, LoadError, Profile, Source as SourceFile};
 use crate::encode::json::{self, Layout, Values};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Budget, Evaluator};
@@ -57,6 +57,15 @@ pub enum Addition {
     Data(Datum),
     /// CUE, compiled into the program as a file of its own.
     File(crate::program::ExprId),
+}
+
+/// Whether values have to be concrete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Concreteness {
+    /// Every regular field is, defaults taken.
+    Required,
+    /// Incomplete values are fine.
+    Optional,
 }
 
 /// An evaluation of a program with inputs; filling makes it anew.
@@ -202,7 +211,7 @@ pub fn json_addition(
 /// # Errors
 /// What is wrong with it.
 pub fn compile_text(text: &str) -> Result<Program, Vec<LoadError>> {
-    compile::compile(&[SourceFile { name: "in.cue".into(), text: text.into() }], &[], false)
+    compile::compile(&[SourceFile { name: "in.cue".into(), text: text.into() }], &[], Profile::V017)
 }
 
 /// How the error of lists begins that are of different lengths.
@@ -436,10 +445,10 @@ impl Evaluation {
         self.diagnostic(fault).into_iter().next()
     }
 
-    /// Every error at or below a vertex; with `concrete` also what is not.
-    pub fn validate(&mut self, id: VertexId, concrete: bool) -> Vec<Diagnostic> {
+    /// Every error at or below a vertex; also what is not concrete, if it has to be.
+    pub fn validate(&mut self, id: VertexId, values: Concreteness) -> Vec<Diagnostic> {
         let mut walk = Walk::default();
-        self.collect(id, concrete, &mut walk, 0);
+        self.collect(id, values, &mut walk, 0);
         let told = |copy: &Diagnostic, known: &[bool]| {
             walk.found.iter().zip(known).any(|(it, copied)| {
                 !copied
@@ -471,7 +480,7 @@ impl Evaluation {
         found
     }
 
-    fn collect(&mut self, id: VertexId, concrete: bool, walk: &mut Walk, depth: u32) {
+    fn collect(&mut self, id: VertexId, values: Concreteness, walk: &mut Walk, depth: u32) {
         if let Err(spent) = self.evaluator.tick() {
             if walk.found.is_empty() {
                 let spent = self.evaluator.placed(spent, id);
@@ -489,7 +498,7 @@ impl Evaluation {
         if !walk.repeats && real == id && self.evaluator.shares_at(id).is_some() {
             walk.repeats = true;
             walk.copied.resize(walk.found.len(), false);
-            self.collect(id, concrete, walk, depth);
+            self.collect(id, values, walk, depth);
             walk.copied.resize(walk.found.len(), true);
             walk.repeats = false;
             return;
@@ -501,8 +510,9 @@ impl Evaluation {
             // What fails below hides what may still resolve, and stands beside what will not.
             let before = walk.found.len();
             if self.evaluator.goes_on(real, fault) {
-                self.collect_in(id, real, false, walk, depth);
+                self.collect_in(id, real, Concreteness::Optional, walk, depth);
             }
+            let concrete = values == Concreteness::Required;
             if !open || concrete && walk.found.len() == before {
                 let fault = self.evaluator.placed(fault, id);
                 walk.found.extend(self.diagnostic(fault));
@@ -519,7 +529,7 @@ impl Evaluation {
             return;
         }
         let crossed = walk.shared.len();
-        if concrete && depth > 0 {
+        if values == Concreteness::Required && depth > 0 {
             if let Some(at) = self.evaluator.shares_at(id) {
                 // What several references share is told of at the first of them.
                 if real != id && !walk.seen.insert(real.number()) {
@@ -528,7 +538,7 @@ impl Evaluation {
                 walk.shared.push(at);
             }
         }
-        self.collect_in(id, real, concrete, walk, depth);
+        self.collect_in(id, real, values, walk, depth);
         walk.shared.truncate(crossed);
     }
 
@@ -536,10 +546,11 @@ impl Evaluation {
         &mut self,
         id: VertexId,
         real: VertexId,
-        concrete: bool,
+        values: Concreteness,
         walk: &mut Walk,
         depth: u32,
     ) {
+        let concrete = values == Concreteness::Required;
         let shown = self.evaluator.default_of(real);
         let vertex = shown.map(|it| self.evaluator.heap.get(it));
         let scalar = vertex.is_some_and(|it| it.scalar.is_some());
@@ -566,7 +577,8 @@ impl Evaluation {
                     self.lacks(fault, walk);
                 }
                 Presence::Required => {}
-                Presence::Member => self.collect(arc, concrete && data, walk, depth + 1),
+                Presence::Member if data => self.collect(arc, values, walk, depth + 1),
+                Presence::Member => self.collect(arc, Concreteness::Optional, walk, depth + 1),
             }
             walk.labels.pop();
         }
@@ -614,7 +626,7 @@ impl Evaluation {
 
     /// Its declarations as one CUE expression: merged, not evaluated.
     pub fn declared(&mut self, id: VertexId, show: Show, names: Names) -> String {
-        self.validate(self.evaluator.root, false);
+        self.validate(self.evaluator.root, Concreteness::Optional);
         self.evaluator.declared_text(id, show, names)
     }
 

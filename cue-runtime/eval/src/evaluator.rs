@@ -331,7 +331,7 @@ impl Evaluator {
             | Code::Disjoin(_)
             | Code::Aliased(_)
             | Code::Function(_) => Value::Vertex(self.anonymous(expr, env)),
-            Code::Interpolation(parts, bytes) => self.interpolate(parts, *bytes, env, at),
+            Code::Interpolation(parts, quotes) => self.interpolate(parts, *quotes, env, at),
             Code::Not(operand) => match self.unary('!', *operand, env, at) {
                 Ok(Datum::Bool(it)) => Value::Datum(Datum::Bool(!it)),
                 Ok(other) => Value::Datum(other),
@@ -346,10 +346,8 @@ impl Evaluator {
                 Ok(datum) => Value::Datum(datum),
                 Err(fault) => Value::Fault(fault),
             },
-            Code::And(left, right) | Code::Or(left, right) => {
-                let and = matches!(program.code(expr), Code::And(..));
-                self.logic(and, *left, *right, env, at)
-            }
+            Code::And(left, right) => self.logic("&&", *left, *right, env, at),
+            Code::Or(left, right) => self.logic("||", *left, *right, env, at),
             Code::Compare(compare, left, right) => {
                 self.comparison(*compare, *left, *right, env, at)
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::builtin::{Datum, Kinds};
 use crate::error::Kind;
-use crate::evaluation::{Diagnostic, Evaluation};
+use crate::evaluation::{Concreteness, Diagnostic, Evaluation};
 use crate::export::Style;
 use crate::heap::VertexId;
 use crate::printed::Show;
@@ -166,7 +166,7 @@ impl Evaluation {
             return node;
         }
         if it.heap.get(real).is_struct || it.heap.get(real).is_list {
-            let concrete = self.validate(real, true).is_empty();
+            let concrete = self.validate(real, Concreteness::Required).is_empty();
             node.class = if concrete { Class::Concrete } else { Class::Open };
             return node;
         }

@@ -5,13 +5,13 @@ use crate::demand::{Concrete, Unmet};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, FaultId};
-use crate::program::{At, Code, PartCode};
+use crate::program::{At, Code, PartCode, Quotes};
 
 impl Evaluator {
     pub(crate) fn interpolate(
         &mut self,
         parts: &[PartCode],
-        bytes: bool,
+        quotes: Quotes,
         env: EnvId,
         at: At,
     ) -> Value {
@@ -83,7 +83,7 @@ impl Evaluator {
         if let Err(spent) = self.charge(out.len()) {
             return Value::Fault(spent);
         }
-        if bytes {
+        if quotes == Quotes::Single {
             return Value::Datum(Datum::Bytes(out.into()));
         }
         let text = String::from_utf8(out).unwrap_or_else(|it| readable(it.as_bytes()));

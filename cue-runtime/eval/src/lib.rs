@@ -75,9 +75,9 @@ pub mod value; // versions, paths, and what can be asked of a place
 pub use cue_builtin as builtin;
 pub use cue_builtin::{encode, number};
 
-pub use crate::compile::{LoadError, Source, compile};
+pub use crate::compile::{LoadError, Profile, Source, compile};
 pub use crate::error::Kind;
-pub use crate::evaluation::{Addition, Diagnostic, Evaluation, Member};
+pub use crate::evaluation::{Addition, Concreteness, Diagnostic, Evaluation, Member};
 pub use crate::evaluator::Budget;
 pub use crate::export::Style;
 pub use crate::printed::{Names, Show};

@@ -22,6 +22,14 @@ const MOST_LOOKED_AT: usize = 1_000;
 /// Of as many literals at one place each is looked at.
 const MANY_PLACED: usize = 16;
 
+/// What comes behind the last element that a list names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Closed,
+    /// `...`
+    Open,
+}
+
 impl Evaluator {
     /// A list that a function or a slice made has elements and nothing else.
     pub(crate) fn take_elements(&mut self, id: VertexId, list: VertexId) {
@@ -38,11 +46,12 @@ impl Evaluator {
                 Conjunct { by_reference: true, ..Conjunct::new(Source::Vertex(element)) },
             );
         }
-        self.fit_length(id, elements.len(), false, at);
+        self.fit_length(id, elements.len(), End::Closed, at);
     }
 
     /// Closed lists have one length, and open ones are no longer than that (S-19).
-    fn fit_length(&mut self, id: VertexId, length: usize, open: bool, at: At) {
+    fn fit_length(&mut self, id: VertexId, length: usize, end: End, at: At) {
+        let open = end == End::Open;
         let vertex = self.heap.get_mut(id);
         let other = match vertex.closed_length {
             Some(closed) if closed < length || closed > length && !open => Some(closed),
@@ -73,7 +82,7 @@ impl Evaluator {
         self.narrow(id, Kinds::LIST, By::Expr(expr), at, conjunct.via);
         let from = conjunct.lineage();
         let mut next = 0;
-        let mut open = false;
+        let mut end = End::Closed;
         for element in elements {
             match element {
                 ListElement::Value(expr) => {
@@ -118,7 +127,7 @@ impl Evaluator {
                     Err(fault) => return Err(fault),
                 },
                 ListElement::Rest(value) => {
-                    open = true;
+                    end = End::Open;
                     let groups = self.deep_groups(&conjunct.groups);
                     let via = conjunct.via;
                     let beside = conjunct.beside;
@@ -128,7 +137,7 @@ impl Evaluator {
                 }
             }
         }
-        self.fit_length(id, next, open, at);
+        self.fit_length(id, next, end, at);
         Ok(())
     }
 
@@ -195,7 +204,7 @@ impl Evaluator {
                     let source = self.data_source(value);
                     self.add_conjunct(child, Conjunct::new(source));
                 }
-                self.fit_length(id, length, false, at);
+                self.fit_length(id, length, End::Closed, at);
             }
             _ => self.take_scalar(id, datum, at, via),
         }
@@ -334,7 +343,10 @@ impl Evaluator {
         let open = code.declarations.iter().any(|it| matches!(it, Declaration::Open));
         for group in &groups {
             // An embedding's group closes only if something closed is embedded.
-            self.note_closing(id, *group, open);
+            match open {
+                true => self.note_open_shape(id, *group),
+                false => self.note_shape(id, *group),
+            }
         }
         self.heap.get_mut(id).open |= open;
         let mut embedded = Vec::new();

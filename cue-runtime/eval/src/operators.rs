@@ -258,13 +258,13 @@ impl Evaluator {
     /// once the left one decides. With the experiment it is not even looked at.
     pub(crate) fn logic(
         &mut self,
-        and: bool,
+        symbol: &str,
         left: ExprId,
         right: ExprId,
         env: EnvId,
         at: At,
     ) -> Value {
-        let symbol = if and { "&&" } else { "||" };
+        let and = symbol == "&&";
         if !self.program.short_circuits.contains(&at.source) {
             let (left, right) = match self.operands(left, right, env, symbol, at) {
                 Ok(both) => both,

@@ -106,7 +106,7 @@ fn is_sound(datum: &Datum, depth: u32) -> bool {
 mod tests {
     use std::sync::Arc;
 
-    use crate::evaluation::{Addition, Evaluation, compile_text, parse_json};
+    use crate::evaluation::{Addition, Concreteness, Evaluation, compile_text, parse_json};
     use crate::evaluator::Budget;
 
     /// What is wrong with `data` at `context` beside `text`.
@@ -116,7 +116,7 @@ mod tests {
         let budget = Budget { ticks: 100_000, depth: 100, bytes: 100 << 20 };
         let mut it = Evaluation::start(program, &additions, budget);
         let root = it.find("").unwrap().unwrap();
-        it.validate(root, true)
+        it.validate(root, Concreteness::Required)
             .into_iter()
             .map(|it| format!("{}: {}", it.path, it.message))
             .collect()

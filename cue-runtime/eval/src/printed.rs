@@ -92,6 +92,14 @@ impl Later {
 const SOURCE: &str = "__source_";
 const LETS: &str = "__lets_";
 
+/// Where a text will stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// It is all of a file, and says what it imports.
+    File,
+    Inside,
+}
+
 impl Evaluator {
     /// The value as CUE text; fields of the root without braces.
     pub(crate) fn syntax(&mut self, id: VertexId, style: Style) -> String {
@@ -126,7 +134,8 @@ impl Evaluator {
                 }
             }
         }
-        self.completed(out, show, later, id == self.root)
+        let place = if id == self.root { Place::File } else { Place::Inside };
+        self.completed(out, show, later, place)
     }
 
     /// The value as an expression, structs in braces.
@@ -142,9 +151,9 @@ impl Evaluator {
         match inner {
             Some(inner) if names && show.style == Style::Final => {
                 let inner = inner.to_owned();
-                self.completed(inner, show, later, true)
+                self.completed(inner, show, later, Place::File)
             }
-            _ => self.completed(out, show, later, false).trim_end().to_owned(),
+            _ => self.completed(out, show, later, Place::Inside).trim_end().to_owned(),
         }
     }
 
@@ -209,7 +218,8 @@ impl Evaluator {
     }
 
     /// With sources, `let`s and imports in their places, aligned.
-    fn completed(&self, mut text: String, show: Show, mut later: Later, whole: bool) -> String {
+    fn completed(&self, mut text: String, show: Show, mut later: Later, place: Place) -> String {
+        let whole = place == Place::File;
         let style = show.style;
         let mut lets = false;
         if !later.wanted.is_empty() {

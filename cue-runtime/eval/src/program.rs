@@ -183,6 +183,15 @@ pub(crate) enum PartCode {
     Value(ExprId),
 }
 
+/// What an interpolated text stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Quotes {
+    /// A string.
+    Double,
+    /// Bytes.
+    Single,
+}
+
 /// An expression.
 #[derive(Clone)]
 pub(crate) enum Code {
@@ -191,7 +200,7 @@ pub(crate) enum Code {
     Number(Number),
     String(Arc<str>),
     Bytes(Arc<[u8]>),
-    Interpolation(Arc<[PartCode]>, bool),
+    Interpolation(Arc<[PartCode]>, Quotes),
     Bottom,
     Top,
     Type(Kinds, &'static str),

@@ -19,6 +19,15 @@ const FEW_LINKS: u32 = 8;
 /// Literals around an embedding that close with it.
 const MOST_ENCLOSED: u32 = 50;
 
+/// What a reference has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// What it names.
+    Itself,
+    /// What stands behind that: it is nothing but a path into a definition.
+    Behind,
+}
+
 impl Evaluator {
     pub(crate) fn take_vertex(
         &mut self,
@@ -28,7 +37,7 @@ impl Evaluator {
         work: &mut Work,
     ) {
         let target = self.follow(target);
-        let (target, transparent) = self.behind(target);
+        let (target, reach) = self.behind(target);
         let opened = conjunct.close_as.filter(|it| self.opened.contains(it));
         let known = |groups: &Groups| conjunct.groups.iter().all(|it| groups.contains(it));
         let new = work.brings_group(&conjunct.groups);
@@ -59,7 +68,7 @@ impl Evaluator {
         // What goes round and is fed goes on, and one lap further (S-62).
         if conjunct.cycle == Cycle::Spared && self.heap.get(id).content {
             conjunct.way = 0;
-            self.take_conjuncts(id, target, &conjunct, transparent, work);
+            self.take_conjuncts(id, target, &conjunct, reach, work);
             return;
         }
         if !encloses && met.is_none() && self.repeats_inline(id, &conjunct) {
@@ -68,7 +77,7 @@ impl Evaluator {
         }
         if encloses || met.is_some() {
             let other = met.is_some_and(|it| it.reference != reference);
-            let parked = Parked { target, conjunct, transparent, encloses, other };
+            let parked = Parked { target, conjunct, reach, encloses, other };
             work.parked.push(parked);
             return;
         }
@@ -91,7 +100,7 @@ impl Evaluator {
         let way = Way { before: conjunct.way, reference, target, place: id, length };
         self.heap.ways.push(way);
         conjunct.way = self.heap.ways.len() as u32;
-        self.take_conjuncts(id, target, &conjunct, transparent, work);
+        self.take_conjuncts(id, target, &conjunct, reach, work);
     }
 
     /// Whether a vertex is nothing but a part of a value without a place, as something that encloses
@@ -133,20 +142,21 @@ impl Evaluator {
 
     /// The vertex that one stands for which is nothing but a path into a definition: closed is
     /// then only who names the definition (C-3).
-    pub(crate) fn behind(&mut self, mut target: VertexId) -> (VertexId, bool) {
+    pub(crate) fn behind(&mut self, mut target: VertexId) -> (VertexId, Reach) {
         for laps in 0..20 {
+            let reach = if laps > 0 { Reach::Behind } else { Reach::Itself };
             let vertex = self.heap.get(target);
-            let [conjunct] = vertex.conjuncts.as_slice() else { return (target, laps > 0) };
-            let Source::Expr(expr, env) = conjunct.source else { return (target, laps > 0) };
+            let [conjunct] = vertex.conjuncts.as_slice() else { return (target, reach) };
+            let Source::Expr(expr, env) = conjunct.source else { return (target, reach) };
             let bare = conjunct.groups.is_empty() && conjunct.close_as.is_none();
             let path = matches!(self.program.code(expr), Code::Select(..) | Code::Index(..));
             if !bare || !path || !self.names_definition(expr) {
-                return (target, laps > 0);
+                return (target, reach);
             }
-            let Value::Vertex(next) = self.eval(expr, env) else { return (target, laps > 0) };
+            let Value::Vertex(next) = self.eval(expr, env) else { return (target, reach) };
             target = self.follow(next);
         }
-        (target, true)
+        (target, Reach::Behind)
     }
 
     /// Whether what a call lists refers to the vertex that it is asked for, and lists another value
@@ -230,7 +240,7 @@ impl Evaluator {
         id: VertexId,
         target: VertexId,
         conjunct: &Conjunct,
-        transparent: bool,
+        reach: Reach,
         work: &mut Work,
     ) {
         let target = self.follow(target);
@@ -243,14 +253,14 @@ impl Evaluator {
             && self.heap.get(id).picks.is_empty()
             && self.is_ancestor(id, target);
         if own || self.growing(target).or_else(|| self.running(target)).is_some() {
-            self.subscribe(id, target, conjunct, transparent);
+            self.subscribe(id, target, conjunct, reach);
         }
         for inner in conjuncts.into_iter().rev() {
             if let Err(spent) = self.tick() {
                 self.heap.get_mut(id).fault = Some(spent);
                 return;
             }
-            let derived = self.derived(id, target, conjunct, transparent, inner);
+            let derived = self.derived(id, target, conjunct, reach, inner);
             work.conjuncts.push(derived);
         }
     }
@@ -261,14 +271,14 @@ impl Evaluator {
         id: VertexId,
         target: VertexId,
         conjunct: &Conjunct,
-        transparent: bool,
+        reach: Reach,
         mut inner: Conjunct,
     ) -> Conjunct {
         let reference = match conjunct.source {
             Source::Expr(expr, _) => Some(expr),
             Source::Data(_) | Source::Vertex(_) => None,
         };
-        if reference.is_some_and(|it| transparent || !self.names_definition(it)) {
+        if reference.is_some_and(|it| reach == Reach::Behind || !self.names_definition(it)) {
             // What encloses the target closes it only for those who come through it (C-3).
             let own = self.definitions.get(&target).copied();
             inner.groups.retain(|it| Some(*it) == own);
@@ -367,10 +377,16 @@ impl Evaluator {
         own
     }
 
-    pub(crate) fn note_closing(&mut self, id: VertexId, group: u32, open: bool) {
+    pub(crate) fn note_shape(&mut self, id: VertexId, group: u32) {
+        let vertex = self.heap.get_mut(id);
+        closing_of(&mut vertex.closing, group).shape = true;
+    }
+
+    /// One that allows all fields.
+    pub(crate) fn note_open_shape(&mut self, id: VertexId, group: u32) {
         let vertex = self.heap.get_mut(id);
         let closing = closing_of(&mut vertex.closing, group);
-        closing.open |= open;
+        closing.open = true;
         closing.shape = true;
     }
 

@@ -7,6 +7,7 @@ use crate::evaluator::Evaluator;
 use crate::heap::{Conjunct, Contribution, EnvId, FaultId, Source, VertexId, copied};
 use crate::program::{ExprId, Label, LabelKind, Presence};
 use crate::unify::{Computed, Pending, Work};
+use crate::waiting::Left;
 
 impl Evaluator {
     pub(crate) fn computed_fields(&mut self, id: VertexId, work: &mut Work) -> bool {
@@ -188,7 +189,7 @@ impl Evaluator {
         let before = self.frozen.replace(id);
         let mut moved = false;
         if work.computed.iter().any(|it| it.fault.is_some_and(|it| self.waits(it).is_some())) {
-            self.note_open(id, false);
+            self.note_left(id, Left::Nothing);
             moved = self.computed_fields(id, work);
         }
         let here = self.first_of_cycle(id, work);

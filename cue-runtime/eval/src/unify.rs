@@ -11,6 +11,8 @@ use crate::heap::{
 };
 use crate::met::Met;
 use crate::program::{At, Callee, Code, ExprId, Label, Plain, Presence, Program};
+use crate::reference::Reach;
+use crate::waiting::Left;
 
 /// From here on chains are taken up from their other end.
 const DEEP: u32 = 200;
@@ -45,7 +47,7 @@ pub(crate) struct Computed {
 pub(crate) struct Parked {
     pub(crate) target: VertexId,
     pub(crate) conjunct: Conjunct,
-    pub(crate) transparent: bool,
+    pub(crate) reach: Reach,
     /// The target encloses the vertex.
     pub(crate) encloses: bool,
     /// The target was reached by another reference before.
@@ -251,11 +253,15 @@ impl Evaluator {
             }
             if let Some(conjunct) = work.later.pop_front() {
                 let open = !work.later.is_empty() || !work.computed.is_empty();
-                self.note_open(id, open || !work.held.is_empty());
+                self.note_left(
+                    id,
+                    if open || !work.held.is_empty() { Left::Some } else { Left::Nothing },
+                );
                 self.take_now(id, conjunct, work);
                 continue;
             }
-            self.note_open(id, !work.computed.is_empty() || !work.held.is_empty());
+            let open = !work.computed.is_empty() || !work.held.is_empty();
+            self.note_left(id, if open { Left::Some } else { Left::Nothing });
             if self.unpark(id, work) {
                 continue;
             }
@@ -321,7 +327,7 @@ impl Evaluator {
                 vertex.fault = own;
             }
         } else if !work.disjunctions.is_empty() && self.heap.get(id).fault.is_none() {
-            self.note_open(id, true);
+            self.note_left(id, Left::Some);
             if !self.heap.get(id).picks.is_empty() && self.tags_differ(id) {
                 return None;
             }
@@ -494,10 +500,10 @@ impl Evaluator {
                 Ok(datum) => {
                     if compare == cue_syntax::ast::Compare::NotEqual {
                         for group in &conjunct.groups {
-                            self.note_closing(id, *group, true);
+                            self.note_open_shape(id, *group);
                         }
                     }
-                    let kinds = crate::bounds::bound_kinds(compare, &datum, self.program.lenient);
+                    let kinds = self.program.bound_kinds(compare, &datum);
                     let tests = &mut self.heap.get_mut(id).tests;
                     let by = By::Test(tests.len() as u32);
                     tests.push((Test::Bound(compare, datum), at));
@@ -580,7 +586,7 @@ impl Evaluator {
                 if matches!(callee, Callee::Plain(_)) {
                     // matchN and matchIf check the fields themselves (C-11).
                     for group in &conjunct.groups {
-                        self.note_closing(id, *group, true);
+                        self.note_open_shape(id, *group);
                     }
                 } else {
                     self.note_top(id, &conjunct.groups);
@@ -608,14 +614,14 @@ impl Evaluator {
             work.parked = parked;
             return false;
         }
-        for Parked { target, mut conjunct, transparent, encloses, other } in parked {
+        for Parked { target, mut conjunct, reach, encloses, other } in parked {
             if !encloses && matches!(conjunct.cycle, Cycle::Optional | Cycle::Spared) {
                 conjunct.cycle = Cycle::Spared;
                 conjunct.way = 0;
             } else if (encloses || !other) && conjunct.cycle != Cycle::Spared {
                 conjunct.cycle = Cycle::Cyclic;
             }
-            self.take_conjuncts(id, target, &conjunct, transparent, work);
+            self.take_conjuncts(id, target, &conjunct, reach, work);
         }
         true
     }

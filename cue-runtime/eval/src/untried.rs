@@ -1,7 +1,7 @@
 //! Choices of which only the default was asked for: several disjunctions with a default each multiply,
 //! but the one result that is made of all the defaults is the default of the whole (D-2).
 
-use crate::disjunction::Tried;
+use crate::disjunction::{Mark, Tried};
 use crate::evaluator::Evaluator;
 use crate::heap::{Choice, Disjunction, VertexId};
 use crate::program::{Code, ExprId};
@@ -49,12 +49,12 @@ impl Evaluator {
             others.push(count as u32);
         }
         let mut choice = Choice::default();
-        self.add_result(id, &picks, true, &mut choice)?;
+        self.add_result(id, &picks, Mark::Default, &mut choice)?;
         for at in (0..picks.len()).rev() {
             let default = picks[at].1;
             for other in (0..others[at]).filter(|it| *it != default) {
                 picks[at].1 = other;
-                self.add_result(id, &picks, false, &mut choice);
+                self.add_result(id, &picks, Mark::Plain, &mut choice);
                 if choice.all.len() > 1 {
                     choice.untried = disjunctions.to_vec();
                     return Some(choice);
@@ -70,7 +70,7 @@ impl Evaluator {
         &mut self,
         id: VertexId,
         picks: &[(ExprId, u32)],
-        default: bool,
+        mark: Mark,
         choice: &mut Choice,
     ) -> Option<()> {
         self.tick().ok()?;
@@ -79,7 +79,7 @@ impl Evaluator {
         if fails || open || put_off || self.heap.get(candidate).choice.is_some() {
             return None;
         }
-        self.add_alternative(choice, candidate, default);
+        self.add_alternative(choice, candidate, mark);
         Some(())
     }
 

@@ -15,6 +15,7 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{Conjunct, FaultId, State, VertexId};
 use crate::program::{At, Label, Presence};
+use crate::reference::Reach;
 use crate::unify::Work;
 
 /// Tasks of one vertex that have not run.
@@ -48,12 +49,19 @@ pub(crate) struct Suspended {
     epoch: u64,
 }
 
+/// What a vertex has still to do with references and dynamic labels.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Left {
+    Nothing,
+    Some,
+}
+
 /// Conjuncts that were taken from a vertex that may get more.
 #[derive(Clone)]
 pub(crate) struct Copied {
     to: VertexId,
     conjunct: Conjunct,
-    transparent: bool,
+    reach: Reach,
 }
 
 /// Tasks of one vertex whose dependencies are looked at.
@@ -98,7 +106,8 @@ impl Evaluator {
     }
 
     /// Whether references or dynamic labels of a vertex are left.
-    pub(crate) fn note_open(&mut self, id: VertexId, open: bool) {
+    pub(crate) fn note_left(&mut self, id: VertexId, left: Left) {
+        let open = left == Left::Some;
         match self.tasks.get_mut(&id) {
             Some(tasks) => tasks.open = open,
             None if open => {
@@ -196,13 +205,13 @@ impl Evaluator {
         id: VertexId,
         target: VertexId,
         conjunct: &Conjunct,
-        transparent: bool,
+        reach: Reach,
     ) {
         let copies = self.copies.entry(id).or_default();
         if !copies.contains(&target) {
             copies.push(target);
         }
-        let copy = Copied { to: id, conjunct: conjunct.clone(), transparent };
+        let copy = Copied { to: id, conjunct: conjunct.clone(), reach };
         let all = self.subscribers.entry(target).or_default();
         if !all.iter().any(|it| it.to == id && it.conjunct.groups == conjunct.groups) {
             all.push(copy);
@@ -220,8 +229,7 @@ impl Evaluator {
             match self.heap.get(copy.to).state {
                 State::Running | State::Suspended => {
                     let inner = conjunct.clone();
-                    let derived =
-                        self.derived(copy.to, id, &copy.conjunct, copy.transparent, inner);
+                    let derived = self.derived(copy.to, id, &copy.conjunct, copy.reach, inner);
                     self.bring(copy.to, derived);
                 }
                 State::Done => self.heap.reset(copy.to),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use cue_eval::evaluation::compile_text;
 use cue_eval::heap::VertexId;
 use cue_eval::inspect::Class;
-use cue_eval::{Budget, Evaluation};
+use cue_eval::{Budget, Concreteness, Evaluation};
 
 /// The value at a path; `a?` and `a!` name constraints.
 fn value(it: &mut Evaluation, path: &str) -> Option<VertexId> {
@@ -30,7 +30,7 @@ fn values_are_of_the_class_that_the_cases_say() {
         let budget = Budget { ticks: 100_000, depth: 100, bytes: 50 << 20 };
         let mut it = Evaluation::start(Arc::new(program), &[], budget);
         let root = it.find("").unwrap().unwrap();
-        it.validate(root, false);
+        it.validate(root, Concreteness::Optional);
         for line in case.lines().filter_map(|it| it.strip_prefix("//: ")) {
             let (path, wanted) = line.split_once(' ').unwrap();
             let id = value(&mut it, path).unwrap_or_else(|| panic!("{path} in\n{case}"));

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cue_eval::evaluation::compile_text;
-use cue_eval::{Budget, Evaluation};
+use cue_eval::{Budget, Concreteness, Evaluation};
 
 #[test]
 fn closed_structs_refuse_what_nobody_declared() {
@@ -18,7 +18,7 @@ fn closed_structs_refuse_what_nobody_declared() {
         let mut it = Evaluation::start(Arc::new(program), &[], budget);
         let root = it.find("").unwrap().unwrap();
         let mut refused: Vec<String> = it
-            .validate(root, false)
+            .validate(root, Concreteness::Optional)
             .into_iter()
             .map(|it| {
                 assert_eq!(it.message, "field not allowed", "{case}");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cue_eval::evaluation::compile_text;
-use cue_eval::{Budget, Evaluation};
+use cue_eval::{Budget, Concreteness, Evaluation};
 
 #[track_caller]
 fn check(text: &str, want: &str) {
@@ -11,7 +11,7 @@ fn check(text: &str, want: &str) {
     let program = compile_text(text).expect("it compiles");
     let mut it = Evaluation::start(Arc::new(program), &[], budget);
     let root = it.find("").expect("it evaluates").expect("it is there");
-    it.validate(root, false);
+    it.validate(root, Concreteness::Optional);
     assert_eq!(it.definition(), want);
 }
 

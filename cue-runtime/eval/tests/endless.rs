@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cue_eval::evaluation::compile_text;
-use cue_eval::{Budget, Evaluation};
+use cue_eval::{Budget, Concreteness, Evaluation};
 
 const BUDGET: Budget = Budget { ticks: 2_000_000, depth: 400, bytes: 64 << 20 };
 const LONGEST: Duration = Duration::from_secs(20);
@@ -19,7 +19,7 @@ fn errors(text: &str) -> Vec<String> {
     };
     let mut it = Evaluation::start(Arc::new(program), &[], BUDGET);
     let root = it.find("").expect("it evaluates").expect("it is there");
-    let mut all = it.validate(root, true);
+    let mut all = it.validate(root, Concreteness::Required);
     if all.is_empty() {
         all = it.datum(root).err().unwrap_or_default();
     }

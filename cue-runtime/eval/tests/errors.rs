@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cue_eval::evaluation::compile_text;
-use cue_eval::{Budget, Evaluation, LoadError, Source, compile};
+use cue_eval::{Budget, Concreteness, Evaluation, LoadError, Profile, Source, compile};
 
 const BUDGET: Budget = Budget { ticks: 1_000_000, depth: 100, bytes: 64 << 20 };
 
 /// The errors of a text, each on a line; of what has to be concrete also what it lacks.
-fn errors(text: &str, concrete: bool) -> String {
+fn errors(text: &str, values: Concreteness) -> String {
     let program = match compile_text(text) {
         Ok(program) => program,
         Err(all) => return loading(&all),
@@ -18,7 +18,7 @@ fn errors(text: &str, concrete: bool) -> String {
     let mut it = Evaluation::start(Arc::new(program), &[], BUDGET);
     let root = it.find("").expect("it evaluates").expect("it is there");
     let mut out = String::new();
-    for each in it.validate(root, concrete) {
+    for each in it.validate(root, values) {
         let _ = write!(out, "{}: {} @", each.path, each.message);
         for (_, line, column) in &each.positions {
             let _ = write!(out, " {line}:{column}");
@@ -52,7 +52,11 @@ fn errors_are_told_as_the_cases_say() {
         let after = &cases[cases.find(case).unwrap() + case.len()..];
         let wanted = after.strip_prefix("\n-- gives\n").unwrap();
         let wanted = wanted.split("\n-- ").next().unwrap().trim_end();
-        let got = errors(text, name.starts_with("concrete: "));
+        let values = match name.starts_with("concrete: ") {
+            true => Concreteness::Required,
+            false => Concreteness::Optional,
+        };
+        let got = errors(text, values);
         if got.trim_end() != wanted {
             let _ = writeln!(wrong, "{name}:\n{got}");
         }
@@ -68,7 +72,7 @@ fn refused(files: &[(&str, &str)], packages: &[(&str, &str)]) -> String {
     let files: Vec<Source> = files.iter().map(|it| source(it.0, it.1)).collect();
     let packages: Vec<(String, Vec<Source>)> =
         packages.iter().map(|it| (it.0.to_owned(), vec![source(it.0, it.1)])).collect();
-    match compile(&files, &packages, false) {
+    match compile(&files, &packages, Profile::V017) {
         Ok(_) => String::new(),
         Err(all) => all.first().map_or_else(String::new, |it| it.message.clone()),
     }

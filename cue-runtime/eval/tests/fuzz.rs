@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cue_eval::evaluation::{compile_text, print_json};
-use cue_eval::{Budget, Evaluation, Style};
+use cue_eval::{Budget, Concreteness, Evaluation, Style};
 
 /// Texts that replace or join others.
 const BITS: &[&str] = &[
@@ -176,7 +176,7 @@ fn play(text: &str) -> (bool, bool) {
     let program = Arc::new(program);
     let mut it = Evaluation::start(program.clone(), &[], BUDGET);
     let root = it.find("").expect("it evaluates").expect("the root is there");
-    it.validate(root, false);
+    it.validate(root, Concreteness::Optional);
     it.syntax(root, Style::Eval);
     it.lenient(root);
     let mut fresh = Evaluation::start(program, &[], BUDGET);

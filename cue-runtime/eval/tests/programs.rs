@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cue_eval::evaluation::compile_text;
-use cue_eval::{Budget, Evaluation, Style};
+use cue_eval::{Budget, Concreteness, Evaluation, Style};
 
 #[path = "../benches/differ/programs.rs"]
 mod programs;
@@ -28,7 +28,7 @@ fn programs_made_by_chance_compile_and_end() {
                 compiled += 1;
                 let mut it = Evaluation::start(Arc::new(program), &[], BUDGET);
                 let root = it.find("").expect("it evaluates").expect("the root is there");
-                if it.validate(root, false).is_empty() {
+                if it.validate(root, Concreteness::Optional).is_empty() {
                     printed += usize::from(!it.syntax(root, Style::Eval).is_empty());
                 }
             }

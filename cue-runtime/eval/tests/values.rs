@@ -6,7 +6,7 @@ use cue_eval::evaluation::print_json;
 use cue_eval::heap::VertexId;
 use cue_eval::value::path::parse_selectors;
 use cue_eval::value::{Accessor, Filling, Version};
-use cue_eval::{Budget, Evaluation, Kind, Source};
+use cue_eval::{Budget, Concreteness, Evaluation, Kind, Profile, Source};
 
 const BUDGET: Budget = Budget { ticks: 100_000, depth: 100, bytes: 50 << 20 };
 
@@ -79,7 +79,7 @@ fn an_expression_sees_the_fields_around_it() {
 fn the_errors_of_a_fill_name_its_text() {
     let mut it = filled(&version("a: 1"), "a", "2").evaluate();
     let root = at(&mut it, "");
-    let wrong = it.validate(root, false);
+    let wrong = it.validate(root, Concreteness::Optional);
     assert_eq!(wrong[0].message, "conflicting values 2 and 1");
     let places = [("fill.json".to_owned(), 1, 1), ("in.cue".to_owned(), 1, 4)];
     assert_eq!(wrong[0].positions, places);
@@ -138,7 +138,7 @@ fn hidden_fields_of_packages_are_their_own() {
     let main = "import \"p.test/inner\"\na: inner.#D & {_v: 4}\nb: a._v\nc: a.shown";
     let packages =
         [("p.test/inner".to_owned(), vec![source("package inner\n#D: {_v: 3, shown: _v}")])];
-    let program = cue_eval::compile(&[source(main)], &packages, false).unwrap();
+    let program = cue_eval::compile(&[source(main)], &packages, Profile::V017).unwrap();
     let mut it = Evaluation::start(Arc::new(program), &[], BUDGET);
     let root = it.find("").unwrap().unwrap();
     assert_eq!(it.datum(root).map(|it| it.cue_text()).unwrap(), "{a:{shown:3},b:4,c:3}");
@@ -154,7 +154,7 @@ fn what_an_imported_package_lacks_is_lacking_for_those_who_import_it() {
         ("m.test/c".to_owned(), vec![source("c.cue", "package c\n")]),
     ];
     let main = source("a.cue", "import \"m.test/b\"\nits: b.name\n");
-    let program = cue_eval::compile(&[main], &packages, false).unwrap();
+    let program = cue_eval::compile(&[main], &packages, Profile::V017).unwrap();
     let mut it = Evaluation::start(program.into(), &[], BUDGET);
     let root = it.find("").unwrap().unwrap();
     let all = it.datum(root).unwrap_err();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use cue_eval::builtin::Datum;
 use cue_eval::evaluation::{compile_text, parse_json, print_json};
-use cue_eval::{Budget, Evaluation};
+use cue_eval::{Budget, Concreteness, Evaluation};
 
 #[test]
 fn the_order_of_declarations_says_nothing() {
@@ -28,7 +28,7 @@ fn the_order_of_declarations_says_nothing() {
             let budget = Budget { ticks: 100_000, depth: 100, bytes: 50 << 20 };
             let mut it = Evaluation::start(Arc::new(program), &[], budget);
             let root = it.find("").unwrap().unwrap();
-            let errors = it.validate(root, true);
+            let errors = it.validate(root, Concreteness::Required);
             match wanted.strip_prefix("fails: ") {
                 Some(code) => {
                     let codes: Vec<&str> = errors.iter().map(|it| it.kind.code()).collect();

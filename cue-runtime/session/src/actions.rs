@@ -66,7 +66,7 @@ fn visit(
         None => {
             // The older form has its parameters beside `#do`.
             let parameters = member(it, id, "$params").unwrap_or(id);
-            diagnostics(it.validate(parameters, true))
+            diagnostics(it.validate(parameters, cue_eval::Concreteness::Required))
         }
     };
     Some(Action { path: path.to_owned(), verb, provider, json, pending })

@@ -12,9 +12,8 @@ use cue_patch::{Mode, Tree};
 use rustc_hash::FxHashMap;
 
 use crate::protocol::{
-    Answer, Base, Budget, Call, Concreteness, Diagnostic, Field, FieldSelection, Filling, Given,
-    Input, Kind, Kinds, PatchForm, PatchMode, Position, Presence, Profile, ProgramKey, ProgramSpec,
-    Shown, SyntaxStyle,
+    Answer, Base, Budget, Call, Diagnostic, Field, FieldSelection, Filling, Given, Input, Kind,
+    Kinds, PatchForm, PatchMode, Position, Presence, ProgramKey, ProgramSpec, Shown, SyntaxStyle,
 };
 use crate::session::Program as Named;
 use crate::{actions, schema};
@@ -115,7 +114,7 @@ impl Machine {
             Call::Validate(path, how) => {
                 let it = self.evaluation()?;
                 let Some(id) = find(it, path)? else { return Ok(Answer::Done) };
-                let found = it.validate(id, *how == Concreteness::Required);
+                let found = it.validate(id, (*how).into());
                 if found.is_empty() { Ok(Answer::Done) } else { Err(diagnostics(found)) }
             }
             Call::Patch { path, base, mode, form } => self.patch(path, base, *mode, *form),
@@ -137,8 +136,8 @@ impl Machine {
         };
         let packages: Vec<(String, Vec<Source>)> =
             spec.packages.iter().map(|it| (it.path.clone(), sources(&it.sources))).collect();
-        let lenient = spec.profile == Profile::KubeVela;
-        let program = compile(&sources(&spec.sources), &packages, lenient).map_err(load_errors)?;
+        let program = compile(&sources(&spec.sources), &packages, spec.profile.into())
+            .map_err(load_errors)?;
         if self.programs.len() >= PROGRAMS {
             self.programs.clear();
         }

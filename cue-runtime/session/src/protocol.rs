@@ -37,6 +37,15 @@ pub enum Profile {
     KubeVela,
 }
 
+impl From<Profile> for cue_eval::Profile {
+    fn from(it: Profile) -> Self {
+        match it {
+            Profile::V017 => Self::V017,
+            Profile::KubeVela => Self::KubeVela,
+        }
+    }
+}
+
 /// Everything that is compiled into one program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramSpec {
@@ -151,6 +160,15 @@ pub enum Concreteness {
     Required,
     /// Incomplete values are fine.
     Optional,
+}
+
+impl From<Concreteness> for cue_eval::Concreteness {
+    fn from(it: Concreteness) -> Self {
+        match it {
+            Concreteness::Required => Self::Required,
+            Concreteness::Optional => Self::Optional,
+        }
+    }
 }
 
 /// Which members of a struct are listed.

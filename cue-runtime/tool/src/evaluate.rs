@@ -8,7 +8,7 @@ use cue_session::{
 };
 
 use crate::data::{self, Encoding};
-use crate::load::{Load, Loaded, Value};
+use crate::load::{Load, Loaded, Purpose, Value};
 use crate::{Error, diagnostic};
 
 /// Which command.
@@ -83,7 +83,8 @@ pub const BUDGET: Budget = Budget { ticks: 100_000_000, depth: 100_000, bytes: 5
 /// # Errors
 /// What is wrong with the files, the request or the values.
 pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Error> {
-    let mut loaded = request.load.load(request.verb == Verb::Vet)?;
+    let purpose = if request.verb == Verb::Vet { Purpose::Checks } else { Purpose::Values };
+    let mut loaded = request.load.load(purpose)?;
     if request.verb == Verb::Vet && !loaded.data.is_empty() && loaded.sources.is_empty() {
         return Err(Error::Request("data files specified without a schema".into()));
     }

@@ -53,15 +53,24 @@ pub struct Value {
     pub checked: Option<Arc<(String, Places)>>,
 }
 
+/// What data is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// It is checked only: errors are to name places in it.
+    Checks,
+    /// It is part of what comes out.
+    Values,
+}
+
 /// Largest file that is read.
 const LARGEST: u64 = 256 << 20;
 
 impl Load {
-    /// Reads everything; `checks` if data is only checked, and errors are to name places in it.
+    /// Reads everything.
     ///
     /// # Errors
     /// What is missing, unreadable or not of its form.
-    pub fn load(&self, checks: bool) -> Result<Loaded, Error> {
+    pub fn load(&self, purpose: Purpose) -> Result<Loaded, Error> {
         let mut loaded = Loaded { files: true, ..Loaded::default() };
         let here = [String::from(".")];
         let arguments = if self.arguments.is_empty() { &here[..] } else { &self.arguments };
@@ -83,7 +92,8 @@ impl Load {
                         let bytes = bytes(path)?;
                         let values = data::read(encoding, argument, &bytes)
                             .map_err(|wrong| Error::Diagnostics(vec![wrong]))?;
-                        let checked = checks.then(|| data::checked(encoding, &bytes));
+                        let checked =
+                            (purpose == Purpose::Checks).then(|| data::checked(encoding, &bytes));
                         let mut checked = checked.into_iter().flatten();
                         // What JSON has that CUE has not are pairs of surrogates.
                         let text = String::from_utf8(bytes)

@@ -81,10 +81,9 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Leaves behind what is on clusters that do not answer, or do not let us, if `abandons` is
-    /// set.
-    pub fn abandoning(self, abandons: bool) -> Self {
-        Self { abandons, ..self }
+    /// Leaves behind what is on clusters that do not answer, or do not let us.
+    pub fn abandoning(self) -> Self {
+        Self { abandons: true, ..self }
     }
 
     /// Marks, removes, sweeps; to be called again until nothing is left.

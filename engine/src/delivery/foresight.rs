@@ -31,16 +31,16 @@ impl Delivery<'_> {
         }
     }
 
-    /// The round is over, and stands like this: what was foreseen in vain is not recorded any more. In `doubt`
-    /// of how the round before ended neither is what is not there.
+    /// The round is over, and stands like this: what was foreseen in vain is not recorded any more. After a round
+    /// of which nobody knows how it ended neither is what is not there.
     ///
     /// # Errors
     /// As a request failed.
-    pub async fn forget_foreseen(&self, standing: Standing, doubt: bool) -> Result<(), Error> {
+    pub async fn forget_foreseen(&self, standing: Standing, before: Before) -> Result<(), Error> {
         let foreseen = std::mem::take(&mut self.state().foreseen);
         let mut vain: Vec<ManagedResource> =
             foreseen.iter().map(|it| trackers::reference(&it.0)).collect();
-        if doubt && standing != Standing::Succeeded {
+        if before == Before::Doubtful && standing != Standing::Succeeded {
             let unsure: Vec<ManagedResource> = {
                 let state = self.state();
                 let new = |it: &&ManagedResource| !it.deleted && !state.has_applied(it);
@@ -58,6 +58,15 @@ impl Delivery<'_> {
         vain.iter().for_each(|it| self.state().trackers.forget(it));
         self.write_trackers().await
     }
+}
+
+/// What is known of how the round before ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Before {
+    /// It ended here.
+    Known,
+    /// Somebody else may have died in it.
+    Doubtful,
 }
 
 impl State {

@@ -26,6 +26,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde_json::{Map, Value};
 
 pub use self::collect::{Collected, Collector, Extent};
+pub use self::foresight::Before;
 pub use self::rules::Rules;
 pub use self::stray::remove_strays;
 pub use self::trackers::Trackers;

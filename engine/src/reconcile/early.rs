@@ -25,7 +25,7 @@ use crate::workflow::round::{Passed, State};
 use crate::workflow::step::Setting;
 use crate::workflow::variables::{Early, Variables};
 use crate::workflow::{Round, partial};
-use crate::world::{Apply, Call, Error, ObjectRef};
+use crate::world::{Apply, Call, Error, EventKind, ObjectRef};
 
 /// How a run is called that has no revision yet.
 const UNNAMED: &str = "pre-render-";
@@ -94,7 +94,11 @@ pub(super) async fn prepare(
     run::conclude(app, passed.state, engine.world.now());
     if !finished_before && app.status.workflow.as_ref().is_some_and(|it| it.finished) {
         let text = format!("workflow ended before rendering: {}", app.status.phase);
-        engine.world.event(live, true, "WorkflowFailed", &text).await.map_err(running)?;
+        engine
+            .world
+            .event(live, EventKind::Warning, "WorkflowFailed", &text)
+            .await
+            .map_err(running)?;
     }
     Ok(Prepared::Waits(Next { wake: passed.wake }))
 }

@@ -25,29 +25,37 @@ pub(super) struct Ending {
     variables: Option<(Value, Thought)>,
 }
 
+/// How a run has ended.
+pub(super) struct Ended<'a> {
+    /// Name of the ApplicationRevision.
+    pub(super) revision: &'a str,
+    pub(super) succeeded: bool,
+    /// In its first round.
+    pub(super) at_once: bool,
+}
+
 /// Writes the variables of a round, before the status says that it was. Those of a run that has ended in
 /// its first round may follow it, if there are none: whoever finds them missing knows what they were.
 pub(super) async fn remember(
     engine: &Engine<'_>,
     app: &mut Application,
     variables: &mut Variables,
-    first: bool,
-    ended: Option<(&str, bool)>,
+    ended: Option<Ended<'_>>,
 ) -> Result<Option<Ending>, Error> {
     let told = variables.told();
     let mut later = None;
     if variables.is_changed() {
         let nothing = variables.is_empty();
         let (object, thought) = stored(app, variables);
-        if first && nothing && ended.is_some() {
+        if nothing && ended.as_ref().is_some_and(|it| it.at_once) {
             later = Some((object, thought));
         } else {
             records::write(engine.world, &object, thought).await?;
         }
     }
-    Ok(ended.map(|(revision, succeeded)| Ending {
-        revision: revision.to_owned(),
-        succeeded,
+    Ok(ended.map(|it| Ending {
+        revision: it.revision.to_owned(),
+        succeeded: it.succeeded,
         told,
         variables: later,
     }))

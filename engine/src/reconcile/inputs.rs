@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::api::workflow::InputItem;
 use crate::api::{Component, WorkflowStep};
 use crate::policy::generator::Steps;
+use crate::workflow::plan::Order;
 use crate::workflow::variables::{Variables, put_input};
 
 /// Components as their steps got them: with inputs from the run's variables.
@@ -38,16 +39,16 @@ pub(super) fn with_needs<'a>(
     let mut all = steps.steps.clone();
     for step in &mut all {
         if step.sub_steps.is_empty() {
-            need(step, steps, components, steps.mode.steps == "DAG");
+            need(step, steps, components, Order::of(&steps.mode.steps));
         }
         for sub in &mut step.sub_steps {
-            need(sub, steps, components, false);
+            need(sub, steps, components, Order::StepByStep);
         }
     }
     Cow::Owned(all)
 }
 
-fn need(step: &mut WorkflowStep, steps: &Steps, components: &[Component], dag: bool) {
+fn need(step: &mut WorkflowStep, steps: &Steps, components: &[Component], order: Order) {
     let Some(own) = step.component().and_then(|it| components.iter().find(|own| own.name == it))
     else {
         return;
@@ -58,7 +59,7 @@ fn need(step: &mut WorkflowStep, steps: &Steps, components: &[Component], dag: b
             step.inputs.push(InputItem { from: input.from.clone(), ..InputItem::default() });
         }
     }
-    for needed in own.depends_on.iter().filter(|_| dag) {
+    for needed in own.depends_on.iter().filter(|_| order == Order::Dag) {
         let mut every = steps.steps.iter().flat_map(WorkflowStep::with_sub_steps);
         let by = every.find(|it| it.component() == Some(needed)).map(|it| &it.name);
         if let Some(by) = by.filter(|it| **it != step.name && !step.depends_on.contains(it)) {

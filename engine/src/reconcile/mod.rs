@@ -36,7 +36,7 @@ use crate::api::{Application, V1BETA1};
 use crate::delivery::remove_strays;
 use crate::render::Library;
 use crate::settings::Settings;
-use crate::world::{Error, Identity, ObjectRef, World};
+use crate::world::{Error, EventKind, Identity, ObjectRef, World};
 
 /// What reconciles are done with.
 #[derive(Clone)]
@@ -145,7 +145,7 @@ pub async fn reconcile(engine: &Engine<'_>, namespace: &str, name: &str) -> Resu
             status::set(&mut app, it.condition, Err(&text), now);
             status::set(&mut app, condition::READY, Err(&text), now);
             app.status.phase = it.phase.into();
-            engine.world.event(&live, true, it.reason, &text).await?;
+            engine.world.event(&live, EventKind::Warning, it.reason, &text).await?;
             if let Error::Unavailable(_) = it.error {
                 again = Some(it.error);
             }

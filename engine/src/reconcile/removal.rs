@@ -7,7 +7,7 @@ use super::{Engine, Next, after, place, status, write};
 use crate::api::names::{annotation, finalizer, label, phase};
 use crate::api::{Application, V1BETA1};
 use crate::delivery::{Collected, Collector, Extent, Rules, Trackers};
-use crate::world::{Error, ObjectRef, PatchKind};
+use crate::world::{Error, EventKind, ObjectRef, PatchKind};
 
 /// Before objects that are going are looked at again.
 const LOOK: Duration = Duration::milliseconds(500);
@@ -44,10 +44,9 @@ pub(super) async fn remove(
     let collected = match Trackers::load(engine.world, &app).await {
         Ok(trackers) => {
             elsewhere = trackers.reach_elsewhere();
-            Collector::new((engine.world, engine.objects), &app, &rules, &trackers)
-                .abandoning(abandons)
-                .run(Extent::Everything)
-                .await
+            let all = Collector::new((engine.world, engine.objects), &app, &rules, &trackers);
+            let all = if abandons { all.abandoning() } else { all };
+            all.run(Extent::Everything).await
         }
         Err(error) => Err(error),
     };
@@ -55,7 +54,7 @@ pub(super) async fn remove(
         Ok(Collected::All) => return finish(engine, &app).await,
         Ok(Collected::Abandoned(left)) => {
             let text = format!("left behind on clusters that do not answer: {}", left.join("; "));
-            engine.world.event(live, true, "Abandoned", &text).await?;
+            engine.world.event(live, EventKind::Warning, "Abandoned", &text).await?;
             return finish(engine, &app).await;
         }
         Ok(Collected::Waiting(text)) => (text, LOOK),

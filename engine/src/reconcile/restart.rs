@@ -8,7 +8,7 @@ use super::{Engine, place};
 use crate::api::Application;
 use crate::api::names::annotation;
 use crate::workflow::backoff::parse_duration;
-use crate::world::{Error, PatchKind};
+use crate::world::{Error, EventKind, PatchKind};
 
 /// Takes over what the annotation asks for; `None` if the workflow runs as it is, a time if it is
 /// to run again then.
@@ -34,7 +34,7 @@ pub(super) async fn schedule(
                 let about = json!({
                     "apiVersion": app.api_version, "kind": app.kind, "metadata": app.metadata,
                 });
-                engine.world.event(&about, true, "InvalidRestart", &text).await?;
+                engine.world.event(&about, EventKind::Warning, "InvalidRestart", &text).await?;
                 return Ok(None);
             }
         };

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::adoption::Adoption;
 use super::early::{self, Prepared};
-use super::ending::{self, Ending};
+use super::ending::{self, Ended, Ending};
 use super::transform::Transformed;
 use super::{
     Engine, Next, Stop, after, definitions, inputs, referred, restart, revision, status, stop,
@@ -16,7 +16,7 @@ use crate::api::policies::BUILT_IN;
 use crate::api::revision::ApplicationRevisionSpec;
 use crate::api::workflow::WorkflowStatus;
 use crate::api::{AppPolicy, Application, DefinitionKind, Workflow};
-use crate::delivery::{Collected, Delivery, Extent, Rules, Trackers};
+use crate::delivery::{Before, Collected, Delivery, Extent, Rules, Trackers};
 use crate::policy::generator::{self, Steps};
 use crate::records::{self, Making};
 use crate::render::{Context, Definitions, NoActor, Templates, render_policy};
@@ -26,7 +26,7 @@ use crate::workflow::round::{Passed, State};
 use crate::workflow::step::Setting;
 use crate::workflow::variables::{Early, Variables};
 use crate::workflow::{Round, round};
-use crate::world::Error;
+use crate::world::{Error, EventKind};
 
 /// Before objects that are not healthy are looked at again.
 const UNHEALTHY: Duration = Duration::seconds(5);
@@ -163,12 +163,17 @@ async fn go_through(
 
     let running = stop(condition::WORKFLOW, phase::RUNNING_WORKFLOW, "FailedWorkflow");
     let finished_before = app.status.workflow.as_ref().is_some_and(|it| it.finished);
-    let mut variables = variables(engine, app, early.filter(|_| fresh), fresh, finished_before)
-        .await
-        .map_err(running)?;
+    let reached = match (fresh, finished_before) {
+        (true, _) => Reached::Nothing,
+        (false, true) => Reached::End,
+        (false, false) => Reached::Middle,
+    };
+    let early = early.filter(|_| fresh);
+    let mut variables = variables(engine, app, early, reached).await.map_err(running)?;
     let parted = stop(condition::REVISION, phase::RENDERING, "FailedRevision");
     let passed = pass(engine, app, &found, &delivery, &context, &mut variables).await;
-    delivery.forget_foreseen(passed.state, engine.doubts).await.map_err(running)?;
+    let before = if engine.doubts { Before::Doubtful } else { Before::Known };
+    delivery.forget_foreseen(passed.state, before).await.map_err(running)?;
     if engine.doubts {
         delivery.forget_shown(app.status.workflow.as_ref()).await.map_err(running)?;
     }
@@ -176,9 +181,12 @@ async fn go_through(
         !finished_before && app.status.workflow.as_ref().is_some_and(|it| it.finished);
     adoption.end(app).await.map_err(starting)?;
     revision.clone().await.map_err(parted)?;
-    let ended = just_finished.then_some((&*found.revision, passed.state == State::Succeeded));
-    let ending =
-        ending::remember(engine, app, &mut variables, fresh, ended).await.map_err(running)?;
+    let ended = just_finished.then_some(Ended {
+        revision: &found.revision,
+        succeeded: passed.state == State::Succeeded,
+        at_once: fresh,
+    });
+    let ending = ending::remember(engine, app, &mut variables, ended).await.map_err(running)?;
     let mut wake = passed.wake;
     let mut wake_by = |by: Duration| {
         let at = after(now, by);
@@ -230,9 +238,8 @@ async fn go_through(
     app.status.services = services;
     app.status.applied_resources = applied;
     if just_finished {
-        let succeeded = passed.state == State::Succeeded;
-        announce_end(engine, app, succeeded, live).await.map_err(running)?;
-        if succeeded {
+        announce_end(engine, app, passed.state, live).await.map_err(running)?;
+        if passed.state == State::Succeeded {
             revision::limit(engine, app, &found.revision, limit).await.map_err(running)?;
         }
     }
@@ -413,9 +420,16 @@ async fn announce(engine: &Engine<'_>, live: &Value) -> Result<(), Error> {
         ("PolicyGenerated", "Policy generated successfully"),
         ("Rendered", "Rendered successfully"),
     ] {
-        engine.world.event(live, false, reason, message).await?;
+        engine.world.event(live, EventKind::Normal, reason, message).await?;
     }
     Ok(())
+}
+
+/// How far a run was before this pass.
+enum Reached {
+    Nothing,
+    Middle,
+    End,
 }
 
 /// Variables of the run. A finished one needs them only for inputs of components.
@@ -423,17 +437,17 @@ async fn variables(
     engine: &Engine<'_>,
     app: &Application,
     early: Option<Early>,
-    fresh: bool,
-    finished: bool,
+    reached: Reached,
 ) -> Result<Variables, Error> {
     if let Some(early) = early {
         return Ok(Variables::after(early));
     }
-    if fresh {
-        return Ok(Variables::fresh());
-    }
-    if finished && app.spec.components.iter().all(|it| it.inputs.is_empty()) {
-        return Ok(Variables::default());
+    match reached {
+        Reached::Nothing => return Ok(Variables::fresh()),
+        Reached::End if app.spec.components.iter().all(|it| it.inputs.is_empty()) => {
+            return Ok(Variables::default());
+        }
+        Reached::End | Reached::Middle => {}
     }
     Ok(Variables::read(engine.world.get(&ending::place(app)).await?.as_ref()))
 }
@@ -483,7 +497,8 @@ pub(super) async fn turn(
 ) -> Passed {
     let mut workflow = app.status.workflow.take().unwrap_or_default();
     let passed = round(wanted, setting, &mut workflow, variables).await;
-    workflow.phase = status::workflow_phase(passed.state, workflow.suspend).into();
+    let state = if workflow.suspend { passed.state.held() } else { passed.state };
+    workflow.phase = status::workflow_phase(state).into();
     app.status.workflow = Some(workflow);
     passed
 }
@@ -512,7 +527,7 @@ async fn keep(
             if known {
                 return Ok(());
             }
-            engine.world.event(live, true, "FailedStateKeep", &text).await
+            engine.world.event(live, EventKind::Warning, "FailedStateKeep", &text).await
         }
     }
 }
@@ -540,15 +555,15 @@ pub(super) fn conclude(app: &mut Application, state: State, now: DateTime<Utc>) 
 async fn announce_end(
     engine: &Engine<'_>,
     app: &Application,
-    succeeded: bool,
+    state: State,
     live: &Value,
 ) -> Result<(), Error> {
     let world = engine.world;
-    if succeeded {
-        world.event(live, false, "Applied", "Workflow finished").await?;
-        world.event(live, false, "Deployed", "Deployed successfully").await
+    if state == State::Succeeded {
+        world.event(live, EventKind::Normal, "Applied", "Workflow finished").await?;
+        world.event(live, EventKind::Normal, "Deployed", "Deployed successfully").await
     } else {
         let text = format!("workflow ended: {}", app.status.phase);
-        world.event(live, true, "WorkflowFailed", &text).await
+        world.event(live, EventKind::Warning, "WorkflowFailed", &text).await
     }
 }

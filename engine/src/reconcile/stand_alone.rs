@@ -15,7 +15,7 @@ use crate::workflow::round::State;
 use crate::workflow::step::Setting;
 use crate::workflow::variables::Variables;
 use crate::workflow::{Round, round};
-use crate::world::{Apply, Call, Error, ObjectRef};
+use crate::world::{Apply, Call, Error, EventKind, ObjectRef};
 
 /// Name and namespace of the run that applied an object.
 const NAME: &str = "workflowrun.oam.dev/name";
@@ -66,7 +66,7 @@ pub async fn reconcile_run(
         Err(error) => {
             run.status.message = error.to_string();
             condition(&mut run.status, "False", &error.to_string(), now);
-            world.event(&live, true, "FailedExecute", &error.to_string()).await?;
+            world.event(&live, EventKind::Warning, "FailedExecute", &error.to_string()).await?;
             next.wake = Some(now + Duration::seconds(30));
         }
     }
@@ -153,7 +153,8 @@ async fn advance(
         .ok();
     }
     run.status.take(workflow);
-    run.status.phase = status::workflow_phase(passed.state, run.status.suspend).into();
+    let state = if run.status.suspend { passed.state.held() } else { passed.state };
+    run.status.phase = status::workflow_phase(state).into();
     match passed.state {
         State::Succeeded => condition(&mut run.status, "True", "", now),
         State::Failed | State::Terminated => {

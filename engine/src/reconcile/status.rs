@@ -53,10 +53,9 @@ pub(super) fn forget(app: &mut Application, kind: &str) {
 }
 
 /// `status.workflow.status`
-pub(super) fn workflow_phase(state: State, suspend: bool) -> &'static str {
+pub(super) fn workflow_phase(state: State) -> &'static str {
     match state {
         State::Suspended => "suspending",
-        State::Executing if suspend => "suspending",
         State::Executing => "executing",
         State::Succeeded => "succeeded",
         State::Failed => "failed",

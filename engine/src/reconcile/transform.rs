@@ -12,7 +12,7 @@ use crate::api::{Definition, DefinitionKind, V1BETA1};
 use crate::policy::scoped::{self, Said, Scoped};
 use crate::render::{Definitions, Templates};
 use crate::revision::{canonical, spec_hash};
-use crate::world::{Apply, Error, ObjectRef, PatchKind};
+use crate::world::{Apply, Error, EventKind, ObjectRef, PatchKind};
 
 /// The scope.
 const SCOPE: &str = "Application";
@@ -120,7 +120,9 @@ pub(super) async fn transform(
     }
     let name = map_name(app);
     if rows != before || app.status.application_policies_config_map != name || !settled {
-        let data = data(engine, app, &written, told, (given, &custom), changes);
+        let spec = if changes { value(&app.spec) } else { Value::Null };
+        let rendered = &spec["components"];
+        let data = data(engine, app, &written, told, (given, &custom), rendered);
         keep(engine, app, &name, data).await?;
         if rows != before {
             announce(engine, live, &rows).await?;
@@ -319,12 +321,11 @@ fn data(
     written: &ApplicationSpec,
     told: Vec<Option<(String, String)>>,
     (given, custom): ([Map<String, Value>; 2], &Map<String, Value>),
-    changes: bool,
+    rendered: &Value,
 ) -> Map<String, Value> {
     let [labels, annotations] = given;
     let total = told.len();
     let told: Vec<(String, String)> = told.into_iter().flatten().collect();
-    let rendered = if changes { value(&app.spec)["components"].clone() } else { Value::Null };
     let info = json!({
         "application_hash": spec_hash(written, &canonical::text),
         "auto_revision": app.annotation(AUTO_REVISION) == "true",
@@ -399,17 +400,25 @@ async fn announce(engine: &Engine<'_>, live: &Value, rows: &[Value]) -> Result<(
         let global = text("source") == "global";
         let (prefix, of) = if global { ("Global", "global ") } else { ("", "") };
         let name = text("name");
-        let (warning, reason, message) = if row["applied"] == true {
+        let (kind, reason, message) = if row["applied"] == true {
             let from = format!(" from namespace {}", text("namespace"));
             let from = if global { from.as_str() } else { "" };
-            (false, "PolicyApplied", format!("Applied {of}policy {name}{from}"))
+            (EventKind::Normal, "PolicyApplied", format!("Applied {of}policy {name}{from}"))
         } else if row["error"] == true {
             let why = text("message").trim_start_matches("render error: ");
-            (true, "PolicyFailed", format!("failed to render {of}policy {name}: {why}"))
+            (
+                EventKind::Warning,
+                "PolicyFailed",
+                format!("failed to render {of}policy {name}: {why}"),
+            )
         } else {
-            (false, "PolicySkipped", format!("Skipped {of}policy {name}: {}", text("message")))
+            (
+                EventKind::Normal,
+                "PolicySkipped",
+                format!("Skipped {of}policy {name}: {}", text("message")),
+            )
         };
-        engine.world.event(live, warning, &format!("{prefix}{reason}"), &message).await?;
+        engine.world.event(live, kind, &format!("{prefix}{reason}"), &message).await?;
     }
     Ok(())
 }

@@ -14,6 +14,15 @@ pub struct Caps {
     pub failed: i64,
 }
 
+/// What a run waits after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum After {
+    /// Steps that wait for something, none of them failed.
+    Wait,
+    /// A failed step.
+    Failure,
+}
+
 impl Default for Caps {
     fn default() -> Self {
         Self { wait: 60, failed: 300 }
@@ -23,9 +32,12 @@ impl Default for Caps {
 impl Caps {
     /// Seconds before the next look, by the counters of all steps and steps in groups. Counters that
     /// count nothing yet do not matter.
-    pub fn seconds(self, counters: impl IntoIterator<Item = i64>, any_failed: bool) -> i64 {
+    pub fn seconds(self, counters: impl IntoIterator<Item = i64>, after: After) -> i64 {
         let least = counters.into_iter().filter(|it| *it > 0).min().unwrap_or(0);
-        let cap = if any_failed { self.failed } else { self.wait };
+        let cap = match after {
+            After::Wait => self.wait,
+            After::Failure => self.failed,
+        };
         // 0.05 x 2^counter, cut to whole seconds.
         match (1_i64 << least.min(15)) / 20 {
             0 => 1,
@@ -34,8 +46,8 @@ impl Caps {
     }
 
     /// The wait after `attempts` attempts of one step.
-    pub fn delay(self, attempts: u32, failed: bool) -> Duration {
-        Duration::seconds(self.seconds([i64::from(attempts) - 1], failed).max(1))
+    pub fn delay(self, attempts: u32, after: After) -> Duration {
+        Duration::seconds(self.seconds([i64::from(attempts) - 1], after).max(1))
     }
 }
 
@@ -84,12 +96,15 @@ mod tests {
     /// W-36, W-37, W-38, W-40, W-41.
     #[test]
     fn the_recorded_schedule() {
-        let seconds = |failed| -> Vec<i64> {
-            (0..=17).map(|it| Caps::default().delay(it, failed).num_seconds()).collect()
+        let seconds = |after| -> Vec<i64> {
+            (0..=17).map(|it| Caps::default().delay(it, after).num_seconds()).collect()
         };
-        assert_eq!(seconds(false), [1, 1, 1, 1, 1, 1, 1, 3, 6, 12, 25, 51, 60, 60, 60, 60, 60, 60]);
         assert_eq!(
-            seconds(true),
+            seconds(After::Wait),
+            [1, 1, 1, 1, 1, 1, 1, 3, 6, 12, 25, 51, 60, 60, 60, 60, 60, 60]
+        );
+        assert_eq!(
+            seconds(After::Failure),
             [1, 1, 1, 1, 1, 1, 1, 3, 6, 12, 25, 51, 102, 204, 300, 300, 300, 300]
         );
     }
@@ -98,11 +113,11 @@ mod tests {
     #[test]
     fn the_most_impatient_step_decides() {
         let caps = Caps { wait: 20, failed: 40 };
-        assert_eq!(caps.seconds([12, 8, 9], false), 12);
-        assert_eq!(caps.seconds([0, 9, -999], false), 20);
-        assert_eq!(caps.seconds([10], true), 40);
-        assert_eq!(caps.seconds([i64::MAX], true), 40);
-        assert_eq!(caps.seconds([], true), 1);
+        assert_eq!(caps.seconds([12, 8, 9], After::Wait), 12);
+        assert_eq!(caps.seconds([0, 9, -999], After::Wait), 20);
+        assert_eq!(caps.seconds([10], After::Failure), 40);
+        assert_eq!(caps.seconds([i64::MAX], After::Failure), 40);
+        assert_eq!(caps.seconds([], After::Failure), 1);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::backoff::parse_duration;
 use super::condition;
-use super::plan::{Due, Plan};
+use super::plan::{Due, Order, Plan};
 use super::rows::{is_done, put, row};
 use crate::api::workflow::{StepStatus, WorkflowStep};
 
@@ -27,9 +27,9 @@ impl<'a> Plan<'a> {
         &mut self,
         steps: &'a [WorkflowStep],
         group: Option<&'a str>,
-        dag: bool,
+        order: Order,
     ) -> Look<'a> {
-        if dag {
+        if order == Order::Dag {
             return self.look_in_waves(steps, group);
         }
         for it in steps {
@@ -48,7 +48,7 @@ impl<'a> Plan<'a> {
                 }
                 return Look::Stop;
             }
-            if let Some(due) = self.look_at(it, steps, group, false) {
+            if let Some(due) = self.look_at(it, steps, group, Order::StepByStep) {
                 return Look::Due(due);
             }
             if !self.is_over(row(self.status, group, &it.name)) {
@@ -68,7 +68,7 @@ impl<'a> Plan<'a> {
                 if self.is_over(row(self.status, group, &it.name)) {
                     continue;
                 }
-                if let Some(due) = self.look_at(it, steps, group, true) {
+                if let Some(due) = self.look_at(it, steps, group, Order::Dag) {
                     return Look::Due(due);
                 }
             }
@@ -162,10 +162,10 @@ impl<'a> Plan<'a> {
         it: &'a WorkflowStep,
         steps: &[WorkflowStep],
         group: Option<&'a str>,
-        dag: bool,
+        order: Order,
     ) -> Option<Due<'a>> {
         let seen = self.progress.seen.contains(&it.name);
-        if !seen && self.is_skipped(it, steps, group, dag) {
+        if !seen && self.is_skipped(it, steps, group, order) {
             return None;
         }
         if it.r#type == "step-group" {
@@ -197,7 +197,7 @@ impl<'a> Plan<'a> {
         it: &WorkflowStep,
         steps: &[WorkflowStep],
         group: Option<&str>,
-        dag: bool,
+        order: Order,
     ) -> bool {
         let text = it.r#if.trim();
         let runs = row(self.status, group, &it.name)
@@ -207,7 +207,7 @@ impl<'a> Plan<'a> {
         }
         let mut message = String::new();
         let skip = if text.is_empty() {
-            self.comes_after_failure(it, steps, group, dag)
+            self.comes_after_failure(it, steps, group, order)
         } else {
             let seen = condition::statuses(self.status);
             let inputs: Map<String, Value> = it
@@ -238,11 +238,11 @@ impl<'a> Plan<'a> {
         it: &WorkflowStep,
         steps: &[WorkflowStep],
         group: Option<&str>,
-        dag: bool,
+        order: Order,
     ) -> bool {
         if it.depends_on.is_empty() {
             let earlier = steps.iter().take_while(|other| other.name != it.name);
-            return !dag
+            return order == Order::StepByStep
                 && earlier
                     .filter_map(|it| row(self.status, group, &it.name))
                     .any(|it| it.phase == "failed");
@@ -280,11 +280,11 @@ impl<'a> Plan<'a> {
             }
             return Look::Past;
         }
-        let dag = match it.mode.as_str() {
-            "" => self.mode.sub_steps == "DAG",
-            mode => mode == "DAG",
-        };
-        if let Look::Due(due) = self.look(&it.sub_steps, Some(&it.name), dag) {
+        let order = Order::of(match it.mode.as_str() {
+            "" => &self.mode.sub_steps,
+            mode => mode,
+        });
+        if let Look::Due(due) = self.look(&it.sub_steps, Some(&it.name), order) {
             return Look::Due(due);
         }
         let own = self.own(it, None);

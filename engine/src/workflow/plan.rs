@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use chrono::{DateTime, Duration, SecondsFormat, Utc};
 use serde_json::{Map, Value};
 
-use super::backoff::Caps;
+use super::backoff::{After, Caps};
 use super::look::Look;
 use super::rows::{any_failed, count_done, each, is_done, put, row, row_mut};
 use super::step::Outcome;
@@ -32,6 +32,29 @@ pub enum State {
     Failed,
     /// Ended on purpose.
     Terminated,
+}
+
+impl State {
+    /// As it shows when the run is to be suspended: what would go on waits.
+    pub fn held(self) -> Self {
+        if self == Self::Executing { Self::Suspended } else { self }
+    }
+}
+
+/// Which steps run at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// One after the other.
+    StepByStep,
+    /// All whose needs are met.
+    Dag,
+}
+
+impl Order {
+    /// By the name that a mode has in a spec: `DAG` or `StepByStep`.
+    pub fn of(mode: &str) -> Self {
+        if mode == "DAG" { Self::Dag } else { Self::StepByStep }
+    }
 }
 
 /// What a pass came to.
@@ -160,13 +183,13 @@ impl<'a> Plan<'a> {
 
     /// The next step to run; `None` once this round is over.
     pub fn next_step(&mut self) -> Option<Due<'a>> {
-        let (steps, dag) = (self.steps, self.mode.steps == "DAG");
-        if let Look::Due(due) = self.look(steps, None, dag) {
+        let (steps, order) = (self.steps, Order::of(&self.mode.steps));
+        if let Look::Due(due) = self.look(steps, None, order) {
             self.progress.ran = true;
             return Some(due);
         }
         self.progress.closing = true;
-        self.look(steps, None, dag);
+        self.look(steps, None, order);
         None
     }
 
@@ -368,7 +391,7 @@ impl<'a> Plan<'a> {
                 mark.failures = 0;
                 mark.waits = if same { mark.waits.saturating_add(1) } else { 1 };
                 let waits = mark.waits;
-                let next = self.after(self.caps.delay(waits, false));
+                let next = self.after(self.caps.delay(waits, After::Wait));
                 self.variables.mark(&it.name).next = Some(next);
                 self.wake_at(next);
             }
@@ -397,7 +420,7 @@ impl<'a> Plan<'a> {
                     self.fails(due, EXHAUSTED, message);
                     return;
                 }
-                let next = self.after(self.caps.delay(failures, true));
+                let next = self.after(self.caps.delay(failures, After::Failure));
                 self.variables.mark(&it.name).next = Some(next);
                 put(self.own(it, group), "running", "Execute", message);
                 self.wake_at(next);

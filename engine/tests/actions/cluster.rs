@@ -9,8 +9,8 @@ use lateen_charts::files::Files;
 use lateen_engine::workflow::Host;
 use lateen_engine::workflow::actions::Applied;
 use lateen_engine::world::{
-    Apply, Call, Checkout, Error, HttpRequest, HttpResponse, LogPart, Mail, ObjectRef, PatchKind,
-    Push, Pushed, Service, Tree, World,
+    Apply, Call, Checkout, Error, EventKind, HttpRequest, HttpResponse, LogPart, Mail, ObjectRef,
+    PatchKind, Push, Pushed, Service, Tree, World,
 };
 use serde_json::{Map, Value, json};
 
@@ -186,7 +186,7 @@ impl World for Cluster {
     fn event<'a>(
         &'a self,
         _about: &'a Value,
-        _warning: bool,
+        _kind: EventKind,
         _reason: &'a str,
         _message: &'a str,
     ) -> Call<'a, ()> {

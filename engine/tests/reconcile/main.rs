@@ -108,7 +108,8 @@ impl Shop {
         }
     }
 
-    fn engine<'a>(&'a self, plane: &'a Plane, doubts: bool) -> Engine<'a> {
+    /// In doubt of what was before.
+    fn engine<'a>(&'a self, plane: &'a Plane) -> Engine<'a> {
         Engine {
             world: plane,
             objects: plane,
@@ -117,7 +118,7 @@ impl Shop {
             step_library: &self.library,
             settings: if plane.homely { &self.homely } else { &self.settings },
             cluster_version: Default::default(),
-            doubts,
+            doubts: true,
         }
     }
 }
@@ -137,7 +138,7 @@ fn settle(shop: &Shop, plane: &Plane, names: &[String], sure: &mut HashSet<Strin
                 plane.snapshot()[format!("|Application|shop|{name}")]
             );
             let before = plane.snapshot();
-            let engine = shop.engine(plane, !sure.contains(name));
+            let engine = Engine { doubts: !sure.contains(name), ..shop.engine(plane) };
             let Some(result) = plane.run(reconcile(&engine, "shop", name)) else {
                 sure.clear();
                 continue;
@@ -325,7 +326,7 @@ fn an_application_that_goes_at_once_leaves_nothing() {
             shop.definitions.iter().for_each(|it| plane.put(it, ""));
             plane.put(&made(), "");
             plane.die_after(death);
-            let engine = shop.engine(&plane, true);
+            let engine = shop.engine(&plane);
             if plane.run(reconcile(&engine, "shop", "brief")).is_some() {
                 continue;
             }
@@ -368,7 +369,7 @@ fn definitions_are_recorded_as_they_change() {
         })
     };
     let reconcile = || {
-        let engine = shop.engine(&plane, true);
+        let engine = shop.engine(&plane);
         let done = reconcile_definition(&engine, DefinitionKind::Component, "shop", "cup");
         plane.run(done).expect("nobody died").expect("a reconcile");
     };

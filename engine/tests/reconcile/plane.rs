@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use chrono::{DateTime, Utc};
 use lateen_engine::world::{
-    Apply, Call, Error, HttpRequest, HttpResponse, Identity, ObjectRef, PatchKind, World,
+    Apply, Call, Error, EventKind, HttpRequest, HttpResponse, Identity, ObjectRef, PatchKind, World,
 };
 use serde_json::{Map, Value, json};
 
@@ -497,7 +497,7 @@ impl World for Plane {
     fn event<'a>(
         &'a self,
         about: &'a Value,
-        _warning: bool,
+        _kind: EventKind,
         _reason: &'a str,
         _message: &'a str,
     ) -> Call<'a, ()> {

@@ -39,7 +39,7 @@ fn a_policy_that_comes_up_late_is_heard_before_anything_is_applied() {
         );
         plane.hide("grow", reads);
         for _ in 0..4 {
-            let engine = shop.engine(&plane, true);
+            let engine = shop.engine(&plane);
             let _next = plane.run(reconcile(&engine, "shop", "late"));
             let snapshot = plane.snapshot();
             let part = &snapshot["|ConfigMap|shop|part"];

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cue_eval::evaluation::{Diagnostic, compile_text, print_json};
-use cue_eval::{Budget, Evaluation, Style};
+use cue_eval::{Budget, Concreteness, Evaluation, Style};
 use serde_json::{Value, json};
 
 mod programs;
@@ -148,15 +148,15 @@ fn ours(text: &str) -> Answer {
             all.iter().map(|it| format!("{}: {}", it.path, it.message)).collect(),
         ))
     };
-    let ask = |concrete: bool| {
+    let ask = |values: Concreteness| {
         std::panic::catch_unwind(|| {
             let mut it = Evaluation::start(program.clone(), &[], BUDGET);
             let Ok(Some(root)) = it.find("") else { return Outcome::None };
-            let wrong = it.validate(root, concrete);
+            let wrong = it.validate(root, values);
             if !wrong.is_empty() {
                 return told(wrong);
             }
-            if !concrete {
+            if values == Concreteness::Optional {
                 return Outcome::Text(it.syntax(root, Style::Eval));
             }
             match it.datum(root) {
@@ -168,7 +168,7 @@ fn ours(text: &str) -> Answer {
         })
         .unwrap_or(Outcome::None)
     };
-    [ask(true), ask(false)]
+    [ask(Concreteness::Required), ask(Concreteness::Optional)]
 }
 
 fn sorted(mut all: Vec<String>) -> Vec<String> {

@@ -9,6 +9,11 @@ use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, FaultId, VertexId};
 use crate::program::{At, Callee, Code, ExprId, Plain};
 
+/// A list of lists.
+const OUTER: u32 = 1;
+/// Lists as deep as anybody writes them.
+const NESTED: u32 = 1_000;
+
 impl Evaluator {
     /// What `close` is of; what is no struct at first sight is refused.
     pub(crate) fn close_argument(
@@ -122,11 +127,11 @@ impl Evaluator {
                 Ok(Datum::list(elements))
             }
             Pass::LiveLists => {
-                let lists = self.tree(id, true, 0)?;
+                let lists = self.tree(id, OUTER, 0)?;
                 self.only_lists(&lists, function)?;
                 Ok(lists)
             }
-            Pass::LiveTree | Pass::Schema => self.tree(id, false, 0),
+            Pass::LiveTree | Pass::Schema => self.tree(id, NESTED, 0),
         }
     }
 
@@ -277,25 +282,20 @@ impl Evaluator {
         self.wrapped(fault, &format!("error in call to {}", function.path()), function.at)
     }
 
-    pub(super) fn tree(
-        &mut self,
-        id: VertexId,
-        shallow: bool,
-        depth: u32,
-    ) -> Result<Datum, FaultId> {
+    /// Lists as lists, `most` of them in each other; everything else as it is.
+    pub(super) fn tree(&mut self, id: VertexId, most: u32, depth: u32) -> Result<Datum, FaultId> {
         let id = self.default_of(id).unwrap_or(id);
         let id = self.unify(id);
         if let Some(fault) = self.heap.get(id).fault {
             return Err(fault);
         }
-        let list = self.heap.get(id).is_list && !(shallow && depth > 1);
-        if !list || depth > 1_000 {
+        if !self.heap.get(id).is_list || depth > most {
             return Ok(Datum::Live(self.handle(id)));
         }
         let arcs = self.elements(id);
         let mut items = Vec::new();
         for arc in arcs {
-            items.push(self.tree(arc, shallow, depth + 1)?);
+            items.push(self.tree(arc, most, depth + 1)?);
         }
         Ok(Datum::list(items))
     }

@@ -4,6 +4,7 @@ use super::CALL_BYTES;
 use crate::builtin::{CallContext, CallError, Datum, Item, Run, Special, package};
 use crate::closed::NOT_ALLOWED;
 use crate::error::{Fault, Kind};
+use crate::evaluation::Concreteness;
 use crate::evaluator::Evaluator;
 use crate::heap::{FaultId, VertexId};
 use crate::program::{LabelKind, Presence};
@@ -57,7 +58,8 @@ impl Evaluator {
             self.permanent_all(both, &mut found, 0);
             if found.is_empty() && special != Special::ValidateYamlPartial {
                 // Of JSON fields may be without a value, but not missing.
-                self.lacking_all(both, !json, &mut found, 0);
+                let values = if json { Concreteness::Optional } else { Concreteness::Required };
+                self.lacking_all(both, values, &mut found, 0);
             }
             let mut each = found.into_iter().flat_map(Fault::each).map(|mut it| {
                 if let (NOT_ALLOWED, Some(field)) = (it.message.as_str(), it.place) {
@@ -78,8 +80,14 @@ impl Evaluator {
         Ok(Ok(Datum::Bool(true)))
     }
 
-    /// Required fields that are not there; with `values` also what is not concrete.
-    fn lacking_all(&mut self, id: VertexId, values: bool, out: &mut Vec<Fault>, depth: usize) {
+    /// Required fields that are not there; if values have to be concrete also what is not.
+    fn lacking_all(
+        &mut self,
+        id: VertexId,
+        values: Concreteness,
+        out: &mut Vec<Fault>,
+        depth: usize,
+    ) {
         let real = self.unify(id);
         if depth > DEPTH || self.tick().is_err() {
             return;
@@ -88,7 +96,7 @@ impl Evaluator {
             let vertex = self.heap.get(*it);
             vertex.fault.is_none() && (vertex.is_struct || vertex.is_list)
         }) else {
-            if let Some(Err(fault)) = values.then(|| self.datum(id)) {
+            if let Some(Err(fault)) = (values == Concreteness::Required).then(|| self.datum(id)) {
                 let mut fault = self.heap.faults[fault.0 as usize].clone();
                 if !fault.message.starts_with("incomplete value ") {
                     out.push(fault);

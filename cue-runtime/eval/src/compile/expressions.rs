@@ -9,7 +9,8 @@ use super::{Compiler, Imported, NO_MARKER};
 use crate::builtin::{Constant, Item};
 use crate::number::Number;
 use crate::program::{
-    Arithmetic, Callee, Code, Declaration, ExprId, LabelKind, ListElement, PartCode, StructLiteral,
+    Arithmetic, Callee, Code, Declaration, ExprId, LabelKind, ListElement, PartCode, Quotes,
+    StructLiteral,
 };
 
 impl Compiler<'_> {
@@ -36,7 +37,7 @@ impl Compiler<'_> {
                         Part::Expr(inner) => PartCode::Value(self.expr(inner)),
                     })
                     .collect();
-                Code::Interpolation(parts, *bytes)
+                Code::Interpolation(parts, if *bytes { Quotes::Single } else { Quotes::Double })
             }
             ExprKind::Bottom | ExprKind::Bad => Code::Bottom,
             ExprKind::Top => Code::Top,

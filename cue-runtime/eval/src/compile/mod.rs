@@ -18,6 +18,15 @@ pub(crate) use self::names::predeclared;
 use crate::builtin;
 use crate::program::{At, Code, ExprId, Label, Program, SourceText};
 
+/// Which CUE a program is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// v0.17.
+    V017,
+    /// What KubeVela took up to its CUE v0.14.
+    KubeVela,
+}
+
 /// A source: name and text.
 #[derive(Clone, Debug)]
 pub struct Source {
@@ -45,8 +54,9 @@ pub struct LoadError {
 pub fn compile(
     sources: &[Source],
     packages: &[(String, Vec<Source>)],
-    lenient: bool,
+    profile: Profile,
 ) -> Result<Program, Vec<LoadError>> {
+    let lenient = profile == Profile::KubeVela;
     let mut compiler = Compiler::new(Program { lenient, ..Program::empty() }, packages);
     let roots = compiler.package(sources);
     compiler.program.roots = roots;

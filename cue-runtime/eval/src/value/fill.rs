@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::attach::{Fill, attach};
-use crate::compile::{self, LoadError, Source};
+use crate::compile::{self, LoadError, Profile, Source};
 use crate::evaluation::{Addition, Evaluation};
 use crate::evaluator::Budget;
 use crate::program::Program;
@@ -43,7 +43,7 @@ impl Version {
     /// What is wrong with it.
     pub fn compile(name: &str, text: &str, budget: Budget) -> Result<Self, Vec<LoadError>> {
         let source = Source { name: name.into(), text: text.into() };
-        let program = compile::compile(&[source], &[], false)?;
+        let program = compile::compile(&[source], &[], Profile::V017)?;
         Ok(Self { program: Arc::new(program), additions: Vec::new(), budget })
     }
 

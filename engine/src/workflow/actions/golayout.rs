@@ -26,17 +26,21 @@ enum Part {
     UpperHalf,
     LowerHalf,
     ZoneName,
-    /// Offset; whether UTC is `Z`, whether with a colon, whether with minutes.
-    Zone {
-        z: bool,
-        colon: bool,
-        minutes: bool,
-    },
+    Zone(Offset),
     /// Digits of the second; whether zeros at the end are left out.
     Fraction {
         digits: usize,
         short: bool,
     },
+}
+
+/// How an offset is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Offset {
+    /// UTC is `Z`.
+    z: bool,
+    colon: bool,
+    minutes: bool,
 }
 
 use Part::*;
@@ -46,12 +50,12 @@ const PARTS: [(&str, Part); 32] = [
     ("January", MonthName),
     ("Monday", Weekday),
     ("2006", Year),
-    ("Z07:00", Zone { z: true, colon: true, minutes: true }),
-    ("-07:00", Zone { z: false, colon: true, minutes: true }),
-    ("Z0700", Zone { z: true, colon: false, minutes: true }),
-    ("-0700", Zone { z: false, colon: false, minutes: true }),
-    ("Z07", Zone { z: true, colon: false, minutes: false }),
-    ("-07", Zone { z: false, colon: false, minutes: false }),
+    ("Z07:00", Zone(Offset { z: true, colon: true, minutes: true })),
+    ("-07:00", Zone(Offset { z: false, colon: true, minutes: true })),
+    ("Z0700", Zone(Offset { z: true, colon: false, minutes: true })),
+    ("-0700", Zone(Offset { z: false, colon: false, minutes: true })),
+    ("Z07", Zone(Offset { z: true, colon: false, minutes: false })),
+    ("-07", Zone(Offset { z: false, colon: false, minutes: false })),
     ("Jan", MonthShort),
     ("Mon", WeekdayShort),
     ("MST", ZoneName),
@@ -177,10 +181,10 @@ pub(super) fn format(layout: &str, at: DateTime<Utc>) -> String {
             UpperHalf => half.into(),
             LowerHalf => half.to_lowercase(),
             ZoneName => "UTC".into(),
-            Zone { z: true, .. } => "Z".into(),
-            Zone { z: false, colon: true, .. } => "+00:00".into(),
-            Zone { z: false, minutes: true, .. } => "+0000".into(),
-            Zone { .. } => "+00".into(),
+            Zone(Offset { z: true, .. }) => "Z".into(),
+            Zone(Offset { colon: true, .. }) => "+00:00".into(),
+            Zone(Offset { minutes: true, .. }) => "+0000".into(),
+            Zone(_) => "+00".into(),
             Fraction { digits, short } => {
                 let text = format!("{:09}", at.nanosecond());
                 let text = &text[..digits.min(9)];
@@ -269,10 +273,20 @@ fn digits(text: &str, least: usize, most: usize) -> Option<(u32, &str)> {
     Some((text[..count].parse().ok()?, &text[count..]))
 }
 
+/// How a name is written.
+#[derive(Clone, Copy)]
+enum Form {
+    Whole,
+    Short,
+}
+
 /// Which of `names` the text begins with, whole or cut to three letters.
-fn name<'t>(text: &'t str, names: &[&str], short: bool) -> Option<(u32, &'t str)> {
+fn name<'t>(text: &'t str, names: &[&str], form: Form) -> Option<(u32, &'t str)> {
     names.iter().zip(0..).find_map(|(name, index)| {
-        let name = if short { &name[..3] } else { name };
+        let name = match form {
+            Form::Whole => name,
+            Form::Short => &name[..3],
+        };
         let head = text.get(..name.len())?;
         head.eq_ignore_ascii_case(name).then(|| (index, &text[name.len()..]))
     })
@@ -300,10 +314,10 @@ impl Found {
             Month => set(&mut self.month, digits(text, 1, 2)),
             MonthPadded => set(&mut self.month, digits(text, 2, 2)),
             MonthName => {
-                set(&mut self.month, name(text, &MONTHS, false).map(|it| (it.0 + 1, it.1)))
+                set(&mut self.month, name(text, &MONTHS, Form::Whole).map(|it| (it.0 + 1, it.1)))
             }
             MonthShort => {
-                set(&mut self.month, name(text, &MONTHS, true).map(|it| (it.0 + 1, it.1)))
+                set(&mut self.month, name(text, &MONTHS, Form::Short).map(|it| (it.0 + 1, it.1)))
             }
             Day => set(&mut self.day, digits(text, 1, 2)),
             DayPadded => set(&mut self.day, digits(text, 2, 2)),
@@ -313,8 +327,8 @@ impl Found {
                 self.year_day = Some(value);
                 Some(rest)
             }
-            Weekday => name(text, &DAYS, false).map(|it| it.1),
-            WeekdayShort => name(text, &DAYS, true).map(|it| it.1),
+            Weekday => name(text, &DAYS, Form::Whole).map(|it| it.1),
+            WeekdayShort => name(text, &DAYS, Form::Short).map(|it| it.1),
             Hour24 => set(&mut self.hour, digits(text, 2, 2)),
             Hour12 => set(&mut self.hour, digits(text, 1, 2)),
             Hour12Padded => set(&mut self.hour, digits(text, 2, 2)),
@@ -331,7 +345,7 @@ impl Found {
                 let length = text.bytes().take(5).take_while(u8::is_ascii_uppercase).count();
                 (length >= 3).then(|| &text[length..])
             }
-            Zone { z, colon, minutes } => self.zone(text, z, colon, minutes),
+            Zone(offset) => self.zone(text, offset),
             Fraction { short, .. } => match self.fraction(text) {
                 Some(rest) => Some(rest),
                 None => short.then_some(text),
@@ -339,8 +353,8 @@ impl Found {
         }
     }
 
-    fn zone<'t>(&mut self, text: &'t str, z: bool, colon: bool, minutes: bool) -> Option<&'t str> {
-        if let (true, Some(rest)) = (z, text.strip_prefix('Z')) {
+    fn zone<'t>(&mut self, text: &'t str, form: Offset) -> Option<&'t str> {
+        if let (true, Some(rest)) = (form.z, text.strip_prefix('Z')) {
             return Some(rest);
         }
         let (sign, rest) = match text.strip_prefix('-') {
@@ -349,8 +363,8 @@ impl Found {
         };
         let (hours, mut rest) = digits(rest, 2, 2)?;
         let mut offset = i64::from(hours) * 3600;
-        if minutes {
-            if colon {
+        if form.minutes {
+            if form.colon {
                 rest = rest.strip_prefix(':')?;
             }
             let (more, left) = digits(rest, 2, 2)?;

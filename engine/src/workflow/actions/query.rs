@@ -361,9 +361,10 @@ async fn node_address(world: &dyn World, cluster: &str) -> Result<Option<String>
 
 fn ingress(object: &Value) -> Vec<Value> {
     let spec = &object["spec"];
-    let secured = |host: &str| {
+    let scheme = |host: &str| {
         let all = spec["tls"].as_array().into_iter().flatten();
-        all.flat_map(|it| it["hosts"].as_array().into_iter().flatten()).any(|it| it == host)
+        let mut hosts = all.flat_map(|it| it["hosts"].as_array().into_iter().flatten());
+        if hosts.any(|it| it == host) { HTTPS } else { HTTP }
     };
     let address = &object["status"]["loadBalancer"]["ingress"][0];
     let address = [&address["hostname"], &address["ip"]].into_iter().find_map(Value::as_str);
@@ -371,7 +372,7 @@ fn ingress(object: &Value) -> Vec<Value> {
     for rule in spec["rules"].as_array().into_iter().flatten() {
         let host = rule["host"].as_str().or(address).unwrap_or_default();
         for path in rule["http"]["paths"].as_array().into_iter().flatten() {
-            all.push(web(host, path["path"].as_str().unwrap_or_default(), secured(host)));
+            all.push(web(host, path["path"].as_str().unwrap_or_default(), scheme(host)));
         }
     }
     all
@@ -385,14 +386,19 @@ fn route(object: &Value) -> Vec<Value> {
             let paths = rule["matches"].as_array().into_iter().flatten();
             let paths: Vec<&str> = paths.filter_map(|it| it["path"]["value"].as_str()).collect();
             let paths = if paths.is_empty() { vec!["/"] } else { paths };
-            all.extend(paths.into_iter().map(|path| web(host, path, false)));
+            all.extend(paths.into_iter().map(|path| web(host, path, HTTP)));
         }
     }
     all
 }
 
-fn web(host: &str, path: &str, secured: bool) -> Value {
-    let (app, port) = if secured { ("https", 443) } else { ("http", 80) };
+/// A protocol and its port.
+type Scheme = (&'static str, u16);
+
+const HTTP: Scheme = ("http", 80);
+const HTTPS: Scheme = ("https", 443);
+
+fn web(host: &str, path: &str, (app, port): Scheme) -> Value {
     json!({"protocol": "TCP", "appProtocol": app, "host": host, "port": port, "path": path})
 }
 
