@@ -133,6 +133,13 @@ async fn follow(
     Followed { client: &shared.client, resource, namespace, selector }.follow(&mut keys).await;
 }
 
+/// Whether a definition that was there before is to be looked at at once: it is a user's, and somebody died
+/// before it said which its revision is. Of others there are many, and nothing waits for them.
+fn waits(definition: &Value) -> bool {
+    definition["metadata"]["namespace"] != SYSTEM_NAMESPACE
+        && !definition["status"]["latestRevision"]["name"].is_string()
+}
+
 /// Enqueues the keys of what changed. What a reconcile writes comes back here too: objects are no news to
 /// the Application that wrote them, nor is what changes neither generation nor control fields of itself.
 struct Keys<'a, F> {
@@ -165,13 +172,12 @@ impl<F: Fn(&Value) -> Option<Key> + Send> Sink for Keys<'_, F> {
             let Some(key) = (self.key)(item) else { continue };
             self.differs(&key, item);
             match key.0 {
-                // There are many, and nothing waits for what was there before.
-                Subject::Definition(_) => {
+                Subject::Definition(_) if !waits(item) => {
                     let turn = u64::try_from(index).unwrap_or_default();
                     let after = Duration::from_millis(10_000 + 100 * turn);
                     self.shared.queue.add_after(key, after);
                 }
-                Subject::Application | Subject::Run => self.shared.queue.add(key),
+                _ => self.shared.queue.add(key),
             }
         }
         // Of Applications that went while nobody looked, only trackers tell.
@@ -433,4 +439,21 @@ impl Sink for Far<'_> {
     }
 
     fn breaks(&mut self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::waits;
+
+    #[test]
+    fn definitions_that_nobody_recorded_are_looked_at_at_once() {
+        let of = |namespace, status| {
+            waits(&json!({"metadata": {"namespace": namespace}, "status": status}))
+        };
+        assert!(of("shop", json!(null)), "who recorded it died");
+        assert!(!of("shop", json!({"latestRevision": {"name": "box-v1", "revision": 1}})));
+        assert!(!of("vela-system", json!(null)), "a hundred of them come at once");
+    }
 }
