@@ -3,7 +3,7 @@ export RUSTUP_AUTO_INSTALL ?= 0
 CARGO ?= cargo
 CASES ?= ../shared/conformance
 KUBECTL_VERSION ?= 1.36.4
-.PHONY: demo test lint fmt conformance bench bench-cue bench-plane bench-engine soak fuzz differ audit build dist target kubectl
+.PHONY: demo test lint fmt conformance bench bench-cue bench-plane bench-engine soak deaths fuzz differ audit build dist target kubectl
 
 demo: build
 	@target/release/lateen up --ephemeral --demo examples/shop
@@ -48,6 +48,11 @@ bench-engine: build
 # Clients against a plane that is killed again and again, for SOAK_MINUTES.
 soak: build
 	$(CARGO) bench -p lateen-e2e --bench soak
+
+# The recorded scenarios with a controller that dies again and again; ten minutes.
+deaths: target
+	$(CARGO) build --release --locked -p lateen -p lateen-e2e
+	target/release/lateen-e2e conformance --cases $(CASES) --scores e2e/scores.txt --only deaths
 
 fuzz: target
 	FUZZ_ITERATIONS=100000 $(CARGO) test --release --locked fuzz

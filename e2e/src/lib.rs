@@ -13,6 +13,7 @@
 pub mod bench; // what the end-to-end tests stand on
 pub mod score; // counting, the score file
 pub mod process; // the built binary and the players
+pub mod deaths; // a controller that dies again and again
 pub mod kubeapi; // Kubernetes API vectors
 pub mod measure; // a command with limits
 pub mod canonical; // JSON in one form

@@ -1,6 +1,7 @@
 //! Scenarios recorded from the official controller, played against `lateen controller` on the
 //! local plane, or on the cluster of a kubeconfig.
 
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use anyhow::Context;
 use serde_json::Value;
 
+use crate::deaths::Mortal;
 use crate::process::{self, Running};
 use crate::score::Scores;
 
@@ -56,7 +58,18 @@ pub struct Options<'a> {
     pub only: Option<&'a str>,
     /// The cluster to play on, without nodes: the player's fake node plays kubelet. Otherwise a plane is started.
     pub kubeconfig: Option<&'a Path>,
+    /// The controller dies after at most so many calls that leave a trace.
+    pub deaths: Option<u64>,
 }
+
+/// What plays in place of the controller.
+enum Player {
+    Whole(#[expect(dead_code, reason = "it ends when this is dropped")] Running),
+    Mortal(Mortal),
+}
+
+/// How much longer everything may take when the controller has to start anew all the time.
+const SLOWER: &str = "3";
 
 /// Plays the profiles one after the other, each on a fresh plane, or all on one cluster.
 ///
@@ -64,6 +77,7 @@ pub struct Options<'a> {
 /// When plane, controller or player cannot be run.
 pub fn run(options: &Options<'_>) -> anyhow::Result<Scores> {
     let mut scores = Scores::default();
+    let name = if options.deaths.is_some() { "deaths" } else { "live" };
     for (profile, gates, flags) in PROFILES {
         if options.profile.is_some_and(|it| it != *profile) {
             continue;
@@ -72,14 +86,14 @@ pub fn run(options: &Options<'_>) -> anyhow::Result<Scores> {
         for (category, counts) in report["total"].as_object().into_iter().flatten() {
             let passed = counts[0].as_u64().unwrap_or(0);
             let total = counts[1].as_u64().unwrap_or(0);
-            scores.add_many(&format!("live.{category}"), passed, total);
+            scores.add_many(&format!("{name}.{category}"), passed, total);
         }
     }
     Ok(scores)
 }
 
-/// A plane of its own for a profile, and its kubeconfig.
-fn plane(options: &Options<'_>, profile: &str) -> anyhow::Result<(Running, PathBuf)> {
+/// A plane of its own for a profile, its kubeconfig, and where it listens.
+fn plane(options: &Options<'_>, profile: &str) -> anyhow::Result<(Running, PathBuf, u16)> {
     let work = options.work;
     let port = process::free_port()?;
     let kubeconfig = work.join(format!("live-{profile}.kubeconfig"));
@@ -100,7 +114,7 @@ fn plane(options: &Options<'_>, profile: &str) -> anyhow::Result<(Running, PathB
     while !kubeconfig.exists() && started.elapsed() < PATIENCE {
         std::thread::sleep(Duration::from_millis(10));
     }
-    Ok((running, kubeconfig))
+    Ok((running, kubeconfig, port))
 }
 
 /// The node the recordings were made with, for a cluster that has none.
@@ -118,9 +132,12 @@ fn play(
 ) -> anyhow::Result<Value> {
     let work = options.work;
     let lateen = process::lateen()?;
-    let (_cluster, kubeconfig) = match options.kubeconfig {
-        Some(kubeconfig) => (fake_node(options, kubeconfig)?, kubeconfig.to_owned()),
-        None => plane(options, profile)?,
+    let (_cluster, kubeconfig, port) = match options.kubeconfig {
+        Some(kubeconfig) => (fake_node(options, kubeconfig)?, kubeconfig.to_owned(), None),
+        None => {
+            let (plane, kubeconfig, port) = plane(options, profile)?;
+            (plane, kubeconfig, Some(port))
+        }
     };
     let kubeconfig = kubeconfig.to_str().context("paths are UTF-8")?;
     let installed = Command::new(&lateen)
@@ -128,14 +145,33 @@ fn play(
         .status()
         .context("lateen install")?;
     anyhow::ensure!(installed.success(), "lateen install failed");
-    let mut controller = Command::new(&lateen);
-    controller.args(["controller", "--kubeconfig", kubeconfig]).args(SHARED).args(flags);
-    controller.args(["--leader-elect=false", "--health-addr=", "--metrics-addr="]);
-    controller.arg(format!(
-        "--feature-gates=ZstdResourceTracker=true,ZstdApplicationRevision=true{gates}"
-    ));
     let log = work.join(format!("live-{profile}-controller.log"));
-    let _controller = Running::start("lateen controller", &mut controller, &log)?;
+    let controller = |kubeconfig: &str| {
+        let mut controller = Command::new(&lateen);
+        controller.args(["controller", "--kubeconfig", kubeconfig]).args(SHARED).args(flags);
+        controller.args(["--leader-elect=false", "--health-addr=", "--metrics-addr="]);
+        controller.arg(format!(
+            "--feature-gates=ZstdResourceTracker=true,ZstdApplicationRevision=true{gates}"
+        ));
+        controller
+    };
+    let controller = match (options.deaths, port) {
+        (Some(longest), Some(port)) => {
+            let listener = TcpListener::bind("127.0.0.1:0")?;
+            let (own, proxy) = (port.to_string(), listener.local_addr()?.port().to_string());
+            let file = work.join(format!("deaths-{profile}.kubeconfig"));
+            std::fs::write(&file, std::fs::read_to_string(kubeconfig)?.replace(&own, &proxy))?;
+            let mut controller = controller(file.to_str().context("paths are UTF-8")?);
+            let birth =
+                Box::new(move || Running::start("lateen controller", &mut controller, &log));
+            let calls = work.join(format!("deaths-{profile}.log"));
+            Player::Mortal(Mortal::start(listener, (port, longest), &calls, birth)?)
+        }
+        (Some(_), None) => anyhow::bail!("deaths are played on a plane alone"),
+        (None, _) => {
+            Player::Whole(Running::start("lateen controller", &mut controller(kubeconfig), &log)?)
+        }
+    };
     let player = options.cases.join("velaconf.py");
     let report = work.join(format!("live-{profile}.json"));
     let cases = options.cases.join("cases");
@@ -153,7 +189,7 @@ fn play(
         "--profile".into(),
         profile.into(),
         "--workers".into(),
-        "8".into(),
+        if options.deaths.is_some() { "2" } else { "8" }.into(),
         "--verbose".into(),
         "1000000".into(),
         "--report".into(),
@@ -168,7 +204,15 @@ fn play(
         std::fs::remove_file(&report)?;
     }
     let log = work.join(format!("live-{profile}.log"));
-    process::python(&arguments, &[], &log)?;
+    let slower: &[(&str, &str)] = match controller {
+        Player::Mortal(_) => &[("VELACONF_TIMEOUT_SCALE", SLOWER)],
+        Player::Whole(_) => &[],
+    };
+    process::python(&arguments, slower, &log)?;
+    if let Player::Mortal(it) = &controller {
+        let (deaths, calls) = it.deaths();
+        eprintln!("{profile}: {deaths} deaths in {calls} calls");
+    }
     let text = std::fs::read_to_string(&report)
         .with_context(|| format!("the player says:\n{}", process::tail(&log, 20)))?;
     Ok(serde_json::from_str(&text)?)

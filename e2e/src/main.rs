@@ -26,7 +26,7 @@ enum Command {
         #[arg(long)]
         cases: PathBuf,
         /// Only runners of this name: cue, cuex, vela, kubeapi, live, or a prefix of a score.
-        /// `cuex.cliffs` plays only when it is named.
+        /// `cuex.cliffs` and `deaths` (live) play only when they are named.
         #[arg(long)]
         only: Option<String>,
         /// The committed scores; a difference is a failure.
@@ -50,6 +50,9 @@ enum Command {
         /// Play the live scenarios on this cluster, which has controllers and no nodes, not on a plane.
         #[arg(long)]
         kubeconfig: Option<PathBuf>,
+        /// Calls that leave a trace, after which the controller dies at the latest; for `deaths`.
+        #[arg(long, default_value_t = 24)]
+        longest: u64,
     },
 }
 
@@ -58,12 +61,21 @@ struct Live<'a> {
     profile: Option<&'a str>,
     only: Option<&'a str>,
     kubeconfig: Option<&'a Path>,
+    longest: u64,
+}
+
+impl Live<'_> {
+    fn play(&self, cases: &Path, work: &Path, deaths: Option<u64>) -> anyhow::Result<Scores> {
+        let Live { profile, only, kubeconfig, .. } = *self;
+        let cases = &cases.join("live");
+        live::run(&live::Options { cases, work, profile, only, kubeconfig, deaths })
+    }
 }
 
 type Runner = fn(&Path, &Path, &Live<'_>) -> anyhow::Result<Scores>;
 
-/// What runs only when it is named: half an hour of growing inputs.
-const APART: &[&str] = &["cuex.cliffs"];
+/// What runs only when it is named: half an hour of growing inputs, and scenarios whose controller keeps dying.
+const APART: &[&str] = &["cuex.cliffs", "deaths"];
 
 /// Name, and what runs it: cases, work folder, filter.
 const RUNNERS: &[(&str, Runner)] = &[
@@ -88,10 +100,8 @@ const RUNNERS: &[(&str, Runner)] = &[
         scores.merge(vela_backoff::run(&cases.join("vela"))?);
         Ok(scores)
     }),
-    ("live", |cases, work, live| {
-        let Live { profile, only, kubeconfig } = *live;
-        live::run(&live::Options { cases: &cases.join("live"), work, profile, only, kubeconfig })
-    }),
+    ("live", |cases, work, live| live.play(cases, work, None)),
+    ("deaths", |cases, work, live| live.play(cases, work, Some(live.longest))),
 ];
 
 /// Whether a runner plays: all but those apart, one by the name of a score of it, or those of a
@@ -122,18 +132,21 @@ fn main() -> anyhow::Result<ExitCode> {
         scenario,
         profile,
         kubeconfig,
+        longest,
     } = Arguments::parse().command;
     std::fs::create_dir_all(&work).with_context(|| work.display().to_string())?;
     let live = Live {
         profile: profile.as_deref(),
         only: scenario.as_deref(),
         kubeconfig: kubeconfig.as_deref(),
+        longest: longest.max(1),
     };
     if let Some(unknown) = only.as_deref().filter(|it| !plays_anything(it)) {
         let names: Vec<&str> = RUNNERS.iter().map(|it| it.0).collect();
         anyhow::bail!("no runner is called {unknown:?}; there are {}", names.join(", "));
     }
     let mut fresh = Scores::default();
+    let mut played = ExitCode::SUCCESS;
     for (name, runner) in RUNNERS {
         if !is_wanted(name, only.as_deref()) {
             continue;
@@ -141,7 +154,10 @@ fn main() -> anyhow::Result<ExitCode> {
         let started = std::time::Instant::now();
         match runner(&cases, &work, &live) {
             Ok(scores) => fresh.merge(scores),
-            Err(error) => eprintln!("{name}: {error:#}"),
+            Err(error) => {
+                eprintln!("{name}: {error:#}");
+                played = ExitCode::FAILURE;
+            }
         }
         eprintln!("{name}: {:.1} s", started.elapsed().as_secs_f64());
     }
@@ -149,19 +165,19 @@ fn main() -> anyhow::Result<ExitCode> {
         eprintln!("{failure}");
     }
     print!("{}", fresh.text());
-    let Some(file) = scores else { return Ok(ExitCode::SUCCESS) };
+    let Some(file) = scores else { return Ok(played) };
     let committed = Scores::parse(&std::fs::read_to_string(&file).unwrap_or_default());
     if update {
         let mut all = committed.clone();
         all.replace(&fresh);
         std::fs::write(&file, all.text())?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(played);
     }
     let differences = fresh.differences(&committed);
     for line in &differences {
         eprintln!("differs from {}: {line}", file.display());
     }
-    Ok(if differences.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if differences.is_empty() { played } else { ExitCode::FAILURE })
 }
 
 #[cfg(test)]
