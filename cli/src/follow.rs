@@ -52,6 +52,16 @@ fn stays_suspended(app: &Value) -> bool {
     workflow["suspend"] == true && (held.is_empty() || held.iter().any(|it| !timed(&it["name"])))
 }
 
+/// Whether the status is of what the spec says now.
+fn is_seen(app: &Value) -> bool {
+    app["status"]["observedGeneration"] == app["metadata"]["generation"]
+}
+
+/// Whether what the spec says now is delivered: a status may still be of what it said before.
+pub fn is_delivered(app: &Value, it: &Report) -> bool {
+    is_seen(app) && it.phase == "running" && it.problems.is_empty()
+}
+
 impl Follow<'_> {
     /// Shows each change until the workflow is over; the Application as it is then.
     pub async fn to_end(&self, until: Instant) -> anyhow::Result<Value> {
@@ -106,8 +116,7 @@ impl Follow<'_> {
                         && !it.phase.starts_with("running")
                 }
             };
-            let seen = app["status"]["observedGeneration"] == app["metadata"]["generation"];
-            if settled && seen {
+            if settled && is_seen(&app) {
                 return Ok(app);
             }
             if Instant::now() > until {
@@ -141,5 +150,25 @@ impl Follow<'_> {
             let line = format!("component {} {word} {}", one.name, one.message);
             tell(format!("component {}", one.name), line.trim_end().to_owned());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_was_delivered_before_is_not_what_is_asked_for_now() {
+        let app = |generation: u64| {
+            json!({
+                "metadata": {"name": "shop", "generation": generation},
+                "status": {"status": "running", "observedGeneration": 1},
+            })
+        };
+        let delivered = |app: Value| is_delivered(&app, &report::report(&app));
+        assert!(delivered(app(1)));
+        assert!(!delivered(app(2)), "the controller has not seen it");
     }
 }

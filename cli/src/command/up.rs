@@ -17,7 +17,7 @@ use crate::command::def::nearest;
 use crate::command::{status, types};
 use crate::embedded::{self, Embedded};
 use crate::exit::{Exit, bad_input};
-use crate::follow::Follow;
+use crate::follow::{Follow, is_delivered};
 use crate::manifest::{self, Document};
 use crate::target::{Cluster, bundle, cue_runtime, directories};
 
@@ -105,7 +105,7 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
         status::print(&it, &cli.out)?;
         cli.out.line("")?;
         status::print_tree(&report::tree(&client, &object).await?, &cli.out)?;
-        if it.phase != "running" || !it.problems.is_empty() {
+        if !is_delivered(&object, &it) {
             exit = Exit::NotSo;
         }
     }
