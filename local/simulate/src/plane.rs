@@ -100,7 +100,7 @@ impl Cluster for OnPlane {
     fn list(&self, group: &str, plural: &str, namespace: &str) -> Vec<Value> {
         let Some(resource) = self.resource(&format!("{group}/{plural}")) else { return Vec::new() };
         let (_, entries) = self.handle.plane().store().list(&resource.range(namespace));
-        entries.into_iter().map(|entry| (*entry.value).clone()).collect()
+        entries.into_iter().map(|entry| entry.value.glance().into_owned()).collect()
     }
 
     fn create(&self, id: &Id, object: Value) -> Result<Value, Refused> {
@@ -150,11 +150,9 @@ async fn follow(cluster: OnPlane, events: Sender<Event>) {
         let (revision, entries) = store.list("");
         for entry in entries {
             let Some(id) = cluster.id(&entry.key) else { continue };
-            if events
-                .send(Event { id, old: None, new: Some((*entry.value).clone()) })
-                .await
-                .is_err()
-            {
+            // Nobody else may look into it again: what is kept of it is its text.
+            let new = Some(entry.value.glance().into_owned());
+            if events.send(Event { id, old: None, new }).await.is_err() {
                 return;
             }
         }
@@ -164,8 +162,8 @@ async fn follow(cluster: OnPlane, events: Sender<Event>) {
                 let Some(id) = cluster.id(&change.key) else { continue };
                 let event = Event {
                     id,
-                    old: change.previous.as_ref().map(|(_, value)| Value::clone(value)),
-                    new: change.value.as_ref().map(|value| Value::clone(value)),
+                    old: change.previous.as_ref().map(|(_, value)| value.glance().into_owned()),
+                    new: change.value.as_ref().map(|value| value.glance().into_owned()),
                 };
                 if events.send(event).await.is_err() {
                     return;

@@ -36,7 +36,8 @@ impl History {
                 self.compacted = oldest.revision;
             }
         }
-        self.events.push_back(Arc::new(event));
+        let previous = event.previous.map(|(revision, value)| (revision, value.lean()));
+        self.events.push_back(Arc::new(Event { previous, ..event }));
     }
 
     pub(crate) fn compact(&mut self, revision: u64) {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Deref;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
@@ -44,6 +44,18 @@ impl Stored {
         match self.value.into_inner() {
             Some(value) => *value,
             None => read(self.text.get().map_or(&[], |it| it)),
+        }
+    }
+
+    /// The same for those who keep it and seldom look into it: its text alone.
+    #[must_use]
+    pub fn lean(self: Arc<Self>) -> Arc<Stored> {
+        match self.value.get() {
+            Some(_) => {
+                let text = OnceLock::from(Box::from(self.text()));
+                Arc::new(Stored { value: OnceLock::new(), text })
+            }
+            None => self,
         }
     }
 
@@ -98,5 +110,17 @@ mod tests {
         assert_eq!(stored, value);
         assert_eq!(stored.text(), Stored::from(value.clone()).text());
         assert_eq!(Stored::written(&value).into_value(), value);
+    }
+
+    #[test]
+    fn what_is_kept_is_its_text_alone() {
+        let value = serde_json::json!({"a": [1, 2]});
+        let looked_into = Arc::new(Stored::written(&value));
+        assert_eq!(looked_into["a"][1], 2);
+        let lean = looked_into.lean();
+        assert!(lean.value.get().is_none());
+        assert_eq!(*lean, value);
+        let again = Arc::new(Stored::written(&value));
+        assert!(Arc::ptr_eq(&again.clone().lean(), &again), "there is nothing to leave out");
     }
 }
