@@ -16,6 +16,7 @@ mod output; // answers and talk
 mod notes; // what to do next
 mod jsonpath; // kubectl's dialect
 mod exit; // exit codes
+mod existing; // what becomes of what is there already
 mod follow; // an Application while it is delivered
 
 use std::process::ExitCode;

@@ -62,8 +62,8 @@ pub struct Options<'a> {
     pub deaths: Option<u64>,
 }
 
-/// What plays in place of the controller.
-enum Player {
+/// The controller that is played against.
+enum Controller {
     Whole(#[expect(dead_code, reason = "it ends when this is dropped")] Running),
     Mortal(Mortal),
 }
@@ -158,19 +158,21 @@ fn play(
     let controller = match (options.deaths, port) {
         (Some(longest), Some(port)) => {
             let listener = TcpListener::bind("127.0.0.1:0")?;
-            let (own, proxy) = (port.to_string(), listener.local_addr()?.port().to_string());
+            let (plane, proxy) = (format!("127.0.0.1:{port}"), listener.local_addr()?.to_string());
             let file = work.join(format!("deaths-{profile}.kubeconfig"));
-            std::fs::write(&file, std::fs::read_to_string(kubeconfig)?.replace(&own, &proxy))?;
+            std::fs::write(&file, std::fs::read_to_string(kubeconfig)?.replace(&plane, &proxy))?;
             let mut controller = controller(file.to_str().context("paths are UTF-8")?);
             let birth =
                 Box::new(move || Running::start("lateen controller", &mut controller, &log));
             let calls = work.join(format!("deaths-{profile}.log"));
-            Player::Mortal(Mortal::start(listener, (port, longest), &calls, birth)?)
+            Controller::Mortal(Mortal::start(listener, (port, longest), &calls, birth)?)
         }
         (Some(_), None) => anyhow::bail!("deaths are played on a plane alone"),
-        (None, _) => {
-            Player::Whole(Running::start("lateen controller", &mut controller(kubeconfig), &log)?)
-        }
+        (None, _) => Controller::Whole(Running::start(
+            "lateen controller",
+            &mut controller(kubeconfig),
+            &log,
+        )?),
     };
     let player = options.cases.join("velaconf.py");
     let report = work.join(format!("live-{profile}.json"));
@@ -205,11 +207,11 @@ fn play(
     }
     let log = work.join(format!("live-{profile}.log"));
     let slower: &[(&str, &str)] = match controller {
-        Player::Mortal(_) => &[("VELACONF_TIMEOUT_SCALE", SLOWER)],
-        Player::Whole(_) => &[],
+        Controller::Mortal(_) => &[("VELACONF_TIMEOUT_SCALE", SLOWER)],
+        Controller::Whole(_) => &[],
     };
     process::python(&arguments, slower, &log)?;
-    if let Player::Mortal(it) = &controller {
+    if let Controller::Mortal(it) = &controller {
         let (deaths, calls) = it.deaths();
         eprintln!("{profile}: {deaths} deaths in {calls} calls");
     }

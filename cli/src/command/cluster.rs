@@ -15,6 +15,7 @@ use lateen_engine::api::names::{LOCAL_CLUSTER, annotation, label};
 use serde_json::{Value, json};
 
 use crate::Cli;
+use crate::existing::Existing;
 use crate::exit::{Exit, Refusal, bad_input};
 use crate::output::Format;
 
@@ -62,13 +63,6 @@ enum Verb {
     },
 }
 
-/// What becomes of a cluster that has joined under the name already.
-#[derive(Clone, Copy, PartialEq)]
-enum Known {
-    Kept,
-    Replaced,
-}
-
 /// Longest time a cluster that is to be joined may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -76,8 +70,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     match args.verb {
         Verb::Join { file, name, labels, replace } => {
-            let known = if replace { Known::Replaced } else { Known::Kept };
-            join(&file, name, &labels, known, cli).await
+            join(&file, name, &labels, replace.into(), cli).await
         }
         Verb::List { output } => list(output.as_ref(), cli).await,
         Verb::Detach { name } => detach(&name, cli).await,
@@ -92,7 +85,7 @@ async fn join(
     file: &Path,
     name: Option<String>,
     labels: &[String],
-    known: Known,
+    existing: Existing,
     cli: &Cli,
 ) -> anyhow::Result<Exit> {
     let text = std::fs::read_to_string(file)
@@ -121,7 +114,7 @@ async fn join(
     };
     let hub = cli.target.reach().await?;
     let there = rest::get(&hub.client, &path(Some(&name)), &ActAs::default()).await?;
-    let replaces = known == Known::Replaced;
+    let replaces = existing == Existing::Replaced;
     if there.is_some_and(|it| !replaces || !is_cluster(&it)) {
         let hint = if replaces { "and is no cluster" } else { "; --replace changes it" };
         return Err(bad_input(format!("there is a Secret {name} in {SYSTEM_NAMESPACE} {hint}")));

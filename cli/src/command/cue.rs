@@ -11,6 +11,7 @@ use cue_tool::format::Action;
 use cue_tool::{Encoding, Error, Load, Request, Verb, evaluate, format, import};
 
 use crate::Cli;
+use crate::existing::Existing;
 use crate::exit::Exit;
 use crate::target::cue_runtime;
 
@@ -187,8 +188,7 @@ fn values(verb: Verb, shown: Shown, input: Input, cli: &Cli) -> anyhow::Result<E
         shown,
     };
     let Outcome { output, warning } = evaluate(&cue_runtime()?, &request)?;
-    let existing = if input.force { Existing::Replaced } else { Existing::Kept };
-    put(target, existing, &output)?;
+    put(target, input.force.into(), &output)?;
     if let Some(text) = warning {
         cli.out.note(text);
         return Ok(Exit::NotSo);
@@ -224,7 +224,7 @@ fn imported(files: Import) -> anyhow::Result<Exit> {
     let runtime = cue_runtime()?;
     let options = import::Options { package: files.package, labels: files.path, list: files.list };
     let mut together = Vec::new();
-    let existing = if files.force { Existing::Replaced } else { Existing::Kept };
+    let existing = Existing::from(files.force);
     for file in &files.files {
         let bytes =
             std::fs::read(file).map_err(|source| Error::File { file: file.clone(), source })?;
@@ -240,13 +240,6 @@ fn imported(files: Import) -> anyhow::Result<Exit> {
         put(Some(target.as_str()).filter(|it| *it != "-"), existing, &together)?;
     }
     Ok(Exit::Done)
-}
-
-/// What becomes of a file that is there.
-#[derive(Clone, Copy, PartialEq)]
-enum Existing {
-    Kept,
-    Replaced,
 }
 
 /// To a file or to stdout.

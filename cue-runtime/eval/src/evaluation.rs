@@ -494,6 +494,7 @@ impl Evaluation {
         if self.evaluator.is_sound_data(id) {
             return;
         }
+        let concrete = values == Concreteness::Required;
         let real = self.evaluator.unify(id);
         if !walk.repeats && real == id && self.evaluator.shares_at(id).is_some() {
             walk.repeats = true;
@@ -512,7 +513,6 @@ impl Evaluation {
             if self.evaluator.goes_on(real, fault) {
                 self.collect_in(id, real, Concreteness::Optional, walk, depth);
             }
-            let concrete = values == Concreteness::Required;
             if !open || concrete && walk.found.len() == before {
                 let fault = self.evaluator.placed(fault, id);
                 walk.found.extend(self.diagnostic(fault));
@@ -529,7 +529,7 @@ impl Evaluation {
             return;
         }
         let crossed = walk.shared.len();
-        if values == Concreteness::Required && depth > 0 {
+        if concrete && depth > 0 {
             if let Some(at) = self.evaluator.shares_at(id) {
                 // What several references share is told of at the first of them.
                 if real != id && !walk.seen.insert(real.number()) {

@@ -10,6 +10,7 @@ use crate::crowds::Crowd;
 use crate::error::{Fault, Kind};
 use crate::heap::{Conjunct, EnvId, EnvKind, FaultId, Heap, Source, State, VertexId};
 use crate::labels::Labels;
+use crate::operators::Logic;
 use crate::program::{At, Code, ExprId, Label, LabelKind, Presence, Program};
 use crate::unify::Work;
 use crate::waiting::{Copied, Suspended, Tasks};
@@ -346,8 +347,8 @@ impl Evaluator {
                 Ok(datum) => Value::Datum(datum),
                 Err(fault) => Value::Fault(fault),
             },
-            Code::And(left, right) => self.logic("&&", *left, *right, env, at),
-            Code::Or(left, right) => self.logic("||", *left, *right, env, at),
+            Code::And(left, right) => self.logic(Logic::And, *left, *right, env, at),
+            Code::Or(left, right) => self.logic(Logic::Or, *left, *right, env, at),
             Code::Compare(compare, left, right) => {
                 self.comparison(*compare, *left, *right, env, at)
             }

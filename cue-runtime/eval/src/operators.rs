@@ -17,6 +17,13 @@ use crate::program::{Arithmetic, At, Callee, Code, ExprId};
 /// Times a text may be repeated.
 const MOST_REPEATS: usize = 1_000_000;
 
+/// How booleans are combined.
+#[derive(Clone, Copy)]
+pub(crate) enum Logic {
+    And,
+    Or,
+}
+
 impl Evaluator {
     pub(crate) fn comparison(
         &mut self,
@@ -258,13 +265,17 @@ impl Evaluator {
     /// once the left one decides. With the experiment it is not even looked at.
     pub(crate) fn logic(
         &mut self,
-        symbol: &str,
+        logic: Logic,
         left: ExprId,
         right: ExprId,
         env: EnvId,
         at: At,
     ) -> Value {
-        let and = symbol == "&&";
+        // The value of the left side with which the right one no longer matters is the other one.
+        let (symbol, and) = match logic {
+            Logic::And => ("&&", true),
+            Logic::Or => ("||", false),
+        };
         if !self.program.short_circuits.contains(&at.source) {
             let (left, right) = match self.operands(left, right, env, symbol, at) {
                 Ok(both) => both,

@@ -85,6 +85,12 @@ pub(crate) struct Work {
 }
 
 impl Work {
+    /// Whether references or dynamic labels are still to be done.
+    fn left(&self) -> Left {
+        let done = self.later.is_empty() && self.computed.is_empty() && self.held.is_empty();
+        if done { Left::Nothing } else { Left::Some }
+    }
+
     /// Ready for another vertex; what was allocated stays.
     fn clear(&mut self) {
         let Work {
@@ -252,16 +258,11 @@ impl Evaluator {
                 continue;
             }
             if let Some(conjunct) = work.later.pop_front() {
-                let open = !work.later.is_empty() || !work.computed.is_empty();
-                self.note_left(
-                    id,
-                    if open || !work.held.is_empty() { Left::Some } else { Left::Nothing },
-                );
+                self.note_left(id, work.left());
                 self.take_now(id, conjunct, work);
                 continue;
             }
-            let open = !work.computed.is_empty() || !work.held.is_empty();
-            self.note_left(id, if open { Left::Some } else { Left::Nothing });
+            self.note_left(id, work.left());
             if self.unpark(id, work) {
                 continue;
             }

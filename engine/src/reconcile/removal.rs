@@ -3,17 +3,14 @@
 use chrono::{DateTime, Duration, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
-use super::{Engine, Next, after, place, status, write};
-use crate::api::names::{annotation, finalizer, label, phase};
-use crate::api::{Application, V1BETA1};
+use super::{Engine, Next, after, place, revision, status, write};
+use crate::api::Application;
+use crate::api::names::{annotation, finalizer, phase};
 use crate::delivery::{Collected, Collector, Extent, Rules, Trackers};
-use crate::world::{Error, EventKind, ObjectRef, PatchKind};
+use crate::world::{Error, EventKind, PatchKind};
 
 /// Before objects that are going are looked at again.
 const LOOK: Duration = Duration::milliseconds(500);
-
-/// Revisions up to this number are named when they go; of Applications with more, most are gone already.
-const NAMED: i64 = 3;
 
 /// Before objects that could not be removed are tried again.
 const RETRY: Duration = Duration::seconds(5);
@@ -77,8 +74,8 @@ pub(super) async fn remove(
 
 /// Revisions, then the finalizers.
 async fn finish(engine: &Engine<'_>, app: &Application) -> Result<Next, Error> {
-    for it in revisions(engine, app).await? {
-        engine.world.delete(&it).await?;
+    for name in revision::names(engine, app).await? {
+        engine.world.delete(&revision::at(app, &name)).await?;
     }
     let left: Vec<&String> = app
         .metadata
@@ -94,20 +91,4 @@ async fn finish(engine: &Engine<'_>, app: &Application) -> Result<Next, Error> {
         Err(Error::Conflict(_)) => Ok(Next { wake: Some(engine.world.now()) }),
         Err(error) => Err(error),
     }
-}
-
-/// All revisions there can be. Few are named one by one: a list by label costs every server a look at the
-/// revisions of all Applications.
-async fn revisions(engine: &Engine<'_>, app: &Application) -> Result<Vec<ObjectRef>, Error> {
-    let at = |name: &str| ObjectRef::local(V1BETA1, "ApplicationRevision", app.namespace(), name);
-    let latest = app.status.latest_revision.as_ref();
-    if let Some(newest) = latest.map(|it| it.revision).filter(|it| (1..=NAMED).contains(it)) {
-        let name = &app.metadata.name;
-        // One more may have been made before the status told of it.
-        return Ok((1..=newest + 1).map(|it| at(&format!("{name}-v{it}"))).collect());
-    }
-    let labels = format!("{}={}", label::APP_NAME, app.metadata.name);
-    let all = engine.world.list(&at(""), &labels).await?;
-    let there = all.iter().filter(|it| it["metadata"]["deletionTimestamp"].is_null());
-    Ok(there.map(|it| ObjectRef::of(it, "")).collect())
 }

@@ -13,12 +13,15 @@ use crate::api::{Application, ApplicationRevision, Stage, V1BETA1, WorkflowStep}
 use crate::delivery::Trackers;
 use crate::render::{Context, Definitions, Templates, render_component};
 use crate::revision::resources::{self, Entry};
-use crate::revision::{Captured, build, next_name};
+use crate::revision::{Captured, build, name_of, next_name};
 use crate::workflow::actions::rendering;
 use crate::world::{Error, ObjectRef};
 
 /// Bytes of rendered resources in one ConfigMap.
 const RESOURCES_LIMIT: usize = 800_000;
+
+/// Revisions up to this number are named when they go; of Applications with more, most are gone already.
+const NAMED: i64 = 3;
 
 /// What a pass works with.
 pub(super) struct Revised {
@@ -226,6 +229,25 @@ async fn record(
     Ok(all)
 }
 
+/// All revisions of an Application.
+async fn listed(engine: &Engine<'_>, app: &Application) -> Result<Vec<Value>, Error> {
+    let labels = format!("{}={}", label::APP_NAME, app.metadata.name);
+    engine.world.list(&at(app, ""), &labels).await
+}
+
+/// Names of all revisions there can be that nobody removes yet. Few are named one by one: a list by label
+/// costs every server a look at the revisions of all Applications.
+pub(super) async fn names(engine: &Engine<'_>, app: &Application) -> Result<Vec<String>, Error> {
+    let newest = app.status.latest_revision.as_ref().map_or(0, |it| it.revision);
+    if (1..=NAMED).contains(&newest) {
+        // One more may have been made before the status told of it.
+        return Ok((1..=newest + 1).map(|it| name_of(app, it)).collect());
+    }
+    let all = listed(engine, app).await?;
+    let there = all.iter().filter(|it| it["metadata"]["deletionTimestamp"].is_null());
+    Ok(there.map(|it| object::name(it).to_owned()).collect())
+}
+
 /// Deletes the oldest revisions over the limit (E-58).
 pub(super) async fn limit(
     engine: &Engine<'_>,
@@ -237,10 +259,7 @@ pub(super) async fn limit(
     if usize::try_from(newest).unwrap_or(0) <= limit {
         return Ok(());
     }
-    let labels = format!("{}={}", label::APP_NAME, app.metadata.name);
-    let mut all: Vec<(i64, String)> = engine
-        .world
-        .list(&at(app, ""), &labels)
+    let mut all: Vec<(i64, String)> = listed(engine, app)
         .await?
         .iter()
         .map(|it| object::name(it).to_owned())

@@ -497,8 +497,7 @@ pub(super) async fn turn(
 ) -> Passed {
     let mut workflow = app.status.workflow.take().unwrap_or_default();
     let passed = round(wanted, setting, &mut workflow, variables).await;
-    let state = if workflow.suspend { passed.state.held() } else { passed.state };
-    workflow.phase = status::workflow_phase(state).into();
+    workflow.phase = status::workflow_phase(passed.state, &workflow).into();
     app.status.workflow = Some(workflow);
     passed
 }

@@ -152,9 +152,8 @@ async fn advance(
         }))
         .ok();
     }
+    run.status.phase = status::workflow_phase(passed.state, &workflow).into();
     run.status.take(workflow);
-    let state = if run.status.suspend { passed.state.held() } else { passed.state };
-    run.status.phase = status::workflow_phase(state).into();
     match passed.state {
         State::Succeeded => condition(&mut run.status, "True", "", now),
         State::Failed | State::Terminated => {

@@ -3,6 +3,7 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 
 use crate::api::names::condition;
+use crate::api::workflow::WorkflowStatus;
 use crate::api::{Application, Condition};
 use crate::workflow::round::State;
 
@@ -53,9 +54,10 @@ pub(super) fn forget(app: &mut Application, kind: &str) {
 }
 
 /// `status.workflow.status`
-pub(super) fn workflow_phase(state: State) -> &'static str {
+pub(super) fn workflow_phase(state: State, workflow: &WorkflowStatus) -> &'static str {
     match state {
         State::Suspended => "suspending",
+        State::Executing if workflow.suspend => "suspending",
         State::Executing => "executing",
         State::Succeeded => "succeeded",
         State::Failed => "failed",

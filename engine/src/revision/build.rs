@@ -44,10 +44,15 @@ impl Captured {
     }
 }
 
+/// What the revision with a number is called.
+pub fn name_of(app: &Application, number: i64) -> String {
+    format!("{}-v{number}", app.metadata.name)
+}
+
 /// Name and number of the revision after the latest one.
 pub fn next_name(app: &Application) -> (String, i64) {
     let number = app.status.latest_revision.as_ref().map_or(0, |it| it.revision) + 1;
-    (format!("{}-v{number}", app.metadata.name), number)
+    (name_of(app, number), number)
 }
 
 /// The revision, its hash in its label.

@@ -34,13 +34,6 @@ pub enum State {
     Terminated,
 }
 
-impl State {
-    /// As it shows when the run is to be suspended: what would go on waits.
-    pub fn held(self) -> Self {
-        if self == Self::Executing { Self::Suspended } else { self }
-    }
-}
-
 /// Which steps run at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -348,7 +341,8 @@ impl<'a> Plan<'a> {
             mark.suspended = None;
             mark.until = None;
         }
-        if suspending && (self.mode.steps != "DAG" || resumed.is_empty()) {
+        let in_order = Order::of(&self.mode.steps) == Order::StepByStep;
+        if suspending && (in_order || resumed.is_empty()) {
             self.status.suspend = true;
             return Some(Passed { state: State::Suspended, wake });
         }

@@ -7,7 +7,7 @@ use super::actions::Host;
 use super::ahead;
 use super::condition;
 use super::literal;
-use super::plan::{Due, Plan, Trials, input};
+use super::plan::{Due, Order, Plan, Trials, input};
 use super::step::{self, Outcome, Setting};
 use super::variables::{Variables, put_input, set_at};
 use crate::api::workflow::{ExecuteMode, WorkflowStatus, WorkflowStep};
@@ -57,7 +57,7 @@ pub async fn round(
     let mut ahead: Vec<String> = Vec::new();
     let mut prepared: Option<(String, Session)> = None;
     while let Some(due) = plan.next_step() {
-        let in_order = round.mode.steps != "DAG" && due.group.is_none();
+        let in_order = Order::of(&round.mode.steps) == Order::StepByStep && due.group.is_none();
         if in_order && !ahead.contains(&due.step.name) && !plan.variables.has_tried(&due.step.name)
         {
             ahead = ahead::tell(round, setting, due.step).await;

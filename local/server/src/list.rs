@@ -198,14 +198,9 @@ impl Plane {
         let range = resource.range(&target.namespace);
         if limit == 0 && after.is_none() && at.is_none() {
             let (version, all) = self.store().values(&range);
-            let shown = |one: Shown| kinds::shown(resource, &one);
-            let items = match selector.is_empty() {
-                true if resource.shows_stored() => all,
-                true => all.into_iter().map(shown).collect(),
-                false => {
-                    let some = all.into_iter().filter(|one| selector.may_match(one.text()));
-                    some.map(shown).filter(|one| selector.matches(&one.glance())).collect()
-                }
+            let items = match selector.is_empty() && resource.shows_stored() {
+                true => all,
+                false => all.iter().filter_map(|one| selected(resource, &selector, one)).collect(),
             };
             let continued = false;
             return Ok(Page { items, version, next: String::new(), remaining: None, continued });
@@ -234,14 +229,10 @@ impl Plane {
         let mut left = entries.into_iter().filter(|entry| {
             let key = entry.key.strip_prefix(&range).unwrap_or(&entry.key);
             after.as_ref().is_none_or(|start| key > start.as_str())
-                && selector.may_match(entry.value.text())
         });
         let mut last = String::new();
         while let Some(entry) = left.next() {
-            let shown = kinds::shown(resource, &entry.value);
-            if !selector.is_empty() && !selector.matches(&shown.glance()) {
-                continue;
-            }
+            let Some(shown) = selected(resource, &selector, &entry.value) else { continue };
             if limit > 0 && page.items.len() == limit {
                 page.next = token(i64::try_from(version).unwrap_or(-1), &last);
                 if selector.is_empty() {
@@ -285,8 +276,7 @@ impl Plane {
             after = now.max(version);
             if replay {
                 for entry in entries {
-                    let object = kinds::shown(&resource, &entry.value);
-                    if selector.is_empty() || selector.matches(&object) {
+                    if let Some(object) = selected(&resource, &selector, &entry.value) {
                         first.push(Change { kind: "ADDED", object });
                     }
                 }
@@ -425,26 +415,32 @@ impl Changes {
     }
 
     fn change(&self, event: &Event) -> Option<Change> {
-        let shown = |value: &Shown| kinds::shown(&self.resource, value);
-        // Most are looked at once for each watch, and would keep their values for the next.
-        let matches = |object: &Shown| {
-            self.selector.is_empty()
-                || self.selector.may_match(object.text()) && self.selector.matches(&object.glance())
-        };
-        let new = event.value.as_ref().map(shown);
-        let now = new.as_ref().is_some_and(matches);
+        let selected = |value: &Shown| selected(&self.resource, &self.selector, value);
+        let new = event.value.as_ref().and_then(selected);
         // What was is seldom looked at.
         let old = event.previous.as_ref().map(|(_, value)| value);
-        let before = old.is_some_and(|old| self.selector.is_empty() || matches(&shown(old)));
-        match (before, now, new, old) {
-            (false, true, Some(object), _) => Some(Change { kind: "ADDED", object }),
-            (true, true, Some(object), _) => Some(Change { kind: "MODIFIED", object }),
-            (true, false, _, Some(old)) => {
-                let last = Value::clone(&shown(old));
+        let before = old.filter(|old| self.selector.is_empty() || selected(old).is_some());
+        match (before, new) {
+            (None, Some(object)) => Some(Change { kind: "ADDED", object }),
+            (Some(_), Some(object)) => Some(Change { kind: "MODIFIED", object }),
+            (Some(old), None) => {
+                let last = kinds::shown(&self.resource, old).glance().into_owned();
                 let object = Arc::new(versioned(last, event.revision).into());
                 Some(Change { kind: "DELETED", object })
             }
-            _ => None,
+            (None, None) => None,
         }
     }
+}
+
+/// An object as it is shown, if it is selected. It is looked into for this alone: what is stored keeps no value for it.
+fn selected(resource: &Resource, selector: &Selector, stored: &Shown) -> Option<Shown> {
+    if selector.is_empty() {
+        return Some(kinds::shown(resource, stored));
+    }
+    if !selector.may_match(stored.text()) {
+        return None;
+    }
+    let shown = kinds::shown(resource, stored);
+    selector.matches(&shown.glance()).then_some(shown)
 }

@@ -14,7 +14,7 @@ pub fn shown(resource: &Resource, stored: &Shown) -> Shown {
     if resource.shows_stored() {
         stored.clone()
     } else {
-        Arc::new(present(resource, stored).into())
+        Arc::new(present(resource, &stored.glance()).into())
     }
 }
 
