@@ -52,18 +52,34 @@ impl Read {
     }
 }
 
-/// What one reconcile has read; nothing once it did anything else.
-#[derive(Default)]
-pub(crate) struct Notes(Mutex<Option<Vec<Read>>>);
+/// What one reconcile has read, nothing once it did anything else; and which versions it wrote.
+pub(crate) struct Notes {
+    reads: Mutex<Option<Vec<Read>>>,
+    written: Mutex<Vec<u64>>,
+}
 
 impl Notes {
     /// Of a reconcile that has not begun.
     pub(crate) fn begin() -> Self {
-        Self(Mutex::new(Some(Vec::new())))
+        Self { reads: Mutex::new(Some(Vec::new())), written: Mutex::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Vec<Read>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.reads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn versions(&self) -> MutexGuard<'_, Vec<u64>> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A write of what is reconciled, or of what belongs to it, made this version.
+    pub(crate) fn wrote(&self, version: u64) {
+        self.versions().push(version);
+    }
+
+    /// All versions that were written.
+    pub(crate) fn written(&self) -> Vec<u64> {
+        std::mem::take(&mut *self.versions())
     }
 
     /// A watch answered a read.

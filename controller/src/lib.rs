@@ -10,6 +10,7 @@
 //! 2. Nothing here decides what the engine decides.
 //! 3. What a watch has shown is not asked for again. (mirror tests)
 //! 4. What came to nothing is not run again while it would read the same. (calm tests)
+//! 5. What a reconcile has written itself is no reason for another. (queue and news tests)
 //!
 //! Start at `run`, then `world`.
 #![forbid(unsafe_code)]
@@ -28,6 +29,7 @@ pub mod git; // repositories, by the program git
 pub mod packages; // Package objects
 pub mod outside; // web and mail servers
 pub mod mirror; // what watches have shown
+mod news; // what of an object matters to who hears of it
 mod calm; // reconciles that came to nothing
 mod recorder; // events, told in the background
 pub mod world; // the engine's World on a Kubernetes API

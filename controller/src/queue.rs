@@ -21,6 +21,8 @@ struct State<K> {
     active: HashSet<K>,
     /// Wanted again while active.
     again: HashSet<K>,
+    /// Versions that were shown of those that are active, and may be what the worker wrote.
+    shown: HashMap<K, Vec<u64>>,
     /// To become ready at an instant; at most one per key, the earliest.
     later: BTreeMap<(Instant, u64), K>,
     due: HashMap<K, (Instant, u64)>,
@@ -36,6 +38,7 @@ impl<K: Clone + Eq + Hash> Default for Queue<K> {
                 waiting: HashSet::new(),
                 active: HashSet::new(),
                 again: HashSet::new(),
+                shown: HashMap::new(),
                 later: BTreeMap::new(),
                 due: HashMap::new(),
                 serial: 0,
@@ -54,6 +57,19 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     /// `key` wants attention now.
     pub fn add(&self, key: K) {
         let mut state = self.lock();
+        state.enqueue(key);
+        drop(state);
+        self.changed.notify_one();
+    }
+
+    /// `key` wants attention now because of a version of something, unless that is what the worker of
+    /// `key` writes at this moment.
+    pub fn add_unless_written(&self, key: K, version: u64) {
+        let mut state = self.lock();
+        if state.active.contains(&key) {
+            state.shown.entry(key).or_default().push(version);
+            return;
+        }
         state.enqueue(key);
         drop(state);
         self.changed.notify_one();
@@ -118,11 +134,13 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         }
     }
 
-    /// The worker is through with `key`.
-    pub fn done(&self, key: &K) {
+    /// The worker is through with `key`, and has written these versions.
+    pub fn done(&self, key: &K, written: &[u64]) {
         let mut state = self.lock();
         state.active.remove(key);
-        if state.again.remove(key) {
+        let shown = state.shown.remove(key).unwrap_or_default();
+        let foreign = shown.iter().any(|it| !written.contains(it));
+        if state.again.remove(key) || foreign {
             state.enqueue(key.clone());
         }
         drop(state);
@@ -175,9 +193,28 @@ mod tests {
         assert_eq!(queue.next().await, Some("a"));
         queue.add("a");
         assert_eq!(queue.len(), (0, 0), "nobody else gets an active key");
-        queue.done(&"a");
+        queue.done(&"a", &[]);
         assert_eq!(queue.next().await, Some("a"));
-        queue.done(&"a");
+        queue.done(&"a", &[]);
+        assert_eq!(queue.len(), (0, 0));
+    }
+
+    #[tokio::test]
+    async fn what_the_worker_wrote_is_no_reason_to_begin_again() {
+        let queue = Queue::default();
+        queue.add_unless_written("a", 1);
+        assert_eq!(queue.next().await, Some("a"), "nobody was at it");
+        queue.add_unless_written("a", 2);
+        queue.add_unless_written("a", 3);
+        queue.done(&"a", &[3, 2]);
+        assert_eq!(queue.len(), (0, 0));
+        queue.add("a");
+        assert_eq!(queue.next().await, Some("a"));
+        queue.add_unless_written("a", 4);
+        queue.add_unless_written("a", 5);
+        queue.done(&"a", &[5]);
+        assert_eq!(queue.next().await, Some("a"), "4 is somebody else's");
+        queue.done(&"a", &[]);
         assert_eq!(queue.len(), (0, 0));
     }
 
@@ -190,7 +227,7 @@ mod tests {
         queue.add_after("a", Duration::from_secs(30));
         assert_eq!(queue.next().await, Some("a"));
         assert_eq!(start.elapsed().as_secs(), 5);
-        queue.done(&"a");
+        queue.done(&"a", &[]);
         assert_eq!(queue.len(), (0, 0), "the later wishes were the same one");
     }
 

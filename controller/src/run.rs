@@ -157,25 +157,26 @@ async fn work(shared: Arc<Shared>) {
         let started = std::time::Instant::now();
         let name = format!("{}/{}", key.1, key.2);
         let span = tracing::info_span!("reconcile", subject = ?key.0, name = %name);
-        let again = one(&shared, &key).instrument(span).await;
+        let notes = Arc::new(Notes::begin());
+        let again = one(&shared, &key, &notes).instrument(span).await;
         shared.metrics.reconciles.inc();
         shared.metrics.seconds.observe(started.elapsed().as_secs_f64());
         if let Some(after) = again {
             shared.queue.add_after(key.clone(), after);
         }
-        shared.queue.done(&key);
+        shared.queue.done(&key, &notes.written());
         let (ready, planned) = shared.queue.len();
         shared.metrics.ready_keys.set(ready as u64);
         shared.metrics.planned_keys.set(planned as u64);
     }
 }
 
-async fn one(shared: &Shared, key: &Key) -> Option<Duration> {
+async fn one(shared: &Shared, key: &Key, notes: &Arc<Notes>) -> Option<Duration> {
     let mirror = shared.world.mirror();
     if shared.calm.holds(key, mirror) {
         return Some(shared.options.resync);
     }
-    let (epoch, notes) = (shared.calm.epoch(), Arc::new(Notes::begin()));
+    let epoch = shared.calm.epoch();
     let libraries = shared.libraries();
     let world = match key.0 {
         Subject::Application => shared.world.for_turn(key.clone(), notes.clone()),
@@ -198,7 +199,7 @@ async fn one(shared: &Shared, key: &Key) -> Option<Duration> {
     };
     match &result {
         Ok(Next { wake: None }) if key.0 == Subject::Application => {
-            shared.calm.settle(key, epoch, &notes);
+            shared.calm.settle(key, epoch, notes);
         }
         Ok(_) | Err(_) => shared.calm.forget(key),
     }

@@ -4,13 +4,12 @@
 //! made, Package objects, Secrets of clusters. Of every cluster that is joined: what Applications made.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::connection::Client;
-use lateen_engine::api::names::{annotation, label};
+use lateen_engine::api::names::label;
 use lateen_engine::api::{DefinitionKind, SYSTEM_NAMESPACE, V1BETA1};
 use lateen_engine::world::ObjectRef;
 use serde_json::Value;
@@ -20,6 +19,7 @@ use crate::clusters;
 use crate::follow::{Followed, Sink};
 use crate::kinds::Resource;
 use crate::mirror::{self, Coverage};
+use crate::news::{Difference, Seen};
 use crate::packages::{self, Declared, Packages};
 use crate::report;
 use crate::run::{Key, Libraries, Shared, Subject};
@@ -80,10 +80,17 @@ fn itself(subject: Subject, object: &Value) -> Option<Key> {
     Some((subject, meta["namespace"].as_str()?.to_owned(), meta["name"].as_str()?.to_owned()))
 }
 
-/// The Application that hears of a change of an object because it made it. What happens to itself an
-/// Application always hears.
-pub(crate) fn maker(object: &Value) -> Option<Key> {
+/// The Application that hears of a change of an object: the one that made it.
+fn maker(object: &Value) -> Option<Key> {
     owner(Subject::Application, object).filter(|_| object["kind"] != "Application")
+}
+
+/// The Application that hears of a change of an object: itself, or the one that made it.
+pub(crate) fn hears(object: &Value) -> Option<Key> {
+    match object["kind"] == "Application" && object["apiVersion"] == V1BETA1 {
+        true => itself(Subject::Application, object),
+        false => maker(object),
+    }
 }
 
 async fn owned(shared: Arc<Shared>, resource: Resource, subject: Subject) {
@@ -129,7 +136,8 @@ async fn follow(
     // One watch of a kind feeds the mirror: two that begin anew at their own times would undo each
     // other.
     let mirrored = selector != made_by(Subject::Run);
-    let mut keys = Keys { shared, resource, coverage, mirrored, key, seen: HashMap::new() };
+    let mut keys =
+        Keys { shared, resource, coverage, mirrored, key, seen: Seen::of(&resource.kind) };
     Followed { client: &shared.client, resource, namespace, selector }.follow(&mut keys).await;
 }
 
@@ -140,26 +148,15 @@ fn waits(definition: &Value) -> bool {
         && !definition["status"]["latestRevision"]["name"].is_string()
 }
 
-/// Enqueues the keys of what changed. What a reconcile writes comes back here too: objects are no news to
-/// the Application that wrote them, nor is what changes neither generation nor control fields of itself.
+/// Enqueues the keys of what changed. What a reconcile writes comes back here too: that is no news to the
+/// Application that wrote it, unless it asks for something else (rolled back, its spec is the one before).
 struct Keys<'a, F> {
     shared: &'a Shared,
     resource: &'a Resource,
     coverage: Coverage,
     mirrored: bool,
     key: F,
-    /// Fingerprints, hashed.
-    seen: HashMap<Key, u64>,
-}
-
-impl<F: Fn(&Value) -> Option<Key>> Keys<'_, F> {
-    /// Whether it differs from what was seen before.
-    fn differs(&mut self, key: &Key, object: &Value) -> bool {
-        let mut hasher = DefaultHasher::new();
-        fingerprint(&self.resource.kind, object).hash(&mut hasher);
-        let print = hasher.finish();
-        self.seen.insert(key.clone(), print) != Some(print)
-    }
+    seen: Seen<Key>,
 }
 
 impl<F: Fn(&Value) -> Option<Key> + Send> Sink for Keys<'_, F> {
@@ -170,7 +167,7 @@ impl<F: Fn(&Value) -> Option<Key> + Send> Sink for Keys<'_, F> {
         }
         for (index, item) in list["items"].as_array().into_iter().flatten().enumerate() {
             let Some(key) = (self.key)(item) else { continue };
-            self.differs(&key, item);
+            self.seen.differs(&key, item);
             match key.0 {
                 Subject::Definition(_) if !waits(item) => {
                     let turn = u64::try_from(index).unwrap_or_default();
@@ -191,8 +188,13 @@ impl<F: Fn(&Value) -> Option<Key> + Send> Sink for Keys<'_, F> {
     fn sees(&mut self, object: &Value) {
         let news = !self.mirrored || self.shared.world.mirror().saw(object);
         let Some(key) = (self.key)(object) else { return };
-        if self.differs(&key, object) && news {
-            self.shared.queue.add(key);
+        let version = mirror::version(object);
+        match self.seen.differs(&key, object) {
+            Difference::Wish => self.shared.queue.add(key),
+            // Versions that are no numbers tell nothing.
+            Difference::State if version == u64::MAX => self.shared.queue.add(key),
+            Difference::State if news => self.shared.queue.add_unless_written(key, version),
+            Difference::State | Difference::None => {}
         }
     }
 
@@ -201,7 +203,7 @@ impl<F: Fn(&Value) -> Option<Key> + Send> Sink for Keys<'_, F> {
             self.shared.world.mirror().saw_gone(object);
         }
         let Some(key) = (self.key)(object) else { return };
-        self.seen.remove(&key);
+        self.seen.forget(&key);
         self.shared.queue.add(key);
     }
 
@@ -210,41 +212,6 @@ impl<F: Fn(&Value) -> Option<Key> + Send> Sink for Keys<'_, F> {
             self.shared.world.mirror().stop(&self.resource.api_version, &self.resource.kind);
         }
     }
-}
-
-/// What of an object matters: everything of a workload; of an Application what users write.
-fn fingerprint(kind: &str, object: &Value) -> String {
-    let meta = &object["metadata"];
-    let workflow = match kind {
-        "Application" => &object["status"]["workflow"],
-        "WorkflowRun" => &object["status"],
-        kind if DefinitionKind::from_kind(kind).is_some() => {
-            return format!(
-                "{}{}",
-                meta["generation"],
-                meta["annotations"][annotation::DEFINITION_REVISION_NAME]
-            );
-        }
-        _ => return format!("{}{}", meta["name"], meta["resourceVersion"]),
-    };
-    let phases: Vec<&Value> = workflow["steps"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .flat_map(|it| {
-            std::iter::once(&it["phase"])
-                .chain(it["subSteps"].as_array().into_iter().flatten().map(|it| &it["phase"]))
-        })
-        .collect();
-    format!(
-        "{}|{}|{}|{}|{}|{}|{phases:?}",
-        meta["generation"],
-        meta["deletionTimestamp"],
-        meta["annotations"],
-        meta["labels"],
-        workflow["suspend"],
-        workflow["terminated"]
-    )
 }
 
 /// Package objects: what templates may import changes with them.

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::calm::Notes;
 use crate::clusters::{Clusters, Member};
 use crate::git;
-use crate::mirror::{Echo, Mirror};
+use crate::mirror::{self, Echo, Mirror};
 use crate::observe::{Metrics, Request};
 use crate::outside::Outside;
 use crate::recorder::Recorder;
@@ -138,10 +138,13 @@ impl KubeWorld {
         tracing::trace!(%method, path, took = ?started.elapsed(), "request");
         let answer = answer.map_err(classify)?;
         if writes && member.is_own() {
-            let own = |it: &Turn| watched::maker(&answer).as_ref() == Some(&it.key);
-            let echo = match self.turn.as_ref().is_some_and(own) {
-                true => Echo::Expected,
-                false => Echo::News,
+            let own = |it: &&Turn| watched::hears(&answer).as_ref() == Some(&it.key);
+            let echo = match self.turn.as_ref().filter(own) {
+                Some(turn) => {
+                    turn.notes.wrote(mirror::version(&answer));
+                    Echo::Expected
+                }
+                None => Echo::News,
             };
             self.mirror.answered(&answer, echo);
         }
