@@ -28,7 +28,11 @@ impl Evaluator {
         self.declared_as(id).filter(|it| it.1 == Presence::Required).map(|it| it.0).collect()
     }
 
-    fn declared_as(&mut self, id: VertexId) -> impl Iterator<Item = (At, Presence)> + '_ {
+    /// Where and how firmly each conjunct of a field declares it.
+    pub(crate) fn declared_as(
+        &mut self,
+        id: VertexId,
+    ) -> impl Iterator<Item = (At, Presence)> + '_ {
         self.learn_declarations();
         self.heap.get(id).conjuncts.iter().filter_map(|it| match it.source {
             Source::Expr(value, _) => self.declared.places.get(&value).copied(),

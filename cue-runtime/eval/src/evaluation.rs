@@ -10,7 +10,7 @@ use crate::encode::json::{self, Layout, Values};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Budget, Evaluator};
 use crate::export::Style;
-use crate::heap::{Conjunct, EnvKind, FaultId, Source, Test, VertexId};
+use crate::heap::{Conjunct, FaultId, Source, Test, VertexId};
 use crate::number::Number;
 use crate::printed::{Names, Show};
 use crate::program::{At, Label, LabelKind, Presence, Program};
@@ -661,11 +661,8 @@ impl Evaluation {
         let it = &mut self.evaluator;
         let id = it.unify(id);
         let id = it.default_of(id).unwrap_or(id);
-        let pattern = it.heap.get(id).patterns.first()?;
-        let (value, env) = (pattern.value, pattern.env);
-        // The value stands in the scope of a label, here of none in particular.
-        let env = it.heap.env(Some(env), EnvKind::PatternName(None));
-        Some(it.anonymous(value, env))
+        let pattern = it.heap.get(id).patterns.first()?.clone();
+        Some(it.value_of_pattern(&pattern))
     }
 
     /// Bounds that a scalar must keep: operator and limit.
@@ -686,8 +683,7 @@ impl Evaluation {
         let it = &mut self.evaluator;
         let id = it.unify(id);
         let id = it.default_of(id).unwrap_or(id);
-        let (expr, env) = it.heap.get(id).rest.iter().find_map(|it| Some((it.value?, it.env)))?;
-        Some(it.anonymous(expr, env))
+        it.element_of(id)
     }
 
     /// The default of a choice.

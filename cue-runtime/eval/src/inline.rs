@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{Conjunct, EnvId, EnvKind, Source, State, VertexId};
+use crate::heap::{Conjunct, EnvId, EnvKind, Pattern, Source, State, VertexId};
 use crate::program::{ExprId, Presence};
 
 /// An expression in the nearest environment that it depends on, and the choice that is being made of
@@ -18,6 +18,18 @@ pub(crate) type Lifted = (ExprId, EnvId, Option<VertexId>);
 const MOST_LOOKED_AT: usize = 64;
 
 impl Evaluator {
+    /// What `...T` of a list says of its elements.
+    pub(crate) fn element_of(&mut self, id: VertexId) -> Option<VertexId> {
+        let (expr, env) = self.heap.get(id).rest.iter().find_map(|it| Some((it.value?, it.env)))?;
+        Some(self.anonymous(expr, env))
+    }
+
+    /// What a pattern says of the fields it fits: of none in particular, in whose scope it stands.
+    pub(crate) fn value_of_pattern(&mut self, pattern: &Pattern) -> VertexId {
+        let env = self.heap.env(Some(pattern.env), EnvKind::PatternName(None));
+        self.anonymous(pattern.value, env)
+    }
+
     /// A vertex without a place, for an expression that needs one.
     pub(crate) fn anonymous(&mut self, expr: ExprId, env: EnvId) -> VertexId {
         if let Some(id) = self.anonymous.get(&(expr, env)) {

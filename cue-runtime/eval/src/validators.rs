@@ -127,7 +127,7 @@ impl Evaluator {
             Run::Evaluator(special) => {
                 let mut all = vec![Datum::Live(self.handle(id))];
                 all.extend(rest.iter().cloned());
-                match self.special(special, function, &all, at) {
+                match self.special(special, &all, at) {
                     Err(fault) if special.checks_text() => {
                         let value = self.short(id);
                         let outer = format!(

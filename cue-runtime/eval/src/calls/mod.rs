@@ -138,14 +138,14 @@ impl Evaluator {
             Run::Evaluator(special) if special.checks_text() => {
                 let text = self.datum_vertex(all.first().cloned().unwrap_or(Datum::Null));
                 self.begin_check(text, at)?;
-                let result = self.special(special, function, &all, at);
+                let result = self.special(special, &all, at);
                 self.checking.pop();
                 result.map_err(|fault| {
                     let outer = format!("error in call to {}", called.path());
                     self.wrapped(fault, &outer, at)
                 })?
             }
-            Run::Evaluator(special) => self.special(special, function, &all, at)?,
+            Run::Evaluator(special) => self.special(special, &all, at)?,
         };
         match result {
             Ok(datum) => {

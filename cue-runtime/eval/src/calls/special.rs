@@ -1,6 +1,6 @@
 //! Functions that look at values, not data; sorting by a comparator.
 
-use crate::builtin::{CallError, Datum, Function, Special};
+use crate::builtin::{CallError, Datum, Special};
 use crate::compare;
 use crate::demand::Concrete;
 use crate::error::Kind;
@@ -13,7 +13,6 @@ impl Evaluator {
     pub(crate) fn special(
         &mut self,
         special: Special,
-        function: &'static Function,
         all: &[Datum],
         at: At,
     ) -> Result<Result<Datum, CallError>, FaultId> {
@@ -103,10 +102,11 @@ impl Evaluator {
                         return Err(self.heap.fault(fault));
                     }
                 }
-                return Ok(Err(CallError::permanent(format!(
-                    "{} is not available",
-                    function.name
-                ))));
+                let (Some(config), Some(schema)) = (all.first(), all.get(1)) else {
+                    return Ok(Ok(Datum::Null));
+                };
+                let (config, schema) = (self.live(config), self.live(schema));
+                return Ok(self.open_api(config, schema));
             }
         };
         Ok(Ok(answer))

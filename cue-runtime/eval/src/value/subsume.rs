@@ -5,17 +5,14 @@ use cue_syntax::ast::Compare;
 use crate::builtin::{Datum, Kinds};
 use crate::compare;
 use crate::evaluation::Evaluation;
+use crate::evaluator::Evaluator;
 use crate::heap::{Test, VertexId};
 use crate::program::{Label, LabelKind, Presence};
 
 impl Evaluation {
     /// Why `special` is no instance of `general`; nothing if it is one.
     pub fn subsumes(&mut self, general: VertexId, special: VertexId) -> Vec<String> {
-        let mut why = Vec::new();
-        if !self.covers(general, special, &mut why, 0) && why.is_empty() {
-            why.push("value not an instance".into());
-        }
-        why
+        self.evaluator.subsumes(general, special)
     }
 
     /// Whether two values are the same: scalars, and structs and lists of them.
@@ -25,6 +22,16 @@ impl Evaluation {
             _ => false,
         }
     }
+}
+
+impl Evaluator {
+    pub(crate) fn subsumes(&mut self, general: VertexId, special: VertexId) -> Vec<String> {
+        let mut why = Vec::new();
+        if !self.covers(general, special, &mut why, 0) && why.is_empty() {
+            why.push("value not an instance".into());
+        }
+        why
+    }
 
     fn covers(
         &mut self,
@@ -33,7 +40,7 @@ impl Evaluation {
         why: &mut Vec<String>,
         depth: u32,
     ) -> bool {
-        let it = &mut self.evaluator;
+        let it = &mut *self;
         if it.tick().is_err() || depth > it.budget.depth {
             why.push("value nested too deeply".into());
             return false;
@@ -89,14 +96,14 @@ impl Evaluation {
         why: &mut Vec<String>,
         depth: u32,
     ) -> bool {
-        let (wide, narrow) = (self.evaluator.elements(general), self.evaluator.elements(special));
-        let open = self.evaluator.heap.get(general).closed_length.is_none();
-        let longer = self.evaluator.heap.get(special).closed_length.is_none();
+        let (wide, narrow) = (self.elements(general), self.elements(special));
+        let open = self.heap.get(general).closed_length.is_none();
+        let longer = self.heap.get(special).closed_length.is_none();
         if narrow.len() < wide.len() || !open && (longer || narrow.len() > wide.len()) {
             why.push("list length mismatch".into());
             return false;
         }
-        let rest = if narrow.len() > wide.len() { self.element(general) } else { None };
+        let rest = if narrow.len() > wide.len() { self.element_of(general) } else { None };
         narrow.iter().enumerate().all(|(index, element)| match wide.get(index).copied().or(rest) {
             Some(wide) => self.covers(wide, *element, why, depth + 1),
             None => true,
@@ -110,11 +117,11 @@ impl Evaluation {
         why: &mut Vec<String>,
         depth: u32,
     ) -> bool {
-        let it = &self.evaluator;
+        let it = &*self;
         let arcs: Vec<(Label, VertexId, Presence)> =
             it.heap.get(general).arcs.iter().map(|it| (it.label, it.vertex, it.presence)).collect();
         for (label, wide, presence) in arcs {
-            let it = &self.evaluator;
+            let it = &*self;
             let name = it.label_text(label);
             let found = it.heap.arc(special, label).map(|it| (it.vertex, it.presence));
             match (found, presence) {
@@ -143,13 +150,12 @@ impl Evaluation {
                 }
             }
         }
-        if !self.evaluator.is_closed_struct(general) {
+        if !self.is_closed_struct(general) {
             return true;
         }
-        let arcs: Vec<Label> =
-            self.evaluator.heap.get(special).arcs.iter().map(|it| it.label).collect();
+        let arcs: Vec<Label> = self.heap.get(special).arcs.iter().map(|it| it.label).collect();
         for label in arcs {
-            let it = &mut self.evaluator;
+            let it = &mut *self;
             if it.labels.kind(label) != LabelKind::Regular || it.heap.arc(general, label).is_some()
             {
                 continue;
