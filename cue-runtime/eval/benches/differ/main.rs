@@ -2,7 +2,9 @@
 //!
 //! `CUE_ORACLE` is a command that answers a list of cases, as `{"files": {…}, "ops": ["export"]}`, with
 //! what it gives each. `SEED` is where chance begins, `PROGRAMS` how many are made; where answers differ
-//! in kind or in value, `SHOWN` of the programs are printed, cut down to the lines it takes.
+//! in kind or in value, `SHOWN` of the programs are printed, cut down to the lines it takes; with `LINES`
+//! parts of so many lines at most are asked, a field with all that it names; with `KIND` shown are
+//! those of which the kind of difference has that in its name, messages too.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -68,12 +70,20 @@ fn number(name: &str, usual: u64) -> u64 {
 fn run(oracle: &str) -> Result<(), String> {
     let (seed, count) = (number("SEED", 1), number("PROGRAMS", 2_000) as usize);
     let mut shown = number("SHOWN", 10);
+    let most = number("LINES", 0);
+    let wanted = std::env::var("KIND").ok();
     let mut dice = programs::Dice(seed);
     let mut found: BTreeMap<&str, usize> = BTreeMap::new();
     let mut valued = 0;
+    let mut asked = 0;
     for first in (0..count).step_by(BATCH) {
         let texts: Vec<String> =
             (first..count.min(first + BATCH)).map(|_| programs::program(&mut dice)).collect();
+        let texts: Vec<String> = match most {
+            0 => texts,
+            most => texts.iter().flat_map(|it| programs::parts(it, most as usize)).collect(),
+        };
+        asked += texts.len();
         let backwards: Vec<String> = texts.iter().map(|it| programs::backwards(it)).collect();
         let again = official(oracle, &backwards)?;
         for ((text, theirs), again) in texts.iter().zip(official(oracle, &texts)?).zip(again) {
@@ -90,20 +100,23 @@ fn run(oracle: &str) -> Result<(), String> {
             let Some(kind) = difference(&ours, &theirs) else { continue };
             *found.entry(kind).or_default() += 1;
             // Messages differ in more ways than one can look at.
-            if kind != MESSAGES && shown > 0 {
+            let look = match &wanted {
+                Some(wanted) => kind.contains(wanted.as_str()),
+                None => !kind.contains("messages"),
+            };
+            if look && shown > 0 {
                 shown -= 1;
                 show(oracle, &cut(oracle, text, kind)?, kind)?;
             }
         }
     }
-    println!("{count} programs, {valued} that eval prints");
+    println!("{asked} programs, {valued} that eval prints");
     for (kind, times) in found {
         println!("{times:6} {kind}");
     }
     Ok(())
 }
 
-const MESSAGES: &str = "other messages";
 const WAVERS: &str = "not compared: upstream's answer depends on the order of the declarations";
 
 /// Whether both are values, or both errors.
@@ -126,13 +139,35 @@ fn difference(ours: &Answer, theirs: &Answer) -> Difference {
             // Upstream's own accidents are no answers.
             (_, Outcome::None) => {}
             (Outcome::None, _) => return Some("no answer"),
-            (Outcome::Errors(_), Outcome::Errors(_)) => worst = worst.or(Some(MESSAGES)),
+            (Outcome::Errors(ours), Outcome::Errors(theirs)) => {
+                worst = worst.or(Some(messages(ours, theirs)));
+            }
             (Outcome::Errors(_), _) => return Some(kinds[0]),
             (_, Outcome::Errors(_)) => return Some(kinds[1]),
             _ => return Some(kinds[2]),
         }
     }
     worst
+}
+
+/// How messages differ.
+fn messages(ours: &[String], theirs: &[String]) -> &'static str {
+    let without = |all: &[String], known: &[String]| -> Vec<String> {
+        all.iter().filter(|it| !known.contains(it)).cloned().collect()
+    };
+    let (more, fewer) = (without(ours, theirs), without(theirs, ours));
+    let texts = |all: &[String]| {
+        let text = |it: &String| it.split_once(": ").map_or(it.clone(), |it| it.1.to_owned());
+        sorted(all.iter().map(text).collect())
+    };
+    match (more.is_empty(), fewer.is_empty()) {
+        (true, true) => "messages: told as often as not",
+        (true, false) => "messages: some are missing",
+        (false, true) => "messages: some are too many",
+        (false, false) if texts(&more) == texts(&fewer) => "messages: at other paths",
+        (false, false) if more.len() == fewer.len() => "messages: in other words",
+        (false, false) => "messages: others, and not as many",
+    }
 }
 
 fn ours(text: &str) -> Answer {
@@ -253,8 +288,13 @@ fn cut(oracle: &str, text: &str, kind: &str) -> Result<String, String> {
 fn show(oracle: &str, text: &str, kind: &str) -> Result<(), String> {
     let theirs = official(oracle, &[text.to_owned()])?;
     println!("== {kind}\n{}", text.trim());
-    let of = usize::from(kind.starts_with("eval"));
-    println!("-- ours: {:?}", ours(text)[of]);
-    println!("-- official: {:?}\n", theirs.first().map(|it| &it[of]));
+    let ours = ours(text);
+    for (of, it) in theirs.iter().flatten().enumerate() {
+        if *it != ours[of] {
+            println!("-- ours: {:?}\n-- official: {it:?}", ours[of]);
+            break;
+        }
+    }
+    println!();
     Ok(())
 }

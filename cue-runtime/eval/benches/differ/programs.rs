@@ -142,6 +142,39 @@ pub fn declarations(text: &str) -> Vec<String> {
     text.lines().filter(plain).map(str::to_owned).collect()
 }
 
+/// The parts of a program that stand alone: a field with all that it names, `most` lines or fewer.
+pub fn parts(text: &str, most: usize) -> Vec<String> {
+    let lines = declarations(text);
+    let name = |line: &String| line.split(':').next().unwrap_or_default().to_owned();
+    let names = |line: &str, name: &str| {
+        let part = |it: char| it.is_alphanumeric() || it == '#';
+        line.split(|it| !part(it)).any(|it| it == name)
+    };
+    let mut parts = Vec::new();
+    for top in TOPS {
+        let mut wanted = vec![(*top).to_owned()];
+        let mut at = 0;
+        while let Some(next) = wanted.get(at).cloned() {
+            at += 1;
+            for line in lines.iter().filter(|it| name(it) == next) {
+                for other in TOPS.iter().chain(DEFINITIONS) {
+                    let known = wanted.iter().any(|it| it == other);
+                    if names(line.split_once(':').map_or("", |it| it.1), other) && !known {
+                        wanted.push((*other).to_owned());
+                    }
+                }
+            }
+        }
+        let own: Vec<String> =
+            lines.iter().filter(|it| wanted.contains(&name(it))).cloned().collect();
+        let part = with_imports(&own);
+        if own.len() <= most && !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    parts
+}
+
 /// The same program, last line first.
 pub fn backwards(text: &str) -> String {
     let mut lines = declarations(text);
