@@ -165,14 +165,12 @@ impl Evaluator {
     }
 
     /// Whether it is a place in the tree, not a value that stands by itself.
-    fn is_in_tree(&self, id: VertexId) -> bool {
+    pub(crate) fn is_in_tree(&self, id: VertexId) -> bool {
         let mut next = id;
         while next != self.root {
             let vertex = self.heap.get(next);
-            match (vertex.label, vertex.parent) {
-                (Some(_), Some(parent)) => next = parent,
-                _ => return false,
-            }
+            let (Some(_), Some(parent)) = (vertex.label, vertex.parent) else { return false };
+            next = parent;
         }
         true
     }

@@ -171,7 +171,7 @@ impl Evaluator {
             Err(fault) => {
                 // A list that is made for it fails as its argument (cue-errors 1.10).
                 let fault = match self.program.code(arguments[0]) {
-                    Code::List(_) => self.wrapped(fault, "error in call to or", at),
+                    Code::List(_) => self.of_argument(fault, "error in call to or", at),
                     _ => fault,
                 };
                 return self.hold(id, fault, &conjunct, work);
@@ -418,7 +418,7 @@ impl Evaluator {
     /// its declarations, not of the value as a whole (cue-errors 4.1).
     pub(crate) fn goes_on(&self, id: VertexId, fault: FaultId) -> bool {
         let (vertex, fault) = (self.heap.get(id), &self.heap.faults[fault.0 as usize]);
-        vertex.is_struct
+        (vertex.is_struct || vertex.is_list && fault.kind == Kind::Incomplete)
             && vertex.choice.is_none()
             && vertex.kinds != Kinds::BOTTOM
             && matches!(fault.kind, Kind::Permanent | Kind::Incomplete | Kind::Cycle)

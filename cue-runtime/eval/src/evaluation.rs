@@ -231,7 +231,9 @@ fn endless(datum: &Datum) -> Option<&Number> {
 #[derive(Default)]
 struct Walk {
     found: Vec<Diagnostic>,
-    /// The way to where it is.
+    /// Where it began.
+    from: Option<VertexId>,
+    /// The way from there to where it is.
     labels: Vec<Label>,
     /// The references on the way by which values are shared.
     shared: Vec<At>,
@@ -241,6 +243,15 @@ struct Walk {
     copied: Vec<bool>,
     /// What was come to by one.
     seen: rustc_hash::FxHashSet<u32>,
+}
+
+impl Walk {
+    /// The path to where it is.
+    fn path(&self, it: &Evaluator) -> String {
+        let from = self.from.map(|id| it.path(id)).filter(|it| !it.is_empty());
+        let labels = self.labels.iter().map(|label| it.label_text(*label));
+        from.into_iter().chain(labels).collect::<Vec<_>>().join(".")
+    }
 }
 
 impl Evaluation {
@@ -447,7 +458,7 @@ impl Evaluation {
 
     /// Every error at or below a vertex; also what is not concrete, if it has to be.
     pub fn validate(&mut self, id: VertexId, values: Concreteness) -> Vec<Diagnostic> {
-        let mut walk = Walk::default();
+        let mut walk = Walk { from: Some(id), ..Walk::default() };
         self.collect(id, values, &mut walk, 0);
         let told = |copy: &Diagnostic, known: &[bool]| {
             walk.found.iter().zip(known).any(|(it, copied)| {
@@ -515,7 +526,14 @@ impl Evaluation {
             }
             if !open || concrete && walk.found.len() == before {
                 let fault = self.evaluator.placed(fault, id);
-                walk.found.extend(self.diagnostic(fault));
+                let mut told = self.diagnostic(fault);
+                let place = self.evaluator.heap.faults[fault.0 as usize].place;
+                // What has no place of its own has that of who takes it over.
+                if place == Some(real) && depth > 0 && !self.evaluator.is_in_tree(real) {
+                    let path = walk.path(&self.evaluator);
+                    told.iter_mut().for_each(|it| it.path.clone_from(&path));
+                }
+                walk.found.extend(told);
             }
             // The elements of lists of different lengths are compared, what these have is not.
             if self.evaluator.heap.faults[fault.0 as usize].message.starts_with(LENGTHS) {
@@ -602,8 +620,7 @@ impl Evaluation {
         let mut found = self.diagnostic(fault);
         self.evaluator.heap.faults[fault.0 as usize].positions.truncate(here);
         if !walk.shared.is_empty() {
-            let labels = walk.labels.iter().map(|it| self.evaluator.label_text(*it));
-            let path = labels.collect::<Vec<_>>().join(".");
+            let path = walk.path(&self.evaluator);
             found.iter_mut().for_each(|it| it.path.clone_from(&path));
         }
         walk.found.extend(found);

@@ -507,6 +507,15 @@ impl Evaluator {
         }
     }
 
+    /// The name of a `let` whose value a vertex is.
+    pub(crate) fn let_name(&self, id: VertexId) -> Option<Label> {
+        self.heap.envs.iter().find_map(|it| {
+            let EnvKind::Struct(_, lets, literal) = &it.kind else { return None };
+            let index = lets.iter().position(|it| *it == Some(id))?;
+            Some(self.program.structs[*literal as usize].lets[index].1)
+        })
+    }
+
     fn let_value(&mut self, up: u32, index: u32, env: EnvId) -> Value {
         let env = self.env_up(env, up);
         let EnvKind::Struct(vertex, lets, literal) = &self.heap.envs[env.0 as usize].kind else {
@@ -516,7 +525,7 @@ impl Evaluator {
         if let Some(Some(known)) = lets.get(index as usize) {
             return Value::Vertex(*known);
         }
-        let value = self.program.structs[literal as usize].lets[index as usize];
+        let (value, _) = self.program.structs[literal as usize].lets[index as usize];
         let id = self.heap.vertex(Some(vertex), None);
         self.heap.get_mut(id).conjuncts.push(Conjunct::new(Source::Expr(value, env)));
         if let EnvKind::Struct(_, lets, _) = &mut self.heap.envs[env.0 as usize].kind {

@@ -21,34 +21,15 @@ pub enum Style {
 }
 
 impl Evaluator {
-    /// Where a vertex stands, in CUE's path syntax.
+    /// Where a vertex stands, in CUE's path syntax: a value that is computed on the way begins one.
     pub(crate) fn path(&self, id: VertexId) -> String {
         let mut labels = Vec::new();
-        let mut next = Some(id);
+        let mut next = Some(id).filter(|it| *it != self.root);
         while let Some(id) = next {
             let vertex = self.heap.get(id);
-            labels.extend(vertex.label);
-            next = vertex.parent;
-        }
-        let mut path = String::new();
-        for label in labels.into_iter().rev() {
-            if !path.is_empty() {
-                path.push('.');
-            }
-            path.push_str(&self.label_text(label));
-        }
-        path
-    }
-
-    /// The same from the nearest place outside of the tree.
-    pub(crate) fn path_below(&self, id: VertexId) -> String {
-        let mut labels = Vec::new();
-        let mut next = Some(id);
-        while let Some(id) = next {
-            let vertex = self.heap.get(id);
-            let Some(label) = vertex.label else { break };
+            let Some(label) = vertex.label.or_else(|| self.let_name(id)) else { break };
             labels.push(self.label_text(label));
-            next = vertex.parent;
+            next = vertex.parent.filter(|it| *it != self.root);
         }
         labels.reverse();
         labels.join(".")

@@ -84,7 +84,7 @@ impl Evaluator {
             if inner.kind == Kind::Budget {
                 return fault;
             }
-            let path = inner.place.map(|it| self.path_below(it)).unwrap_or_default();
+            let path = inner.place.map(|it| self.path(it)).unwrap_or_default();
             let colon = if path.is_empty() { "" } else { ": " };
             let message = format!(
                 "invalid {name}-hand value to '{symbol}' (type {}): {path}{colon}{}",

@@ -379,7 +379,20 @@ impl Evaluator {
                 }
                 Source::Data(_) | Source::Vertex(_) => false,
             });
-            let source = if by_let { place } else { self.shares(place).unwrap_or(id) };
+            // What a function has passed on is written where it is from.
+            let passed = match self.heap.get(place).conjuncts.as_slice() {
+                [only] => match only.source {
+                    Source::Vertex(of) => Some(of),
+                    Source::Data(Datum::Live(raw)) => self.handles.get(raw as usize).copied(),
+                    Source::Expr(..) | Source::Data(_) => None,
+                },
+                _ => None,
+            };
+            let source = match passed {
+                Some(of) => of,
+                None if by_let => place,
+                None => self.shares(place).unwrap_or(id),
+            };
             let exprs = self.source_of(source);
             self.write_source(exprs, out, depth, later);
             return;

@@ -102,7 +102,8 @@ pub(crate) enum Declaration {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StructLiteral {
     pub(crate) declarations: Vec<Declaration>,
-    pub(crate) lets: Vec<ExprId>,
+    /// Values and names.
+    pub(crate) lets: Vec<(ExprId, Label)>,
     pub(crate) has_embeds: bool,
     /// Embedding does not open it (C-15).
     pub(crate) explicit: bool,

@@ -98,7 +98,11 @@ impl Evaluator {
         // An alternative may still have it.
         let open = self.running(id).filter(|on| closed && !self.is_last(*on));
         let inside = self.is_ancestor(id, self.place);
-        let closed = closed && open.is_none() && !inside;
+        // What is computed on the way is closed for itself only.
+        let inline = operand.is_some_and(|it| {
+            matches!(self.program.code(it), Code::Unify(..) | Code::Struct(_) | Code::Call(..))
+        });
+        let closed = closed && open.is_none() && !inside && !inline;
         let kind = if closed { Kind::Permanent } else { Kind::Incomplete };
         let fault = self.fail(kind, message, at);
         if let Some(on) = open {

@@ -184,7 +184,8 @@ impl Evaluator {
         self.depth += 1;
         let before = std::mem::replace(&mut self.current, id);
         let outside = self.place;
-        if self.heap.get(id).label.is_some() {
+        let named = self.heap.get(id).label.is_some();
+        if named {
             self.place = id;
         }
         self.heap.get_mut(id).state = State::Running;
@@ -202,6 +203,9 @@ impl Evaluator {
                 self.tasks.remove(&id);
             }
         }
+        if !named && self.heap.get(id).fault.is_some() {
+            self.fails_by_itself(id, outside);
+        }
         self.depth -= 1;
         self.current = before;
         self.place = outside;
@@ -209,6 +213,33 @@ impl Evaluator {
             self.recheck();
         }
         id
+    }
+
+    /// The error of a value that is computed on the way is at no field's path (cue-errors 3.3).
+    #[cold]
+    fn fails_by_itself(&mut self, id: VertexId, outside: VertexId) {
+        let vertex = self.heap.get(id);
+        let (Some(fault), Some(_), [conjunct]) =
+            (vertex.fault, vertex.parent, vertex.conjuncts.as_slice())
+        else {
+            return;
+        };
+        let Source::Expr(expr, _) = conjunct.source else { return };
+        let written = match self.program.code(expr) {
+            Code::Call(Callee::Plain(plain), _) => *plain == Plain::Close,
+            Code::Unify(..) | Code::Struct(_) | Code::List(_) => true,
+            _ => false,
+        };
+        let known = &self.heap.faults[fault.0 as usize];
+        if written && known.place == Some(outside) {
+            let mut own = known.clone();
+            own.place = Some(id);
+            own.causes.iter_mut().filter(|it| it.place == Some(outside)).for_each(|it| {
+                it.place = Some(id);
+            });
+            let own = self.heap.fault(own);
+            self.heap.get_mut(id).fault = Some(own);
+        }
     }
 
     fn run(&mut self, id: VertexId) {

@@ -39,3 +39,19 @@ fn programs_made_by_chance_compile_and_end() {
     let worker = std::thread::Builder::new().stack_size(512 << 20).spawn(work);
     worker.expect("a thread").join().expect("it ends");
 }
+
+#[test]
+fn parts_of_programs_stand_alone() {
+    let mut dice = programs::Dice(3);
+    let (mut asked, mut compiled) = (0, 0);
+    for _ in 0..200 {
+        for part in programs::parts(&programs::program(&mut dice), 4) {
+            assert!(programs::declarations(&part).len() <= 4, "{part}");
+            asked += 1;
+            // A `let` is not taken along.
+            compiled += usize::from(compile_text(&part).is_ok());
+        }
+    }
+    assert!(asked > 100, "{asked} parts");
+    assert!(compiled * 10 > asked * 9, "{compiled} of {asked} compile");
+}

@@ -118,6 +118,13 @@ impl Evaluator {
             Concrete::Vertex(id) => id,
         };
         self.range_over(id, at)?;
+        // Values that a function only passes on may be open, but not wrong.
+        if matches!(parameter.pass, Pass::Live | Pass::LiveLists | Pass::LiveTree) {
+            if let Some(fault) = self.permanent(id, 0) {
+                let fault = self.heap.fault(Fault { place: Some(id), ..fault });
+                return Err(self.in_call(fault, function));
+            }
+        }
         match parameter.pass {
             Pass::Numbers | Pass::Strings => self.elements_as(id, parameter.pass, place, function),
             Pass::Scalar | Pass::Data => self.datum(id).map_err(|it| self.in_call(it, function)),
@@ -141,11 +148,20 @@ impl Evaluator {
         for item in items.iter() {
             let Datum::Live(raw) = item else { continue };
             let Some(id) = self.handles.get(*raw as usize).copied() else { continue };
+            if let Some(fault) = self.heap.get(self.follow(id)).fault {
+                return Err(self.in_call(fault, function));
+            }
             let (text, kinds, at) = (self.short(id), self.kinds_of(id), self.written_at(id));
             let path = function.path();
-            let message =
-                format!("error in call to {path}: cannot use value {text} (type {kinds}) as list");
-            return Err(self.fail_at(Kind::Permanent, message, function.at, vec![at]));
+            let (kind, message) = match kinds.meets(Kinds::LIST) {
+                true => (Kind::Incomplete, format!("non-concrete value {kinds}")),
+                false => {
+                    let message = format!("cannot use value {text} (type {kinds}) as list");
+                    (Kind::Permanent, message)
+                }
+            };
+            let message = format!("error in call to {path}: {message}");
+            return Err(self.fail_at(kind, message, function.at, vec![at]));
         }
         Ok(())
     }
@@ -279,7 +295,21 @@ impl Evaluator {
             let inner = Fault { message, place: Some(self.place), ..inner.clone() };
             fault = self.heap.fault(inner);
         }
-        self.wrapped(fault, &format!("error in call to {}", function.path()), function.at)
+        let call = format!("error in call to {}", function.path());
+        self.of_argument(fault, &call, function.at)
+    }
+
+    /// The same in words around it: an argument that is written in the call has no path of its own.
+    pub(crate) fn of_argument(&mut self, fault: FaultId, call: &str, at: At) -> FaultId {
+        let fault = self.wrapped(fault, call, at);
+        let place = self.heap.faults[fault.0 as usize].place;
+        if place.is_some_and(|it| !self.is_in_tree(it)) {
+            let here = self.place;
+            let wrapped = &mut self.heap.faults[fault.0 as usize];
+            wrapped.place = Some(here);
+            wrapped.causes.iter_mut().for_each(|it| it.place = Some(here));
+        }
+        fault
     }
 
     /// Lists as lists, `most` of them in each other; everything else as it is.
@@ -287,7 +317,8 @@ impl Evaluator {
         let id = self.default_of(id).unwrap_or(id);
         let id = self.unify(id);
         if let Some(fault) = self.heap.get(id).fault {
-            return Err(fault);
+            let open = self.heap.faults[fault.0 as usize].kind.is_incomplete();
+            return if open && depth > 0 { Ok(Datum::Live(self.handle(id))) } else { Err(fault) };
         }
         if !self.heap.get(id).is_list || depth > most {
             return Ok(Datum::Live(self.handle(id)));

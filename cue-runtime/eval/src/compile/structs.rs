@@ -116,7 +116,8 @@ impl Compiler<'_> {
                 Decl::Let(name, value) => {
                     self.no_blank(name, name.span);
                     let value = self.let_value(name, value);
-                    literal.lets.push(value);
+                    let label = self.program.labels.intern(LabelKind::Regular, &name.name);
+                    literal.lets.push((value, label));
                 }
                 Decl::Ellipsis(..) => literal.declarations.push(Declaration::Open),
                 Decl::Embed(value) => {
