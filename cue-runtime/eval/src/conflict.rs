@@ -136,6 +136,8 @@ impl Evaluator {
         let from = value.vertex().map_or_else(Vec::new, |it| vec![self.written_at(it)]);
         let datum = match self.concrete_in(value, at, whole) {
             Ok(Concrete::Datum(datum)) => datum,
+            // Nothing is more or less than a list or a struct, but it may be another one.
+            Ok(Concrete::Vertex(id)) if compare == Compare::NotEqual => return self.datum(id),
             Ok(Concrete::Vertex(id)) => {
                 let kind = if self.heap.get(id).is_list { "list" } else { "struct" };
                 return Err(self.no_limit(kind, compare, at));

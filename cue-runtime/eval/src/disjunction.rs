@@ -24,6 +24,9 @@ pub(crate) struct Tried {
     pub(crate) open: bool,
 }
 
+/// How the error of a choice without alternatives ends.
+pub(crate) const EMPTY: &str = " in empty disjunction:";
+
 /// Whether an alternative is a default.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
@@ -120,7 +123,7 @@ impl Evaluator {
             choice.all.retain(|it| !unknown.contains(it));
             choice.defaults.retain(|it| !unknown.contains(it));
         } else if unknown.len() + failed.len() > 1 {
-            self.no_alternative(id, &failed, &wrong);
+            self.no_alternative(id, disjunctions, &failed, &wrong);
             return None;
         }
         if choice.defaults.is_empty() && self.heap.get(id).picks.is_empty() {
@@ -131,7 +134,7 @@ impl Evaluator {
             choice.defaults.clear();
         }
         match choice.all.as_slice() {
-            [] => self.no_alternative(id, &failed, &failed),
+            [] => self.no_alternative(id, disjunctions, &failed, &failed),
             [only] => {
                 let only = *only;
                 self.heap.get_mut(only).demoted |= demoted;
@@ -264,13 +267,23 @@ impl Evaluator {
     }
 
     /// The error of a value whose alternatives have all failed (cue-errors 1.4).
-    fn no_alternative(&mut self, id: VertexId, failed: &[VertexId], wrong: &[VertexId]) {
+    fn no_alternative(
+        &mut self,
+        id: VertexId,
+        disjunctions: &[Disjunction],
+        failed: &[VertexId],
+        wrong: &[VertexId],
+    ) {
         if self.spent.is_some() {
             self.heap.get_mut(id).fault = self.spent;
             return;
         }
-        // Of several disjunctions the last says why, for the alternatives reached last.
-        let last = failed.iter().rev().find(|it| self.exhausted.contains(it)).copied();
+        // Of several disjunctions the last says why, for the alternatives reached last; one that is
+        // nested in an alternative is the error of that one.
+        let last = match disjunctions {
+            [_] => None,
+            _ => failed.iter().rev().find(|it| self.exhausted.contains(it)).copied(),
+        };
         self.exhausted.insert(id);
         if let Some(fault) = last.and_then(|it| self.heap.get(it).fault) {
             self.heap.get_mut(id).fault = Some(fault);
@@ -355,7 +368,7 @@ impl Evaluator {
         let mut fault = if parts.len() == 1 {
             parts.remove(0)
         } else {
-            let message = format!("{} errors in empty disjunction:", parts.len());
+            let message = format!("{} errors{EMPTY}", parts.len());
             // The worst to read is what may still resolve (D-22).
             let kinds = [Kind::Cycle, Kind::Incomplete];
             let open = kinds.into_iter().find(|kind| parts.iter().any(|it| it.kind == *kind));
@@ -422,7 +435,7 @@ impl Evaluator {
             && vertex.choice.is_none()
             && vertex.kinds != Kinds::BOTTOM
             && matches!(fault.kind, Kind::Permanent | Kind::Incomplete | Kind::Cycle)
-            && !fault.message.ends_with(" in empty disjunction:")
+            && !fault.message.ends_with(EMPTY)
             && !fault.message.starts_with("invalid value ")
             && fault.message != NOT_ALLOWED
     }

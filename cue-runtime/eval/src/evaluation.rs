@@ -6,6 +6,7 @@ use crate::attach::{Fill, attach};
 use crate::builtin::{Datum, Kinds};
 use crate::closed::NOT_ALLOWED;
 use crate::compile::{self, LoadError, Profile, Source as SourceFile};
+use crate::disjunction::EMPTY;
 use crate::encode::json::{self, Layout, Values};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Budget, Evaluator};
@@ -328,7 +329,15 @@ impl Evaluation {
         }
         // Those without a primary position first, then by place and path (cue-errors 4.2).
         cue_sort::by(&mut all, |(left, it, first), (right, other, second)| {
-            (left, &it.path, &it.message, first).cmp(&(right, &other.path, &other.message, second))
+            // Of a choice without alternatives the whole stands before one in it.
+            let part = |at: &usize, it: &Diagnostic| *at > 0 || !it.message.ends_with(EMPTY);
+            (left, &it.path, part(first, it), &it.message, first).cmp(&(
+                right,
+                &other.path,
+                part(second, other),
+                &other.message,
+                second,
+            ))
         });
         all.dedup_by(|left, right| {
             left.0 == right.0 && left.1.path == right.1.path && left.1.message == right.1.message

@@ -310,12 +310,34 @@ impl Evaluator {
         Value::Datum(Datum::Bool(and))
     }
 
+    /// Whether a list or a struct is another one than `limit`, as soon as all of it is known.
+    fn passes_unequal(
+        &mut self,
+        id: VertexId,
+        operator: Compare,
+        limit: &Datum,
+        at: At,
+    ) -> Result<(), FaultId> {
+        if operator != Compare::NotEqual || !matches!(limit, Datum::List(_) | Datum::Struct(_)) {
+            return Ok(());
+        }
+        match self.datum(id) {
+            Ok(value) if compare::equal(&value, limit) => {
+                let places = vec![self.first_position(id)];
+                Err(self.out_of_bound(&value, operator, limit, at, places))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whether the value of a vertex passes a test.
     pub(crate) fn passes(&mut self, id: VertexId, test: &Test, at: At) -> Result<(), FaultId> {
         let scalar = self.heap.get(id).scalar.clone();
         match test {
             Test::Bound(operator, limit) => {
-                let Some((value, value_at)) = scalar else { return Ok(()) };
+                let Some((value, value_at)) = scalar else {
+                    return self.passes_unequal(id, *operator, limit, at);
+                };
                 // Of `<` and the like only the value takes part, of others where it is named, too.
                 let out = |this: &mut Self| {
                     let mut places = vec![value_at];
