@@ -40,7 +40,7 @@ impl<K: Clone + Eq + Hash> Seen<K> {
     pub(crate) fn differs(&mut self, key: &K, object: &Value) -> Difference {
         let nothing = hash("");
         let wish = match self.kind.as_str() {
-            "Application" => hash(&wish(object)),
+            "Application" | "WorkflowRun" => hash(&wish(object)),
             _ => nothing,
         };
         let now = Prints { wish, state: hash(&state(&self.kind, object)) };
@@ -63,13 +63,13 @@ fn hash(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// What an Application asks for.
+/// What an Application or a run asks for.
 fn wish(object: &Value) -> String {
     let meta = &object["metadata"];
     format!("{}{}", meta["generation"], meta["deletionTimestamp"])
 }
 
-/// What of an object matters: everything of a workload; of an Application what users write.
+/// What else of an object matters: everything of a workload; of an Application what users write.
 fn state(kind: &str, object: &Value) -> String {
     let meta = &object["metadata"];
     let workflow = match kind {
@@ -94,13 +94,8 @@ fn state(kind: &str, object: &Value) -> String {
         })
         .collect();
     format!(
-        "{}|{}|{}|{}|{}|{}|{phases:?}",
-        meta["generation"],
-        meta["deletionTimestamp"],
-        meta["annotations"],
-        meta["labels"],
-        workflow["suspend"],
-        workflow["terminated"]
+        "{}|{}|{}|{}|{phases:?}",
+        meta["annotations"], meta["labels"], workflow["suspend"], workflow["terminated"]
     )
 }
 

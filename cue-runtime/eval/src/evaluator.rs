@@ -509,11 +509,13 @@ impl Evaluator {
 
     /// The name of a `let` whose value a vertex is.
     pub(crate) fn let_name(&self, id: VertexId) -> Option<Label> {
-        self.heap.envs.iter().find_map(|it| {
-            let EnvKind::Struct(_, lets, literal) = &it.kind else { return None };
-            let index = lets.iter().position(|it| *it == Some(id))?;
-            Some(self.program.structs[*literal as usize].lets[index].1)
-        })
+        // It begins as what is written, where the others of its struct are.
+        let Source::Expr(_, env) = self.heap.get(id).conjuncts.first()?.source else { return None };
+        let EnvKind::Struct(_, lets, literal) = &self.heap.envs[env.0 as usize].kind else {
+            return None;
+        };
+        let index = lets.iter().position(|it| *it == Some(id))?;
+        Some(self.program.structs[*literal as usize].lets[index].1)
     }
 
     fn let_value(&mut self, up: u32, index: u32, env: EnvId) -> Value {

@@ -57,7 +57,7 @@ mod absent; // the comparison with bottom
 mod calls; // builtin functions as calls
 mod looked; // functions that look at values
 mod searched; // lists that values are looked for in
-mod openapi; // definitions as OpenAPI schemas
+pub mod openapi; // definitions as OpenAPI schemas
 mod validators; // builtin functions as validators
 mod compare; // plain data: equality and order
 pub mod error; // errors as values

@@ -2,6 +2,7 @@
 
 use cue_eval::builtin::{Datum, Kinds};
 use cue_eval::heap::VertexId;
+use cue_eval::openapi::words::{description, type_name};
 use cue_eval::{Evaluation, LabelKind, Presence, evaluation};
 use serde_json::{Map, Value, json};
 
@@ -183,7 +184,7 @@ fn object(it: &mut Evaluation, id: VertexId, depth: u32) -> Value {
             continue;
         }
         let mut inner = schema(it, vertex, depth + 1);
-        let docs = description(&member.docs, &member.breaks);
+        let docs = description([(&*member.docs, &*member.breaks)]);
         if let Some(map) = inner.as_object_mut().filter(|_| !docs.is_empty()) {
             map.insert("description".into(), docs.into());
         }
@@ -206,30 +207,4 @@ fn object(it: &mut Evaluation, id: VertexId, depth: u32) -> Value {
         out.insert("additionalProperties".into(), json!({}));
     }
     Value::Object(out)
-}
-
-/// Comments as the official generator joins them: each ends its last line.
-fn description(lines: &[String], breaks: &[u32]) -> String {
-    let mut out = String::new();
-    for (index, line) in lines.iter().enumerate() {
-        if breaks.iter().any(|it| *it as usize == index) {
-            out.push_str("\n\n");
-        }
-        out.push_str(line.trim_end());
-        out.push('\n');
-    }
-    out.truncate(out.trim_end().len());
-    out
-}
-
-fn type_name(kinds: Kinds) -> Option<&'static str> {
-    match kinds {
-        Kinds::BOOL => Some("boolean"),
-        Kinds::INT => Some("integer"),
-        Kinds::NUMBER | Kinds::FLOAT => Some("number"),
-        Kinds::STRING | Kinds::BYTES => Some("string"),
-        Kinds::LIST => Some("array"),
-        Kinds::STRUCT => Some("object"),
-        _ => None,
-    }
 }

@@ -1,11 +1,10 @@
 //! What the schema of one value says.
 
-use std::sync::Arc;
-
 use crate::builtin::{CallError, Datum, Kinds};
 use crate::heap::{ArcEntry, Conjunct, EnvId, Source, VertexId};
 use crate::openapi::parts::Part;
 use crate::openapi::said::Said;
+use crate::openapi::words::{description, type_name};
 use crate::openapi::{DEPTH, Document, References, wrong};
 use crate::program::{At, Code, LabelKind, Presence};
 
@@ -64,7 +63,10 @@ impl Document<'_> {
             return Ok(Said::named(only));
         }
         let mut said = self.begun(kinds);
-        if let Some(text) = arc.map(|it| self.description(it)).filter(|it| !it.is_empty()) {
+        let notes = arc.map_or(&[][..], |it| &it.notes);
+        let notes = notes.iter().map(|it| &self.it.program.notes[*it as usize]);
+        let text = description(notes.map(|it| (&*it.docs, &*it.breaks)));
+        if !text.is_empty() {
             said.once("description", Datum::text(text));
         }
         names.iter().for_each(|it| said.refer(it));
@@ -410,34 +412,5 @@ impl Document<'_> {
             Ok(datum) => said.once("default", datum.into_json()),
             Err(_) => {}
         }
-    }
-
-    /// Comments as the official generator joins them: each ends its last line.
-    fn description(&self, arc: &ArcEntry) -> Arc<str> {
-        let mut out = String::new();
-        for notes in &arc.notes {
-            let notes = &self.it.program.notes[*notes as usize];
-            for (index, line) in notes.docs.iter().enumerate() {
-                let another = index == 0 || notes.breaks.contains(&(index as u32));
-                if another && !out.is_empty() {
-                    out.push_str("\n\n");
-                }
-                out.push_str(line.trim_end());
-                out.push('\n');
-            }
-        }
-        out.trim_end().into()
-    }
-}
-
-fn type_name(kinds: Kinds) -> Option<&'static str> {
-    match kinds {
-        Kinds::BOOL => Some("boolean"),
-        Kinds::INT => Some("integer"),
-        Kinds::NUMBER | Kinds::FLOAT => Some("number"),
-        Kinds::STRING | Kinds::BYTES => Some("string"),
-        Kinds::LIST => Some("array"),
-        Kinds::STRUCT => Some("object"),
-        _ => None,
     }
 }

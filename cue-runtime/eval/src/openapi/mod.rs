@@ -10,6 +10,7 @@ mod described; // what the schema of one value says
 mod parts; // what a value is written as
 mod tested; // bounds and validators
 mod said; // a schema as it is put together
+pub mod words; // types and comments
 
 use std::sync::Arc;
 
