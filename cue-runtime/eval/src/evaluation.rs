@@ -15,6 +15,7 @@ use crate::heap::{Conjunct, FaultId, Source, Test, VertexId};
 use crate::number::Number;
 use crate::printed::{Names, Show};
 use crate::program::{At, Label, LabelKind, Presence, Program};
+use crate::report;
 use crate::value::Selector;
 
 /// An error with everything a user needs.
@@ -28,6 +29,8 @@ pub struct Diagnostic {
     pub path: String,
     /// Source, line, column.
     pub positions: Vec<(String, u32, u32)>,
+    /// Whether the first of them is the error's own; otherwise all are of what it is about.
+    pub placed: bool,
 }
 
 /// A member of a struct or list.
@@ -289,6 +292,7 @@ impl Evaluation {
             message,
             path: path.into(),
             positions: Vec::new(),
+            placed: false,
         })?;
         let it = &mut self.evaluator;
         let mut id = it.root;
@@ -324,25 +328,19 @@ impl Evaluation {
             }
             let own = each.place.filter(|it| Some(*it) != place);
             let path = own.map_or_else(|| path.clone(), |it| self.evaluator.path(it));
-            let primary = self.place(each.at);
-            all.push((primary, self.describe(&each, &path), all.len()));
+            all.push((self.describe(&each, &path), all.len()));
         }
-        // Those without a primary position first, then by place and path (cue-errors 4.2).
-        cue_sort::by(&mut all, |(left, it, first), (right, other, second)| {
+        cue_sort::by(&mut all, |(it, first), (other, second)| {
             // Of a choice without alternatives the whole stands before one in it.
             let part = |at: &usize, it: &Diagnostic| *at > 0 || !it.message.ends_with(EMPTY);
-            (left, &it.path, part(first, it), &it.message, first).cmp(&(
-                right,
-                &other.path,
-                part(second, other),
-                &other.message,
-                second,
-            ))
+            report::order(it, other)
+                .then_with(|| part(first, it).cmp(&part(second, other)))
+                .then_with(|| it.message.cmp(&other.message))
         });
-        all.dedup_by(|left, right| {
-            left.0 == right.0 && left.1.path == right.1.path && left.1.message == right.1.message
+        all.dedup_by(|(it, _), (other, _)| {
+            it.message == other.message && report::order(it, other).is_eq()
         });
-        all.into_iter().map(|it| it.1).collect()
+        all.into_iter().map(|it| it.0).collect()
     }
 
     pub(crate) fn describe(&self, fault: &Fault, path: &str) -> Diagnostic {
@@ -357,12 +355,14 @@ impl Evaluation {
         cue_sort::by(&mut positions, |left, right| (!file(left), left).cmp(&(!file(right), right)));
         positions.dedup();
         positions.retain(|it| Some(it) != primary.as_ref());
+        let placed = primary.is_some();
         positions.splice(0..0, primary);
         Diagnostic {
             kind: fault.kind,
             message: fault.message.clone(),
             path: path.to_owned(),
             positions,
+            placed,
         }
     }
 
@@ -395,7 +395,8 @@ impl Evaluation {
                         }
                     };
                     let (kind, path) = (Kind::Permanent, String::new());
-                    Err(vec![Diagnostic { kind, message, path, positions: Vec::new() }])
+                    let positions = Vec::new();
+                    Err(vec![Diagnostic { kind, message, path, positions, placed: false }])
                 }
             },
             Err(fault) => {
@@ -497,6 +498,7 @@ impl Evaluation {
         found.retain(|it| {
             seen.insert((it.path.clone(), it.message.clone(), it.positions.first().cloned()))
         });
+        cue_sort::by(&mut found, report::order);
         found
     }
 

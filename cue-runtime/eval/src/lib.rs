@@ -70,6 +70,7 @@ mod printed; // values as CUE text
 mod texts; // scalars as CUE text
 pub mod export; // values -> data, short texts
 pub mod evaluation; // the face: paths in, answers out
+mod report; // the order errors are told in
 pub mod inspect; // one node as a whole
 pub mod value; // versions, paths, and what can be asked of a place
 

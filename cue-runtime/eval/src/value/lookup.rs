@@ -58,7 +58,7 @@ impl Evaluation {
         let message = format!("field not found: {}", selector.text());
         let path = it.path(id);
         let positions = scalar.into_iter().filter_map(|at| self.place(at)).collect();
-        Diagnostic { kind, message, path, positions }
+        Diagnostic { kind, message, path, positions, placed: false }
     }
 
     /// Names that can be referred to among the fields of a struct.

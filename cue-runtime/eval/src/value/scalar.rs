@@ -76,6 +76,7 @@ impl Evaluation {
                 message,
                 path: String::new(),
                 positions,
+                placed: false,
             });
         }
         Ok(datum)

@@ -1,0 +1,55 @@
+//! The order errors are told in (cue-errors 4.2).
+
+use std::cmp::Ordering;
+
+use crate::evaluation::Diagnostic;
+
+/// Those without a position of their own come first; then by place, then by path.
+pub(crate) fn order(one: &Diagnostic, other: &Diagnostic) -> Ordering {
+    let place = |it: &Diagnostic| it.positions.first().filter(|_| it.placed).cloned();
+    place(one).cmp(&place(other)).then_with(|| labels(&one.path).cmp(labels(&other.path)))
+}
+
+/// The bytes of a path with nothing sorting before what ends a label, so that labels are compared one by one,
+/// as they are written, and the shorter path is the smaller one.
+fn labels(path: &str) -> impl Iterator<Item = u8> + '_ {
+    let mut quoted = false;
+    let mut escaped = false;
+    path.bytes().map(move |byte| {
+        match byte {
+            b'"' if !escaped => quoted = !quoted,
+            b'.' | b'[' if !quoted => return 0,
+            _ => {}
+        }
+        escaped = quoted && byte == b'\\' && !escaped;
+        byte
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Kind;
+
+    fn told(path: &str, line: Option<u32>) -> Diagnostic {
+        let positions = vec![("in.cue".to_owned(), line.unwrap_or(9), 1)];
+        let (kind, message) = (Kind::Permanent, String::new());
+        Diagnostic { kind, message, path: path.into(), positions, placed: line.is_some() }
+    }
+
+    #[test]
+    fn by_place_and_then_label_by_label() {
+        let all = [
+            told("a", None),
+            told("a.x", None),
+            told("a$.b", None),
+            told("a10", None),
+            told("a2", None),
+            told("z", Some(1)),
+            told("b", Some(2)),
+        ];
+        for pair in all.windows(2) {
+            assert_eq!(order(&pair[0], &pair[1]), Ordering::Less, "{pair:?}");
+        }
+    }
+}
