@@ -1,7 +1,7 @@
 //! `lateen cue`: evaluate, export, check, format and import CUE, with cue's flags and exit codes.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, Subcommand};
 use cue_session::Shown;
@@ -26,6 +26,12 @@ Examples:
   lateen cue fmt ./...
   lateen cue import -l kind -l metadata.name -o - objects.yaml")]
 pub struct Args {
+    /// Work in this folder.
+    #[arg(short = 'C', long, global = true, value_name = "DIR")]
+    chdir: Option<PathBuf>,
+    /// Tell of all errors; they always are told.
+    #[arg(short = 'E', long, global = true)]
+    all_errors: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -33,7 +39,7 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Print the value as JSON or another form; everything must be concrete.
-    Export(Input),
+    Export(Export),
     /// Print the value as CUE, types and all.
     Eval(Eval),
     /// Check data against CUE.
@@ -79,6 +85,52 @@ struct Input {
     #[arg(short = 'c', long, visible_alias = "strict", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", value_name = "BOOL")]
     concrete: Option<bool>,
+    /// Write CUE in its simplest form.
+    #[arg(short = 's', long)]
+    simplify: bool,
+    /// Go on where values are wrong; only eval can.
+    #[arg(short = 'i', long)]
+    ignore: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+struct Export {
+    #[command(flatten)]
+    input: Input,
+    /// Write `<`, `>` and `&` in JSON so that it may stand in HTML.
+    #[arg(long)]
+    escape: bool,
+}
+
+impl Input {
+    /// The file to write; `None` is stdout.
+    fn target(&self) -> Option<&str> {
+        self.outfile.as_deref().filter(|it| *it != "-")
+    }
+
+    fn request(&self, verb: Verb) -> Request {
+        Request {
+            verb,
+            load: Load {
+                arguments: self.files.clone(),
+                package: self.package.clone(),
+                tags: self.tag.clone(),
+            },
+            expressions: self.expression.clone(),
+            labels: self.path.clone(),
+            schema: self.schema.clone(),
+            out: self.out.or_else(|| self.target().and_then(Encoding::of_file)),
+            concrete: match self.concrete {
+                None => Concrete::Usual,
+                Some(true) => Concrete::Must,
+                Some(false) => Concrete::May,
+            },
+            shown: Shown::default(),
+            style: if self.simplify { Style::Simplified } else { Style::Plain },
+            escape: false,
+            ignore: self.ignore,
+        }
+    }
 }
 
 #[derive(Debug, ClapArgs)]
@@ -153,11 +205,22 @@ fn encoding(name: &str) -> Result<Encoding, String> {
 
 /// Runs the command.
 pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
+    if let Some(folder) = &args.chdir {
+        if let Err(error) = std::env::set_current_dir(folder) {
+            cli.out.note(&format!("cannot work in {}: {error}", folder.display()));
+            return Ok(Exit::NotSo);
+        }
+    }
     let done = tokio::task::block_in_place(|| match args.command {
-        Command::Export(input) => values(Verb::Export, Shown::default(), input, cli),
-        Command::Eval(eval) => values(Verb::Eval, eval.shown(), eval.input, cli),
-        Command::Vet(input) => values(Verb::Vet, Shown::default(), input, cli),
-        Command::Def(input) => values(Verb::Def, Shown::default(), input, cli),
+        Command::Export(Export { input, escape }) => {
+            values(Request { escape, ..input.request(Verb::Export) }, &input, cli)
+        }
+        Command::Eval(eval) => {
+            let shown = eval.shown();
+            values(Request { shown, ..eval.input.request(Verb::Eval) }, &eval.input, cli)
+        }
+        Command::Vet(input) => values(input.request(Verb::Vet), &input, cli),
+        Command::Def(input) => values(input.request(Verb::Def), &input, cli),
         Command::Fmt(fmt) => formatted(&fmt, cli),
         Command::Import(files) => imported(files),
     });
@@ -171,22 +234,8 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     }
 }
 
-fn values(verb: Verb, shown: Shown, input: Input, cli: &Cli) -> anyhow::Result<Exit> {
-    let target = input.outfile.as_deref().filter(|it| *it != "-");
-    let request = Request {
-        verb,
-        load: Load { arguments: input.files, package: input.package, tags: input.tag },
-        expressions: input.expression,
-        labels: input.path,
-        schema: input.schema,
-        out: input.out.or_else(|| target.and_then(Encoding::of_file)),
-        concrete: match input.concrete {
-            None => Concrete::Usual,
-            Some(true) => Concrete::Must,
-            Some(false) => Concrete::May,
-        },
-        shown,
-    };
+fn values(request: Request, input: &Input, cli: &Cli) -> anyhow::Result<Exit> {
+    let target = input.target();
     let Outcome { output, warning } = evaluate(&cue_runtime()?, &request)?;
     put(target, input.force.into(), &output)?;
     if let Some(text) = warning {

@@ -166,11 +166,32 @@ impl Evaluator {
         Some(format!("_|_ // {}", self.told(&fault)))
     }
 
-    /// An error in short: its path and what it says.
+    /// An error in short: its path and what it says, and how many others it has.
     fn told(&self, fault: &Fault) -> String {
         let path = fault.place.map(|it| self.path(it)).unwrap_or_default();
         let colon = if path.is_empty() { "" } else { ": " };
-        format!("{path}{colon}{}", fault.message)
+        let more = match fault.causes.len() {
+            0 => String::new(),
+            1 => " (and 1 more error)".to_owned(),
+            count => format!(" (and {count} more errors)"),
+        };
+        format!("{path}{colon}{}{more}", fault.message)
+    }
+
+    /// The error that a value is printed as: one that nothing can resolve.
+    fn wrong(&mut self, id: VertexId) -> Option<Fault> {
+        let real = self.unify(id);
+        let fault = self.heap.get(id).fault.or(self.heap.get(real).fault)?;
+        let fault = &self.heap.faults[fault.0 as usize];
+        Some(fault).filter(|it| !it.kind.is_incomplete()).cloned()
+    }
+
+    /// What is said of it: a definition has no place.
+    fn said(&self, fault: Fault, style: Style) -> String {
+        match style {
+            Style::Final | Style::Eval => self.told(&fault),
+            Style::Definition => fault.message,
+        }
     }
 
     /// The declarations of a place, merged but not evaluated; a file if it names packages (O-61).
@@ -365,13 +386,11 @@ impl Evaluator {
             out.push('_');
             return;
         }
-        if let Some(fault) = self.heap.get(place).fault.or(self.heap.get(id).fault) {
-            let fault = self.heap.faults[fault.0 as usize].clone();
-            if !fault.kind.is_incomplete() {
-                let told = if style == Style::Final { self.told(&fault) } else { fault.message };
-                let _ = write!(out, "_|_ // {told}");
-                return;
-            }
+        if let Some(fault) = self.wrong(place) {
+            let _ = write!(out, "_|_ // {}", self.said(fault, style));
+            return;
+        }
+        if self.heap.get(place).fault.or(self.heap.get(id).fault).is_some() {
             // A `let` is printed by its name, what it holds where it stands.
             let by_let = self.heap.get(place).conjuncts.iter().any(|it| match it.source {
                 Source::Expr(expr, _) => {
@@ -550,17 +569,23 @@ impl Evaluator {
         out.push('[');
         later.lists += 1;
         for (index, arc) in arcs.iter().enumerate() {
-            if index > 0 {
+            if index > 0 && !out.ends_with('\n') {
                 out.push_str(", ");
             }
             match self.spelling(*arc) {
                 Some(text) => out.push_str(&text),
-                None => self.write_value(*arc, show, out, depth, later),
+                // What it says stands behind the comma (O-67).
+                None => match self.wrong(*arc) {
+                    Some(fault) => {
+                        let _ = writeln!(out, "_|_, // {}", self.said(fault, style));
+                    }
+                    None => self.write_value(*arc, show, out, depth, later),
+                },
             }
         }
         later.lists -= 1;
         if open {
-            if !arcs.is_empty() {
+            if !arcs.is_empty() && !out.ends_with('\n') {
                 out.push_str(", ");
             }
             out.push_str("...");

@@ -6,8 +6,10 @@ use cue_session::{
     Budget, Concreteness, Diagnostic, Input, Profile, ProgramSpec, Runtime, Session, Shown, Source,
     SyntaxStyle,
 };
+use cue_syntax::Style;
 
 use crate::data::{self, Encoding};
+use crate::format;
 use crate::load::{Load, Loaded, Purpose, Value};
 use crate::{Error, diagnostic};
 
@@ -55,6 +57,12 @@ pub struct Request {
     pub concrete: Concrete,
     /// What else `eval` shows.
     pub shown: Shown,
+    /// `-s`: how CUE is written.
+    pub style: Style,
+    /// `--escape`: JSON that may stand in HTML.
+    pub escape: bool,
+    /// `-i`: `eval` prints values that are wrong beside what is wrong with them.
+    pub ignore: bool,
 }
 
 /// What a command says.
@@ -193,7 +201,8 @@ fn answer(
     };
     let how = if strict { Concreteness::Required } else { Concreteness::Optional };
     let data = encoding != Encoding::Cue && request.verb != Verb::Vet;
-    if !data {
+    let ignores = request.ignore && request.verb == Verb::Eval;
+    if !(data || ignores) {
         // As data it is checked anyway, and in one walk.
         let wrong = session.validate(path, how)?;
         if !wrong.is_empty() {
@@ -226,16 +235,37 @@ fn answer(
         };
         let datum = parse_json(&text).map_err(Error::Runtime)?;
         let text = data::write(encoding, &datum, path);
-        outcome.output.extend(text.map_err(|wrong| Error::Diagnostics(vec![wrong]))?);
+        let mut text = text.map_err(|wrong| Error::Diagnostics(vec![wrong]))?;
+        if request.escape && matches!(encoding, Encoding::Json | Encoding::JsonLines) {
+            text = escaped(text);
+        }
+        outcome.output.extend(text);
         return Ok(());
     }
-    let text = session.syntax(path, style)?.unwrap_or_default();
+    let mut text = session.syntax(path, style)?.unwrap_or_default();
+    if request.style == Style::Simplified {
+        text = format::text("-", &text, request.style)?;
+    }
     let text = text.trim_end_matches('\n');
     if !text.is_empty() {
         outcome.output.extend(text.bytes());
         outcome.output.push(b'\n');
     }
     Ok(())
+}
+
+/// JSON without the characters that mean something in HTML, which only strings have.
+fn escaped(json: Vec<u8>) -> Vec<u8> {
+    let mut out = Vec::with_capacity(json.len());
+    for byte in json {
+        match byte {
+            b'<' => out.extend(b"\\u003c"),
+            b'>' => out.extend(b"\\u003e"),
+            b'&' => out.extend(b"\\u0026"),
+            _ => out.push(byte),
+        }
+    }
+    out
 }
 
 /// Every error there is, where conversion to data stops at the first.

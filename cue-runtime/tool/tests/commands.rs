@@ -31,6 +31,9 @@ fn request(verb: Verb, folder: &Path, files: &[&str]) -> Request {
         out: None,
         concrete: Concrete::Usual,
         shown: Shown::default(),
+        style: Style::Plain,
+        escape: false,
+        ignore: false,
     }
 }
 
@@ -290,4 +293,44 @@ fn nothing_is_printed_of_an_empty_value() {
         let it = request(verb, folder.path(), &["x.cue"]);
         assert_eq!(play(&it, folder.path()).as_deref(), Ok(text), "{verb:?}");
     }
+}
+
+#[test]
+fn errors_are_told_by_place_and_path_as_cue_does() {
+    let text =
+        "z: int & \"x\"\na: b: nope.x\nnope: 3\nb: {y: 1 & 2, x: 1 & 3}\na10: 1 & 2\na2: 1 & 2\n";
+    let folder = folder(&[("x.cue", text)]);
+    let it = request(Verb::Vet, folder.path(), &["x.cue"]);
+    let wrong = play(&it, folder.path()).expect_err("conflicts");
+    let heads: Vec<&str> = wrong
+        .lines()
+        .filter(|it| !it.starts_with(' '))
+        .map(|it| &it[..it.find(':').unwrap_or(0)])
+        .collect();
+    assert_eq!(heads, ["a10", "a2", "b.x", "b.y", "z", "a.b"]);
+}
+
+#[test]
+fn values_beside_what_is_wrong() {
+    let source = "x: 1\ny: int & \"a\"\nz: x + 1\na: {b: 1 & 2, c: {}}\nl: [1, 2 & 3, 4]\nd: *(1 & 2) | (3 & 4)\n";
+    let folder = folder(&[("x.cue", source)]);
+    let it = Request { ignore: true, ..request(Verb::Eval, folder.path(), &["x.cue"]) };
+    let text = "x: 1\ny: _|_ // y: conflicting values int and \"a\" (mismatched types int and string)\nz: 2\n\
+        a: {\n    b: _|_ // a.b: conflicting values 2 and 1\n    c: {}\n}\n\
+        l: [1, _|_, // l.1: conflicting values 3 and 2\n        4]\n\
+        d: _|_ // d: 2 errors in empty disjunction: (and 2 more errors)\n";
+    assert_eq!(play(&it, folder.path()).as_deref(), Ok(text));
+    for verb in [Verb::Export, Verb::Vet, Verb::Def] {
+        assert!(play(&Request { verb, ..it.clone() }, folder.path()).is_err(), "{verb:?}");
+    }
+}
+
+#[test]
+fn simpler_and_escaped() {
+    let folder = folder(&[("x.cue", "x: \"<a&b>\"\n\"y\": 1\nz: {\"k\": 2}\n")]);
+    let it = request(Verb::Eval, folder.path(), &["x.cue"]);
+    let simple = Request { style: Style::Simplified, ..it.clone() };
+    assert_eq!(play(&simple, folder.path()).as_deref(), Ok("x: \"<a&b>\"\ny: 1\nz: k: 2\n"));
+    let escaped = Request { verb: Verb::Export, escape: true, expressions: vec!["x".into()], ..it };
+    assert_eq!(play(&escaped, folder.path()).as_deref(), Ok("\"\\u003ca\\u0026b\\u003e\"\n"));
 }
