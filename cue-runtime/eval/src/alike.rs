@@ -79,7 +79,8 @@ impl Evaluator {
         let (one, other) = (self.heap.get(left), self.heap.get(right));
         if one.is_list != other.is_list
             || one.is_struct != other.is_struct
-            || one.open != other.open
+            // What is open by `...` says no more than what is open without.
+            || one.is_list && one.open != other.open
             || one.closed_length != other.closed_length
             || one.arcs.len() != other.arcs.len()
         {

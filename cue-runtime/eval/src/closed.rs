@@ -219,12 +219,13 @@ impl Evaluator {
             .closing
             .iter()
             .filter(|it| it.holds() && self.closes(it.group))
-            .filter(|it| !self.opened_beside(id, it.group) && !self.of_parent(id, it.group))
+            .filter(|it| !self.of_parent(id, it.group))
             .map(|it| it.group)
             .collect()
     }
 
-    /// Whether a group names a field or has a pattern for it.
+    /// Whether a group names a field or has a pattern for it, or stands beside `...`: that takes
+    /// any field but of what is embedded with the group (C-13).
     fn allows(&mut self, id: VertexId, index: usize, group: u32) -> bool {
         let vertex = self.heap.get(id);
         let arc = &vertex.arcs[index];
@@ -232,6 +233,9 @@ impl Evaluator {
             return true;
         }
         let label = arc.label;
+        if self.opened_beside(id, group, &arc.groups) {
+            return true;
+        }
         let patterns = vertex.patterns.clone();
         patterns
             .iter()
@@ -366,11 +370,14 @@ impl Evaluator {
         self.heap.get(self.follow(parent)).closing.iter().any(|it| it.group == group)
     }
 
-    /// Whether `...` stands beside the embedding that a group is of.
-    fn opened_beside(&self, id: VertexId, group: u32) -> bool {
+    /// Whether `...` stands beside an embedding that a group is of, and what has these marks is not
+    /// in that embedding.
+    fn opened_beside(&self, id: VertexId, group: u32, field: &Groups) -> bool {
         let Some(marks) = self.joined.get(&group) else { return false };
+        let outside =
+            |mark: &u32| self.homes.get(mark).is_none_or(|literal| !field.contains(literal));
         let closing = &self.heap.get(id).closing;
-        closing.iter().any(|it| it.open && marks.contains(&it.group))
+        closing.iter().any(|it| it.open && marks.contains(&it.group) && outside(&it.group))
     }
 
     /// Whether a struct counts as closed: it is part of a closed value, even where that is open.

@@ -14,7 +14,7 @@ use crate::export::Style;
 use crate::heap::{Conjunct, FaultId, Source, Test, VertexId};
 use crate::number::Number;
 use crate::printed::{Names, Show};
-use crate::program::{At, Label, LabelKind, Presence, Program};
+use crate::program::{At, ExprId, Label, LabelKind, Presence, Program};
 use crate::report;
 use crate::value::Selector;
 
@@ -247,9 +247,40 @@ struct Walk {
     copied: Vec<bool>,
     /// What was come to by one.
     seen: rustc_hash::FxHashSet<u32>,
+    /// What was found without end.
+    rounds: Vec<Round>,
+}
+
+/// A reference by which a value has no end.
+struct Round {
+    reference: ExprId,
+    /// It is written there, not brought by another reference.
+    written: bool,
+    /// Which of what was found.
+    found: usize,
 }
 
 impl Walk {
+    /// What is found next goes round at `id`.
+    fn goes_round(&mut self, it: &Evaluator, id: VertexId) {
+        for conjunct in &it.heap.get(id).conjuncts {
+            if let Source::Expr(reference, _) = conjunct.source {
+                let (written, found) = (conjunct.way == 0, self.found.len());
+                self.rounds.push(Round { reference, written, found });
+            }
+        }
+    }
+
+    /// Whether something goes round by no more than references that are told of where they are
+    /// written (S-65).
+    fn goes_round_elsewhere(&self, found: usize) -> bool {
+        let told = |it: &Round| {
+            self.rounds.iter().any(|other| other.written && other.reference == it.reference)
+        };
+        let mut here = self.rounds.iter().filter(|it| it.found == found).peekable();
+        here.peek().is_some() && here.all(|it| !it.written && told(it))
+    }
+
     /// The path to where it is.
     fn path(&self, it: &Evaluator) -> String {
         let from = self.from.map(|id| it.path(id)).filter(|it| !it.is_empty());
@@ -484,7 +515,10 @@ impl Evaluation {
             .found
             .iter()
             .zip(&walk.copied)
-            .map(|(it, copied)| !copied || !told(it, &walk.copied))
+            .enumerate()
+            .map(|(at, (it, copied))| {
+                (!copied || !told(it, &walk.copied)) && !walk.goes_round_elsewhere(at)
+            })
             .collect();
         let mut found = walk.found;
         let mut kept = kept.into_iter();
@@ -492,6 +526,10 @@ impl Evaluation {
         // Permanent errors hide what is only incomplete.
         if found.iter().any(|it: &Diagnostic| !it.kind.is_incomplete()) {
             found.retain(|it| !it.kind.is_incomplete());
+        }
+        // What lacks something hides what only waits for itself (cue-errors 4.1).
+        if found.iter().any(|it| it.kind == Kind::Incomplete) {
+            found.retain(|it| it.kind != Kind::Cycle);
         }
         // An error that others hand on is told once.
         let mut seen = rustc_hash::FxHashSet::default();
@@ -543,6 +581,9 @@ impl Evaluation {
                 if place == Some(real) && depth > 0 && !self.evaluator.is_in_tree(real) {
                     let path = walk.path(&self.evaluator);
                     told.iter_mut().for_each(|it| it.path.clone_from(&path));
+                }
+                if kind == Kind::StructuralCycle {
+                    walk.goes_round(&self.evaluator, real);
                 }
                 walk.found.extend(told);
             }

@@ -80,6 +80,8 @@ pub(crate) struct Evaluator {
     pub(crate) marks: FxHashSet<u32>,
     /// Marks of embeddings inside of others, and the marks of these.
     pub(crate) around: FxHashMap<u32, u32>,
+    /// Marks of embeddings, and the groups of the literals they stand in.
+    pub(crate) homes: FxHashMap<u32, u32>,
     /// Groups of embedded values by the value's own group and the mark (C-21).
     pub(crate) embedded: FxHashMap<(u32, u32), u32>,
     /// Groups that close in an embedding, and the marks of what they say nothing of.
@@ -173,6 +175,7 @@ impl Evaluator {
             besides: FxHashMap::default(),
             marks: FxHashSet::default(),
             around: FxHashMap::default(),
+            homes: FxHashMap::default(),
             embedded: FxHashMap::default(),
             literals: FxHashMap::default(),
             joined: FxHashMap::default(),

@@ -326,7 +326,9 @@ impl Evaluator {
         if !code.explicit {
             for declaration in &code.declarations {
                 if let Some(embed) = self.embeds(declaration) {
-                    groups.push(self.beside(embed, home, conjunct.beside));
+                    let mark = self.beside(embed, home, conjunct.beside);
+                    groups.push(mark);
+                    self.homes.extend(close_as.map(|it| (mark, it)));
                 }
             }
         }
