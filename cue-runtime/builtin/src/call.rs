@@ -108,7 +108,7 @@ pub enum Pass {
     Strings,
     /// A list whose elements are handles (`Datum::Live`): they need not be concrete.
     Live,
-    /// A list as one handle.
+    /// A list or a struct as one handle.
     Whole,
     /// A list of lists of handles. An element that is no list is an error of the evaluator.
     LiveLists,
@@ -162,6 +162,8 @@ impl Parameter {
     pub const STRUCT: Parameter = Parameter::new(Kinds::STRUCT, Pass::Schema);
     /// A list as it is.
     pub const WHOLE: Parameter = Parameter::new(Kinds::LIST, Pass::Whole);
+    /// A concrete value; lists and structs as they are.
+    pub const ANY_WHOLE: Parameter = Parameter::new(Kinds::ANY, Pass::Whole);
     /// A value as it is.
     pub const SCHEMA: Parameter = Parameter::new(Kinds::ANY, Pass::Schema);
     /// A constraint on numbers.

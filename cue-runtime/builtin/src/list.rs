@@ -41,7 +41,7 @@ const MEMBERS: &[Member] = &[
     special("MinItems", &[L, I], Kinds::BOOL, Special::MinItems),
     special("MaxItems", &[L, I], Kinds::BOOL, Special::MaxItems),
     special("UniqueItems", &[L], Kinds::BOOL, Special::UniqueItems),
-    special("Contains", &[Parameter::WHOLE, Parameter::SCHEMA], Kinds::BOOL, Special::Contains),
+    special("Contains", &[Parameter::WHOLE, Parameter::ANY_WHOLE], Kinds::BOOL, Special::Contains),
     special("MatchN", &[L, Parameter::COUNT, Parameter::SCHEMA], Kinds::BOOL, Special::MatchN),
     function("Avg", &[NUMBERS], Kinds::NUMBER, |_, a| {
         let numbers = not_empty(arg::numbers(a, 0)?)?;

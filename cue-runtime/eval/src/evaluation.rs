@@ -17,6 +17,7 @@ use crate::printed::{Names, Show};
 use crate::program::{At, ExprId, Label, LabelKind, Presence, Program};
 use crate::report;
 use crate::value::Selector;
+use crate::walk::Walk;
 
 /// An error with everything a user needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +61,7 @@ pub enum Addition {
     /// Data.
     Data(Datum),
     /// CUE, compiled into the program as a file of its own.
-    File(crate::program::ExprId),
+    File(ExprId),
 }
 
 /// Whether values have to be concrete.
@@ -228,64 +229,6 @@ fn endless(datum: &Datum) -> Option<&Number> {
         Datum::List(items) => items.iter().find_map(endless),
         Datum::Struct(fields) => fields.iter().find_map(|it| endless(&it.1)),
         _ => None,
-    }
-}
-
-/// A walk that looks for errors.
-#[derive(Default)]
-struct Walk {
-    found: Vec<Diagnostic>,
-    /// Where it began.
-    from: Option<VertexId>,
-    /// The way from there to where it is.
-    labels: Vec<Label>,
-    /// The references on the way by which values are shared.
-    shared: Vec<At>,
-    /// It is in what refers to another value and copies it.
-    repeats: bool,
-    /// Of what was found, whether it is of such a copy.
-    copied: Vec<bool>,
-    /// What was come to by one.
-    seen: rustc_hash::FxHashSet<u32>,
-    /// What was found without end.
-    rounds: Vec<Round>,
-}
-
-/// A reference by which a value has no end.
-struct Round {
-    reference: ExprId,
-    /// It is written there, not brought by another reference.
-    written: bool,
-    /// Which of what was found.
-    found: usize,
-}
-
-impl Walk {
-    /// What is found next goes round at `id`.
-    fn goes_round(&mut self, it: &Evaluator, id: VertexId) {
-        for conjunct in &it.heap.get(id).conjuncts {
-            if let Source::Expr(reference, _) = conjunct.source {
-                let (written, found) = (conjunct.way == 0, self.found.len());
-                self.rounds.push(Round { reference, written, found });
-            }
-        }
-    }
-
-    /// Whether something goes round by no more than references that are told of where they are
-    /// written (S-65).
-    fn goes_round_elsewhere(&self, found: usize) -> bool {
-        let told = |it: &Round| {
-            self.rounds.iter().any(|other| other.written && other.reference == it.reference)
-        };
-        let mut here = self.rounds.iter().filter(|it| it.found == found).peekable();
-        here.peek().is_some() && here.all(|it| !it.written && told(it))
-    }
-
-    /// The path to where it is.
-    fn path(&self, it: &Evaluator) -> String {
-        let from = self.from.map(|id| it.path(id)).filter(|it| !it.is_empty());
-        let labels = self.labels.iter().map(|label| it.label_text(*label));
-        from.into_iter().chain(labels).collect::<Vec<_>>().join(".")
     }
 }
 

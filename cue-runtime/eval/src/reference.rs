@@ -55,6 +55,12 @@ impl Evaluator {
             Source::Expr(expr, _) => Some(expr),
             Source::Data(_) | Source::Vertex(_) => None,
         };
+        let path =
+            |it: ExprId| matches!(self.program.code(it), Code::Field { .. } | Code::Select(..));
+        if reference.is_some_and(path) && self.calls_for_itself(id, target) {
+            self.raise(id, Fault::spread(Kind::StructuralCycle, "structural cycle"));
+            return;
+        }
         let mut conjunct = conjunct.clone();
         if let Some(expr) = reference {
             let at = self.program.at(expr);

@@ -10,6 +10,10 @@ use crate::builtin::Datum;
 use crate::compare;
 use crate::evaluator::Evaluator;
 use crate::heap::{FaultId, VertexId};
+use crate::program::{Label, LabelKind, Presence};
+
+/// How deep values are compared.
+const MOST_NESTED: u32 = 200;
 
 /// What an element counts for.
 const ELEMENT_BYTES: usize = 64;
@@ -19,6 +23,8 @@ pub(crate) struct Searched {
     /// What was known when it was made: another list may stand there since.
     at: (u64, u32),
     list: Datum,
+    /// No element is more than that.
+    plain: bool,
     places: FxHashMap<u64, SmallVec<[u32; 1]>>,
 }
 
@@ -33,6 +39,76 @@ impl Searched {
 }
 
 impl Evaluator {
+    /// Whether an element of a list is equal: scalars by their values, all else member by member.
+    pub(crate) fn is_in_list(&mut self, list: VertexId, wanted: &Datum) -> Result<bool, FaultId> {
+        let searched = self.search(list).is_ok();
+        if searched && !matches!(wanted, Datum::Live(_)) {
+            return Ok(self.searched.get(&list).is_some_and(|it| it.has(wanted)));
+        }
+        if let Some(fault) = if searched { None } else { self.permanent(list, 0) } {
+            return Err(self.heap.fault(fault));
+        }
+        let wanted = self.live(wanted);
+        if searched && self.searched.get(&list).is_some_and(|it| it.plain) {
+            if let Some(wanted) = self.datum(wanted).ok().filter(|_| self.is_plain(wanted)) {
+                return Ok(self.searched.get(&list).is_some_and(|it| it.has(&wanted)));
+            }
+        }
+        for element in self.elements(list) {
+            self.tick()?;
+            let element = self.default_of(element).unwrap_or(element);
+            if self.equals(element, wanted, 0)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether two values are equal, concrete or not: of structs all that is there, definitions and
+    /// hidden fields too, and nothing that only may be.
+    fn equals(&mut self, left: VertexId, right: VertexId, depth: u32) -> Result<bool, FaultId> {
+        let (left, right) = (self.unify(left), self.unify(right));
+        if left == right {
+            return Ok(true);
+        }
+        let (one, other) = (self.heap.get(left), self.heap.get(right));
+        let alike = one.is_list == other.is_list && one.is_struct == other.is_struct;
+        let whole = one.choice.is_none() && one.fault.is_none();
+        if !alike || !whole || !(one.is_list || one.is_struct) || depth > MOST_NESTED {
+            return Ok(self.same_value(left, right, 1));
+        }
+        let (one, other) = (self.members_of(left), self.members_of(right));
+        if one.len() != other.len() {
+            return Ok(false);
+        }
+        for (label, member) in one {
+            self.tick()?;
+            let found = other.iter().find(|it| it.0 == label).map(|it| it.1);
+            match found {
+                Some(found) if self.equals(member, found, depth + 1)? => {}
+                _ => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether a value is no more than what it is as data.
+    fn is_plain(&mut self, id: VertexId) -> bool {
+        let id = self.unify(id);
+        let members = self.members_of(id);
+        self.heap.get(id).choice.is_none()
+            && members.into_iter().all(|(label, member)| {
+                matches!(self.labels.kind(label), LabelKind::Regular | LabelKind::Index)
+                    && self.is_plain(member)
+            })
+    }
+
+    /// What is there of a struct or a list.
+    fn members_of(&self, id: VertexId) -> Vec<(Label, VertexId)> {
+        let arcs = self.heap.get(id).arcs.iter();
+        arcs.filter(|it| it.presence == Presence::Member).map(|it| (it.label, it.vertex)).collect()
+    }
+
     /// Makes a list ready to be looked into.
     pub(crate) fn search(&mut self, id: VertexId) -> Result<(), FaultId> {
         let now = (self.epoch, self.heap.resets);
@@ -48,7 +124,8 @@ impl Evaluator {
             }
         }
         let at = (self.epoch, self.heap.resets);
-        self.searched.insert(id, Searched { at, list, places });
+        let plain = self.is_plain(id);
+        self.searched.insert(id, Searched { at, list, places, plain });
         Ok(())
     }
 }

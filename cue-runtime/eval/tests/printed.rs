@@ -113,6 +113,7 @@ fn alternatives_of_one_structure_are_one() {
     check("a: {x: >1 & int} | {x: int & >1}\n", "a: {\n    x: int & >1\n}\n");
     check("a: {[string]: int} | {[string]: int}\n", "a: {}\n");
     check("#R: {a: 1} | {b: 2}\nc: {#R, #R, _ | {}, x: #R, ...}\n", ONE_OF_TWO);
+    check("a: {b?: int} | {b?: int, ...}\nc: [1] | [1, 1]\n", "a: {}\nc: [1] | [1, 1]\n");
     // What only embeds itself says no more than that it is a struct.
     check("#x: {#x | {}}\n", "#x: {}\n");
 }
@@ -184,6 +185,26 @@ fn numbers_are_equal_by_value_and_their_containers_by_kind() {
     }
     let list = "import \"list\"\na: list.Contains([1], 1.0)\nb: list.Contains([[1]], [1])\n";
     check(list, "a: false\nb: true\n");
+}
+
+#[test]
+fn lists_contain_what_is_equal_concrete_or_not() {
+    // Of structs all that is there counts, and nothing that only may be.
+    let has = |list: &str, wanted: &str, want: &str| {
+        check(
+            &format!("import \"list\"\na: list.Contains({list}, {wanted})\n"),
+            &format!("a: {want}\n"),
+        );
+    };
+    has("[int, 1]", "1", "true");
+    has("[int]", "1", "false");
+    has("[{a: int}]", "{a: int}", "true");
+    has("[{a: int}]", "{a: 1}", "false");
+    has("[{a: 1, #b: 2}]", "{a: 1}", "false");
+    has("[{a: 1, b?: 2}]", "{a: 1}", "true");
+    has("[[1, int]]", "[1, int]", "true");
+    has("[*1 | 2]", "1", "true");
+    has("[{a: *1 | 2}]", "{a: 1}", "false");
 }
 
 #[test]

@@ -54,6 +54,55 @@ impl Evaluator {
         }
     }
 
+    /// All arguments, those that are left out too.
+    pub(super) fn arguments(
+        &mut self,
+        given: &[ExprId],
+        env: EnvId,
+        function: Called<'_>,
+    ) -> Result<Vec<Datum>, FaultId> {
+        let parameters = function.function.parameters;
+        let mut all = Vec::with_capacity(parameters.len());
+        for (place, parameter) in parameters.iter().enumerate() {
+            all.push(match (given.get(place), parameter.default) {
+                (Some(argument), _) => self.argument(*argument, env, parameter, place, function)?,
+                (None, Some(text)) => Datum::text(text),
+                (None, None) => Datum::Null,
+            });
+        }
+        Ok(all)
+    }
+
+    /// Whether a reference in a literal that is an argument leads to what is called for: that has no
+    /// end (S-61).
+    pub(crate) fn calls_for_itself(&self, id: VertexId, target: VertexId) -> bool {
+        let Some(place) = self.calling.last() else { return false };
+        let tried = |it: &(VertexId, VertexId)| it.0 == target && it.1 == *place;
+        (*place == target || self.trying.iter().any(tried))
+            && self.heap.get(id).label.is_some()
+            && !self.is_in_tree(id)
+    }
+
+    /// Whether an error says that a value waits for itself, and nothing comes any more.
+    pub(super) fn waits_for_itself(&self, fault: FaultId) -> bool {
+        let known = &self.heap.faults[fault.0 as usize];
+        known.kind == Kind::Cycle && known.closes_at == Some(self.place) && self.is_last(self.place)
+    }
+
+    /// A concrete value for a call: what is called for is open in there (cue-errors 1.10).
+    pub(super) fn demand_given(
+        &mut self,
+        value: Value,
+        at: At,
+        call: At,
+    ) -> Result<Concrete, Unmet> {
+        let vertex = value.vertex();
+        self.demand_in(value, at, call).map_err(|unmet| match (unmet, vertex) {
+            (Unmet::Fault(fault), Some(id)) if self.waits_for_itself(fault) => Unmet::Open(id),
+            (unmet, _) => unmet,
+        })
+    }
+
     /// An argument as a function takes it; the words for what does not fit are those of S-52.
     pub(crate) fn argument(
         &mut self,
@@ -71,12 +120,15 @@ impl Evaluator {
                     let id = self.datum_vertex(datum);
                     Ok(Datum::Live(self.handle(id)))
                 }
+                Value::Vertex(id) if self.follow(id) == self.place => {
+                    Err(self.open_argument(id, parameter, place, function))
+                }
                 Value::Vertex(id) => Ok(Datum::Live(self.handle(id))),
                 Value::Fault(fault) => Err(fault),
             };
         }
         let vertex = value.vertex();
-        let value = match self.demand_in(value, at, function.at) {
+        let value = match self.demand_given(value, at, function.at) {
             Ok(value) => value,
             Err(Unmet::Fault(fault)) => return Err(fault),
             Err(Unmet::Open(id)) => return Err(self.open_argument(id, parameter, place, function)),
@@ -134,7 +186,7 @@ impl Evaluator {
                 Ok(Datum::list(elements))
             }
             Pass::LiveLists => {
-                let lists = self.tree(id, OUTER, 0)?;
+                let lists = self.tree(id, OUTER, 0).map_err(|it| self.in_call(it, function))?;
                 self.only_lists(&lists, function)?;
                 Ok(lists)
             }
@@ -186,11 +238,13 @@ impl Evaluator {
             let positions = vec![self.written_at(id)];
             return self.fail_at(Kind::Permanent, message, At::default(), positions);
         }
+        // What takes the elements as they are asks for them one by one.
+        let elements = matches!(parameter.pass, Pass::Live | Pass::LiveLists | Pass::Whole);
         let inner = match parameter.kinds {
-            Kinds::LIST => format!("non-concrete list for argument {place}"),
+            Kinds::LIST if !elements => format!("non-concrete list for argument {place}"),
             Kinds::STRUCT => format!("non-concrete struct for argument {place}"),
             Kinds::ANY => format!("non-concrete argument {place}"),
-            _ => format!("non-concrete value {}", kinds.and(parameter.kinds)),
+            _ => format!("non-concrete value {kinds}"),
         };
         let message = format!("error in call to {}: {inner}", function.path());
         let positions = match parameter.kinds {
@@ -264,9 +318,7 @@ impl Evaluator {
     /// A value that is computed from a list with itself in it is without end: the call fails for
     /// the element, and then for the list.
     fn element_of_itself(&mut self, fault: FaultId, function: Called<'_>) -> FaultId {
-        let known = &self.heap.faults[fault.0 as usize];
-        let round = known.kind == Kind::Cycle && known.closes_at == Some(self.place);
-        if !round || !self.is_last(self.place) {
+        if !self.waits_for_itself(fault) {
             return fault;
         }
         let fault = Fault::spread(Kind::StructuralCycle, "structural cycle");

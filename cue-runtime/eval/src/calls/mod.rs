@@ -69,7 +69,10 @@ impl Evaluator {
                 Value::Vertex(self.anonymous(expr, env))
             }
             Callee::Package(package, function) => {
-                match self.package_call(package, function, arguments, env, at) {
+                self.calling.push(self.place);
+                let result = self.package_call(package, function, arguments, env, at);
+                self.calling.pop();
+                match result {
                     Ok(Value::Datum(datum)) => {
                         if matches!(datum, Datum::List(_) | Datum::Struct(_)) {
                             Value::Vertex(self.live(&datum))
@@ -119,17 +122,7 @@ impl Evaluator {
             );
             return Err(self.fail(Kind::Permanent, message, at));
         }
-        let mut all = Vec::with_capacity(wanted);
-        for (index, parameter) in function.parameters.iter().enumerate() {
-            let datum = match arguments.get(index) {
-                Some(argument) => self.argument(*argument, env, parameter, index, called)?,
-                None => match parameter.default {
-                    Some(text) => Datum::text(text),
-                    None => Datum::Null,
-                },
-            };
-            all.push(datum);
-        }
+        let all = self.arguments(arguments, env, called)?;
         let result = match function.run {
             Run::Pure(run) => {
                 let mut context = CallContext::new(CALL_BYTES);
@@ -145,7 +138,10 @@ impl Evaluator {
                     self.wrapped(fault, &outer, at)
                 })?
             }
-            Run::Evaluator(special) => self.special(special, &all, at)?,
+            Run::Evaluator(special) => match self.special(special, &all, at) {
+                Ok(result) => result,
+                Err(fault) => Ok(self.not_compared(special, fault, called)?),
+            },
         };
         match result {
             Ok(datum) => {
@@ -189,7 +185,7 @@ impl Evaluator {
                     let wanted = "(string|bytes|list|struct)";
                     format!("cannot use {text} (type {kinds}) as {wanted} in argument 1 to len")
                 };
-                let length = match self.demand_in(value, place, at) {
+                let length = match self.demand_given(value, place, at) {
                     Ok(Concrete::Vertex(id)) => match self.range_over(id, place) {
                         Ok(()) => self.count(id),
                         Err(fault) => return Value::Fault(fault),
@@ -279,7 +275,7 @@ impl Evaluator {
         let at = self.program.at(argument);
         let value = self.eval(argument, env);
         let vertex = value.vertex();
-        let (text, kinds, from) = match self.demand_in(value, at, whole) {
+        let (text, kinds, from) = match self.demand_given(value, at, whole) {
             Ok(Concrete::Datum(Datum::Number(number))) if number.is_int() => return Ok(number),
             Ok(value) => {
                 let kind = self.concrete_kind(&value);

@@ -1,8 +1,9 @@
 //! Functions that look at values, not data; sorting by a comparator.
 
+use super::Called;
 use crate::builtin::{CallError, Datum, Special};
 use crate::compare;
-use crate::demand::Concrete;
+use crate::demand::{Concrete, Unmet};
 use crate::error::Kind;
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{ArcEntry, Conjunct, FaultId, Source, VertexId};
@@ -30,13 +31,9 @@ impl Evaluator {
         };
         let answer = match special {
             Special::Contains => {
-                let found = match vertex(self, 0) {
-                    Some(list) => {
-                        self.search(list)?;
-                        let wanted = data(self, 1)?;
-                        self.searched.get(&list).is_some_and(|it| it.has(&wanted))
-                    }
-                    None => {
+                let found = match (vertex(self, 0), all.get(1)) {
+                    (Some(list), Some(wanted)) => self.is_in_list(list, wanted)?,
+                    _ => {
                         let (list, wanted) = (data(self, 0)?, data(self, 1)?);
                         matches!(list, Datum::List(items) if items.iter().any(|it| compare::same(it, &wanted)))
                     }
@@ -199,6 +196,32 @@ impl Evaluator {
         Ok(Ok(Datum::list(placed)))
     }
 
+    /// What comes of an error in what a function looks at: nothing resolves any more what a
+    /// comparator cannot compare (cue-errors 1.10).
+    pub(super) fn not_compared(
+        &mut self,
+        special: Special,
+        fault: FaultId,
+        function: Called<'_>,
+    ) -> Result<Datum, FaultId> {
+        let known = &self.heap.faults[fault.0 as usize];
+        let waits = known.closes_at.is_some() || known.awaits.is_some();
+        match special {
+            _ if waits || known.kind == Kind::Budget => return Err(fault),
+            Special::IsSorted => return Ok(Datum::Bool(false)),
+            Special::Sort | Special::Contains => {}
+            _ => return Err(fault),
+        }
+        let call = format!("error in call to {}", function.path());
+        let fault = self.of_argument(fault, &call, function.at);
+        if special == Special::Sort {
+            let known = &mut self.heap.faults[fault.0 as usize];
+            known.kind = Kind::Permanent;
+            known.causes.iter_mut().for_each(|it| it.kind = Kind::Permanent);
+        }
+        Err(fault)
+    }
+
     pub(super) fn less(
         &mut self,
         comparator: VertexId,
@@ -226,10 +249,15 @@ impl Evaluator {
             }
         }
         let label = self.labels.intern(LabelKind::Regular, "less");
+        if self.heap.get(id).fault.is_none() && self.heap.arc(id, label).is_none() {
+            return Err(self.fail(Kind::Permanent, "field not found: less", At::default()));
+        }
         let value = self.select(Value::Vertex(id), label, at, None, at);
-        match self.concrete(value, at)? {
-            Concrete::Datum(Datum::Bool(it)) => Ok(it),
-            _ => Err(self.fail(Kind::Permanent, "comparator does not give a bool in less", at)),
+        // Whatever is no error says no more than `false`.
+        match self.demand(value, at) {
+            Ok(Concrete::Datum(Datum::Bool(it))) => Ok(it),
+            Ok(_) | Err(Unmet::Open(_)) => Ok(false),
+            Err(Unmet::Fault(fault)) => Err(fault),
         }
     }
 }
