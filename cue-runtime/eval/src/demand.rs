@@ -325,7 +325,7 @@ impl Evaluator {
         if matches!(self.program.code(operand), Code::Type(..) | Code::Top | Code::Bound(..)) {
             let text = self.source_at(place);
             let message = format!("invalid operand {text} ('{symbol}' requires concrete value)");
-            return Err(self.fail(Kind::Permanent, message, place));
+            return Err(self.fail_at(Kind::Permanent, message, At::default(), vec![place]));
         }
         let value = self.eval(operand, env);
         let datum = match self.demand_in(value, place, at) {

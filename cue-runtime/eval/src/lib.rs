@@ -69,7 +69,7 @@ mod spelled; // how values are written in their sources
 mod printed; // values as CUE text
 mod texts; // scalars as CUE text
 pub mod export; // values -> data, short texts
-mod walk; // what is wrong in a value, and where it is told
+mod validation; // what is wrong in a value, and which errors of it are told
 pub mod evaluation; // the face: paths in, answers out
 mod report; // the order errors are told in
 pub mod inspect; // one node as a whole

@@ -1,0 +1,252 @@
+//! Validation: a walk through a value that looks for errors, and which of those it finds are told.
+
+use crate::error::Kind;
+use crate::evaluation::{Concreteness, Diagnostic, Evaluation};
+use crate::evaluator::Evaluator;
+use crate::heap::{FaultId, Source, VertexId};
+use crate::program::{At, ExprId, Label, LabelKind, Presence};
+use crate::report;
+
+/// How the error of lists begins that are of different lengths.
+const LENGTHS: &str = "incompatible list lengths";
+
+/// A walk that looks for errors.
+#[derive(Default)]
+struct Walk {
+    found: Vec<Diagnostic>,
+    /// Where it began.
+    from: Option<VertexId>,
+    /// The way from there to where it is.
+    labels: Vec<Label>,
+    /// The references on the way by which values are shared.
+    shared: Vec<At>,
+    /// It is in what refers to another value and copies it.
+    repeats: bool,
+    /// Of what was found, whether it is of such a copy.
+    copied: Vec<bool>,
+    /// What was come to by one.
+    seen: rustc_hash::FxHashSet<u32>,
+    /// What was found without end.
+    rounds: Vec<Round>,
+}
+
+/// A reference by which a value has no end.
+struct Round {
+    reference: ExprId,
+    /// It is written there, not brought by another reference.
+    written: bool,
+    /// Which of what was found.
+    found: usize,
+}
+
+impl Walk {
+    /// What is found next goes round at `id`.
+    fn goes_round(&mut self, it: &Evaluator, id: VertexId) {
+        for conjunct in &it.heap.get(id).conjuncts {
+            if let Source::Expr(reference, _) = conjunct.source {
+                let (written, found) = (conjunct.way == 0, self.found.len());
+                self.rounds.push(Round { reference, written, found });
+            }
+        }
+    }
+
+    /// Whether something goes round by no more than references that are told of where they are
+    /// written (S-65).
+    fn goes_round_elsewhere(&self, found: usize) -> bool {
+        let told = |it: &Round| {
+            self.rounds.iter().any(|other| other.written && other.reference == it.reference)
+        };
+        let mut here = self.rounds.iter().filter(|it| it.found == found).peekable();
+        here.peek().is_some() && here.all(|it| !it.written && told(it))
+    }
+
+    /// The path to where it is.
+    fn path(&self, it: &Evaluator) -> String {
+        let from = self.from.map(|id| it.path(id)).filter(|it| !it.is_empty());
+        let labels = self.labels.iter().map(|label| it.label_text(*label));
+        from.into_iter().chain(labels).collect::<Vec<_>>().join(".")
+    }
+}
+
+impl Evaluation {
+    /// Every error at or below a vertex; also what is not concrete, if it has to be.
+    pub fn validate(&mut self, id: VertexId, values: Concreteness) -> Vec<Diagnostic> {
+        let mut walk = Walk { from: Some(id), ..Walk::default() };
+        self.collect(id, values, &mut walk, 0);
+        let told = |copy: &Diagnostic, known: &[bool]| {
+            walk.found.iter().zip(known).any(|(it, copied)| {
+                !copied
+                    && !copy.kind.is_incomplete()
+                    && it.message == copy.message
+                    && it.positions.iter().all(|at| copy.positions.contains(at))
+            })
+        };
+        // What a mere reference repeats is told where it is from.
+        walk.copied.resize(walk.found.len(), false);
+        let kept: Vec<bool> = walk
+            .found
+            .iter()
+            .zip(&walk.copied)
+            .enumerate()
+            .map(|(at, (it, copied))| {
+                (!copied || !told(it, &walk.copied)) && !walk.goes_round_elsewhere(at)
+            })
+            .collect();
+        let mut found = walk.found;
+        let mut kept = kept.into_iter();
+        found.retain(|_| kept.next().unwrap_or(true));
+        // Permanent errors hide what is only incomplete.
+        if found.iter().any(|it: &Diagnostic| !it.kind.is_incomplete()) {
+            found.retain(|it| !it.kind.is_incomplete());
+        }
+        // What lacks something hides what only waits for itself (cue-errors 4.1).
+        if found.iter().any(|it| it.kind == Kind::Incomplete) {
+            found.retain(|it| it.kind != Kind::Cycle);
+        }
+        // An error that others hand on is told once.
+        let mut seen = rustc_hash::FxHashSet::default();
+        found.retain(|it| {
+            seen.insert((it.path.clone(), it.message.clone(), it.positions.first().cloned()))
+        });
+        cue_sort::by(&mut found, report::order);
+        found
+    }
+
+    fn collect(&mut self, id: VertexId, values: Concreteness, walk: &mut Walk, depth: u32) {
+        if let Err(spent) = self.evaluator.tick() {
+            if walk.found.is_empty() {
+                let spent = self.evaluator.placed(spent, id);
+                walk.found.extend(self.diagnostic(spent));
+            }
+            return;
+        }
+        if walk.found.len() >= 100 || depth > self.evaluator.budget.depth {
+            return;
+        }
+        if self.evaluator.is_sound_data(id) {
+            return;
+        }
+        let concrete = values == Concreteness::Required;
+        let real = self.evaluator.unify(id);
+        if !walk.repeats && real == id && self.evaluator.shares_at(id).is_some() {
+            walk.repeats = true;
+            walk.copied.resize(walk.found.len(), false);
+            self.collect(id, values, walk, depth);
+            walk.copied.resize(walk.found.len(), true);
+            walk.repeats = false;
+            return;
+        }
+        let fault = self.evaluator.heap.get(id).fault.or(self.evaluator.heap.get(real).fault);
+        if let Some(fault) = fault {
+            let kind = self.evaluator.heap.faults[fault.0 as usize].kind;
+            let open = kind.is_incomplete();
+            // What fails below hides what may still resolve, and stands beside what will not.
+            let before = walk.found.len();
+            if self.evaluator.goes_on(real, fault) {
+                self.collect_in(id, real, Concreteness::Optional, walk, depth);
+            }
+            if !open || concrete && walk.found.len() == before {
+                let fault = self.evaluator.placed(fault, id);
+                let mut told = self.diagnostic(fault);
+                let place = self.evaluator.heap.faults[fault.0 as usize].place;
+                // What has no place of its own has that of who takes it over.
+                if place == Some(real) && depth > 0 && !self.evaluator.is_in_tree(real) {
+                    let path = walk.path(&self.evaluator);
+                    told.iter_mut().for_each(|it| it.path.clone_from(&path));
+                }
+                if kind == Kind::StructuralCycle {
+                    walk.goes_round(&self.evaluator, real);
+                }
+                walk.found.extend(told);
+            }
+            // The elements of lists of different lengths are compared, what these have is not.
+            if self.evaluator.heap.faults[fault.0 as usize].message.starts_with(LENGTHS) {
+                for element in self.evaluator.elements(real) {
+                    let element = self.evaluator.unify(element);
+                    if let Some(fault) = self.evaluator.heap.get(element).fault {
+                        walk.found.extend(self.diagnostic(fault));
+                    }
+                }
+            }
+            return;
+        }
+        let crossed = walk.shared.len();
+        if concrete && depth > 0 {
+            if let Some(at) = self.evaluator.shares_at(id) {
+                // What several references share is told of at the first of them.
+                if real != id && !walk.seen.insert(real.number()) {
+                    return;
+                }
+                walk.shared.push(at);
+            }
+        }
+        self.collect_in(id, real, values, walk, depth);
+        walk.shared.truncate(crossed);
+    }
+
+    fn collect_in(
+        &mut self,
+        id: VertexId,
+        real: VertexId,
+        values: Concreteness,
+        walk: &mut Walk,
+        depth: u32,
+    ) {
+        let concrete = values == Concreteness::Required;
+        let shown = self.evaluator.default_of(real);
+        let vertex = shown.map(|it| self.evaluator.heap.get(it));
+        let scalar = vertex.is_some_and(|it| it.scalar.is_some());
+        let Some(vertex) = vertex.filter(|it| it.is_struct || it.is_list) else {
+            if concrete && !scalar {
+                if let Err(fault) = self.evaluator.datum(id) {
+                    let fault = self.evaluator.placed(fault, id);
+                    self.lacks(fault, walk);
+                }
+            }
+            return;
+        };
+        let arcs: Vec<(Label, VertexId, Presence)> =
+            vertex.arcs.iter().map(|it| (it.label, it.vertex, it.presence)).collect();
+        for (label, arc, presence) in arcs {
+            let kind = self.evaluator.labels.kind(label);
+            let data = matches!(kind, LabelKind::Regular | LabelKind::Index);
+            walk.labels.push(label);
+            match presence {
+                Presence::Optional => {}
+                Presence::Required if concrete && data || self.cannot_be_given(arc, walk) => {
+                    let fault = self.evaluator.not_given(arc);
+                    let fault = self.evaluator.heap.fault(fault);
+                    self.lacks(fault, walk);
+                }
+                Presence::Required => {}
+                Presence::Member if data => self.collect(arc, values, walk, depth + 1),
+                Presence::Member => self.collect(arc, Concreteness::Optional, walk, depth + 1),
+            }
+            walk.labels.pop();
+        }
+    }
+
+    /// Whether nothing could stand where a field is required: that is told although nothing has to be
+    /// concrete yet, but not of what is only a definition or hidden.
+    fn cannot_be_given(&mut self, id: VertexId, walk: &Walk) -> bool {
+        let above = &walk.labels[..walk.labels.len().saturating_sub(1)];
+        let shown = |it: &Label| {
+            matches!(self.evaluator.labels.kind(*it), LabelKind::Regular | LabelKind::Index)
+        };
+        above.iter().all(shown) && self.evaluator.permanent(id, 0).is_some()
+    }
+
+    /// What is not there has the path that leads to it, and the references on the way (cue-errors 3.3).
+    fn lacks(&mut self, fault: FaultId, walk: &mut Walk) {
+        let known = &mut self.evaluator.heap.faults[fault.0 as usize];
+        let here = known.positions.len();
+        known.positions.extend_from_slice(&walk.shared);
+        let mut found = self.diagnostic(fault);
+        self.evaluator.heap.faults[fault.0 as usize].positions.truncate(here);
+        if !walk.shared.is_empty() {
+            let path = walk.path(&self.evaluator);
+            found.iter_mut().for_each(|it| it.path.clone_from(&path));
+        }
+        walk.found.extend(found);
+    }
+}
