@@ -71,7 +71,7 @@ impl Evaluator {
             out.push_str("...");
             return;
         }
-        if let Some(fault) = self.heap.get(id).fault.or(vertex.fault) {
+        if let Some(fault) = self.heap.fault_of(id, real) {
             let text = self.brief_fault(&self.heap.faults[fault.0 as usize], id);
             out.push_str(&text);
             return;

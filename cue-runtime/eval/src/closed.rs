@@ -202,7 +202,7 @@ impl Evaluator {
     /// Whether a field is an error that may resolve: whether it is allowed is not asked before.
     fn may_resolve(&mut self, id: VertexId) -> bool {
         let real = self.unify(id);
-        let fault = self.heap.get(id).fault.or(self.heap.get(real).fault);
+        let fault = self.heap.fault_of(id, real);
         fault.is_some_and(|it| self.heap.faults[it.0 as usize].kind.is_incomplete())
     }
 

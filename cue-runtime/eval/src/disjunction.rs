@@ -453,7 +453,7 @@ impl Evaluator {
         if self.tick().is_err() || depth > 50 || out.len() > 50 {
             return;
         }
-        if let Some(fault) = self.heap.get(id).fault.or(self.heap.get(real).fault) {
+        if let Some(fault) = self.heap.fault_of(id, real) {
             let fault = &self.heap.faults[fault.0 as usize];
             if !fault.kind.is_incomplete() {
                 let mut fault = fault.clone();

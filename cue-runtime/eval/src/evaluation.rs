@@ -431,7 +431,7 @@ impl Evaluation {
     /// The error of the value itself, if it is one; of a struct's members none.
     pub fn error(&mut self, id: VertexId) -> Option<Diagnostic> {
         let real = self.evaluator.unify(id);
-        let fault = self.evaluator.heap.get(id).fault.or(self.evaluator.heap.get(real).fault)?;
+        let fault = self.evaluator.heap.fault_of(id, real)?;
         let fault = self.evaluator.placed(fault, id);
         self.diagnostic(fault).into_iter().next()
     }

@@ -136,8 +136,8 @@ pub(crate) struct Evaluator {
     pub(crate) passed_over: u64,
     /// Choices that are being made: the vertex and the alternative it is tried with.
     pub(crate) trying: Vec<(VertexId, VertexId)>,
-    /// Values for which functions are being called.
-    pub(crate) calling: Vec<VertexId>,
+    /// The value for which a function is being called.
+    pub(crate) calling: Option<VertexId>,
     pub(crate) pattern_envs: FxHashMap<(ExprId, EnvId, Label), EnvId>,
     pub(crate) anonymous: FxHashMap<(ExprId, EnvId), VertexId>,
     pub(crate) lifted: FxHashMap<crate::inline::Lifted, VertexId>,
@@ -206,7 +206,7 @@ impl Evaluator {
             answers: Vec::new(),
             passed_over: 0,
             trying: Vec::new(),
-            calling: Vec::new(),
+            calling: None,
             pattern_envs: FxHashMap::default(),
             anonymous: FxHashMap::default(),
             lifted: FxHashMap::default(),

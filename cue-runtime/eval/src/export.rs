@@ -78,7 +78,7 @@ impl Evaluator {
             };
             return Err(self.incomplete(place, id, &text));
         };
-        if let Some(fault) = self.heap.get(place).fault.or(self.heap.get(id).fault) {
+        if let Some(fault) = self.heap.fault_of(place, id) {
             return Err(self.placed(fault, place));
         }
         let vertex = self.heap.get(id);
@@ -150,7 +150,7 @@ impl Evaluator {
         let id = self.unify(id);
         let id = self.default_of(id)?;
         let vertex = self.heap.get(id);
-        if let Some(fault) = self.heap.get(place).fault.or(vertex.fault) {
+        if let Some(fault) = self.heap.fault_of(place, id) {
             let kind = self.heap.faults[fault.0 as usize].kind;
             if !(kind.is_incomplete() && vertex.is_struct) {
                 return None;

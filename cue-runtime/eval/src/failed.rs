@@ -71,7 +71,7 @@ impl Evaluator {
         if vertex.state != State::Done || depth > DEEPEST {
             return false;
         }
-        if let Some(fault) = self.heap.get(id).fault.or(vertex.fault) {
+        if let Some(fault) = self.heap.fault_of(id, real) {
             match self.heap.faults[fault.0 as usize].kind {
                 Kind::Permanent | Kind::User => found.permanent.push((fault, id)),
                 _ => found.open = true,

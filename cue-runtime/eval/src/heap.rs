@@ -526,6 +526,11 @@ impl Heap {
         self.vertices.get(id.0.get() as usize - 1)
     }
 
+    /// The error of a value: of the place it stands at, or else of the vertex that place leads to.
+    pub(crate) fn fault_of(&self, place: VertexId, real: VertexId) -> Option<FaultId> {
+        self.get(place).fault.or(self.get(real).fault)
+    }
+
     #[cfg_attr(not(target_family = "wasm"), inline)]
     pub(crate) fn get_mut(&mut self, id: VertexId) -> &mut Vertex {
         self.vertices.get_mut(id.0.get() as usize - 1)

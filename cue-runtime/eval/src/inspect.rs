@@ -97,7 +97,7 @@ impl Evaluation {
             node.members.push((text, kind, arc.presence, arc.vertex));
         }
         node.closed = it.counts_as_closed(shown) || it.shares_in_closed(id);
-        let fault = it.heap.get(id).fault.or(it.heap.get(real).fault);
+        let fault = it.heap.fault_of(id, real);
         // The error of what is shared is told there (S-72).
         let open = fault.is_some_and(|at| it.heap.faults[at.0 as usize].kind.is_incomplete());
         if open && it.shares(id).is_some() {

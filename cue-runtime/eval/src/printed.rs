@@ -7,7 +7,7 @@ use crate::definition::{self, Docs, Mark, Places, Wanted};
 use crate::error::Fault;
 use crate::evaluator::Evaluator;
 use crate::export::{Style, is_identifier, marker};
-use crate::heap::{Source, Test, VertexId};
+use crate::heap::{FaultId, Source, Test, VertexId};
 use crate::program::{Code, ExprId, Label, LabelKind, Presence};
 use crate::texts::scalar_text;
 
@@ -179,18 +179,18 @@ impl Evaluator {
     }
 
     /// The error that a value is printed as: one that nothing can resolve.
-    fn wrong(&mut self, id: VertexId) -> Option<Fault> {
+    fn wrong(&mut self, id: VertexId) -> Option<FaultId> {
         let real = self.unify(id);
-        let fault = self.heap.get(id).fault.or(self.heap.get(real).fault)?;
-        let fault = &self.heap.faults[fault.0 as usize];
-        Some(fault).filter(|it| !it.kind.is_incomplete()).cloned()
+        let fault = self.heap.fault_of(id, real)?;
+        (!self.heap.faults[fault.0 as usize].kind.is_incomplete()).then_some(fault)
     }
 
     /// What is said of it: a definition has no place.
-    fn said(&self, fault: Fault, style: Style) -> String {
+    fn said(&self, fault: FaultId, style: Style) -> String {
+        let fault = &self.heap.faults[fault.0 as usize];
         match style {
-            Style::Final | Style::Eval => self.told(&fault),
-            Style::Definition => fault.message,
+            Style::Final | Style::Eval => self.told(fault),
+            Style::Definition => fault.message.clone(),
         }
     }
 
@@ -386,11 +386,11 @@ impl Evaluator {
             out.push('_');
             return;
         }
-        if let Some(fault) = self.wrong(place) {
-            let _ = write!(out, "_|_ // {}", self.said(fault, style));
-            return;
-        }
-        if self.heap.get(place).fault.or(self.heap.get(id).fault).is_some() {
+        if let Some(fault) = self.heap.fault_of(place, id) {
+            if !self.heap.faults[fault.0 as usize].kind.is_incomplete() {
+                let _ = write!(out, "_|_ // {}", self.said(fault, style));
+                return;
+            }
             // A `let` is printed by its name, what it holds where it stands.
             let by_let = self.heap.get(place).conjuncts.iter().any(|it| match it.source {
                 Source::Expr(expr, _) => {

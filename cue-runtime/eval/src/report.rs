@@ -6,8 +6,11 @@ use crate::evaluation::Diagnostic;
 
 /// Those without a position of their own come first; then by place, then by path.
 pub(crate) fn order(one: &Diagnostic, other: &Diagnostic) -> Ordering {
-    let place = |it: &Diagnostic| it.positions.first().filter(|_| it.placed).cloned();
     place(one).cmp(&place(other)).then_with(|| labels(&one.path).cmp(labels(&other.path)))
+}
+
+fn place(it: &Diagnostic) -> Option<&(String, u32, u32)> {
+    it.positions.first().filter(|_| it.placed)
 }
 
 /// The bytes of a path with nothing sorting before what ends a label, so that labels are compared one by one,

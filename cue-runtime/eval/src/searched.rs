@@ -41,16 +41,19 @@ impl Searched {
 impl Evaluator {
     /// Whether an element of a list is equal: scalars by their values, all else member by member.
     pub(crate) fn is_in_list(&mut self, list: VertexId, wanted: &Datum) -> Result<bool, FaultId> {
-        let searched = self.search(list).is_ok();
-        if searched && !matches!(wanted, Datum::Live(_)) {
-            return Ok(self.searched.get(&list).is_some_and(|it| it.has(wanted)));
-        }
-        if let Some(fault) = if searched { None } else { self.permanent(list, 0) } {
+        let mut plain = false;
+        if self.search(list).is_ok() {
+            let searched = &self.searched[&list];
+            if !matches!(wanted, Datum::Live(_)) {
+                return Ok(searched.has(wanted));
+            }
+            plain = searched.plain;
+        } else if let Some(fault) = self.permanent(list, 0) {
             return Err(self.heap.fault(fault));
         }
         let wanted = self.live(wanted);
-        if searched && self.searched.get(&list).is_some_and(|it| it.plain) {
-            if let Some(wanted) = self.datum(wanted).ok().filter(|_| self.is_plain(wanted)) {
+        if plain && self.is_plain(wanted) {
+            if let Ok(wanted) = self.datum(wanted) {
                 return Ok(self.searched.get(&list).is_some_and(|it| it.has(&wanted)));
             }
         }

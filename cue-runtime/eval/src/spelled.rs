@@ -69,7 +69,7 @@ impl Evaluator {
             return None;
         }
         let real = self.unify(target);
-        let fault = self.heap.get(target).fault.or(self.heap.get(real).fault)?;
+        let fault = self.heap.fault_of(target, real)?;
         self.heap.faults[fault.0 as usize].kind.is_incomplete().then_some(target)
     }
 

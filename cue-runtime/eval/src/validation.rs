@@ -136,8 +136,7 @@ impl Evaluation {
             walk.repeats = false;
             return;
         }
-        let fault = self.evaluator.heap.get(id).fault.or(self.evaluator.heap.get(real).fault);
-        if let Some(fault) = fault {
+        if let Some(fault) = self.evaluator.heap.fault_of(id, real) {
             let kind = self.evaluator.heap.faults[fault.0 as usize].kind;
             let open = kind.is_incomplete();
             // What fails below hides what may still resolve, and stands beside what will not.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use cue_eval::builtin::Datum;
+use cue_eval::encode::json::Html;
 use cue_eval::encode::{json, line_column, toml, yaml};
 use cue_session::Diagnostic;
 
@@ -104,12 +105,17 @@ pub(crate) fn checked(encoding: Encoding, bytes: &[u8]) -> Vec<Arc<(String, Plac
     if sound { texts } else { Vec::new() }
 }
 
-/// A value as text that ends as the encoding wants it.
-pub(crate) fn write(encoding: Encoding, value: &Datum, path: &str) -> Result<Vec<u8>, Diagnostic> {
+/// A value as text that ends as the encoding wants it, with strings in JSON as `html` says.
+pub(crate) fn write(
+    encoding: Encoding,
+    value: &Datum,
+    html: Html,
+    path: &str,
+) -> Result<Vec<u8>, Diagnostic> {
     let refused = |what: String| Diagnostic { path: path.to_owned(), ..diagnostic(what, None) };
     let text = match encoding {
         Encoding::Json | Encoding::JsonLines | Encoding::Cue => {
-            json::encode(value, json::Layout::Indented) + "\n"
+            json::encode_with(value, json::Layout::Indented, html) + "\n"
         }
         Encoding::Yaml => yaml::encode(value),
         Encoding::Toml => toml::encode(value, toml::Order::Sorted).map_err(refused)?,

@@ -1,6 +1,7 @@
 //! eval, export, vet and def: sources and data to text, or to what is wrong.
 
 use cue_eval::builtin::Datum;
+use cue_eval::encode::json::Html;
 use cue_eval::evaluation::{parse_json, print_json};
 use cue_session::{
     Budget, Concreteness, Diagnostic, Input, Profile, ProgramSpec, Runtime, Session, Shown, Source,
@@ -234,11 +235,9 @@ fn answer(
             Err(error) => return Err(all_of(session, path, error)),
         };
         let datum = parse_json(&text).map_err(Error::Runtime)?;
-        let text = data::write(encoding, &datum, path);
-        let mut text = text.map_err(|wrong| Error::Diagnostics(vec![wrong]))?;
-        if request.escape && matches!(encoding, Encoding::Json | Encoding::JsonLines) {
-            text = escaped(text);
-        }
+        let html = if request.escape { Html::Escaped } else { Html::Plain };
+        let text = data::write(encoding, &datum, html, path);
+        let text = text.map_err(|wrong| Error::Diagnostics(vec![wrong]))?;
         outcome.output.extend(text);
         return Ok(());
     }
@@ -252,20 +251,6 @@ fn answer(
         outcome.output.push(b'\n');
     }
     Ok(())
-}
-
-/// JSON without the characters that mean something in HTML, which only strings have.
-fn escaped(json: Vec<u8>) -> Vec<u8> {
-    let mut out = Vec::with_capacity(json.len());
-    for byte in json {
-        match byte {
-            b'<' => out.extend(b"\\u003c"),
-            b'>' => out.extend(b"\\u003e"),
-            b'&' => out.extend(b"\\u0026"),
-            _ => out.push(byte),
-        }
-    }
-    out
 }
 
 /// Every error there is, where conversion to data stops at the first.

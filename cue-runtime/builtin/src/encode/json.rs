@@ -39,13 +39,8 @@ pub struct Writer {
 
 impl Writer {
     /// A writer without output.
-    pub fn new(layout: Layout) -> Writer {
-        Writer { out: String::new(), layout, html: Html::Plain, open: Vec::new(), after_key: false }
-    }
-
-    /// The same with `<`, `>` and `&` escaped.
-    pub fn escaping(layout: Layout) -> Writer {
-        Writer { html: Html::Escaped, ..Writer::new(layout) }
+    pub fn new(layout: Layout, html: Html) -> Writer {
+        Writer { out: String::new(), layout, html, open: Vec::new(), after_key: false }
     }
 
     /// The text; no newline at its end.
@@ -181,7 +176,12 @@ pub fn quote(out: &mut String, text: &str, html: Html) {
 
 /// Plain data as JSON.
 pub fn encode(datum: &Datum, layout: Layout) -> String {
-    let mut writer = Writer::new(layout);
+    encode_with(datum, layout, Html::Plain)
+}
+
+/// Plain data as JSON, with or without what means something in HTML.
+pub fn encode_with(datum: &Datum, layout: Layout, html: Html) -> String {
+    let mut writer = Writer::new(layout, html);
     write(datum, &mut writer);
     writer.finish()
 }

@@ -76,9 +76,9 @@ impl Evaluator {
     /// Whether a reference in a literal that is an argument leads to what is called for: that has no
     /// end (S-61).
     pub(crate) fn calls_for_itself(&self, id: VertexId, target: VertexId) -> bool {
-        let Some(place) = self.calling.last() else { return false };
-        let tried = |it: &(VertexId, VertexId)| it.0 == target && it.1 == *place;
-        (*place == target || self.trying.iter().any(tried))
+        let Some(place) = self.calling else { return false };
+        let tried = |it: &(VertexId, VertexId)| it.0 == target && it.1 == place;
+        (place == target || self.trying.iter().any(tried))
             && self.heap.get(id).label.is_some()
             && !self.is_in_tree(id)
     }

@@ -69,9 +69,9 @@ impl Evaluator {
                 Value::Vertex(self.anonymous(expr, env))
             }
             Callee::Package(package, function) => {
-                self.calling.push(self.place);
+                let outer = self.calling.replace(self.place);
                 let result = self.package_call(package, function, arguments, env, at);
-                self.calling.pop();
+                self.calling = outer;
                 match result {
                     Ok(Value::Datum(datum)) => {
                         if matches!(datum, Datum::List(_) | Datum::Struct(_)) {
