@@ -3,7 +3,10 @@
 use smallvec::SmallVec;
 
 use crate::evaluator::Evaluator;
-use crate::program::{Code, DeclLabel, Declaration, ExprId, Label, LabelKind};
+use crate::program::{Code, DeclLabel, Declaration, ExprId, Label, LabelKind, Program};
+
+/// How deep nests of comprehensions are looked into for what they name.
+const DEEPEST: u32 = 50;
 
 /// Whether a task may bring a field (S-33).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,28 +19,28 @@ pub(crate) enum May {
 }
 
 /// What the body of a comprehension says.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Body {
     pub(crate) labels: Vec<Label>,
     pub(crate) general: bool,
     pub(crate) nested: bool,
 }
 
-impl Evaluator {
+impl Program {
     /// What a comprehension's body says first, but for what it nests.
-    pub(crate) fn body_of(&self, index: u32) -> Body {
-        let code = &self.program.comprehensions[index as usize];
+    pub(crate) fn body(&self, body: ExprId, otherwise: Option<ExprId>) -> Body {
         let mut it = Body::default();
-        for body in std::iter::once(code.body).chain(code.otherwise) {
+        for body in std::iter::once(body).chain(otherwise) {
             self.look_into(body, &mut it);
         }
         cue_sort::by(&mut it.labels, Ord::cmp);
         it.labels.dedup();
+        it.labels.shrink_to_fit();
         it
     }
 
     fn look_into(&self, body: ExprId, out: &mut Body) {
-        let code = self.program.code(body);
+        let code = self.code(body);
         if let Some(values) = self.selected(code) {
             return values.into_iter().for_each(|it| self.look_into(it, out));
         }
@@ -45,7 +48,7 @@ impl Evaluator {
             out.general |= may_have_fields(code);
             return;
         };
-        for declaration in &self.program.structs[*literal as usize].declarations {
+        for declaration in &self.structs[*literal as usize].declarations {
             match declaration {
                 Declaration::Field { label: DeclLabel::Fixed(label), .. } => {
                     out.labels.push(*label);
@@ -58,11 +61,58 @@ impl Evaluator {
         }
     }
 
+    /// Labels in the order a literal with comprehensions names them, bodies where these stand (O-4).
+    pub(crate) fn named_by(&self, declarations: &[Declaration]) -> Option<Box<[Label]>> {
+        let comprehends = |it: &Declaration| matches!(it, Declaration::Comprehension(_));
+        declarations.iter().any(comprehends).then(|| {
+            let mut out = Vec::new();
+            self.name_fields(declarations, &mut out, 0);
+            out.into()
+        })
+    }
+
+    fn name_fields(&self, declarations: &[Declaration], out: &mut Vec<Label>, depth: u32) {
+        for declaration in declarations {
+            match declaration {
+                Declaration::Field { label: DeclLabel::Fixed(label), .. } => out.push(*label),
+                Declaration::Comprehension(index) if depth < DEEPEST => {
+                    let body = self.comprehensions[*index as usize].body;
+                    if let Code::Struct(inner) = self.code(body) {
+                        let declarations = &self.structs[*inner as usize].declarations;
+                        self.name_fields(declarations, out, depth + 1);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The values of a field that is selected from a literal right there: `{t: …}.t`.
+    fn selected(&self, code: &Code) -> Option<SmallVec<[ExprId; 2]>> {
+        let Code::Select(operand, name) = code else { return None };
+        let Code::Struct(literal) = self.code(*operand) else { return None };
+        let mut values = SmallVec::new();
+        for declaration in &self.structs[*literal as usize].declarations {
+            match declaration {
+                Declaration::Field { label: DeclLabel::Fixed(label), value, .. } => {
+                    if label == name {
+                        values.push(*value);
+                    }
+                }
+                Declaration::Pattern { .. } | Declaration::Open => {}
+                _ => return None,
+            }
+        }
+        Some(values)
+    }
+}
+
+impl Evaluator {
     /// Whether a body names a label, with what it nests, and whether it may bring any.
     fn names(&self, body: ExprId, label: Label) -> (bool, bool) {
         let either = |one: (bool, bool), other: (bool, bool)| (one.0 | other.0, one.1 | other.1);
         let code = self.program.code(body);
-        if let Some(values) = self.selected(code) {
+        if let Some(values) = self.program.selected(code) {
             let all = values.into_iter().map(|it| self.names(it, label));
             return all.fold((false, false), either);
         }
@@ -87,30 +137,11 @@ impl Evaluator {
         (named | other, general | more)
     }
 
-    /// The values of a field that is selected from a literal right there: `{t: …}.t`.
-    fn selected(&self, code: &Code) -> Option<SmallVec<[ExprId; 2]>> {
-        let Code::Select(operand, name) = code else { return None };
-        let Code::Struct(literal) = self.program.code(*operand) else { return None };
-        let mut values = SmallVec::new();
-        for declaration in &self.program.structs[*literal as usize].declarations {
-            match declaration {
-                Declaration::Field { label: DeclLabel::Fixed(label), value, .. } => {
-                    if label == name {
-                        values.push(*value);
-                    }
-                }
-                Declaration::Pattern { .. } | Declaration::Open => {}
-                _ => return None,
-            }
-        }
-        Some(values)
-    }
-
     /// Whether an expression brings a field at a path; the path is read from its end.
     pub(crate) fn brings(&self, body: ExprId, path: &[Label]) -> May {
         let Some((last, rest)) = path.split_last() else { return May::Named };
         let code = self.program.code(body);
-        if let Some(values) = self.selected(code) {
+        if let Some(values) = self.program.selected(code) {
             let all = values.into_iter().map(|it| self.brings(it, path));
             return all.max().unwrap_or(May::Not);
         }
@@ -187,8 +218,10 @@ mod tests {
         let program = Arc::new(program);
         let budget = Budget { ticks: 1_000, depth: 100, bytes: 1 << 20 };
         let it = Evaluation::start(program.clone(), &[], budget).evaluator;
-        let mut bodies: Vec<(usize, bool, bool)> = (0..program.comprehensions.len())
-            .map(|index| it.body_of(index as u32))
+        let mut bodies: Vec<(usize, bool, bool)> = program
+            .comprehensions
+            .iter()
+            .map(|it| &it.says)
             .map(|body| (body.labels.len(), body.nested, body.general))
             .collect();
         bodies.sort_unstable();

@@ -66,7 +66,6 @@ impl Evaluator {
             return;
         }
         let spent = self.tick().is_err();
-        let vertex = self.heap.get(real);
         if within.len() > DEPTH || spent {
             out.push_str("...");
             return;

@@ -1,6 +1,7 @@
 //! Alternatives: which can hold, which is the default (D rules).
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 use crate::builtin::Kinds;
 use crate::closed::NOT_ALLOWED;
@@ -73,7 +74,11 @@ impl Evaluator {
         let mut wrong: Vec<VertexId> = Vec::new();
         let mut plain: Vec<VertexId> = Vec::new();
         let mut nested = false;
+        let ruled_out = self.ruled_out(id, disjunction);
         for (pick, mark) in disjunction.marks.iter().enumerate() {
+            if ruled_out.get(pick) == Some(&true) {
+                continue;
+            }
             if let Err(fault) = self.tick() {
                 self.heap.get_mut(id).fault = Some(fault);
                 return None;
@@ -145,6 +150,30 @@ impl Evaluator {
             _ => self.heap.get_mut(id).choice = Some(Box::new(choice)),
         }
         None
+    }
+
+    /// Which alternatives are other scalars or types than the scalar that is there, if one is the same or its
+    /// type: none of them has anything to tell.
+    fn ruled_out(&self, id: VertexId, disjunction: &Disjunction) -> SmallVec<[bool; 8]> {
+        let vertex = self.heap.get(id);
+        let Some((datum, _)) = &vertex.scalar else { return SmallVec::new() };
+        let plain = |it: &Conjunct| match &it.source {
+            Source::Data(_) => true,
+            Source::Expr(expr, _) => *expr == disjunction.expr || self.program.code(*expr).is_tag(),
+            Source::Vertex(_) => false,
+        };
+        let Code::Disjoin(all) = self.program.code(disjunction.expr) else {
+            return SmallVec::new();
+        };
+        if !vertex.conjuncts.iter().all(plain) {
+            return SmallVec::new();
+        }
+        let admits = all.iter().map(|it| self.program.admits(it.0, datum));
+        let admits: SmallVec<[Option<bool>; 8]> = admits.collect();
+        match admits.contains(&Some(true)) {
+            true => admits.into_iter().map(|it| it == Some(false)).collect(),
+            false => SmallVec::new(),
+        }
     }
 
     /// The conjunct of an alternative, if the choice is all there is and all of it is scalars and types:

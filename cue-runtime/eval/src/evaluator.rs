@@ -410,7 +410,7 @@ impl Evaluator {
             Code::Import(index) => Value::Vertex(self.import(*index)),
             Code::Select(operand, label) => {
                 let base = self.eval(*operand, env);
-                self.select(base, *label, self.selector_at(*operand, at), Some(*operand), at)
+                self.select(base, *label, None, Some(*operand), at)
             }
             Code::Index(operand, index) => self.index(*operand, *index, env, at),
             Code::Slice(operand, low, high) => self.slice(*operand, *low, *high, env, at),
@@ -421,13 +421,7 @@ impl Evaluator {
                 let value = match program.code(*operand) {
                     Code::Select(base_expr, label) => match self.eval(*base_expr, env) {
                         Value::Fault(fault) => return Value::Fault(fault),
-                        base => self.select(
-                            base,
-                            *label,
-                            self.selector_at(*base_expr, at),
-                            Some(*base_expr),
-                            at,
-                        ),
+                        base => self.select(base, *label, None, Some(*base_expr), at),
                     },
                     _ => self.eval(*operand, env),
                 };

@@ -23,6 +23,7 @@ mod attach; // one more file for a program
 pub mod heap; // the arrays and their ids
 mod arcs; // what a vertex gets: conjuncts, fields, patterns
 mod unify; // conjuncts -> arcs, scalars
+mod settled;
 mod sharing; // vertices that are references and nothing else
 mod reference; // what a vertex takes from another
 mod crowds; // vertices with many conjuncts

@@ -276,15 +276,12 @@ impl Evaluator {
         if code.has_embeds {
             from.via = self.heap.cross_literal(from.via, at);
         }
-        let comprehends = |it: &Declaration| matches!(it, Declaration::Comprehension(_));
-        if code.declarations.iter().any(comprehends) {
-            let mut named = Vec::new();
-            self.named_by(code, &mut named, 0);
+        if let Some(named) = &code.named {
             if self.heap.get(id).named.is_empty() {
                 let before: Vec<Label> = self.heap.get(id).arcs.iter().map(|it| it.label).collect();
                 self.heap.get_mut(id).named = before.into();
             }
-            self.heap.get_mut(id).named.extend(named);
+            self.heap.get_mut(id).named.extend(named.iter().copied());
         }
         let (place, inner) = match again {
             Some(known) => (known, work.inner.at_mut(known).0),
@@ -536,22 +533,6 @@ impl Evaluator {
             }
             marks.push(mark);
             next = self.around.get(&mark).copied();
-        }
-    }
-
-    /// Labels a literal names, those of comprehension bodies where they stand.
-    fn named_by(&self, code: &StructLiteral, out: &mut Vec<Label>, depth: u32) {
-        for declaration in &code.declarations {
-            match declaration {
-                Declaration::Field { label: DeclLabel::Fixed(label), .. } => out.push(*label),
-                Declaration::Comprehension(index) if depth < 50 => {
-                    let body = self.program.comprehensions[*index as usize].body;
-                    if let Code::Struct(inner) = self.program.code(body) {
-                        self.named_by(&self.program.structs[*inner as usize], out, depth + 1);
-                    }
-                }
-                _ => {}
-            }
         }
     }
 

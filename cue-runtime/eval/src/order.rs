@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::{SmallVec, smallvec};
 
 use crate::attach::NOWHERE;
 use crate::evaluator::Evaluator;
@@ -17,6 +18,9 @@ struct Ranked {
     at: Option<At>,
     explicit: bool,
 }
+
+/// Nodes, of which there is mostly one.
+type Nodes = SmallVec<[usize; 2]>;
 
 impl Evaluator {
     /// Members in the order they are printed in.
@@ -146,7 +150,7 @@ impl Evaluator {
     }
 
     /// Steps C to E: batches of literals in order of position, and the edges they give.
-    fn edges(&self, id: VertexId, mut ranked: Vec<Ranked>) -> Vec<Vec<usize>> {
+    fn edges(&self, id: VertexId, mut ranked: Vec<Ranked>) -> Vec<Nodes> {
         let vertex = self.heap.get(id);
         let file = |at: &At| {
             self.program.sources.get(at.source as usize).map_or("", |it| it.name.as_str())
@@ -194,10 +198,10 @@ impl Evaluator {
             }
             at = end;
         }
-        let mut edges: Vec<Vec<usize>> = vec![Vec::new(); vertex.arcs.len()];
+        let mut edges: Vec<Nodes> = vec![Nodes::new(); vertex.arcs.len()];
         let mut owner: Vec<Option<usize>> = vec![None; vertex.arcs.len()];
         let mut used: FxHashMap<(usize, u32), usize> = FxHashMap::default();
-        let mut frontier: Vec<usize> = Vec::new();
+        let mut frontier = Nodes::new();
         let mut previous: Option<&str> = None;
         for (explicit, batch) in &batches {
             let own = batch.first().and_then(|it| it.at.as_ref()).map(file);
@@ -205,7 +209,7 @@ impl Evaluator {
                 frontier.clear();
                 previous = own;
             }
-            let mut next: Vec<usize> = Vec::new();
+            let mut next = Nodes::new();
             for ranked in batch {
                 let placed = &vertex.placed[ranked.placed];
                 let mut current = frontier.clone();
@@ -228,7 +232,7 @@ impl Evaluator {
                             edges[*before].push(node);
                         }
                     }
-                    current = vec![node];
+                    current = smallvec![node];
                 }
                 next.extend(current);
             }
@@ -244,7 +248,7 @@ impl Evaluator {
                         edges[*before].push(node);
                     }
                 }
-                current = vec![node];
+                current = smallvec![node];
             }
         }
         edges
@@ -281,7 +285,7 @@ impl Evaluator {
     }
 
     /// Step F: components in topological order, the smallest name first.
-    fn sorted(&self, id: VertexId, edges: &[Vec<usize>]) -> Vec<usize> {
+    fn sorted(&self, id: VertexId, edges: &[Nodes]) -> Vec<usize> {
         let arcs = &self.heap.get(id).arcs;
         let names: Vec<(u64, &str)> = arcs
             .iter()
@@ -294,6 +298,9 @@ impl Evaluator {
                 (index, name)
             })
             .collect();
+        if let Some(order) = without_rounds(edges, &names) {
+            return order;
+        }
         let by_name = cue_sort::order(names.len(), &mut |one, other| names[one].cmp(&names[other]));
         // Equal names have one rank.
         let mut rank = vec![0_usize; names.len()];
@@ -339,8 +346,30 @@ fn valid(at: At) -> Option<At> {
     (at.span != NOWHERE).then_some(at)
 }
 
+/// Nodes in topological order, the smallest name first; none if edges lead round, or names repeat.
+fn without_rounds(edges: &[Nodes], names: &[(u64, &str)]) -> Option<Vec<usize>> {
+    let mut waits = vec![0_u32; edges.len()];
+    edges.iter().flatten().for_each(|to| waits[*to] += 1);
+    let key = |node: usize| Reverse((names[node], node));
+    let mut ready: BinaryHeap<_> = (0..edges.len()).filter(|it| waits[*it] == 0).map(key).collect();
+    let mut out: Vec<usize> = Vec::with_capacity(edges.len());
+    while let Some(Reverse((name, node))) = ready.pop() {
+        if ready.peek().is_some_and(|it| it.0.0 == name) {
+            return None;
+        }
+        out.push(node);
+        for next in &edges[node] {
+            waits[*next] -= 1;
+            if waits[*next] == 0 {
+                ready.push(key(*next));
+            }
+        }
+    }
+    (out.len() == edges.len()).then_some(out)
+}
+
 /// The strongly connected component of each node (Tarjan, with a stack of its own).
-fn components(edges: &[Vec<usize>]) -> Vec<usize> {
+fn components(edges: &[Nodes]) -> Vec<usize> {
     const NEW: usize = usize::MAX;
     let count = edges.len();
     let (mut index, mut low) = (vec![NEW; count], vec![0; count]);

@@ -1,11 +1,13 @@
 //! What compiling gives: expressions with every name resolved. Immutable, shared by evaluations.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use cue_syntax::ast::{Compare, Span};
 use rustc_hash::FxHashMap;
 
-use crate::builtin::{Function, Kinds};
+use crate::bodies::Body;
+use crate::builtin::{Datum, Function, Kinds};
 use crate::labels::Labels;
 use crate::number::Number;
 use crate::value::path::Selector;
@@ -107,6 +109,8 @@ pub(crate) struct StructLiteral {
     pub(crate) has_embeds: bool,
     /// Embedding does not open it (C-15).
     pub(crate) explicit: bool,
+    /// Labels as they are named, if it has comprehensions (O-4).
+    pub(crate) named: Option<Box<[Label]>>,
 }
 
 /// An element of a list literal.
@@ -143,6 +147,8 @@ pub(crate) struct ComprehensionCode {
     pub(crate) otherwise: Option<ExprId>,
     /// The body names definitions or calls `close`.
     pub(crate) closes: bool,
+    /// What the body says, for those who ask which fields may still come.
+    pub(crate) says: Body,
 }
 
 /// Arithmetic with two operands.
@@ -398,6 +404,11 @@ pub struct Program {
     pub(crate) lifts: FxHashMap<ExprId, u32>,
 }
 
+/// Whether a predeclared name is that of a kind, not of a range of numbers.
+pub(crate) fn is_plain_type(name: &str) -> bool {
+    matches!(name, "string" | "bytes" | "bool" | "int" | "float" | "number")
+}
+
 impl Program {
     /// Whether two disjunctions are of the same scalars and types in the same order.
     pub(crate) fn says_same(&self, left: ExprId, right: ExprId) -> bool {
@@ -423,6 +434,27 @@ impl Program {
             (Code::Type(_, left), Code::Type(_, right)) => left == right,
             _ => false,
         }
+    }
+
+    /// Whether an expression is a scalar or a type that a scalar can be; `None` if that takes more to tell.
+    pub(crate) fn admits(&self, expr: ExprId, datum: &Datum) -> Option<bool> {
+        let same = match (self.code(expr), datum) {
+            (Code::Null, Datum::Null) => true,
+            (Code::Bool(it), Datum::Bool(datum)) => it == datum,
+            (Code::Number(it), Datum::Number(datum)) => {
+                it.compare(datum) == Ordering::Equal && it.is_int() == datum.is_int()
+            }
+            (Code::String(it), Datum::String(datum)) => it == datum,
+            (Code::Bytes(it), Datum::Bytes(datum)) => it == datum,
+            (Code::Type(kinds, name), _) => {
+                let meets = kinds.meets(crate::compare::kinds(datum));
+                // Ranges look at the number too.
+                return (!meets || is_plain_type(name)).then_some(meets);
+            }
+            (code, _) if code.is_tag() => false,
+            _ => return None,
+        };
+        Some(same)
     }
 
     pub(crate) fn empty() -> Self {

@@ -1,11 +1,10 @@
 //! What a vertex takes from another one: its conjuncts, in their own environments, on the way a
 //! reference goes.
 
-use crate::builtin::Datum;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{Closing, Conjunct, Cycle, Groups, Source, State, VertexId, Way, copied};
-use crate::program::{At, Code, Declaration, ExprId};
+use crate::program::{Code, Declaration, ExprId};
 use crate::thin::Thin;
 use crate::unify::{Parked, Work};
 
@@ -131,19 +130,6 @@ impl Evaluator {
             next = vertex.label.and(vertex.parent);
         }
         false
-    }
-
-    /// The scalar of a vertex that is one and nothing else, and gets no more.
-    fn settled_scalar(&self, id: VertexId) -> Option<(Datum, At, u32)> {
-        let vertex = self.heap.get(id);
-        let (datum, at) = vertex.scalar.as_ref()?;
-        let bare = vertex.state == State::Done
-            && vertex.fault.is_none()
-            && vertex.choice.is_none()
-            && vertex.arcs.is_empty()
-            && !vertex.is_struct;
-        let found = (datum.clone(), *at, vertex.scalar_via);
-        (bare && self.growing(id).is_none()).then_some(found)
     }
 
     /// The vertex that one stands for which is nothing but a path into a definition: closed is

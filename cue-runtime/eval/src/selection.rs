@@ -8,19 +8,28 @@ use crate::heap::{ArcEntry, EnvId, FaultId, State, VertexId};
 use crate::program::{At, Code, ExprId, Label, LabelKind, Presence};
 
 impl Evaluator {
-    /// Field `label` of `base` (S-47); `operand` is what `base` is written as, `whole` the selection.
+    /// Field `label` of `base` (S-47); `operand` is what `base` is written as, `whole` the selection, and
+    /// `named` where the label stands: at the end of that, unless it is given.
     pub(crate) fn select(
         &mut self,
         base: Value,
         label: Label,
-        at: At,
+        named: Option<At>,
         operand: Option<ExprId>,
         whole: At,
     ) -> Value {
+        let place = |it: &Self| match (named, operand) {
+            (Some(at), _) => at,
+            (None, Some(operand)) => it.selector_at(operand, whole),
+            (None, None) => whole,
+        };
         let id = match base {
             Value::Vertex(id) => id,
             Value::Fault(fault) => return Value::Fault(fault),
-            Value::Datum(datum) => return Value::Fault(self.no_container(&datum, operand, at)),
+            Value::Datum(datum) => {
+                let at = place(self);
+                return Value::Fault(self.no_container(&datum, operand, at));
+            }
         };
         let known = self.heap.get(self.follow(id)).state == State::Done;
         let id = self.unify(id);
@@ -38,7 +47,7 @@ impl Evaluator {
         let id = match self.default_of(id) {
             Some(id) => id,
             None => {
-                let place = operand.map_or(at, |it| self.program.at(it));
+                let place = operand.map_or_else(|| place(self), |it| self.program.at(it));
                 let text = self.short(id);
                 let kinds = self.kinds_of(id);
                 let message = format!("unresolved disjunction {text} (type {kinds})");
@@ -52,6 +61,7 @@ impl Evaluator {
         if let Some((Presence::Member, found)) = arc {
             return Value::Vertex(self.tried(found));
         }
+        let at = place(self);
         self.early |= self.heap.get(id).state == State::Running;
         if let Some(fault) = self.pending(id, label, arc.map(|it| it.0), at) {
             return Value::Fault(fault);
@@ -213,7 +223,7 @@ impl Evaluator {
         let number = match &key.value {
             Concrete::Datum(Datum::String(name)) => {
                 let label = self.labels.intern(LabelKind::Regular, name);
-                return self.select(base, label, place, Some(operand), at);
+                return self.select(base, label, Some(place), Some(operand), at);
             }
             Concrete::Datum(Datum::Number(number)) if number.is_int() => number.clone(),
             _ => {

@@ -1,38 +1,50 @@
-//! A list that most have nothing in: then it takes one word.
+//! A list that most have nothing in: it takes one word, and one allocation once something is in it.
 
 use std::ops::{Deref, DerefMut};
 
-/// A list, allocated with its first item.
+use thin_vec::ThinVec;
+
+/// A list that is allocated with its first item, for that one.
 #[derive(Clone, Debug)]
-pub(crate) struct Thin<T>(
-    #[allow(clippy::box_collection, reason = "the point of it")] Option<Box<Vec<T>>>,
-);
+pub(crate) struct Thin<T>(ThinVec<T>);
 
 impl<T> Default for Thin<T> {
     fn default() -> Self {
-        Self(None)
+        Self(ThinVec::new())
     }
 }
 
 impl<T> Thin<T> {
-    fn all(&mut self) -> &mut Vec<T> {
-        // What is not empty mostly has one item.
-        self.0.get_or_insert_with(|| Box::new(Vec::with_capacity(1)))
+    /// Room for one more: what is not empty mostly has one item.
+    fn make_room(&mut self) {
+        if self.0.is_empty() {
+            self.0.reserve_exact(1);
+        }
     }
 
     pub(crate) fn push(&mut self, item: T) {
-        self.all().push(item);
+        self.make_room();
+        self.0.push(item);
     }
 
     pub(crate) fn insert(&mut self, place: usize, item: T) {
-        self.all().insert(place, item);
+        self.make_room();
+        self.0.insert(place, item);
+    }
+
+    pub(crate) fn reserve(&mut self, more: usize) {
+        match self.0.is_empty() {
+            true => self.0.reserve_exact(more),
+            false => self.0.reserve(more),
+        }
+    }
+
+    pub(crate) fn capacity(&self) -> usize {
+        self.0.capacity()
     }
 
     pub(crate) fn extend(&mut self, items: impl IntoIterator<Item = T>) {
-        let mut items = items.into_iter().peekable();
-        if items.peek().is_some() {
-            self.all().extend(items);
-        }
+        self.0.extend(items);
     }
 }
 
@@ -41,29 +53,29 @@ impl<T> Deref for Thin<T> {
 
     #[cfg_attr(not(target_family = "wasm"), inline)]
     fn deref(&self) -> &[T] {
-        self.0.as_ref().map_or(&[], |it| it)
+        &self.0
     }
 }
 
 impl<T> DerefMut for Thin<T> {
     #[cfg_attr(not(target_family = "wasm"), inline)]
     fn deref_mut(&mut self) -> &mut [T] {
-        self.0.as_mut().map_or(&mut [], |it| it)
+        &mut self.0
     }
 }
 
 impl<T> From<Vec<T>> for Thin<T> {
     fn from(all: Vec<T>) -> Self {
-        Self((!all.is_empty()).then(|| Box::new(all)))
+        Self(all.into())
     }
 }
 
 impl<T> IntoIterator for Thin<T> {
     type Item = T;
-    type IntoIter = std::vec::IntoIter<T>;
+    type IntoIter = thin_vec::IntoIter<T>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.map_or_else(Vec::new, |it| *it).into_iter()
+        self.0.into_iter()
     }
 }
 
@@ -85,7 +97,7 @@ mod tests {
         assert_eq!(size_of::<Thin<[u64; 9]>>(), size_of::<usize>());
         let mut list = Thin::default();
         list.extend([]);
-        assert!(list.is_empty() && list.0.is_none());
+        assert!(list.is_empty() && list.0.capacity() == 0);
         list.push(2);
         list.insert(0, 1);
         list.extend([3]);

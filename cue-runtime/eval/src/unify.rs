@@ -10,7 +10,7 @@ use crate::heap::{
     Test, VertexId, copied,
 };
 use crate::met::Met;
-use crate::program::{At, Callee, Code, ExprId, Label, Plain, Presence, Program};
+use crate::program::{At, Callee, Code, ExprId, Label, Plain, Presence, Program, is_plain_type};
 use crate::reference::Reach;
 use crate::waiting::Left;
 
@@ -256,7 +256,7 @@ impl Evaluator {
         let mut work = match self.resume(id) {
             Some(work) => work,
             None => {
-                if self.share(id) {
+                if self.share(id) || self.take_settled(id) {
                     return;
                 }
                 let mut work = self.spare.pop().unwrap_or_default();
@@ -482,8 +482,7 @@ impl Evaluator {
                 self.note_top(id, &conjunct.groups);
             }
             Code::Type(kinds, name) => {
-                let plain =
-                    matches!(name, "string" | "bytes" | "bool" | "int" | "float" | "number");
+                let plain = is_plain_type(name);
                 // Ranges are predeclared: they are nowhere.
                 let place = if plain { at } else { At::default() };
                 self.restrict(id, kinds, By::Expr(expr), place, conjunct.via);

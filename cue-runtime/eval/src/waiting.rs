@@ -18,6 +18,9 @@ use crate::program::{At, Label, Presence};
 use crate::reference::Reach;
 use crate::unify::Work;
 
+/// Labels from a field up to what encloses it.
+type Path = SmallVec<[Label; 8]>;
+
 /// Tasks of one vertex that have not run.
 #[derive(Default)]
 pub(crate) struct Tasks {
@@ -73,7 +76,7 @@ const MOST_COPIES: usize = 64;
 impl Evaluator {
     /// A comprehension that has not yielded: its fields are pending.
     pub(crate) fn announce(&mut self, id: VertexId, index: u32) {
-        let body = self.body_of(index);
+        let body = &self.program.comprehensions[index as usize].says;
         let tasks = self.tasks.entry(id).or_default();
         tasks.comprehensions.push(index);
         if body.general {
@@ -82,24 +85,24 @@ impl Evaluator {
         if body.nested {
             tasks.nested.push(index);
         }
-        for label in body.labels {
-            tasks.named.entry(label).or_default().push(index);
+        for label in &body.labels {
+            tasks.named.entry(*label).or_default().push(index);
         }
     }
 
     /// A comprehension that has yielded, or never will.
     pub(crate) fn withdraw(&mut self, id: VertexId, index: u32) {
-        let body = self.body_of(index);
+        let body = &self.program.comprehensions[index as usize].says;
         let Some(tasks) = self.tasks.get_mut(&id) else { return };
         let Some(at) = tasks.comprehensions.iter().position(|it| *it == index) else { return };
         tasks.comprehensions.remove(at);
         leave(&mut tasks.general, index);
         leave(&mut tasks.nested, index);
-        for label in body.labels {
-            if let Some(by) = tasks.named.get_mut(&label) {
+        for label in &body.labels {
+            if let Some(by) = tasks.named.get_mut(label) {
                 leave(by, index);
                 if by.is_empty() {
-                    tasks.named.remove(&label);
+                    tasks.named.remove(label);
                 }
             }
         }
@@ -122,7 +125,7 @@ impl Evaluator {
         if self.tasks.is_empty() {
             return None;
         }
-        self.coming(id, vec![label])
+        self.coming(id, smallvec::smallvec![label])
     }
 
     /// Whether more may still be said of a vertex from above it (S-24, ancestors).
@@ -130,15 +133,15 @@ impl Evaluator {
         if self.tasks.is_empty() {
             return None;
         }
-        self.coming(id, Vec::new()).map(|it| it.1)
+        self.coming(id, Path::new()).map(|it| it.1)
     }
 
     /// Tasks of `id`, of what encloses it and of what these were copied from that may say something
     /// at a path below `id`; the path is in reverse.
-    fn coming(&self, id: VertexId, path: Vec<Label>) -> Option<(May, VertexId)> {
+    fn coming(&self, id: VertexId, path: Path) -> Option<(May, VertexId)> {
         let mut found: Option<(May, VertexId)> = None;
         let mut seen: SmallVec<[(VertexId, usize); 8]> = SmallVec::new();
-        let mut open: SmallVec<[(VertexId, Vec<Label>); 2]> = smallvec::smallvec![(id, path)];
+        let mut open: SmallVec<[(VertexId, Path); 2]> = smallvec::smallvec![(id, path)];
         while let Some((start, mut path)) = open.pop() {
             let mut next = Some(start);
             while let Some(id) = next {
@@ -287,7 +290,7 @@ impl Evaluator {
         if self.tasks.is_empty() {
             return None;
         }
-        let (may, on) = self.coming(id, Vec::new())?;
+        let (may, on) = self.coming(id, Path::new())?;
         let last = self.is_last(on);
         if last && (may == May::Any || self.heap.get(id).choice.is_none()) {
             return None;

@@ -252,7 +252,7 @@ impl Evaluator {
         if self.heap.get(id).fault.is_none() && self.heap.arc(id, label).is_none() {
             return Err(self.fail(Kind::Permanent, "field not found: less", At::default()));
         }
-        let value = self.select(Value::Vertex(id), label, at, None, at);
+        let value = self.select(Value::Vertex(id), label, None, None, at);
         // Whatever is no error says no more than `false`.
         match self.demand(value, at) {
             Ok(Concrete::Datum(Datum::Bool(it))) => Ok(it),

@@ -125,11 +125,14 @@ impl Compiler<'_> {
             ExprKind::Paren(inner) => return self.expr(inner),
             ExprKind::Comprehension(clauses, body) => {
                 let index = self.comprehension(clauses, body, span);
+                let declarations = vec![Declaration::Comprehension(index)];
+                let named = self.program.named_by(&declarations);
                 let literal = StructLiteral {
-                    declarations: vec![Declaration::Comprehension(index)],
+                    declarations,
                     lets: Vec::new(),
                     has_embeds: true,
                     explicit: self.explicitopen,
+                    named,
                 };
                 self.program.structs.push(literal);
                 Code::Struct(self.program.structs.len() as u32 - 1)

@@ -134,6 +134,7 @@ impl Compiler<'_> {
             }
         }
         literal.declarations.shrink_to_fit();
+        literal.named = self.program.named_by(&literal.declarations);
         let used = self.leave();
         if !self.program.lenient {
             for decl in decls {
@@ -360,7 +361,9 @@ impl Compiler<'_> {
             _ => false,
         });
         let at = At { source: self.source, span };
-        let code = ComprehensionCode { clauses: codes, at, body, on_trial, otherwise, closes };
+        let says = self.program.body(body, otherwise);
+        let code =
+            ComprehensionCode { clauses: codes, at, body, on_trial, otherwise, closes, says };
         self.program.comprehensions.push(code);
         self.program.comprehensions.len() as u32 - 1
     }

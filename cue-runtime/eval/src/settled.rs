@@ -1,0 +1,131 @@
+//! References to scalars, and to choices of scalars, that get no more: what is found there is taken, not
+//! what that is made of, which would have every alternative tried again for everybody who refers to it.
+
+use crate::builtin::Datum;
+use crate::evaluator::{Evaluator, Value};
+use crate::heap::{Choice, Conjunct, Cycle, Groups, Source, State, Vertex, VertexId};
+use crate::program::{At, Code, ExprId};
+
+/// What such a vertex is.
+enum Settled {
+    Scalar(Datum, At, u32),
+    Choice,
+}
+
+impl Evaluator {
+    /// Takes the value for a vertex that is about to be evaluated and is nothing but such a reference;
+    /// whether it did. Who comes with more conjuncts has it evaluated anew, from what it refers to.
+    pub(crate) fn take_settled(&mut self, id: VertexId) -> bool {
+        let vertex = self.heap.get(id);
+        let [conjunct] = vertex.conjuncts.as_slice() else { return false };
+        let Source::Expr(expr, env) = conjunct.source else { return false };
+        let path = self.is_path(expr);
+        let bare = conjunct.cycle == Cycle::None && conjunct.close_as.is_none();
+        if !path || !bare || !is_untouched(vertex) || self.calling.is_some() {
+            return false;
+        }
+        let via = conjunct.via;
+        let Value::Vertex(target) = self.eval(expr, env) else { return false };
+        let mut target = self.follow(target);
+        // What a parent's comprehensions add belongs to the target too.
+        if let Some(parent) = self.heap.get(target).parent {
+            if self.heap.get(parent).state == State::New {
+                self.unify(parent);
+                target = self.follow(target);
+            }
+        }
+        if self.heap.get(target).state == State::New && self.is_written_out(target) {
+            target = self.unify(target);
+        }
+        let Some(settled) = self.settled(target).filter(|_| target != id) else { return false };
+        let demoted = self.heap.get(target).demoted;
+        let vertex = self.heap.get_mut(id);
+        vertex.content = true;
+        vertex.demoted |= demoted;
+        match settled {
+            Settled::Scalar(datum, at, scalar_via) => {
+                let via = self.heap.cross(via, self.program.at(expr));
+                let via = self.heap.join(via, scalar_via);
+                self.take_datum(id, datum, at, &Groups::new(), via);
+            }
+            Settled::Choice => {
+                let from = self.heap.get(target);
+                let (kinds, constrained) = (from.kinds, from.constrained);
+                let (narrowed, choice) = (from.narrowed.clone(), from.choice.clone());
+                let vertex = self.heap.get_mut(id);
+                (vertex.kinds, vertex.constrained) = (kinds, constrained);
+                (vertex.narrowed, vertex.choice) = (narrowed, choice);
+            }
+        }
+        true
+    }
+
+    /// Whether an expression is names and selections only.
+    fn is_path(&self, mut expr: ExprId) -> bool {
+        loop {
+            match self.program.code(expr) {
+                Code::Field { .. } | Code::Variable { .. } => return true,
+                Code::Select(operand, _) => expr = *operand,
+                _ => return false,
+            }
+        }
+    }
+
+    /// The scalar of a vertex that is one and nothing else, and gets no more; where it stands and how
+    /// it came.
+    pub(crate) fn settled_scalar(&self, id: VertexId) -> Option<(Datum, At, u32)> {
+        match self.settled(id)? {
+            Settled::Scalar(datum, at, via) => Some((datum, at, via)),
+            Settled::Choice => None,
+        }
+    }
+
+    fn settled(&self, id: VertexId) -> Option<Settled> {
+        let vertex = self.heap.get(id);
+        let bare = vertex.state == State::Done
+            && vertex.fault.is_none()
+            && vertex.arcs.is_empty()
+            && !vertex.is_struct;
+        let settled = match (&vertex.scalar, &vertex.choice) {
+            (Some((datum, at)), None) => Settled::Scalar(datum.clone(), *at, vertex.scalar_via),
+            (None, Some(choice)) if self.is_of_scalars(vertex, choice) => Settled::Choice,
+            _ => return None,
+        };
+        (bare && self.growing(id).is_none()).then_some(settled)
+    }
+
+    fn is_of_scalars(&self, vertex: &Vertex, choice: &Choice) -> bool {
+        let scalar = |id: &VertexId| {
+            let it = self.heap.get(self.follow(*id));
+            it.arcs.is_empty() && it.patterns.is_empty() && !it.is_struct && !it.is_list
+        };
+        vertex.tests.is_empty()
+            && vertex.patterns.is_empty()
+            && choice.untried.is_empty()
+            && choice.all.iter().all(scalar)
+    }
+
+    /// Whether a vertex is scalars, types and choices of such as they are written, and data: who
+    /// evaluates it comes to no other vertex.
+    fn is_written_out(&self, id: VertexId) -> bool {
+        let plain = |conjunct: &Conjunct| match &conjunct.source {
+            Source::Data(datum) => !matches!(
+                datum,
+                Datum::List(_) | Datum::Struct(_) | Datum::Live(_) | Datum::Function(_)
+            ),
+            Source::Vertex(_) => false,
+            Source::Expr(expr, _) => match self.program.code(*expr) {
+                Code::Disjoin(all) => all.iter().all(|it| self.program.code(it.0).is_tag()),
+                code => code.is_tag(),
+            },
+        };
+        self.heap.get(id).conjuncts.iter().all(plain)
+    }
+}
+
+fn is_untouched(vertex: &Vertex) -> bool {
+    vertex.state == State::Running
+        && !vertex.constrained
+        && vertex.arcs.is_empty()
+        && vertex.picks.is_empty()
+}
