@@ -60,7 +60,8 @@ impl Evaluator {
                     sides[0].get_or_insert(place);
                 }
                 Test::Range(name) => match range(name) {
-                    Some((from, to)) if whole => {
+                    // Up to v0.14 ranges and bounds stand side by side.
+                    Some((from, to)) if whole && !self.program.lenient => {
                         tighten(&mut low, (Compare::GreaterEqual, from));
                         tighten(&mut high, (Compare::LessEqual, to));
                         sides[0].get_or_insert(place);
@@ -77,6 +78,7 @@ impl Evaluator {
         }
         let named = |it: &(Test, _)| match it.0 {
             Test::Range("rune") => false,
+            Test::Range("uint") => !self.program.lenient,
             Test::Range("float32" | "float64") => !whole,
             _ => true,
         };

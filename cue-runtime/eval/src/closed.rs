@@ -8,9 +8,10 @@ use crate::builtin::{Datum, Kinds, next_above, next_below};
 use crate::compare;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{Conjunct, Groups, State, Test, VertexId};
+use crate::heap::{Conjunct, Groups, Source, State, Test, VertexId};
 use crate::number::Number;
-use crate::program::{At, Label, LabelKind, Presence};
+use crate::operators::range;
+use crate::program::{At, Code, Label, LabelKind, Presence};
 
 /// How deep what a closed struct refuses is refused too.
 const MOST_REFUSED: u32 = 50;
@@ -44,10 +45,13 @@ impl Evaluator {
                 return;
             }
         }
-        let concrete = vertex.scalar.is_some() || vertex.is_list || vertex.is_struct;
+        let mut concrete = vertex.scalar.is_some() || vertex.is_list || vertex.is_struct;
         let chosen = vertex.choice.is_some();
         if !concrete {
             self.check_bounds(id);
+            if self.program.lenient && !chosen {
+                concrete = self.take_only(id);
+            }
         }
         if !concrete || chosen || self.heap.get(id).tests.is_empty() {
             return;
@@ -123,6 +127,48 @@ impl Evaluator {
             }
         }
         limits
+    }
+
+    /// Up to v0.14 bounds that one number alone meets are that number (O-69); whether they are.
+    fn take_only(&mut self, id: VertexId) -> bool {
+        let vertex = self.heap.get(id);
+        let whole = vertex.kinds == Kinds::INT;
+        if vertex.fault.is_some() || !whole && vertex.kinds != Kinds::NUMBER {
+            return false;
+        }
+        let (mut least, mut most): (Option<Number>, Option<Number>) = (None, None);
+        let one = Number::int(1);
+        for (test, _) in &vertex.tests {
+            let (from, to) = match test {
+                Test::Bound(compare, Datum::Number(limit)) => match (compare, whole) {
+                    (Compare::GreaterEqual, true) => (Some(next_above(limit)), None),
+                    (Compare::Greater, true) => (next_below(limit).add(&one).ok(), None),
+                    (Compare::LessEqual, true) => (None, Some(next_below(limit))),
+                    (Compare::Less, true) => (None, next_above(limit).sub(&one).ok()),
+                    (Compare::GreaterEqual, false) => (Some(limit.clone()), None),
+                    (Compare::LessEqual, false) => (None, Some(limit.clone())),
+                    _ => continue,
+                },
+                Test::Range(name) => range(name).unzip(),
+                Test::Bound(..) | Test::Call(..) | Test::Match(..) => continue,
+            };
+            if from
+                .as_ref()
+                .is_some_and(|it| least.as_ref().is_none_or(|held| it.compare(held).is_gt()))
+            {
+                least = from;
+            }
+            if to
+                .as_ref()
+                .is_some_and(|it| most.as_ref().is_none_or(|held| it.compare(held).is_lt()))
+            {
+                most = to;
+            }
+        }
+        let only = least.zip(most).filter(|(least, most)| least.compare(most).is_eq());
+        let Some((only, _)) = only else { return false };
+        self.heap.get_mut(id).scalar = Some((Datum::Number(only), At::default()));
+        true
     }
 
     /// Bounds that no number can meet (cue-errors 1.2).

@@ -86,6 +86,9 @@ impl Evaluator {
         if quotes == Quotes::Single {
             return Value::Datum(Datum::Bytes(out.into()));
         }
+        if self.program.lenient {
+            return Value::Datum(Datum::lossy(&out));
+        }
         let text = String::from_utf8(out).unwrap_or_else(|it| readable(it.as_bytes()));
         Value::Datum(Datum::String(text.into()))
     }

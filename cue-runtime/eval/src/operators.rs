@@ -58,6 +58,9 @@ impl Evaluator {
                 return Value::Fault(fault);
             }
         }
+        if self.program.lenient && !self.were_comparable(operator, &left, &right) {
+            return Value::Fault(self.invalid(symbol, &left, &right, at));
+        }
         let first = match self.compared(&left, "left", symbol, &left, at) {
             Ok(it) => it,
             Err(fault) => return Value::Fault(fault),
@@ -73,6 +76,20 @@ impl Evaluator {
                 None => Value::Fault(self.invalid(symbol, &left, &right, at)),
             },
         }
+    }
+
+    /// Whether `==` had an answer up to v0.14: of two structs it had none, nor of values of different
+    /// kinds, null excepted (S-56).
+    fn were_comparable(&self, operator: Compare, left: &Operand, right: &Operand) -> bool {
+        if !matches!(operator, Compare::Equal | Compare::NotEqual) {
+            return true;
+        }
+        let kind = |it: &Operand| match self.concrete_kind(&it.value) {
+            "int" | "float" => "number",
+            other => other,
+        };
+        let (one, other) = (kind(left), kind(right));
+        one == "null" || other == "null" || one == other && one != "struct"
     }
 
     /// `=~` wants a text and a pattern (S-57).

@@ -410,6 +410,11 @@ pub(crate) fn is_plain_type(name: &str) -> bool {
 }
 
 impl Program {
+    /// A source as a tree, in the syntax of the profile.
+    pub(crate) fn parsed(&self, text: &str) -> cue_syntax::Parsed {
+        if self.lenient { cue_syntax::parse_older(text) } else { cue_syntax::parse_file(text) }
+    }
+
     /// Whether two disjunctions are of the same scalars and types in the same order.
     pub(crate) fn says_same(&self, left: ExprId, right: ExprId) -> bool {
         let (Code::Disjoin(left), Code::Disjoin(right)) = (self.code(left), self.code(right))

@@ -1,7 +1,7 @@
 //! What callers ask: a file or an expression as a tree, and what is wrong with it.
 
 use crate::ast::{Expr, File, Span};
-use crate::grammar;
+use crate::grammar::{self, Words};
 use crate::lower::Lower;
 use crate::stack;
 use crate::tree::Tree;
@@ -26,8 +26,17 @@ pub struct Parsed {
 
 /// Parses a file.
 pub fn parse_file(text: &str) -> Parsed {
+    parse(text, Words::Names)
+}
+
+/// Parses a file as CUE up to v0.14 does, which has the operators `div`, `mod`, `quo` and `rem`.
+pub fn parse_older(text: &str) -> Parsed {
+    parse(text, Words::Operators)
+}
+
+fn parse(text: &str, words: Words) -> Parsed {
     stack::enough(text.len(), || {
-        let (tree, mut errors) = grammar::file(text);
+        let (tree, mut errors) = grammar::file(text, words);
         let mut lower = Lower { tree: &tree, errors: Vec::new() };
         let mut file = lower.file();
         file.length = text.len();
@@ -40,7 +49,7 @@ pub fn parse_file(text: &str) -> Parsed {
 
 /// Parses a file to the tree that keeps comments and layout, for the printer.
 pub fn parse_tree(text: &str) -> (Tree, Vec<SyntaxError>) {
-    stack::enough(text.len(), || grammar::file(text))
+    stack::enough(text.len(), || grammar::file(text, Words::Names))
 }
 
 /// Parses an expression.

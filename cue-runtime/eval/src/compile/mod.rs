@@ -7,8 +7,8 @@ mod names; // what names stand for
 
 use std::sync::Arc;
 
+use cue_syntax::LineIndex;
 use cue_syntax::ast::{Decl, Expr, File, Ident, Span};
-use cue_syntax::{LineIndex, parse_file};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(crate) use self::faults::told;
@@ -152,7 +152,7 @@ impl Compiler<'_> {
             lines: LineIndex::new(&source.text),
             text: source.text.as_str().into(),
         });
-        let parsed = parse_file(&source.text);
+        let parsed = self.program.parsed(&source.text);
         for error in parsed.errors {
             self.fault(Stage::Syntax, self.source, error.span, String::new(), error.message);
         }

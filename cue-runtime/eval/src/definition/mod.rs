@@ -89,7 +89,7 @@ fn package(program: &Program, found: &Found) -> String {
     for root in &program.roots {
         let source = program.at(*root).source as usize;
         let Some(source) = program.sources.get(source) else { continue };
-        files.push((&source.name, cue_syntax::parse_file(&source.text).file, source.text.clone()));
+        files.push((&source.name, program.parsed(&source.text).file, source.text.clone()));
     }
     cue_sort::by(&mut files, |left, right| left.0.cmp(right.0));
     let names: Vec<&String> = files.iter().map(|it| it.0).collect();

@@ -75,7 +75,7 @@ pub(crate) enum Docs {
 fn parsed(program: &Program) -> Vec<(File, Arc<str>)> {
     let sources = program.sources.iter();
     let mut files: Vec<_> =
-        sources.map(|it| (cue_syntax::parse_file(&it.text).file, it.text.clone())).collect();
+        sources.map(|it| (program.parsed(&it.text).file, it.text.clone())).collect();
     for (number, path) in &program.filled {
         if let Some((file, _)) = files.get_mut(*number) {
             let decls = std::mem::take(&mut file.decls);

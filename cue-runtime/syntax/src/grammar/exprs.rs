@@ -1,6 +1,6 @@
 //! Expressions: operators, operands, lists, interpolations (rule 2).
 
-use super::{DEEPEST, Grammar, precedence, too_deep};
+use super::{DEEPEST, Grammar, Words, precedence, too_deep};
 use crate::ast::Span;
 use crate::parser::SyntaxError;
 use crate::scan::T;
@@ -35,9 +35,14 @@ impl Grammar<'_> {
                 self.stop();
             }
             let op = self.token.kind;
-            let precedence = precedence(op);
+            let word = self.is_word_operator();
+            let precedence = precedence(if word { T::Mul } else { op });
             if precedence < lowest {
                 return left;
+            }
+            if word {
+                left = self.word_operation(left, precedence);
+                continue;
             }
             let frame = self.open();
             self.frames.set_slot(frame, 1);
@@ -47,6 +52,27 @@ impl Grammar<'_> {
             let id = self.tree.add(mark, end, Kind::Binary { left, op, at, right });
             left = self.close(id);
         }
+    }
+
+    fn is_word_operator(&self) -> bool {
+        self.words == Words::Operators
+            && self.is(T::Ident)
+            && matches!(self.text(), "div" | "mod" | "quo" | "rem")
+    }
+
+    /// `x div y` is the call of the function of that name, whatever else has the name here.
+    fn word_operation(&mut self, left: NodeId, precedence: u8) -> NodeId {
+        let frame = self.open();
+        self.frames.set_slot(frame, 1);
+        let at = self.mark();
+        let name = Kind::Ident(format!("__{}", self.text()).into());
+        let callee = self.tree.add(at, self.token.end, name);
+        self.next();
+        let right = self.binary(precedence + 1);
+        let (mark, end) = (self.tree.began(left), self.end_of(right));
+        let arguments = vec![left, right];
+        let id = self.tree.add(mark, end, Kind::Call { callee, open: at, arguments, close: at });
+        self.close(id)
     }
 
     pub(super) fn unary(&mut self) -> NodeId {

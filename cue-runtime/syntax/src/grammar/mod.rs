@@ -36,11 +36,22 @@ pub(crate) struct Grammar<'a> {
     stopped: bool,
     synced: (u32, u32),
     experiments: Experiments,
+    words: Words,
+}
+
+/// What `div`, `mod`, `quo` and `rem` between two operands are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Words {
+    /// Names, as everywhere else.
+    Names,
+    /// Operators, as up to v0.14 (rule 2.6).
+    Operators,
 }
 
 /// Parses a file: tree and errors, sorted.
-pub(crate) fn file(src: &str) -> (Tree, Vec<SyntaxError>) {
+pub(crate) fn file(src: &str, words: Words) -> (Tree, Vec<SyntaxError>) {
     let mut it = Grammar::new(src, -1);
+    it.words = words;
     it.next();
     if it.errors.is_empty() {
         let root = it.file();
@@ -93,6 +104,7 @@ impl<'a> Grammar<'a> {
             stopped: false,
             synced: (0, 0),
             experiments: Experiments::default(),
+            words: Words::Names,
         }
     }
 

@@ -1,0 +1,62 @@
+//! The profile of KubeVela: CUE as it was up to v0.14, with the evaluator KubeVela asks for. Each
+//! value was asked of that version.
+
+use std::sync::Arc;
+
+use cue_eval::{Budget, Concreteness, Evaluation, Profile, Source, Style, compile};
+
+#[track_caller]
+fn check(text: &str, want: &str) {
+    let budget = Budget { ticks: 100_000, depth: 100, bytes: 50 << 20 };
+    let source = Source { name: "in.cue".into(), text: text.into() };
+    let program = compile(&[source], &[], Profile::KubeVela).expect("it compiles");
+    let mut it = Evaluation::start(Arc::new(program), &[], budget);
+    let root = it.find("").expect("it evaluates").expect("it is there");
+    it.validate(root, Concreteness::Optional);
+    assert_eq!(it.syntax(root, Style::Eval), want);
+}
+
+#[test]
+fn div_and_its_like_are_operators() {
+    check(
+        "a: 7 div 2\nb: -7 mod 2\nc: 1 + 7 quo -2 * 2\nx: 9\nd: x rem 4 == 1\n",
+        "a: 3\nb: 1\nc: -5\nx: 9\nd: true\n",
+    );
+    // They are names all the same.
+    check(
+        "let mod = 4\na: mod mod mod\ndiv: 8\nb: [div, div div 3]\n",
+        "a:   0\ndiv: 8\nb: [8, 2]\n",
+    );
+    check("x: int\na: div(x, 2)\n", "x: int\na: div(x, 2)\n");
+}
+
+#[test]
+fn bounds_that_one_number_meets_are_that_number() {
+    check(
+        "a: int & >=3 & <=3\nb: >=2 & <=2\nc: >=2.5 & <=2.5\nd: int & >2 & <4\ne: >2 & <4\n\
+         f: uint8 & >254\ng: uint & <1\nh: {x: int & >=1 & <=1, y: x + 1}\ni: int & >=2.5 & <3.5\n",
+        "a: 3\nb: 2\nc: 2.5\nd: 3\ne: >2 & <4\nf: 255\ng: 0\nh: {\n    x: 1\n    y: 2\n}\ni: 3\n",
+    );
+    check(
+        "a: uint\nb: uint16 & >0\nc: uint & <10\n",
+        "a: int & >=0\nb: uint16 & >0\nc: uint & <10\n",
+    );
+}
+
+#[test]
+fn what_is_of_another_kind_is_not_compared() {
+    check(
+        "a: null == {}\nb: 1 == 1.0\nc: [1] == [1.0]\nd: [{x: 1}] == [{x: 1}]\ne: (\"a\" == 1) == _|_\n\
+         f: *({} == {}) | \"no\"\ng: *(true != 1) | \"no\"\n",
+        "a: false\nb: true\nc: false\nd: true\ne: true\nf: \"no\"\ng: \"no\"\n",
+    );
+}
+
+#[test]
+fn a_path_into_a_definition_closes_by_another_name_too() {
+    check(
+        "#D: a: b: int\np: #D.a\nx: (*(p & {c: 1}) | 0)\ny: {p, c: 1}\nq: #D\nr: q.a\nz: (*(r & {c: 1}) | 0)\n",
+        "#D: {\n    a: {\n        b: int\n    }\n}\np: {\n    b: int\n}\nx: 0\ny: {\n    b: int\n    c: 1\n}\n\
+         q: {\n    a: {\n        b: int\n    }\n}\nr: {\n    b: int\n}\nz: {\n    b: int\n    c: 1\n}\n",
+    );
+}
