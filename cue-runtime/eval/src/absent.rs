@@ -40,11 +40,9 @@ impl Evaluator {
         let id = self.unify(id);
         let vertex = self.heap.get(id);
         if let Some(fault) = vertex.fault {
-            // A struct is there, whatever its fields say.
-            if vertex.is_struct && self.heap.faults[fault.0 as usize].kind.is_incomplete() {
-                return Ok(false);
-            }
-            return self.absent_by(fault);
+            // A struct that is only gone round is there.
+            let round = self.heap.faults[fault.0 as usize].kind == Kind::Cycle;
+            return if vertex.is_struct && round { Ok(false) } else { self.absent_by(fault) };
         }
         let running = matches!(vertex.state, State::Running | State::Suspended);
         if (vertex.is_struct || vertex.is_list) && vertex.choice.is_none() && !running {

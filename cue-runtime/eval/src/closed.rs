@@ -245,11 +245,30 @@ impl Evaluator {
             && !self.may_resolve(vertex)
     }
 
-    /// Whether a field is an error that may resolve: whether it is allowed is not asked before.
+    /// Whether a field is an error that may resolve: whether it is allowed is not asked before. One that
+    /// is nothing but a reference to another field has no error of its own (S-72).
     fn may_resolve(&mut self, id: VertexId) -> bool {
         let real = self.unify(id);
         let fault = self.heap.fault_of(id, real);
         fault.is_some_and(|it| self.heap.faults[it.0 as usize].kind.is_incomplete())
+            && (self.program.lenient || !self.names_fields(id))
+    }
+
+    /// Whether a vertex is nothing but references to fields that are there.
+    fn names_fields(&mut self, id: VertexId) -> bool {
+        (0..self.heap.get(id).conjuncts.len()).all(|at| {
+            let Source::Expr(expr, env) = self.heap.get(id).conjuncts[at].source else {
+                return false;
+            };
+            let named = match self.program.code(expr) {
+                Code::Top => return true,
+                Code::Field { .. } | Code::Let { .. } | Code::Variable { .. } => true,
+                Code::Select(..) | Code::Index(..) => true,
+                _ => false,
+            };
+            let target = if named { self.eval(expr, env).vertex() } else { None };
+            target.is_some_and(|it| self.heap.get(self.follow(it)).label.is_some())
+        })
     }
 
     /// The groups that refuse fields of a vertex which they do not name.

@@ -154,7 +154,10 @@ impl Evaluator {
                 let at = self.program.at(*source);
                 let base = self.eval(*source, env);
                 let direct = base.vertex().is_some();
-                let id = match self.demand(base, at) {
+                let only = base.vertex().and_then(|it| self.only_embeds(it));
+                let base =
+                    only.map_or_else(|| self.demand(base, at), |it| Ok(Concrete::Vertex(it)));
+                let id = match base {
                     Ok(Concrete::Vertex(id)) => id,
                     Ok(Concrete::Datum(datum)) => {
                         let message = format!(
@@ -211,6 +214,15 @@ impl Evaluator {
                 Ok(())
             }
         }
+    }
+
+    /// A vertex of which nothing else is left than comprehensions in its literals: it has no fields.
+    fn only_embeds(&self, id: VertexId) -> Option<VertexId> {
+        let id = self.follow(id);
+        let vertex = self.heap.get(id);
+        let bare = vertex.scalar.is_none() && !vertex.is_list && !vertex.is_struct;
+        let on = self.running(id)?;
+        (bare && self.is_last(on) && !vertex.placed.is_empty()).then_some(id)
     }
 
     /// Whoever reads the fields of a vertex that is not finished waits for it; once nothing moves

@@ -97,7 +97,8 @@ impl Evaluator {
             }
             return Value::Fault(self.no_part(id, operand, at, whole));
         }
-        let mut closed = vertex.is_list && self.labels.kind(label) != LabelKind::Index
+        let fieldless = vertex.is_list && self.labels.kind(label) != LabelKind::Index;
+        let mut closed = fieldless
             || vertex.closing.iter().any(|it| it.holds() && self.closing.contains(&it.group));
         if closed && !vertex.patterns.is_empty() && self.labels.kind(label) == LabelKind::Regular {
             // What a pattern allows may still come.
@@ -107,12 +108,15 @@ impl Evaluator {
         let message = format!("undefined field: {}", self.label_text(label));
         // An alternative may still have it.
         let open = self.running(id).filter(|on| closed && !self.is_last(*on));
-        let inside = self.is_ancestor(id, self.place);
+        let runs = self.running(id).is_some();
+        let inside = self.is_ancestor(id, self.place) && (runs || !self.closes_itself(id));
         // What is computed on the way is closed for itself only.
         let inline = operand.is_some_and(|it| {
             matches!(self.program.code(it), Code::Unify(..) | Code::Struct(_) | Code::Call(..))
         });
-        let closed = closed && open.is_none() && !inside && !inline;
+        // A list never has fields, whoever asks.
+        let never = fieldless && !runs;
+        let closed = closed && open.is_none() && (never || !inside && !inline);
         let kind = if closed { Kind::Permanent } else { Kind::Incomplete };
         let fault = self.fail(kind, message, at);
         if let Some(on) = open {
@@ -120,6 +124,24 @@ impl Evaluator {
             (fault.closes_at, fault.awaits) = (Some(on), Some((id, Some(label))));
         }
         Value::Fault(fault)
+    }
+
+    /// Whether a value is closed by a call, or as part of the definition that it stands in: then it is so
+    /// for what is in it as well.
+    fn closes_itself(&self, id: VertexId) -> bool {
+        let closing = &self.heap.get(id).closing;
+        let mut next = Some(id).filter(|_| closing.iter().any(|it| it.holds()));
+        if closing.iter().any(|it| it.holds() && self.close_calls.contains(&it.group)) {
+            return true;
+        }
+        while let Some(at) = next {
+            if let Some(own) = self.definitions.get(&at) {
+                return closing.iter().any(|it| it.holds() && it.group == *own);
+            }
+            let vertex = self.heap.get(at);
+            next = vertex.label.and(vertex.parent);
+        }
+        false
     }
 
     /// Selecting from a scalar.
