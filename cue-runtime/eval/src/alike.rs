@@ -112,8 +112,13 @@ impl Evaluator {
 
     fn same_tests(&self, left: VertexId, right: VertexId) -> bool {
         let (one, other) = (&self.heap.get(left).tests, &self.heap.get(right).tests);
+        // What a schema refers to is compared for itself.
+        let same = |one: &Test, other: &Test| match (one, other) {
+            (Test::Match(left, _), Test::Match(right, _)) => left == right,
+            _ => one.is(other),
+        };
         one.len() == other.len()
-            && one.iter().all(|(test, _)| other.iter().any(|(it, _)| test.is(it)))
+            && one.iter().all(|(test, _)| other.iter().any(|(it, _)| same(test, it)))
     }
 
     fn same_patterns(&self, left: VertexId, right: VertexId) -> bool {

@@ -2,7 +2,7 @@
 //! order inside each literal, by name where nothing decides. `for` iterates insertion order.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
@@ -21,6 +21,9 @@ struct Ranked {
 
 /// Nodes, of which there is mostly one.
 type Nodes = SmallVec<[usize; 2]>;
+
+/// Labels that dynamic fields of literals gave, those that were not placed yet.
+type Produced = FxHashMap<(usize, ExprId), VecDeque<Label>>;
 
 impl Evaluator {
     /// Members in the order they are printed in.
@@ -200,7 +203,7 @@ impl Evaluator {
         }
         let mut edges: Vec<Nodes> = vec![Nodes::new(); vertex.arcs.len()];
         let mut owner: Vec<Option<usize>> = vec![None; vertex.arcs.len()];
-        let mut used: FxHashMap<(usize, u32), usize> = FxHashMap::default();
+        let mut produced = self.produced(id);
         let mut frontier = Nodes::new();
         let mut previous: Option<&str> = None;
         for (explicit, batch) in &batches {
@@ -213,7 +216,7 @@ impl Evaluator {
             for ranked in batch {
                 let placed = &vertex.placed[ranked.placed];
                 let mut current = frontier.clone();
-                for label in self.declared(placed, ranked.placed, &mut used) {
+                for label in self.declared(placed, ranked.placed, &mut produced) {
                     let Some(node) = vertex.arcs.place(label) else {
                         continue;
                     };
@@ -254,22 +257,34 @@ impl Evaluator {
         edges
     }
 
+    /// What the dynamic fields of each literal gave, in the order in which these fields came to be: one
+    /// that is declared otherwise too is there before (O-4).
+    fn produced(&self, id: VertexId) -> Produced {
+        let vertex = self.heap.get(id);
+        let mut found = Produced::default();
+        for (which, placed) in vertex.placed.iter().enumerate() {
+            let mut labels: Vec<(usize, ExprId, Label)> = Vec::with_capacity(placed.produced.len());
+            for (expr, label) in &placed.produced {
+                let place = vertex.arcs.place(*label).unwrap_or(usize::MAX);
+                labels.push((place, *expr, *label));
+            }
+            cue_sort::by_key(&mut labels, |it| it.0);
+            for (_, expr, label) in labels {
+                found.entry((which, expr)).or_default().push_back(label);
+            }
+        }
+        found
+    }
+
     /// Labels a visit of a literal places; a dynamic field gives its next one.
-    fn declared(
-        &self,
-        placed: &Placed,
-        which: usize,
-        used: &mut FxHashMap<(usize, u32), usize>,
-    ) -> Vec<Label> {
+    fn declared(&self, placed: &Placed, which: usize, produced: &mut Produced) -> Vec<Label> {
         let mut labels = Vec::new();
         for declaration in &self.program.structs[placed.literal as usize].declarations {
             match declaration {
                 Declaration::Field { label: DeclLabel::Fixed(label), .. } => labels.push(*label),
                 Declaration::Field { label: DeclLabel::Computed(expr), .. } => {
-                    let turn = used.entry((which, expr.0)).or_default();
-                    let mut produced = placed.produced.iter().filter(|it| it.0 == *expr);
-                    labels.extend(produced.nth(*turn).map(|it| it.1));
-                    *turn += 1;
+                    let next = produced.get_mut(&(which, *expr)).and_then(VecDeque::pop_front);
+                    labels.extend(next);
                 }
                 Declaration::Pattern { .. }
                 | Declaration::Embed(_)

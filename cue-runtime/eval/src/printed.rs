@@ -491,11 +491,20 @@ impl Evaluator {
     fn write_tests(&mut self, id: VertexId, show: Show, depth: usize, later: &mut Later) -> String {
         let mut parts = vec![self.bounded(id)];
         parts.retain(|it| !it.is_empty());
-        let mut schemas: Vec<ExprId> = Vec::new();
+        let mut named = false;
         for (test, _) in self.heap.get(id).tests.clone() {
             match test {
                 Test::Bound(..) | Test::Range(_) => {}
-                Test::Match(expr, _) => schemas.push(expr),
+                Test::Match(expr, _) => {
+                    if show.style != Style::Definition || show.has(Show::SPREAD) {
+                        let mut text = String::new();
+                        self.write_source(vec![expr], &mut text, depth, later);
+                        parts.push(text);
+                    } else if !named {
+                        named = true;
+                        parts.push("matchN".into());
+                    }
+                }
                 Test::Call(package, function, rest, _) => {
                     later.import(package);
                     let mut texts = Vec::with_capacity(rest.len());
@@ -517,14 +526,6 @@ impl Evaluator {
                     }
                 }
             }
-        }
-        if !schemas.is_empty() {
-            let mut text = String::new();
-            match show.style != Style::Definition || show.has(Show::SPREAD) {
-                true => self.write_source(schemas, &mut text, depth, later),
-                false => text.push_str("matchN"),
-            }
-            parts.push(text);
         }
         if parts.is_empty() { "_".into() } else { parts.join(" & ") }
     }

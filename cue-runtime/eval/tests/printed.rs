@@ -368,6 +368,33 @@ fn bounds_stand_among_what_is_computed_as_written() {
 }
 
 #[test]
+fn what_a_loop_brings_is_ordered_by_when_it_came_to_be() {
+    // O-4: fields that are declared otherwise too were there before.
+    check(
+        "a: {for v in [\"x\", \"y\"] {(v): 1}, y: 1, z: 1}\n",
+        "a: {\n    y: 1\n    x: 1\n    z: 1\n}\n",
+    );
+    check(
+        "a: {c: 1, for v in [\"z\", \"b\", \"y\"] {(v): 1}, b: 1}\n",
+        "a: {\n    b: 1\n    z: 1\n    y: 1\n    c: 1\n}\n",
+    );
+}
+
+#[test]
+fn alternatives_with_the_same_schemas_are_one() {
+    check(
+        "a: (#A | #A) & {}\n#A: {n: matchN(1, [int, {o?: int}])}\n",
+        "a: {\n    n: matchN(1, [int, {\n        o?: int\n    }])\n}\n\
+         #A: {\n    n: matchN(1, [int, {\n        o?: int\n    }])\n}\n",
+    );
+    // Validators stand in the order they are written in.
+    check(
+        "import \"strings\"\na: matchN(1, [string])\na: strings.MinRunes(1)\n",
+        "import \"strings\"\n\na: matchN(1, [string]) & strings.MinRunes(1)\n",
+    );
+}
+
+#[test]
 fn alternatives_that_refuse_the_same_fields_are_one() {
     check("a: {} | {b?: _|_}\na: {} | {}\n", "a: {} | {}\n");
 }

@@ -37,6 +37,12 @@ pub(super) fn is_constant(expr: &Expr, scope: &Rc<Scope>) -> bool {
     }
 }
 
+/// Whether a name is a type of numbers within limits: bounds to CUE, not a kind.
+pub(super) fn is_range(name: &str) -> bool {
+    let name = name.strip_prefix("__").unwrap_or(name);
+    is_type(name) && !matches!(name, "string" | "bytes" | "bool" | "int" | "float" | "number")
+}
+
 /// Names of types.
 pub(super) fn is_type(name: &str) -> bool {
     let name = name.strip_prefix("__").unwrap_or(name);

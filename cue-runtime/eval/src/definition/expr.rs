@@ -10,7 +10,7 @@ use cue_syntax::ast::{
 use rustc_hash::FxHashMap;
 
 use crate::builtin::Datum;
-use crate::definition::constant::{is_type, slice, strip};
+use crate::definition::constant::{is_range, is_type, slice, strip};
 use crate::definition::linked::Frame;
 use crate::definition::merge::{Conjunct, has_old_alias, unique};
 use crate::definition::out::{Declared, Gap, Item, Out, PRIMARY};
@@ -482,10 +482,15 @@ fn unified<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
     }
 }
 
-/// Where an operand of `&` stands: types, references, scalars, bounds and other expressions, literals.
+/// The class of literals.
+pub(super) const STRUCT: u8 = 6;
+
+/// Where an operand of `&` stands: types, references, scalars, bounds and other expressions, ranges,
+/// literals.
 pub(super) fn class(expr: &Expr, scope: &Rc<Scope>) -> u8 {
     match &strip(expr).kind {
         ExprKind::Top => 0,
+        ExprKind::Ident(name) if is_range(name) && scope.find(name).is_none() => 5,
         ExprKind::Ident(name) if is_type(name) && scope.find(name).is_none() => 0,
         ExprKind::Ident(_) => 1,
         ExprKind::Null
@@ -493,7 +498,7 @@ pub(super) fn class(expr: &Expr, scope: &Rc<Scope>) -> u8 {
         | ExprKind::Number(_)
         | ExprKind::String(_)
         | ExprKind::Bytes(_) => 2,
-        ExprKind::Struct(_) | ExprKind::List(_) => 5,
+        ExprKind::Struct(_) | ExprKind::List(_) => STRUCT,
         // Bounds and what has to be computed stand in the order they are written in.
         _ => 4,
     }

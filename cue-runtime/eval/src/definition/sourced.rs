@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cue_syntax::ast::{Clause, Decl, Expr, ExprKind, File, Ident, Label as AstLabel};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::definition::expr::{class, label_text};
+use crate::definition::expr::{STRUCT, class, label_text};
 use crate::definition::found::Found;
 use crate::definition::merge::Conjunct;
 use crate::definition::out::Out;
@@ -256,9 +256,6 @@ impl<'a> Printer<'a> {
         }
         // In the order of O-70.
         cue_sort::by_key(&mut parts, |it| (it.0, it.1));
-        let mut top = false;
-        parts
-            .retain(|it| !matches!(it.2.kind, ExprKind::Top) || !std::mem::replace(&mut top, true));
         // Literals are not merged: each stands as it is written.
         let structs = parts.iter().any(|it| it.0 == STRUCT);
         self.level += usize::from(structs);
@@ -276,8 +273,6 @@ impl<'a> Printer<'a> {
         }
     }
 }
-
-const STRUCT: u8 = 5;
 
 /// What a name or a selection of one stands for, at the level of the package.
 enum OuterPath {
