@@ -203,8 +203,8 @@ fn answer(
     let how = if strict { Concreteness::Required } else { Concreteness::Optional };
     let data = encoding != Encoding::Cue && request.verb != Verb::Vet;
     let ignores = request.ignore && request.verb == Verb::Eval;
-    if !(data || ignores) {
-        // As data it is checked anyway, and in one walk.
+    if !ignores {
+        // Definitions and hidden fields count, though they are no data.
         let wrong = session.validate(path, how)?;
         if !wrong.is_empty() {
             return Err(Error::Diagnostics(wrong));

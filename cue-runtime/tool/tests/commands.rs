@@ -46,6 +46,16 @@ fn play(request: &Request, folder: &Path) -> Result<String, String> {
 }
 
 #[test]
+fn what_is_wrong_in_a_definition_is_wrong_in_the_data() {
+    let folder = folder(&[("x.cue", "a: 1\n#D: b: 1 & 2\n"), ("y.cue", "a: 1\n_h: 1 & 2\n")]);
+    for (file, wrong) in [("x.cue", "#D.b"), ("y.cue", "_h")] {
+        let it = request(Verb::Export, folder.path(), &[file]);
+        let told = play(&it, folder.path()).expect_err("it fails");
+        assert!(told.starts_with(&format!("{wrong}: conflicting values 2 and 1")), "{told}");
+    }
+}
+
+#[test]
 fn export_in_each_form() {
     let folder = folder(&[("x.cue", "a: {b: 1, c: [\"x\", 2.50]}\nd: 3 | *4\n")]);
     let it = request(Verb::Export, folder.path(), &["x.cue"]);
