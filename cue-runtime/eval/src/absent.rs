@@ -53,12 +53,16 @@ impl Evaluator {
             };
         }
         let vertex = self.heap.get(id);
-        if vertex.scalar.is_some() || vertex.is_struct || vertex.is_list || vertex.choice.is_some()
-        {
-            return Ok(false);
-        }
-        if let Some(fault) = self.put_off(id) {
+        let known = vertex.scalar.is_some()
+            || vertex.is_struct
+            || vertex.is_list
+            || vertex.choice.is_some();
+        // Of a value without a place all is asked for, of others whether they are there.
+        if let Some(fault) = self.put_off(id).filter(|_| !known || vertex.label.is_none()) {
             return self.absent_by(fault);
+        }
+        if known {
+            return Ok(false);
         }
         if vertex.state == State::Running {
             return Ok(false);

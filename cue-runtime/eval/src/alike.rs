@@ -1,6 +1,7 @@
 //! Alternatives that are one (D-9): of one structure throughout.
 
 use crate::builtin::Datum;
+use crate::error::Kind;
 use crate::evaluator::Evaluator;
 use crate::heap::{State, Test, Vertex, VertexId};
 use crate::program::{ExprId, Label, Presence};
@@ -34,6 +35,10 @@ impl Evaluator {
     pub(crate) fn same_value(&mut self, left: VertexId, right: VertexId, depth: u32) -> bool {
         let (left, right) = (self.unify(left), self.unify(right));
         if left == right {
+            return true;
+        }
+        // Of what is not known yet one says as much as the other.
+        if depth > 0 && self.is_open(left) && self.is_open(right) {
             return true;
         }
         // What differs at a glance is most.
@@ -103,6 +108,12 @@ impl Evaluator {
                 _ => false,
             }
         })
+    }
+
+    /// Whether a value may still resolve.
+    fn is_open(&self, id: VertexId) -> bool {
+        let fault = self.heap.get(id).fault;
+        fault.is_some_and(|it| self.heap.faults[it.0 as usize].kind == Kind::Incomplete)
     }
 
     /// Alternatives of a choice, the default ones first.

@@ -8,7 +8,7 @@ use crate::builtin::{Datum, Kinds, next_above, next_below};
 use crate::compare;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{Conjunct, Groups, Source, State, Test, VertexId};
+use crate::heap::{Conjunct, FaultId, Groups, Source, State, Test, VertexId};
 use crate::number::Number;
 use crate::operators::range;
 use crate::program::{At, Code, Label, LabelKind, Presence};
@@ -242,14 +242,20 @@ impl Evaluator {
         let vertex = arc.vertex;
         there
             && closing.iter().any(|group| !self.allows(id, index, *group))
-            && !self.may_resolve(vertex)
+            && !self.may_resolve(vertex, id)
     }
 
     /// Whether a field is an error that may resolve: whether it is allowed is not asked before. One that
     /// is nothing but a reference to another field has no error of its own (S-72).
-    fn may_resolve(&mut self, id: VertexId) -> bool {
+    fn may_resolve(&mut self, id: VertexId, parent: VertexId) -> bool {
         let real = self.unify(id);
+        let lacks = |it: &FaultId| match self.heap.faults[it.0 as usize].awaits {
+            // What waits for a field of the struct itself waits in vain: all its tasks are done.
+            Some((on, Some(label))) => on == parent && self.heap.arc(on, label).is_none(),
+            _ => false,
+        };
         let fault = self.heap.fault_of(id, real);
+        let fault = fault.or_else(|| self.put_off(real).filter(lacks));
         fault.is_some_and(|it| self.heap.faults[it.0 as usize].kind.is_incomplete())
             && (self.program.lenient || !self.names_fields(id))
     }
@@ -326,7 +332,7 @@ impl Evaluator {
             if member && self.fails_otherwise(id) {
                 // Of a struct that fails otherwise only what its fields have is looked at.
                 self.refuse_within(vertex, levels);
-            } else if !member || !self.may_resolve(vertex) {
+            } else if !member || !self.may_resolve(vertex, id) {
                 self.refuse(vertex, at, levels);
             }
         }

@@ -14,9 +14,6 @@ use crate::unify::Work;
 /// Structs among the alternatives that another one is compared with.
 const MOST_COMPARED: usize = 64;
 
-/// How deep alternatives are looked at.
-const MOST_NESTED: u32 = 50;
-
 /// What came of a vertex with some alternatives.
 pub(crate) struct Tried {
     pub(crate) candidate: VertexId,
@@ -510,8 +507,8 @@ impl Evaluator {
         }
     }
 
-    /// The incomplete error of a value, its own or that of a field (D-8); a cycle may still close,
-    /// and so may what waits for the choice itself.
+    /// The incomplete error of a value, its own or that of a field, not of one further in (D-8); a cycle
+    /// may still close, and so may what waits for the choice itself.
     pub(crate) fn unknown(&mut self, id: VertexId, depth: u32) -> Option<FaultId> {
         let id = self.unify(id);
         if let Some(fault) = self.put_off(id) {
@@ -523,15 +520,15 @@ impl Evaluator {
             let waits = self.waits(fault).is_some();
             let open = match self.heap.faults[fault.0 as usize].kind {
                 Kind::Incomplete => depth == 0 || !waits,
-                Kind::Cycle => depth == 0 && !waits,
+                Kind::Cycle => !waits,
                 _ => false,
             };
             return open.then_some(fault);
         }
-        if vertex.choice.is_some() || self.heap.is_sound(id) {
+        if vertex.choice.is_some() || depth > 0 || self.heap.is_sound(id) {
             return None;
         }
-        if vertex.state == State::Running || depth > MOST_NESTED {
+        if vertex.state == State::Running {
             self.passed_over += 1;
             return None;
         }

@@ -99,7 +99,8 @@ impl Evaluator {
         }
         let fieldless = vertex.is_list && self.labels.kind(label) != LabelKind::Index;
         let mut closed = fieldless
-            || vertex.closing.iter().any(|it| it.holds() && self.closing.contains(&it.group));
+            || !vertex.open
+                && vertex.closing.iter().any(|it| it.holds() && self.closing.contains(&it.group));
         if closed && !vertex.patterns.is_empty() && self.labels.kind(label) == LabelKind::Regular {
             // What a pattern allows may still come.
             let patterns = vertex.patterns.clone();
@@ -109,7 +110,7 @@ impl Evaluator {
         // An alternative may still have it.
         let open = self.running(id).filter(|on| closed && !self.is_last(*on));
         let runs = self.running(id).is_some();
-        let inside = self.is_ancestor(id, self.place) && (runs || !self.closes_itself(id));
+        let inside = self.is_around(id, self.place) && (runs || !self.closes_itself(id));
         // What is computed on the way is closed for itself only.
         let inline = operand.is_some_and(|it| {
             matches!(self.program.code(it), Code::Unify(..) | Code::Struct(_) | Code::Call(..))
@@ -124,6 +125,18 @@ impl Evaluator {
             (fault.closes_at, fault.awaits) = (Some(on), Some((id, Some(label))));
         }
         Value::Fault(fault)
+    }
+
+    /// Whether a value is in another one, be it by way of values without a place.
+    fn is_around(&self, above: VertexId, below: VertexId) -> bool {
+        let mut next = Some(below);
+        while let Some(id) = next {
+            if id == above || self.follow(id) == above {
+                return true;
+            }
+            next = self.heap.get(id).parent;
+        }
+        false
     }
 
     /// Whether a value is closed by a call, or as part of the definition that it stands in: then it is so

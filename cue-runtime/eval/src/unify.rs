@@ -346,10 +346,17 @@ impl Evaluator {
                 self.heap.get_mut(id).fault = None;
             }
         }
-        // Each alternative fails with what is not known, or by itself (cue-errors 1.4).
+        // Each alternative fails with what is not known, or by itself (cue-errors 1.4), and beside what
+        // contradicts itself.
         let own = self.heap.get(id).fault.filter(|it| {
-            let kind = self.heap.faults[it.0 as usize].kind;
-            kind == Kind::Incomplete && work.disjunctions.len() == 1
+            let fault = &self.heap.faults[it.0 as usize];
+            let differs = self.heap.get(id).scalar.is_some()
+                && fault.message.starts_with("conflicting values ")
+                && !fault.message.contains(" (mismatched types ");
+            match fault.kind {
+                Kind::Incomplete => work.disjunctions.len() == 1,
+                _ => differs && !work.disjunctions.is_empty(),
+            }
         });
         if own.is_some() && self.heap.get(id).picks.is_empty() {
             self.heap.get_mut(id).fault = None;

@@ -9,7 +9,8 @@ use crate::evaluator::Evaluator;
 use crate::export::marker;
 use crate::heap::Test;
 use crate::program::{
-    Arithmetic, At, Callee, ClauseCode, Code, DeclLabel, Declaration, ExprId, ListElement, Plain,
+    Arithmetic, At, Callee, ClauseCode, Code, DeclLabel, Declaration, ExprId, ListElement,
+    PartCode, Plain, Quotes,
 };
 
 /// Longer texts end there.
@@ -147,13 +148,27 @@ impl Evaluator {
             }
             Code::Outer { expr, .. } => self.write_code(*expr, out, next),
             Code::Field { label, .. } => out.push_str(&self.label_text(*label)),
+            Code::Interpolation(parts, quotes) => {
+                let quote = if *quotes == Quotes::Double { '"' } else { '\'' };
+                out.push(quote);
+                for part in parts.iter() {
+                    match part {
+                        PartCode::Text(text) => out.push_str(&String::from_utf8_lossy(text)),
+                        PartCode::Value(value) => {
+                            out.push_str("\\(");
+                            self.write_code(*value, out, next);
+                            out.push(')');
+                        }
+                    }
+                }
+                out.push(quote);
+            }
             Code::Let { .. }
             | Code::Variable { .. }
             | Code::PatternName { .. }
             | Code::ComputedField { .. }
             | Code::Enclosing { .. }
             | Code::Import(_)
-            | Code::Interpolation(..)
             | Code::CallOf(..) => out.push_str(&self.source_at(self.program.at(expr))),
         }
     }
@@ -209,13 +224,7 @@ impl Evaluator {
                 Declaration::Field { label, presence, value, .. } => {
                     match label {
                         DeclLabel::Fixed(label) => out.push_str(&self.label_text(*label)),
-                        DeclLabel::Computed(expr) => {
-                            let interpolated =
-                                matches!(self.program.code(*expr), Code::Interpolation(..));
-                            let text = self.literal_text(*expr);
-                            let (open, close) = if interpolated { ("", "") } else { ("(", ")") };
-                            let _ = write!(out, "{open}{text}{close}");
-                        }
+                        DeclLabel::Computed(expr) => self.write_code(*expr, out, depth),
                     }
                     out.push_str(marker(*presence));
                     out.push(':');

@@ -395,6 +395,41 @@ fn alternatives_with_the_same_schemas_are_one() {
 }
 
 #[test]
+fn aliases_stand_for_labels_until_they_are_printed() {
+    check(
+        "a: b & {}\nb: {V=n: string, k: \"\\(V)\"}\nc: b & {}\n",
+        "a: {\n    n: string\n    k: \"\\(n)\"\n}\nb: {\n    n: string\n    k: \"\\(V)\"\n}\n\
+         c: {\n    n: string\n    k: \"\\(V)\"\n}\n",
+    );
+}
+
+#[test]
+fn packages_are_named_in_the_order_of_what_names_them() {
+    check(
+        "import \"list\"\nimport \"strings\"\na: int\nb: list.Sum([a])\nc: strings.MinRunes(1)\n",
+        "import (\n\t\"list\"\n\t\"strings\"\n)\n\na: int\nb: list.Sum([a])\nc: strings.MinRunes(1)\n"
+            .replace('\t', "    ")
+            .as_str(),
+    );
+}
+
+#[test]
+fn only_fields_of_its_own_keep_an_alternative_from_being_known() {
+    // D-8: what is further in may be open, and a field that goes round is not known.
+    check(
+        "a: *{b: {c: int, d: c + 1}} | {e: 1}\nf: *{b: d.g} | {e: 1}\nd: {}\n",
+        "a: {\n    b: {\n        c: int\n        d: c + 1\n    }\n}\nf: {\n    e: 1\n}\nd: {}\n",
+    );
+    check("a: *{b: c + 1, c: b - 1} | {d: 1}\n", "a: {\n    d: 1\n}\n");
+    check("a: *{b: c + 1, c: b - 1} | {d: 1}\na: b: 3\n", "a: {\n    b: 3\n    c: 2\n}\n");
+    // What is open in both is the same in both.
+    check(
+        "a: {b: c: d.e} | {b: c: d.f}\nd: {}\n",
+        "a: {\n    b: {\n        c: d.e\n    }\n}\nd: {}\n",
+    );
+}
+
+#[test]
 fn alternatives_that_refuse_the_same_fields_are_one() {
     check("a: {} | {b?: _|_}\na: {} | {}\n", "a: {} | {}\n");
 }
