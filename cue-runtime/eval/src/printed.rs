@@ -72,8 +72,8 @@ struct Later {
     structs: usize,
     /// Sources and the structs around them, as they come.
     marks: Vec<Mark>,
-    /// Builtin packages named.
-    imports: Vec<String>,
+    /// Builtin packages named, and where: twice as many as sources before, one more for a source itself.
+    imports: Vec<(usize, String)>,
     /// Lists around what is being written.
     lists: usize,
     /// An optional field is being written.
@@ -83,8 +83,8 @@ struct Later {
 impl Later {
     /// A package is named; those without one have none.
     fn import(&mut self, package: &str) {
-        if !package.is_empty() && !self.imports.iter().any(|it| it == package) {
-            self.imports.push(package.to_owned());
+        if !package.is_empty() && !self.imports.iter().any(|it| it.1 == package) {
+            self.imports.push((self.wanted.len() * 2, package.to_owned()));
         }
     }
 }
@@ -268,17 +268,21 @@ impl Evaluator {
             for (number, lines) in found.lets.iter().enumerate() {
                 text = text.replacen(&format!("{LETS}{number}__\n"), lines, 1);
             }
-            for import in found.imports {
-                if !later.imports.contains(&import) {
-                    later.imports.push(import);
-                }
-            }
+            // What a source names comes behind what was named before it.
+            later.imports.extend(found.imports.into_iter().map(|it| (it.0 * 2 + 1, it.1)));
+            cue_sort::by_key(&mut later.imports, |it| it.0);
         }
         if text.contains(LETS) {
             let kept = text.split_inclusive('\n').filter(|it| !it.trim_start().starts_with(LETS));
             text = kept.collect();
         }
-        let imports: Vec<String> = later.imports.iter().map(|it| format!("{it:?}")).collect();
+        let mut imports: Vec<String> = Vec::new();
+        for (_, import) in &later.imports {
+            let import = format!("{import:?}");
+            if !imports.contains(&import) {
+                imports.push(import);
+            }
+        }
         let mut header = if whole { header(&imports) } else { String::new() };
         if whole && header.is_empty() && lets {
             header.push('\n');
@@ -492,7 +496,10 @@ impl Evaluator {
         let mut parts = vec![self.bounded(id)];
         parts.retain(|it| !it.is_empty());
         let mut named = false;
-        for (test, _) in self.heap.get(id).tests.clone() {
+        let mut tests = self.heap.get(id).tests.to_vec();
+        // They stand in the order they are written in.
+        cue_sort::by_key(&mut tests, |it| (it.1.source, it.1.span.start));
+        for (test, _) in tests {
             match test {
                 Test::Bound(..) | Test::Range(_) => {}
                 Test::Match(expr, _) => {

@@ -203,13 +203,16 @@ impl<'a> Printer<'a> {
                 name.to_owned()
             }
             Some((_, Bound::Renamed(renamed))) => renamed.clone(),
-            Some((there, Bound::Field)) => match (&mut self.links, there.place_of(name)) {
-                (Some(links), Some((place, written))) => {
-                    let shared = self.found.shared.get(&place).filter(|_| !written);
-                    links.name(name, shared.unwrap_or(&place), self.frame.clone())
+            Some((there, Bound::Alias(label))) if !self.knows_aliases(there) => label.clone(),
+            Some((there, Bound::Field | Bound::Alias(_))) => {
+                match (&mut self.links, there.place_of(name)) {
+                    (Some(links), Some((place, written))) => {
+                        let shared = self.found.shared.get(&place).filter(|_| !written);
+                        links.name(name, shared.unwrap_or(&place), self.frame.clone())
+                    }
+                    _ => name.to_owned(),
                 }
-                _ => name.to_owned(),
-            },
+            }
             Some((_, Bound::Variable)) => name.to_owned(),
             None => name.strip_prefix("__").unwrap_or(name).to_owned(),
         }
@@ -301,6 +304,7 @@ impl<'a> Printer<'a> {
         frame: &Frame,
     ) -> Vec<Item> {
         let (scope, lets) = self.struct_scope(decls, scope, file);
+        self.enter_aliases(&scope);
         self.enter_lets(&lets);
         let mut met: Vec<&str> = Vec::new();
         for decl in decls {

@@ -16,6 +16,9 @@ use crate::definition::out::{Declared, Item, Out};
 use crate::definition::scope::{Bound, LetValue, Scope};
 use crate::definition::sourced::Docs;
 
+/// The aliases of a scope, among its lets.
+const ALIASES: usize = usize::MAX;
+
 /// What holds at a place.
 #[derive(Clone)]
 pub(super) enum Conjunct<'a> {
@@ -242,6 +245,7 @@ impl<'a> Printer<'a> {
         }
         parts.has_struct = true;
         let (inner, lets) = self.struct_scope(decls, scope, file);
+        self.enter_aliases(&inner);
         self.enter_lets(&lets);
         parts.lets.extend(lets);
         // The literal comes before those embedded in it.
@@ -346,10 +350,13 @@ impl<'a> Printer<'a> {
                     }
                     if let AstLabel::Ident(name) = &field.label {
                         names.insert(name.name.clone(), Bound::Field);
-                        if let Some(alias) = field.alias.as_ref().filter(|_| !has_old_alias(field))
-                        {
-                            let renamed = Bound::Renamed(name.name.to_string());
-                            names.insert(alias.name.clone(), renamed);
+                        if let Some(alias) = &field.alias {
+                            let label = name.name.to_string();
+                            let bound = match has_old_alias(field) {
+                                true => Bound::Alias(label),
+                                false => Bound::Renamed(label),
+                            };
+                            names.insert(alias.name.clone(), bound);
                         }
                     }
                 }
@@ -414,6 +421,20 @@ impl Printer<'_> {
         let Some(shown) = &mut self.shown else { return Vec::new() };
         shown.extend(lets.iter().map(|it| (Rc::as_ptr(&it.scope), it.index)));
         lets.iter().map(|it| it.scope.rename_let(it.index, None)).collect()
+    }
+
+    /// Aliases of a struct are known from where it is printed as declared: before that, what it was
+    /// copied to has the labels instead.
+    pub(super) fn enter_aliases(&mut self, scope: &Rc<Scope>) {
+        if let Some(shown) = &mut self.shown {
+            shown.insert((Rc::as_ptr(scope), ALIASES));
+        }
+    }
+
+    /// Whether that is so by now.
+    pub(super) fn knows_aliases(&self, scope: &Scope) -> bool {
+        let key = (&raw const *scope, ALIASES);
+        self.shown.as_ref().is_none_or(|it| it.contains(&key))
     }
 
     /// A name for what has one of its own, which no other has.

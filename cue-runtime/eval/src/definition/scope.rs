@@ -12,6 +12,8 @@ use rustc_hash::FxHashMap;
 pub(super) enum Bound {
     /// A field or an alias: printed as it is.
     Field,
+    /// The alias of a field with that label.
+    Alias(String),
     /// A variable of a comprehension.
     Variable,
     /// What has another name in the result.

@@ -39,7 +39,7 @@ pub(crate) struct Sources {
     /// Lines of the `let`s of each struct that the texts refer to.
     pub(crate) lets: Vec<String>,
     /// Packages that the texts name.
-    pub(crate) imports: Vec<String>,
+    pub(crate) imports: Vec<(usize, String)>,
 }
 
 /// A place of the value, by path, and the expressions that make each.
@@ -62,6 +62,8 @@ type Key = (usize, u32, u32);
 pub(super) struct Index<'a> {
     exprs: FxHashMap<Key, (&'a Expr, Rc<Scope>)>,
     lets: FxHashMap<Key, Vec<LetValue<'a>>>,
+    /// Scopes of structs that name fields anew.
+    aliases: FxHashMap<Key, Rc<Scope>>,
 }
 
 /// What the comments above fields become.
@@ -162,7 +164,7 @@ pub(crate) fn sources(
     }
     let (index, scopes) = printer.index_files(&files);
     let mut texts = vec![String::new(); wanted.len()];
-    let mut lets = Vec::new();
+    let (mut lets, mut imported) = (Vec::new(), Vec::new());
     let mut around: Vec<Entered<'_>> = Vec::new();
     for mark in marks {
         match mark {
@@ -172,7 +174,9 @@ pub(crate) fn sources(
                 lets.push(String::new());
             }
             Mark::Source(number) => {
+                let before = printer.imports.len();
                 texts[*number] = printer.source(program, &wanted[*number], &index, &scopes);
+                imported.extend(printer.imports[before..].iter().map(|it| (*number, it.0.clone())));
             }
             Mark::Leave(number) => {
                 let Some(left) = around.pop() else { continue };
@@ -191,8 +195,10 @@ pub(crate) fn sources(
             }
         }
     }
-    let imports = printer.imports.into_iter().map(|it| it.0).collect();
-    Sources { texts, lets, imports }
+    // Those that only lets name come last.
+    let of_lets = printer.imports.into_iter().map(|it| (wanted.len(), it.0));
+    imported.extend(of_lets);
+    Sources { texts, lets, imports: imported }
 }
 
 /// A struct that is being printed: the `let`s of its literals, and the names they had, if a struct
@@ -212,7 +218,11 @@ impl<'a> Printer<'a> {
         for at in literals {
             // A file has its own from its beginning.
             let end = if at.span.end == 0 { (0, 0) } else { (at.span.start, at.span.end) };
-            let Some(known) = index.lets.get(&(at.source as usize, end.0, end.1)) else { continue };
+            let key = (at.source as usize, end.0, end.1);
+            if let Some(scope) = index.aliases.get(&key) {
+                self.enter_aliases(scope);
+            }
+            let Some(known) = index.lets.get(&key) else { continue };
             let again = known.first().is_some_and(|it| {
                 let same = |other: &LetValue<'_>| Rc::ptr_eq(&it.scope, &other.scope);
                 around.iter().flat_map(|it| &it.lets).any(|it| it.0.first().is_some_and(same))
@@ -364,6 +374,9 @@ impl<'a> Printer<'a> {
         let (scope, lets) = self.struct_scope(decls, scope, file);
         if !lets.is_empty() {
             index.lets.insert(key, lets);
+        }
+        if decls.iter().any(|it| matches!(it, Decl::Field(field) if field.alias.is_some())) {
+            index.aliases.insert(key, scope.clone());
         }
         for decl in decls {
             match decl {
