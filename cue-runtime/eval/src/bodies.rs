@@ -61,6 +61,22 @@ impl Program {
         }
     }
 
+    /// Whether declarations embed values, or have comprehensions whose bodies are or embed some.
+    pub(crate) fn takes_in(&self, declarations: &[Declaration]) -> bool {
+        let takes_in = |body: ExprId| match self.code(body) {
+            Code::Struct(literal) => self.structs[*literal as usize].takes_in,
+            _ => true,
+        };
+        declarations.iter().any(|it| match it {
+            Declaration::Embed(_) => true,
+            Declaration::Comprehension(index) => {
+                let code = &self.comprehensions[*index as usize];
+                takes_in(code.body) || code.otherwise.is_some_and(takes_in)
+            }
+            Declaration::Field { .. } | Declaration::Pattern { .. } | Declaration::Open => false,
+        })
+    }
+
     /// Labels in the order a literal with comprehensions names them, bodies where these stand (O-4).
     pub(crate) fn named_by(&self, declarations: &[Declaration]) -> Option<Box<[Label]>> {
         let comprehends = |it: &Declaration| matches!(it, Declaration::Comprehension(_));

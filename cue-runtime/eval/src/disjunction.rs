@@ -7,7 +7,9 @@ use crate::builtin::Kinds;
 use crate::closed::NOT_ALLOWED;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{Choice, Conjunct, Disjunction, EnvId, FaultId, Source, State, VertexId};
+use crate::heap::{
+    Choice, Conjunct, Cycle, Disjunction, EnvId, FaultId, Groups, Source, State, VertexId,
+};
 use crate::program::{At, Code, ExprId, LabelKind, Presence};
 use crate::unify::Work;
 
@@ -184,6 +186,25 @@ impl Evaluator {
         lone.then(|| conjunct.clone().alternative(alternative, env))
     }
 
+    /// Makes a vertex the scalar or the type that is all it has.
+    fn take_tag(&mut self, id: VertexId, conjunct: Conjunct) {
+        let (source, via) = (conjunct.source.clone(), conjunct.via);
+        let content = conjunct.cycle != Cycle::Cyclic;
+        self.heap.get_mut(id).conjuncts.push(conjunct);
+        let Source::Expr(expr, _) = source else { return };
+        match *self.program.code(expr) {
+            Code::Type(kinds, name) => self.take_type(id, expr, kinds, name, via),
+            ref code => {
+                if let Some(datum) = code.scalar() {
+                    self.take_datum(id, datum, self.program.at(expr), &Groups::new(), via);
+                }
+            }
+        }
+        let sound = self.heap.resets + 1;
+        let vertex = self.heap.get_mut(id);
+        (vertex.content, vertex.state, vertex.sound) = (content, State::Done, sound);
+    }
+
     /// `or(list)`: a disjunction of its elements.
     pub(crate) fn take_or(
         &mut self,
@@ -230,22 +251,22 @@ impl Evaluator {
     pub(crate) fn try_with(&mut self, id: VertexId, picks: &[(ExprId, u32)]) -> Tried {
         let (parent, label) = (self.heap.get(id).parent, self.heap.get(id).label);
         let candidate = self.heap.vertex(parent, label);
+        let mut all = self.heap.get(id).picks.clone();
+        all.extend(picks.iter().copied());
+        self.heap.get_mut(candidate).picks = all;
+        if let Some(group) = self.definitions.get(&id).copied() {
+            self.definitions.insert(candidate, group);
+        }
         let lone = match picks {
             [(expr, pick)] => self.lone_alternative(id, *expr, *pick as usize),
             _ => None,
         };
-        let conjuncts = match lone {
-            Some(conjunct) => smallvec::smallvec![conjunct],
-            None => self.heap.get(id).conjuncts.clone(),
-        };
-        let mut all = self.heap.get(id).picks.clone();
-        all.extend(picks.iter().copied());
-        let vertex = self.heap.get_mut(candidate);
-        vertex.conjuncts = conjuncts;
-        vertex.picks = all;
-        if let Some(group) = self.definitions.get(&id).copied() {
-            self.definitions.insert(candidate, group);
+        if let Some(conjunct) = lone {
+            self.take_tag(candidate, conjunct);
+            return Tried { candidate, fails: false, open: false };
         }
+        let conjuncts = self.heap.get(id).conjuncts.clone();
+        self.heap.get_mut(candidate).conjuncts = conjuncts;
         self.trying.push((id, candidate));
         let candidate = self.unify(candidate);
         let before = self.passed_over;

@@ -112,6 +112,8 @@ pub(crate) struct Evaluator {
     pub(crate) close_calls: FxHashSet<u32>,
     /// Groups that close.
     pub(crate) closing: FxHashSet<u32>,
+    /// Groups of literals that nothing closed can be embedded in: they never close.
+    pub(crate) idle: FxHashSet<u32>,
     /// Structs whose comprehensions yielded nothing.
     pub(crate) emptied: FxHashSet<VertexId>,
     /// Validators that are running.
@@ -194,6 +196,7 @@ impl Evaluator {
             shallow: FxHashSet::default(),
             close_calls: FxHashSet::default(),
             closing: FxHashSet::default(),
+            idle: FxHashSet::default(),
             emptied: FxHashSet::default(),
             checking: Vec::new(),
             exhausted: FxHashSet::default(),
@@ -321,11 +324,11 @@ impl Evaluator {
         let at = self.program.at(expr);
         let program = self.program.clone();
         match program.code(expr) {
-            Code::Null => Value::Datum(Datum::Null),
-            Code::Bool(it) => Value::Datum(Datum::Bool(*it)),
-            Code::Number(it) => Value::Datum(Datum::Number(it.clone())),
-            Code::String(it) => Value::Datum(Datum::String(it.clone())),
-            Code::Bytes(it) => Value::Datum(Datum::Bytes(it.clone())),
+            code @ (Code::Null
+            | Code::Bool(_)
+            | Code::Number(_)
+            | Code::String(_)
+            | Code::Bytes(_)) => Value::Datum(code.scalar().unwrap_or(Datum::Null)),
             Code::Bottom => {
                 Value::Fault(self.fail(Kind::User, "explicit error (_|_ literal) in source", at))
             }

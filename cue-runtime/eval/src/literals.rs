@@ -315,6 +315,9 @@ impl Evaluator {
                 self.exempt(group, conjunct.beside);
             }
             self.literals.insert(group, conjunct.by_reference);
+            if !code.takes_in && shared.is_none() {
+                self.idle.insert(group);
+            }
             close_as = Some(group);
             if !groups.contains(&group) {
                 groups.push(group);

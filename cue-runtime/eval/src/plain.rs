@@ -57,12 +57,7 @@ impl Evaluator {
         let vertex = self.heap.get(id);
         let [conjunct] = vertex.conjuncts.as_slice() else { return None };
         let Source::Expr(expr, _) = conjunct.source else { return None };
-        let datum = match self.program.code(expr) {
-            Code::String(it) => Datum::String(it.clone()),
-            Code::Number(it) => Datum::Number(it.clone()),
-            Code::Bool(it) => Datum::Bool(*it),
-            _ => return None,
-        };
+        let datum = self.program.code(expr).scalar()?;
         let fresh = vertex.state == State::Running
             && !vertex.constrained
             && vertex.arcs.is_empty()

@@ -109,6 +109,8 @@ pub(crate) struct StructLiteral {
     pub(crate) has_embeds: bool,
     /// Embedding does not open it (C-15).
     pub(crate) explicit: bool,
+    /// It embeds values, or comprehensions bring some; what these bring else is fields of its own.
+    pub(crate) takes_in: bool,
     /// Labels as they are named, if it has comprehensions (O-4).
     pub(crate) named: Option<Box<[Label]>>,
 }
@@ -310,6 +312,18 @@ impl Code {
                 | Code::Unify(..)
                 | Code::Aliased(_)
         )
+    }
+
+    /// The scalar that is written there.
+    pub(crate) fn scalar(&self) -> Option<Datum> {
+        Some(match self {
+            Code::Null => Datum::Null,
+            Code::Bool(it) => Datum::Bool(*it),
+            Code::Number(it) => Datum::Number(it.clone()),
+            Code::String(it) => Datum::String(it.clone()),
+            Code::Bytes(it) => Datum::Bytes(it.clone()),
+            _ => return None,
+        })
     }
 
     /// A scalar or a type that is written there.

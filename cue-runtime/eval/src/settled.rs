@@ -1,5 +1,6 @@
-//! References to scalars, and to choices of scalars, that get no more: what is found there is taken, not
-//! what that is made of, which would have every alternative tried again for everybody who refers to it.
+//! References to what gets no more: structs and lists are shared; of scalars, and of choices of such, what
+//! is found is taken, not what that is made of, which would have every alternative tried again for
+//! everybody who refers to it.
 
 use crate::builtin::Datum;
 use crate::evaluator::{Evaluator, Value};
@@ -10,6 +11,8 @@ use crate::program::{At, Code, ExprId};
 enum Settled {
     Scalar(Datum, At, u32),
     Choice,
+    /// A struct or a list.
+    Whole,
 }
 
 impl Evaluator {
@@ -25,6 +28,11 @@ impl Evaluator {
             return false;
         }
         let via = conjunct.via;
+        // What may close says which fields it knows; a struct that is shared says nothing. A name beside
+        // loops mostly leads to what these add to.
+        let idle = conjunct.beside == 0
+            && matches!(self.program.code(expr), Code::Select(..))
+            && conjunct.groups.iter().all(|it| self.idle.contains(it));
         let Value::Vertex(target) = self.eval(expr, env) else { return false };
         let mut target = self.follow(target);
         // What a parent's comprehensions add belongs to the target too.
@@ -38,6 +46,9 @@ impl Evaluator {
             target = self.unify(target);
         }
         let Some(settled) = self.settled(target).filter(|_| target != id) else { return false };
+        if let Settled::Whole = settled {
+            return idle && self.share_with(id, target);
+        }
         let demoted = self.heap.get(target).demoted;
         let vertex = self.heap.get_mut(id);
         vertex.content = true;
@@ -56,6 +67,7 @@ impl Evaluator {
                 (vertex.kinds, vertex.constrained) = (kinds, constrained);
                 (vertex.narrowed, vertex.choice) = (narrowed, choice);
             }
+            Settled::Whole => {}
         }
         true
     }
@@ -76,22 +88,25 @@ impl Evaluator {
     pub(crate) fn settled_scalar(&self, id: VertexId) -> Option<(Datum, At, u32)> {
         match self.settled(id)? {
             Settled::Scalar(datum, at, via) => Some((datum, at, via)),
-            Settled::Choice => None,
+            Settled::Choice | Settled::Whole => None,
         }
     }
 
     fn settled(&self, id: VertexId) -> Option<Settled> {
         let vertex = self.heap.get(id);
-        let bare = vertex.state == State::Done
-            && vertex.fault.is_none()
-            && vertex.arcs.is_empty()
-            && !vertex.is_struct;
+        if vertex.state != State::Done || vertex.fault.is_some() {
+            return None;
+        }
+        let bare = vertex.arcs.is_empty() && !vertex.is_struct;
         let settled = match (&vertex.scalar, &vertex.choice) {
-            (Some((datum, at)), None) => Settled::Scalar(datum.clone(), *at, vertex.scalar_via),
-            (None, Some(choice)) if self.is_of_scalars(vertex, choice) => Settled::Choice,
+            (Some((datum, at)), None) if bare => {
+                Settled::Scalar(datum.clone(), *at, vertex.scalar_via)
+            }
+            (None, Some(choice)) if bare && self.is_of_scalars(vertex, choice) => Settled::Choice,
+            (None, None) if vertex.is_struct || vertex.is_list => Settled::Whole,
             _ => return None,
         };
-        (bare && self.growing(id).is_none()).then_some(settled)
+        self.growing(id).is_none().then_some(settled)
     }
 
     fn is_of_scalars(&self, vertex: &Vertex, choice: &Choice) -> bool {

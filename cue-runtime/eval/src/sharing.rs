@@ -12,21 +12,23 @@ use crate::program::{At, Code, Presence};
 const MOST_SHARED: usize = 64;
 
 impl Evaluator {
-    /// A vertex whose only conjunct is a reference shares its target; `_` beside it says nothing.
+    /// A vertex whose only conjunct is a reference shares its target, or takes a scalar that is found
+    /// there; `_` beside it says nothing. Whether it did.
     pub(crate) fn share(&mut self, id: VertexId) -> bool {
         let conjuncts = &self.heap.get(id).conjuncts;
         let beside_top = conjuncts.len() > 1;
         let mut telling = conjuncts.iter().filter(|it| !beside_top || !self.is_top(it));
         let (Some(conjunct), None) = (telling.next(), telling.next()) else { return false };
-        if !conjunct.groups.is_empty() || conjunct.close_as.is_some() {
-            return false;
-        }
         let Source::Expr(expr, env) = conjunct.source else { return false };
-        if !matches!(
+        let named = matches!(
             self.program.code(expr),
             Code::Field { .. } | Code::Let { .. } | Code::Variable { .. }
-        ) {
+        );
+        if conjunct.close_as.is_some() {
             return false;
+        }
+        if !named || !conjunct.groups.is_empty() {
+            return !beside_top && self.take_settled(id);
         }
         let Value::Vertex(target) = self.eval(expr, env) else { return false };
         let target = self.follow(target);
@@ -37,12 +39,17 @@ impl Evaluator {
             return false;
         }
         let target = self.unify(target);
-        if target == id || self.is_ancestor(target, id) {
-            return false;
-        }
         // Errors are told once for each place.
         let vertex = self.heap.get(target);
         if beside_top && (vertex.state != State::Done || vertex.fault.is_some()) {
+            return false;
+        }
+        self.share_with(id, target)
+    }
+
+    /// A vertex shares another one, unless that encloses it. Whether it did, or that goes round.
+    pub(crate) fn share_with(&mut self, id: VertexId, target: VertexId) -> bool {
+        if target == id || self.is_ancestor(target, id) {
             return false;
         }
         if self.is_shared_above(target, id) {

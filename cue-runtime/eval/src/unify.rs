@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use crate::builtin::Kinds;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{
@@ -256,7 +257,7 @@ impl Evaluator {
         let mut work = match self.resume(id) {
             Some(work) => work,
             None => {
-                if self.share(id) || self.take_settled(id) {
+                if self.share(id) {
                     return;
                 }
                 let mut work = self.spare.pop().unwrap_or_default();
@@ -488,15 +489,7 @@ impl Evaluator {
             Code::Top => {
                 self.note_top(id, &conjunct.groups);
             }
-            Code::Type(kinds, name) => {
-                let plain = is_plain_type(name);
-                // Ranges are predeclared: they are nowhere.
-                let place = if plain { at } else { At::default() };
-                self.restrict(id, kinds, By::Expr(expr), place, conjunct.via);
-                if !plain {
-                    self.heap.get_mut(id).tests.push((Test::Range(name), at));
-                }
-            }
+            Code::Type(kinds, name) => self.take_type(id, expr, kinds, name, conjunct.via),
             Code::Struct(literal) => self.take_struct(id, expr, literal, env, &conjunct, at, work),
             Code::List(elements) => {
                 if let Err(fault) = self.take_list(id, expr, &elements, env, &conjunct, at) {
@@ -639,6 +632,25 @@ impl Evaluator {
                 }
                 Value::Fault(fault) => self.hold(id, fault, &conjunct, work),
             },
+        }
+    }
+
+    /// A predeclared type or range.
+    pub(crate) fn take_type(
+        &mut self,
+        id: VertexId,
+        expr: ExprId,
+        kinds: Kinds,
+        name: &'static str,
+        via: u32,
+    ) {
+        let at = self.program.at(expr);
+        let plain = is_plain_type(name);
+        // Ranges are predeclared: they are nowhere.
+        let place = if plain { at } else { At::default() };
+        self.restrict(id, kinds, By::Expr(expr), place, via);
+        if !plain {
+            self.heap.get_mut(id).tests.push((Test::Range(name), at));
         }
     }
 

@@ -127,11 +127,13 @@ impl Compiler<'_> {
                 let index = self.comprehension(clauses, body, span);
                 let declarations = vec![Declaration::Comprehension(index)];
                 let named = self.program.named_by(&declarations);
+                let takes_in = self.program.takes_in(&declarations);
                 let literal = StructLiteral {
                     declarations,
                     lets: Vec::new(),
                     has_embeds: true,
                     explicit: self.explicitopen,
+                    takes_in,
                     named,
                 };
                 self.program.structs.push(literal);

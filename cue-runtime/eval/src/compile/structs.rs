@@ -135,6 +135,7 @@ impl Compiler<'_> {
         }
         literal.declarations.shrink_to_fit();
         literal.named = self.program.named_by(&literal.declarations);
+        literal.takes_in = self.program.takes_in(&literal.declarations);
         let used = self.leave();
         if !self.program.lenient {
             for decl in decls {
