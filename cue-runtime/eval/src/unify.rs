@@ -196,6 +196,10 @@ impl Evaluator {
         } else {
             self.run(id);
         }
+        // One that shares another value is done, whether or not that is: nobody is to wait for it.
+        if self.heap.get(id).forward.is_some() {
+            self.heap.get_mut(id).state = State::Done;
+        }
         let id = self.follow(id);
         let vertex = self.heap.get_mut(id);
         if vertex.state == State::Running {

@@ -404,6 +404,15 @@ fn aliases_stand_for_labels_until_they_are_printed() {
 }
 
 #[test]
+fn who_shares_a_value_that_waits_for_it_is_not_waited_for() {
+    check(
+        "import \"strings\"\na: b\nb: strings.ToUpper(a)\n",
+        "import \"strings\"\n\na: strings.ToUpper(a)\nb: strings.ToUpper(a)\n",
+    );
+    check("a: b\nb: a + 1\n", "a: a + 1\nb: a + 1\n");
+}
+
+#[test]
 fn packages_are_named_in_the_order_of_what_names_them() {
     check(
         "import \"list\"\nimport \"strings\"\na: int\nb: list.Sum([a])\nc: strings.MinRunes(1)\n",
