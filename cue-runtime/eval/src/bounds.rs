@@ -321,8 +321,6 @@ impl Program {
     pub(crate) fn bound_kinds(&self, operator: Compare, datum: &Datum) -> Kinds {
         match (operator, datum) {
             (Compare::NotEqual, Datum::Null) => Kinds::ANY.without(Kinds::NULL),
-            (Compare::NotEqual, _) if self.lenient => Kinds::ANY,
-            (Compare::Match | Compare::NotMatch, _) if self.lenient => Kinds::TEXT,
             (Compare::Match | Compare::NotMatch, _) => Kinds::STRING,
             (_, Datum::Number(_)) => Kinds::NUMBER,
             (_, other) => compare::kinds(other),

@@ -237,7 +237,10 @@ impl Evaluator {
         let last = self.is_last(on);
         let message = if vertex.is_list {
             // What only the fields around it could still bring is no element.
-            if vertex.closed_length.is_some() || last && vertex.state == State::Done {
+            // Up to v0.14 a list of its own elements has none.
+            let bare = self.program.lenient && on == id && vertex.arcs.is_empty();
+            let done = vertex.state == State::Done || bare;
+            if vertex.closed_length.is_some() || last && done {
                 return Ok(());
             }
             format!("cannot range over {} (incomplete type list)", self.source_at(at))

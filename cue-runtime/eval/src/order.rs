@@ -9,7 +9,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::attach::NOWHERE;
 use crate::evaluator::Evaluator;
-use crate::heap::{ArcEntry, Placed, Source, VertexId};
+use crate::heap::{ArcEntry, Contribution, Placed, Source, VertexId};
 use crate::program::{At, Code, DeclLabel, Declaration, ExprId, Label, LabelKind, Presence};
 
 /// A literal with its position and whether an operand of `&` brought it.
@@ -72,8 +72,22 @@ impl Evaluator {
                 }
             }
         }
-        for arc in &vertex.arcs {
-            for by in &arc.by {
+        let mut visits: Vec<Vec<Contribution>> =
+            vertex.arcs.iter().map(|it| it.by.to_vec()).collect();
+        if self.program.lenient {
+            // Up to v0.14 what is embedded comes where it stands, not behind the literal.
+            let place = |by: &Contribution| {
+                let at = by.outer.map_or(by.at, |it| self.program.at(it));
+                let named = |it: ExprId| {
+                    matches!(self.program.code(it), Code::Field { .. } | Code::Variable { .. })
+                };
+                (by.outer.is_some_and(|it| !named(it)), at.source, at.span.start)
+            };
+            visits.iter_mut().for_each(|it| cue_sort::by_key(it, place));
+            cue_sort::by_key(&mut visits, |it| it.first().map(place));
+        }
+        for visit in visits {
+            for by in visit {
                 let literal = by.placed as usize;
                 if let Some(slot) = at.get_mut(literal) {
                     *slot = valid(by.at);

@@ -413,7 +413,8 @@ impl Evaluator {
             };
             let source = match passed {
                 Some(of) => of,
-                None if by_let => place,
+                // Up to v0.14 nothing is shared.
+                None if by_let || self.program.lenient => place,
                 None => self.shares(place).unwrap_or(id),
             };
             let exprs = self.source_of(source);

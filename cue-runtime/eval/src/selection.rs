@@ -110,11 +110,14 @@ impl Evaluator {
         // An alternative may still have it.
         let open = self.running(id).filter(|on| closed && !self.is_last(*on));
         let runs = self.running(id).is_some();
-        let inside = self.is_around(id, self.place) && (runs || !self.closes_itself(id));
+        // Up to v0.14 what is closed is so for whoever asks, once all is said of it.
+        let older = self.program.lenient && !runs;
+        let inside = !older && self.is_around(id, self.place) && (runs || !self.closes_itself(id));
         // What is computed on the way is closed for itself only.
-        let inline = operand.is_some_and(|it| {
-            matches!(self.program.code(it), Code::Unify(..) | Code::Struct(_) | Code::Call(..))
-        });
+        let inline = !older
+            && operand.is_some_and(|it| {
+                matches!(self.program.code(it), Code::Unify(..) | Code::Struct(_) | Code::Call(..))
+            });
         // A list never has fields, whoever asks.
         let never = fieldless && !runs;
         let closed = closed && open.is_none() && (never || !inside && !inline);

@@ -60,3 +60,30 @@ fn a_path_into_a_definition_closes_by_another_name_too() {
          q: {\n    a: {\n        b: int\n    }\n}\nr: {\n    b: int\n}\nz: {\n    b: int\n    c: 1\n}\n",
     );
 }
+
+#[test]
+fn what_is_embedded_is_ordered_where_it_stands() {
+    check(
+        "p: {x: 1}\nq: {y: 1, b: 2}\na: {m: 0, p, k: 0, q, c: 0}\nd: {p, m: 1, x: 1}\ne: [for v in [p] {v, n: 1}]\n",
+        "p: {\n    x: 1\n}\nq: {\n    y: 1\n    b: 2\n}\n\
+         a: {\n    x: 1\n    y: 1\n    b: 2\n    m: 0\n    k: 0\n    c: 0\n}\nd: {\n    x: 1\n    m: 1\n}\n\
+         e: [{\n    x: 1\n    n: 1\n}]\n",
+    );
+}
+
+#[test]
+fn what_refers_to_itself() {
+    // A list of its own elements has none, and what is closed has no other fields, whoever asks.
+    check("a: [for v in a {v}]\nb: c: [for v in b.c {v}]\n", "a: []\nb: {\n    c: []\n}\n");
+    check(
+        "#A: a: int\nx: (*(#A & {a: x.b}) | 0)\ny: *(#A & {}).b | 1\n",
+        "#A: {\n    a: int\n}\nx: 0\ny: 1\n",
+    );
+    // Nothing is shared: each is printed as it is written.
+    check("z: {X=a: y.b, c: X}\ny: {}\n", "z: {\n    a: y.b\n    c: X\n}\ny: {}\n");
+}
+
+#[test]
+fn bounds_are_of_the_kind_of_their_value() {
+    check("a: !=2\na: (*\"x\" | 0)\nb: =~\"x\"\nb: ('x' | \"xy\")\n", "a: 0\nb: \"xy\"\n");
+}
