@@ -32,6 +32,7 @@ impl Evaluator {
         // loops mostly leads to what these add to.
         let idle = conjunct.beside == 0
             && matches!(self.program.code(expr), Code::Select(..))
+            && !self.names_definition(expr)
             && conjunct.groups.iter().all(|it| self.idle.contains(it));
         let Value::Vertex(target) = self.eval(expr, env) else { return false };
         let mut target = self.follow(target);
