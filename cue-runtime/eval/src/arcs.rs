@@ -90,9 +90,9 @@ impl Evaluator {
         if !matches!(kind, LabelKind::Definition | LabelKind::HiddenDefinition) {
             return conjunct;
         }
-        // A body that is a call to `close` closes one level (C-7).
+        // A body that is a call to `close` closes one level (C-7), since v0.15.
         if let Source::Expr(value, _) = conjunct.source {
-            if self.is_close(value) {
+            if self.is_close(value) && !self.program.lenient {
                 return conjunct;
             }
         }

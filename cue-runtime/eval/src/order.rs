@@ -2,9 +2,9 @@
 //! order inside each literal, by name where nothing decides. `for` iterates insertion order.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 use crate::attach::NOWHERE;
@@ -22,8 +22,8 @@ struct Ranked {
 /// Nodes, of which there is mostly one.
 type Nodes = SmallVec<[usize; 2]>;
 
-/// Labels that dynamic fields of literals gave, those that were not placed yet.
-type Produced = FxHashMap<(usize, ExprId), VecDeque<Label>>;
+/// Labels that the dynamic fields of each literal gave and that were not placed yet.
+type Produced = Vec<Vec<(ExprId, Label)>>;
 
 impl Evaluator {
     /// Members in the order they are printed in.
@@ -72,40 +72,47 @@ impl Evaluator {
                 }
             }
         }
-        let mut visits: Vec<Vec<Contribution>> =
-            vertex.arcs.iter().map(|it| it.by.to_vec()).collect();
-        if self.program.lenient {
-            // Up to v0.14 what is embedded comes where it stands, not behind the literal.
-            let place = |by: &Contribution| {
-                let at = by.outer.map_or(by.at, |it| self.program.at(it));
-                let named = |it: ExprId| {
-                    matches!(self.program.code(it), Code::Field { .. } | Code::Variable { .. })
-                };
-                (by.outer.is_some_and(|it| !named(it)), at.source, at.span.start)
-            };
-            visits.iter_mut().for_each(|it| cue_sort::by_key(it, place));
-            cue_sort::by_key(&mut visits, |it| it.first().map(place));
-        }
-        for visit in visits {
-            for by in visit {
-                let literal = by.placed as usize;
-                if let Some(slot) = at.get_mut(literal) {
-                    *slot = valid(by.at);
-                }
-                let Some(outer) = by.outer else { continue };
-                let own = owners.entry(outer).or_default();
-                if !own.contains(&literal) {
-                    own.push(literal);
-                }
-                for each in own.iter() {
-                    if let Some(slot) = at.get_mut(*each) {
-                        *slot = valid(self.program.at(outer));
-                    }
+        let visits: Vec<&Contribution> = vertex.arcs.iter().flat_map(|it| &it.by).collect();
+        for visit in self.visited(id, &visits) {
+            let by = visits[visit];
+            let literal = by.placed as usize;
+            if let Some(slot) = at.get_mut(literal) {
+                *slot = valid(by.at);
+            }
+            let Some(outer) = by.outer else { continue };
+            let own = owners.entry(outer).or_default();
+            if !own.contains(&literal) {
+                own.push(literal);
+            }
+            for each in own.iter() {
+                if let Some(slot) = at.get_mut(*each) {
+                    *slot = valid(self.program.at(outer));
                 }
             }
         }
         let ranked = at.into_iter().enumerate();
         ranked.map(|(placed, at)| Ranked { placed, at, explicit: false }).collect()
+    }
+
+    /// Contributions in the order they count in. Up to v0.14 what is embedded comes where it stands, not
+    /// behind the literal.
+    fn visited(&self, id: VertexId, all: &[&Contribution]) -> Vec<usize> {
+        if !self.program.lenient {
+            return (0..all.len()).collect();
+        }
+        let named = |it: ExprId| {
+            matches!(self.program.code(it), Code::Field { .. } | Code::Variable { .. })
+        };
+        let place = |by: &Contribution| {
+            let at = by.outer.map_or(by.at, |it| self.program.at(it));
+            (by.outer.is_some_and(|it| !named(it)), at.source, at.span.start)
+        };
+        let mut keys = Vec::with_capacity(all.len());
+        for (arc, entry) in self.heap.get(id).arcs.iter().enumerate() {
+            let first = entry.by.iter().map(place).min();
+            keys.extend(entry.by.iter().map(|it| (first, arc, place(it))));
+        }
+        cue_sort::order(all.len(), &mut |one, other| keys[one].cmp(&keys[other]))
     }
 
     /// Step B: literals that are operands of `&`, or come through a reference that is one.
@@ -133,11 +140,12 @@ impl Evaluator {
                 expressions.push(expr);
             }
         }
-        let mut operands: FxHashSet<ExprId> = FxHashSet::default();
+        // Few, as a rule: sorted they are found as fast as in a set.
+        let mut operands: Vec<u32> = Vec::new();
         while let Some(expr) = expressions.pop() {
             if let Code::Unify(left, right) = self.program.code(expr) {
                 for side in [*left, *right] {
-                    operands.insert(side);
+                    operands.push(side.0);
                     expressions.push(side);
                 }
             } else if let Code::Aliased(inner) = self.program.code(expr) {
@@ -147,22 +155,23 @@ impl Evaluator {
         if operands.is_empty() {
             return;
         }
-        let mut literals: FxHashSet<u32> = FxHashSet::default();
+        operands.sort_unstable();
+        let mut literals: Vec<u32> = Vec::new();
         for operand in &operands {
-            if let Code::Struct(literal) = self.program.code(*operand) {
-                literals.insert(*literal);
+            if let Code::Struct(literal) = self.program.code(ExprId(*operand)) {
+                literals.push(*literal);
             }
         }
-        let through: FxHashSet<u32> = vertex
-            .arcs
-            .iter()
-            .flat_map(|it| &it.by)
-            .filter(|it| it.outer.is_some_and(|outer| operands.contains(&outer)))
-            .map(|it| it.placed)
-            .collect();
+        literals.sort_unstable();
+        let mut through = vec![false; vertex.placed.len()];
+        for by in vertex.arcs.iter().flat_map(|it| &it.by) {
+            if by.outer.is_some_and(|it| operands.binary_search(&it.0).is_ok()) {
+                through[by.placed as usize] = true;
+            }
+        }
         for each in ranked {
-            each.explicit |= literals.contains(&vertex.placed[each.placed].literal)
-                || through.contains(&(each.placed as u32));
+            let literal = vertex.placed[each.placed].literal;
+            each.explicit |= through[each.placed] || literals.binary_search(&literal).is_ok();
         }
     }
 
@@ -275,17 +284,14 @@ impl Evaluator {
     /// that is declared otherwise too is there before (O-4).
     fn produced(&self, id: VertexId) -> Produced {
         let vertex = self.heap.get(id);
-        let mut found = Produced::default();
-        for (which, placed) in vertex.placed.iter().enumerate() {
-            let mut labels: Vec<(usize, ExprId, Label)> = Vec::with_capacity(placed.produced.len());
-            for (expr, label) in &placed.produced {
-                let place = vertex.arcs.place(*label).unwrap_or(usize::MAX);
-                labels.push((place, *expr, *label));
-            }
-            cue_sort::by_key(&mut labels, |it| it.0);
-            for (_, expr, label) in labels {
-                found.entry((which, expr)).or_default().push_back(label);
-            }
+        let mut found = Produced::with_capacity(vertex.placed.len());
+        for placed in &vertex.placed {
+            let all = &placed.produced;
+            let places: Vec<_> = all.iter().map(|it| vertex.arcs.place(it.1)).collect();
+            let order =
+                cue_sort::order(all.len(), &mut |one, other| places[one].cmp(&places[other]));
+            // The next one last.
+            found.push(order.into_iter().rev().map(|at| all[at]).collect());
         }
         found
     }
@@ -297,8 +303,10 @@ impl Evaluator {
             match declaration {
                 Declaration::Field { label: DeclLabel::Fixed(label), .. } => labels.push(*label),
                 Declaration::Field { label: DeclLabel::Computed(expr), .. } => {
-                    let next = produced.get_mut(&(which, *expr)).and_then(VecDeque::pop_front);
-                    labels.extend(next);
+                    let left = &mut produced[which];
+                    if let Some(next) = left.iter().rposition(|it| it.0 == *expr) {
+                        labels.push(left.remove(next).1);
+                    }
                 }
                 Declaration::Pattern { .. }
                 | Declaration::Embed(_)

@@ -270,7 +270,7 @@ impl Evaluator {
             }
             // What a source names comes behind what was named before it.
             later.imports.extend(found.imports.into_iter().map(|it| (it.0 * 2 + 1, it.1)));
-            cue_sort::by_key(&mut later.imports, |it| it.0);
+            cue_sort::by(&mut later.imports, |one, other| one.0.cmp(&other.0));
         }
         if text.contains(LETS) {
             let kept = text.split_inclusive('\n').filter(|it| !it.trim_start().starts_with(LETS));
@@ -497,11 +497,12 @@ impl Evaluator {
         let mut parts = vec![self.bounded(id)];
         parts.retain(|it| !it.is_empty());
         let mut named = false;
-        let mut tests = self.heap.get(id).tests.to_vec();
         // They stand in the order they are written in.
-        cue_sort::by_key(&mut tests, |it| (it.1.source, it.1.span.start));
-        for (test, _) in tests {
-            match test {
+        let tests = &self.heap.get(id).tests;
+        let place = |at: usize| (tests[at].1.source, tests[at].1.span.start);
+        let order = cue_sort::order(tests.len(), &mut |one, other| place(one).cmp(&place(other)));
+        for at in order {
+            match self.heap.get(id).tests[at].0.clone() {
                 Test::Bound(..) | Test::Range(_) => {}
                 Test::Match(expr, _) => {
                     if show.style != Style::Definition || show.has(Show::SPREAD) {

@@ -87,3 +87,16 @@ fn what_refers_to_itself() {
 fn bounds_are_of_the_kind_of_their_value() {
     check("a: !=2\na: (*\"x\" | 0)\nb: =~\"x\"\nb: ('x' | \"xy\")\n", "a: 0\nb: \"xy\"\n");
 }
+
+#[test]
+fn a_definition_that_is_a_call_of_close_is_closed_throughout() {
+    check(
+        "#B: close({a: b: 1})\nx: (*(#B & {a: c: 1}) | 0)\n",
+        "#B: {\n    a: {\n        b: 1\n    }\n}\nx: 0\n",
+    );
+}
+
+#[test]
+fn patterns_keep_alternatives_apart() {
+    check("a: {[string]: int} | {[string]: bool}\n", "a: {} | {}\n");
+}

@@ -387,6 +387,13 @@ fn alternatives_with_the_same_schemas_are_one() {
         "a: {\n    n: matchN(1, [int, {\n        o?: int\n    }])\n}\n\
          #A: {\n    n: matchN(1, [int, {\n        o?: int\n    }])\n}\n",
     );
+    // So are structs of which different things are asked.
+    check("a: {b: 1, [string]: int} | {b: 1, [=~\"^b\"]: >0}\n", "a: {\n    b: 1\n}\n");
+    check(
+        "import \"struct\"\na: struct.MinFields(1) | {[string]: int}\na: {x: 1}\n",
+        "a: {\n    x: 1\n}\n",
+    );
+    check("a: {[string]: int} | {[string]: bool}\na: x: true\n", "a: {\n    x: true\n}\n");
     // Validators stand in the order they are written in.
     check(
         "import \"strings\"\na: matchN(1, [string])\na: strings.MinRunes(1)\n",
