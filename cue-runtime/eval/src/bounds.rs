@@ -48,7 +48,7 @@ impl Evaluator {
                         rest.push((place, text));
                     }
                 }
-                Test::Range(name @ ("float32" | "float64")) if whole => {
+                Test::Range(name @ ("float32" | "float64")) if whole && !self.program.lenient => {
                     let Some((least, most)) = float_range(name) else { return self.as_written(id) };
                     tighten(&mut low, (Compare::GreaterEqual, least));
                     tighten(&mut high, (Compare::LessEqual, most));
@@ -61,7 +61,7 @@ impl Evaluator {
                 }
                 Test::Range(name) => match range(name) {
                     // Up to v0.14 ranges and bounds stand side by side.
-                    Some((from, to)) if whole && !self.program.lenient => {
+                    Some((from, to)) if whole && (!self.program.lenient || *name == "rune") => {
                         tighten(&mut low, (Compare::GreaterEqual, from));
                         tighten(&mut high, (Compare::LessEqual, to));
                         sides[0].get_or_insert(place);
@@ -135,7 +135,11 @@ impl Evaluator {
                 Test::Call(..) | Test::Match(..) => {}
             }
         }
-        parts.splice(0..0, ranged.or_else(|| self.kinds_told(id)));
+        // Up to v0.14 whole floats are both.
+        let both =
+            self.program.lenient && ranged.as_ref().is_some_and(|it| it.starts_with("float"));
+        let kinds = if both { self.kinds_told(id).filter(|it| it == "int") } else { None };
+        parts.splice(0..0, kinds.into_iter().chain(ranged.or_else(|| self.kinds_told(id))));
         parts.join(" & ")
     }
 

@@ -38,8 +38,8 @@ fn bounds_that_one_number_meets_are_that_number() {
         "a: 3\nb: 2\nc: 2.5\nd: 3\ne: >2 & <4\nf: 255\ng: 0\nh: {\n    x: 1\n    y: 2\n}\ni: 3\n",
     );
     check(
-        "a: uint\nb: uint16 & >0\nc: uint & <10\n",
-        "a: int & >=0\nb: uint16 & >0\nc: uint & <10\n",
+        "a: uint\nb: uint16 & >0\nc: uint & <10\nd: rune\ne: float64 & int\n",
+        "a: int & >=0\nb: uint16 & >0\nc: uint & <10\nd: uint & <=1114111\ne: int & float64\n",
     );
 }
 
