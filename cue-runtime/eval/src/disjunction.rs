@@ -158,7 +158,9 @@ impl Evaluator {
         let Some((datum, _)) = &vertex.scalar else { return SmallVec::new() };
         let plain = |it: &Conjunct| match &it.source {
             Source::Data(_) => true,
-            Source::Expr(expr, _) => *expr == disjunction.expr || self.program.code(*expr).is_tag(),
+            Source::Expr(expr, _) => {
+                *expr == disjunction.expr || self.program.admits(*expr, datum) == Some(true)
+            }
             Source::Vertex(_) => false,
         };
         let Code::Disjoin(all) = self.program.code(disjunction.expr) else {
