@@ -30,14 +30,15 @@ template: {
 }
 "#;
 
-/// Several containers, a whole number that was computed, objects numbered by a loop.
+/// Several containers, whole numbers that were computed, one by an operator of CUE up to 0.14, objects
+/// numbered by a loop.
 const PAIR: &str = r#"
 pair: {type: "component", description: "two", attributes: workload: definition: {apiVersion: "apps/v1", kind: "Deployment"}}
 template: {
 	output: {
 		apiVersion: "apps/v1"
 		kind: "Deployment"
-		spec: {replicas: 1.5 * 2, template: spec: containers: [{name: "a"}, {name: "b"}]}
+		spec: {replicas: 1.5 * 2, minReadySeconds: 7 div 2, template: spec: containers: [{name: "a"}, {name: "b"}]}
 	}
 	outputs: {
 		for at, name in parameter.notes {
@@ -125,6 +126,7 @@ fn a_patch_of_each_element_reaches_all_numbers_are_whole_loops_keep_their_order(
     let component = &targets[0].components[0];
     let spec = &component.workload["spec"];
     assert_eq!(spec["replicas"].to_string(), "3");
+    assert_eq!(spec["minReadySeconds"].to_string(), "3");
     assert_eq!(
         spec["template"]["spec"]["containers"],
         json!([{"image": "i", "name": "a"}, {"image": "i", "name": "b"}])

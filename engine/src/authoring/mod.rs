@@ -4,7 +4,7 @@ pub mod upgrade; // templates for older CUE
 
 use cue_session::{Error as CueError, Profile, Program, ProgramSpec, Runtime, Source};
 use cue_syntax::ast::{Decl, Expr, ExprKind, Field, Label, Span};
-use cue_syntax::{Style, format_tree, parse_file, parse_tree};
+use cue_syntax::{Style, format_tree, parse_older, parse_tree};
 use serde_json::{Map, Value, json};
 
 use crate::api::names::annotation;
@@ -68,7 +68,7 @@ pub enum Error {
 
 /// The object of the definition that `source` declares.
 pub fn render(runtime: &dyn Runtime, source: &str) -> Result<Value, Error> {
-    let parsed = parse_file(source);
+    let parsed = parse_older(source);
     if let Some(error) = parsed.errors.first() {
         let more = parsed.errors.len() - 1;
         let rest = if more > 0 { format!(" (and {more} more errors)") } else { String::new() };
@@ -214,7 +214,7 @@ fn status_blocks<'a>(value: &'a Expr, path: &[&str], found: &mut Vec<(&'a str, S
 
 fn check_status(name: &str, key: &str, body: &str, form: &str) -> Result<(), Error> {
     let refuse = |reason: String| Err(Error::Status { name: name.into(), reason });
-    let parsed = parse_file(body);
+    let parsed = parse_older(body);
     if let Some(error) = parsed.errors.first() {
         let more = parsed.errors.len() - 1;
         let rest = if more > 0 { format!(" (and {more} more errors)") } else { String::new() };

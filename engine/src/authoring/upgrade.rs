@@ -5,7 +5,7 @@
 use cue_syntax::ast::{
     Binary, Clause, Decl, Element, Expr, ExprKind, Field, File, Label, Span, Unary,
 };
-use cue_syntax::{Style, format_tree, parse_file, parse_tree};
+use cue_syntax::{Style, format_tree, parse_older, parse_tree};
 
 /// What is out of date, in KubeVela's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,7 +47,7 @@ pub struct Upgraded {
 /// # Errors
 /// When it does not parse.
 pub fn upgrade(source: &str) -> Result<Upgraded, Error> {
-    let parsed = parse_file(source);
+    let parsed = parse_older(source);
     if let Some(error) = parsed.errors.first() {
         // Nothing in it could be out of date: not ours to refuse.
         if !source.contains(['+', '*']) && !source.contains("error") {

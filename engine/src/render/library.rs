@@ -31,7 +31,7 @@ fn says_parameters(text: &str) -> bool {
     if !text.contains("parameters") {
         return false;
     }
-    let parsed = cue_syntax::parse_file(text);
+    let parsed = cue_syntax::parse_older(text);
     let declares = |name: &str| {
         parsed.file.decls.iter().any(|decl| match decl {
             Decl::Field(field) => match &field.label {

@@ -2,12 +2,12 @@
 
 use cue_session::Position;
 use cue_syntax::ast::{Decl, Element, Expr, ExprKind, Label};
-use cue_syntax::parse_file;
+use cue_syntax::parse_older;
 
 /// Dotted path of the innermost field around `at`; empty if there is none.
 pub(crate) fn path(template: &str, at: Option<&Position>) -> String {
     let Some(offset) = at.and_then(|at| offset(template, at)) else { return String::new() };
-    let parsed = parse_file(template);
+    let parsed = parse_older(template);
     let mut path = Vec::new();
     decls(&parsed.file.decls, offset, &mut path);
     path.join(".")

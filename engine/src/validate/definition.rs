@@ -133,7 +133,7 @@ fn first_error(template: &str, templates: Templates<'_>) -> Result<Option<String
 
 /// An import whose name stands nowhere: CUE refuses it, and so does a cluster.
 fn unused_import(template: &str) -> Option<String> {
-    let parsed = cue_syntax::parse_file(template);
+    let parsed = cue_syntax::parse_older(template);
     let after = parsed.file.imports.iter().map(|it| it.span.end as usize).max()?;
     let body = template.get(after..).unwrap_or_default();
     parsed.file.imports.iter().find_map(|it| {
