@@ -143,7 +143,7 @@ fn build(plan: &Plan, own_rustc: &Path, root: &Path, target_dir: &Path) {
     let flags = [
         "-Clink-arg=-zstack-size=268435456".to_owned(),
         // A tenth of the module, for nothing that a rendering would show.
-        "-Cllvm-args=-inline-threshold=40".to_owned(),
+        "-Cllvm-args=-inline-threshold=46".to_owned(),
         format!("--remap-path-prefix={}=lateen", root.display()),
         format!("--remap-path-prefix={}=cargo", home.unwrap_or_default()),
         format!("--remap-path-prefix={}=rust", sysroot.display()),

@@ -11,7 +11,7 @@ use crate::heap::{
     Choice, Conjunct, Cycle, Disjunction, EnvId, FaultId, Groups, Source, State, VertexId,
 };
 use crate::program::{At, Code, ExprId, LabelKind, Presence};
-use crate::unify::Work;
+use crate::work::Work;
 
 /// Structs among the alternatives that another one is compared with.
 const MOST_COMPARED: usize = 64;

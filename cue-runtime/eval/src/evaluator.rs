@@ -12,8 +12,8 @@ use crate::heap::{Conjunct, EnvId, EnvKind, FaultId, Heap, Source, State, Vertex
 use crate::labels::Labels;
 use crate::operators::Logic;
 use crate::program::{At, Code, ExprId, Label, LabelKind, Presence, Program};
-use crate::unify::Work;
 use crate::waiting::{Copied, Suspended, Tasks};
+use crate::work::Work;
 
 /// Limits of one evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

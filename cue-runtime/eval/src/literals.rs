@@ -11,7 +11,7 @@ use crate::program::{
     At, Code, DeclLabel, Declaration, ExprId, Label, LabelKind, ListElement, Presence,
     StructLiteral,
 };
-use crate::unify::{Computed, Pending, Work};
+use crate::work::{Computed, Pending, Work};
 
 /// How often a literal may be in itself by way of references.
 const MOST_LAPS: usize = 40;

@@ -8,8 +8,8 @@ use crate::builtin::Datum;
 use crate::evaluator::Evaluator;
 use crate::heap::{Conjunct, Disjunction, EnvKind, Source, State, VertexId};
 use crate::program::{Code, DeclLabel, Declaration, ExprId, Label, Presence};
-use crate::unify::Work;
 use crate::untried::multiply;
+use crate::work::Work;
 
 /// An alternative: its number among the others, and what it says.
 type Pick = (u32, ExprId);

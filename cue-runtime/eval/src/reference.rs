@@ -6,7 +6,7 @@ use crate::evaluator::{Evaluator, Value};
 use crate::heap::{Closing, Conjunct, Cycle, Groups, Source, State, VertexId, Way, copied};
 use crate::program::{Code, Declaration, ExprId};
 use crate::thin::Thin;
-use crate::unify::{Parked, Work};
+use crate::work::{Parked, Work};
 
 /// References one conjunct may come through; more is recursion without end (S-64).
 const MOST_LINKS: u32 = 2_000;

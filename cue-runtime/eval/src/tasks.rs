@@ -6,8 +6,8 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{Conjunct, Contribution, EnvId, FaultId, Source, VertexId, copied};
 use crate::program::{ExprId, Label, LabelKind, Presence};
-use crate::unify::{Computed, Pending, Work};
 use crate::waiting::Left;
+use crate::work::{Computed, Pending, Work};
 
 impl Evaluator {
     pub(crate) fn computed_fields(&mut self, id: VertexId, work: &mut Work) -> bool {

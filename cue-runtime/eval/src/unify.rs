@@ -1,152 +1,19 @@
 //! Conjuncts to arcs, scalars, tests and choices: what a vertex is. What it takes from another vertex is
 //! in `reference`, what it runs for fields in `tasks`.
 
-use std::collections::VecDeque;
-
 use crate::builtin::Kinds;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{
-    By, Conjunct, Cycle, Disjunction, EnvId, EnvKind, FaultId, Groups, Lineage, Source, State,
-    Test, VertexId, copied,
+    By, Conjunct, Cycle, Disjunction, EnvId, EnvKind, FaultId, Groups, Source, State, Test,
+    VertexId, copied,
 };
-use crate::met::Met;
-use crate::program::{At, Callee, Code, ExprId, Label, Plain, Presence, Program, is_plain_type};
-use crate::reference::Reach;
+use crate::program::{At, Callee, Code, ExprId, Label, Plain, is_plain_type};
 use crate::waiting::Left;
+use crate::work::{Parked, Work};
 
 /// From here on chains are taken up from their other end.
 const DEEP: u32 = 200;
-
-/// A comprehension that has not yielded yet.
-pub(crate) struct Pending {
-    pub(crate) index: u32,
-    pub(crate) env: EnvId,
-    pub(crate) groups: Groups,
-    pub(crate) close_as: Option<u32>,
-    pub(crate) outer: Option<ExprId>,
-    pub(crate) from: Lineage,
-}
-
-/// A field whose label is not known yet.
-pub(crate) struct Computed {
-    pub(crate) label: ExprId,
-    pub(crate) env: EnvId,
-    pub(crate) presence: Presence,
-    pub(crate) value: ExprId,
-    pub(crate) notes: u32,
-    pub(crate) at: At,
-    pub(crate) groups: Groups,
-    pub(crate) placed: u32,
-    pub(crate) outer: Option<ExprId>,
-    pub(crate) from: Lineage,
-    /// Why it is not.
-    pub(crate) fault: Option<FaultId>,
-}
-
-/// A reference that leads round; it waits until the vertex has content of its own.
-pub(crate) struct Parked {
-    pub(crate) target: VertexId,
-    pub(crate) conjunct: Conjunct,
-    pub(crate) reach: Reach,
-    /// The target encloses the vertex.
-    pub(crate) encloses: bool,
-    /// The target was reached by another reference before.
-    pub(crate) other: bool,
-}
-
-/// What is still to do for a vertex.
-#[derive(Default)]
-pub(crate) struct Work {
-    pub(crate) conjuncts: Vec<Conjunct>,
-    /// References and what has to be computed: after what is written (S-23).
-    pub(crate) later: VecDeque<Conjunct>,
-    pub(crate) seen: Met<(ExprId, EnvId), Groups>,
-    /// The newest environments in `seen` and in `inner`: what is newer has not been met.
-    pub(crate) newest_seen: Option<EnvId>,
-    pub(crate) newest_inner: Option<EnvId>,
-    /// The last literal that was placed, in the order they are written in.
-    pub(crate) newest_literal: Option<u32>,
-    /// The newest group of a conjunct that was met: a newer one has not been.
-    pub(crate) newest_group: u32,
-    /// Vertices that were taken, and in which `x...`; for which closing values.
-    pub(crate) seen_vertices: Met<(VertexId, Option<u32>), Groups>,
-    /// The environment and the embedding group of a literal that came in; it comes again for other closing values.
-    pub(crate) inner: Met<(u32, EnvId), (EnvId, Option<u32>)>,
-    pub(crate) comprehensions: VecDeque<Pending>,
-    /// Those that were tried in vain, and why.
-    pub(crate) waiting: Vec<(Pending, FaultId)>,
-    /// Conjuncts that wait.
-    pub(crate) held: Vec<(Conjunct, FaultId)>,
-    pub(crate) disjunctions: Vec<Disjunction>,
-    pub(crate) computed: Vec<Computed>,
-    pub(crate) parked: Vec<Parked>,
-    /// Executions of comprehensions so far.
-    pub(crate) firings: u32,
-}
-
-impl Work {
-    /// Whether references or dynamic labels are still to be done.
-    fn left(&self) -> Left {
-        let done = self.later.is_empty() && self.computed.is_empty() && self.held.is_empty();
-        if done { Left::Nothing } else { Left::Some }
-    }
-
-    /// Ready for another vertex; what was allocated stays.
-    fn clear(&mut self) {
-        let Work {
-            conjuncts,
-            later,
-            seen,
-            newest_seen,
-            newest_inner,
-            newest_literal,
-            newest_group,
-            seen_vertices,
-            inner,
-            comprehensions,
-            waiting,
-            held,
-            disjunctions,
-            computed,
-            parked,
-            firings,
-        } = self;
-        conjuncts.clear();
-        later.clear();
-        seen.clear();
-        seen_vertices.clear();
-        inner.clear();
-        comprehensions.clear();
-        waiting.clear();
-        held.clear();
-        disjunctions.clear();
-        computed.clear();
-        parked.clear();
-        (*newest_seen, *newest_inner, *newest_literal) = (None, None, None);
-        (*newest_group, *firings) = (0, 0);
-    }
-
-    /// Whether one of the groups is newer than all that were met; notes them.
-    pub(crate) fn brings_group(&mut self, groups: &Groups) -> bool {
-        let newest = groups.iter().copied().max().unwrap_or(0);
-        let brings = newest > self.newest_group;
-        self.newest_group = self.newest_group.max(newest);
-        brings
-    }
-
-    /// A disjunction counts once, for however many closing values it comes, and so do those that say
-    /// the same.
-    pub(crate) fn disjoin(&mut self, disjunction: Disjunction, program: &Program) {
-        let same = |it: &Disjunction| {
-            it.expr == disjunction.expr || program.says_same(it.expr, disjunction.expr)
-        };
-        match self.disjunctions.iter_mut().find(|it| same(it)) {
-            Some(known) => known.sources.extend(disjunction.sources),
-            None => self.disjunctions.push(disjunction),
-        }
-    }
-}
 
 impl Evaluator {
     /// The vertex whose value `id` shares, itself if none.

@@ -16,7 +16,7 @@ use crate::evaluator::Evaluator;
 use crate::heap::{Conjunct, FaultId, State, VertexId};
 use crate::program::{At, Label, Presence};
 use crate::reference::Reach;
-use crate::unify::Work;
+use crate::work::Work;
 
 /// Labels from a field up to what encloses it.
 type Path = SmallVec<[Label; 8]>;
