@@ -155,12 +155,8 @@ impl Evaluator {
     /// An error within a value: the first, and how many more there are (cue-errors 0.2).
     fn brief_fault(&self, fault: &Fault, id: VertexId) -> String {
         let path = self.path(fault.place.unwrap_or(id));
-        let more = match fault.causes.len() {
-            0 => String::new(),
-            count => format!(" (and {count} more errors)"),
-        };
         let colon = if path.is_empty() { "" } else { ": " };
-        format!("_|_({path}{colon}{}{more})", fault.message)
+        format!("_|_({path}{colon}{})", fault.in_short())
     }
 
     /// Whether it is a place in the tree, not a value that stands by itself.

@@ -97,6 +97,14 @@ impl Fault {
         self
     }
 
+    /// The first error of a list, and how many more there are (cue-errors 0.2).
+    pub(crate) fn in_short(&self) -> String {
+        match self.causes.len() {
+            0 => self.message.clone(),
+            count => format!("{} (and {count} more errors)", self.message),
+        }
+    }
+
     /// Each error of a list, this one first.
     pub(crate) fn each(mut self) -> impl Iterator<Item = Fault> {
         let causes = std::mem::take(&mut self.causes);

@@ -170,12 +170,7 @@ impl Evaluator {
     fn told(&self, fault: &Fault) -> String {
         let path = fault.place.map(|it| self.path(it)).unwrap_or_default();
         let colon = if path.is_empty() { "" } else { ": " };
-        let more = match fault.causes.len() {
-            0 => String::new(),
-            1 => " (and 1 more error)".to_owned(),
-            count => format!(" (and {count} more errors)"),
-        };
-        format!("{path}{colon}{}{more}", fault.message)
+        format!("{path}{colon}{}", fault.in_short())
     }
 
     /// The error that a value is printed as: one that nothing can resolve.

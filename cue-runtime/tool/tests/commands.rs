@@ -322,13 +322,14 @@ fn errors_are_told_by_place_and_path_as_cue_does() {
 
 #[test]
 fn values_beside_what_is_wrong() {
-    let source = "x: 1\ny: int & \"a\"\nz: x + 1\na: {b: 1 & 2, c: {}}\nl: [1, 2 & 3, 4]\nd: *(1 & 2) | (3 & 4)\n";
+    let source = "x: 1\ny: int & \"a\"\nz: x + 1\na: {b: 1 & 2, c: {}}\nl: [1, 2 & 3, 4]\nd: *(1 & 2) | (3 & 4)\nu: \"x\" & =~\"y\" & =~\"z$\"\n";
     let folder = folder(&[("x.cue", source)]);
     let it = Request { ignore: true, ..request(Verb::Eval, folder.path(), &["x.cue"]) };
     let text = "x: 1\ny: _|_ // y: conflicting values int and \"a\" (mismatched types int and string)\nz: 2\n\
         a: {\n    b: _|_ // a.b: conflicting values 2 and 1\n    c: {}\n}\n\
         l: [1, _|_, // l.1: conflicting values 3 and 2\n        4]\n\
-        d: _|_ // d: 2 errors in empty disjunction: (and 2 more errors)\n";
+        d: _|_ // d: 2 errors in empty disjunction: (and 2 more errors)\n\
+        u: _|_ // u: invalid value \"x\" (out of bound =~\"y\") (and 1 more errors)\n";
     assert_eq!(play(&it, folder.path()).as_deref(), Ok(text));
     for verb in [Verb::Export, Verb::Vet, Verb::Def] {
         assert!(play(&Request { verb, ..it.clone() }, folder.path()).is_err(), "{verb:?}");
