@@ -2,6 +2,7 @@
 //! other has settled, and what is there then. Those with `crash` are also played with the process dying at
 //! every single call; they must come to the same end.
 
+mod edits;
 #[path = "../fixture/mod.rs"]
 mod fixture;
 mod plane;

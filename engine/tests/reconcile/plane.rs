@@ -33,6 +33,8 @@ struct State {
     /// How often there was an object that is gone.
     gone: BTreeMap<Key, usize>,
     unreachable: BTreeSet<String>,
+    /// One call of so many fails.
+    falters: Option<usize>,
     /// Verb and name, of lists the kind, that are refused.
     refused: BTreeSet<(String, String)>,
     writes: Vec<String>,
@@ -69,6 +71,17 @@ impl Plane {
         self.state().death = Some(call);
     }
 
+    /// The same so many calls from now.
+    pub(crate) fn die_within(&self, calls: usize) {
+        let mut state = self.state();
+        state.death = Some(state.calls + calls);
+    }
+
+    /// Of so many calls one is not answered.
+    pub(crate) fn falter(&self, every: usize) {
+        self.state().falters = Some(every);
+    }
+
     /// The calls that changed something, by number. To die at any call is to die after one of these:
     /// what the process knew is lost, and the others leave no trace.
     pub(crate) fn effects(&self) -> Vec<usize> {
@@ -103,6 +116,7 @@ impl Plane {
         let mut state = self.state();
         state.refused.clear();
         state.unreachable.clear();
+        (state.falters, state.death) = (None, None);
     }
 
     /// As a user does it: no call of the engine.
@@ -268,6 +282,9 @@ impl State {
             return None;
         }
         self.calls += 1;
+        if self.falters.is_some_and(|every| self.calls.is_multiple_of(every)) {
+            return Some(Err(Error::Unavailable("the server is busy".into())));
+        }
         if self.unreachable.contains(&at.cluster) {
             return Some(Err(Error::Unavailable(format!("cluster {} is gone", at.cluster))));
         }
