@@ -3,7 +3,9 @@
 use smallvec::SmallVec;
 
 use crate::evaluator::Evaluator;
-use crate::program::{Code, DeclLabel, Declaration, ExprId, Label, LabelKind, Program};
+use crate::program::{
+    Code, DeclLabel, Declaration, ExprId, Label, LabelKind, Program, StructLiteral,
+};
 
 /// How deep nests of comprehensions are looked into for what they name.
 const DEEPEST: u32 = 50;
@@ -61,8 +63,16 @@ impl Program {
         }
     }
 
+    /// A literal, with what follows from its declarations.
+    pub(crate) fn add_struct(&mut self, mut literal: StructLiteral) -> Code {
+        literal.named = self.named_by(&literal.declarations);
+        literal.takes_in = self.takes_in(&literal.declarations);
+        self.structs.push(literal);
+        Code::Struct(self.structs.len() as u32 - 1)
+    }
+
     /// Whether declarations embed values, or have comprehensions whose bodies are or embed some.
-    pub(crate) fn takes_in(&self, declarations: &[Declaration]) -> bool {
+    fn takes_in(&self, declarations: &[Declaration]) -> bool {
         let takes_in = |body: ExprId| match self.code(body) {
             Code::Struct(literal) => self.structs[*literal as usize].takes_in,
             _ => true,
@@ -78,7 +88,7 @@ impl Program {
     }
 
     /// Labels in the order a literal with comprehensions names them, bodies where these stand (O-4).
-    pub(crate) fn named_by(&self, declarations: &[Declaration]) -> Option<Box<[Label]>> {
+    fn named_by(&self, declarations: &[Declaration]) -> Option<Box<[Label]>> {
         let comprehends = |it: &Declaration| matches!(it, Declaration::Comprehension(_));
         declarations.iter().any(comprehends).then(|| {
             let mut out = Vec::new();

@@ -73,17 +73,21 @@ impl Evaluator {
         let mut wrong: Vec<VertexId> = Vec::new();
         let mut plain: Vec<VertexId> = Vec::new();
         let mut nested = false;
-        let ruled_out = self.ruled_out(id, disjunction);
+        let admitted = self.admitted(id, disjunction);
+        let lone = self.lone_choice(id, disjunction.expr);
         for (pick, mark) in disjunction.marks.iter().enumerate() {
-            if ruled_out.get(pick) == Some(&true) {
+            if admitted.get(pick) == Some(&Some(false)) {
                 continue;
             }
             if let Err(fault) = self.tick() {
                 self.heap.get_mut(id).fault = Some(fault);
                 return None;
             }
-            let Tried { candidate, fails, open } =
-                self.try_with(id, &[(disjunction.expr, pick as u32)]);
+            let picks = [(disjunction.expr, pick as u32)];
+            let Tried { candidate, fails, open } = match &lone {
+                Some(conjunct) => self.take_tag(id, picks[0], conjunct),
+                None => self.try_with(id, &picks),
+            };
             if fails || open {
                 wrong.push(candidate);
             }
@@ -151,11 +155,16 @@ impl Evaluator {
         None
     }
 
-    /// Which alternatives are other scalars or types than the scalar that is there, if one is the same or its
-    /// type: none of them has anything to tell.
-    fn ruled_out(&self, id: VertexId, disjunction: &Disjunction) -> SmallVec<[bool; 8]> {
+    /// Which alternatives can be the scalar that is there, if one is the same or its type: the others have
+    /// nothing to tell.
+    fn admitted(&self, id: VertexId, disjunction: &Disjunction) -> SmallVec<[Option<bool>; 8]> {
         let vertex = self.heap.get(id);
-        let Some((datum, _)) = &vertex.scalar else { return SmallVec::new() };
+        let mut admitted = SmallVec::new();
+        let (Some((datum, _)), Code::Disjoin(all)) =
+            (&vertex.scalar, self.program.code(disjunction.expr))
+        else {
+            return admitted;
+        };
         let plain = |it: &Conjunct| match &it.source {
             Source::Data(_) => true,
             Source::Expr(expr, _) => {
@@ -163,48 +172,49 @@ impl Evaluator {
             }
             Source::Vertex(_) => false,
         };
-        let Code::Disjoin(all) = self.program.code(disjunction.expr) else {
-            return SmallVec::new();
-        };
-        if !vertex.conjuncts.iter().all(plain) {
-            return SmallVec::new();
+        if vertex.conjuncts.iter().all(plain) {
+            admitted.extend(all.iter().map(|it| self.program.admits(it.0, datum)));
         }
-        let admits = all.iter().map(|it| self.program.admits(it.0, datum));
-        let admits: SmallVec<[Option<bool>; 8]> = admits.collect();
-        match admits.contains(&Some(true)) {
-            true => admits.into_iter().map(|it| it == Some(false)).collect(),
-            false => SmallVec::new(),
+        if !admitted.contains(&Some(true)) {
+            admitted.clear();
         }
+        admitted
     }
 
-    /// The conjunct of an alternative, if the choice is all there is and all of it is scalars and types:
-    /// none of them can fail, so that nobody takes one of them for the choice.
-    fn lone_alternative(&self, id: VertexId, choice: ExprId, pick: usize) -> Option<Conjunct> {
+    /// The conjunct that is a choice, if that is all there is and all of it is scalars and types: none of them
+    /// can fail, so that nobody takes one of them for the choice.
+    fn lone_choice(&self, id: VertexId, choice: ExprId) -> Option<Conjunct> {
         let [conjunct] = self.heap.get(id).conjuncts.as_slice() else { return None };
-        let Source::Expr(expr, env) = conjunct.source else { return None };
+        let Source::Expr(expr, _) = conjunct.source else { return None };
         let Code::Disjoin(all) = self.program.code(expr) else { return None };
-        let (alternative, _) = *all.get(pick)?;
         let lone = expr == choice && all.iter().all(|it| self.program.code(it.0).is_tag());
-        lone.then(|| conjunct.clone().alternative(alternative, env))
+        lone.then(|| conjunct.clone())
     }
 
-    /// Makes a vertex the scalar or the type that is all it has.
-    fn take_tag(&mut self, id: VertexId, conjunct: Conjunct) {
-        let (source, via) = (conjunct.source.clone(), conjunct.via);
-        let content = conjunct.cycle != Cycle::Cyclic;
-        self.heap.get_mut(id).conjuncts.push(conjunct);
-        let Source::Expr(expr, _) = source else { return };
-        match *self.program.code(expr) {
-            Code::Type(kinds, name) => self.take_type(id, expr, kinds, name, via),
-            ref code => {
-                if let Some(datum) = code.scalar() {
-                    self.take_datum(id, datum, self.program.at(expr), &Groups::new(), via);
+    /// Makes a vertex of the scalar or the type that is one of a lone choice.
+    fn take_tag(&mut self, id: VertexId, pick: (ExprId, u32), choice: &Conjunct) -> Tried {
+        let candidate = self.candidate(id, &[pick]);
+        if let (Source::Expr(_, env), Code::Disjoin(all)) =
+            (&choice.source, self.program.code(pick.0))
+        {
+            let (expr, _) = all[pick.1 as usize];
+            let conjunct = choice.clone().alternative(expr, *env);
+            let (via, content) = (conjunct.via, conjunct.cycle != Cycle::Cyclic);
+            self.heap.get_mut(candidate).conjuncts.push(conjunct);
+            match *self.program.code(expr) {
+                Code::Type(kinds, name) => self.take_type(candidate, expr, kinds, name, via),
+                ref code => {
+                    if let Some(datum) = code.scalar() {
+                        let at = self.program.at(expr);
+                        self.take_datum(candidate, datum, at, &Groups::new(), via);
+                    }
                 }
             }
+            let sound = self.heap.resets + 1;
+            let vertex = self.heap.get_mut(candidate);
+            (vertex.content, vertex.state, vertex.sound) = (content, State::Done, sound);
         }
-        let sound = self.heap.resets + 1;
-        let vertex = self.heap.get_mut(id);
-        (vertex.content, vertex.state, vertex.sound) = (content, State::Done, sound);
+        Tried { candidate, fails: false, open: false }
     }
 
     /// `or(list)`: a disjunction of its elements.
@@ -249,8 +259,8 @@ impl Evaluator {
         }
     }
 
-    /// A vertex tried with some alternatives.
-    pub(crate) fn try_with(&mut self, id: VertexId, picks: &[(ExprId, u32)]) -> Tried {
+    /// A vertex for some alternatives of another one, nothing said of it yet.
+    fn candidate(&mut self, id: VertexId, picks: &[(ExprId, u32)]) -> VertexId {
         let (parent, label) = (self.heap.get(id).parent, self.heap.get(id).label);
         let candidate = self.heap.vertex(parent, label);
         let mut all = self.heap.get(id).picks.clone();
@@ -259,14 +269,12 @@ impl Evaluator {
         if let Some(group) = self.definitions.get(&id).copied() {
             self.definitions.insert(candidate, group);
         }
-        let lone = match picks {
-            [(expr, pick)] => self.lone_alternative(id, *expr, *pick as usize),
-            _ => None,
-        };
-        if let Some(conjunct) = lone {
-            self.take_tag(candidate, conjunct);
-            return Tried { candidate, fails: false, open: false };
-        }
+        candidate
+    }
+
+    /// A vertex tried with some alternatives.
+    pub(crate) fn try_with(&mut self, id: VertexId, picks: &[(ExprId, u32)]) -> Tried {
+        let candidate = self.candidate(id, picks);
         let conjuncts = self.heap.get(id).conjuncts.clone();
         self.heap.get_mut(candidate).conjuncts = conjuncts;
         self.trying.push((id, candidate));

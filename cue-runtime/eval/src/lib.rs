@@ -22,8 +22,9 @@ pub mod compile; // syntax tree -> Program
 mod attach; // one more file for a program
 pub mod heap; // the arrays and their ids
 mod arcs; // what a vertex gets: conjuncts, fields, patterns
+mod work; // what is still to do for a vertex
 mod unify; // conjuncts -> arcs, scalars
-mod settled;
+mod settled; // references to what gets no more
 mod sharing; // vertices that are references and nothing else
 mod reference; // what a vertex takes from another
 mod crowds; // vertices with many conjuncts
@@ -31,7 +32,6 @@ mod chains; // long chains of references
 mod tasks; // computed fields, comprehensions
 mod literals; // struct and list literals, data -> arcs
 mod conflict; // kinds and scalars that disagree
-mod work;
 mod written; // expressions as messages show them
 mod members; // the arcs of one vertex: in order, and by label
 mod thin; // lists that are mostly empty

@@ -563,7 +563,7 @@ impl Evaluator {
         !sources.any(is_data)
     }
 
-    fn ancestors(&self, id: VertexId) -> impl Iterator<Item = VertexId> {
+    pub(crate) fn ancestors(&self, id: VertexId) -> impl Iterator<Item = VertexId> {
         std::iter::successors(self.heap.get(id).parent, |it| self.heap.get(*it).parent)
     }
 }

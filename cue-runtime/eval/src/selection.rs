@@ -132,14 +132,8 @@ impl Evaluator {
 
     /// Whether a value is in another one, be it by way of values without a place.
     fn is_around(&self, above: VertexId, below: VertexId) -> bool {
-        let mut next = Some(below);
-        while let Some(id) = next {
-            if id == above || self.follow(id) == above {
-                return true;
-            }
-            next = self.heap.get(id).parent;
-        }
-        false
+        let mut all = std::iter::once(below).chain(self.ancestors(below));
+        all.any(|it| it == above || self.follow(it) == above)
     }
 
     /// Whether a value is closed by a call, or as part of the definition that it stands in: then it is so

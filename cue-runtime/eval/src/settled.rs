@@ -47,14 +47,8 @@ impl Evaluator {
             target = self.unify(target);
         }
         let Some(settled) = self.settled(target).filter(|_| target != id) else { return false };
-        if let Settled::Whole = settled {
-            return idle && self.share_with(id, target);
-        }
-        let demoted = self.heap.get(target).demoted;
-        let vertex = self.heap.get_mut(id);
-        vertex.content = true;
-        vertex.demoted |= demoted;
         match settled {
+            Settled::Whole => return idle && self.share_with(id, target),
             Settled::Scalar(datum, at, scalar_via) => {
                 let via = self.heap.cross(via, self.program.at(expr));
                 let via = self.heap.join(via, scalar_via);
@@ -68,8 +62,11 @@ impl Evaluator {
                 (vertex.kinds, vertex.constrained) = (kinds, constrained);
                 (vertex.narrowed, vertex.choice) = (narrowed, choice);
             }
-            Settled::Whole => {}
         }
+        let demoted = self.heap.get(target).demoted;
+        let vertex = self.heap.get_mut(id);
+        vertex.content = true;
+        vertex.demoted |= demoted;
         true
     }
 

@@ -19,14 +19,14 @@ impl Evaluator {
         let beside_top = conjuncts.len() > 1;
         let mut telling = conjuncts.iter().filter(|it| !beside_top || !self.is_top(it));
         let (Some(conjunct), None) = (telling.next(), telling.next()) else { return false };
+        if conjunct.close_as.is_some() {
+            return false;
+        }
         let Source::Expr(expr, env) = conjunct.source else { return false };
         let named = matches!(
             self.program.code(expr),
             Code::Field { .. } | Code::Let { .. } | Code::Variable { .. }
         );
-        if conjunct.close_as.is_some() {
-            return false;
-        }
         if !named || !conjunct.groups.is_empty() {
             return !beside_top && self.take_settled(id);
         }

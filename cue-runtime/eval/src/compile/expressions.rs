@@ -125,19 +125,12 @@ impl Compiler<'_> {
             ExprKind::Paren(inner) => return self.expr(inner),
             ExprKind::Comprehension(clauses, body) => {
                 let index = self.comprehension(clauses, body, span);
-                let declarations = vec![Declaration::Comprehension(index)];
-                let named = self.program.named_by(&declarations);
-                let takes_in = self.program.takes_in(&declarations);
-                let literal = StructLiteral {
-                    declarations,
-                    lets: Vec::new(),
+                self.program.add_struct(StructLiteral {
+                    declarations: vec![Declaration::Comprehension(index)],
                     has_embeds: true,
                     explicit: self.explicitopen,
-                    takes_in,
-                    named,
-                };
-                self.program.structs.push(literal);
-                Code::Struct(self.program.structs.len() as u32 - 1)
+                    ..StructLiteral::default()
+                })
             }
         };
         self.push(code, span)

@@ -134,8 +134,6 @@ impl Compiler<'_> {
             }
         }
         literal.declarations.shrink_to_fit();
-        literal.named = self.program.named_by(&literal.declarations);
-        literal.takes_in = self.program.takes_in(&literal.declarations);
         let used = self.leave();
         if !self.program.lenient {
             for decl in decls {
@@ -150,9 +148,8 @@ impl Compiler<'_> {
                 }
             }
         }
-        let index = self.program.structs.len() as u32;
-        self.program.structs.push(literal);
-        self.push(Code::Struct(index), span)
+        let code = self.program.add_struct(literal);
+        self.push(code, span)
     }
 
     /// The value of a `let`, from where its own name is not seen.

@@ -11,6 +11,7 @@ use crate::definition::scope::Scope;
 use crate::evaluation::{Evaluation, compile_text};
 use crate::evaluator::Budget;
 use crate::export::Style;
+use crate::program::is_plain_type;
 
 /// What the values of one field may cost.
 const BUDGET: Budget = Budget { ticks: 50_000, depth: 50, bytes: 5 << 20 };
@@ -40,7 +41,7 @@ pub(super) fn is_constant(expr: &Expr, scope: &Rc<Scope>) -> bool {
 /// Whether a name is a type of numbers within limits: bounds to CUE, not a kind.
 pub(super) fn is_range(name: &str) -> bool {
     let name = name.strip_prefix("__").unwrap_or(name);
-    is_type(name) && !matches!(name, "string" | "bytes" | "bool" | "int" | "float" | "number")
+    is_type(name) && !is_plain_type(name)
 }
 
 /// Names of types.
