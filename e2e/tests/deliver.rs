@@ -135,6 +135,29 @@ fn definitions_come_and_go(plane: &Plane) {
     plane.lateen(&["def", "get", "webservce"]).refused(2, &["did you mean webservice?"]);
 }
 
+/// What KubeVela's CUE has between operands, and today's has not.
+#[test]
+fn definitions_with_older_operators_are_vetted_and_rendered() {
+    let home = Home::new();
+    let definition = home.file(
+        "half.cue",
+        "half: {type: \"component\", description: \"\", annotations: {}, labels: {}, attributes: workload: \
+         definition: {apiVersion: \"v1\", kind: \"ConfigMap\"}}\n\
+         template: {\n\toutput: {apiVersion: \"v1\", kind: \"ConfigMap\", data: half: \"\\(parameter.n div 2)\"}\n\
+         \tparameter: n: int\n}\n",
+    );
+    let definition = definition.to_str().unwrap();
+    let own = home.file(
+        "half.yaml",
+        "apiVersion: core.oam.dev/v1beta1\nkind: Application\nmetadata: {name: half}\n\
+         spec: {components: [{name: part, type: half, properties: {n: 7}}]}\n",
+    );
+    assert!(home.lateen(&["def", "vet", definition]).ok().contains("ok"));
+    let own = own.to_str().unwrap();
+    let text = home.lateen(&["dry-run", "--offline", "-d", definition, "-f", own]).ok();
+    assert!(text.contains("half: \"3\""), "{text}");
+}
+
 #[test]
 fn rendering_needs_no_cluster() {
     let home = Home::new();

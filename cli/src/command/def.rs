@@ -231,7 +231,7 @@ async fn get(name: &str, output: Option<Format>, cli: &Cli) -> anyhow::Result<Ex
 
 /// Refuses a file that is no CUE: every error with its line and column.
 pub fn check_syntax(file: &Path, text: &str) -> anyhow::Result<()> {
-    let parsed = cue_syntax::parse_file(text);
+    let parsed = cue_syntax::parse_older(text);
     if parsed.errors.is_empty() {
         return Ok(());
     }
