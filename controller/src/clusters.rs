@@ -33,6 +33,9 @@ const BELIEVED: Duration = Duration::from_secs(10);
 const CONNECT: Duration = Duration::from_secs(3);
 const ANSWER: Duration = Duration::from_secs(15);
 
+/// How long the engine's own cluster may take: API servers end what takes them longer than a minute.
+const OWN_ANSWER: Duration = Duration::from_secs(65);
+
 /// How long a watch may say nothing.
 const PATIENCE: Duration = Duration::from_secs(300);
 
@@ -50,6 +53,10 @@ pub struct Member {
     pub kinds: Arc<Kinds>,
     silent: Arc<Mutex<Option<Silent>>>,
     version: Arc<Mutex<Option<ClusterVersion>>>,
+}
+
+fn silence(lasted: Duration) -> rest::Error {
+    rest::Error::Unreachable(format!("no answer within {} s", lasted.as_secs()))
 }
 
 /// A cluster did not answer.
@@ -76,8 +83,8 @@ impl Member {
         self.name.is_empty()
     }
 
-    /// Waits for an answer, but not for ever, and not if this cluster did not answer a moment ago. The
-    /// engine's own cluster is always waited for.
+    /// Waits for an answer, but not for ever, and not if this cluster did not answer a moment ago: the
+    /// engine's own is always asked.
     ///
     /// # Errors
     /// As the request failed, or because there is no answer.
@@ -86,7 +93,8 @@ impl Member {
         request: impl Future<Output = Result<T, rest::Error>> + Send,
     ) -> Result<T, rest::Error> {
         if self.name.is_empty() {
-            return request.await;
+            let answer = tokio::time::timeout(OWN_ANSWER, request).await;
+            return answer.unwrap_or_else(|_| Err(silence(OWN_ANSWER)));
         }
         if let Some(silent) = lock(&self.silent).as_mut() {
             let now = Instant::now();
@@ -96,10 +104,8 @@ impl Member {
             // This request finds out; all others wait for what it finds.
             silent.until = now + ANSWER;
         }
-        let answer = tokio::time::timeout(ANSWER, request).await.unwrap_or_else(|_| {
-            let text = format!("no answer within {} s", ANSWER.as_secs());
-            Err(rest::Error::Unreachable(text))
-        });
+        let answer = tokio::time::timeout(ANSWER, request).await;
+        let answer = answer.unwrap_or_else(|_| Err(silence(ANSWER)));
         *lock(&self.silent) = match &answer {
             Err(rest::Error::Unreachable(why)) => {
                 Some(Silent { until: Instant::now() + SILENCE, why: why.clone() })

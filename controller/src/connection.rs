@@ -2,6 +2,7 @@
 //! took a twelfth of the controller's time, and with nothing held back to fill packets.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
@@ -47,6 +48,10 @@ impl Client {
         let mut connector = HttpConnector::new();
         connector.enforce_http(false);
         connector.set_nodelay(true);
+        // Whoever is gone without a word is noticed within a minute: watches wait for minutes.
+        connector.set_keepalive(Some(Duration::from_secs(30)));
+        connector.set_keepalive_interval(Some(Duration::from_secs(10)));
+        connector.set_keepalive_retries(Some(3));
         let secured = config.rustls_https_connector_with_connector(connector)?;
         let mut connector = TimeoutConnector::new(secured);
         connector.set_connect_timeout(config.connect_timeout);

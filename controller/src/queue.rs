@@ -1,4 +1,5 @@
-//! The work queue: each key once, never two workers on one key, later keys at their time.
+//! The work queue: each key once, never two workers on one key, later keys at their time, and those that fail
+//! less and less often.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::hash::Hash;
@@ -6,6 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 use tokio::time::{Duration, Instant};
+
+/// After a first failure; twice as long after each that follows, up to the longest.
+const RETRY: Duration = Duration::from_millis(250);
+const LAST_RETRY: Duration = Duration::from_secs(60);
 
 /// Keys that want attention.
 pub struct Queue<K> {
@@ -26,6 +31,8 @@ struct State<K> {
     /// To become ready at an instant; at most one per key, the earliest.
     later: BTreeMap<(Instant, u64), K>,
     due: HashMap<K, (Instant, u64)>,
+    /// How often it failed in a row.
+    failures: HashMap<K, u32>,
     serial: u64,
     closed: bool,
 }
@@ -41,6 +48,7 @@ impl<K: Clone + Eq + Hash> Default for Queue<K> {
                 shown: HashMap::new(),
                 later: BTreeMap::new(),
                 due: HashMap::new(),
+                failures: HashMap::new(),
                 serial: 0,
                 closed: false,
             }),
@@ -91,6 +99,19 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         state.due.insert(key, slot);
         drop(state);
         self.changed.notify_one();
+    }
+
+    /// The work on `key` failed: how long it should be left alone.
+    pub fn failed(&self, key: &K) -> Duration {
+        let mut state = self.lock();
+        let failures = state.failures.entry(key.clone()).or_default();
+        *failures = failures.saturating_add(1);
+        RETRY.saturating_mul(2_u32.saturating_pow(*failures - 1)).min(LAST_RETRY)
+    }
+
+    /// The work on `key` succeeded.
+    pub fn succeeded(&self, key: &K) {
+        self.lock().failures.remove(key);
     }
 
     /// Forgets a planned time for `key`.
@@ -245,5 +266,17 @@ mod tests {
         for worker in workers {
             assert_eq!(worker.await.unwrap(), None);
         }
+    }
+
+    #[test]
+    fn failures_are_tried_again_less_and_less_often() {
+        let queue = Queue::default();
+        let waits: Vec<u128> = (0..10).map(|_| queue.failed(&"a").as_millis()).collect();
+        let want = [250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000];
+        assert_eq!(waits, want);
+        (0..100).for_each(|_| assert!(queue.failed(&"a") == LAST_RETRY));
+        assert_eq!(queue.failed(&"b"), RETRY);
+        queue.succeeded(&"a");
+        assert_eq!(queue.failed(&"a"), RETRY);
     }
 }

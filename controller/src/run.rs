@@ -19,6 +19,7 @@ use tracing::Instrument;
 use crate::calm::{Calm, Notes};
 use crate::clusters;
 use crate::git::Trust;
+use crate::lease::Term;
 use crate::observe::Metrics;
 use crate::packages::{self, Declared, Packages};
 use crate::queue::Queue;
@@ -38,6 +39,8 @@ pub struct Options {
     pub namespace: String,
     /// Where git repositories may be.
     pub repositories: Trust,
+    /// What lets it act.
+    pub term: Term,
 }
 
 impl Default for Options {
@@ -48,6 +51,7 @@ impl Default for Options {
             settings: Settings::default(),
             namespace: String::new(),
             repositories: Trust::Files,
+            term: Term::endless(),
         }
     }
 }
@@ -114,7 +118,7 @@ fn library(own: impl Iterator<Item = lateen_definitions::Package>, more: &[Packa
     Library::new(own.chain(more.iter().cloned()).collect())
 }
 
-/// Runs until `stop`.
+/// Runs until `stop`. Dropped before, it leaves things as a process that dies does.
 pub async fn run(
     client: Client,
     runtime: Arc<dyn Runtime>,
@@ -128,7 +132,9 @@ pub async fn run(
     let Packages { imports, services } = declared.packages();
     let shared = Arc::new(Shared {
         cluster_version,
-        world: KubeWorld::new(client.clone(), metrics.clone()).trusting(options.repositories),
+        world: KubeWorld::new(client.clone(), metrics.clone())
+            .trusting(options.repositories)
+            .during(options.term.clone()),
         client,
         runtime,
         libraries: RwLock::new(Arc::new(Libraries::with(&imports))),
@@ -203,6 +209,9 @@ async fn one(shared: &Shared, key: &Key, notes: &Arc<Notes>) -> Option<Duration>
         }
         Ok(_) | Err(_) => shared.calm.forget(key),
     }
+    if result.is_ok() {
+        shared.queue.succeeded(key);
+    }
     match result {
         Ok(_) if is_gone(shared, key) => {
             shared.calm.forget(key);
@@ -223,7 +232,7 @@ async fn one(shared: &Shared, key: &Key, notes: &Arc<Notes>) -> Option<Duration>
             shared.calm.doubt(key);
             shared.metrics.failures.inc();
             tracing::warn!(%error, "reconcile failed");
-            Some(Duration::from_secs(2))
+            Some(shared.queue.failed(key))
         }
     }
 }

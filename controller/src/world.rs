@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use crate::calm::Notes;
 use crate::clusters::{Clusters, Member};
 use crate::git;
+use crate::lease::Term;
 use crate::mirror::{self, Echo, Mirror};
 use crate::observe::{Metrics, Request};
 use crate::outside::Outside;
@@ -48,6 +49,8 @@ pub struct KubeWorld {
     turn: Option<Turn>,
     /// Where repositories may be.
     trust: git::Trust,
+    /// While it lasts, effects are let out.
+    term: Term,
     /// Providers that only Package objects know.
     services: Arc<RwLock<HashMap<String, Service>>>,
 }
@@ -59,7 +62,22 @@ impl KubeWorld {
         let recorder = Recorder::start(client.clone(), metrics.clone());
         let clusters = Arc::new(Clusters::new(client));
         let (trust, services, turn) = Default::default();
-        Self { clusters, identity, metrics, outside, mirror, recorder, turn, trust, services }
+        let term = Term::endless();
+        Self { clusters, identity, metrics, outside, mirror, recorder, turn, trust, term, services }
+    }
+
+    /// Without effects once `term` is over.
+    pub fn during(self, term: Term) -> Self {
+        Self { term, ..self }
+    }
+
+    /// # Errors
+    /// Somebody else may be acting by now.
+    fn may_act(&self) -> Result<(), Error> {
+        if self.term.lasts() {
+            return Ok(());
+        }
+        Err(Error::Unavailable("this controller does not lead any more".into()))
     }
 
     /// Repositories may be elsewhere: in folders of this machine not where others say what is fetched.
@@ -129,8 +147,11 @@ impl KubeWorld {
     ) -> Result<Value, Error> {
         self.acts();
         let Target { member, path } = to;
-        self.metrics.requests.get_or_create(&Request::of(method.as_str(), path)).inc();
         let writes = method != Method::GET;
+        if writes {
+            self.may_act()?;
+        }
+        self.metrics.requests.get_or_create(&Request::of(method.as_str(), path)).inc();
         let started = Instant::now();
         let answer = member
             .ask(rest::send(&member.client, method.clone(), path, body, &self.identity))
@@ -165,6 +186,7 @@ impl KubeWorld {
             return self.send(method, to, Some(body)).await.map(drop);
         }
         self.acts();
+        self.may_act()?;
         self.metrics.requests.get_or_create(&Request::of(method.as_str(), path)).inc();
         let started = Instant::now();
         let told = rest::tell(&member.client, method.clone(), path, Some(body), &self.identity);
@@ -330,6 +352,7 @@ impl World for KubeWorld {
             let to = self.target(at, Some(&at.name)).await?;
             let to = to.with_query("propagationPolicy", "Background");
             self.acts();
+            self.may_act()?;
             if to.member.is_own() {
                 self.mirror.lost(at);
             }
@@ -388,7 +411,10 @@ impl World for KubeWorld {
 
     fn http<'a>(&'a self, request: &'a HttpRequest) -> Call<'a, HttpResponse> {
         self.acts();
-        Box::pin(self.outside.http(request))
+        Box::pin(async move {
+            self.may_act()?;
+            self.outside.http(request).await
+        })
     }
 
     fn download<'a>(&'a self, request: &'a HttpRequest) -> Call<'a, Vec<u8>> {
@@ -403,12 +429,18 @@ impl World for KubeWorld {
 
     fn push<'a>(&'a self, what: &'a Push) -> Call<'a, Pushed> {
         self.acts();
-        Box::pin(git::push(what, self.trust))
+        Box::pin(async move {
+            self.may_act()?;
+            git::push(what, self.trust).await
+        })
     }
 
     fn mail<'a>(&'a self, mail: &'a Mail) -> Call<'a, ()> {
         self.acts();
-        Box::pin(self.outside.mail(mail))
+        Box::pin(async move {
+            self.may_act()?;
+            self.outside.mail(mail).await
+        })
     }
 
     fn acting_as(&self, who: &Identity) -> Result<Box<dyn World + '_>, Error> {

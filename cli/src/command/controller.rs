@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::builder::{OsStr, Resettable};
 use clap::{Args as ClapArgs, FromArgMatches as _};
 use lateen_controller::git::Trust;
-use lateen_controller::lease::{Candidate, Election};
+use lateen_controller::lease::{self, Candidate, Election, Term};
 use lateen_controller::observe::{self, Metrics};
 use lateen_controller::run::{self, Options};
 use lateen_engine::settings::{Admission, Gates, Kinds, Settings};
@@ -57,6 +57,15 @@ pub struct Args {
     /// Namespace of the leader's Lease.
     #[arg(long, default_value = "vela-system", value_name = "NAME")]
     leader_election_namespace: String,
+    /// How long others wait for a leader that does not renew its Lease.
+    #[arg(long, default_value = "15s", value_name = "DURATION")]
+    leader_election_lease_duration: String,
+    /// How long the leader acts without having renewed its Lease: less than others wait.
+    #[arg(long, default_value = "10s", value_name = "DURATION")]
+    leader_election_renew_deadline: String,
+    /// How often the leader renews its Lease, and others look.
+    #[arg(long, default_value = "2s", value_name = "DURATION")]
+    leader_election_retry_period: String,
     /// Address of /healthz and /readyz; empty for none.
     #[arg(long, default_value = "", value_name = "ADDRESS")]
     health_addr: String,
@@ -104,6 +113,24 @@ impl Args {
         let _ = known.take_known();
         let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         known.concurrent_reconciles.div_ceil(WORKERS_OF_A_THREAD).clamp(1, cores)
+    }
+
+    fn election(&self) -> anyhow::Result<Election> {
+        let lease =
+            duration("--leader-election-lease-duration", &self.leader_election_lease_duration)?;
+        let patience =
+            duration("--leader-election-renew-deadline", &self.leader_election_renew_deadline)?;
+        let retry = duration("--leader-election-retry-period", &self.leader_election_retry_period)?;
+        Election {
+            namespace: self.leader_election_namespace.clone(),
+            name: "lateen".into(),
+            identity: lease::identity(&host_name()),
+            duration: lease,
+            patience,
+            retry,
+        }
+        .checked()
+        .map_err(|error| bad_input(format!("leader election: {error}")))
     }
 
     /// Whatever follows the first flag that is not known ends up in `others`: takes those out of it
@@ -185,21 +212,16 @@ pub async fn run(mut args: Args, cli: &Cli) -> anyhow::Result<Exit> {
         },
         namespace: String::new(),
         repositories: if args.allow_file_repositories { Trust::Files } else { Trust::Web },
+        term: Term::endless(),
     };
+    let election = args.leader_elect.then(|| args.election()).transpose()?;
     let runtime = Arc::new(cue_runtime()?);
     let running = stop.clone();
     tokio::spawn(async move {
         interrupted().await;
         running.cancel();
     });
-    if args.leader_elect {
-        let election = Election {
-            namespace: args.leader_election_namespace.clone(),
-            name: "lateen".into(),
-            identity: format!("{}-{}", host_name(), std::process::id()),
-            duration: Duration::from_secs(15),
-            retry: Duration::from_secs(2),
-        };
+    if let Some(election) = election {
         let mut candidate = Candidate::new(cluster.client.clone(), election);
         tokio::select! {
             () = candidate.win() => {}
@@ -207,16 +229,13 @@ pub async fn run(mut args: Args, cli: &Cli) -> anyhow::Result<Exit> {
         }
         metrics.leading.store(true, Ordering::Relaxed);
         tracing::info!("leading");
-        let lost = stop.child_token();
-        let controller = run::run(cluster.client, runtime, metrics, options, lost.clone());
-        tokio::pin!(controller);
-        let held = tokio::select! {
-            () = &mut controller => true,
+        let options = Options { term: candidate.term(), ..options };
+        let finished = tokio::select! {
+            () = run::run(cluster.client, runtime, metrics, options, stop) => true,
+            // Another one may act soon: what is under way ends where it is.
             () = candidate.hold() => false,
         };
-        lost.cancel();
-        if !held {
-            controller.await;
+        if !finished {
             tracing::error!("the lease was lost");
             return Ok(Exit::NotSo);
         }
