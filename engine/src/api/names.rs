@@ -90,6 +90,8 @@ pub mod annotation {
     pub const USERNAME: &str = "app.oam.dev/username";
     /// Groups of who acts.
     pub const GROUP: &str = "app.oam.dev/group";
+    /// On a tracker: when the run began that records there.
+    pub const RUN_STARTED: &str = "app.oam.dev/run-started";
     /// `true`: what is on clusters that do not answer is left behind when the Application goes.
     pub const ABANDON: &str = "app.oam.dev/abandon-unreachable";
     /// Service account used for applying.

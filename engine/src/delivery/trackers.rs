@@ -1,5 +1,6 @@
 //! The ResourceTrackers of an Application: what it owns, written before it exists (E-46, E-47).
 
+use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
 use super::rules::Lifetime;
@@ -98,14 +99,33 @@ impl Trackers {
         self.current.content.metadata.labels.get(label::APP_REVISION).map(String::as_str)
     }
 
-    /// Whether another revision than this was delivered since a generation: the process died before it
-    /// said so in the status, or the Application was changed under it.
-    pub fn went_on(&self, generation: i64, revision: &str) -> bool {
-        let revision_of =
-            |it: &Tracker| it.content.metadata.labels.get(label::APP_REVISION).cloned();
-        self.existing()
-            .filter(|it| it.generation() > generation)
-            .any(|it| revision_of(it).is_some_and(|it| it != revision))
+    /// Whether another revision than this was delivered since a generation, or by a run that began after
+    /// `start`: the process died before it said so in the status, or the Application was changed under it.
+    /// What failed since then may have told of a newer generation, hence the starts.
+    pub fn went_on(&self, generation: i64, start: Option<&str>, revision: &str) -> bool {
+        let start = start.and_then(time);
+        self.of_others(revision)
+            .any(|it| it.generation() > generation || start.is_some() && it.run_started() > start)
+    }
+
+    /// When a run of this revision that begins now begins: later than those that others recorded.
+    pub fn start(&self, now: DateTime<Utc>, revision: &str) -> DateTime<Utc> {
+        let last = self.of_others(revision).filter_map(Tracker::run_started).max();
+        last.map_or(now, |it| now.max(it + TimeDelta::seconds(1)))
+    }
+
+    fn of_others(&self, revision: &str) -> impl Iterator<Item = &Tracker> {
+        let label = |it: &Tracker| it.content.metadata.labels.get(label::APP_REVISION).cloned();
+        self.existing().filter(move |it| label(it).is_some_and(|it| it != revision))
+    }
+
+    /// What is recorded from now on is recorded by the run that began then.
+    pub fn run_since(&mut self, start: Option<&str>) {
+        let Some(start) = start else { return };
+        for tracker in [&mut self.current, &mut self.root] {
+            let annotations = &mut tracker.content.metadata.annotations;
+            annotations.insert(annotation::RUN_STARTED.into(), start.into());
+        }
     }
 
     /// A new generation of the same revision: what was recorded for the one before is still wanted.
@@ -317,6 +337,10 @@ impl Tracker {
         self.changed = true;
     }
 
+    fn run_started(&self) -> Option<DateTime<Utc>> {
+        self.content.metadata.annotations.get(annotation::RUN_STARTED).and_then(|it| time(it))
+    }
+
     pub(super) fn generation(&self) -> i64 {
         self.content.spec.application_generation
     }
@@ -342,6 +366,10 @@ impl Tracker {
             "spec": self.content.spec,
         })
     }
+}
+
+fn time(text: &str) -> Option<DateTime<Utc>> {
+    DateTime::parse_from_rfc3339(text).ok().map(|it| it.to_utc())
 }
 
 /// Selects the trackers of Applications of a name.

@@ -91,6 +91,8 @@ pub(super) async fn prepare(
         State::Executing | State::Succeeded => phase::RUNNING_WORKFLOW,
     }
     .into();
+    status::set(app, condition::PARSED, Ok(()), engine.world.now());
+    status::forget(app, run::SYNCED);
     run::conclude(app, passed.state, engine.world.now());
     if !finished_before && app.status.workflow.as_ref().is_some_and(|it| it.finished) {
         let text = format!("workflow ended before rendering: {}", app.status.phase);

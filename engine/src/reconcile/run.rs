@@ -11,6 +11,7 @@ use super::{
     Engine, Next, Stop, after, definitions, inputs, referred, restart, revision, status, stop,
     transform,
 };
+use crate::api::application::ApplicationStatus;
 use crate::api::names::{annotation, condition, phase};
 use crate::api::policies::BUILT_IN;
 use crate::api::revision::ApplicationRevisionSpec;
@@ -34,7 +35,7 @@ const UNHEALTHY: Duration = Duration::seconds(5);
 /// Before objects that are going are looked at again.
 const GOING: Duration = Duration::seconds(1);
 
-const SYNCED: &str = "Synced";
+pub(super) const SYNCED: &str = "Synced";
 
 /// Everything an Application was found to be.
 struct Found {
@@ -67,9 +68,14 @@ pub(super) async fn deliver(
 ) -> Result<Delivered, Stop> {
     let starting = stop(SYNCED, phase::STARTING, "Failed");
     let scheduled = restart::schedule(engine, app, adoption).await.map_err(starting)?;
-    let (early, workflow) = match early::prepare(engine, app, live, adoption).await? {
-        Prepared::Ready(early, workflow) => (early, workflow),
-        Prepared::Waits(next) => return Ok(Delivered { next, ending: None }),
+    let before = app.status.clone();
+    let (early, workflow) = match early::prepare(engine, app, live, adoption).await {
+        Ok(Prepared::Ready(early, workflow)) => (early, workflow),
+        Ok(Prepared::Waits(next)) => return Ok(Delivered { next, ending: None }),
+        Err(stop) => {
+            take_back(app, before);
+            return Err(stop);
+        }
     };
     let heard = transform::transform(engine, app, live, adoption).await.map_err(stop(
         SYNCED,
@@ -86,7 +92,22 @@ pub(super) async fn deliver(
         app.status = before;
         return Err(stop(condition::REVISION, phase::RENDERING, "FailedRevision")(error));
     }
+    if done.is_err() {
+        take_back(app, before);
+    }
     done
+}
+
+/// A pass that stopped has not come as far as its steps: what they gave to others is written last, and
+/// what it was about to say of objects it did not. The next one goes through them again, as after a death.
+fn take_back(app: &mut Application, before: ApplicationStatus) {
+    let ApplicationStatus { workflow, services, applied_resources, .. } = before;
+    app.status = ApplicationStatus {
+        workflow,
+        services,
+        applied_resources,
+        ..std::mem::take(&mut app.status)
+    };
 }
 
 /// What a pass is told besides.
@@ -121,12 +142,14 @@ async fn go_through(
     context.custom = custom;
     let templates = Templates::new(engine.runtime, engine.render_library);
     // What the status tells of this revision is over if another one was delivered after it was written.
-    let over = found.trackers.went_on(app.status.observed_generation, &found.revision);
+    let start = app.status.workflow.as_ref().and_then(|it| it.start_time.as_deref());
+    let over = found.trackers.went_on(app.status.observed_generation, start, &found.revision);
     let fresh = over || app.status.workflow.as_ref().is_none_or(|it| it.app_revision != found.run);
-    let last_run = fresh.then(|| app.status.workflow.clone());
     if fresh {
         begin(app, &found, early.as_ref(), now);
     }
+    let start = app.status.workflow.as_ref().and_then(|it| it.start_time.as_deref());
+    found.trackers.run_since(start);
 
     let trackers = std::mem::replace(&mut found.trackers, Trackers::empty(app));
     let rules = std::mem::take(&mut found.rules);
@@ -148,11 +171,7 @@ async fn go_through(
             Ok(objects) => delivery.dispatch_policies(objects).await,
             Err(error) => Err(error),
         };
-        if let Err(error) = done {
-            // The run has not begun: the next pass is as fresh as this one.
-            app.status.workflow = last_run.flatten();
-            return Err(policy(error));
-        }
+        done.map_err(policy)?;
     }
     for kind in [condition::POLICY, condition::RENDER] {
         status::set(app, kind, Ok(()), now);
@@ -195,14 +214,18 @@ async fn go_through(
 
     let mut healthy = true;
     if finished_before && passed.state == State::Succeeded {
-        keep(engine, app, &delivery, live, now).await.map_err(running)?;
+        if keep(engine, app, &delivery, live, now).await.map_err(running)? == Kept::Later {
+            wake_by(UNHEALTHY);
+        }
         let components = inputs::with_inputs(&snapshot.spec.components, &variables);
         healthy = delivery.observe(&components).await.map_err(running)?;
         if !healthy {
             wake_by(UNHEALTHY);
         }
     } else if passed.state == State::Suspended && passed.wake.is_none() {
-        keep(engine, app, &delivery, live, now).await.map_err(running)?;
+        if keep(engine, app, &delivery, live, now).await.map_err(running)? == Kept::Later {
+            wake_by(UNHEALTHY);
+        }
     }
     app.status.phase = match passed.state {
         State::Executing => phase::RUNNING_WORKFLOW,
@@ -368,14 +391,15 @@ fn begin(app: &mut Application, found: &Found, early: Option<&Early>, now: DateT
     // Steps before rendering are over, and part of it.
     let steps = early.map(|it| it.rows.clone()).unwrap_or_default();
     let began = steps.iter().filter_map(|it| it.first_execute_time.clone()).min();
-    let now = || Some(now.to_rfc3339_opts(SecondsFormat::Secs, true));
+    let start = began.as_deref().and_then(|it| DateTime::parse_from_rfc3339(it).ok());
+    let start = found.trackers.start(start.map_or(now, |it| it.to_utc()), &found.revision);
     let last = app.status.workflow.take();
     app.status.workflow = Some(WorkflowStatus {
         app_revision: found.run.clone(),
         // Of the Application, whatever runs: it is there.
         context_backend: last.and_then(|it| it.context_backend),
         mode: format!("{}-{}", found.steps.mode.steps, found.steps.mode.sub_steps),
-        start_time: began.or_else(now),
+        start_time: Some(start.to_rfc3339_opts(SecondsFormat::Secs, true)),
         steps,
         ..WorkflowStatus::default()
     });
@@ -502,6 +526,15 @@ pub(super) async fn turn(
     passed
 }
 
+/// What became of drift.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    /// There is none that could be corrected.
+    Now,
+    /// Something that passes stood in the way.
+    Later,
+}
+
 /// Drift; that it could not be corrected is told and ends nothing.
 async fn keep(
     engine: &Engine<'_>,
@@ -509,24 +542,26 @@ async fn keep(
     delivery: &Delivery<'_>,
     live: &Value,
     now: DateTime<Utc>,
-) -> Result<(), Error> {
+) -> Result<Kept, Error> {
     match delivery.keep_state().await {
         Ok(()) => {
             if app.status.conditions.iter().any(|it| it.r#type == condition::STATE_KEEP) {
                 status::set(app, condition::STATE_KEEP, Ok(()), now);
             }
-            Ok(())
+            Ok(Kept::Now)
         }
         Err(error) => {
+            let passes = matches!(error, Error::Unavailable(_) | Error::Conflict(_));
+            let kept = if passes { Kept::Later } else { Kept::Now };
             let text = error.to_string();
             let known = app.status.conditions.iter().any(|it| {
                 it.r#type == condition::STATE_KEEP && it.status == "False" && it.message == text
             });
             status::set(app, condition::STATE_KEEP, Err(&text), now);
-            if known {
-                return Ok(());
+            if !known {
+                engine.world.event(live, EventKind::Warning, "FailedStateKeep", &text).await?;
             }
-            engine.world.event(live, EventKind::Warning, "FailedStateKeep", &text).await
+            Ok(kept)
         }
     }
 }
@@ -546,7 +581,8 @@ pub(super) fn conclude(app: &mut Application, state: State, now: DateTime<Utc>) 
             status::set(app, condition::WORKFLOW, Err(text.trim_end()), now);
             status::set(app, condition::READY, Err(text.trim_end()), now);
         }
-        State::Executing | State::Suspended | State::Terminated => {}
+        // What stopped a pass before this one is over.
+        State::Executing | State::Suspended | State::Terminated => status::recovered(app),
     }
 }
 

@@ -53,6 +53,11 @@ pub(super) fn forget(app: &mut Application, kind: &str) {
     app.status.conditions.retain(|it| it.r#type != kind);
 }
 
+/// Nothing stands in the way any more.
+pub(super) fn recovered(app: &mut Application) {
+    app.status.conditions.retain(|it| it.status != "False");
+}
+
 /// `status.workflow.status`
 pub(super) fn workflow_phase(state: State, workflow: &WorkflowStatus) -> &'static str {
     match state {

@@ -20,7 +20,7 @@ use lateen_engine::world::{ObjectRef, World};
 use serde_json::{Value, json};
 
 use crate::fixture::{files, folder, holds, library};
-use crate::plane::Plane;
+use crate::plane::{Fault, Plane};
 
 const APPLICATION: &str = "core.oam.dev/v1beta1";
 
@@ -173,8 +173,28 @@ fn word(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// Plays a case; everything there was after each step, and what does not fit.
-fn play(shop: &Shop, case: &Value, death: Option<usize>) -> (Vec<Value>, Vec<String>, Vec<usize>) {
+/// What befalls the process once, while a case is played.
+#[derive(Clone, Copy, Debug)]
+enum Mishap {
+    /// It dies after this call.
+    Death(usize),
+    /// This call fails.
+    Fault(usize, Fault),
+}
+
+/// What came of a case.
+struct Played {
+    /// Everything there was after each step.
+    seen: Vec<Value>,
+    /// What does not fit.
+    wrong: Vec<String>,
+    /// The calls that changed something.
+    effects: Vec<usize>,
+    calls: usize,
+}
+
+/// Plays a case.
+fn play(shop: &Shop, case: &Value, mishap: Option<Mishap>) -> Played {
     let mut plane = Plane::default();
     plane.homely = case["homely"] == true;
     shop.definitions.iter().for_each(|it| plane.put(it, ""));
@@ -183,8 +203,10 @@ fn play(shop: &Shop, case: &Value, death: Option<usize>) -> (Vec<Value>, Vec<Str
         let cluster = object.as_object_mut().and_then(|it| it.remove("cluster"));
         plane.put(&object, cluster.as_ref().map_or("", word));
     }
-    if let Some(death) = death {
-        plane.die_after(death);
+    match mishap {
+        Some(Mishap::Death(call)) => plane.die_after(call),
+        Some(Mishap::Fault(call, fault)) => plane.fail_at(call, fault),
+        None => {}
     }
     let mut names: Vec<String> = Vec::new();
     let mut sure = HashSet::new();
@@ -276,7 +298,7 @@ fn play(shop: &Shop, case: &Value, death: Option<usize>) -> (Vec<Value>, Vec<Str
         }
         seen.push(snapshot);
     }
-    (seen, wrong, plane.effects())
+    Played { seen, wrong, effects: plane.effects(), calls: plane.calls() }
 }
 
 fn cases() -> Vec<(String, Value)> {
@@ -298,7 +320,7 @@ fn every_step_comes_to_what_the_case_wants() {
     let shop = Shop::open();
     let mut failures = Vec::new();
     for (name, case) in cases() {
-        let (_, wrong, _) = play(&shop, &case, None);
+        let Played { wrong, .. } = play(&shop, &case, None);
         failures.extend(wrong.into_iter().map(|it| format!("{name}: {it}")));
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
@@ -397,6 +419,16 @@ fn definitions_are_recorded_as_they_change() {
     assert!(schema.contains("\"default\":5"), "{schema}");
 }
 
+/// Lists whose order says nothing.
+const SETS: [&str; 5] =
+    [".conditions", ".services", ".appliedResources", ".managedResources", ".workflow.steps"];
+
+/// What tells how often something was written, or that it once could not be.
+fn is_history(at: &str) -> bool {
+    at.contains("|ConfigMap|") && at.ends_with(".metadata.generation")
+        || at.contains(".conditions[].StateKeep")
+}
+
 fn difference(a: &Value, b: &Value, at: &str, into: &mut Vec<String>) {
     match (a, b) {
         (Value::Object(one), Value::Object(other)) => {
@@ -404,36 +436,77 @@ fn difference(a: &Value, b: &Value, at: &str, into: &mut Vec<String>) {
                 difference(&a[key], &b[key], &format!("{at}.{key}"), into);
             }
         }
-        _ if a == b => {}
-        _ => into.push(format!("{at}: {a} became {b}")),
+        // In the order in which they came to be.
+        (Value::Array(one), Value::Array(other)) if SETS.iter().any(|it| at.ends_with(it)) => {
+            let by_name = |all: &[Value]| -> Value {
+                let name = |it: &Value| {
+                    ["type", "cluster", "namespace", "kind", "name"]
+                        .map(|key| word(&it[key]).to_owned())
+                };
+                all.iter().map(|it| (name(it).join("|"), it.clone())).collect()
+            };
+            difference(&by_name(one), &by_name(other), &format!("{at}[]"), into);
+        }
+        _ if a == b || is_history(at) => {}
+        _ => {
+            let short = |it: &Value| it.to_string().chars().take(160).collect::<String>();
+            into.push(format!("{at}: {} became {}", short(a), short(b)));
+        }
     }
 }
 
-/// Whatever call the process dies at, what is started anew comes to the same end. For cases that ask for
-/// it with `crash`, or for all with `CRASH=all`.
-#[test]
-fn dying_at_any_call_leads_to_the_same_end() {
+/// Where what was seen with a mishap differs from what is seen without.
+fn differences(calm: &Played, other: &Played) -> Vec<String> {
+    let mut all = Vec::new();
+    for (step, (calm, seen)) in calm.seen.iter().zip(&other.seen).enumerate() {
+        difference(calm, seen, &format!("step {step}"), &mut all);
+    }
+    all.truncate(4);
+    all
+}
+
+/// Plays cases whose calls fail or end the process, one after the other: those that ask for it with `crash`, or all
+/// with `CRASH=all`. Panics if one ends otherwise for it.
+fn befall(mishaps: impl Fn(&Value, &Played) -> Vec<Mishap>) {
     let shop = Shop::open();
     let all = std::env::var("CRASH").is_ok_and(|it| it == "all");
     let mut failures = Vec::new();
     for (name, case) in cases().into_iter().filter(|it| all || it.1["crash"] == true) {
-        let (calm, _, effects) = play(&shop, &case, None);
-        assert!(all || effects.len() > 3, "{name}: {effects:?}");
+        let calm = play(&shop, &case, None);
+        assert!(all || calm.effects.len() > 3, "{name}: {:?}", calm.effects);
         let before = failures.len();
-        for call in &effects {
-            let (seen, _, _) = play(&shop, &case, Some(*call));
-            let mut all = Vec::new();
-            for (step, (calm, seen)) in calm.iter().zip(&seen).enumerate() {
-                difference(calm, seen, &format!("step {step}"), &mut all);
-            }
-            if !all.is_empty() {
-                all.truncate(4);
-                failures.push(format!("{name}: after call {call}: {}", all.join("\n  ")));
+        let mishaps = mishaps(&case, &calm);
+        for mishap in &mishaps {
+            let played = play(&shop, &case, Some(*mishap));
+            let differences = differences(&calm, &played);
+            if !differences.is_empty() {
+                failures.push(format!("{name}: {mishap:?}: {}", differences.join("\n  ")));
             }
         }
-        eprintln!("{name}: {} deaths, {} end otherwise", effects.len(), failures.len() - before);
+        eprintln!("{name}: {} mishaps, {} end otherwise", mishaps.len(), failures.len() - before);
     }
     let count = failures.len();
     failures.truncate(8);
-    assert!(failures.is_empty(), "{count} deaths end otherwise\n{}", failures.join("\n"));
+    assert!(failures.is_empty(), "{count} mishaps end otherwise\n{}", failures.join("\n"));
+}
+
+/// Whatever call the process dies at, what is started anew comes to the same end.
+#[test]
+fn dying_at_any_call_leads_to_the_same_end() {
+    befall(|_, calm| calm.effects.iter().map(|call| Mishap::Death(*call)).collect());
+}
+
+/// Whatever call fails, for whatever reason, the same: but for cases that say why not.
+#[test]
+fn any_call_that_fails_leads_to_the_same_end() {
+    befall(|case, calm| {
+        if case["otherwise"].is_string() {
+            return Vec::new();
+        }
+        let busy = (1..=calm.calls).map(|call| Mishap::Fault(call, Fault::Busy));
+        let others = calm.effects.iter().flat_map(|call| {
+            [Fault::Unheard, Fault::Conflict].map(|fault| Mishap::Fault(*call, fault))
+        });
+        busy.chain(others).collect()
+    });
 }

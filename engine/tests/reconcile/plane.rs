@@ -23,6 +23,29 @@ fn key(at: &ObjectRef) -> Key {
     (cluster.into(), group.into(), at.kind.clone(), at.namespace.clone(), at.name.clone())
 }
 
+/// How a call may fail though the process lives on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The server takes no more for now (429, 500), or is not reached: nothing happened.
+    Busy,
+    /// It was carried out, but the answer did not come in time.
+    Unheard,
+    /// A write meets a newer version.
+    Conflict,
+}
+
+impl Fault {
+    pub(crate) const ALL: [Fault; 3] = [Fault::Busy, Fault::Unheard, Fault::Conflict];
+
+    fn error(self) -> Error {
+        match self {
+            Fault::Busy => Error::Unavailable("the server is busy".into()),
+            Fault::Unheard => Error::Unavailable("no answer in time".into()),
+            Fault::Conflict => Error::Conflict("there is a newer version".into()),
+        }
+    }
+}
+
 #[derive(Default)]
 struct State {
     objects: BTreeMap<Key, Value>,
@@ -35,6 +58,8 @@ struct State {
     unreachable: BTreeSet<String>,
     /// One call of so many fails.
     falters: Option<usize>,
+    /// A call that fails.
+    fault: Option<(usize, Fault)>,
     /// Verb and name, of lists the kind, that are refused.
     refused: BTreeSet<(String, String)>,
     writes: Vec<String>,
@@ -77,7 +102,17 @@ impl Plane {
         state.death = Some(state.calls + calls);
     }
 
-    /// Of so many calls one is not answered.
+    /// This call fails.
+    pub(crate) fn fail_at(&self, call: usize, fault: Fault) {
+        self.state().fault = Some((call, fault));
+    }
+
+    /// How many calls there were.
+    pub(crate) fn calls(&self) -> usize {
+        self.state().calls
+    }
+
+    /// Of so many calls one fails, each time otherwise.
     pub(crate) fn falter(&self, every: usize) {
         self.state().falters = Some(every);
     }
@@ -116,7 +151,7 @@ impl Plane {
         let mut state = self.state();
         state.refused.clear();
         state.unreachable.clear();
-        (state.falters, state.death) = (None, None);
+        (state.falters, state.death, state.fault) = (None, None, None);
     }
 
     /// As a user does it: no call of the engine.
@@ -172,6 +207,7 @@ impl Plane {
             same_ids(&mut object);
             let text = TIMES.replace_all(&object.to_string(), "TIME").into_owned();
             let text = IDS.replace_all(&text, "ID").into_owned();
+            let text = VERSIONS.replace_all(&text, "resourceVersion").into_owned();
             let object = serde_json::from_str(&text).expect("JSON");
             let (cluster, _, kind, namespace, name) = at;
             let mut key = format!("{cluster}|{kind}|{namespace}|{}", IDS.replace(name, "ID"));
@@ -265,6 +301,10 @@ fn same_ids(value: &mut Value) {
 static IDS: LazyLock<regex::Regex> =
     LazyLock::new(|| regex::Regex::new(r"\bid[0-9]{8}\b").expect("a pattern"));
 
+/// Versions of objects, where a text shows them.
+static VERSIONS: LazyLock<regex::Regex> =
+    LazyLock::new(|| regex::Regex::new(r#"resourceVersion: +\\"\d+\\""#).expect("a pattern"));
+
 static TIMES: LazyLock<regex::Regex> =
     LazyLock::new(|| regex::Regex::new(r"\d{4}-\d\d-\d\dT[0-9:.]+(Z|\+00:00)").expect("a pattern"));
 
@@ -282,8 +322,18 @@ impl State {
             return None;
         }
         self.calls += 1;
-        if self.falters.is_some_and(|every| self.calls.is_multiple_of(every)) {
-            return Some(Err(Error::Unavailable("the server is busy".into())));
+        let reads = matches!(verb, "get" | "list");
+        let fault = match (self.fault, self.falters) {
+            (Some((call, fault)), _) if call == self.calls => Some(fault),
+            (_, Some(every)) if self.calls.is_multiple_of(every) => {
+                Some(Fault::ALL[self.calls / every % Fault::ALL.len()])
+            }
+            _ => None,
+        };
+        // What only reads, fails before or after alike.
+        let fault = fault.map(|it| if reads { Fault::Busy } else { it });
+        if let Some(fault @ (Fault::Busy | Fault::Conflict)) = fault {
+            return Some(Err(fault.error()));
         }
         if self.unreachable.contains(&at.cluster) {
             return Some(Err(Error::Unavailable(format!("cluster {} is gone", at.cluster))));
@@ -305,7 +355,7 @@ impl State {
             self.dead = true;
             return None;
         }
-        Some(result)
+        Some(fault.map_or(result, |it| Err(it.error())))
     }
 
     fn change(&mut self, at: &ObjectRef, change: impl FnOnce(&mut Value)) -> Value {
