@@ -3,7 +3,7 @@ export RUSTUP_AUTO_INSTALL ?= 0
 CARGO ?= cargo
 CASES ?= ../shared/conformance
 KUBECTL_VERSION ?= 1.36.4
-.PHONY: demo test lint fmt conformance bench bench-cue bench-plane bench-engine soak deaths fuzz differ audit build dist target kubectl
+.PHONY: demo test lint fmt conformance bench bench-cue bench-plane bench-engine soak deaths faults fuzz differ audit build dist target kubectl
 
 demo: build
 	@target/release/lateen up --ephemeral --demo examples/shop
@@ -53,6 +53,11 @@ soak: build
 deaths: target
 	$(CARGO) build --release --locked -p lateen -p lateen-e2e
 	target/release/lateen-e2e conformance --cases $(CASES) --scores e2e/scores.txt --only deaths
+
+# The recorded scenarios with a controller that hardly reaches its plane; ten minutes.
+faults: target
+	$(CARGO) build --release --locked -p lateen -p lateen-e2e
+	target/release/lateen-e2e conformance --cases $(CASES) --scores e2e/scores.txt --only faults
 
 fuzz: target
 	FUZZ_ITERATIONS=100000 $(CARGO) test --release --locked fuzz

@@ -13,6 +13,8 @@
 pub mod bench; // what the end-to-end tests stand on
 pub mod score; // counting, the score file
 pub mod process; // the built binary and the players
+pub mod proxy; // a network that does not do as it should
+pub mod faults; // requests and answers that are lost or refused
 pub mod deaths; // a controller that dies again and again
 pub mod kubeapi; // Kubernetes API vectors
 pub mod measure; // a command with limits

@@ -10,6 +10,7 @@ use anyhow::Context;
 use serde_json::Value;
 
 use crate::deaths::Mortal;
+use crate::faults::Faulty;
 use crate::process::{self, Running};
 use crate::score::Scores;
 
@@ -58,17 +59,39 @@ pub struct Options<'a> {
     pub only: Option<&'a str>,
     /// The cluster to play on, without nodes: the player's fake node plays kubelet. Otherwise a plane is started.
     pub kubeconfig: Option<&'a Path>,
-    /// The controller dies after at most so many calls that leave a trace.
-    pub deaths: Option<u64>,
+    /// What befalls the controller.
+    pub trouble: Trouble,
+}
+
+/// What may befall a controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// Nothing.
+    None,
+    /// It dies after at most so many calls that leave a trace.
+    Deaths(u64),
+    /// The network to its plane has faults, by chance from this seed.
+    Faults(u64),
+}
+
+impl Trouble {
+    fn name(self) -> &'static str {
+        match self {
+            Trouble::None => "live",
+            Trouble::Deaths(_) => "deaths",
+            Trouble::Faults(_) => "faults",
+        }
+    }
 }
 
 /// The controller that is played against.
 enum Controller {
     Whole(#[expect(dead_code, reason = "it ends when this is dropped")] Running),
     Mortal(Mortal),
+    Harried(#[expect(dead_code, reason = "it ends when this is dropped")] Running, Faulty),
 }
 
-/// How much longer everything may take when the controller has to start anew all the time.
+/// How much longer everything may take when the controller has to begin anew all the time.
 const SLOWER: &str = "3";
 
 /// Plays the profiles one after the other, each on a fresh plane, or all on one cluster.
@@ -77,7 +100,7 @@ const SLOWER: &str = "3";
 /// When plane, controller or player cannot be run.
 pub fn run(options: &Options<'_>) -> anyhow::Result<Scores> {
     let mut scores = Scores::default();
-    let name = if options.deaths.is_some() { "deaths" } else { "live" };
+    let name = options.trouble.name();
     for (profile, gates, flags) in PROFILES {
         if options.profile.is_some_and(|it| it != *profile) {
             continue;
@@ -155,24 +178,30 @@ fn play(
         ));
         controller
     };
-    let controller = match (options.deaths, port) {
-        (Some(longest), Some(port)) => {
-            let listener = TcpListener::bind("127.0.0.1:0")?;
-            let (plane, proxy) = (format!("127.0.0.1:{port}"), listener.local_addr()?.to_string());
-            let file = work.join(format!("deaths-{profile}.kubeconfig"));
-            std::fs::write(&file, std::fs::read_to_string(kubeconfig)?.replace(&plane, &proxy))?;
-            let mut controller = controller(file.to_str().context("paths are UTF-8")?);
-            let birth =
-                Box::new(move || Running::start("lateen controller", &mut controller, &log));
+    // A network of its own, and the kubeconfig that leads through it.
+    let network = |port: u16| {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let (plane, network) = (format!("127.0.0.1:{port}"), listener.local_addr()?.to_string());
+        let file = work.join(format!("{}-{profile}.kubeconfig", options.trouble.name()));
+        std::fs::write(&file, std::fs::read_to_string(kubeconfig)?.replace(&plane, &network))?;
+        anyhow::Ok((listener, controller(file.to_str().context("paths are UTF-8")?)))
+    };
+    let start = |command: &mut Command| Running::start("lateen controller", command, &log);
+    let controller = match (options.trouble, port) {
+        (Trouble::None, _) => Controller::Whole(start(&mut controller(kubeconfig))?),
+        (_, None) => anyhow::bail!("{} are played on a plane alone", options.trouble.name()),
+        (Trouble::Deaths(longest), Some(port)) => {
+            let (listener, mut command) = network(port)?;
+            let log = log.clone();
+            let birth = Box::new(move || Running::start("lateen controller", &mut command, &log));
             let calls = work.join(format!("deaths-{profile}.log"));
             Controller::Mortal(Mortal::start(listener, (port, longest), &calls, birth)?)
         }
-        (Some(_), None) => anyhow::bail!("deaths are played on a plane alone"),
-        (None, _) => Controller::Whole(Running::start(
-            "lateen controller",
-            &mut controller(kubeconfig),
-            &log,
-        )?),
+        (Trouble::Faults(seed), Some(port)) => {
+            let (listener, mut command) = network(port)?;
+            let network = Faulty::start(listener, port, seed);
+            Controller::Harried(start(&mut command)?, network)
+        }
     };
     let player = options.cases.join("velaconf.py");
     let report = work.join(format!("live-{profile}.json"));
@@ -191,7 +220,7 @@ fn play(
         "--profile".into(),
         profile.into(),
         "--workers".into(),
-        if options.deaths.is_some() { "2" } else { "8" }.into(),
+        if options.trouble == Trouble::None { "8" } else { "2" }.into(),
         "--verbose".into(),
         "1000000".into(),
         "--report".into(),
@@ -207,13 +236,20 @@ fn play(
     }
     let log = work.join(format!("live-{profile}.log"));
     let slower: &[(&str, &str)] = match controller {
-        Controller::Mortal(_) => &[("VELACONF_TIMEOUT_SCALE", SLOWER)],
+        Controller::Mortal(_) | Controller::Harried(..) => &[("VELACONF_TIMEOUT_SCALE", SLOWER)],
         Controller::Whole(_) => &[],
     };
     process::python(&arguments, slower, &log)?;
-    if let Controller::Mortal(it) = &controller {
-        let (deaths, calls) = it.deaths();
-        eprintln!("{profile}: {deaths} deaths in {calls} calls");
+    match &controller {
+        Controller::Whole(_) => {}
+        Controller::Mortal(it) => {
+            let (deaths, calls) = it.deaths();
+            eprintln!("{profile}: {deaths} deaths in {calls} calls");
+        }
+        Controller::Harried(_, it) => {
+            let (faults, requests) = it.faults();
+            eprintln!("{profile}: {faults} faults in {requests} requests");
+        }
     }
     let text = std::fs::read_to_string(&report)
         .with_context(|| format!("the player says:\n{}", process::tail(&log, 20)))?;

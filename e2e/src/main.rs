@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
+use lateen_e2e::live::Trouble;
 use lateen_e2e::score::Scores;
 use lateen_e2e::{
     bench, cue_api, cue_eval, cue_sandbox, cue_syntax, cuex, kubeapi, live, vela, vela_backoff,
@@ -26,7 +27,7 @@ enum Command {
         #[arg(long)]
         cases: PathBuf,
         /// Only runners of this name: cue, cuex, vela, kubeapi, live, or a prefix of a score.
-        /// `cuex.cliffs` and `deaths` (live) play only when they are named.
+        /// `cuex.cliffs`, `deaths` and `faults` (live) play only when they are named.
         #[arg(long)]
         only: Option<String>,
         /// The committed scores; a difference is a failure.
@@ -53,6 +54,9 @@ enum Command {
         /// Calls that leave a trace, after which the controller dies at the latest; for `deaths`.
         #[arg(long, default_value_t = 24)]
         longest: u64,
+        /// Where chance begins; for `faults`.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
     },
 }
 
@@ -62,20 +66,22 @@ struct Live<'a> {
     only: Option<&'a str>,
     kubeconfig: Option<&'a Path>,
     longest: u64,
+    seed: u64,
 }
 
 impl Live<'_> {
-    fn play(&self, cases: &Path, work: &Path, deaths: Option<u64>) -> anyhow::Result<Scores> {
+    fn play(&self, cases: &Path, work: &Path, trouble: Trouble) -> anyhow::Result<Scores> {
         let Live { profile, only, kubeconfig, .. } = *self;
         let cases = &cases.join("live");
-        live::run(&live::Options { cases, work, profile, only, kubeconfig, deaths })
+        live::run(&live::Options { cases, work, profile, only, kubeconfig, trouble })
     }
 }
 
 type Runner = fn(&Path, &Path, &Live<'_>) -> anyhow::Result<Scores>;
 
-/// What runs only when it is named: half an hour of growing inputs, and scenarios whose controller keeps dying.
-const APART: &[&str] = &["cuex.cliffs", "deaths"];
+/// What runs only when it is named: half an hour of growing inputs, and scenarios whose controller keeps dying,
+/// or hardly reaches its plane.
+const APART: &[&str] = &["cuex.cliffs", "deaths", "faults"];
 
 /// Name, and what runs it: cases, work folder, filter.
 const RUNNERS: &[(&str, Runner)] = &[
@@ -100,8 +106,9 @@ const RUNNERS: &[(&str, Runner)] = &[
         scores.merge(vela_backoff::run(&cases.join("vela"))?);
         Ok(scores)
     }),
-    ("live", |cases, work, live| live.play(cases, work, None)),
-    ("deaths", |cases, work, live| live.play(cases, work, Some(live.longest))),
+    ("live", |cases, work, live| live.play(cases, work, Trouble::None)),
+    ("deaths", |cases, work, live| live.play(cases, work, Trouble::Deaths(live.longest))),
+    ("faults", |cases, work, live| live.play(cases, work, Trouble::Faults(live.seed))),
 ];
 
 /// Whether a runner plays: all but those apart, one by the name of a score of it, or those of a
@@ -133,6 +140,7 @@ fn main() -> anyhow::Result<ExitCode> {
         profile,
         kubeconfig,
         longest,
+        seed,
     } = Arguments::parse().command;
     std::fs::create_dir_all(&work).with_context(|| work.display().to_string())?;
     let live = Live {
@@ -140,6 +148,7 @@ fn main() -> anyhow::Result<ExitCode> {
         only: scenario.as_deref(),
         kubeconfig: kubeconfig.as_deref(),
         longest: longest.max(1),
+        seed,
     };
     if let Some(unknown) = only.as_deref().filter(|it| !plays_anything(it)) {
         let names: Vec<&str> = RUNNERS.iter().map(|it| it.0).collect();

@@ -31,6 +31,11 @@ impl Running {
         Ok(Self { child, name })
     }
 
+    /// Whether it has ended by itself.
+    pub fn ended(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(Some(_)))
+    }
+
     /// Process id.
     pub fn id(&self) -> u32 {
         self.child.id()

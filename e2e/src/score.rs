@@ -90,7 +90,7 @@ impl Scores {
         for (name, fresh) in &self.counts {
             // A score is kept from the day it is committed.
             let Some(old) = committed.counts.get(name).copied() else { continue };
-            let timing = ["live.", "deaths."].iter().any(|it| name.starts_with(it));
+            let timing = ["live.", "deaths.", "faults."].iter().any(|it| name.starts_with(it));
             let floor = timing || name == "cuex.cliffs";
             let same = if floor { fresh.passed >= old.passed } else { *fresh == old };
             if !same {
