@@ -1,4 +1,5 @@
-//! Templates for older CUE, rewritten: lists that are added or multiplied, fields called `error`. (kubevela.md 2.10)
+//! Templates for older CUE, rewritten: lists that are added or multiplied, fields called `error` (kubevela.md 2.10),
+//! and what CUE v0.15 knows as functions only.
 //!
 //! Only what is surely a list is rewritten: a list literal, or a field whose value in this text is one.
 
@@ -14,6 +15,8 @@ pub enum Reason {
     ListArithmetic,
     /// A field called `error`.
     ErrorField,
+    /// `div`, `mod`, `quo` or `rem` between numbers.
+    WordOperator,
 }
 
 impl std::fmt::Display for Reason {
@@ -21,6 +24,7 @@ impl std::fmt::Display for Reason {
         f.write_str(match self {
             Reason::ListArithmetic => "[cue@0.14] [list-arithmetic] contains deprecated list operators (+ or *) that need upgrading to list.Concat() or list.Repeat()",
             Reason::ErrorField => "[cue@0.14] [error-field-label] contains field named 'error' which conflicts with the CUE 0.14 built-in; must be quoted as \"error\"",
+            Reason::WordOperator => "[cue@0.15] [word-operators] contains operators div, mod, quo or rem that need upgrading to functions",
         })
     }
 }
@@ -172,6 +176,18 @@ impl<'a> Walk<'a> {
                 let count = apply(self.source, count.span, &edits);
                 vec![(expr.span, format!("list.Repeat({list}, {count})"))]
             }
+            ExprKind::Call(callee, arguments) => match arguments.as_slice() {
+                // An operator stands between its operands.
+                [left, right] if callee.span.start >= left.span.end => {
+                    let edits = self.all([left, right]);
+                    self.reasons.push(Reason::WordOperator);
+                    let word = apply(self.source, callee.span, &[]);
+                    let left = apply(self.source, left.span, &edits);
+                    let right = apply(self.source, right.span, &edits);
+                    vec![(expr.span, format!("{word}({left}, {right})"))]
+                }
+                _ => self.all(expr.operands()),
+            },
             ExprKind::Struct(decls) => self.decls(decls),
             ExprKind::Comprehension(clauses, body) => {
                 let mut edits = self.all(clauses.iter().filter_map(|it| match it {
@@ -334,6 +350,15 @@ mod tests {
         check("a: b + [1]\nb: _", "a: b + [1]\nb: _", &[]);
         check("a: 1 + 2", "a: 1 + 2", &[]);
         check("a: b + b\nb: b", "a: b + b\nb: b", &[]);
+    }
+
+    #[test]
+    fn words_between_numbers_become_functions() {
+        check(
+            "a: 7 div 2\nb: (a mod 3 + 1) quo (2 rem 5)\nc: div(7, 2)",
+            "a: div(7, 2)\nb: quo((mod(a, 3) + 1), (rem(2, 5)))\nc: div(7, 2)",
+            &[Reason::WordOperator],
+        );
     }
 
     #[test]
