@@ -25,7 +25,7 @@ pub enum Datum {
     /// Fields in order. A label may occur twice (JSON input): the evaluator unifies them.
     Struct(Arc<Fields>),
     /// A function as a value.
-    Function(FunctionName),
+    Function(Arc<FunctionName>),
     /// A value of the evaluator, named by its handle.
     Live(u32),
 }

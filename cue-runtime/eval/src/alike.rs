@@ -1,13 +1,31 @@
 //! Alternatives that are one (D-9): of one structure throughout.
 
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
 use crate::builtin::Datum;
+use crate::disjunction::Mark;
 use crate::error::Kind;
 use crate::evaluator::Evaluator;
-use crate::heap::{State, Test, Vertex, VertexId};
+use crate::heap::{Choice, State, Test, Vertex, VertexId};
 use crate::program::{ExprId, Label, Presence};
 
 /// How deep alternatives are looked at.
 const MOST_NESTED: u32 = 50;
+
+/// As many are found fastest by looking at each.
+const FEW: usize = 16;
+
+/// Structs among the alternatives that another one is compared with.
+const MOST_COMPARED: usize = 64;
+
+/// The alternatives of a choice that is being made.
+#[derive(Default)]
+pub(crate) struct Alternatives {
+    pub(crate) choice: Choice,
+    /// Its scalars by hash, once there are some: there may be thousands.
+    scalars: FxHashMap<u64, SmallVec<[VertexId; 1]>>,
+}
 
 impl Test {
     /// Whether it asks the same.
@@ -31,6 +49,47 @@ impl Test {
 }
 
 impl Evaluator {
+    /// One more alternative, if none of those that are there is the same.
+    pub(crate) fn add_alternative(&mut self, to: &mut Alternatives, vertex: VertexId, mark: Mark) {
+        let same = if self.heap.get(self.follow(vertex)).scalar.is_none() {
+            let some = to.choice.all.iter().take(MOST_COMPARED);
+            some.copied().find(|other| self.same_value(*other, vertex, 0))
+        } else if to.choice.all.len() < FEW {
+            to.choice.all.iter().copied().find(|other| self.equal_scalars(*other, vertex))
+        } else {
+            self.among_many(to, vertex)
+        };
+        if same.is_none() {
+            to.choice.all.push(vertex);
+        }
+        // What is new is no default yet.
+        let known = same.is_some_and(|it| to.choice.defaults.contains(&it));
+        if mark == Mark::Default && !known {
+            to.choice.defaults.push(same.unwrap_or(vertex));
+        }
+    }
+
+    /// A scalar's equal among many alternatives; it is found there from now on.
+    fn among_many(&self, to: &mut Alternatives, vertex: VertexId) -> Option<VertexId> {
+        let hash = |id| {
+            let scalar = self.heap.get(self.follow(id)).scalar.as_ref();
+            scalar.map(|it| crate::searched::hash(&it.0))
+        };
+        if to.scalars.is_empty() {
+            for known in &to.choice.all {
+                if let Some(hash) = hash(*known) {
+                    to.scalars.entry(hash).or_default().push(*known);
+                }
+            }
+        }
+        let alike = to.scalars.entry(hash(vertex)?).or_default();
+        let same = alike.iter().copied().find(|it| self.equal_scalars(*it, vertex));
+        if same.is_none() {
+            alike.push(vertex);
+        }
+        same
+    }
+
     /// Whether two alternatives are one (D-9): of one structure throughout.
     pub(crate) fn same_value(&mut self, left: VertexId, right: VertexId, depth: u32) -> bool {
         let (left, right) = (self.unify(left), self.unify(right));

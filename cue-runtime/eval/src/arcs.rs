@@ -10,6 +10,7 @@ use crate::heap::{
     State, VertexId, copied, join,
 };
 use crate::program::{At, Callee, Code, ExprId, Label, LabelKind, Plain, Presence};
+use crate::thin::Thin;
 
 impl Evaluator {
     pub(crate) fn add_conjunct(&mut self, id: VertexId, conjunct: Conjunct) {
@@ -179,7 +180,7 @@ impl Evaluator {
             return child;
         }
         let vertex = self.heap.get_mut(id);
-        let mut all = SmallVec::new();
+        let mut all = Thin::default();
         if notes != 0 {
             all.push(notes);
         }

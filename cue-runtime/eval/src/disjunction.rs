@@ -3,18 +3,14 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use crate::alike::Alternatives;
 use crate::builtin::Kinds;
 use crate::closed::NOT_ALLOWED;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{
-    Choice, Conjunct, Cycle, Disjunction, EnvId, FaultId, Groups, Source, State, VertexId,
-};
+use crate::heap::{Conjunct, Cycle, Disjunction, EnvId, FaultId, Groups, Source, State, VertexId};
 use crate::program::{At, Code, ExprId, LabelKind, Presence};
 use crate::work::Work;
-
-/// Structs among the alternatives that another one is compared with.
-const MOST_COMPARED: usize = 64;
 
 /// What came of a vertex with some alternatives.
 pub(crate) struct Tried {
@@ -67,7 +63,7 @@ impl Evaluator {
     ) -> Option<(FaultId, VertexId)> {
         let disjunction = disjunctions.first()?;
         let marked = disjunction.marks.contains(&true);
-        let mut choice = Choice::default();
+        let mut made = Alternatives::default();
         let mut failed: Vec<VertexId> = Vec::new();
         let mut unknown: Vec<VertexId> = Vec::new();
         let mut wrong: Vec<VertexId> = Vec::new();
@@ -110,18 +106,19 @@ impl Evaluator {
                     for each in &inner.all {
                         let own = inner.defaults.is_empty() || inner.defaults.contains(each);
                         let mark = if default && own { Mark::Default } else { Mark::Plain };
-                        self.add_alternative(&mut choice, *each, mark);
+                        self.add_alternative(&mut made, *each, mark);
                     }
                 }
                 None => {
                     // Of one that is nested, and not of another one here, no mark is left (D-4).
                     let demoted = disjunctions.len() > 1 && self.heap.get(candidate).demoted;
                     let mark = if default && !demoted { Mark::Default } else { Mark::Plain };
-                    self.add_alternative(&mut choice, candidate, mark);
+                    self.add_alternative(&mut made, candidate, mark);
                     plain.push(candidate);
                 }
             }
         }
+        let mut choice = made.choice;
         // Beside marks of nested alternatives what has none is no default (D-3).
         if nested && !marked && disjunctions.len() == 1 {
             choice.defaults.retain(|it| !plain.contains(it));
@@ -572,21 +569,5 @@ impl Evaluator {
             Ok(()) => self.unknown(arc, depth + 1),
             Err(_) => None,
         })
-    }
-
-    pub(crate) fn add_alternative(&mut self, choice: &mut Choice, vertex: VertexId, mark: Mark) {
-        let same = if self.heap.get(self.follow(vertex)).scalar.is_some() {
-            choice.all.iter().copied().find(|other| self.equal_scalars(*other, vertex))
-        } else {
-            let some = choice.all.iter().take(MOST_COMPARED);
-            some.copied().find(|other| self.same_value(*other, vertex, 0))
-        };
-        let kept = same.unwrap_or(vertex);
-        if same.is_none() {
-            choice.all.push(vertex);
-        }
-        if mark == Mark::Default && !choice.defaults.contains(&kept) {
-            choice.defaults.push(kept);
-        }
     }
 }

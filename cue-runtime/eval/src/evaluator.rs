@@ -254,6 +254,13 @@ impl Evaluator {
         Ok(())
     }
 
+    /// The same for a text that is made: while it is, it is there twice.
+    pub(crate) fn charge_made(&mut self, bytes: usize) -> Result<(), FaultId> {
+        self.charge(bytes.saturating_mul(2))?;
+        self.bytes -= bytes as u64;
+        Ok(())
+    }
+
     /// Tells which value spent the budget: the one that is being evaluated.
     fn out_of(&mut self, what: &str) -> FaultId {
         let limit = match what {

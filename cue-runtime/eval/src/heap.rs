@@ -39,7 +39,7 @@ pub(crate) type Groups = SmallVec<[u32; 4]>;
 const FIRST_VERTICES: usize = 128;
 
 /// What a vertex counts for, with its conjuncts and the arc that leads to it.
-const VERTEX_BYTES: usize = 600;
+const VERTEX_BYTES: usize = 480;
 
 /// As many are put in order anew with each that comes.
 const FEW_GROUPS: usize = 8;
@@ -236,7 +236,7 @@ pub(crate) struct Placed {
     pub(crate) repeats: u32,
     pub(crate) firing: u32,
     /// Labels its dynamic fields gave.
-    pub(crate) produced: Vec<(ExprId, Label)>,
+    pub(crate) produced: Thin<(ExprId, Label)>,
 }
 
 /// A declaration that contributes to a field.
@@ -263,7 +263,7 @@ pub(crate) struct ArcEntry {
     pub(crate) vertex: VertexId,
     pub(crate) presence: Presence,
     pub(crate) groups: Groups,
-    pub(crate) notes: SmallVec<[u32; 1]>,
+    pub(crate) notes: Thin<u32>,
     pub(crate) at: At,
     pub(crate) by: SmallVec<[Contribution; 1]>,
 }
@@ -276,7 +276,7 @@ impl ArcEntry {
             vertex,
             presence: Presence::Member,
             groups: Groups::new(),
-            notes: SmallVec::new(),
+            notes: Thin::default(),
             at,
             by: SmallVec::new(),
         }
@@ -385,9 +385,9 @@ pub(crate) struct Vertex {
     pub(crate) is_list: bool,
     pub(crate) narrowed: Narrowed,
     /// Length that a closed list literal demands.
-    pub(crate) closed_length: Option<usize>,
+    pub(crate) closed_length: Option<u32>,
     /// Of all list literals.
-    pub(crate) longest: usize,
+    pub(crate) longest: u32,
     pub(crate) rest: Thin<Rest>,
     pub(crate) arcs: Arcs,
     pub(crate) patterns: Thin<Pattern>,
@@ -632,5 +632,19 @@ impl Heap {
         fresh.frozen = vertex.frozen;
         fresh.laps = vertex.laps + 1;
         *vertex = fresh;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Large values are so many of these.
+    #[test]
+    #[cfg(target_pointer_width = "64")]
+    fn a_value_takes_no_more_than_it_did() {
+        assert_eq!(size_of::<Vertex>(), 304);
+        assert_eq!(size_of::<ArcEntry>(), 88);
+        assert_eq!(size_of::<Conjunct>(), 80);
     }
 }

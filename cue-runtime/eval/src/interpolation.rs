@@ -1,11 +1,34 @@
 //! Interpolations: texts with values in them (S-51).
 
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
 use crate::builtin::Datum;
 use crate::demand::{Concrete, Unmet};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, FaultId};
 use crate::program::{At, Code, PartCode, Quotes};
+
+/// A part of a text that is made, shared until all are known.
+enum Piece<'a> {
+    Written(&'a [u8]),
+    Text(Arc<str>),
+    Bytes(Arc<[u8]>),
+    Said(String),
+}
+
+impl Piece<'_> {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Piece::Written(bytes) => bytes,
+            Piece::Text(text) => text.as_bytes(),
+            Piece::Bytes(bytes) => bytes,
+            Piece::Said(text) => text.as_bytes(),
+        }
+    }
+}
 
 impl Evaluator {
     pub(crate) fn interpolate(
@@ -15,12 +38,12 @@ impl Evaluator {
         env: EnvId,
         at: At,
     ) -> Value {
-        let mut out: Vec<u8> = Vec::new();
+        let mut pieces: SmallVec<[Piece<'_>; 4]> = SmallVec::new();
         let mut wrong: Option<FaultId> = None;
         for part in parts {
             let expr = match part {
                 PartCode::Text(text) => {
-                    out.extend_from_slice(text);
+                    pieces.push(Piece::Written(text));
                     continue;
                 }
                 PartCode::Value(expr) => *expr,
@@ -30,19 +53,19 @@ impl Evaluator {
             let fault = match self.demand_in(value, place, at) {
                 Ok(Concrete::Datum(datum)) => match datum {
                     Datum::String(text) => {
-                        out.extend_from_slice(text.as_bytes());
+                        pieces.push(Piece::Text(text));
                         continue;
                     }
-                    Datum::Bytes(text) => {
-                        out.extend_from_slice(&text);
+                    Datum::Bytes(bytes) => {
+                        pieces.push(Piece::Bytes(bytes));
                         continue;
                     }
                     Datum::Number(number) => {
-                        out.extend_from_slice(number.to_string().as_bytes());
+                        pieces.push(Piece::Said(number.to_string()));
                         continue;
                     }
                     Datum::Bool(it) => {
-                        out.extend_from_slice(if it { b"true" } else { b"false" });
+                        pieces.push(Piece::Written(if it { b"true" } else { b"false" }));
                         continue;
                     }
                     other => {
@@ -80,8 +103,13 @@ impl Evaluator {
         if let Some(fault) = wrong {
             return Value::Fault(self.wrapped(fault, "invalid interpolation", at));
         }
-        if let Err(spent) = self.charge(out.len()) {
+        let length = pieces.iter().map(|it| it.bytes().len()).sum();
+        if let Err(spent) = self.charge_made(length) {
             return Value::Fault(spent);
+        }
+        let mut out: Vec<u8> = Vec::with_capacity(length);
+        for piece in &pieces {
+            out.extend_from_slice(piece.bytes());
         }
         if quotes == Quotes::Single {
             return Value::Datum(Datum::Bytes(out.into()));

@@ -69,7 +69,7 @@ impl Labels {
 
     fn new_label(&mut self, name: Name) -> Label {
         self.own.all.push(name);
-        Label((self.known.all.len() + self.own.all.len()) as u32 - 1)
+        Label::at(self.known.all.len() + self.own.all.len() - 1)
     }
 
     /// What is there from now on is shared by copies.
@@ -138,7 +138,7 @@ impl Labels {
     }
 
     fn entry(&self, label: Label) -> &Name {
-        let at = label.0 as usize;
+        let at = label.place();
         match self.known.all.get(at) {
             Some(name) => name,
             None => &self.own.all[at - self.known.all.len()],

@@ -11,6 +11,7 @@ use crate::program::{
     At, Code, DeclLabel, Declaration, ExprId, Label, LabelKind, ListElement, Presence,
     StructLiteral,
 };
+use crate::thin::Thin;
 use crate::work::{Computed, Pending, Work};
 
 /// How often a literal may be in itself by way of references.
@@ -53,6 +54,8 @@ impl Evaluator {
     fn fit_length(&mut self, id: VertexId, length: usize, end: End, at: At) {
         let open = end == End::Open;
         let vertex = self.heap.get_mut(id);
+        // A list has as many vertices, so that 32 bits are enough.
+        let length = u32::try_from(length).unwrap_or(u32::MAX);
         let other = match vertex.closed_length {
             Some(closed) if closed < length || closed > length && !open => Some(closed),
             None if !open && vertex.longest > length => Some(vertex.longest),
@@ -265,7 +268,7 @@ impl Evaluator {
             }
             None => {
                 let firing = conjunct.firing;
-                let produced = Vec::new();
+                let produced = Thin::default();
                 vertex.placed.push(Placed { literal, at, repeats: 0, firing, produced });
                 vertex.placed.len() as u32 - 1
             }

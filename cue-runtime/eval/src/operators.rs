@@ -149,13 +149,19 @@ impl Evaluator {
                 }
             }
             (Arithmetic::Add, Datum::String(left), Datum::String(right)) => {
-                match self.charge(left.len() + right.len()) {
-                    Ok(()) => Value::Datum(Datum::text(format!("{left}{right}"))),
+                let length = left.len() + right.len();
+                match self.charge_made(length) {
+                    Ok(()) => {
+                        let mut text = String::with_capacity(length);
+                        text.push_str(left);
+                        text.push_str(right);
+                        Value::Datum(Datum::text(text))
+                    }
                     Err(spent) => Value::Fault(spent),
                 }
             }
             (Arithmetic::Add, Datum::Bytes(left), Datum::Bytes(right)) => {
-                match self.charge(left.len() + right.len()) {
+                match self.charge_made(left.len() + right.len()) {
                     Ok(()) => Value::Datum(Datum::bytes([&**left, &**right].concat())),
                     Err(spent) => Value::Fault(spent),
                 }
@@ -225,7 +231,7 @@ impl Evaluator {
         if times.saturating_mul(text.len()) > 64 << 20 {
             return Err(self.fail(Kind::Budget, "result too large", at));
         }
-        self.charge(times * text.len())?;
+        self.charge_made(times * text.len())?;
         Ok(text.repeat(times))
     }
 

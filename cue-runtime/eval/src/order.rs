@@ -141,11 +141,11 @@ impl Evaluator {
             }
         }
         // Few, as a rule: sorted they are found as fast as in a set.
-        let mut operands: Vec<u32> = Vec::new();
+        let mut operands: Vec<ExprId> = Vec::new();
         while let Some(expr) = expressions.pop() {
             if let Code::Unify(left, right) = self.program.code(expr) {
                 for side in [*left, *right] {
-                    operands.push(side.0);
+                    operands.push(side);
                     expressions.push(side);
                 }
             } else if let Code::Aliased(inner) = self.program.code(expr) {
@@ -158,14 +158,14 @@ impl Evaluator {
         operands.sort_unstable();
         let mut literals: Vec<u32> = Vec::new();
         for operand in &operands {
-            if let Code::Struct(literal) = self.program.code(ExprId(*operand)) {
+            if let Code::Struct(literal) = self.program.code(*operand) {
                 literals.push(*literal);
             }
         }
         literals.sort_unstable();
         let mut through = vec![false; vertex.placed.len()];
         for by in vertex.arcs.iter().flat_map(|it| &it.by) {
-            if by.outer.is_some_and(|it| operands.binary_search(&it.0).is_ok()) {
+            if by.outer.is_some_and(|it| operands.binary_search(&it).is_ok()) {
                 through[by.placed as usize] = true;
             }
         }

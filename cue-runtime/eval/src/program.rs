@@ -1,6 +1,7 @@
 //! What compiling gives: expressions with every name resolved. Immutable, shared by evaluations.
 
 use std::cmp::Ordering;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use cue_syntax::ast::{Compare, Span};
@@ -13,12 +14,44 @@ use crate::number::Number;
 use crate::value::path::Selector;
 
 /// An expression of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ExprId(pub(crate) u32);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ExprId(NonZeroU32); // Option<ExprId> is 4 bytes
+
+impl ExprId {
+    /// The expression at a place of a program.
+    pub(crate) fn at(place: usize) -> Self {
+        Self(NonZeroU32::MIN.saturating_add(place as u32))
+    }
+
+    /// Which of them it is.
+    #[cfg_attr(not(target_family = "wasm"), inline)]
+    pub(crate) fn number(self) -> u32 {
+        self.0.get()
+    }
+
+    /// Its place.
+    #[cfg_attr(not(target_family = "wasm"), inline)]
+    fn place(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
 
 /// An interned name and what kind of label it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Label(pub(crate) u32);
+pub struct Label(NonZeroU32); // Option<Label> is 4 bytes
+
+impl Label {
+    /// The name at a place of all names.
+    pub(crate) fn at(place: usize) -> Self {
+        Self(NonZeroU32::MIN.saturating_add(place as u32))
+    }
+
+    /// Its place.
+    #[cfg_attr(not(target_family = "wasm"), inline)]
+    pub(crate) fn place(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
 
 /// What a label is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -496,11 +529,11 @@ impl Program {
 
     #[cfg_attr(not(target_family = "wasm"), inline)]
     pub(crate) fn code(&self, id: ExprId) -> &Code {
-        &self.codes[id.0 as usize].0
+        &self.codes[id.place()].0
     }
 
     #[cfg_attr(not(target_family = "wasm"), inline)]
     pub(crate) fn at(&self, id: ExprId) -> At {
-        self.codes[id.0 as usize].1
+        self.codes[id.place()].1
     }
 }

@@ -134,7 +134,7 @@ impl Evaluator {
 }
 
 /// The same for what is the same ([`compare::same`]).
-fn hash(datum: &Datum) -> u64 {
+pub(crate) fn hash(datum: &Datum) -> u64 {
     let mut hasher = FxHasher::default();
     match datum {
         Datum::Null | Datum::Live(_) | Datum::Function(_) => 0_u8.hash(&mut hasher),

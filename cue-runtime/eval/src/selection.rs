@@ -413,6 +413,7 @@ impl Evaluator {
     /// A list whose elements are these vertices.
     pub(crate) fn list_of(&mut self, elements: &[VertexId]) -> VertexId {
         let id = self.heap.vertex(None, None);
+        self.heap.get_mut(id).arcs.reserve(elements.len());
         for (index, element) in elements.iter().enumerate() {
             let label = self.labels.index(index);
             let child = self.heap.vertex(Some(id), Some(label));
@@ -422,8 +423,8 @@ impl Evaluator {
         }
         let vertex = self.heap.get_mut(id);
         vertex.is_list = true;
-        vertex.closed_length = Some(elements.len());
-        vertex.longest = elements.len();
+        vertex.longest = u32::try_from(elements.len()).unwrap_or(u32::MAX);
+        vertex.closed_length = Some(vertex.longest);
         vertex.state = State::Done;
         id
     }

@@ -1,6 +1,7 @@
 //! Choices of which only the default was asked for: several disjunctions with a default each multiply,
 //! but the one result that is made of all the defaults is the default of the whole (D-2).
 
+use crate::alike::Alternatives;
 use crate::disjunction::{Mark, Tried};
 use crate::evaluator::Evaluator;
 use crate::heap::{Choice, Disjunction, VertexId};
@@ -48,14 +49,15 @@ impl Evaluator {
             picks.push((disjunction.expr, default as u32));
             others.push(count as u32);
         }
-        let mut choice = Choice::default();
-        self.add_result(id, &picks, Mark::Default, &mut choice)?;
+        let mut made = Alternatives::default();
+        self.add_result(id, &picks, Mark::Default, &mut made)?;
         for at in (0..picks.len()).rev() {
             let default = picks[at].1;
             for other in (0..others[at]).filter(|it| *it != default) {
                 picks[at].1 = other;
-                self.add_result(id, &picks, Mark::Plain, &mut choice);
-                if choice.all.len() > 1 {
+                self.add_result(id, &picks, Mark::Plain, &mut made);
+                if made.choice.all.len() > 1 {
+                    let mut choice = made.choice;
                     choice.untried = disjunctions.to_vec();
                     return Some(choice);
                 }
@@ -71,7 +73,7 @@ impl Evaluator {
         id: VertexId,
         picks: &[(ExprId, u32)],
         mark: Mark,
-        choice: &mut Choice,
+        made: &mut Alternatives,
     ) -> Option<()> {
         self.tick().ok()?;
         let Tried { candidate, fails, open } = self.try_with(id, picks);
@@ -79,7 +81,7 @@ impl Evaluator {
         if fails || open || put_off || self.heap.get(candidate).choice.is_some() {
             return None;
         }
-        self.add_alternative(choice, candidate, mark);
+        self.add_alternative(made, candidate, mark);
         Some(())
     }
 

@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use cue_eval::evaluation::{compile_text, print_json};
 use cue_eval::{Budget, Evaluation};
@@ -214,4 +215,35 @@ fn a_choice_is_there_as_a_whole_when_it_is_asked_for() {
     assert!(it.datum(default).is_ok());
     let last = it.datum(all[31].0).map(|it| print_json(&it));
     assert_eq!(last.as_deref(), Ok(r#"{"y0":"y","y1":"y","y2":"y","y3":"y","y4":"y"}"#));
+}
+
+#[test]
+fn thousands_of_alternatives_are_not_compared_with_each_other() {
+    let alternatives = |count: usize| {
+        let all: Vec<String> = (0..count).map(|it| format!("\"v{}\"", it % (count - 1))).collect();
+        format!("x: {}\nout: x & \"v7\"\n", all.join(" | "))
+    };
+    let work = |count: usize| {
+        let text = alternatives(count);
+        let started = Instant::now();
+        assert_eq!(value(&text, "out", 1_000_000), "\"v7\"");
+        started.elapsed()
+    };
+    let few = work(2_000);
+    // Each with all others: a hundred times as long.
+    assert!(work(20_000) < few * 40 + Duration::from_millis(500), "2,000 took {few:?}");
+}
+
+#[test]
+fn a_text_that_is_made_is_counted_twice_while_it_is() {
+    let mut text = "s0: \"0123456789abcdef\"\n".to_owned();
+    for at in 1..=24 {
+        let _ = match at % 2 {
+            0 => writeln!(text, "s{at}: s{0} + s{0}", at - 1),
+            _ => writeln!(text, "s{at}: \"\\(s{0})\\(s{0})\"", at - 1),
+        };
+    }
+    // The budget is 256 MiB: all up to 64 MiB are 128 MiB together, the next one would be there twice.
+    assert_eq!(value(&format!("{text}out: len(s22)"), "out", 10_000), "67108864");
+    assert!(value(&format!("{text}out: len(s23)"), "out", 10_000).contains("budget of memory"));
 }

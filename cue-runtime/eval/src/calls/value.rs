@@ -1,5 +1,7 @@
 //! Functions as values (S-52), and calls of what has one as its value.
 
+use std::sync::Arc;
+
 use crate::builtin::{Datum, FunctionName, Item, Kinds, package};
 use crate::compile::predeclared;
 use crate::error::Kind;
@@ -10,13 +12,13 @@ use crate::written::plain_name;
 
 /// A function as a value.
 pub(crate) fn named(callee: Callee) -> Datum {
-    Datum::Function(match callee {
+    Datum::Function(Arc::new(match callee {
         Callee::Plain(plain) => FunctionName { package: "", name: plain_name(plain) },
         Callee::Package(package, function) => FunctionName { package, name: function.name },
-    })
+    }))
 }
 
-fn found(name: FunctionName) -> Option<Callee> {
+fn found(name: &FunctionName) -> Option<Callee> {
     if name.package.is_empty() {
         return match predeclared(name.name) {
             Some(Code::Function(callee)) => Some(callee),
@@ -81,7 +83,7 @@ impl Evaluator {
     fn function_at(&self, id: VertexId) -> Option<Callee> {
         let vertex = self.heap.get(id);
         match (&vertex.scalar, &*vertex.tests) {
-            (Some((Datum::Function(name), _)), _) => found(*name),
+            (Some((Datum::Function(name), _)), _) => found(name),
             (None, [(Test::Call(_, _, _, expr), _)]) => match self.program.code(*expr) {
                 Code::Function(callee) => Some(*callee),
                 _ => None,

@@ -401,7 +401,7 @@ impl Compiler<'_> {
     }
 
     fn push(&mut self, code: Code, span: Span) -> ExprId {
-        let id = ExprId(self.program.codes.len() as u32);
+        let id = ExprId::at(self.program.codes.len());
         self.program.codes.push((code, At { source: self.source, span }));
         id
     }

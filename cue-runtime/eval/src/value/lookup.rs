@@ -80,7 +80,7 @@ impl Evaluation {
             Selector::Index(index) => {
                 let vertex = it.heap.get(real);
                 let Some(length) = vertex.closed_length else { return true };
-                return u64::try_from(length).is_ok_and(|length| *index < length);
+                return *index < u64::from(length);
             }
             // Definitions and hidden fields do not close (C rules).
             Selector::Field { kind, .. } if *kind != LabelKind::Regular => return true,

@@ -132,8 +132,7 @@ impl Layout<'_> {
             if at != id {
                 self.push(at);
             }
-            let blanks = precedence(*op) < self.cutoff(at, depth);
-            spine.push((*op, *mark, *right, blanks, depth));
+            spine.push((at, *op, *mark, *right, depth));
             let same = matches!(&tree[*left].kind,
                 Kind::Binary { op: inner, .. } if precedence(*inner) == precedence(*op));
             depth += u32::from(!same);
@@ -141,7 +140,10 @@ impl Layout<'_> {
         }
         self.expr(at, depth);
         let outermost = spine.len();
-        for (index, (op, mark, right, blanks, depth)) in spine.into_iter().rev().enumerate() {
+        let mut below = Signs::default();
+        for (index, (at, op, mark, right, depth)) in spine.into_iter().rev().enumerate() {
+            below = self.signs(at, below);
+            let blanks = precedence(op) < below.cutoff(depth);
             let space = if blanks { SPACE } else { 0 };
             self.m.wish(FREEZE | space);
             self.op(mark, op);
@@ -157,36 +159,42 @@ impl Layout<'_> {
         }
     }
 
-    /// Operators of a lower precedence than this have blanks around (rule 6.4).
-    pub(super) fn cutoff(&self, id: NodeId, depth: u32) -> u8 {
-        let (mut six, mut seven, mut problem) = (false, false, 0);
-        let mut work = vec![id];
-        while let Some(id) = work.pop() {
-            let Kind::Binary { left, op, right, .. } = &self.tree[id].kind else { continue };
-            let own = precedence(*op);
-            six |= own == 6;
-            seven |= own == 7;
-            if let Kind::Binary { op, .. } = &self.tree[*left].kind {
-                if precedence(*op) >= own {
-                    work.push(*left);
-                }
+    /// The operators of a binary expression that count for its blanks (rule 6.4), where those of its
+    /// left operand are known: of a long chain each is looked at once.
+    fn signs(&self, id: NodeId, below: Signs) -> Signs {
+        let Kind::Binary { left, op, right, .. } = &self.tree[id].kind else { return below };
+        let own = precedence(*op);
+        let mut signs = match &self.tree[*left].kind {
+            Kind::Binary { op, .. } if precedence(*op) >= own => below,
+            _ => Signs::default(),
+        };
+        signs.six |= own == 6;
+        signs.seven |= own == 7;
+        match &self.tree[*right].kind {
+            // Only what is written without parentheses: the right one binds tighter, seven levels at most.
+            Kind::Binary { op, left, .. } if precedence(*op) > own => {
+                let inner = self.signs_below(*left);
+                signs = signs.and(self.signs(*right, inner));
             }
-            match &self.tree[*right].kind {
-                Kind::Binary { op, .. } if precedence(*op) > own => work.push(*right),
-                Kind::Unary(unary, _) => match (op, unary) {
-                    (T::Quo, T::Mul) => problem = 8,
-                    (T::Add, T::Add) | (T::Sub, T::Sub) => problem = problem.max(6),
-                    _ => {}
-                },
+            Kind::Unary(unary, _) => match (op, unary) {
+                (T::Quo, T::Mul) => signs.problem = 8,
+                (T::Add, T::Add) | (T::Sub, T::Sub) => signs.problem = signs.problem.max(6),
                 _ => {}
-            }
+            },
+            _ => {}
         }
-        match (problem, six && seven, depth) {
-            (1.., _, _) => problem + 1,
-            (_, true, 1) => 7,
-            (_, false, 1) => 8,
-            _ => 6,
+        signs
+    }
+
+    /// The same for a left operand of which nothing is known.
+    fn signs_below(&self, id: NodeId) -> Signs {
+        let mut spine = Vec::new();
+        let mut at = id;
+        while let Kind::Binary { left, .. } = &self.tree[at].kind {
+            spine.push(at);
+            at = *left;
         }
+        spine.into_iter().rev().fold(Signs::default(), |below, it| self.signs(it, below))
     }
 
     pub(super) fn structure(&mut self, id: NodeId, braces: Option<(Mark, Mark)>, decls: &[NodeId]) {
@@ -299,6 +307,37 @@ impl Layout<'_> {
         }
         self.flat -= u32::from(!multiline);
         self.m.pop();
+    }
+}
+
+/// Which operators that count for blanks a binary expression has (rule 6.4).
+#[derive(Clone, Copy, Default)]
+struct Signs {
+    /// `+`, `-`
+    six: bool,
+    /// `*`, `/`
+    seven: bool,
+    /// Operators that would read as another one: from that precedence on they need blanks.
+    problem: u8,
+}
+
+impl Signs {
+    fn and(self, other: Signs) -> Signs {
+        Signs {
+            six: self.six || other.six,
+            seven: self.seven || other.seven,
+            problem: self.problem.max(other.problem),
+        }
+    }
+
+    /// Operators of a lower precedence than this have blanks around.
+    fn cutoff(self, depth: u32) -> u8 {
+        match (self.problem, self.six && self.seven, depth) {
+            (1.., _, _) => self.problem + 1,
+            (_, true, 1) => 7,
+            (_, false, 1) => 8,
+            _ => 6,
+        }
     }
 }
 
