@@ -526,6 +526,11 @@ impl Heap {
         self.vertices.get(id.0.get() as usize - 1)
     }
 
+    /// How many vertices there are.
+    pub(crate) fn made(&self) -> u32 {
+        self.vertices.len() as u32
+    }
+
     /// The error of a value: of the place it stands at, or else of the vertex that place leads to.
     pub(crate) fn fault_of(&self, place: VertexId, real: VertexId) -> Option<FaultId> {
         self.get(place).fault.or(self.get(real).fault)

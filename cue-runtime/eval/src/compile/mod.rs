@@ -382,7 +382,7 @@ impl Compiler<'_> {
         self.scopes.iter().filter(|it| !matches!(it, Scope::Imports(_))).count()
     }
 
-    /// What is selected from; notes how far out the nearest environment is that it depends on.
+    /// What is selected from, or compared with bottom; notes how far out the nearest environment is that it depends on.
     fn base(&mut self, operand: &Expr) -> ExprId {
         let before = std::mem::take(&mut self.reached);
         let id = self.expr(operand);
