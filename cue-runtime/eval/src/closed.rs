@@ -39,9 +39,11 @@ impl Evaluator {
         let vertex = self.heap.get(id);
         let before = vertex.fault;
         if let Some(fault) = before {
-            let conflict =
-                self.heap.faults[fault.0 as usize].message.starts_with("conflicting values ");
-            if !conflict || vertex.scalar.is_none() || vertex.kinds == Kinds::BOTTOM {
+            // What else may still come makes no difference to bounds that are not met.
+            let fault = &self.heap.faults[fault.0 as usize];
+            let conflict = fault.message.starts_with("conflicting values ");
+            let scalar = vertex.scalar.is_some() && vertex.kinds != Kinds::BOTTOM;
+            if fault.kind != Kind::Incomplete && !(conflict && scalar) {
                 return;
             }
         }
@@ -91,7 +93,7 @@ impl Evaluator {
                 // What no value can meet is told instead.
                 if matches!(test, Test::Bound(..)) && !failed && found.is_empty() {
                     self.check_bounds(id);
-                    if self.heap.get(id).fault.is_some() {
+                    if self.heap.get(id).fault != before {
                         return;
                     }
                 }

@@ -36,7 +36,11 @@ impl Evaluator {
         // Nothing is found in a value that has failed itself, be its fields there or not (S-47).
         if let Some(fault) = self.heap.get(id).fault {
             let failed = match self.heap.faults[fault.0 as usize].kind {
-                Kind::Incomplete => known || self.is_imported(id) && !self.is_ahead(id),
+                // What is in it finds what is there (cue-errors 4.1).
+                Kind::Incomplete => {
+                    (known || self.is_imported(id) && !self.is_ahead(id))
+                        && !self.is_around(id, self.place)
+                }
                 Kind::Permanent | Kind::User => self.heap.get(id).state == State::Done,
                 Kind::Cycle | Kind::StructuralCycle | Kind::Budget => false,
             };
@@ -302,11 +306,22 @@ impl Evaluator {
                 return Value::Vertex(found);
             }
         }
+        // Elements that it waits for may still come.
+        if let Some(fault) = self.put_off(list).filter(|_| is_list) {
+            return Value::Fault(fault);
+        }
         let length = if is_list { self.elements(list).len() } else { 0 };
-        let open = is_list && !self.heap.get(list).rest.is_empty();
+        // So may those of a list that is being made.
+        let made = self.running(list).filter(|_| is_list);
+        let open = is_list && !self.heap.get(list).rest.is_empty() || made.is_some();
         let kind = if open { Kind::Incomplete } else { Kind::Permanent };
         let message = format!("index out of range [{number}] with length {length}");
-        Value::Fault(self.fail(kind, message, place))
+        let fault = self.fail(kind, message, place);
+        if let Some(on) = made.filter(|it| !self.is_last(*it)) {
+            let fault = &mut self.heap.faults[fault.0 as usize];
+            (fault.closes_at, fault.awaits) = (Some(on), Some((list, None)));
+        }
+        Value::Fault(fault)
     }
 
     /// `operand[low:high]` (S-49).

@@ -253,6 +253,7 @@ fn a_guard_over_its_own_struct_is_asked_once_for_each_alternative() {
     let guard = "p: {if (p & {a: int}) != _|_ {e: 1}}";
     let text = format!("p: *{{c: 1}} | {{d: 1}}\n{guard}");
     assert_eq!(value(&text, "p", 2_000), "{\"c\":1,\"e\":1}");
-    let text = format!("p: {{c: 1}} | {{d: 1}} | {{f: 1}}\n{guard}\nout: p & {{d: 1, c?: _|_, f?: _|_}}");
+    let text =
+        format!("p: {{c: 1}} | {{d: 1}} | {{f: 1}}\n{guard}\nout: p & {{d: 1, c?: _|_, f?: _|_}}");
     assert!(value(&text, "out", 5_000).contains("\"e\":1"));
 }
