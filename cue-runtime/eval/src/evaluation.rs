@@ -14,7 +14,7 @@ use crate::export::Style;
 use crate::heap::{Conjunct, FaultId, Source, Test, VertexId};
 use crate::number::Number;
 use crate::printed::{Names, Show};
-use crate::program::{At, ExprId, LabelKind, Presence, Program};
+use crate::program::{At, ExprId, Label, LabelKind, Presence, Program};
 use crate::report;
 use crate::value::Selector;
 
@@ -257,6 +257,15 @@ impl Evaluation {
 
     /// The vertex at a path, if there is one that counts as there.
     pub fn find(&mut self, path: &str) -> Result<Option<VertexId>, Diagnostic> {
+        if path.is_empty() {
+            return Ok(Some(self.evaluator.root));
+        }
+        let Some((above, label)) = self.site(path)? else { return Ok(None) };
+        Ok(self.evaluator.heap.arc(above, label).map(|it| it.vertex))
+    }
+
+    /// The value that a field counts as there in, and its label.
+    pub(crate) fn site(&mut self, path: &str) -> Result<Option<(VertexId, Label)>, Diagnostic> {
         let parts = split_path(path).map_err(|message| Diagnostic {
             kind: Kind::Permanent,
             message,
@@ -265,7 +274,7 @@ impl Evaluation {
             placed: false,
         })?;
         let it = &mut self.evaluator;
-        let mut id = it.root;
+        let (mut id, mut found) = (it.root, None);
         for (kind, name) in parts {
             let real = it.unify(id);
             let real = it.default_of(real).unwrap_or(real);
@@ -281,8 +290,9 @@ impl Evaluation {
                 }
                 _ => return Ok(None),
             }
+            found = Some((real, label));
         }
-        Ok(Some(id))
+        Ok(found)
     }
 
     pub(crate) fn diagnostic(&mut self, fault: FaultId) -> Vec<Diagnostic> {

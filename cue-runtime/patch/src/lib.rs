@@ -89,7 +89,7 @@ pub fn patch(mut base: Tree, mut patch: Tree, mode: Mode) -> Result<Tree, Error>
             unify::unify(patch, base)
         }
         Mode::JsonPatch => operations::json_patch(&base, &patch).map(opened),
-        Mode::JsonMergePatch => operations::merge_patch(&base, &patch).map(opened),
+        Mode::JsonMergePatch => operations::merge_patch(base, patch).map(opened),
     }
 }
 

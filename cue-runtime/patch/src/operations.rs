@@ -8,7 +8,7 @@ use json_patch::{
 use serde_json::Value;
 
 use crate::Error;
-use crate::tree::Tree;
+use crate::tree::{Field, Tree};
 
 pub(crate) fn json_patch(base: &Tree, patch: &Tree) -> Result<Tree, Error> {
     let Some(operations) = patch.at("operations") else {
@@ -70,36 +70,41 @@ fn explain(operation: &Value, error: &json_patch::PatchError) -> String {
     format!("error in {op} for path: '{path}': {}", error.kind)
 }
 
-pub(crate) fn merge_patch(base: &Tree, patch: &Tree) -> Result<Tree, Error> {
-    let (mut value, patch) = (data(base)?, data(patch)?);
-    merge(&mut value, &patch);
-    Ok(Tree::from_json(&value))
+pub(crate) fn merge_patch(mut base: Tree, mut patch: Tree) -> Result<Tree, Error> {
+    for side in [&mut base, &mut patch] {
+        side.strip().map_err(not_data)?;
+    }
+    merge(&mut base, patch);
+    Ok(base)
 }
 
 /// RFC 7386; structs that are touched are sorted by name, the others stay as they are.
-fn merge(target: &mut Value, patch: &Value) {
-    let Value::Object(changes) = patch else {
-        *target = sorted(patch);
+fn merge(target: &mut Tree, patch: Tree) {
+    let Tree::Struct(changes) = patch else {
+        *target = patch;
+        target.sort();
         return;
     };
-    if !target.is_object() {
-        *target = Value::Object(serde_json::Map::new());
+    if !matches!(target, Tree::Struct(_)) {
+        *target = Tree::Struct(Vec::new());
     }
-    let Value::Object(map) = target else { return };
-    for (key, change) in changes {
-        if change.is_null() {
-            map.shift_remove(key);
-        } else {
-            merge(map.entry(key.clone()).or_insert(Value::Null), change);
+    let Tree::Struct(fields) = target else { return };
+    for Field { label, value, .. } in changes {
+        let at = fields.iter().position(|it| it.label == label);
+        match (at, value) {
+            (Some(at), Tree::Null) => {
+                fields.remove(at);
+            }
+            (None, Tree::Null) => {}
+            (Some(at), change) => merge(&mut fields[at].value, change),
+            (None, change) => {
+                let mut value = Tree::Null;
+                merge(&mut value, change);
+                fields.push(Field::new(label, value));
+            }
         }
     }
-    map.sort_keys();
-}
-
-fn sorted(value: &Value) -> Value {
-    let mut value = value.clone();
-    value.sort_all_objects();
-    value
+    cue_sort::by(fields, |one, other| one.label.cmp(&other.label));
 }
 
 /// Structs on the way to what an operation touches are sorted by name.
@@ -121,9 +126,11 @@ fn sort_along(value: &mut Value, pointer: &str) {
 }
 
 fn data(tree: &Tree) -> Result<Value, Error> {
-    tree.to_json().map_err(|(path, text)| {
-        let path = path.join(".");
-        let colon = if path.is_empty() { "" } else { ": " };
-        Error::NotData(format!("{path}{colon}cannot convert incomplete value \"{text}\" to JSON"))
-    })
+    tree.to_json().map_err(not_data)
+}
+
+fn not_data((path, text): (Vec<String>, String)) -> Error {
+    let path = path.join(".");
+    let colon = if path.is_empty() { "" } else { ": " };
+    Error::NotData(format!("{path}{colon}cannot convert incomplete value \"{text}\" to JSON"))
 }

@@ -36,7 +36,7 @@ pub(crate) fn merged(fields: Vec<Field>, left: usize, right: &[usize]) -> Vec<Fi
     };
     chain(0, &mut (0..left));
     chain(1, &mut right.iter().copied());
-    let name = |which: usize| members[which].first().map(|it| fields[*it].label.as_str());
+    let name = |which: usize| members[which].first().map(|it| &*fields[*it].label);
     let mut ready: BinaryHeap<Reverse<(Option<&str>, usize)>> = (0..fields.len())
         .filter(|it| waits_for[*it] == 0 && !members[*it].is_empty())
         .map(|it| Reverse((name(it), it)))
@@ -115,7 +115,7 @@ mod tests {
             }
         }
         let merged = merged(all, left, &places);
-        let names: Vec<&str> = merged.iter().map(|it| it.label.as_str()).collect();
+        let names: Vec<&str> = merged.iter().map(|it| &*it.label).collect();
         assert_eq!(names.join(" "), expected);
     }
 

@@ -1,5 +1,7 @@
 //! What the comments of a patch ask for: lists lined up by key, values replaced.
 
+use std::sync::Arc;
+
 use crate::tree::{Field, Rest, Tree};
 
 /// Value of `+name=value` in a doc comment.
@@ -16,7 +18,7 @@ pub(crate) fn align(base: &mut Tree, patch: &mut Tree) {
 }
 
 /// `key` is the `+patchKey` in force: it holds for everything below the field that has it.
-fn walk(base: &mut Tree, patch: &mut Tree, path: &mut Vec<String>, key: Option<&str>) {
+fn walk(base: &mut Tree, patch: &mut Tree, path: &mut Vec<Arc<str>>, key: Option<&str>) {
     match patch {
         Tree::Struct(fields) => {
             for field in fields {
@@ -30,7 +32,7 @@ fn walk(base: &mut Tree, patch: &mut Tree, path: &mut Vec<String>, key: Option<&
         }
         Tree::List { items, .. } => {
             for (index, item) in items.iter_mut().enumerate() {
-                path.push(index.to_string());
+                path.push(index.to_string().into());
                 walk(base, item, path, key);
                 path.pop();
             }
@@ -45,7 +47,7 @@ fn walk(base: &mut Tree, patch: &mut Tree, path: &mut Vec<String>, key: Option<&
     }
 }
 
-fn apply(base: &mut Tree, field: &mut Field, path: &[String], key: Option<&str>) {
+fn apply(base: &mut Tree, field: &mut Field, path: &[Arc<str>], key: Option<&str>) {
     let strategy = tag(&field.docs, "patchStrategy").map(str::to_owned);
     let matched = match strategy.as_deref() {
         Some("retainKeys") => Matched::Emptied,

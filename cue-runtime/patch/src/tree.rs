@@ -1,6 +1,7 @@
 //! Values with their comments, as patches see them.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -16,7 +17,7 @@ pub enum Tree {
     /// Another number, as CUE writes it.
     Float(String),
     /// A string.
-    String(String),
+    String(Arc<str>),
     /// Fields in order.
     Struct(Vec<Field>),
     /// Elements in order.
@@ -47,7 +48,7 @@ pub enum Rest {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
     /// Its label without quotes; `#D` and `_h` keep their prefix.
-    pub label: String,
+    pub label: Arc<str>,
     /// `?`, `!` or nothing.
     pub marker: &'static str,
     /// Lines of its doc comment without `//`.
@@ -60,7 +61,7 @@ pub struct Field {
 
 impl Field {
     /// A regular field without comments.
-    pub fn new(label: impl Into<String>, value: Tree) -> Self {
+    pub fn new(label: impl Into<Arc<str>>, value: Tree) -> Self {
         Self { label: label.into(), marker: "", docs: Vec::new(), apart: false, value }
     }
 
@@ -70,7 +71,11 @@ impl Field {
             newline(out, depth);
         }
         let bare = self.label.starts_with(['#', '_']) || is_identifier(&self.label);
-        out.push_str(&if bare { self.label.clone() } else { quoted(&self.label) });
+        if bare {
+            out.push_str(&self.label);
+        } else {
+            out.push_str(&quoted(&self.label));
+        }
         out.push_str(self.marker);
         out.push_str(": ");
         self.value.write(out, depth);
@@ -92,13 +97,15 @@ impl Tree {
                 let text = it.to_string();
                 if it.is_f64() { Tree::Float(text) } else { Tree::Int(text) }
             }
-            Value::String(it) => Tree::String(it.clone()),
+            Value::String(it) => Tree::String(it.as_str().into()),
             Value::Array(items) => Tree::List {
                 items: items.iter().map(Self::from_json).collect(),
                 rest: Rest::Nothing,
             },
             Value::Object(map) => Tree::Struct(
-                map.iter().map(|(label, it)| Field::new(label, Self::from_json(it))).collect(),
+                map.iter()
+                    .map(|(label, it)| Field::new(label.as_str(), Self::from_json(it)))
+                    .collect(),
             ),
         }
     }
@@ -118,7 +125,7 @@ impl Tree {
             Tree::Null => Value::Null,
             Tree::Bool(it) => Value::Bool(*it),
             Tree::Int(text) | Tree::Float(text) => number(text),
-            Tree::String(it) => Value::String(it.clone()),
+            Tree::String(it) => Value::String(it.to_string()),
             Tree::List { items, .. } => {
                 let mut all = Vec::with_capacity(items.len());
                 for (index, item) in items.iter().enumerate() {
@@ -129,12 +136,67 @@ impl Tree {
             Tree::Struct(fields) => {
                 let mut map = Map::new();
                 for field in fields.iter().filter(|it| it.is_data()) {
-                    map.insert(field.label.clone(), below(&field.label, field.value.to_json())?);
+                    map.insert(
+                        field.label.to_string(),
+                        below(&field.label, field.value.to_json())?,
+                    );
                 }
                 Value::Object(map)
             }
             Tree::Cue(text) | Tree::Bottom(text) => return Err((Vec::new(), text.clone())),
         })
+    }
+
+    /// Leaves what JSON has: data in plain numbers, no comments.
+    ///
+    /// # Errors
+    /// As of [`Tree::to_json`].
+    pub fn strip(&mut self) -> Result<(), (Vec<String>, String)> {
+        let below = |label: &str, result: Result<(), (Vec<String>, String)>| {
+            result.map_err(|(mut path, text)| {
+                path.insert(0, label.to_owned());
+                (path, text)
+            })
+        };
+        match self {
+            Tree::Null | Tree::Bool(_) | Tree::String(_) => {}
+            Tree::Int(text) if is_short(text) => {}
+            Tree::Int(text) | Tree::Float(text) => *self = Self::from_json(&number(text)),
+            Tree::List { items, rest } => {
+                for (index, item) in items.iter_mut().enumerate() {
+                    below(&index.to_string(), item.strip())?;
+                }
+                *rest = Rest::Nothing;
+            }
+            Tree::Struct(fields) => {
+                fields.retain(Field::is_data);
+                for Field { label, docs, apart, value, .. } in fields {
+                    docs.clear();
+                    *apart = false;
+                    below(label, value.strip())?;
+                }
+            }
+            Tree::Cue(text) | Tree::Bottom(text) => return Err((Vec::new(), text.clone())),
+        }
+        Ok(())
+    }
+
+    /// Sorts the fields of every struct by name.
+    pub(crate) fn sort(&mut self) {
+        match self {
+            Tree::Struct(fields) => {
+                cue_sort::by(fields, |one, other| one.label.cmp(&other.label));
+                fields.iter_mut().for_each(|it| it.value.sort());
+            }
+            Tree::List { items, .. } => items.iter_mut().for_each(Tree::sort),
+            Tree::Null
+            | Tree::Bool(_)
+            | Tree::Int(_)
+            | Tree::Float(_)
+            | Tree::String(_)
+            | Tree::Cue(_)
+            | Tree::Bottom(_) => {}
+        }
     }
 
     /// As JSON text, if all of it is data.
@@ -149,8 +211,7 @@ impl Tree {
             Tree::Null => out.push_str("null"),
             Tree::Bool(it) => out.push_str(if *it { "true" } else { "false" }),
             Tree::Int(text) | Tree::Float(text) => {
-                let plain = text.len() < 19 && text.bytes().all(|it| it.is_ascii_digit());
-                if plain {
+                if is_short(text) {
                     out.push_str(text);
                 } else {
                     let _ = write!(out, "{}", number(text));
@@ -244,11 +305,11 @@ impl Tree {
     }
 
     /// What stands at labels and indices; `None` if there is nothing.
-    pub(crate) fn at_mut(&mut self, path: &[String]) -> Option<&mut Tree> {
+    pub(crate) fn at_mut(&mut self, path: &[Arc<str>]) -> Option<&mut Tree> {
         let Some((label, rest)) = path.split_first() else { return Some(self) };
         let inner = match self {
             Tree::Struct(fields) => {
-                fields.iter_mut().find(|it| it.label == *label).map(|it| &mut it.value)
+                fields.iter_mut().find(|it| *it.label == **label).map(|it| &mut it.value)
             }
             Tree::List { items, .. } => {
                 label.parse::<usize>().ok().and_then(|index| items.get_mut(index))
@@ -267,7 +328,9 @@ impl Tree {
     /// What stands at a dotted path below.
     pub(crate) fn at<'a>(&'a self, path: &str) -> Option<&'a Tree> {
         path.split('.').try_fold(self, |tree, label| match tree {
-            Tree::Struct(fields) => fields.iter().find(|it| it.label == label).map(|it| &it.value),
+            Tree::Struct(fields) => {
+                fields.iter().find(|it| *it.label == *label).map(|it| &it.value)
+            }
             Tree::List { items, .. } => label.parse::<usize>().ok().and_then(|at| items.get(at)),
             Tree::Null
             | Tree::Bool(_)
@@ -407,6 +470,11 @@ fn write_string(out: &mut String, text: &str) {
     } else {
         let _ = write!(out, "{}", Value::from(text));
     }
+}
+
+/// Digits that JSON writes in the same way.
+fn is_short(text: &str) -> bool {
+    text.len() < 19 && text.bytes().all(|it| it.is_ascii_digit())
 }
 
 fn number(text: &str) -> Value {

@@ -1,5 +1,7 @@
 //! Unifying a patch with a base, both already lined up.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use crate::tree::{Field, Rest, Tree};
@@ -13,9 +15,9 @@ pub(crate) fn unify(patch: Tree, base: Tree) -> Result<Tree, Error> {
     if conflicts.is_empty() { Ok(tree) } else { Err(Error::Result(conflicts)) }
 }
 
-fn both(patch: Tree, base: Tree, path: &mut Vec<String>, conflicts: &mut Vec<Conflict>) -> Tree {
-    let conflict = |message: String, conflicts: &mut Vec<Conflict>, path: &[String]| {
-        conflicts.push(Conflict { path: path.to_vec(), message });
+fn both(patch: Tree, base: Tree, path: &mut Vec<Arc<str>>, conflicts: &mut Vec<Conflict>) -> Tree {
+    let conflict = |message: String, conflicts: &mut Vec<Conflict>, path: &[Arc<str>]| {
+        conflicts.push(Conflict { path: path.iter().map(ToString::to_string).collect(), message });
         Tree::Null
     };
     match (patch, base) {
@@ -52,13 +54,13 @@ fn both(patch: Tree, base: Tree, path: &mut Vec<String>, conflicts: &mut Vec<Con
                 let told = if conflicts.len() > before { &mut quiet } else { &mut *conflicts };
                 match (left.next(), right.next()) {
                     (Some(left), Some(right)) => {
-                        path.push(items.len().to_string());
+                        path.push(items.len().to_string().into());
                         items.push(both(left, right, path, told));
                         path.pop();
                     }
                     (Some(one), None) => match &right_rest {
                         Rest::Each(each) => {
-                            path.push(items.len().to_string());
+                            path.push(items.len().to_string().into());
                             items.push(both(one, Tree::clone(each), path, told));
                             path.pop();
                         }
@@ -103,16 +105,16 @@ fn both(patch: Tree, base: Tree, path: &mut Vec<String>, conflicts: &mut Vec<Con
 fn structs(
     left: Vec<Field>,
     right: Vec<Field>,
-    path: &mut Vec<String>,
+    path: &mut Vec<Arc<str>>,
     conflicts: &mut Vec<Conflict>,
 ) -> Vec<Field> {
     let own = left.len();
     let known: FxHashMap<&str, usize> =
-        left.iter().enumerate().map(|(at, it)| (it.label.as_str(), at)).collect();
+        left.iter().enumerate().map(|(at, it)| (&*it.label, at)).collect();
     let mut new = own..;
     let places: Vec<usize> = right
         .iter()
-        .filter_map(|it| known.get(it.label.as_str()).copied().or_else(|| new.next()))
+        .filter_map(|it| known.get(&*it.label).copied().or_else(|| new.next()))
         .collect();
     let mut fields = left;
     for (field, at) in right.into_iter().zip(&places) {

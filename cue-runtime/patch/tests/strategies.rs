@@ -16,7 +16,7 @@ fn tree(value: &Value) -> Tree {
                     Field {
                         docs: docs.map(|it| format!("+{it}")).collect(),
                         apart: false,
-                        ..Field::new(label, tree(value))
+                        ..Field::new(label.as_str(), tree(value))
                     }
                 })
                 .collect(),

@@ -27,7 +27,14 @@ pub struct Machine {
     programs: FxHashMap<ProgramKey, Arc<Program>>,
     session: Option<State>,
     /// Values for sessions that follow, by name.
-    kept: FxHashMap<String, Datum>,
+    kept: FxHashMap<String, Kept>,
+}
+
+/// A value for sessions that follow.
+struct Kept {
+    datum: Datum,
+    /// The same as patches see it, if one made it.
+    tree: Option<Tree>,
 }
 
 /// A session: a program, what was added to it, and the evaluation while nothing more is added.
@@ -80,10 +87,13 @@ impl Machine {
                 let it = self.evaluation()?;
                 let Some(id) = find(it, path)? else { return Ok(Answer::Yes(false)) };
                 let datum = it.datum(id).map_err(diagnostics)?.into_json();
-                self.kept.insert(name.clone(), datum);
+                self.kept.insert(name.clone(), Kept { datum, tree: None });
                 Ok(Answer::Yes(true))
             }
-            Call::Kept(name) => Ok(Answer::Text(self.kept.get(name).map(evaluation::print_json))),
+            Call::Kept(name) => {
+                let kept = self.kept.get(name);
+                Ok(Answer::Text(kept.map(|it| evaluation::print_json(&it.datum))))
+            }
             Call::Fields(path, which) => {
                 let it = self.evaluation()?;
                 let Some(id) = find(it, path)? else { return Ok(Answer::Fields(None)) };
@@ -161,8 +171,8 @@ impl Machine {
             let addition = match value {
                 Given::Json(text) => json(&mut program, path, text)?,
                 Given::Kept(name) => {
-                    let datum = self.kept.get(name).ok_or_else(|| none("nothing was kept"))?;
-                    (path.clone(), Addition::Data(datum.clone()))
+                    let kept = self.kept.get(name).ok_or_else(|| none("nothing was kept"))?;
+                    (path.clone(), Addition::Data(kept.datum.clone()))
                 }
                 Given::Again => {
                     let at = before.iter().position(|it| it.0 == *path);
@@ -233,8 +243,8 @@ impl Machine {
                 let Some(root) = find(&mut it, "")? else { return Ok(Answer::Text(None)) };
                 crate::tree::of(&mut it, root)
             }
-            Base::Kept(name) => match self.kept.get(name) {
-                Some(datum) => crate::tree::of_datum(datum),
+            Base::Kept(name) => match self.kept.get_mut(name) {
+                Some(it) => it.tree.take().unwrap_or_else(|| crate::tree::of_datum(&it.datum)),
                 None => return Err(vec![plain("cue/patch", "nothing was kept", name)]),
             },
         };
@@ -245,19 +255,7 @@ impl Machine {
                 None => Answer::Text(None),
             });
         };
-        let docs = match parent(path) {
-            Some((above, label)) => match find(it, above)? {
-                Some(above) => it
-                    .members(above)
-                    .into_iter()
-                    .flatten()
-                    .find(|(member, _)| member.selector == label)
-                    .map(|(member, _)| member.docs)
-                    .unwrap_or_default(),
-                None => Vec::new(),
-            },
-            None => Vec::new(),
-        };
+        let docs = it.comments(path);
         let patch = crate::tree::of(it, id);
         let failed = |error: cue_patch::Error| {
             let error = match error {
@@ -275,15 +273,19 @@ impl Machine {
         };
         let result = cue_patch::patch(base, patch, mode).map_err(failed)?;
         if let Some(name) = name {
-            let datum = match crate::tree::datum(&result) {
-                Some(datum) => datum,
+            let kept = match crate::tree::datum(&result) {
+                Some(datum) => {
+                    let mut tree = result;
+                    Kept { datum, tree: tree.strip().is_ok().then_some(tree) }
+                }
                 None => {
                     let text = data(&result)?;
-                    evaluation::parse_json(&text)
-                        .map_err(|it| vec![plain("cue/json", &it, path)])?
+                    let datum = evaluation::parse_json(&text)
+                        .map_err(|it| vec![plain("cue/json", &it, path)])?;
+                    Kept { datum, tree: None }
                 }
             };
-            self.kept.insert(name.clone(), datum);
+            self.kept.insert(name.clone(), kept);
             return Ok(Answer::Yes(true));
         }
         if form == PatchForm::Cue {
@@ -353,14 +355,6 @@ fn evaluate(text: &str) -> Result<String, Vec<Diagnostic>> {
     let Some(root) = find(&mut it, "")? else { return Ok("null".into()) };
     let datum = it.datum(root).map_err(diagnostics)?;
     Ok(evaluation::print_json(&datum))
-}
-
-/// `a.b` is `b` in `a`.
-fn parent(path: &str) -> Option<(&str, &str)> {
-    if path.is_empty() {
-        return None;
-    }
-    Some(path.rsplit_once('.').unwrap_or(("", path)))
 }
 
 fn json(

@@ -44,7 +44,7 @@ fn tree(it: &mut Evaluation, id: VertexId, depth: u32) -> Tree {
             Presence::Required => "!",
         };
         let value = tree(it, vertex, depth + 1);
-        let (label, docs, apart) = (member.label, member.docs, member.apart);
+        let (label, docs, apart) = (member.label.into(), member.docs, member.apart);
         fields.push(Field { label, marker, docs, apart, value });
     }
     Tree::Struct(fields)
@@ -69,7 +69,7 @@ pub(crate) fn of_datum(datum: &Datum) -> Tree {
             Tree::List { items: items.iter().map(of_datum).collect(), rest: Rest::Nothing }
         }
         Datum::Struct(fields) => Tree::Struct(
-            fields.iter().map(|(label, it)| Field::new(&**label, of_datum(it))).collect(),
+            fields.iter().map(|(label, it)| Field::new(label.clone(), of_datum(it))).collect(),
         ),
         other => scalar(other),
     }
@@ -81,7 +81,7 @@ fn scalar(datum: &Datum) -> Tree {
         Datum::Bool(it) => Tree::Bool(*it),
         Datum::Number(it) if it.is_int() => Tree::Int(it.cue_text()),
         Datum::Number(it) => Tree::Float(it.cue_text()),
-        Datum::String(it) => Tree::String(it.to_string()),
+        Datum::String(it) => Tree::String(it.clone()),
         Datum::Struct(fields) if fields.is_empty() => Tree::Struct(Vec::new()),
         other => Tree::Cue(other.cue_text()),
     }
@@ -93,11 +93,11 @@ pub(crate) fn datum(tree: &Tree) -> Option<Datum> {
         Tree::Null => Datum::Null,
         Tree::Bool(it) => Datum::Bool(*it),
         Tree::Int(text) => Datum::int(text.parse().ok().filter(|it: &i64| *it >= 0)?),
-        Tree::String(it) => Datum::text(it.as_str()),
+        Tree::String(it) => Datum::String(it.clone()),
         Tree::List { items, .. } => Datum::list(items.iter().map(datum).collect::<Option<_>>()?),
         Tree::Struct(fields) => {
             let data = fields.iter().filter(|it| it.is_data());
-            let pairs = data.map(|it| Some((it.label.as_str().into(), datum(&it.value)?)));
+            let pairs = data.map(|it| Some((it.label.clone(), datum(&it.value)?)));
             Datum::fields(pairs.collect::<Option<_>>()?)
         }
         Tree::Float(_) | Tree::Cue(_) | Tree::Bottom(_) => return None,

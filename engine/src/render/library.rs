@@ -1,10 +1,11 @@
 //! Programs of templates, each made once: naming one hashes its text, and copies it.
 
+use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cue_session::{Package, Profile, Program, ProgramSpec, Source};
-use cue_syntax::ast::{Decl, Label};
+use cue_syntax::ast::{Decl, ExprKind, Label};
 use rustc_hash::{FxHashMap, FxHasher};
 
 /// Programs kept; more are forgotten all at once.
@@ -45,6 +46,51 @@ fn says_parameters(text: &str) -> bool {
     declares("parameters") && !declares("parameter")
 }
 
+/// The names of the fields that the files of a program may declare at the top.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Top {
+    These(BTreeSet<Box<str>>),
+    /// One declares what its text does not tell: an embedded value, a label that is computed.
+    Anything,
+}
+
+impl Top {
+    fn of(files: &[File<'_>]) -> Self {
+        let mut names = BTreeSet::new();
+        let told = files.iter().all(|(_, text)| {
+            let parsed = cue_syntax::parse_older(text);
+            parsed.errors.is_empty() && names_of(&parsed.file.decls, &mut names)
+        });
+        if told { Top::These(names) } else { Top::Anything }
+    }
+}
+
+/// Adds what these declare; false if that cannot be told.
+fn names_of(decls: &[Decl], names: &mut BTreeSet<Box<str>>) -> bool {
+    decls.iter().all(|decl| match decl {
+        Decl::Field(field) => match &field.label {
+            Label::Ident(it) => {
+                names.insert((*it.name).into());
+                true
+            }
+            Label::String(it, _) => {
+                names.insert((**it).into());
+                true
+            }
+            Label::Interpolated(_) | Label::Dynamic(_) => false,
+            Label::Pattern(..) => true,
+        },
+        Decl::Embed(value) => match &value.kind {
+            ExprKind::Comprehension(_, body) => match &body.kind {
+                ExprKind::Struct(decls) => names_of(decls, names),
+                _ => false,
+            },
+            _ => false,
+        },
+        Decl::Let(..) | Decl::Ellipsis(..) | Decl::Attribute(_) => true,
+    })
+}
+
 /// A template that can be started.
 #[derive(Clone, Debug)]
 pub struct Template {
@@ -52,6 +98,17 @@ pub struct Template {
     pub program: Program,
     /// Whether it may hold a `#do`: its own, or that of a package.
     pub acts: bool,
+    top: Arc<Top>,
+}
+
+impl Template {
+    /// Whether it may have a field of this name at the top: whoever asks for others asks in vain.
+    pub fn may_say(&self, name: &str) -> bool {
+        match &*self.top {
+            Top::These(names) => names.contains(name),
+            Top::Anything => true,
+        }
+    }
 }
 
 /// The packages that templates may import, and the programs made with them.
@@ -119,16 +176,39 @@ impl Library {
         let packages: Vec<Package> = self.packages.iter().filter(imported).cloned().collect();
         let acts = !packages.is_empty() || mentioned("#do");
         let alias = files.contains(&OPEN) && files.iter().any(|(_, text)| says_parameters(text));
+        let top = Arc::new(Top::of(files));
         let files = files.iter().chain(alias.then_some(&ALIAS));
         let sources = files.map(|(name, text)| Source::new(*name, *text)).collect();
         let program = Program::new(ProgramSpec { sources, packages, profile: Profile::KubeVela });
-        Template { program, acts }
+        Template { program, acts, top }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_template_may_say_is_told_by_its_text() {
+        let says = |text: &str| {
+            let template = library().template(&[("t.cue", text), OPEN]);
+            ["output", "patch", "errs", "parameter"].map(|it| template.may_say(it))
+        };
+        let text =
+            "output: patch: 1\nif parameter.a {\"errs\": []}\nlet x = {patch: 1}\n#d: patch: 1";
+        assert_eq!(says(text), [true, false, true, true]);
+        for anything in [
+            "#base\n#base: {}",
+            "\"\\(parameter.a)\": 1",
+            "(parameter.a): 1",
+            "for k, v in parameter {(k): v}",
+            "if true {#base}\n#base: {}",
+            "{patch: 1}",
+            "broken: {",
+        ] {
+            assert_eq!(says(anything), [true; 4], "{anything}");
+        }
+    }
 
     fn library() -> Library {
         let text = "package p\n#Do: {#do: \"do\"}";
@@ -141,7 +221,7 @@ mod tests {
         let one = library.template(&[("a.cue", "a: 1")]).program;
         let same = library.template(&[("a.cue", "a: 1")]).program;
         let other = library.template(&[("a.cue", "a: 2")]).program;
-        assert!(std::sync::Arc::ptr_eq(&one.spec, &same.spec));
+        assert!(Arc::ptr_eq(&one.spec, &same.spec));
         assert_ne!(one.key, other.key);
     }
 

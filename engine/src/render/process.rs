@@ -221,7 +221,7 @@ impl<'a> Process<'a> {
         if template.acts {
             act(&mut session, actor)?;
         }
-        check(&mut session, &part)?;
+        check(&mut session, &part, &template)?;
         self.making.base = self.take(&mut session, "output", "output".into())?;
         if let Some(base) = &mut self.making.base {
             if !base.incomplete.is_empty() {
@@ -230,7 +230,9 @@ impl<'a> Process<'a> {
             }
         }
         let wrapper = format!("invalid outputs of workload {name}");
-        self.outputs(&mut session, AUXILIARY_WORKLOAD, &wrapper)?;
+        if template.may_say("outputs") {
+            self.outputs(&mut session, AUXILIARY_WORKLOAD, &wrapper)?;
+        }
         self.session = Some(session);
         Ok(())
     }
@@ -249,11 +251,15 @@ impl<'a> Process<'a> {
         if template.acts {
             act(&mut session, actor)?;
         }
-        check(&mut session, &part)?;
-        http(&mut session, actor)?;
-        let wrapper = format!("invalid outputs of trait {type}", type = r#type);
-        self.outputs(&mut session, r#type, &wrapper)?;
-        if has(&mut session, "patch")? {
+        check(&mut session, &part, &template)?;
+        if template.may_say("processing") {
+            http(&mut session, actor)?;
+        }
+        if template.may_say("outputs") {
+            let wrapper = format!("invalid outputs of trait {type}", type = r#type);
+            self.outputs(&mut session, r#type, &wrapper)?;
+        }
+        if template.may_say("patch") && has(&mut session, "patch")? {
             let Some(base) = self.making.base.as_mut().filter(|it| it.is_there()) else {
                 return Err(Error::Definition(
                     format!("patch trait {type} into an invalid workload", type = r#type),
@@ -262,7 +268,11 @@ impl<'a> Process<'a> {
             let wrapper = format!("invalid patch trait {type} into workload", type = r#type);
             patch(base, &mut session, "patch", "output", wrapper)?;
         }
-        for field in fields(&mut session, "patchOutputs")? {
+        let patches = match template.may_say("patchOutputs") {
+            true => fields(&mut session, "patchOutputs")?,
+            false => Vec::new(),
+        };
+        for field in patches {
             for output in self.making.outputs.iter_mut().filter(|it| it.name == field.label) {
                 let wrapper = format!("trait={type}, to={to}, invalid patch trait into auxiliary workload", type = r#type, to = field.label);
                 patch(&mut output.made, &mut session, &field.path, "outputs", wrapper)?;
@@ -415,8 +425,11 @@ fn all_incomplete(session: &mut Session, known: Vec<Diagnostic>) -> Result<Vec<D
 }
 
 /// The template's own complaints, then CUE's.
-fn check(session: &mut Session, part: &Part) -> Result<(), Error> {
-    let errs = fault(session.value_lenient("errs"))?.flatten();
+fn check(session: &mut Session, part: &Part, template: &Template) -> Result<(), Error> {
+    let errs = match template.may_say("errs") {
+        true => fault(session.value_lenient("errs"))?.flatten(),
+        false => None,
+    };
     let user: Vec<String> = errs
         .as_ref()
         .and_then(Value::as_array)

@@ -28,6 +28,15 @@ impl Evaluation {
         all
     }
 
+    /// The lines of the comments above the field at a path, none if there is no such field.
+    pub fn comments(&mut self, path: &str) -> Vec<String> {
+        let Ok(Some((above, label))) = self.site(path) else { return Vec::new() };
+        let arc = self.evaluator.heap.arc(above, label);
+        let notes = arc.map_or_else(Vec::new, |it| it.notes.to_vec());
+        let all = notes.iter().flat_map(|it| &self.evaluator.program.notes[*it as usize].docs);
+        all.cloned().collect()
+    }
+
     /// The attributes of a field, name and body.
     pub fn attributes(&self, id: VertexId) -> Vec<(String, String)> {
         let mut all: Vec<(String, String)> = Vec::new();
