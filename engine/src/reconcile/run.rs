@@ -73,7 +73,7 @@ pub(super) async fn deliver(
         Ok(Prepared::Ready(early, workflow)) => (early, workflow),
         Ok(Prepared::Waits(next)) => return Ok(Delivered { next, ending: None }),
         Err(stop) => {
-            take_back(app, before);
+            take_back(app, before, &stop.error);
             return Err(stop);
         }
     };
@@ -92,15 +92,19 @@ pub(super) async fn deliver(
         app.status = before;
         return Err(stop(condition::REVISION, phase::RENDERING, "FailedRevision")(error));
     }
-    if done.is_err() {
-        take_back(app, before);
+    if let Err(stop) = &done {
+        take_back(app, before, &stop.error);
     }
     done
 }
 
 /// A pass that stopped has not come as far as its steps: what they gave to others is written last, and
-/// what it was about to say of objects it did not. The next one goes through them again, as after a death.
-fn take_back(app: &mut Application, before: ApplicationStatus) {
+/// what it was about to say of objects it did not. The next one goes through them again, as after a death;
+/// unless what stopped it stays: nothing is sent to others over and over.
+fn take_back(app: &mut Application, before: ApplicationStatus, error: &Error) {
+    if !matches!(error, Error::Unavailable(_) | Error::Conflict(_)) {
+        return;
+    }
     let ApplicationStatus { workflow, services, applied_resources, .. } = before;
     app.status = ApplicationStatus {
         workflow,
@@ -145,6 +149,7 @@ async fn go_through(
     let start = app.status.workflow.as_ref().and_then(|it| it.start_time.as_deref());
     let over = found.trackers.went_on(app.status.observed_generation, start, &found.revision);
     let fresh = over || app.status.workflow.as_ref().is_none_or(|it| it.app_revision != found.run);
+    let last_run = fresh.then(|| app.status.workflow.clone());
     if fresh {
         begin(app, &found, early.as_ref(), now);
     }
@@ -171,7 +176,11 @@ async fn go_through(
             Ok(objects) => delivery.dispatch_policies(objects).await,
             Err(error) => Err(error),
         };
-        done.map_err(policy)?;
+        if let Err(error) = done {
+            // The run has not begun: the next pass is as fresh as this one.
+            app.status.workflow = last_run.flatten();
+            return Err(policy(error));
+        }
     }
     for kind in [condition::POLICY, condition::RENDER] {
         status::set(app, kind, Ok(()), now);
