@@ -262,6 +262,38 @@ impl Evaluator {
             && (self.program.lenient || !self.names_fields(id))
     }
 
+    /// Whether a vertex is nothing but references to itself.
+    fn is_itself(&mut self, id: VertexId) -> bool {
+        let vertex = self.heap.get(id);
+        if vertex.content || vertex.constrained || vertex.is_struct || vertex.is_list {
+            return false;
+        }
+        let (own, done) = (vertex.label, vertex.state == State::Done);
+        let parent = vertex.parent.map(|it| self.follow(it));
+        let count = vertex.conjuncts.len();
+        count > 0
+            && (0..count).all(|at| {
+                let Source::Expr(expr, env) = self.heap.get(id).conjuncts[at].source else {
+                    return false;
+                };
+                let target = match *self.program.code(expr) {
+                    Code::Field { label, .. } if Some(label) == own => {
+                        self.eval(expr, env).vertex()
+                    }
+                    // Of what is not evaluated yet only the struct around it is looked at.
+                    Code::Select(operand, label) if Some(label) == own => {
+                        let near = matches!(self.program.code(operand), Code::Field { .. });
+                        let from = if near { self.eval(operand, env).vertex() } else { None };
+                        from.filter(|it| parent.is_some_and(|at| self.follow(*it) == at))
+                            .map(|_| id)
+                    }
+                    Code::Let { .. } if done => self.eval(expr, env).vertex(),
+                    _ => None,
+                };
+                target.is_some_and(|it| self.follow(it) == self.follow(id))
+            })
+    }
+
     /// Whether a vertex is nothing but references to fields that are there.
     fn names_fields(&mut self, id: VertexId) -> bool {
         (0..self.heap.get(id).conjuncts.len()).all(|at| {
@@ -300,12 +332,17 @@ impl Evaluator {
     /// Whether a group names a field or has a pattern for it, or stands beside `...`: that takes
     /// any field but of what is embedded with the group (C-13).
     fn allows(&mut self, id: VertexId, index: usize, group: u32) -> bool {
+        let arc = &self.heap.get(id).arcs[index];
+        let (label, field) = (arc.label, arc.vertex);
+        // Who says no more than that it is itself says nothing of it.
+        if self.definitions.get(&id) != Some(&group) && self.is_itself(field) {
+            return false;
+        }
         let vertex = self.heap.get(id);
         let arc = &vertex.arcs[index];
         if self.counts_for(&arc.groups, group) {
             return true;
         }
-        let label = arc.label;
         if self.opened_beside(id, group, &arc.groups) {
             return true;
         }

@@ -284,6 +284,11 @@ impl Evaluator {
         let value = self.eval(expr, env);
         let vertex = value.vertex();
         match self.demand_in(value, at, whole) {
+            Ok(Concrete::Vertex(id)) if self.is_being_listed(id) => {
+                let message = format!("non-concrete value list in operand to {symbol}");
+                let positions = vec![self.first_position(id)];
+                Err(self.fail_at(Kind::Incomplete, message, whole, positions))
+            }
             Ok(value) => Ok(Operand { value, vertex, at }),
             Err(Unmet::Fault(fault)) => Err(fault),
             Err(Unmet::Open(id)) => {
@@ -293,6 +298,12 @@ impl Evaluator {
                 Err(self.fail_at(Kind::Incomplete, message, whole, positions))
             }
         }
+    }
+
+    /// Whether a list is being made, and it is not known yet how long it will be (S-32).
+    pub(crate) fn is_being_listed(&self, id: VertexId) -> bool {
+        let vertex = self.heap.get(id);
+        vertex.state == State::Running && vertex.is_list && vertex.closed_length.is_none()
     }
 
     /// Two errors as one.

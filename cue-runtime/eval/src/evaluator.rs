@@ -142,6 +142,8 @@ pub(crate) struct Evaluator {
     pub(crate) calling: Option<VertexId>,
     pub(crate) pattern_envs: FxHashMap<(ExprId, EnvId, Label), EnvId>,
     pub(crate) anonymous: FxHashMap<(ExprId, EnvId), VertexId>,
+    /// Expressions of the values without a place that are being evaluated.
+    pub(crate) inlining: Vec<Option<ExprId>>,
     pub(crate) lifted: FxHashMap<crate::inline::Lifted, VertexId>,
     pub(crate) imports: FxHashMap<u32, VertexId>,
     pub(crate) searched: FxHashMap<VertexId, crate::searched::Searched>,
@@ -212,6 +214,7 @@ impl Evaluator {
             calling: None,
             pattern_envs: FxHashMap::default(),
             anonymous: FxHashMap::default(),
+            inlining: Vec::new(),
             lifted: FxHashMap::default(),
             imports: FxHashMap::default(),
             searched: FxHashMap::default(),

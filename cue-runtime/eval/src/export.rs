@@ -92,6 +92,9 @@ impl Evaluator {
         if let Some((datum, _)) = &vertex.scalar {
             return Ok(datum.clone());
         }
+        if self.is_being_listed(id) {
+            return Err(self.incomplete(place, id, "list"));
+        }
         if vertex.is_list {
             let arcs = self.elements(id);
             let mut items = Vec::with_capacity(arcs.len());

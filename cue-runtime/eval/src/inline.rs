@@ -14,6 +14,9 @@ use crate::program::{ExprId, Presence};
 /// a field: references may mean an alternative of that one.
 pub(crate) type Lifted = (ExprId, EnvId, Option<VertexId>);
 
+/// Values without a place within each other.
+const MOST_INLINED: usize = 2_000;
+
 /// Values that are looked at for errors before one is used again.
 const MOST_LOOKED_AT: usize = 64;
 
@@ -96,6 +99,24 @@ impl Evaluator {
             near.extend(vertex.choice.iter().flat_map(|it| &it.all).map(|it| self.follow(*it)));
         }
         true
+    }
+
+    /// The expression that a value without a place is.
+    pub(crate) fn written_as(&self, id: VertexId) -> Option<ExprId> {
+        match self.heap.get(id).conjuncts.first()?.source {
+            Source::Expr(expr, _) => Some(expr),
+            Source::Data(_) | Source::Vertex(_) => None,
+        }
+    }
+
+    /// Whether a value without a place needs one of the same expression, and that again, and so on (S-64).
+    pub(crate) fn inlines_without_end(&self) -> bool {
+        if self.inlining.len() <= MOST_INLINED {
+            return false;
+        }
+        let own = self.inlining.last();
+        let last = self.inlining.iter().rev().take(MOST_INLINED);
+        last.filter(|it| Some(*it) == own).count() > MOST_INLINED / 2
     }
 
     /// A value that is needed to find itself (S-64).

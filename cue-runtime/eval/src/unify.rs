@@ -57,11 +57,19 @@ impl Evaluator {
             self.place = id;
         }
         self.heap.get_mut(id).state = State::Running;
+        if !named {
+            self.inlining.push(self.written_as(id));
+        }
         if self.depth > self.budget.depth {
             let at = self.first_position(id);
             self.raise(id, Fault::new(Kind::Budget, "value nested too deeply", at));
+        } else if !named && self.inlines_without_end() {
+            self.raise(id, Fault::spread(Kind::StructuralCycle, "structural cycle"));
         } else {
             self.run(id);
+        }
+        if !named {
+            self.inlining.pop();
         }
         // One that shares another value is done, whether or not that is: nobody is to wait for it.
         if self.heap.get(id).forward.is_some() {

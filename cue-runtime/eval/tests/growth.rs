@@ -10,8 +10,11 @@ use cue_eval::{Budget, Evaluation};
 
 /// The value at a path as JSON, or the first error.
 fn value(text: &str, path: &str, ticks: u64) -> String {
+    value_within(text, path, Budget { ticks, depth: 400, bytes: 256 << 20 })
+}
+
+fn value_within(text: &str, path: &str, budget: Budget) -> String {
     let program = Arc::new(compile_text(text).expect("it compiles"));
-    let budget = Budget { ticks, depth: 400, bytes: 256 << 20 };
     let played = || {
         let mut it = Evaluation::start(program, &[], budget);
         let found = it.find(path).expect("it evaluates").expect("it is there");
@@ -256,4 +259,11 @@ fn a_guard_over_its_own_struct_is_asked_once_for_each_alternative() {
     let text =
         format!("p: {{c: 1}} | {{d: 1}} | {{f: 1}}\n{guard}\nout: p & {{d: 1, c?: _|_, f?: _|_}}");
     assert!(value(&text, "out", 5_000).contains("\"e\":1"));
+}
+
+#[test]
+fn a_list_that_asks_what_it_is_itself_ends() {
+    let text = "p: {a: 1, d: [for k, v in p if (v & int) != _|_ {k}]}";
+    let budget = Budget { ticks: 1_000_000, depth: 10_000, bytes: 256 << 20 };
+    assert_eq!(value_within(text, "p", budget), "{\"a\":1,\"d\":[\"a\"]}");
 }
