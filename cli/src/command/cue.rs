@@ -157,6 +157,7 @@ impl Eval {
             hidden: self.all || self.show_hidden,
             optional: self.all || self.show_optional,
             attributes: self.show_attributes,
+            wrong: false,
         }
     }
 }

@@ -26,6 +26,8 @@ struct Walk {
     copied: Vec<bool>,
     /// What was come to by one.
     seen: rustc_hash::FxHashSet<u32>,
+    /// What was come to so and has nothing wrong in it, be it concrete or not.
+    clean: rustc_hash::FxHashSet<u32>,
     /// What was found without end.
     rounds: Vec<Round>,
 }
@@ -179,8 +181,16 @@ impl Evaluation {
                 walk.shared.push(at);
             }
         }
+        let shared = real != id && !concrete;
+        if shared && walk.clean.contains(&real.number()) {
+            return;
+        }
+        let before = walk.found.len();
         self.collect_in(id, real, values, walk, depth);
         walk.shared.truncate(crossed);
+        if shared && walk.found.len() == before {
+            walk.clean.insert(real.number());
+        }
     }
 
     fn collect_in(

@@ -111,6 +111,10 @@ impl Machine {
                 let style = match style {
                     SyntaxStyle::Eval => Style::Eval,
                     SyntaxStyle::EvalWith(shown) => {
+                        if let Some(wrong) = it.unmet(id).filter(|_| !shown.wrong) {
+                            let text = format!("_|_ // {}: {}\n", wrong.path, wrong.message);
+                            return Ok(Answer::Text(Some(text)));
+                        }
                         return Ok(Answer::Text(Some(it.shown(id, parts(*shown)))));
                     }
                     SyntaxStyle::Final => Style::Final,
@@ -308,7 +312,7 @@ const DEPTH: u32 = 10_000;
 
 /// What is shown of a value, as the evaluator counts it.
 fn parts(shown: Shown) -> Show {
-    let Shown { hidden, optional, attributes } = shown;
+    let Shown { hidden, optional, attributes, wrong: _ } = shown;
     let more = [(hidden, Show::HIDDEN), (optional, Show::OPTIONAL), (attributes, Show::ATTRIBUTES)];
     let more = more.iter().filter(|it| it.0).fold(0, |all, it| all | it.1);
     Show::new(Style::Eval, Show::DEFINITIONS | more)

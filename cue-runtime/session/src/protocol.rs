@@ -267,6 +267,8 @@ pub struct Shown {
     pub optional: bool,
     /// Attributes: `-A`.
     pub attributes: bool,
+    /// What is wrong, where it is, though the value as a whole is then: `-i`.
+    pub wrong: bool,
 }
 
 /// A position in a source.

@@ -221,7 +221,7 @@ fn answer(
             return Ok(());
         }
         Verb::Export => SyntaxStyle::Final,
-        Verb::Eval => SyntaxStyle::EvalWith(request.shown),
+        Verb::Eval => SyntaxStyle::EvalWith(Shown { wrong: ignores, ..request.shown }),
         Verb::Def => SyntaxStyle::Definition,
     };
     let separator = if outcome.output.is_empty() { "" } else { separator(encoding) };

@@ -85,6 +85,22 @@ fn what_is_not_concrete_is_not_exported() {
     assert_eq!(play(&eval, folder.path()).as_deref(), Ok("a: int\nb: 1\n"));
 }
 
+/// As v0.17.1 says it.
+#[test]
+fn eval_prints_nothing_beside_what_nothing_can_be_given_for() {
+    let folder = folder(&[("x.cue", "#A: {b!: 1 & 2}\nx: {_h: {c!: >3 & <2}, y: 1}\nz: 3\n")]);
+    let eval = request(Verb::Eval, folder.path(), &["x.cue"]);
+    let text = "_|_ // #A.b: conflicting values 2 and 1\n";
+    assert_eq!(play(&eval, folder.path()).as_deref(), Ok(text));
+    let x = Request { expressions: vec!["x".into()], ..eval.clone() };
+    let text = "_|_ // x._h.c: incompatible number bounds <2 and >3\n";
+    assert_eq!(play(&x, folder.path()).as_deref(), Ok(text));
+    let z = Request { expressions: vec!["z".into()], ..eval.clone() };
+    assert_eq!(play(&z, folder.path()).as_deref(), Ok("3\n"));
+    let all = play(&Request { ignore: true, ..eval }, folder.path()).unwrap();
+    assert!(all.contains("b!: _|_ // #A.b: conflicting values 2 and 1"), "{all}");
+}
+
 /// As `cue eval` of v0.17.1 prints them.
 #[test]
 fn eval_shows_more_on_demand() {
@@ -115,7 +131,7 @@ fn eval_shows_more_on_demand() {
             format!("a: int @json(name=aa)\n{definition}{d}t: {{}} @foo(bar)\n"),
         ),
     ] {
-        let shown = Shown { hidden, optional, attributes };
+        let shown = Shown { hidden, optional, attributes, wrong: false };
         let printed = play(&Request { shown, ..it.clone() }, folder.path());
         assert_eq!(printed, Ok(want), "{shown:?}");
     }
