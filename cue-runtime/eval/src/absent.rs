@@ -32,6 +32,10 @@ impl Evaluator {
         if let Some(absent) = self.is_of_other_kind(expr, env) {
             return Ok(absent);
         }
+        // Within itself it is there: whether it holds is found around that.
+        if self.is_asked_within(expr, env) {
+            return Ok(false);
+        }
         let id = match self.eval(expr, env) {
             Value::Datum(_) => return Ok(false),
             Value::Fault(fault) => return self.absent_by(fault),

@@ -23,8 +23,8 @@ const MOST_COMPARED: usize = 64;
 #[derive(Default)]
 pub(crate) struct Alternatives {
     pub(crate) choice: Choice,
-    /// Its scalars by hash, once there are some: there may be thousands.
-    scalars: FxHashMap<u64, SmallVec<[VertexId; 1]>>,
+    /// Places of its scalars by hash, once there are some: there may be thousands.
+    scalars: FxHashMap<u64, SmallVec<[u32; 1]>>,
 }
 
 impl Test {
@@ -76,16 +76,17 @@ impl Evaluator {
             scalar.map(|it| crate::searched::hash(&it.0))
         };
         if to.scalars.is_empty() {
-            for known in &to.choice.all {
+            for (place, known) in to.choice.all.iter().enumerate() {
                 if let Some(hash) = hash(*known) {
-                    to.scalars.entry(hash).or_default().push(*known);
+                    to.scalars.entry(hash).or_default().push(place as u32);
                 }
             }
         }
         let alike = to.scalars.entry(hash(vertex)?).or_default();
-        let same = alike.iter().copied().find(|it| self.equal_scalars(*it, vertex));
+        let mut all = alike.iter().map(|it| to.choice.all[*it as usize]);
+        let same = all.find(|it| self.equal_scalars(*it, vertex));
         if same.is_none() {
-            alike.push(vertex);
+            alike.push(to.choice.all.len() as u32);
         }
         same
     }

@@ -268,7 +268,7 @@ impl Evaluator {
         if vertex.content || vertex.constrained || vertex.is_struct || vertex.is_list {
             return false;
         }
-        let (own, done) = (vertex.label, vertex.state == State::Done);
+        let own = vertex.label;
         let parent = vertex.parent.map(|it| self.follow(it));
         let count = vertex.conjuncts.len();
         count > 0
@@ -287,7 +287,6 @@ impl Evaluator {
                         from.filter(|it| parent.is_some_and(|at| self.follow(*it) == at))
                             .map(|_| id)
                     }
-                    Code::Let { .. } if done => self.eval(expr, env).vertex(),
                     _ => None,
                 };
                 target.is_some_and(|it| self.follow(it) == self.follow(id))

@@ -68,6 +68,16 @@ impl Evaluator {
         id
     }
 
+    /// Whether an expression is asked for in the value that it is, which is being evaluated.
+    pub(crate) fn is_asked_within(&self, expr: ExprId, env: EnvId) -> bool {
+        let known = self.lifted(expr, env).and_then(|it| self.lifted.get(&it)).copied();
+        known.is_some_and(|id| {
+            self.heap.get(id).state == State::Running
+                && !self.anonymous.contains_key(&(expr, env))
+                && self.is_part_of(env, id)
+        })
+    }
+
     fn lifted(&self, expr: ExprId, env: EnvId) -> Option<Lifted> {
         let up = *self.program.lifts.get(&expr)?;
         let tried = self.trying.iter().rev().map(|it| it.1);

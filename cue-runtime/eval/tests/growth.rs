@@ -259,6 +259,9 @@ fn a_guard_over_its_own_struct_is_asked_once_for_each_alternative() {
     let text =
         format!("p: {{c: 1}} | {{d: 1}} | {{f: 1}}\n{guard}\nout: p & {{d: 1, c?: _|_, f?: _|_}}");
     assert!(value(&text, "out", 5_000).contains("\"e\":1"));
+    // What the guard brings counts in what it asks for.
+    let text = "s: {c: 1}\ns: {if (s & {e: 2}) != _|_ {e: 1}}";
+    assert_eq!(value(text, "s", 2_000), "{\"c\":1}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cue_syntax::ast::{Binary, Compare, Element, Expr, ExprKind, Part, Span, Unary};
+use cue_syntax::ast::{Binary, Element, Expr, ExprKind, Part, Span, Unary};
 use rustc_hash::FxHashMap;
 
 use super::{Compiler, Imported, NO_MARKER};
@@ -90,8 +90,7 @@ impl Compiler<'_> {
             ExprKind::Binary(op, left, right) => {
                 let (first, second) = (left, right);
                 // What is compared with bottom is a value of its own, as what is selected from.
-                let asked = matches!(right.kind, ExprKind::Bottom)
-                    && matches!(op, Binary::Compare(Compare::Equal | Compare::NotEqual));
+                let asked = matches!(right.kind, ExprKind::Bottom);
                 let left = if asked { self.base(left) } else { self.expr(left) };
                 let right = self.expr(right);
                 if *op != Binary::Unify {
