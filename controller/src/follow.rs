@@ -64,21 +64,25 @@ impl Followed<'_> {
             sink.begins(&list);
             let version = list["metadata"]["resourceVersion"].as_str().unwrap_or("0").to_owned();
             drop(list);
-            if let Err(error) = self.watch(&base, version, sink).await {
-                sink.breaks();
+            let ended = self.watch(&base, version, sink).await;
+            // The next list may be long in coming, and nothing is told until then.
+            sink.breaks();
+            if let Err(error) = ended {
                 tracing::debug!(%error, kind, "watching failed");
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
         }
     }
 
-    /// Until what follows `version` is no longer known, or cannot be asked for, which is the error.
+    /// Until what follows `version` is no longer known, or cannot be asked for, which is the error. A watch
+    /// that is cut is resumed where it was, if it came any further than the one before.
     async fn watch(
         &self,
         base: &str,
         mut version: String,
         sink: &mut impl Sink,
     ) -> Result<(), kube::Error> {
+        let mut resumed = String::new();
         loop {
             let path = rest::with_query(base.to_owned(), "watch", "true");
             let path = rest::with_query(path, "allowWatchBookmarks", "true");
@@ -102,7 +106,12 @@ impl Followed<'_> {
                         version.clone_from(&mark.metadata.resource_version);
                         continue;
                     }
-                    Ok(WatchEvent::Error(_)) | Err(_) => return Ok(()),
+                    Ok(WatchEvent::Error(_)) => return Ok(()),
+                    Err(_) if resumed == version => return Ok(()),
+                    Err(_) => {
+                        resumed.clone_from(&version);
+                        break;
+                    }
                 };
                 if let Some(new) = object["metadata"]["resourceVersion"].as_str() {
                     new.clone_into(&mut version);

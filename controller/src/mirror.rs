@@ -7,7 +7,9 @@
 //!    no newer than what the watch has reached was deleted since.
 //! 4. Objects are kept as texts: a tenth of the memory of trees, for a parse in place of a copy when
 //!    one is read.
-//! 5. What belongs to one Application is found without a look at what belongs to the others.
+//! 5. What somebody began to change or delete is asked for until a watch tells of it, and so is every list that
+//!    it would be in: the request may have failed.
+//! 6. What belongs to one Application is found without a look at what belongs to the others.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -27,6 +29,8 @@ type Place = (String, String);
 struct Known {
     version: u64,
     echo: Echo,
+    /// A write whose end is not known: whoever wants it asks.
+    doubtful: bool,
     /// `,a=b,c=d,`: neither names nor values have commas in them.
     labels: Box<str>,
     /// JSON.
@@ -37,7 +41,7 @@ impl Known {
     fn of(object: &Value) -> Known {
         let text = serde_json::to_vec(object).unwrap_or_default();
         let (version, labels) = (version(object), labels_of(object).into());
-        Known { version, echo: Echo::News, labels, text: text.into() }
+        Known { version, echo: Echo::News, doubtful: false, labels, text: text.into() }
     }
 
     /// Whether `object` is a later version; where versions are no numbers, everything is.
@@ -255,11 +259,27 @@ impl Mirror {
         }
     }
 
-    /// An object is about to go.
-    pub fn lost(&self, at: &ObjectRef) {
+    /// An object is about to be changed or deleted, or perhaps was: it is as a watch tells of it next.
+    pub fn doubt(&self, at: &ObjectRef) {
         let mut kinds = self.write();
-        if let Some(store) = kinds.get_mut(&(at.api_version.clone(), at.kind.clone())) {
-            store.remove(&(at.namespace.clone(), at.name.clone()));
+        let store = kinds.get_mut(&(at.api_version.clone(), at.kind.clone()));
+        let place = (at.namespace.clone(), at.name.clone());
+        if let Some(known) = store.and_then(|it| it.objects.get_mut(&place)) {
+            known.doubtful = true;
+        }
+    }
+
+    /// Perhaps there is an object like this now.
+    pub fn doubt_made(&self, object: &Value) {
+        let mut kinds = self.write();
+        let Some(store) = kinds.get_mut(&kind(object)) else { return };
+        let key = key(object);
+        match store.objects.get_mut(&key) {
+            Some(known) => known.doubtful = true,
+            None if store.coverage.has(&key, &labels_of(object)) => {
+                store.put(key, Known { version: 0, doubtful: true, ..Known::of(object) });
+            }
+            None => {}
         }
     }
 
@@ -267,7 +287,8 @@ impl Mirror {
     pub fn get(&self, at: &ObjectRef) -> Option<Value> {
         let kinds = self.read();
         let store = kinds.get(&(at.api_version.clone(), at.kind.clone()))?;
-        store.objects.get(&(at.namespace.clone(), at.name.clone()))?.object()
+        let known = store.objects.get(&(at.namespace.clone(), at.name.clone()))?;
+        (!known.doubtful).then(|| known.object())?
     }
 
     /// Whether an object of a kind that is known as a whole is not there.
@@ -282,8 +303,17 @@ impl Mirror {
     pub fn list(&self, of: &ObjectRef, labels: &str) -> Option<Vec<Value>> {
         let kinds = self.read();
         let store = kinds.get(&(of.api_version.clone(), of.kind.clone()))?;
-        (store.coverage == Coverage::Whole)
-            .then(|| store.selected(&of.namespace, labels).filter_map(Known::object).collect())
+        if store.coverage != Coverage::Whole {
+            return None;
+        }
+        let mut all = Vec::new();
+        for known in store.selected(&of.namespace, labels) {
+            if known.doubtful {
+                return None;
+            }
+            all.extend(known.object());
+        }
+        Some(all)
     }
 
     /// The version in which [`Self::get`] gives an object; 0 if it is not here.
@@ -298,6 +328,9 @@ impl Mirror {
     pub fn versions_of(&self, of: &ObjectRef, labels: &str) -> Option<Vec<u64>> {
         let kinds = self.read();
         let store = kinds.get(&(of.api_version.clone(), of.kind.clone()))?;
+        if store.selected(&of.namespace, labels).any(|it| it.doubtful) {
+            return None;
+        }
         let mut all: Vec<u64> =
             store.selected(&of.namespace, labels).map(|it| it.version).collect();
         // No two objects of a kind have the same.
@@ -350,6 +383,13 @@ mod tests {
         })
     }
 
+    /// One of an Application.
+    fn of(name: &str, version: u64, app: &str) -> Value {
+        let mut object = object(name, version, "x");
+        object["metadata"]["labels"] = json!({(label::APP_NAME): app});
+        object
+    }
+
     fn at(name: &str) -> ObjectRef {
         ObjectRef::local("v1", "ConfigMap", "ns", name)
     }
@@ -365,7 +405,7 @@ mod tests {
         assert_eq!(mirror.get(&at("a")), Some(object("a", 3, "x")));
         mirror.saw(&object("a", 4, "new"));
         assert_eq!(mirror.get(&at("a")), Some(object("a", 4, "new")));
-        mirror.lost(&at("a"));
+        mirror.doubt(&at("a"));
         assert_eq!(mirror.get(&at("a")), None);
         assert_eq!(mirror.list(&at(""), ""), None, "a selecting watch does not see all");
     }
@@ -436,11 +476,6 @@ mod tests {
     #[test]
     fn what_belongs_to_an_application_is_found() {
         let mirror = Mirror::default();
-        let of = |name: &str, version: u64, app: &str| {
-            let mut object = object(name, version, "x");
-            object["metadata"]["labels"] = json!({(label::APP_NAME): app});
-            object
-        };
         let list = json!({"metadata": {"resourceVersion": "5"}, "items": [of("a", 3, "web")]});
         mirror.start("v1", "ConfigMap", &list, Coverage::Whole);
         mirror.saw(&of("b", 6, "shop"));
@@ -455,8 +490,33 @@ mod tests {
         mirror.saw(&of("c", 8, "shop"));
         mirror.saw_gone(&of("a", 9, "web"));
         assert_eq!((names("web").as_str(), names("shop").as_str()), ("", "bc"));
-        mirror.lost(&at("b"));
+        mirror.saw_gone(&of("b", 10, "shop"));
         assert_eq!(names("shop"), "c");
+    }
+
+    /// A DELETE that failed, a POST whose answer was lost: no list is told without what may be there.
+    #[test]
+    fn what_is_in_doubt_is_asked_for_until_a_watch_tells() {
+        let mirror = Mirror::default();
+        let list = json!({"metadata": {"resourceVersion": "2"}, "items": [of("a", 1, "web"), of("b", 2, "shop")]});
+        mirror.start("v1", "ConfigMap", &list, Coverage::Whole);
+        let selector = |app: &str| format!("{}={app}", label::APP_NAME);
+        let known = |app: &str| mirror.list(&at(""), &selector(app)).map(|it| it.len());
+        mirror.doubt(&at("a"));
+        mirror.doubt_made(&of("c", 0, "shop"));
+        assert_eq!((known("web"), known("shop")), (None, None));
+        assert_eq!(mirror.versions_of(&at(""), &selector("web")), None);
+        for name in ["a", "c"] {
+            assert!(mirror.get(&at(name)).is_none() && !mirror.lacks(&at(name)), "{name}");
+        }
+        mirror.saw(&of("a", 1, "web"));
+        assert_eq!(known("web"), None, "that was before");
+        mirror.saw(&of("a", 3, "web"));
+        mirror.saw(&of("c", 4, "shop"));
+        assert_eq!((known("web"), known("shop")), (Some(1), Some(2)));
+        mirror.doubt(&at("a"));
+        mirror.saw_gone(&of("a", 5, "web"));
+        assert_eq!(known("web"), Some(0));
     }
 
     #[test]

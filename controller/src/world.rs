@@ -311,7 +311,11 @@ impl World for KubeWorld {
     fn create<'a>(&'a self, object: &'a Value) -> Call<'a, ()> {
         Box::pin(async move {
             let to = self.target(&ObjectRef::of(object, ""), None).await?.owned_by_manager();
-            self.tell(Method::POST, &to, (Body::Json, object), object).await
+            let made = self.tell(Method::POST, &to, (Body::Json, object), object).await;
+            if let Err(Error::Unavailable(_)) = made {
+                self.mirror.doubt_made(object);
+            }
+            made
         })
     }
 
@@ -354,7 +358,7 @@ impl World for KubeWorld {
             self.acts();
             self.may_act()?;
             if to.member.is_own() {
-                self.mirror.lost(at);
+                self.mirror.doubt(at);
             }
             let Target { member, path } = &to;
             self.metrics.requests.get_or_create(&Request::of("DELETE", path)).inc();
