@@ -188,7 +188,10 @@ impl Candidate {
         let Some(mut lease) = self.read().await? else {
             let sent = Instant::now();
             let won = self.create().await?;
-            return Ok(won && self.begin(sent));
+            if won {
+                self.begin(sent);
+            }
+            return Ok(won);
         };
         let holder = holder(&lease).to_owned();
         let renewed = lease["spec"]["renewTime"].as_str().unwrap_or_default().to_owned();
@@ -217,13 +220,15 @@ impl Candidate {
         spec["leaseDurationSeconds"] = json!(self.election.duration.as_secs());
         let sent = Instant::now();
         let won = self.put(&lease).await?;
-        Ok(won && self.begin(sent))
+        if won {
+            self.begin(sent);
+        }
+        Ok(won)
     }
 
     /// Others cannot have seen what was sent at `sent` before that.
-    fn begin(&self, sent: Instant) -> bool {
+    fn begin(&self, sent: Instant) {
         self.term.set(sent + self.election.patience);
-        true
     }
 
     async fn create(&self) -> Result<bool, Error> {

@@ -111,6 +111,14 @@ impl Store {
         }
     }
 
+    /// What is [selected](Self::selected), if all of that is here and none of it in doubt.
+    fn complete<'a>(&'a self, namespace: &'a str, selector: &'a str) -> Option<Vec<&'a Known>> {
+        if self.coverage != Coverage::Whole {
+            return None;
+        }
+        self.selected(namespace, selector).map(|it| (!it.doubtful).then_some(it)).collect()
+    }
+
     /// Those in a namespace (all if empty) with all labels of a selector, in no order.
     fn selected<'a>(
         &'a self,
@@ -303,17 +311,8 @@ impl Mirror {
     pub fn list(&self, of: &ObjectRef, labels: &str) -> Option<Vec<Value>> {
         let kinds = self.read();
         let store = kinds.get(&(of.api_version.clone(), of.kind.clone()))?;
-        if store.coverage != Coverage::Whole {
-            return None;
-        }
-        let mut all = Vec::new();
-        for known in store.selected(&of.namespace, labels) {
-            if known.doubtful {
-                return None;
-            }
-            all.extend(known.object());
-        }
-        Some(all)
+        let all = store.complete(&of.namespace, labels)?;
+        Some(all.into_iter().filter_map(Known::object).collect())
     }
 
     /// The version in which [`Self::get`] gives an object; 0 if it is not here.
@@ -328,14 +327,11 @@ impl Mirror {
     pub fn versions_of(&self, of: &ObjectRef, labels: &str) -> Option<Vec<u64>> {
         let kinds = self.read();
         let store = kinds.get(&(of.api_version.clone(), of.kind.clone()))?;
-        if store.selected(&of.namespace, labels).any(|it| it.doubtful) {
-            return None;
-        }
-        let mut all: Vec<u64> =
-            store.selected(&of.namespace, labels).map(|it| it.version).collect();
+        let all = store.complete(&of.namespace, labels)?;
+        let mut all: Vec<u64> = all.into_iter().map(|it| it.version).collect();
         // No two objects of a kind have the same.
         all.sort_unstable();
-        (store.coverage == Coverage::Whole).then_some(all)
+        Some(all)
     }
 }
 

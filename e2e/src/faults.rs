@@ -13,7 +13,6 @@ use crate::proxy::{self, Fate};
 
 /// A network to a plane, with faults by chance.
 pub struct Faulty {
-    dice: Arc<Mutex<StdRng>>,
     faults: Arc<AtomicU64>,
     requests: Arc<AtomicU64>,
 }
@@ -29,10 +28,8 @@ impl Faulty {
     /// Between `listener` and the plane on that port.
     pub fn start(listener: TcpListener, plane: u16, seed: u64) -> Self {
         let dice = Arc::new(Mutex::new(StdRng::seed_from_u64(seed)));
-        let (faults, requests) = Default::default();
-        let faulty = Self { dice, faults, requests };
-        let (dice, faults, requests) =
-            (faulty.dice.clone(), faulty.faults.clone(), faulty.requests.clone());
+        let (faults, requests): (Arc<AtomicU64>, Arc<AtomicU64>) = Default::default();
+        let faulty = Self { faults: faults.clone(), requests: requests.clone() };
         proxy::serve(listener, plane, move || {
             let (dice, faults, requests) = (dice.clone(), faults.clone(), requests.clone());
             Box::new(move |head| {

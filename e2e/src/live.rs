@@ -1,7 +1,6 @@
 //! Scenarios recorded from the official controller, played against `lateen controller` on the
 //! local plane, or on the cluster of a kubeconfig.
 
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -12,6 +11,7 @@ use serde_json::Value;
 use crate::deaths::Mortal;
 use crate::faults::Faulty;
 use crate::process::{self, Running};
+use crate::proxy;
 use crate::score::Scores;
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -180,10 +180,9 @@ fn play(
     };
     // A network of its own, and the kubeconfig that leads through it.
     let network = |port: u16| {
-        let listener = TcpListener::bind("127.0.0.1:0")?;
-        let (plane, network) = (format!("127.0.0.1:{port}"), listener.local_addr()?.to_string());
+        let (listener, through) = proxy::between(&std::fs::read_to_string(kubeconfig)?, port)?;
         let file = work.join(format!("{}-{profile}.kubeconfig", options.trouble.name()));
-        std::fs::write(&file, std::fs::read_to_string(kubeconfig)?.replace(&plane, &network))?;
+        std::fs::write(&file, through)?;
         anyhow::Ok((listener, controller(file.to_str().context("paths are UTF-8")?)))
     };
     let start = |command: &mut Command| Running::start("lateen controller", command, &log);

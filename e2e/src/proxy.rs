@@ -26,6 +26,16 @@ pub enum Fate {
 /// Judges the requests of one connection, by their heads in lower case.
 pub type Judge = Box<dyn FnMut(&str) -> Fate + Send>;
 
+/// A listener to [`serve`] on, and `kubeconfig`, which leads to the plane on that port, through it.
+///
+/// # Errors
+/// When the system has no port.
+pub fn between(kubeconfig: &str, plane: u16) -> io::Result<(TcpListener, String)> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let through = listener.local_addr()?.to_string();
+    Ok((listener, kubeconfig.replace(&format!("127.0.0.1:{plane}"), &through)))
+}
+
 /// Passes on what comes to `listener` to the plane on that port, for as long as the process lives.
 pub fn serve(listener: TcpListener, plane: u16, mut judge: impl FnMut() -> Judge + Send + 'static) {
     std::thread::spawn(move || {

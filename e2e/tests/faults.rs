@@ -2,13 +2,13 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
 
-use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use lateen_controller::rest::{self, ActAs};
 use lateen_e2e::bench::{Home, client};
 use lateen_e2e::faults::Faulty;
 use lateen_e2e::process::{Running, tail};
+use lateen_e2e::proxy;
 use serde_json::Value;
 
 const APPLICATION: &str = "\
@@ -35,10 +35,8 @@ async fn what_was_asked_for_last_is_there_and_what_was_deleted_is_gone() {
     let home = Home::new();
     let (_plane, kubeconfig, port) = home.serve(&["--insecure"]).unwrap();
     home.lateen(&["install", "--kubeconfig", &kubeconfig]).ok();
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let network = listener.local_addr().unwrap().to_string();
-    let through = std::fs::read_to_string(&kubeconfig).unwrap();
-    let through = through.replace(&format!("127.0.0.1:{port}"), &network);
+    let text = std::fs::read_to_string(&kubeconfig).unwrap();
+    let (listener, through) = proxy::between(&text, port).unwrap();
     let through = home.file("through.yaml", &through);
     let faulty = Faulty::start(listener, port, 7);
     let mut command = home.command(&["controller", "--kubeconfig", through.to_str().unwrap()]);

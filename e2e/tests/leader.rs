@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
 
-use std::net::TcpListener;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -37,8 +36,8 @@ struct Rival {
 
 impl Rival {
     fn start(home: &Home, who: usize, (kubeconfig, port): (&str, u16), writes: &Writes) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let network = listener.local_addr().unwrap().to_string();
+        let text = std::fs::read_to_string(kubeconfig).unwrap();
+        let (listener, text) = proxy::between(&text, port).unwrap();
         let cut = Arc::new(AtomicBool::new(false));
         let (writes, is_cut) = (writes.clone(), cut.clone());
         proxy::serve(listener, port, move || {
@@ -54,8 +53,6 @@ impl Rival {
                 Fate::Pass
             })
         });
-        let text = std::fs::read_to_string(kubeconfig).unwrap();
-        let text = text.replace(&format!("127.0.0.1:{port}"), &network);
         let file = home.file(&format!("{who}.yaml"), &text);
         let mut command = home.command(&["controller", "--kubeconfig", file.to_str().unwrap()]);
         command

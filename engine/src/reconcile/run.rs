@@ -222,17 +222,17 @@ async fn go_through(
     };
 
     let mut healthy = true;
-    if finished_before && passed.state == State::Succeeded {
-        if keep(engine, app, &delivery, live, now).await.map_err(running)? == Kept::Later {
-            wake_by(UNHEALTHY);
-        }
+    let stands = finished_before && passed.state == State::Succeeded;
+    let rests = passed.state == State::Suspended && passed.wake.is_none();
+    if (stands || rests)
+        && keep(engine, app, &delivery, live, now).await.map_err(running)? == Kept::Later
+    {
+        wake_by(UNHEALTHY);
+    }
+    if stands {
         let components = inputs::with_inputs(&snapshot.spec.components, &variables);
         healthy = delivery.observe(&components).await.map_err(running)?;
         if !healthy {
-            wake_by(UNHEALTHY);
-        }
-    } else if passed.state == State::Suspended && passed.wake.is_none() {
-        if keep(engine, app, &delivery, live, now).await.map_err(running)? == Kept::Later {
             wake_by(UNHEALTHY);
         }
     }
