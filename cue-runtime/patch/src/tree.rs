@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+/// Path and CUE text of a value that is no data.
+pub type NotData = (Vec<String>, String);
+
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Tree {
@@ -114,13 +117,7 @@ impl Tree {
     ///
     /// # Errors
     /// The path and CUE text of the first value that is not concrete.
-    pub fn to_json(&self) -> Result<Value, (Vec<String>, String)> {
-        let below = |label: &str, result: Result<Value, (Vec<String>, String)>| {
-            result.map_err(|(mut path, text)| {
-                path.insert(0, label.to_owned());
-                (path, text)
-            })
-        };
+    pub fn to_json(&self) -> Result<Value, NotData> {
         Ok(match self {
             Tree::Null => Value::Null,
             Tree::Bool(it) => Value::Bool(*it),
@@ -151,13 +148,7 @@ impl Tree {
     ///
     /// # Errors
     /// As of [`Tree::to_json`].
-    pub fn strip(&mut self) -> Result<(), (Vec<String>, String)> {
-        let below = |label: &str, result: Result<(), (Vec<String>, String)>| {
-            result.map_err(|(mut path, text)| {
-                path.insert(0, label.to_owned());
-                (path, text)
-            })
-        };
+    pub fn strip(&mut self) -> Result<(), NotData> {
         match self {
             Tree::Null | Tree::Bool(_) | Tree::String(_) => {}
             Tree::Int(text) if is_short(text) => {}
@@ -431,6 +422,14 @@ impl Tree {
             | Tree::Bottom(_) => self.to_cue(),
         }
     }
+}
+
+/// What is no data, as seen from one level up.
+fn below<T>(label: &str, result: Result<T, NotData>) -> Result<T, NotData> {
+    result.map_err(|(mut path, text)| {
+        path.insert(0, label.to_owned());
+        (path, text)
+    })
 }
 
 fn newline(out: &mut String, depth: usize) {
