@@ -8,7 +8,7 @@
 //! Invariants
 //! 1. No key is worked on twice at once. (queue tests)
 //! 2. Nothing here decides what the engine decides.
-//! 3. What a watch has shown is not asked for again. (mirror tests)
+//! 3. What a watch has shown is not asked for again, unless a write whose end is not known came after. (mirror tests)
 //! 4. What came to nothing is not run again while it would read the same. (calm tests)
 //! 5. What a reconcile has written itself is no reason for another. (queue and news tests)
 //!
