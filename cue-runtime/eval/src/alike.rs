@@ -51,7 +51,8 @@ impl Test {
 impl Evaluator {
     /// One more alternative, if none of those that are there is the same.
     pub(crate) fn add_alternative(&mut self, to: &mut Alternatives, vertex: VertexId, mark: Mark) {
-        let same = if self.heap.get(self.follow(vertex)).scalar.is_none() {
+        let known = self.heap.get(self.follow(vertex));
+        let same = if known.scalar.is_none() || !known.arcs.is_empty() {
             let some = to.choice.all.iter().take(MOST_COMPARED);
             some.copied().find(|other| self.same_value(*other, vertex, 0))
         } else if to.choice.all.len() < FEW {
@@ -112,7 +113,7 @@ impl Evaluator {
             return false;
         }
         if self.heap.get(left).scalar.is_some() {
-            return self.equal_scalars(left, right);
+            return self.equal_scalars(left, right) && self.same_fields(left, right, depth);
         }
         if depth > MOST_NESTED || depth > 0 && self.tick().is_err() {
             return false;
@@ -153,9 +154,15 @@ impl Evaluator {
         {
             return false;
         }
-        if depth == 0 && !one.is_struct && !one.is_list {
+        if depth == 0 && !one.is_struct && !one.is_list && one.arcs.is_empty() {
             return false;
         }
+        self.same_fields(left, right, depth)
+    }
+
+    /// Whether each field of the one is there in the other; beside a scalar these are definitions.
+    fn same_fields(&mut self, left: VertexId, right: VertexId, depth: u32) -> bool {
+        let one = self.heap.get(left);
         let arcs: Vec<(Label, Presence, VertexId)> =
             one.arcs.iter().map(|it| (it.label, it.presence, it.vertex)).collect();
         arcs.into_iter().all(|(label, presence, vertex)| {
@@ -183,15 +190,33 @@ impl Evaluator {
         Some(self.choice_of(id)?.defaults_first())
     }
 
+    /// Whether two values are asked the same, but for bounds that others are tighter than.
     fn same_tests(&self, left: VertexId, right: VertexId) -> bool {
-        let (one, other) = (&self.heap.get(left).tests, &self.heap.get(right).tests);
         // What a schema refers to is compared for itself.
         let same = |one: &Test, other: &Test| match (one, other) {
             (Test::Match(left, _), Test::Match(right, _)) => left == right,
             _ => one.is(other),
         };
-        one.len() == other.len()
-            && one.iter().all(|(test, _)| other.iter().any(|(it, _)| same(test, it)))
+        let (one, other) = (self.tight_tests(left), self.tight_tests(right));
+        let within = |some: &[&Test], all: &[&Test]| {
+            some.iter().all(|test| all.iter().any(|it| same(test, it)))
+        };
+        within(&one, &other) && within(&other, &one)
+    }
+
+    /// The tests of a value without the bounds that others are tighter than.
+    fn tight_tests(&self, id: VertexId) -> SmallVec<[&Test; 2]> {
+        let tests = &self.heap.get(id).tests;
+        let tightest = if tests.len() > 1 { self.tightest(id) } else { [None, None] };
+        let tight = |place| tightest.iter().flatten().any(|it| it.2 == place);
+        let counts = |place, test: &Test| match test {
+            Test::Bound(compare, _) if crate::compare::is_order(*compare) => {
+                tests.len() == 1 || tight(place)
+            }
+            _ => true,
+        };
+        let all = tests.iter().enumerate().map(|(place, (test, _))| (place, test));
+        all.filter(|(place, test)| counts(*place, test)).map(|it| it.1).collect()
     }
 
     fn same_patterns(&self, left: VertexId, right: VertexId) -> bool {
@@ -206,9 +231,10 @@ impl Evaluator {
                 .all(|(one, other)| same(one.label, other.label) && same(one.value, other.value))
     }
 
-    pub(crate) fn equal_scalars(&self, left: VertexId, right: VertexId) -> bool {
+    fn equal_scalars(&self, left: VertexId, right: VertexId) -> bool {
         let (left, right) = (self.heap.get(left), self.heap.get(right));
         match (&left.scalar, &right.scalar) {
+            _ if left.arcs.len() != right.arcs.len() => false,
             // One that waits for more is not yet what it looks like (D-8).
             _ if left.fault.is_some() || right.fault.is_some() => false,
             (Some((left, _)), Some((right, _))) => crate::compare::same(left, right),

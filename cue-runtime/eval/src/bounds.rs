@@ -1,6 +1,8 @@
 //! Types and bounds as the printers write them (O-69): of several bounds the tightest, ranges of
 //! whole numbers by their name.
 
+use std::cmp::Ordering;
+
 use cue_syntax::ast::Compare;
 
 use crate::builtin::{Datum, Kinds};
@@ -15,8 +17,8 @@ use crate::program::{At, Program};
 const FLOAT32: &str = "3.40282346638528859811704183484516925440e+38";
 const FLOAT64: &str = "1.797693134862315708145274237317043567981e+308";
 
-/// A bound on one side.
-type Limit = (Compare, Number);
+/// A bound on one side: a number, a string or bytes.
+type Limit = (Compare, Datum);
 
 /// Names of ranges that are printed as such.
 const NAMED: &[&str] = &[
@@ -34,7 +36,7 @@ impl Evaluator {
         let mut sides: [Option<usize>; 2] = [None, None];
         for (place, (test, _)) in vertex.tests.iter().enumerate() {
             match test {
-                Test::Bound(compare, Datum::Number(limit)) if compare::is_order(*compare) => {
+                Test::Bound(compare, limit) if compare::is_order(*compare) => {
                     let upper = is_upper(*compare);
                     let side = if upper { &mut high } else { &mut low };
                     tighten(side, (*compare, limit.clone()));
@@ -50,20 +52,20 @@ impl Evaluator {
                 }
                 Test::Range(name @ ("float32" | "float64")) if whole && !self.program.lenient => {
                     let Some((least, most)) = float_range(name) else { return self.as_written(id) };
-                    tighten(&mut low, (Compare::GreaterEqual, least));
-                    tighten(&mut high, (Compare::LessEqual, most));
+                    tighten(&mut low, (Compare::GreaterEqual, Datum::Number(least)));
+                    tighten(&mut high, (Compare::LessEqual, Datum::Number(most)));
                     sides[0].get_or_insert(place);
                     sides[1].get_or_insert(place);
                 }
                 Test::Range("uint") => {
-                    tighten(&mut low, (Compare::GreaterEqual, Number::int(0)));
+                    tighten(&mut low, (Compare::GreaterEqual, Datum::Number(Number::int(0))));
                     sides[0].get_or_insert(place);
                 }
                 Test::Range(name) => match range(name) {
                     // Up to v0.14 ranges and bounds stand side by side.
                     Some((from, to)) if whole && (!self.program.lenient || *name == "rune") => {
-                        tighten(&mut low, (Compare::GreaterEqual, from));
-                        tighten(&mut high, (Compare::LessEqual, to));
+                        tighten(&mut low, (Compare::GreaterEqual, Datum::Number(from)));
+                        tighten(&mut high, (Compare::LessEqual, Datum::Number(to)));
                         sides[0].get_or_insert(place);
                         sides[1].get_or_insert(place);
                     }
@@ -85,9 +87,8 @@ impl Evaluator {
         if vertex.tests.len() == 1 && vertex.tests.iter().all(named) {
             return self.as_written(id);
         }
-        let text = |(compare, limit): &Limit| {
-            format!("{}{}", compare::symbol(*compare), Datum::Number(limit.clone()).literal())
-        };
+        let text =
+            |(compare, limit): &Limit| format!("{}{}", compare::symbol(*compare), limit.literal());
         let mut parts: Vec<String> = Vec::new();
         if let (Some(from), Some(to)) = (&low, &high) {
             if let Some(name) = exact(from, to).filter(|_| whole) {
@@ -95,9 +96,10 @@ impl Evaluator {
                 parts.extend(rest.into_iter().map(|it| it.1));
                 return parts.join(" & ");
             }
-            let zero = Number::int(0);
-            let natural = from.1.compare(&zero).is_ge();
-            let implied = whole && from.0 == Compare::GreaterEqual && from.1.compare(&zero).is_eq();
+            let zero = compare::order(&from.1, &Datum::Number(Number::int(0)));
+            let natural = zero.is_some_and(Ordering::is_ge);
+            let at_zero = zero.is_some_and(Ordering::is_eq);
+            let implied = whole && from.0 == Compare::GreaterEqual && at_zero;
             if whole {
                 parts.push(if natural { "uint" } else { "int" }.into());
             }
@@ -152,7 +154,7 @@ impl Evaluator {
         let (mut bounds, mut calls): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         for (test, _) in &tests {
             match test {
-                Test::Bound(compare, Datum::Number(limit)) if compare::is_order(*compare) => {
+                Test::Bound(compare, limit) if compare::is_order(*compare) => {
                     let upper = is_upper(*compare);
                     tighten(if upper { &mut high } else { &mut low }, (*compare, limit.clone()));
                     ordered = true;
@@ -174,19 +176,18 @@ impl Evaluator {
         for name in names {
             match range(name) {
                 Some((from, to)) if whole && !single => {
-                    tighten(&mut low, (Compare::GreaterEqual, from));
-                    tighten(&mut high, (Compare::LessEqual, to));
+                    tighten(&mut low, (Compare::GreaterEqual, Datum::Number(from)));
+                    tighten(&mut high, (Compare::LessEqual, Datum::Number(to)));
                 }
                 None if name == "uint" && !single => {
-                    tighten(&mut low, (Compare::GreaterEqual, Number::int(0)));
+                    tighten(&mut low, (Compare::GreaterEqual, Datum::Number(Number::int(0))));
                 }
                 _ => parts.push(name.to_owned()),
             }
         }
         let kinds = self.kinds_told(id).filter(|_| parts.is_empty());
-        let text = |(compare, limit): &Limit| {
-            format!("{}{}", compare::symbol(*compare), Datum::Number(limit.clone()).cue_text())
-        };
+        let text =
+            |(compare, limit): &Limit| format!("{}{}", compare::symbol(*compare), limit.cue_text());
         let mut last = None;
         match (&low, &high) {
             (Some(from), Some(to)) => match exact(from, to).filter(|_| whole) {
@@ -219,7 +220,7 @@ impl Evaluator {
             match test {
                 Test::Range(_) => return At::default(),
                 Test::Bound(Compare::NotEqual, limit) if self.is_out(id, limit) => {}
-                Test::Bound(compare, Datum::Number(limit)) if compare::is_order(*compare) => {
+                Test::Bound(compare, limit) if compare::is_order(*compare) => {
                     let side = usize::from(is_upper(*compare));
                     if tighten(&mut limits[side], (*compare, limit.clone())) {
                         places[side] = Some(*at);
@@ -295,9 +296,9 @@ fn exact(from: &Limit, to: &Limit) -> Option<&'static str> {
     if from.0 != Compare::GreaterEqual || to.0 != Compare::LessEqual {
         return None;
     }
+    let (Datum::Number(from), Datum::Number(to)) = (&from.1, &to.1) else { return None };
     let same = |name: &&&str| {
-        range(name)
-            .is_some_and(|(low, high)| low.compare(&from.1).is_eq() && high.compare(&to.1).is_eq())
+        range(name).is_some_and(|(low, high)| low.compare(from).is_eq() && high.compare(to).is_eq())
     };
     NAMED.iter().find(same).copied()
 }
@@ -309,7 +310,7 @@ fn is_upper(operator: Compare) -> bool {
 /// Keeps the tighter of two bounds; whether that is the new one.
 fn tighten(side: &mut Option<Limit>, limit: Limit) -> bool {
     if let Some(held) = side {
-        let order = limit.1.compare(&held.1);
+        let Some(order) = compare::order(&limit.1, &held.1) else { return false };
         let strict = matches!(limit.0, Compare::Less | Compare::Greater);
         let tighter = if is_upper(limit.0) { order.is_lt() } else { order.is_gt() };
         if !(tighter || order.is_eq() && strict) {

@@ -30,7 +30,7 @@ fn whole(limit: &Number, next: fn(&Number) -> Number) -> Number {
 const STRUCTURAL: &str = "structural cycle";
 
 /// A bound on one side, and which of the tests it is.
-type Limit = Option<(Compare, Number, usize)>;
+pub(crate) type Limit = Option<(Compare, Datum, usize)>;
 
 impl Evaluator {
     /// Bounds and validators of a value: the tightest bounds first, then all others, each of which
@@ -72,7 +72,7 @@ impl Evaluator {
             for (place, (test, at)) in tests.iter().enumerate() {
                 let skipped = ranged(test) != first
                     || match test {
-                        Test::Bound(compare, Datum::Number(_)) if compare::is_order(*compare) => {
+                        Test::Bound(compare, _) if compare::is_order(*compare) => {
                             !tight(&low, place) && !tight(&high, place)
                         }
                         Test::Bound(Compare::NotEqual, limit) => self.is_unlike(id, limit),
@@ -108,11 +108,11 @@ impl Evaluator {
         found.into_iter().for_each(|it| self.raise_id(id, it));
     }
 
-    /// The lowest and the highest number that bounds leave, and with which of the tests.
-    fn tightest(&self, id: VertexId) -> [Limit; 2] {
+    /// The lowest and the highest number, string or bytes that bounds leave, and with which of the tests.
+    pub(crate) fn tightest(&self, id: VertexId) -> [Limit; 2] {
         let mut limits: [Limit; 2] = [None, None];
         for (place, (test, _)) in self.heap.get(id).tests.iter().enumerate() {
-            let Test::Bound(compare, Datum::Number(limit)) = test else { continue };
+            let Test::Bound(compare, limit) = test else { continue };
             let (side, tighter, strict) = match compare {
                 Compare::Greater => (0, Ordering::Greater, true),
                 Compare::GreaterEqual => (0, Ordering::Greater, false),
@@ -121,8 +121,8 @@ impl Evaluator {
                 _ => continue,
             };
             let wins = limits[side].as_ref().is_none_or(|(_, other, _)| {
-                let order = limit.compare(other);
-                order == tighter || (order == Ordering::Equal && strict)
+                let order = compare::order(limit, other);
+                order == Some(tighter) || (order == Some(Ordering::Equal) && strict)
             });
             if wins {
                 limits[side] = Some((*compare, limit.clone(), place));
@@ -173,36 +173,38 @@ impl Evaluator {
         true
     }
 
-    /// Bounds that no number can meet (cue-errors 1.2).
+    /// Bounds that nothing can meet (cue-errors 1.2).
     fn check_bounds(&mut self, id: VertexId) {
         let [Some((above, low, low_place)), Some((below, high, high_place))] = self.tightest(id)
         else {
             return;
         };
-        let vertex = self.heap.get(id);
-        let int = vertex.kinds == Kinds::INT;
-        let (least, most) = match int {
-            true => {
-                let least = if above == Compare::GreaterEqual { next_above } else { next_below };
-                let most = if below == Compare::Less { next_above } else { next_below };
-                (whole(&low, least), whole(&high, most))
-            }
-            false => (low.clone(), high.clone()),
-        };
         let strict = above == Compare::Greater || below == Compare::Less;
-        let order = least.compare(&most);
-        let empty = order == Ordering::Greater || (order == Ordering::Equal && strict);
-        // Nothing lies between neighbouring integers.
-        let gap = int
-            && above == Compare::Greater
-            && below == Compare::Less
-            && least.add(&Number::int(1)).is_ok_and(|it| it.compare(&most) == Ordering::Equal);
+        let (mut order, mut gap) = (compare::order(&low, &high), false);
+        let mut kind = match low {
+            Datum::String(_) => "string",
+            Datum::Bytes(_) => "bytes",
+            _ => "number",
+        };
+        if let (Datum::Number(low), Datum::Number(high), Kinds::INT) =
+            (&low, &high, self.heap.get(id).kinds)
+        {
+            kind = "integer";
+            let least = if above == Compare::GreaterEqual { next_above } else { next_below };
+            let most = if below == Compare::Less { next_above } else { next_below };
+            let (least, most) = (whole(low, least), whole(high, most));
+            order = Some(least.compare(&most));
+            // Nothing lies between neighbouring integers.
+            gap = above == Compare::Greater
+                && below == Compare::Less
+                && least.add(&Number::int(1)).is_ok_and(|it| it.compare(&most) == Ordering::Equal);
+        }
+        let empty = order == Some(Ordering::Greater) || (order == Some(Ordering::Equal) && strict);
         if !empty && !gap {
             return;
         }
-        let low_text = format!("{}{}", compare::symbol(above), low);
-        let high_text = format!("{}{}", compare::symbol(below), high);
-        let kind = if int { "integer" } else { "number" };
+        let low_text = format!("{}{}", compare::symbol(above), low.cue_text());
+        let high_text = format!("{}{}", compare::symbol(below), high.cue_text());
         let (one, other) = if gap { (low_text, high_text) } else { (high_text, low_text) };
         let message = format!("incompatible {kind} bounds {one} and {other}");
         let at = |place: usize| self.heap.get(id).tests[place].1;

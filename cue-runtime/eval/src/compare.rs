@@ -73,17 +73,19 @@ fn equal_fields(left: &[(Arc<str>, Datum)], right: &[(Arc<str>, Datum)]) -> bool
     })
 }
 
+/// The order of two numbers, strings or bytes.
+pub(crate) fn order(left: &Datum, right: &Datum) -> Option<Ordering> {
+    Some(match (left, right) {
+        (Datum::Number(left), Datum::Number(right)) => left.compare(right),
+        (Datum::String(left), Datum::String(right)) => left.as_bytes().cmp(right.as_bytes()),
+        (Datum::Bytes(left), Datum::Bytes(right)) => left.cmp(right),
+        _ => return None,
+    })
+}
+
 /// Whether a comparison holds; `None` if the kinds cannot be compared so.
 pub(crate) fn holds(compare: Compare, left: &Datum, right: &Datum) -> Option<bool> {
-    let order = |wanted: fn(Ordering) -> bool| -> Option<bool> {
-        let order = match (left, right) {
-            (Datum::Number(left), Datum::Number(right)) => left.compare(right),
-            (Datum::String(left), Datum::String(right)) => left.as_bytes().cmp(right.as_bytes()),
-            (Datum::Bytes(left), Datum::Bytes(right)) => left.cmp(right),
-            _ => return None,
-        };
-        Some(wanted(order))
-    };
+    let order = |wanted: fn(Ordering) -> bool| order(left, right).map(wanted);
     match compare {
         Compare::Equal => Some(equal(left, right)),
         Compare::NotEqual => Some(!equal(left, right)),

@@ -123,7 +123,7 @@ impl Evaluator {
         self.narrow(id, kinds, by, at, via);
     }
 
-    /// The value of a bound: of no bool, and of null only `!=` (cue-errors 1.2).
+    /// The value of a bound: of no bool, and of null only `==` and `!=` (cue-errors 1.2).
     pub(crate) fn limit(
         &mut self,
         compare: Compare,
@@ -136,8 +136,10 @@ impl Evaluator {
         let from = value.vertex().map_or_else(Vec::new, |it| vec![self.written_at(it)]);
         let datum = match self.concrete_in(value, at, whole) {
             Ok(Concrete::Datum(datum)) => datum,
-            // Nothing is more or less than a list or a struct, but it may be another one.
-            Ok(Concrete::Vertex(id)) if compare == Compare::NotEqual => return self.datum(id),
+            // Nothing is more or less than a list or a struct, but it may be that or another one.
+            Ok(Concrete::Vertex(id)) if matches!(compare, Compare::Equal | Compare::NotEqual) => {
+                return self.datum(id);
+            }
             Ok(Concrete::Vertex(id)) => {
                 let kind = if self.heap.get(id).is_list { "list" } else { "struct" };
                 return Err(self.no_limit(kind, compare, at));
@@ -150,7 +152,9 @@ impl Evaluator {
                 let message = format!("invalid value {text} (type bool) for bound {symbol}");
                 Err(self.fail_at(Kind::Permanent, message, at, from))
             }
-            Datum::Null if compare != Compare::NotEqual => Err(self.no_limit("null", compare, at)),
+            Datum::Null if !matches!(compare, Compare::Equal | Compare::NotEqual) => {
+                Err(self.no_limit("null", compare, at))
+            }
             _ => Ok(datum),
         }
     }

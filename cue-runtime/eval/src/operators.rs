@@ -334,18 +334,19 @@ impl Evaluator {
     }
 
     /// Whether a list or a struct is another one than `limit`, as soon as all of it is known.
-    fn passes_unequal(
+    fn passes_whole(
         &mut self,
         id: VertexId,
         operator: Compare,
         limit: &Datum,
         at: At,
     ) -> Result<(), FaultId> {
-        if operator != Compare::NotEqual || !matches!(limit, Datum::List(_) | Datum::Struct(_)) {
+        let asked = matches!(operator, Compare::Equal | Compare::NotEqual);
+        if !asked || !matches!(limit, Datum::List(_) | Datum::Struct(_)) {
             return Ok(());
         }
         match self.datum(id) {
-            Ok(value) if compare::equal(&value, limit) => {
+            Ok(value) if compare::equal(&value, limit) == (operator == Compare::NotEqual) => {
                 let places = vec![self.first_position(id)];
                 Err(self.out_of_bound(&value, operator, limit, at, places))
             }
@@ -359,7 +360,7 @@ impl Evaluator {
         match test {
             Test::Bound(operator, limit) => {
                 let Some((value, value_at)) = scalar else {
-                    return self.passes_unequal(id, *operator, limit, at);
+                    return self.passes_whole(id, *operator, limit, at);
                 };
                 // Of `<` and the like only the value takes part, of others where it is named, too.
                 let out = |this: &mut Self| {

@@ -460,3 +460,35 @@ fn lists_of_a_type_that_names_itself_name_it_again() {
     let printed = it.syntax(id, Style::Definition);
     assert!(printed.len() < 500 && printed.contains("...#T"), "{printed}");
 }
+
+#[test]
+fn bounds_of_texts_and_bytes_are_simplified() {
+    check(
+        "a: <\"m\" & <=\"k\"\nb: >'a' & >='a'\nc: !=\"a\" & >\"b\"\nd: >=\"k\" & <=\"k\"\n",
+        "a: <=\"k\"\nb: >'a'\nc: >\"b\"\nd: >=\"k\" & <=\"k\"\n",
+    );
+}
+
+#[test]
+fn a_value_may_have_to_be_one_list_or_struct() {
+    check(
+        "@experiment(structcmp)\na: [1, 2] & ==[1, 2]\nb: {n: 1, #d: 2} & =={n: 1}\nc: null & ==null\n",
+        "a: [1, 2]\nb: {\n    n:  1\n    #d: 2\n}\nc: null\n",
+    );
+}
+
+#[test]
+fn alternatives_that_are_no_structs_differ_by_their_definitions() {
+    check(
+        "a: {#d: 1, 2} | {#d: 2, 2} | {#d: 1, 2}\nb: {#d: 1, 2} | 2\nc: {#d: 1, >1} | {>1, #d: 1}\n",
+        "a: {\n    2\n    #d: 1\n} | {\n    2\n    #d: 2\n}\nb: {\n    2\n    #d: 1\n} | 2\n\
+         c: {\n    >1\n    #d: 1\n}\n",
+    );
+    // They do not multiply by bounds that others are tighter than.
+    let kind = "#d: <\"k\" | >\"m\" | string\n";
+    check(
+        &format!("x: {{\n#d\n{}}}\n", kind.repeat(8)),
+        "x: {\n    <\"k\"\n    #d: <\"k\" | >\"m\" | string\n} | {\n    >\"m\"\n    \
+         #d: <\"k\" | >\"m\" | string\n} | {\n    string\n    #d: <\"k\" | >\"m\" | string\n}\n",
+    );
+}
