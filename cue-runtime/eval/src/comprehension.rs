@@ -317,7 +317,6 @@ impl Evaluator {
         };
         let message =
             format!("cannot use {text} (type {kinds}) as list in argument {place} to {name}");
-        let fault = self.fail_at(Kind::Permanent, message, At::default(), vec![at]);
-        Err(fault)
+        Err(self.misused(message, kinds, vec![at]))
     }
 }

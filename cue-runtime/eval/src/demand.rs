@@ -171,6 +171,14 @@ impl Evaluator {
         self.failing(kind, message.into(), at, positions)
     }
 
+    /// An argument that a function does not take: the error stands where it is written, but a struct or a
+    /// list may be written in several places (cue-errors 2.1).
+    pub(crate) fn misused(&mut self, message: String, kinds: Kinds, mut from: Vec<At>) -> FaultId {
+        let several = kinds.meets(Kinds::LIST.or(Kinds::STRUCT)) || from.is_empty();
+        let at = if several { At::default() } else { from.remove(0) };
+        self.fail_at(Kind::Permanent, message, at, from)
+    }
+
     #[inline(never)]
     fn failing(&mut self, kind: Kind, message: String, at: At, positions: Vec<At>) -> FaultId {
         let mut fault = Fault::new(kind, message, at);

@@ -3,6 +3,9 @@
 use crate::heap::VertexId;
 use crate::program::{At, Label};
 
+/// The error that is written as such. It is told without the path of what it stands for.
+pub const LITERAL: &str = "explicit error (_|_ literal) in source";
+
 /// What kind of error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {

@@ -340,7 +340,7 @@ impl Evaluator {
             | Code::String(_)
             | Code::Bytes(_)) => Value::Datum(code.scalar().unwrap_or(Datum::Null)),
             Code::Bottom => {
-                Value::Fault(self.fail(Kind::User, "explicit error (_|_ literal) in source", at))
+                Value::Fault(self.fail(Kind::User, crate::error::LITERAL, at))
             }
             Code::Top
             | Code::Type(..)

@@ -168,7 +168,8 @@ impl Evaluator {
 
     /// An error in short: its path and what it says, and how many others it has.
     fn told(&self, fault: &Fault) -> String {
-        let path = fault.place.map(|it| self.path(it)).unwrap_or_default();
+        let place = fault.place.filter(|_| fault.message != crate::error::LITERAL);
+        let path = place.map(|it| self.path(it)).unwrap_or_default();
         let colon = if path.is_empty() { "" } else { ": " };
         format!("{path}{colon}{}", fault.in_short())
     }
@@ -279,7 +280,11 @@ impl Evaluator {
             }
         }
         let mut header = if whole { header(&imports) } else { String::new() };
-        if whole && header.is_empty() && lets {
+        // A file that begins with an empty line keeps it where clauses come first.
+        let clauses = ["if ", "for "].iter().any(|it| text.starts_with(it));
+        let set_off =
+            clauses && self.program.sources.first().is_some_and(|it| it.text.starts_with('\n'));
+        if whole && header.is_empty() && (lets || set_off && style == Style::Eval) {
             header.push('\n');
         }
         let layout = match style {

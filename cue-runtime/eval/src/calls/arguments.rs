@@ -147,7 +147,7 @@ impl Evaluator {
                 )
             });
             let positions = vertex.map_or_else(|| vec![at], |it| self.origin(it));
-            return Err(self.fail_at(Kind::Permanent, message, At::default(), positions));
+            return Err(self.misused(message, kinds, positions));
         }
         let id = match value {
             Concrete::Datum(datum) => {
@@ -236,7 +236,7 @@ impl Evaluator {
                 function.value()
             );
             let positions = vec![self.written_at(id)];
-            return self.fail_at(Kind::Permanent, message, At::default(), positions);
+            return self.misused(message, kinds, positions);
         }
         // What takes the elements as they are asks for them one by one.
         let elements = matches!(parameter.pass, Pass::Live | Pass::LiveLists | Pass::Whole);

@@ -193,11 +193,11 @@ impl Evaluator {
                     Ok(Concrete::Datum(Datum::String(text))) => text.len(),
                     Ok(Concrete::Datum(Datum::Bytes(bytes))) => bytes.len(),
                     Ok(Concrete::Datum(other)) => {
-                        let message = misfit(other.cue_text(), compare::kinds(&other));
+                        let kinds = compare::kinds(&other);
+                        let message = misfit(other.cue_text(), kinds);
                         let operand = Operand { value: Concrete::Datum(other), vertex, at: place };
                         let from = self.origin_of(&operand);
-                        let nowhere = At::default();
-                        return Value::Fault(self.fail_at(Kind::Permanent, message, nowhere, from));
+                        return Value::Fault(self.misused(message, kinds, from));
                     }
                     Err(Unmet::Fault(fault)) => return Value::Fault(fault),
                     Err(Unmet::Open(id)) => {
@@ -278,9 +278,12 @@ impl Evaluator {
         let (text, kinds, from) = match self.demand_given(value, at, whole) {
             Ok(Concrete::Datum(Datum::Number(number))) if number.is_int() => return Ok(number),
             Ok(value) => {
-                let kind = self.concrete_kind(&value);
+                let kinds = match &value {
+                    Concrete::Datum(datum) => compare::kinds(datum),
+                    Concrete::Vertex(id) => self.kinds_of(*id),
+                };
                 let text = self.concrete_text(&value);
-                (text, kind.to_owned(), self.origin_of(&Operand { value, vertex, at }))
+                (text, kinds, self.origin_of(&Operand { value, vertex, at }))
             }
             Err(Unmet::Fault(fault)) => return Err(fault),
             Err(Unmet::Open(id)) => {
@@ -290,12 +293,12 @@ impl Evaluator {
                         format!("incomplete number in argument to {name} builtin: {text}");
                     return Err(self.fail(Kind::Incomplete, message, from));
                 }
-                (text, kinds.to_string(), vec![from])
+                (text, kinds, vec![from])
             }
         };
         let message =
             format!("cannot use {text} (type {kinds}) as int in argument {} to {name}", place + 1);
-        Err(self.fail_at(Kind::Permanent, message, At::default(), from))
+        Err(self.misused(message, kinds, from))
     }
 }
 
