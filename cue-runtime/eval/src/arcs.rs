@@ -3,10 +3,11 @@
 use smallvec::SmallVec;
 
 use crate::builtin::{Datum, Kinds};
+use crate::compare::BAD_PATTERN;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{
-    ArcEntry, Conjunct, Contribution, Cycle, EnvId, EnvKind, Groups, Lineage, Pattern, Source,
+    ArcEntry, Conjunct, Contribution, Cycle, EnvId, EnvKind, FaultId, Groups, Lineage, Pattern, Source,
     State, VertexId, copied, join,
 };
 use crate::program::{At, Callee, Code, ExprId, Label, LabelKind, Plain, Presence};
@@ -214,8 +215,15 @@ impl Evaluator {
     }
 
     pub(crate) fn apply_pattern(&mut self, pattern: &Pattern, label: Label, child: VertexId) {
-        if !self.pattern_matches(pattern, label) {
-            return;
+        match self.fits(pattern, label) {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(fault) => {
+                if let Some(parent) = self.heap.get(child).parent {
+                    self.raise_id(parent, fault);
+                }
+                return;
+            }
         }
         let name = pattern.alias.then(|| self.labels.name(label).clone());
         let key = (pattern.value, pattern.env, label);
@@ -271,21 +279,37 @@ impl Evaluator {
     }
 
     pub(crate) fn pattern_matches(&mut self, pattern: &Pattern, label: Label) -> bool {
+        self.fits(pattern, label).unwrap_or(false)
+    }
+
+    /// The same; an error if the pattern is none.
+    fn fits(&mut self, pattern: &Pattern, label: Label) -> Result<bool, FaultId> {
         if let Code::Type(kinds, _) = self.program.code(pattern.label) {
-            return kinds.meets(Kinds::STRING);
+            return Ok(kinds.meets(Kinds::STRING));
         }
         if let Code::Top = self.program.code(pattern.label) {
-            return true;
+            return Ok(true);
         }
         let name = Datum::String(self.labels.name(label).clone());
         if let Some(matches) = self.plainly_matches(pattern.label, &name) {
-            return matches;
+            return Ok(matches);
         }
         let probe = self.heap.vertex(None, None);
         let conjuncts = [Source::Expr(pattern.label, pattern.env), Source::Data(name)];
         self.heap.get_mut(probe).conjuncts = conjuncts.into_iter().map(Conjunct::new).collect();
         let probe = self.unify(probe);
-        self.heap.get(probe).fault.is_none()
+        match self.heap.get(probe).fault {
+            None => Ok(true),
+            Some(it) => {
+                let message = &self.heap.faults[it.0 as usize].message;
+                if !message.starts_with(BAD_PATTERN) {
+                    return Ok(false);
+                }
+                // It is told where it would bring something.
+                let (message, at) = (message.clone(), self.program.at(pattern.value));
+                Err(self.fail(Kind::Permanent, message, at))
+            }
+        }
     }
 
     /// Whether a name passes a pattern that is written out: bounds with literal limits, and both of such.

@@ -109,12 +109,15 @@ fn text(datum: &Datum) -> Option<Cow<'_, str>> {
     }
 }
 
+/// How the error of a pattern that is none begins.
+pub(crate) const BAD_PATTERN: &str = "invalid regexp: ";
+
 /// What is wrong with the pattern of a match.
 pub(crate) fn bad_pattern(compare: Compare, pattern: &Datum) -> Option<String> {
     if !matches!(compare, Compare::Match | Compare::NotMatch) {
         return None;
     }
-    Pattern::new(&text(pattern)?).err().map(|it| format!("invalid regexp: {it}"))
+    Pattern::new(&text(pattern)?).err().map(|it| format!("{BAD_PATTERN}{it}"))
 }
 
 /// Whether it compares by order.
