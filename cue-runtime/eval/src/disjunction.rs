@@ -339,7 +339,15 @@ impl Evaluator {
             _ => failed.iter().rev().find(|it| self.exhausted.contains(it)).copied(),
         };
         self.exhausted.insert(id);
-        if let Some(fault) = last.and_then(|it| self.heap.get(it).fault) {
+        let told =
+            |it: &VertexId| self.heap.get(*it).fault.map(|it| &self.heap.faults[it.0 as usize]);
+        // Words of a user's own count wherever they stand.
+        let words = disjunctions.len() > 1
+            && failed
+                .iter()
+                .filter_map(told)
+                .any(|it| it.is_of_user() || it.causes.iter().any(Fault::is_of_user));
+        if let Some(fault) = last.filter(|_| !words).and_then(|it| self.heap.get(it).fault) {
             self.heap.get_mut(id).fault = Some(fault);
             return;
         }
@@ -367,13 +375,23 @@ impl Evaluator {
         if let (true, Some(first)) = (lists.len() > 2, lists.iter().position(open)) {
             lists.drain(..first);
         }
-        let user =
-            |it: &Fault| it.kind == Kind::User && !it.message.ends_with("literal) in source");
         let mut beside: Option<Fault> = None;
-        if lists.iter().flatten().any(user) {
-            beside = lists.iter().flatten().find(|it| !user(it)).cloned();
+        if lists.iter().flatten().any(Fault::is_of_user) {
+            let other = |it: &&Fault| !it.is_of_user() && !it.message.ends_with(EMPTY);
+            beside = match words {
+                true => lists.iter().rev().find_map(|it| it.iter().find(other)).cloned(),
+                false => lists.iter().flatten().find(|it| !it.is_of_user()).cloned(),
+            };
             for list in &mut lists {
-                list.retain(user);
+                list.retain(Fault::is_of_user);
+                // Where the others failed further in is said of all.
+                if words && beside.is_none() && list.iter().any(|it| !it.positions.is_empty()) {
+                    let positions =
+                        list.iter_mut().flat_map(|it| std::mem::take(&mut it.positions));
+                    let mut fault = Fault::spread(Kind::Permanent, String::new());
+                    fault.positions = positions.collect();
+                    beside = Some(fault);
+                }
             }
         }
         // What keeps all of them from being known is said once, and nothing of the choice.
@@ -434,6 +452,7 @@ impl Evaluator {
         };
         // Words of a user's own also say where the others failed, and count as theirs.
         if let Some(other) = beside {
+            fault.words = fault.causes.is_empty();
             fault.positions.push(other.at);
             fault.positions.extend(other.positions);
             fault.kind = if other.kind.is_incomplete() { other.kind } else { Kind::Permanent };

@@ -71,6 +71,8 @@ pub struct Fault {
     pub(crate) causes: Vec<Fault>,
     /// Of a loop of values: the vertex that it leads back to (S-60).
     pub(crate) closes_at: Option<VertexId>,
+    /// It is in the words of a user, whatever kind it counts as.
+    pub(crate) words: bool,
     /// What the task waits for that it is of: a field of a vertex, or all there is to know of it.
     pub(crate) awaits: Option<(VertexId, Option<Label>)>,
 }
@@ -86,6 +88,7 @@ impl Fault {
             positions: Vec::new(),
             causes: Vec::new(),
             closes_at: None,
+            words: false,
             awaits: None,
         }
     }
@@ -112,6 +115,11 @@ impl Fault {
     pub(crate) fn each(mut self) -> impl Iterator<Item = Fault> {
         let causes = std::mem::take(&mut self.causes);
         std::iter::once(self).chain(causes)
+    }
+
+    /// Whether it is in the words of a user.
+    pub(crate) fn is_of_user(&self) -> bool {
+        self.words || self.kind == Kind::User && self.message != LITERAL
     }
 
     /// What two errors of one value make (cue-errors 0.1): the worse kind hides what may still

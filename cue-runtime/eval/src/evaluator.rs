@@ -339,9 +339,7 @@ impl Evaluator {
             | Code::Number(_)
             | Code::String(_)
             | Code::Bytes(_)) => Value::Datum(code.scalar().unwrap_or(Datum::Null)),
-            Code::Bottom => {
-                Value::Fault(self.fail(Kind::User, crate::error::LITERAL, at))
-            }
+            Code::Bottom => Value::Fault(self.fail(Kind::User, crate::error::LITERAL, at)),
             Code::Top
             | Code::Type(..)
             | Code::Struct(_)

@@ -9,7 +9,7 @@ use crate::demand::{Concrete, Unmet};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, FaultId};
-use crate::program::{At, Code, PartCode, Quotes};
+use crate::program::{At, Code, ExprId, PartCode, Quotes};
 
 /// A part of a text that is made, shared until all are known.
 enum Piece<'a> {
@@ -31,6 +31,31 @@ impl Piece<'_> {
 }
 
 impl Evaluator {
+    /// The words of a user that say more than can be put into a text: what fails or is none is said as
+    /// written. Also where that is.
+    pub(crate) fn worded(&mut self, expr: ExprId, env: EnvId) -> Option<(String, Vec<At>)> {
+        let program = self.program.clone();
+        let Code::Interpolation(parts, _) = program.code(expr) else { return None };
+        let (mut text, mut places) = (String::new(), Vec::new());
+        for part in parts.iter() {
+            match part {
+                PartCode::Text(it) => text.push_str(&String::from_utf8_lossy(it)),
+                PartCode::Value(it) => match self.scalar(*it, env) {
+                    Ok(Datum::String(it)) => text.push_str(&it),
+                    Ok(it) => text.push_str(&it.cue_text()),
+                    Err(fault) if self.heap.faults[fault.0 as usize].kind == Kind::Incomplete => {
+                        return None;
+                    }
+                    Err(_) => {
+                        text.push_str(&self.literal_text(*it));
+                        places.push(self.program.at(*it));
+                    }
+                },
+            }
+        }
+        Some((text, places))
+    }
+
     pub(crate) fn interpolate(
         &mut self,
         parts: &[PartCode],

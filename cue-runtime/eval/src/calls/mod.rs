@@ -221,6 +221,9 @@ impl Evaluator {
                 Value::Datum(Datum::count(length))
             }
             Plain::Error => {
+                if let Some((text, from)) = arguments.first().and_then(|it| self.worded(*it, env)) {
+                    return Value::Fault(self.fail_at(Kind::User, text, at, from));
+                }
                 let text = match arguments.first().map(|it| self.scalar(*it, env)) {
                     Some(Ok(Datum::String(text))) => text.to_string(),
                     Some(Ok(other)) => other.cue_text(),
