@@ -205,17 +205,17 @@ impl Evaluation {
         let shown = self.evaluator.default_of(real);
         let vertex = shown.map(|it| self.evaluator.heap.get(it));
         let scalar = vertex.is_some_and(|it| it.scalar.is_some());
-        let Some(vertex) = vertex.filter(|it| it.is_struct || it.is_list) else {
-            if concrete && !scalar {
-                if let Err(fault) = self.evaluator.datum(id) {
-                    let fault = self.evaluator.placed(fault, id);
-                    self.lacks(fault, walk);
-                }
+        let whole = vertex.is_some_and(|it| it.is_struct || it.is_list);
+        // Beside a scalar there may be definitions.
+        let arcs: Vec<(Label, VertexId, Presence)> = vertex.map_or_else(Vec::new, |it| {
+            it.arcs.iter().map(|it| (it.label, it.vertex, it.presence)).collect()
+        });
+        if !whole && concrete && !scalar {
+            if let Err(fault) = self.evaluator.datum(id) {
+                let fault = self.evaluator.placed(fault, id);
+                self.lacks(fault, walk);
             }
-            return;
-        };
-        let arcs: Vec<(Label, VertexId, Presence)> =
-            vertex.arcs.iter().map(|it| (it.label, it.vertex, it.presence)).collect();
+        }
         for (label, arc, presence) in arcs {
             let kind = self.evaluator.labels.kind(label);
             let data = matches!(kind, LabelKind::Regular | LabelKind::Index);
