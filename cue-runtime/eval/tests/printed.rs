@@ -487,8 +487,30 @@ fn alternatives_that_are_no_structs_differ_by_their_definitions() {
     // They do not multiply by bounds that others are tighter than.
     let kind = "#d: <\"k\" | >\"m\" | string\n";
     check(
-        &format!("x: {{\n#d\n{}}}\n", kind.repeat(8)),
+        &format!("x: {{\n#d\n{}}}\n", kind.repeat(4)),
         "x: {\n    <\"k\"\n    #d: <\"k\" | >\"m\" | string\n} | {\n    >\"m\"\n    \
          #d: <\"k\" | >\"m\" | string\n} | {\n    string\n    #d: <\"k\" | >\"m\" | string\n}\n",
+    );
+}
+
+#[test]
+fn alternatives_that_are_types_are_one_too() {
+    check("a: string | string\nb: a + \"x\"\n", "a: string\nb: a + \"x\"\n");
+}
+
+#[test]
+fn clauses_come_first_behind_the_empty_line_of_their_file() {
+    check(
+        "\nif _x {a: 1}\nif _x {b: 1}\n_x: bool\n",
+        "\nif _x {\n    a: 1\n}\nif _x {\n    b: 1\n}\n_x: bool\n",
+    );
+}
+
+#[test]
+fn what_is_brought_instead_of_nothing_is_printed() {
+    check(
+        "@experiment(try)\nn: bool\na: {if n {b: 1} else {c: 2}}\nd: {if n let e = 1 {f: e} fallback {g: 2}}\n",
+        "n: bool\na: {\n    if n {\n        b: 1\n    } else {\n        c: 2\n    }\n}\nd: {\n    \
+         if n let e = 1 {\n        f: e\n    } otherwise {\n        g: 2\n    }\n}\n",
     );
 }

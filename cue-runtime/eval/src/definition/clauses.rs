@@ -72,13 +72,21 @@ impl<'a> Printer<'a> {
             other => Out::Struct(vec![Item::Embed(other)]),
         };
         let body = match clauses {
-            // What follows a `for` is not printed.
-            [Clause::If(_) | Clause::Try(..), Clause::Otherwise(other)] => {
-                let other = match self.expr(other, outside, file) {
-                    Out::Struct(items) => Out::Struct(items),
-                    other => Out::Struct(vec![Item::Embed(other)]),
+            [before @ .., Clause::Otherwise(other)] => {
+                let word = match before {
+                    [Clause::If(_) | Clause::Try(..)] => "else",
+                    _ => "otherwise",
                 };
-                Out::primary(format!("{} else {}", body.text(), other.text()))
+                match self.expr(other, outside, file) {
+                    // One that is nothing but a value is not printed.
+                    Out::Text(..) => body,
+                    Out::Struct(items)
+                        if matches!(items.as_slice(), [Item::Embed(Out::Text(..))]) =>
+                    {
+                        body
+                    }
+                    other => Out::primary(format!("{} {word} {}", body.text(), other.text())),
+                }
             }
             _ => body,
         };
