@@ -139,7 +139,7 @@ impl Evaluator {
     }
 
     /// The same for what is selected from; a value that is no path names nothing.
-    fn path_names(&self, expr: ExprId) -> bool {
+    pub(crate) fn path_names(&self, expr: ExprId) -> bool {
         match self.program.code(expr) {
             Code::Field { .. } | Code::Select(..) | Code::Index(..) | Code::Outer { .. } => {
                 self.names_definition(expr)

@@ -112,6 +112,8 @@ pub(crate) struct Evaluator {
     pub(crate) close_calls: FxHashSet<u32>,
     /// Groups that close.
     pub(crate) closing: FxHashSet<u32>,
+    /// Groups of `__reclose`, and of the calls to `close` in it, and that of the former.
+    pub(crate) reclosing: FxHashMap<u32, u32>,
     /// Groups of literals that nothing closed can be embedded in: they never close.
     pub(crate) idle: FxHashSet<u32>,
     /// Structs whose comprehensions yielded nothing.
@@ -198,6 +200,7 @@ impl Evaluator {
             shallow: FxHashSet::default(),
             close_calls: FxHashSet::default(),
             closing: FxHashSet::default(),
+            reclosing: FxHashMap::default(),
             idle: FxHashSet::default(),
             emptied: FxHashSet::default(),
             checking: Vec::new(),

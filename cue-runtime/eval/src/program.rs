@@ -209,6 +209,9 @@ pub(crate) enum Plain {
     Error,
     MatchN,
     MatchIf,
+    /// `__closeAll` and `__reclose` (C-15).
+    CloseAll,
+    Reclose,
 }
 
 /// What is called.

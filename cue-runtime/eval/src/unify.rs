@@ -106,7 +106,9 @@ impl Evaluator {
         };
         let Source::Expr(expr, _) = conjunct.source else { return };
         let written = match self.program.code(expr) {
-            Code::Call(Callee::Plain(plain), _) => *plain == Plain::Close,
+            Code::Call(Callee::Plain(plain), _) => {
+                matches!(plain, Plain::Close | Plain::CloseAll | Plain::Reclose)
+            }
             Code::Unify(..) | Code::Struct(_) | Code::List(_) => true,
             _ => false,
         };
@@ -392,6 +394,7 @@ impl Evaluator {
                 // Whatever is closed in there closes nothing here (C-15).
                 let group = self.heap.new_group();
                 self.opened.insert(group);
+                self.reclose(inner, env, conjunct.close_as);
                 let conjunct = Conjunct {
                     source: Source::Expr(inner, env),
                     close_as: Some(group),
@@ -442,7 +445,9 @@ impl Evaluator {
                         let group = self.heap.new_group();
                         self.close_calls.insert(group);
                         self.exempt(group, conjunct.beside);
-                        if let Some(outer) = outer {
+                        if let Some(again) = outer.and_then(|it| self.reclosing.get(&it)) {
+                            self.reclosing.insert(group, *again);
+                        } else if let Some(outer) = outer {
                             if self.closing.insert(outer) {
                                 self.shallow.insert(outer);
                             }
@@ -473,6 +478,22 @@ impl Evaluator {
                     late: false,
                     beside: conjunct.beside,
                 });
+            }
+            Code::Call(Callee::Plain(plain @ (Plain::CloseAll | Plain::Reclose)), arguments) => {
+                let argument = match self.closed_literal(plain, &arguments, at) {
+                    Ok(argument) => argument,
+                    Err(fault) => return self.raise_id(id, fault),
+                };
+                let group = self.heap.new_group();
+                match plain {
+                    Plain::Reclose => drop(self.reclosing.insert(group, group)),
+                    _ => drop(self.closing.insert(group)),
+                }
+                let mut groups = copied(&conjunct.groups);
+                groups.push(group);
+                let source = Source::Expr(argument, env);
+                let close_as = Some(group);
+                work.conjuncts.push(Conjunct { source, groups, close_as, firing: 0, ..conjunct });
             }
             Code::Call(Callee::Plain(Plain::And), arguments) => {
                 match self.elements_of(&arguments, env, ("and", 1)) {

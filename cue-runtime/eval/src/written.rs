@@ -310,5 +310,7 @@ pub(crate) fn plain_name(plain: Plain) -> &'static str {
         Plain::Error => "error",
         Plain::MatchN => "matchN",
         Plain::MatchIf => "matchIf",
+        Plain::CloseAll => "__closeAll",
+        Plain::Reclose => "__reclose",
     }
 }

@@ -42,6 +42,51 @@ impl Evaluator {
         Err(self.fail(Kind::Permanent, message, self.program.at(argument)))
     }
 
+    /// The argument of `__closeAll` and `__reclose`: a literal where `explicitopen` holds (C-15).
+    pub(crate) fn closed_literal(
+        &mut self,
+        plain: Plain,
+        arguments: &[ExprId],
+        at: At,
+    ) -> Result<ExprId, FaultId> {
+        let literal = |it: &Self, expr: ExprId| match it.program.code(expr) {
+            Code::Struct(it_is) => Some(it.program.structs[*it_is as usize].explicit),
+            Code::List(_) => Some(true),
+            _ => None,
+        };
+        let found = arguments.first().and_then(|it| match self.program.code(*it) {
+            Code::Call(Callee::Plain(Plain::Close), inner) if plain == Plain::Reclose => {
+                inner.first().and_then(|it| literal(self, *it))
+            }
+            _ => literal(self, *it),
+        });
+        let name = crate::written::plain_name(plain);
+        let why = match (found, arguments) {
+            (Some(true), [argument]) => return Ok(*argument),
+            (Some(false), _) => format!("{name} may only be used when explicitopen is enabled"),
+            _ => "argument must be a struct or list literal".to_owned(),
+        };
+        Err(self.fail(Kind::Permanent, format!("error in call to {name}: {why}"), at))
+    }
+
+    /// Notes how what is spread into a literal closes, if that has to close likewise.
+    pub(crate) fn reclose(&mut self, spread: ExprId, env: EnvId, close_as: Option<u32>) {
+        let Some(group) = close_as.and_then(|it| self.reclosing.get(&it)).copied() else { return };
+        let Value::Vertex(id) = self.eval(spread, env) else { return };
+        let id = self.unify(id);
+        let all: Vec<u32> = self.heap.get(id).closing.iter().map(|it| it.group).collect();
+        let deep = self.path_names(spread)
+            || all.iter().any(|it| self.closes(*it) && !self.shallow.contains(it));
+        // What closes on one level only wins.
+        let closed = self.counts_as_closed(id);
+        if closed && !deep {
+            self.shallow.insert(group);
+        }
+        if closed || deep {
+            self.closing.insert(group);
+        }
+    }
+
     /// Whether a call lacks its first argument and so is a validator.
     pub(crate) fn is_partial(&self, callee: Callee, arguments: &[ExprId]) -> bool {
         match callee {

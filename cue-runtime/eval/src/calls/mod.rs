@@ -168,9 +168,13 @@ impl Evaluator {
         at: At,
     ) -> Value {
         match plain {
-            Plain::Close | Plain::And | Plain::Or | Plain::MatchN | Plain::MatchIf => {
-                Value::Vertex(self.anonymous(expr, env))
-            }
+            Plain::Close
+            | Plain::CloseAll
+            | Plain::Reclose
+            | Plain::And
+            | Plain::Or
+            | Plain::MatchN
+            | Plain::MatchIf => Value::Vertex(self.anonymous(expr, env)),
             Plain::Len => {
                 let [argument] = arguments else {
                     let few = if arguments.is_empty() { "not enough" } else { "too many" };

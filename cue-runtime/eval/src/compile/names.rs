@@ -112,8 +112,8 @@ impl Compiler<'_> {
 /// Types and functions without a package.
 pub(crate) fn predeclared(name: &str) -> Option<Code> {
     let plain = |it| Some(Code::Function(Callee::Plain(it)));
-    let name = name.strip_prefix("__").unwrap_or(name);
-    match name {
+    let twin = name.strip_prefix("__");
+    match twin.unwrap_or(name) {
         "no_sharing" => Some(Code::Top),
         "string" => Some(Code::Type(Kinds::STRING, "string")),
         "bytes" => Some(Code::Type(Kinds::BYTES, "bytes")),
@@ -123,8 +123,12 @@ pub(crate) fn predeclared(name: &str) -> Option<Code> {
         "number" => Some(Code::Type(Kinds::NUMBER, "number")),
         "uint" | "uint8" | "uint16" | "uint32" | "uint64" | "uint128" | "int8" | "int16"
         | "int32" | "int64" | "int128" | "rune" | "float32" | "float64" => Some(Code::Type(
-            if name.starts_with("float") { Kinds::FLOAT.or(Kinds::INT) } else { Kinds::INT },
-            static_name(name),
+            if twin.unwrap_or(name).starts_with("float") {
+                Kinds::FLOAT.or(Kinds::INT)
+            } else {
+                Kinds::INT
+            },
+            static_name(twin.unwrap_or(name)),
         )),
         "len" => plain(Plain::Len),
         "close" => plain(Plain::Close),
@@ -137,6 +141,8 @@ pub(crate) fn predeclared(name: &str) -> Option<Code> {
         "error" => plain(Plain::Error),
         "matchN" => plain(Plain::MatchN),
         "matchIf" => plain(Plain::MatchIf),
+        "closeAll" if twin.is_some() => plain(Plain::CloseAll),
+        "reclose" if twin.is_some() => plain(Plain::Reclose),
         _ => None,
     }
 }

@@ -355,7 +355,7 @@ impl Compiler<'_> {
             Code::Field { label, .. } | Code::Select(_, label) => {
                 matches!(labels.kind(*label), LabelKind::Definition | LabelKind::HiddenDefinition)
             }
-            Code::Call(Callee::Plain(Plain::Close), _) => true,
+            Code::Call(Callee::Plain(Plain::Close | Plain::CloseAll | Plain::Reclose), _) => true,
             _ => false,
         });
         let at = At { source: self.source, span };
