@@ -399,8 +399,9 @@ impl Evaluator {
     /// The same in words around it: an argument that is written in the call has no path of its own.
     pub(crate) fn of_argument(&mut self, fault: FaultId, call: &str, at: At) -> FaultId {
         let fault = self.wrapped(fault, call, at);
-        let place = self.heap.faults[fault.0 as usize].place;
-        if place.is_some_and(|it| !self.is_in_tree(it)) {
+        let wrong = &self.heap.faults[fault.0 as usize];
+        let (place, open) = (wrong.place, wrong.kind == Kind::Incomplete);
+        if open || place.is_some_and(|it| !self.is_in_tree(it)) {
             let here = self.place;
             let wrapped = &mut self.heap.faults[fault.0 as usize];
             wrapped.place = Some(here);
