@@ -20,6 +20,9 @@ pub(crate) struct Tried {
     pub(crate) open: bool,
 }
 
+/// How often a choice that one alternative is left of already may be asked for within itself.
+const MOST_UNDECIDED: usize = 3;
+
 /// How the error of a choice without alternatives ends.
 pub(crate) const EMPTY: &str = " in empty disjunction:";
 
@@ -62,6 +65,13 @@ impl Evaluator {
         disjunctions: &[Disjunction],
     ) -> Option<(FaultId, VertexId)> {
         let disjunction = disjunctions.first()?;
+        // A value on the way that asks for itself while it is not decided is not decided further in either.
+        let around = self.undecided.iter().filter(|it| **it == disjunction.expr).count();
+        if around >= MOST_UNDECIDED && self.heap.get(id).label.is_none() {
+            let message = format!("unresolved disjunction {}", self.literal_text(disjunction.expr));
+            self.raise(id, Fault::spread(Kind::Incomplete, message));
+            return None;
+        }
         let marked = disjunction.marks.contains(&true);
         let mut made = Alternatives::default();
         let mut failed: Vec<VertexId> = Vec::new();
@@ -80,10 +90,15 @@ impl Evaluator {
                 return None;
             }
             let picks = [(disjunction.expr, pick as u32)];
+            let undecided = !made.choice.all.is_empty();
+            self.undecided.extend(undecided.then_some(disjunction.expr));
             let Tried { candidate, fails, open } = match &lone {
                 Some(conjunct) => self.take_tag(id, picks[0], conjunct),
                 None => self.try_with(id, &picks),
             };
+            if undecided {
+                self.undecided.pop();
+            }
             if fails || open {
                 wrong.push(candidate);
             }

@@ -118,6 +118,8 @@ pub(crate) struct Evaluator {
     pub(crate) idle: FxHashSet<u32>,
     /// Structs whose comprehensions yielded nothing.
     pub(crate) emptied: FxHashSet<VertexId>,
+    /// Choices that one alternative is left of while another one is tried.
+    pub(crate) undecided: Vec<ExprId>,
     /// Validators that are running.
     pub(crate) checking: Vec<crate::validators::Check>,
     /// Vertices whose alternatives all failed.
@@ -203,6 +205,7 @@ impl Evaluator {
             reclosing: FxHashMap::default(),
             idle: FxHashSet::default(),
             emptied: FxHashSet::default(),
+            undecided: Vec::new(),
             checking: Vec::new(),
             exhausted: FxHashSet::default(),
             refused: FxHashSet::default(),

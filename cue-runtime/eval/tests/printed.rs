@@ -514,3 +514,28 @@ fn what_is_brought_instead_of_nothing_is_printed() {
          if n let e = 1 {\n        f: e\n    } otherwise {\n        g: 2\n    }\n}\n",
     );
 }
+
+#[test]
+fn choices_that_ask_for_themselves_end() {
+    // Each way on would ask for both again.
+    let shape = |kind: &str| {
+        format!("{{\n\t#k!: [\"{kind}\", _]\n\tout: in: (#S & {{#k: S.#k[1]}}).out\n}}")
+    };
+    let text = format!(
+        "#S: S={{\n\t#k!: \"leaf\"\n\tout: {{n: 1}}\n}} | {} | {}\n",
+        shape("a"),
+        shape("b")
+    );
+    let use_it = "x: (#S & {#k: [\"a\", [\"b\", \"leaf\"]]}).out\n";
+    let budget = Budget { ticks: 100_000, depth: 100, bytes: 50 << 20 };
+    let program = compile_text(&(text + use_it)).expect("it compiles");
+    let mut it = Evaluation::start(Arc::new(program), &[], budget);
+    let root = it.find("").expect("it evaluates").expect("it is there");
+    assert!(it.validate(root, Concreteness::Optional).is_empty());
+    let printed = it.syntax(root, Style::Eval);
+    assert!(
+        printed
+            .ends_with("x: {\n    in: {\n        in: {\n            n: 1\n        }\n    }\n}\n"),
+        "{printed}"
+    );
+}
