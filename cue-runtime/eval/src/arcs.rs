@@ -98,11 +98,11 @@ impl Evaluator {
                 return conjunct;
             }
         }
-        let group = match self.definitions.get(&vertex) {
+        let group = match self.definitions.get(&vertex.number()) {
             Some(group) => *group,
             None => {
                 let group = self.heap.new_group();
-                self.definitions.insert(vertex, group);
+                self.definitions.insert(vertex.number(), group);
                 self.closing.insert(group);
                 group
             }

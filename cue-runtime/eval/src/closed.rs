@@ -215,7 +215,7 @@ impl Evaluator {
     pub(crate) fn check_closed(&mut self, id: VertexId) {
         // Of an alternative it is enough to know that it fails: why is asked if all others do too.
         if self.trying.last().is_some_and(|it| it.1 == id) && self.has_refused(id) {
-            self.refused.insert(id);
+            self.refused.insert(id.number());
         } else {
             self.refuse_fields(id);
         }
@@ -336,7 +336,7 @@ impl Evaluator {
         let arc = &self.heap.get(id).arcs[index];
         let (label, field) = (arc.label, arc.vertex);
         // Who says no more than that it is itself says nothing of it.
-        if self.definitions.get(&id) != Some(&group) && self.is_itself(field) {
+        if self.definitions.get(&id.number()) != Some(&group) && self.is_itself(field) {
             return false;
         }
         let vertex = self.heap.get(id);
@@ -463,7 +463,7 @@ impl Evaluator {
         let Some(parent) = self.heap.get(id).parent else { return };
         for index in 0..self.heap.get(id).closing.len() {
             let group = self.heap.get(id).closing[index].group;
-            if self.literals.get(&group) != Some(&false) {
+            if self.literals.get(&group) != Some(&0) {
                 continue;
             }
             let above = &self.heap.get(self.follow(parent)).closing;

@@ -278,8 +278,8 @@ impl Evaluator {
         let mut all = self.heap.get(id).picks.clone();
         all.extend(picks.iter().copied());
         self.heap.get_mut(candidate).picks = all;
-        if let Some(group) = self.definitions.get(&id).copied() {
-            self.definitions.insert(candidate, group);
+        if let Some(group) = self.definitions.get(&id.number()).copied() {
+            self.definitions.insert(candidate.number(), group);
         }
         candidate
     }
@@ -292,7 +292,7 @@ impl Evaluator {
         self.trying.push((id, candidate));
         let candidate = self.unify(candidate);
         let before = self.passed_over;
-        let fails = self.refused.contains(&candidate) || self.permanent(candidate, 0).is_some();
+        let fails = self.refused.contains(&candidate.number()) || self.permanent(candidate, 0).is_some();
         let open = !fails && self.unknown(candidate, 0).is_some();
         self.trying.pop();
         // What is a choice itself is not looked at again with every one around it.
@@ -351,9 +351,9 @@ impl Evaluator {
         // nested in an alternative is the error of that one.
         let last = match disjunctions {
             [_] => None,
-            _ => failed.iter().rev().find(|it| self.exhausted.contains(it)).copied(),
+            _ => failed.iter().rev().find(|it| self.exhausted.contains(&it.number())).copied(),
         };
-        self.exhausted.insert(id);
+        self.exhausted.insert(id.number());
         let told =
             |it: &VertexId| self.heap.get(*it).fault.map(|it| &self.heap.faults[it.0 as usize]);
         // Words of a user's own count wherever they stand.
@@ -368,7 +368,7 @@ impl Evaluator {
         }
         let mut lists: Vec<Vec<Fault>> = Vec::new();
         for candidate in wrong {
-            if self.refused.contains(candidate) {
+            if self.refused.contains(&candidate.number()) {
                 self.refuse_fields(*candidate);
             }
             let mut all = Vec::new();

@@ -89,7 +89,7 @@ pub(crate) struct Evaluator {
     /// Literals that are embedded, and what embeds them: that closes as they do.
     pub(crate) within: FxHashMap<u32, u32>,
     /// Groups of literals that embed something; whether they came by a reference.
-    pub(crate) literals: FxHashMap<u32, bool>,
+    pub(crate) literals: FxHashMap<u32, u32>,
     /// Fields that frozen vertices had.
     pub(crate) listed: FxHashMap<VertexId, FxHashSet<Label>>,
     /// Vertices whose conjuncts others took before these were all, and who took them.
@@ -105,7 +105,7 @@ pub(crate) struct Evaluator {
     pub(crate) crowds: FxHashMap<VertexId, Crowd>,
     /// Who shares a vertex.
     pub(crate) sharers: FxHashMap<VertexId, Vec<VertexId>>,
-    pub(crate) definitions: FxHashMap<VertexId, u32>,
+    pub(crate) definitions: FxHashMap<u32, u32>,
     /// Groups that close only the vertex itself: `close`.
     pub(crate) shallow: FxHashSet<u32>,
     /// Groups of calls to `close`: one level, whatever is in it (C-7).
@@ -117,15 +117,15 @@ pub(crate) struct Evaluator {
     /// Groups of literals that nothing closed can be embedded in: they never close.
     pub(crate) idle: FxHashSet<u32>,
     /// Structs whose comprehensions yielded nothing.
-    pub(crate) emptied: FxHashSet<VertexId>,
+    pub(crate) emptied: FxHashSet<u32>,
     /// Choices that one alternative is left of while another one is tried.
     pub(crate) undecided: Vec<ExprId>,
     /// Validators that are running.
     pub(crate) checking: Vec<crate::validators::Check>,
     /// Vertices whose alternatives all failed.
-    pub(crate) exhausted: FxHashSet<VertexId>,
+    pub(crate) exhausted: FxHashSet<u32>,
     /// Alternatives that have fields which are not allowed.
-    pub(crate) refused: FxHashSet<VertexId>,
+    pub(crate) refused: FxHashSet<u32>,
     /// What an absent operand was missing was asked of a vertex that was being evaluated.
     pub(crate) early: bool,
     /// The vertex that an error is being told of, and how that error reads in values around it.
@@ -149,7 +149,7 @@ pub(crate) struct Evaluator {
     /// Expressions of the values without a place that are being evaluated.
     pub(crate) inlining: Vec<Option<ExprId>>,
     pub(crate) lifted: FxHashMap<crate::inline::Lifted, VertexId>,
-    pub(crate) imports: FxHashMap<u32, VertexId>,
+    pub(crate) imports: Vec<(u32, VertexId)>,
     pub(crate) searched: FxHashMap<VertexId, crate::searched::Searched>,
     /// Something marked with `?` was not there.
     pub(crate) missed: bool,
@@ -222,7 +222,7 @@ impl Evaluator {
             anonymous: FxHashMap::default(),
             inlining: Vec::new(),
             lifted: FxHashMap::default(),
-            imports: FxHashMap::default(),
+            imports: Vec::new(),
             searched: FxHashMap::default(),
             missed: false,
             opened: FxHashSet::default(),
@@ -471,7 +471,7 @@ impl Evaluator {
     }
 
     pub(crate) fn import(&mut self, index: u32) -> VertexId {
-        if let Some(id) = self.imports.get(&index) {
+        if let Some((_, id)) = self.imports.iter().find(|it| it.0 == index) {
             return *id;
         }
         let id = self.heap.vertex(None, None);
@@ -480,7 +480,7 @@ impl Evaluator {
         for file in &program.packages[index as usize] {
             self.heap.get_mut(id).conjuncts.push(Conjunct::new(Source::Expr(*file, env)));
         }
-        self.imports.insert(index, id);
+        self.imports.push((index, id));
         id
     }
 

@@ -148,13 +148,13 @@ impl Evaluator {
                 all.push(*candidate);
             }
         }
-        let mut seen: FxHashSet<VertexId> = FxHashSet::default();
+        let mut seen: FxHashSet<u32> = FxHashSet::default();
         let mut next = Some(env);
         while let Some(env) = next {
             let env = &self.heap.envs[env.0 as usize];
             if let EnvKind::Struct(vertex, ..) = env.kind {
                 let mut above = Some(vertex);
-                while let Some(id) = above.filter(|it| seen.insert(*it)) {
+                while let Some(id) = above.filter(|it| seen.insert(it.number())) {
                     if all.contains(&id) {
                         return true;
                     }

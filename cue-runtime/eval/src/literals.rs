@@ -317,7 +317,7 @@ impl Evaluator {
                 self.within.insert(group, outer);
                 self.exempt(group, conjunct.beside);
             }
-            self.literals.insert(group, conjunct.by_reference);
+            self.literals.insert(group, u32::from(conjunct.by_reference));
             if !code.takes_in && shared.is_none() {
                 self.idle.insert(group);
             }

@@ -275,7 +275,7 @@ impl Evaluator {
         };
         if reference.is_some_and(|it| reach == Reach::Behind || !self.names_definition(it)) {
             // What encloses the target closes it only for those who come through it (C-3).
-            let own = self.definitions.get(&target).copied();
+            let own = self.definitions.get(&target.number()).copied();
             inner.groups.retain(|it| Some(*it) == own);
         }
         self.leave_marks(target, &mut inner.groups);

@@ -149,7 +149,7 @@ impl Evaluator {
             return true;
         }
         while let Some(at) = next {
-            if let Some(own) = self.definitions.get(&at) {
+            if let Some(own) = self.definitions.get(&at.number()) {
                 return closing.iter().any(|it| it.holds() && it.group == *own);
             }
             let vertex = self.heap.get(at);
@@ -173,7 +173,7 @@ impl Evaluator {
         while let (Some(_), Some(parent)) = (self.heap.get(at).label, self.heap.get(at).parent) {
             at = parent;
         }
-        self.imports.values().any(|it| *it == at)
+        self.imports.iter().any(|it| it.1 == at)
     }
 
     /// Whether a value comes after the one that is being evaluated, or is part of it: nothing is

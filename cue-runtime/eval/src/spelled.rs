@@ -109,7 +109,7 @@ impl Evaluator {
             let vertex = self.heap.get(at);
             match (vertex.label, vertex.parent) {
                 (Some(_), Some(parent)) => at = parent,
-                _ => return at == self.root || self.imports.values().any(|it| *it == at),
+                _ => return at == self.root || self.imports.iter().any(|it| it.1 == at),
             }
         }
     }

@@ -119,7 +119,7 @@ impl Evaluator {
             Ok(yields) => {
                 // A struct that only comprehensions could fill is a struct all the same.
                 if yields.is_empty() {
-                    self.emptied.insert(id);
+                    self.emptied.insert(id.number());
                 }
                 work.firings += 1;
                 for (body, env) in yields.into_iter().rev() {

@@ -17,13 +17,13 @@ impl Evaluator {
         &mut self,
         id: VertexId,
         depth: u32,
-        seen: &mut FxHashSet<VertexId>,
+        seen: &mut FxHashSet<u32>,
     ) -> Option<FaultId> {
         if depth > self.budget.depth || self.tick().is_err() || self.is_sound_data(id) {
             return None;
         }
         let id = self.default_of(id)?;
-        if self.heap.get(id).fault.is_some() || !seen.insert(id) {
+        if self.heap.get(id).fault.is_some() || !seen.insert(id.number()) {
             return None;
         }
         for index in 0..self.heap.get(id).arcs.len() {
