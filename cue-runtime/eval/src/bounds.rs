@@ -198,8 +198,8 @@ impl Evaluator {
                 }
             },
             (low, high) => {
-                parts.extend(kinds);
                 parts.extend(low.iter().chain(high).map(text));
+                last = kinds;
             }
         }
         for each in bounds.into_iter().chain(calls).chain(last) {
