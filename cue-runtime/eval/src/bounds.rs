@@ -2,12 +2,14 @@
 //! whole numbers by their name.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use cue_syntax::ast::Compare;
 
 use crate::builtin::{Datum, Kinds};
 use crate::compare;
 use crate::evaluator::Evaluator;
+use crate::export::is_identifier;
 use crate::heap::{Test, VertexId};
 use crate::number::Number;
 use crate::operators::range;
@@ -45,7 +47,7 @@ impl Evaluator {
                 // What another bound leaves out need not be left out again.
                 Test::Bound(Compare::NotEqual, limit) if self.is_out(id, limit) => {}
                 Test::Bound(compare, limit) => {
-                    let text = format!("{}{}", compare::symbol(*compare), limit.literal());
+                    let text = format!("{}{}", compare::symbol(*compare), spread(limit));
                     if !rest.iter().any(|it| it.1 == text) {
                         rest.push((place, text));
                     }
@@ -88,7 +90,7 @@ impl Evaluator {
             return self.as_written(id);
         }
         let text =
-            |(compare, limit): &Limit| format!("{}{}", compare::symbol(*compare), limit.literal());
+            |(compare, limit): &Limit| format!("{}{}", compare::symbol(*compare), spread(limit));
         let mut parts: Vec<String> = Vec::new();
         if let (Some(from), Some(to)) = (&low, &high) {
             if let Some(name) = exact(from, to).filter(|_| whole) {
@@ -128,7 +130,7 @@ impl Evaluator {
         for (test, _) in &self.heap.get(id).tests {
             match test {
                 Test::Bound(compare, limit) => {
-                    let text = format!("{}{}", compare::symbol(*compare), limit.literal());
+                    let text = format!("{}{}", compare::symbol(*compare), spread(limit));
                     if !parts.contains(&text) {
                         parts.push(text);
                     }
@@ -151,7 +153,7 @@ impl Evaluator {
         let whole = self.heap.get(id).kinds == Kinds::INT;
         let (mut low, mut high): (Option<Limit>, Option<Limit>) = (None, None);
         let (mut names, mut ordered) = (Vec::new(), false);
-        let (mut bounds, mut calls): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+        let mut others: Vec<String> = Vec::new();
         for (test, _) in &tests {
             match test {
                 Test::Bound(compare, limit) if compare::is_order(*compare) => {
@@ -161,13 +163,13 @@ impl Evaluator {
                 }
                 Test::Bound(Compare::NotEqual, limit) if self.is_out(id, limit) => {}
                 Test::Bound(compare, limit) => {
-                    bounds.push(format!("{}{}", compare::symbol(*compare), limit.cue_text()));
+                    others.push(format!("{}{}", compare::symbol(*compare), limit.cue_text()));
                 }
                 Test::Range(name) => names.push(*name),
                 Test::Call(package, function, rest, _) => {
-                    calls.push(self.call_text(package, function.name, rest));
+                    others.push(self.call_text(package, function.name, rest));
                 }
-                Test::Match(expr, _) => calls.push(self.literal_text(*expr)),
+                Test::Match(expr, _) => others.push(self.literal_text(*expr)),
             }
         }
         // One range alone has its name, others are bounds like those beside them.
@@ -202,7 +204,7 @@ impl Evaluator {
                 last = kinds;
             }
         }
-        for each in bounds.into_iter().chain(calls).chain(last) {
+        for each in others.into_iter().chain(last) {
             if !parts.contains(&each) {
                 parts.push(each);
             }
@@ -277,6 +279,26 @@ impl Evaluator {
             }
             Test::Range(_) | Test::Call(..) | Test::Match(..) => false,
         })
+    }
+}
+
+/// A limit as it is printed: of structs each field on a line, whatever is around lays it out.
+fn spread(limit: &Datum) -> String {
+    match limit {
+        Datum::Struct(fields) if !fields.is_empty() => {
+            let field = |(name, value): &(Arc<str>, Datum)| {
+                let label = match is_identifier(name) {
+                    true => name.to_string(),
+                    false => Datum::String(name.clone()).cue_text(),
+                };
+                format!("{label}: {}\n", spread(value))
+            };
+            format!("{{\n{}}}", fields.iter().map(field).collect::<String>())
+        }
+        Datum::List(items) => {
+            format!("[{}]", items.iter().map(spread).collect::<Vec<_>>().join(", "))
+        }
+        other => other.literal(),
     }
 }
 

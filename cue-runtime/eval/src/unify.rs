@@ -249,10 +249,11 @@ impl Evaluator {
             }
         } else if !work.disjunctions.is_empty() && self.heap.get(id).fault.is_none() {
             self.note_left(id, Left::Some);
+            // What contradicts itself is no matter of alternatives.
+            if self.tags_differ(id) {
+                return None;
+            }
             if !self.heap.get(id).picks.is_empty() {
-                if self.tags_differ(id) {
-                    return None;
-                }
                 // What is refused already is not tried with further alternatives.
                 if self.heap.get(id).scalar.is_some() && !self.heap.get(id).tests.is_empty() {
                     self.check_scalar(id);

@@ -13,12 +13,7 @@ impl Evaluator {
         self.unmet_in(id, 0, &mut FxHashSet::default())
     }
 
-    fn unmet_in(
-        &mut self,
-        id: VertexId,
-        depth: u32,
-        seen: &mut FxHashSet<u32>,
-    ) -> Option<FaultId> {
+    fn unmet_in(&mut self, id: VertexId, depth: u32, seen: &mut FxHashSet<u32>) -> Option<FaultId> {
         if depth > self.budget.depth || self.tick().is_err() || self.is_sound_data(id) {
             return None;
         }

@@ -539,3 +539,11 @@ fn choices_that_ask_for_themselves_end() {
         "{printed}"
     );
 }
+
+#[test]
+fn structs_in_bounds_are_printed_field_by_field() {
+    check(
+        "@experiment(structcmp)\na: =={n: 1, \"x y\": [{m: 2}]}\n",
+        "a: =={\n    n: 1\n    \"x y\": [{\n        m: 2\n    }]\n}\n",
+    );
+}
