@@ -95,6 +95,18 @@ impl Evaluator {
         }
     }
 
+    /// A value for the name of an expression that has failed.
+    fn failed_value(&mut self, expr: ExprId, env: EnvId, fault: FaultId) -> VertexId {
+        let id = self.heap.vertex(None, None);
+        // What embeds it takes its expression.
+        let conjunct = Conjunct::new(Source::Expr(expr, env));
+        let vertex = self.heap.get_mut(id);
+        vertex.conjuncts.push(conjunct);
+        vertex.fault = Some(fault);
+        vertex.state = State::Done;
+        id
+    }
+
     fn clauses(
         &mut self,
         clauses: &[ClauseCode],
@@ -116,7 +128,8 @@ impl Evaluator {
             }
             ClauseCode::Try(value) => {
                 let outside = std::mem::replace(&mut self.missed, false);
-                let value = self.eval(*value, env);
+                let written = *value;
+                let value = self.eval(written, env);
                 if let Value::Vertex(id) = value {
                     let _ = self.permanent(id, 0);
                 }
@@ -126,7 +139,13 @@ impl Evaluator {
                 let vertex = match value {
                     Value::Vertex(id) => id,
                     Value::Datum(datum) => self.datum_vertex(datum),
-                    Value::Fault(fault) => return Err(fault),
+                    Value::Fault(fault)
+                        if self.heap.faults[fault.0 as usize].kind.is_incomplete() =>
+                    {
+                        return Err(fault);
+                    }
+                    // Who names it has the error.
+                    Value::Fault(fault) => self.failed_value(written, env, fault),
                 };
                 let env = self.heap.env(Some(env), EnvKind::Variables(smallvec::smallvec![vertex]));
                 self.clauses(rest, body, env, out)
@@ -135,16 +154,7 @@ impl Evaluator {
                 let vertex = match self.eval(*value, env) {
                     Value::Vertex(id) => id,
                     Value::Datum(datum) => self.datum_vertex(datum),
-                    Value::Fault(fault) => {
-                        let id = self.heap.vertex(None, None);
-                        // What embeds it takes its expression.
-                        let conjunct = Conjunct::new(Source::Expr(*value, env));
-                        let vertex = self.heap.get_mut(id);
-                        vertex.conjuncts.push(conjunct);
-                        vertex.fault = Some(fault);
-                        vertex.state = State::Done;
-                        id
-                    }
+                    Value::Fault(fault) => self.failed_value(*value, env, fault),
                 };
                 let kind = EnvKind::Variables(smallvec::smallvec![vertex]);
                 let env = self.heap.env(Some(env), kind);
