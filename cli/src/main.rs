@@ -51,7 +51,7 @@ struct Arguments {
     /// When to use colours.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     color: Color,
-    /// Say more: -v for progress of the engine, -vv for every request.
+    /// Say more: -v for progress of the engine, -vv for every request, -vvv for what libraries say.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
     #[command(subcommand)]
@@ -107,7 +107,9 @@ fn start_log(verbose: u8, command: &Command) {
         (0, false) => "error,kube_client=off",
         (0, true) => "info",
         (1, _) => "info,lateen=debug,lateen_engine=debug,lateen_controller=debug",
-        (_, _) => "debug",
+        // Of requests what is asked and how long it takes, not what connections do meanwhile.
+        (2, _) => "info,lateen=trace,lateen_engine=trace,lateen_controller=trace",
+        (_, _) => "debug,lateen=trace,lateen_engine=trace,lateen_controller=trace",
     };
     let filter = tracing_subscriber::EnvFilter::try_from_env("LATEEN_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default));

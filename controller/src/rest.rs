@@ -1,6 +1,7 @@
 //! Requests to one Kubernetes API as JSON values: paths, verbs, classified refusals.
 
 use std::fmt::Write as _;
+use std::time::Instant;
 
 use crate::connection::Client;
 use bytes::Bytes;
@@ -270,7 +271,14 @@ pub async fn tell(
 
 /// Sends a request; what the answer consists of, unless it is a refusal.
 async fn exchange(client: &Client, request: Request<Vec<u8>>) -> Result<Bytes, Error> {
-    let (code, bytes) = client.send(request.map(KubeBody::from)).await?;
+    let what = tracing::enabled!(tracing::Level::TRACE)
+        .then(|| (request.method().clone(), request.uri().clone(), Instant::now()));
+    let answer = client.send(request.map(KubeBody::from)).await;
+    if let Some((method, path, started)) = what {
+        let code = answer.as_ref().map_or(0, |it| it.0.as_u16());
+        tracing::trace!(%method, %path, code, took = ?started.elapsed(), "request");
+    }
+    let (code, bytes) = answer?;
     if code.is_client_error() || code.is_server_error() {
         let told = serde_json::from_slice::<Status>(&bytes);
         let status = told.unwrap_or_else(|_| {

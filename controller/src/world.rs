@@ -152,11 +152,8 @@ impl KubeWorld {
             self.may_act()?;
         }
         self.metrics.requests.get_or_create(&Request::of(method.as_str(), path)).inc();
-        let started = Instant::now();
-        let answer = member
-            .ask(rest::send(&member.client, method.clone(), path, body, &self.identity))
-            .await;
-        tracing::trace!(%method, path, took = ?started.elapsed(), "request");
+        let answer =
+            member.ask(rest::send(&member.client, method, path, body, &self.identity)).await;
         let answer = answer.map_err(classify)?;
         if writes && member.is_own() {
             let own = |it: &&Turn| watched::hears(&answer).as_ref() == Some(&it.key);
@@ -188,11 +185,8 @@ impl KubeWorld {
         self.acts();
         self.may_act()?;
         self.metrics.requests.get_or_create(&Request::of(method.as_str(), path)).inc();
-        let started = Instant::now();
-        let told = rest::tell(&member.client, method.clone(), path, Some(body), &self.identity);
-        let told = member.ask(told).await;
-        tracing::trace!(%method, path, took = ?started.elapsed(), "request");
-        told.map_err(classify)
+        let told = rest::tell(&member.client, method, path, Some(body), &self.identity);
+        member.ask(told).await.map_err(classify)
     }
 }
 

@@ -205,6 +205,9 @@ fn places_that_cannot_be_used_are_named() {
         let answer = home.lateen(&[command, &["--kubeconfig", nowhere]].concat());
         answer.refused(3, &["the Kubernetes API at http://127.0.0.1:9/ cannot be reached"]);
     }
+    // Of every request it is said what became of it, and nothing of how.
+    let told = home.lateen(&["ls", "-vv", "--kubeconfig", nowhere]);
+    told.refused(3, &["request method=GET path=http://127.0.0.1:9/version code=0"]);
     home.lateen(&["ls", "--kubeconfig", "absent.yaml"]).refused(3, &["absent.yaml"]);
     home.lateen(&["ls", "--kubeconfig", nowhere, "--context", "b"]).refused(3, &["b"]);
     home.lateen(&["controller", "--kubeconfig", nowhere, "--application-re-sync-period=soon"])
