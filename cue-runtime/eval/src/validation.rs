@@ -206,17 +206,17 @@ impl Evaluation {
         let vertex = shown.map(|it| self.evaluator.heap.get(it));
         let scalar = vertex.is_some_and(|it| it.scalar.is_some());
         let whole = vertex.is_some_and(|it| it.is_struct || it.is_list);
-        // Beside a scalar there may be definitions.
-        let arcs: Vec<(Label, VertexId, Presence)> = vertex.map_or_else(Vec::new, |it| {
-            it.arcs.iter().map(|it| (it.label, it.vertex, it.presence)).collect()
-        });
         if !whole && concrete && !scalar {
             if let Err(fault) = self.evaluator.datum(id) {
                 let fault = self.evaluator.placed(fault, id);
                 self.lacks(fault, walk);
             }
         }
-        for (label, arc, presence) in arcs {
+        // Beside a scalar there may be definitions.
+        let Some(shown) = shown else { return };
+        for index in 0..self.evaluator.heap.get(shown).arcs.len() {
+            let Some(arc) = self.evaluator.heap.get(shown).arcs.get(index) else { break };
+            let (label, arc, presence) = (arc.label, arc.vertex, arc.presence);
             let kind = self.evaluator.labels.kind(label);
             let data = matches!(kind, LabelKind::Regular | LabelKind::Index);
             walk.labels.push(label);
