@@ -7,8 +7,11 @@ use clap::{Args as ClapArgs, Subcommand};
 use cue_session::Shown;
 use cue_syntax::Style;
 use cue_tool::evaluate::{Concrete, Outcome};
-use cue_tool::format::Action;
-use cue_tool::{Encoding, Error, Load, Request, Verb, evaluate, format, import};
+use cue_tool::format::{self, Action, Wanted};
+use cue_tool::import::{self, Files, Texts};
+use cue_tool::place::{Context, Several};
+use cue_tool::tags::Variables;
+use cue_tool::{Error, Load, Request, Verb, evaluate, filetype};
 
 use crate::Cli;
 use crate::existing::Existing;
@@ -24,7 +27,10 @@ Examples:
   lateen cue eval schema.cue data.yaml
   lateen cue vet schema.cue data.json -d '#Config'
   lateen cue fmt ./...
-  lateen cue import -l kind -l metadata.name -o - objects.yaml")]
+  lateen cue import -l kind -l metadata.name -o - objects.yaml
+
+A qualifier says what the files behind it are: cue: json: jsonl: yaml: toml: text: binary:, with
++data or +graph for CUE that must be data. JSON Schema, OpenAPI and Protocol Buffers are not read.")]
 pub struct Args {
     /// Work in this folder.
     #[arg(short = 'C', long, global = true, value_name = "DIR")]
@@ -32,6 +38,12 @@ pub struct Args {
     /// Tell of all errors; they always are told.
     #[arg(short = 'E', long, global = true)]
     all_errors: bool,
+    /// Go on where values are wrong; only eval can.
+    #[arg(short = 'i', long, global = true)]
+    ignore: bool,
+    /// Write CUE in its simplest form.
+    #[arg(short = 's', long, global = true)]
+    simplify: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -43,100 +55,109 @@ enum Command {
     /// Print the value as CUE, types and all.
     Eval(Eval),
     /// Check data against CUE.
-    Vet(Input),
+    Vet(Vet),
     /// Print CUE that means the same as the files.
-    Def(Input),
+    Def(Def),
     /// Format files in place.
     Fmt(Fmt),
     /// Write data files as CUE files.
     Import(Import),
 }
 
+/// What is read, and where data in it goes.
 #[derive(Debug, ClapArgs)]
 struct Input {
-    /// CUE files of one package or a folder, and JSON, YAML or TOML data; `-` is CUE on stdin.
+    /// Packages, CUE files and data files, each with a qualifier if need be; `-` is stdin.
     #[arg(value_name = "FILE")]
     files: Vec<String>,
+    #[command(flatten)]
+    place: Place,
+    /// Value of a tag, `key=value` or a shorthand, or a name for `@if`; may be repeated.
+    #[arg(short = 't', long = "inject", value_name = "TAG")]
+    tag: Vec<String>,
+    /// Give tags with `var=` what the system says: now, os, arch, cwd, username, hostname, rand.
+    #[arg(short = 'T', long)]
+    inject_vars: bool,
+}
+
+/// Where data goes.
+#[derive(Debug, ClapArgs)]
+struct Place {
+    /// Where data goes: `label:` or an expression over the data; may be repeated.
+    #[arg(short = 'l', long = "path", value_name = "LABEL")]
+    path: Vec<String>,
+    /// Make a list of several values.
+    #[arg(long)]
+    list: bool,
+    /// Labels see `data`, `filename`, `index` and `recordCount` instead of the data's own fields.
+    #[arg(long)]
+    with_context: bool,
+    /// Take all data files together; with `=false` one by one.
+    #[arg(long, num_args = 0..=1, require_equals = true, default_value = "true",
+          default_missing_value = "true", action = clap::ArgAction::Set, value_name = "BOOL")]
+    merge: bool,
+    /// Expression that data must satisfy, instead of the whole.
+    #[arg(short = 'd', long, value_name = "EXPR")]
+    schema: Option<String>,
+    /// Package of what has none.
+    #[arg(short = 'p', long, value_name = "NAME")]
+    package: Option<String>,
+    /// Names of data files in folders, as a regular expression; for import.
+    #[arg(short = 'n', long, value_name = "REGEXP")]
+    name: Option<String>,
+    /// Where Protocol Buffers would be looked for; they are not read.
+    #[arg(short = 'I', long = "proto_path", value_name = "DIR")]
+    proto_path: Vec<String>,
+    /// How their enums would be written.
+    #[arg(long = "proto_enum", value_name = "MODE", default_value = "int", hide = true)]
+    proto_enum: String,
+}
+
+/// Where the answer goes.
+#[derive(Debug, ClapArgs)]
+struct Output {
     /// Evaluate this expression instead of the whole; may be repeated.
     #[arg(short = 'e', long, value_name = "EXPR")]
     expression: Vec<String>,
     /// Form of the output: json, jsonl, yaml, toml, cue, text, binary.
-    #[arg(long, value_name = "FORM", value_parser = encoding)]
-    out: Option<Encoding>,
-    /// Write there instead of to stdout; the name's end gives the form.
+    #[arg(long, value_name = "FORM")]
+    out: Option<String>,
+    /// Write there instead of to stdout; a qualifier or the name's end gives the form.
     #[arg(short = 'o', long, value_name = "FILE")]
     outfile: Option<String>,
     /// Overwrite an existing file.
     #[arg(short = 'f', long)]
     force: bool,
-    /// Where data goes: `label:` or an expression over the data; may be repeated.
-    #[arg(short = 'l', long = "path", value_name = "LABEL")]
-    path: Vec<String>,
-    /// Expression that data must satisfy.
-    #[arg(short = 'd', long, value_name = "EXPR")]
-    schema: Option<String>,
-    /// Value of a tag, `key=value` or a shorthand; may be repeated.
-    #[arg(short = 't', long = "inject", value_name = "TAG")]
-    tag: Vec<String>,
-    /// Which package of the folder.
-    #[arg(short = 'p', long, value_name = "NAME")]
-    package: Option<String>,
+}
+
+/// Whether values must be concrete.
+#[derive(Debug, ClapArgs)]
+struct Strict {
     /// Everything must be concrete; with `=false` nothing need be.
     #[arg(short = 'c', long, visible_alias = "strict", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", value_name = "BOOL")]
     concrete: Option<bool>,
-    /// Write CUE in its simplest form.
-    #[arg(short = 's', long)]
-    simplify: bool,
-    /// Go on where values are wrong; only eval can.
-    #[arg(short = 'i', long)]
-    ignore: bool,
 }
 
 #[derive(Debug, ClapArgs)]
 struct Export {
     #[command(flatten)]
     input: Input,
+    #[command(flatten)]
+    output: Output,
     /// Write `<`, `>` and `&` in JSON so that it may stand in HTML.
     #[arg(long)]
     escape: bool,
-}
-
-impl Input {
-    /// The file to write; `None` is stdout.
-    fn target(&self) -> Option<&str> {
-        self.outfile.as_deref().filter(|it| *it != "-")
-    }
-
-    fn request(&self, verb: Verb) -> Request {
-        Request {
-            verb,
-            load: Load {
-                arguments: self.files.clone(),
-                package: self.package.clone(),
-                tags: self.tag.clone(),
-            },
-            expressions: self.expression.clone(),
-            labels: self.path.clone(),
-            schema: self.schema.clone(),
-            out: self.out.or_else(|| self.target().and_then(Encoding::of_file)),
-            concrete: match self.concrete {
-                None => Concrete::Usual,
-                Some(true) => Concrete::Must,
-                Some(false) => Concrete::May,
-            },
-            shown: Shown::default(),
-            style: if self.simplify { Style::Simplified } else { Style::Plain },
-            escape: false,
-            ignore: self.ignore,
-        }
-    }
 }
 
 #[derive(Debug, ClapArgs)]
 struct Eval {
     #[command(flatten)]
     input: Input,
+    #[command(flatten)]
+    output: Output,
+    #[command(flatten)]
+    strict: Strict,
     /// Show optional and hidden fields.
     #[arg(short = 'a', long)]
     all: bool,
@@ -151,6 +172,111 @@ struct Eval {
     show_optional: bool,
 }
 
+#[derive(Debug, ClapArgs)]
+struct Vet {
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    strict: Strict,
+}
+
+#[derive(Debug, ClapArgs)]
+struct Def {
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    output: Output,
+    /// Show attributes; they always are shown.
+    #[arg(short = 'A', long)]
+    show_attributes: bool,
+    /// Put in what is imported from other packages than the built-in ones.
+    #[arg(long)]
+    inline_imports: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+struct Fmt {
+    /// Packages and files, `DIR/...` for all below; `-` formats stdin.
+    #[arg(value_name = "FILE")]
+    files: Vec<String>,
+    /// Name the files that are not formatted, write none; exit 1 if there are any.
+    #[arg(long)]
+    check: bool,
+    /// Print what would change, write nothing.
+    #[arg(short = 'd', long)]
+    diff: bool,
+    /// Arguments are files and folders; folders are looked through.
+    #[arg(long = "files")]
+    walk: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+struct Import {
+    /// Mode (json, yaml, toml, text, binary, data, auto), then packages and data files.
+    #[arg(value_name = "FILE")]
+    files: Vec<String>,
+    #[command(flatten)]
+    place: Place,
+    /// Endings of the files in folders; may be repeated.
+    #[arg(long, value_name = "END")]
+    ext: Vec<String>,
+    /// Make a file of each value.
+    #[arg(long = "files")]
+    apart: bool,
+    /// Take texts apart that hold JSON or YAML.
+    #[arg(short = 'R', long)]
+    recursive: bool,
+    /// Say which files would be written, write none.
+    #[arg(long)]
+    dry_run: bool,
+    /// Write there; `-` is stdout. Without it each file becomes FILE.cue.
+    #[arg(short = 'o', long, value_name = "FILE")]
+    outfile: Option<String>,
+    /// Overwrite existing files.
+    #[arg(short = 'f', long)]
+    force: bool,
+}
+
+impl Input {
+    fn request(&self, verb: Verb) -> Request {
+        let load = Load {
+            arguments: self.files.clone(),
+            tags: self.tag.clone(),
+            variables: if self.inject_vars { Variables::System } else { Variables::None },
+        };
+        Request {
+            labels: self.place.path.clone(),
+            several: self.place.several(),
+            context: self.place.context(),
+            merge: self.place.merge,
+            schema: self.place.schema.clone().filter(|it| !it.is_empty()),
+            name: self.place.name.clone().filter(|it| !it.is_empty()),
+            package: self.place.package.clone().filter(|it| !it.is_empty()),
+            ..Request::new(verb, load)
+        }
+    }
+}
+
+impl Place {
+    fn several(&self) -> Several {
+        if self.list { Several::Listed } else { Several::Unified }
+    }
+
+    fn context(&self) -> Context {
+        if self.with_context { Context::File } else { Context::Value }
+    }
+}
+
+impl Strict {
+    fn concrete(&self) -> Concrete {
+        match self.concrete {
+            None => Concrete::Usual,
+            Some(true) => Concrete::Must,
+            Some(false) => Concrete::May,
+        }
+    }
+}
+
 impl Eval {
     fn shown(&self) -> Shown {
         Shown {
@@ -162,68 +288,45 @@ impl Eval {
     }
 }
 
-#[derive(Debug, ClapArgs)]
-struct Fmt {
-    /// Files and folders, `DIR/...` for all below; `-` formats stdin.
-    #[arg(value_name = "FILE")]
-    files: Vec<String>,
-    /// Simplify too.
-    #[arg(short = 's', long)]
-    simplify: bool,
-    /// Name the files that are not formatted, write none; exit 1 if there are any.
-    #[arg(long)]
-    check: bool,
-    /// Print what would change, write nothing.
-    #[arg(short = 'd', long)]
-    diff: bool,
-}
-
-#[derive(Debug, ClapArgs)]
-struct Import {
-    /// JSON, YAML, TOML or text files.
-    #[arg(required = true, value_name = "FILE")]
-    files: Vec<String>,
-    /// Package clause.
-    #[arg(short = 'p', long, value_name = "NAME")]
-    package: Option<String>,
-    /// Label around each value: `label:` or an expression over it; may be repeated.
-    #[arg(short = 'l', long = "path", value_name = "LABEL")]
-    path: Vec<String>,
-    /// Several values as one list.
-    #[arg(long)]
-    list: bool,
-    /// Write there; `-` is stdout. Without it each file becomes FILE.cue.
-    #[arg(short = 'o', long, value_name = "FILE")]
-    outfile: Option<String>,
-    /// Overwrite existing files.
-    #[arg(short = 'f', long)]
-    force: bool,
-}
-
-fn encoding(name: &str) -> Result<Encoding, String> {
-    Encoding::of_name(name).ok_or_else(|| format!("unknown filetype {name}"))
+/// What holds for every command.
+#[derive(Clone, Copy)]
+struct Common<'a> {
+    ignore: bool,
+    style: Style,
+    cli: &'a Cli,
 }
 
 /// Runs the command.
 pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     if let Some(folder) = &args.chdir {
         if let Err(error) = std::env::set_current_dir(folder) {
-            cli.out.note(&format!("cannot work in {}: {error}", folder.display()));
+            let why = match error.kind() {
+                std::io::ErrorKind::NotFound => "no such file or directory".to_owned(),
+                _ => error.to_string(),
+            };
+            cli.out.note(&format!("chdir {}: {why}", folder.display()));
             return Ok(Exit::NotSo);
         }
     }
+    let style = if args.simplify { Style::Simplified } else { Style::Plain };
+    let common = Common { ignore: args.ignore, style, cli };
     let done = tokio::task::block_in_place(|| match args.command {
-        Command::Export(Export { input, escape }) => {
-            values(Request { escape, ..input.request(Verb::Export) }, &input, cli)
+        Command::Export(it) => {
+            let request = Request { escape: it.escape, ..it.input.request(Verb::Export) };
+            values(request, Some(&it.output), common)
         }
-        Command::Eval(eval) => {
-            let shown = eval.shown();
-            values(Request { shown, ..eval.input.request(Verb::Eval) }, &eval.input, cli)
+        Command::Eval(it) => {
+            let concrete = it.strict.concrete();
+            let request = it.input.request(Verb::Eval);
+            values(Request { shown: it.shown(), concrete, ..request }, Some(&it.output), common)
         }
-        Command::Vet(input) => values(input.request(Verb::Vet), &input, cli),
-        Command::Def(input) => values(input.request(Verb::Def), &input, cli),
-        Command::Fmt(fmt) => formatted(&fmt, cli),
-        Command::Import(files) => imported(files),
+        Command::Vet(it) => {
+            let request = it.input.request(Verb::Vet);
+            values(Request { concrete: it.strict.concrete(), ..request }, None, common)
+        }
+        Command::Def(it) => values(it.input.request(Verb::Def), Some(&it.output), common),
+        Command::Fmt(it) => formatted(it, common),
+        Command::Import(it) => imported(it, common),
     });
     // cue ends with 1 whatever was wrong.
     match done {
@@ -235,59 +338,89 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     }
 }
 
-fn values(request: Request, input: &Input, cli: &Cli) -> anyhow::Result<Exit> {
-    let target = input.target();
-    let Outcome { output, warning } = evaluate(&cue_runtime()?, &request)?;
-    put(target, input.force.into(), &output)?;
-    if let Some(text) = warning {
-        cli.out.note(text);
-        return Ok(Exit::NotSo);
+fn values(request: Request, output: Option<&Output>, common: Common<'_>) -> anyhow::Result<Exit> {
+    let mut request = Request { ignore: common.ignore, style: common.style, ..request };
+    let mut target = None;
+    if let Some(it) = output {
+        let usual = request.verb.usual();
+        let named = filetype::output(it.out.as_deref(), it.outfile.as_deref(), usual)?;
+        request.out = named.kind.encoding;
+        request.expressions.clone_from(&it.expression);
+        request.force = it.force;
+        target = Some(named.name).filter(|it| it != "-");
     }
-    Ok(Exit::Done)
+    let Outcome { output, warning, errors } = evaluate(&cue_runtime()?, &request)?;
+    let existing = Existing::from(request.force);
+    if errors.is_empty() || target.is_none() {
+        put(target.as_deref(), existing, &output)?;
+    }
+    for error in &errors {
+        common.cli.out.note(&error.to_string());
+    }
+    if let Some(text) = warning {
+        common.cli.out.note(text);
+    }
+    Ok(if errors.is_empty() && warning.is_none() { Exit::Done } else { Exit::NotSo })
 }
 
-fn formatted(fmt: &Fmt, cli: &Cli) -> anyhow::Result<Exit> {
-    let style = if fmt.simplify { Style::Simplified } else { Style::Plain };
-    if fmt.files == ["-"] {
-        let text = std::io::read_to_string(std::io::stdin())?;
-        put(None, Existing::Kept, format::text("-", &text, style)?.as_bytes())?;
-        return Ok(Exit::Done);
-    }
+fn formatted(fmt: Fmt, common: Common<'_>) -> anyhow::Result<Exit> {
     let action = match (fmt.check, fmt.diff) {
         (_, true) => Action::Show,
         (true, false) => Action::Check,
         (false, false) => Action::Write,
     };
-    let changed = format::files(&fmt.files, style, action)?;
-    for it in &changed {
+    let wanted = if fmt.walk { Wanted::Files } else { Wanted::Packages };
+    let request = format::Request { arguments: fmt.files, wanted, style: common.style, action };
+    let (outcome, error) = match format::files(&request) {
+        Ok(outcome) => (outcome, None),
+        Err((outcome, error)) => (outcome, Some(error)),
+    };
+    put(None, Existing::Kept, outcome.output.as_bytes())?;
+    for it in &outcome.changed {
         match action {
             Action::Write => {}
-            Action::Check => cli.out.line(&it.file)?,
-            Action::Show => cli.out.line(it.difference().trim_end())?,
+            Action::Check => common.cli.out.line(&it.file)?,
+            Action::Show => common.cli.out.line(&it.difference())?,
         }
     }
-    let unwanted = action != Action::Write && !changed.is_empty();
-    Ok(if unwanted { Exit::NotSo } else { Exit::Done })
+    if let Some(error) = error {
+        return Err(error.into());
+    }
+    Ok(if fmt.check && !outcome.changed.is_empty() { Exit::NotSo } else { Exit::Done })
 }
 
-fn imported(files: Import) -> anyhow::Result<Exit> {
-    let runtime = cue_runtime()?;
-    let options = import::Options { package: files.package, labels: files.path, list: files.list };
-    let mut together = Vec::new();
-    let existing = Existing::from(files.force);
-    for file in &files.files {
-        let bytes =
-            std::fs::read(file).map_err(|source| Error::File { file: file.clone(), source })?;
-        let text = import::import(&runtime, file, &bytes, &options)?;
-        if files.outfile.is_some() {
-            together.extend(text.bytes());
+fn imported(it: Import, common: Common<'_>) -> anyhow::Result<Exit> {
+    let options = import::Options {
+        endings: it.ext.clone(),
+        name: it.place.name.clone().filter(|it| !it.is_empty()),
+        package: it.place.package.clone().filter(|it| !it.is_empty()),
+        labels: it.place.path.clone(),
+        several: it.place.several(),
+        context: it.place.context(),
+        files: if it.apart { Files::Apart } else { Files::Together },
+        texts: if it.recursive { Texts::Parsed } else { Texts::Kept },
+        force: it.force,
+        arguments: it.files,
+    };
+    for written in import::import(&cue_runtime()?, &options)? {
+        let file = it.outfile.clone().filter(|it| !it.is_empty()).unwrap_or(written.file);
+        let target = Path::new(&file);
+        if file != "-" && target.exists() && !it.force {
+            let shown = cue_tool::read::absolute(target);
+            let text = format!("Skipping file {shown:?}: already exists.\nUse -f to override.");
+            common.cli.out.note(&text);
+        } else if it.dry_run {
+            common.cli.out.note(&format!("importing into {}", file.trim_start_matches("./")));
         } else {
-            let target = Path::new(file).with_extension("cue");
-            put(target.to_str(), existing, text.as_bytes())?;
+            if let Some(folder) = target.parent().filter(|_| file != "-") {
+                std::fs::create_dir_all(folder)?;
+            }
+            put(
+                Some(file.as_str()).filter(|it| *it != "-"),
+                Existing::Replaced,
+                written.text.as_bytes(),
+            )?;
         }
-    }
-    if let Some(target) = &files.outfile {
-        put(Some(target.as_str()).filter(|it| *it != "-"), existing, &together)?;
     }
     Ok(Exit::Done)
 }
@@ -298,11 +431,17 @@ fn put(file: Option<&str>, existing: Existing, bytes: &[u8]) -> anyhow::Result<(
         return Ok(std::io::stdout().lock().write_all(bytes)?);
     };
     let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true).create_new(existing == Existing::Kept);
+    // What is no plain file cannot be overwritten, a terminal say.
+    let plain = std::fs::metadata(file).map_or(true, |it| it.is_file());
+    let new = plain && existing == Existing::Kept;
+    options.write(true).create(true).truncate(plain).create_new(new);
     match options.open(file) {
         Ok(mut open) => Ok(open.write_all(bytes)?),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
             anyhow::bail!("error writing \"{file}\": file already exists")
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            anyhow::bail!("open {file}: no such file or directory")
         }
         Err(source) => Err(Error::File { file: file.to_owned(), source }.into()),
     }

@@ -1,14 +1,17 @@
 //! Encodings other than CUE, by name or by the end of a file's name, read and written.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use cue_eval::builtin::Datum;
 use cue_eval::encode::json::Html;
-use cue_eval::encode::{json, line_column, toml, yaml};
+use cue_eval::encode::{DecodeError, Entry, Tree, json, line_column, toml, yaml};
+use cue_eval::evaluation::print_json;
 use cue_session::Diagnostic;
 
 use crate::diagnostic;
-use crate::located::{Places, located};
+use crate::located::{Lines, Located, located, whole};
+use crate::read::absolute;
 
 /// A form of text that holds values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,53 +33,92 @@ pub enum Encoding {
 }
 
 impl Encoding {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Encoding::Cue => "cue",
+            Encoding::Json => "json",
+            Encoding::JsonLines => "jsonl",
+            Encoding::Yaml => "yaml",
+            Encoding::Toml => "toml",
+            Encoding::Text => "text",
+            Encoding::Binary => "binary",
+        }
+    }
+
     /// By its name after `--out`.
     pub fn of_name(name: &str) -> Option<Self> {
         Some(match name {
             "cue" => Encoding::Cue,
             "json" => Encoding::Json,
-            "jsonl" | "ldjson" => Encoding::JsonLines,
-            "yaml" | "yml" => Encoding::Yaml,
+            "jsonl" => Encoding::JsonLines,
+            "yaml" => Encoding::Yaml,
             "toml" => Encoding::Toml,
             "text" => Encoding::Text,
             "binary" => Encoding::Binary,
             _ => return None,
         })
     }
-
-    /// By the end of a file's name.
-    pub fn of_file(file: &str) -> Option<Self> {
-        match file.rsplit_once('.')?.1 {
-            "txt" => Some(Encoding::Text),
-            "ndjson" => Some(Encoding::JsonLines),
-            "text" | "binary" => None,
-            end => Self::of_name(end),
-        }
-    }
 }
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
+/// A value out of a file.
+#[derive(Clone, Debug)]
+pub struct Value {
+    /// The file, as messages have it.
+    pub file: String,
+    /// Which one of the file it is, from 0.
+    pub index: usize,
+    /// How many the file has.
+    pub count: usize,
+    /// The value.
+    pub datum: Datum,
+    /// The same as CUE on one line; the file may say less than the datum: an empty YAML stream is
+    /// anything that has null as its default.
+    pub(crate) located: Arc<Located>,
+}
+
 /// The values in a file of data: one, but for streams.
-pub(crate) fn read(encoding: Encoding, file: &str, bytes: &[u8]) -> Result<Vec<Datum>, Diagnostic> {
-    let json_error = |error: cue_eval::encode::DecodeError| {
+///
+/// # Errors
+/// The bytes are not of that encoding.
+pub fn read(encoding: Encoding, file: &str, bytes: &[u8]) -> Result<Vec<Value>, Diagnostic> {
+    let json_error = |error: DecodeError| {
         let (line, column) = line_column(bytes, error.offset);
-        let message = format!("invalid JSON for file \"{file}\": {}", error.message);
+        let name = absolute(Path::new(file));
+        let message = format!("invalid JSON for file \"{name}\": {}", error.message);
         diagnostic(message, Some((file, line, column)))
     };
-    match encoding {
+    let lines = Lines::new(bytes);
+    let pairs: Vec<(Datum, Located)> = match encoding {
         Encoding::Json => {
             let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
-            Ok(vec![json::decode(bytes, json::Values::One).map_err(json_error)?.into_datum()])
+            let tree = json::decode(bytes, json::Values::One).map_err(json_error)?;
+            let located = located(&tree, &Lines::new(bytes));
+            vec![(tree.into_datum(), located)]
         }
         Encoding::JsonLines => {
-            Ok(json::decode(bytes, json::Values::Stream).map_err(json_error)?.into_data())
+            let tree = json::decode(bytes, json::Values::Stream).map_err(json_error)?;
+            let trees = apart(tree);
+            trees.into_iter().map(|it| (it.clone().into_datum(), located(&it, &lines))).collect()
         }
         Encoding::Yaml => {
             let documents =
                 yaml::decode(bytes).map_err(|error| diagnostic(error.located(file), None))?;
-            let data: Vec<Datum> = documents.into_iter().map(|it| it.tree.into_datum()).collect();
-            Ok(if data.is_empty() { vec![Datum::Null] } else { data })
+            if documents.is_empty() {
+                let text = Located { text: "*null | _".into(), places: vec![(0, (1, 1))] };
+                vec![(Datum::Null, text)]
+            } else {
+                let pair = |it: yaml::Document| {
+                    let text = match it.tree.entries.is_empty() {
+                        true => whole(&Datum::Null, (it.line, it.column)),
+                        false => located(&it.tree, &lines),
+                    };
+                    (it.tree.into_datum(), text)
+                };
+                documents.into_iter().map(pair).collect()
+            }
         }
         Encoding::Toml => {
             let text = String::from_utf8_lossy(bytes);
@@ -84,25 +126,74 @@ pub(crate) fn read(encoding: Encoding, file: &str, bytes: &[u8]) -> Result<Vec<D
                 let (line, column) = line_column(bytes, error.offset);
                 diagnostic(error.message, Some((file, line, column)))
             })?;
-            Ok(vec![datum])
+            let text = Located { text: print_json(&datum), places: Vec::new() };
+            vec![(datum, text)]
         }
-        Encoding::Text | Encoding::Binary => Ok(vec![Datum::lossy(bytes)]),
-        Encoding::Cue => Err(diagnostic("CUE is no data", Some((file, 1, 1)))),
-    }
+        Encoding::Text => {
+            let datum = Datum::lossy(bytes);
+            let text = whole(&datum, (1, 1));
+            vec![(datum, text)]
+        }
+        Encoding::Binary => {
+            let datum = Datum::bytes(bytes);
+            let text = whole(&datum, (1, 1));
+            vec![(datum, text)]
+        }
+        Encoding::Cue => return Err(diagnostic("CUE is no data", Some((file, 1, 1)))),
+    };
+    let count = pairs.len();
+    let value = |(index, (datum, text)): (usize, (Datum, Located))| Value {
+        file: file.to_owned(),
+        index,
+        count,
+        datum,
+        located: Arc::new(text),
+    };
+    Ok(pairs.into_iter().enumerate().map(value).collect())
 }
 
-/// The documents of YAML as texts of CUE, and where their pieces stand in the file.
-pub(crate) fn checked(encoding: Encoding, bytes: &[u8]) -> Vec<Arc<(String, Places)>> {
-    if encoding != Encoding::Yaml {
-        return Vec::new();
+/// The values of a row, each on its own.
+pub(crate) fn apart(row: Tree) -> Vec<Tree> {
+    let mut trees = Vec::new();
+    let mut tree = Tree::default();
+    let mut depth = 0_usize;
+    for (entry, offset) in row.entries {
+        match &entry {
+            Entry::List | Entry::Struct => depth += 1,
+            Entry::End => depth = depth.saturating_sub(1),
+            Entry::Scalar(_) | Entry::Key(_) => {}
+        }
+        let more = depth > 0 || matches!(entry, Entry::Key(_));
+        tree.entries.push((entry, offset));
+        if !more {
+            trees.push(std::mem::take(&mut tree));
+        }
     }
-    let documents = yaml::decode(bytes).unwrap_or_default();
-    let texts = documents.iter().filter(|it| !it.tree.entries.is_empty());
-    let texts: Vec<_> = texts.map(|it| Arc::new(located(&it.tree, bytes))).collect();
-    // All of them or none, for they stand for the values in order.
-    let sound = texts.len() == documents.len()
-        && texts.iter().all(|it| cue_syntax::parse_expr(&it.0).is_ok());
-    if sound { texts } else { Vec::new() }
+    trees
+}
+
+/// What a file of data says that it is, if it is a schema in another language.
+pub(crate) fn schema_in(datum: &Datum) -> Option<&'static str> {
+    let Datum::Struct(fields) = datum else { return None };
+    let field = |datum: &Datum, name: &str| match datum {
+        Datum::Struct(fields) => fields.iter().find(|it| *it.0 == *name).map(|it| it.1.clone()),
+        _ => None,
+    };
+    let text = |name: &str| match fields.iter().find(|it| *it.0 == *name) {
+        Some((_, Datum::String(text))) => Some(text.to_string()),
+        _ => None,
+    };
+    if let Some(url) = text("$schema") {
+        let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+        let rest = rest.and_then(|it| it.strip_prefix("json-schema.org/"));
+        if rest.is_some_and(|it| it.trim_end_matches('#').ends_with("schema")) {
+            return Some("jsonschema");
+        }
+    }
+    let info = field(datum, "info")?;
+    let third = text("openapi")?.starts_with("3.");
+    (third && field(&info, "title").is_some() && field(&info, "version").is_some())
+        .then_some("openapi")
 }
 
 /// A value as text that ends as the encoding wants it, with strings in JSON as `html` says.

@@ -2,17 +2,20 @@
 
 use cue_eval::builtin::Datum;
 use cue_eval::encode::json::Html;
-use cue_eval::evaluation::{parse_json, print_json};
+use cue_eval::evaluation::parse_json;
 use cue_session::{
-    Budget, Concreteness, Diagnostic, Input, Profile, ProgramSpec, Runtime, Session, Shown, Source,
-    SyntaxStyle,
+    Budget, Concreteness, Diagnostic, Position, Profile, ProgramSpec, Runtime, Session, Shown,
+    Source, SyntaxStyle,
 };
 use cue_syntax::Style;
+use cue_syntax::ast::ExprKind;
 
 use crate::data::{self, Encoding};
-use crate::format;
-use crate::load::{Load, Loaded, Purpose, Value};
-use crate::{Error, diagnostic};
+use crate::load::Load;
+use crate::place::{Context, Placement, Several};
+use crate::plan::{self, DATA, Unit};
+use crate::tags::INJECTED;
+use crate::{Error, diagnostic, format, scope};
 
 /// Which command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +28,16 @@ pub enum Verb {
     Vet,
     /// As CUE that means the same.
     Def,
+}
+
+impl Verb {
+    /// The form that is written where nothing else is asked for.
+    pub fn usual(self) -> Encoding {
+        match self {
+            Verb::Export => Encoding::Json,
+            Verb::Eval | Verb::Vet | Verb::Def => Encoding::Cue,
+        }
+    }
 }
 
 /// Whether values must be concrete.
@@ -50,10 +63,22 @@ pub struct Request {
     pub expressions: Vec<String>,
     /// `-l`: where data goes.
     pub labels: Vec<String>,
-    /// `-d`: what data must satisfy, or what is printed of it.
+    /// `--list`: values of one place are elements of a list.
+    pub several: Several,
+    /// `--with-context`: what labels see.
+    pub context: Context,
+    /// `--merge`: values of data files are one, but for `vet`.
+    pub merge: bool,
+    /// `-d`: what data must satisfy.
     pub schema: Option<String>,
-    /// Form of the output, where it is not the command's own.
-    pub out: Option<Encoding>,
+    /// `-n`: which data files of folders; `import` alone reads such.
+    pub name: Option<String>,
+    /// `-p`: package of CUE that has none.
+    pub package: Option<String>,
+    /// `-f`: what is there may be replaced, and another package named.
+    pub force: bool,
+    /// Form of the output.
+    pub out: Encoding,
     /// `-c`
     pub concrete: Concrete,
     /// What else `eval` shows.
@@ -66,21 +91,48 @@ pub struct Request {
     pub ignore: bool,
 }
 
+impl Request {
+    /// Everything as the command has it.
+    pub fn new(verb: Verb, load: Load) -> Self {
+        Self {
+            verb,
+            load,
+            expressions: Vec::new(),
+            labels: Vec::new(),
+            several: Several::Unified,
+            context: Context::Value,
+            merge: true,
+            schema: None,
+            name: None,
+            package: None,
+            force: false,
+            out: verb.usual(),
+            concrete: Concrete::Usual,
+            shown: Shown::default(),
+            style: Style::Plain,
+            escape: false,
+            ignore: false,
+        }
+    }
+
+    pub(crate) fn placement(&self) -> Result<Placement, Error> {
+        Placement::new(&self.labels, self.several, self.context)
+    }
+}
+
 /// What a command says.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Outcome {
     /// For stdout or the file.
     pub output: Vec<u8>,
     /// For stderr, though nothing failed.
     pub warning: Option<&'static str>,
+    /// What is wrong; what was printed before is not.
+    pub errors: Vec<Error>,
 }
 
 /// Field that holds what `-e` asks for.
 const EXPRESSION: &str = "_lateen_expression";
-/// Field that holds data of `-d`.
-const DATA: &str = "_lateen_data";
-/// That field as it stands before the text of the data.
-const DATA_LABEL: &str = "_lateen_data: ";
 const INCOMPLETE: &str = "some instances are incomplete; use the -c flag to show errors or \
                           -c=false to allow incomplete instances";
 
@@ -90,167 +142,257 @@ pub const BUDGET: Budget = Budget { ticks: 100_000_000, depth: 100_000, bytes: 5
 /// Carries out a request.
 ///
 /// # Errors
-/// What is wrong with the files, the request or the values.
+/// What keeps it from beginning: files and flags. What is wrong with values is in the outcome.
 pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Error> {
-    let purpose = if request.verb == Verb::Vet { Purpose::Checks } else { Purpose::Values };
-    let mut loaded = request.load.load(purpose)?;
-    if request.verb == Verb::Vet && !loaded.data.is_empty() && loaded.sources.is_empty() {
-        return Err(Error::Request("data files specified without a schema".into()));
-    }
-    let rounds = rounds(&mut loaded, request);
-    let mut outcome = Outcome::default();
-    for round in rounds {
-        let mut inputs = Vec::with_capacity(round.len());
-        let mut texts = Vec::new();
-        for value in &round {
-            let path = match (&request.schema, request.labels.as_slice()) {
-                (Some(_), []) => DATA.to_owned(),
-                (_, labels) => place(runtime, labels, &value.datum)?,
-            };
-            let checked = value.checked.as_ref().map(|it| &it.0);
-            match value.text.as_ref().or(checked) {
-                Some(text) if path.is_empty() || path == DATA => {
-                    let before = if path.is_empty() { "" } else { DATA_LABEL };
-                    texts.push(Source::new(value.file.as_str(), format!("{before}{text}\n")));
-                }
-                _ if request.verb == Verb::Def && path.is_empty() => {
-                    texts.push(Source::new(value.file.as_str(), print_json(&value.datum)));
-                }
-                _ => inputs.push(Input::new(path, print_json(&value.datum))),
-            }
+    for text in &request.expressions {
+        if let Err(all) = cue_syntax::parse_expr(text) {
+            let message = all.first().map_or("not an expression", |it| it.message.as_str());
+            return Err(diagnostic(message, Some(("--expression", 1, 1))).into());
         }
+    }
+    let units = plan::units(runtime, request)?;
+    let several = units.len() > 1;
+    let mut outcome = Outcome::default();
+    'units: for unit in &units {
         let whole = [String::new()];
         let asked = if request.expressions.is_empty() { &whole[..] } else { &request.expressions };
         for expression in asked {
-            let added = Added { expression, data: !round.is_empty(), texts: &texts };
-            let path = match (expression.as_str(), &request.schema) {
-                ("", Some(_)) if !round.is_empty() => DATA,
-                ("", _) => "",
-                _ => EXPRESSION,
-            };
-            let told = |error| renamed(error, request, expression, (&texts, &round), path);
-            let mut session =
-                open(runtime, &loaded, request, &added, inputs.clone()).map_err(told)?;
-            answer(request, &mut session, path, &round, &mut outcome).map_err(told)?;
+            let it = Asked { request, unit, expression };
+            let Err(error) = it.answer(runtime, &mut outcome) else { continue };
+            let error = it.renamed(error);
+            let named = several && request.verb == Verb::Eval && !unit.name.is_empty();
+            let header = if named { format!("// {}\n", unit.name) } else { String::new() };
+            outcome.errors.push(match error {
+                Error::Diagnostics(all) if named => Error::Headed { header, all },
+                other => other,
+            });
+            // A value that is not concrete keeps no other from being told.
+            let goes_on =
+                matches!(request.verb, Verb::Vet) || (request.verb == Verb::Eval && it.is_strict());
+            if !goes_on {
+                break 'units;
+            }
         }
     }
     Ok(outcome)
 }
 
-/// What an evaluation has besides the files.
-struct Added<'a> {
+/// One expression, or the whole, of what is evaluated together.
+struct Asked<'a> {
+    request: &'a Request,
+    unit: &'a Unit,
+    /// Empty for the whole.
     expression: &'a str,
-    data: bool,
-    /// Data as sources.
-    texts: &'a [Source],
 }
 
-/// The data of each evaluation: all at once, but everything that is to be checked on its own.
-fn rounds(loaded: &mut Loaded, request: &Request) -> Vec<Vec<Value>> {
-    let alone = request.verb == Verb::Vet || request.schema.is_some();
-    if loaded.data.is_empty() || !alone {
-        return vec![std::mem::take(&mut loaded.data)];
-    }
-    loaded.data.drain(..).map(|it| vec![it]).collect()
-}
-
-fn open(
-    runtime: &dyn Runtime,
-    loaded: &Loaded,
-    request: &Request,
-    added: &Added<'_>,
-    inputs: Vec<Input>,
-) -> Result<Session, Error> {
-    let mut sources = loaded.sources.clone();
-    sources.extend(added.texts.iter().cloned());
-    let clause = loaded.package.as_ref().map(|it| format!("package {it}\n")).unwrap_or_default();
-    for (name, field, text) in [
-        ("--expression", EXPRESSION, Some(added.expression).filter(|it| !it.is_empty())),
-        ("--schema", DATA, request.schema.as_deref().filter(|_| added.data)),
-    ] {
-        let Some(text) = text else { continue };
-        if let Err(all) = cue_syntax::parse_expr(text) {
-            let message = all.first().map_or("not an expression", |it| it.message.as_str());
-            return Err(Error::Diagnostics(vec![diagnostic(message, Some((name, 1, 1)))]));
-        }
-        sources.push(Source::new(name, format!("{clause}{field}: {text}\n")));
-    }
-    let packages = loaded.packages.clone();
-    let program = runtime.compile(ProgramSpec { sources, packages, profile: Profile::V017 })?;
-    Ok(runtime.start(&program, inputs, BUDGET)?)
-}
-
-fn answer(
-    request: &Request,
-    session: &mut Session,
-    path: &str,
-    given: &[Value],
-    outcome: &mut Outcome,
-) -> Result<(), Error> {
-    let encoding = request.out.unwrap_or(match request.verb {
-        Verb::Export => Encoding::Json,
-        Verb::Eval | Verb::Vet | Verb::Def => Encoding::Cue,
-    });
-    let strict = match request.concrete {
-        Concrete::Must => true,
-        Concrete::May => false,
-        Concrete::Usual => match request.verb {
-            Verb::Export => true,
-            Verb::Vet => !given.is_empty(),
-            Verb::Eval | Verb::Def => encoding != Encoding::Cue,
-        },
-    };
-    let how = if strict { Concreteness::Required } else { Concreteness::Optional };
-    let data = encoding != Encoding::Cue && request.verb != Verb::Vet;
-    let ignores = request.ignore && request.verb == Verb::Eval;
-    if !ignores {
-        // Definitions and hidden fields count, though they are no data.
-        let wrong = session.validate(path, how)?;
-        if !wrong.is_empty() {
-            return Err(Error::Diagnostics(wrong));
+impl Asked<'_> {
+    /// Where the value stands.
+    fn path(&self) -> String {
+        match (self.expression, self.unit.apart) {
+            ("", true) => DATA.to_owned(),
+            ("", false) => String::new(),
+            (path, true) if cue_syntax::parse_path(path).is_ok() => format!("{DATA}.{path}"),
+            (_, _) => EXPRESSION.to_owned(),
         }
     }
-    let style = match request.verb {
-        Verb::Vet => {
-            if !strict
-                && request.concrete == Concrete::Usual
-                && !session.validate(path, Concreteness::Required)?.is_empty()
-            {
-                outcome.warning = Some(INCOMPLETE);
+
+    fn has_data(&self) -> bool {
+        !self.unit.data.is_empty() || !self.unit.inputs.is_empty()
+    }
+
+    /// Whether everything must be concrete.
+    fn is_strict(&self) -> bool {
+        match self.request.concrete {
+            Concrete::Must => true,
+            Concrete::May => false,
+            Concrete::Usual => match self.request.verb {
+                Verb::Export => true,
+                Verb::Vet => self.has_data(),
+                Verb::Eval | Verb::Def => self.request.out != Encoding::Cue,
+            },
+        }
+    }
+
+    fn open(&self, runtime: &dyn Runtime) -> Result<Session, Error> {
+        let Asked { request, unit, expression } = self;
+        let mut sources = unit.sources.clone();
+        let clause = unit.package.as_ref().map(|it| format!("package {it}\n")).unwrap_or_default();
+        let schema = request.schema.as_deref().filter(|_| unit.apart);
+        let expression = Some(*expression).filter(|_| self.path() == EXPRESSION);
+        for (name, field, text) in
+            [("--expression", EXPRESSION, expression), ("--schema", DATA, schema)]
+        {
+            let Some(text) = text else { continue };
+            let names =
+                cue_syntax::parse_expr(text).map(|it| scope::names(&it)).unwrap_or_default();
+            let imports = scope::imports(&names, |it| scope::declares(&unit.sources, it));
+            sources.push(Source::new(name, format!("{clause}{imports}{field}: {text}\n")));
+        }
+        let packages = unit.packages.clone();
+        let program = runtime.compile(ProgramSpec { sources, packages, profile: Profile::V017 })?;
+        Ok(runtime.start(&program, unit.inputs.clone(), BUDGET)?)
+    }
+
+    fn answer(&self, runtime: &dyn Runtime, outcome: &mut Outcome) -> Result<(), Error> {
+        let request = self.request;
+        let path = self.path();
+        let session = &mut self.open(runtime)?;
+        let strict = self.is_strict();
+        let how = if strict { Concreteness::Required } else { Concreteness::Optional };
+        let ignores = request.ignore && request.verb == Verb::Eval;
+        if !ignores {
+            // Definitions and hidden fields count, though they are no data.
+            let wrong = session.validate(&path, how)?;
+            if !wrong.is_empty() {
+                return Err(Error::Diagnostics(wrong));
             }
-            return Ok(());
         }
-        Verb::Export => SyntaxStyle::Final,
-        Verb::Eval => SyntaxStyle::EvalWith(Shown { wrong: ignores, ..request.shown }),
-        Verb::Def => SyntaxStyle::Definition,
-    };
-    let separator = if outcome.output.is_empty() { "" } else { separator(encoding) };
-    outcome.output.extend(separator.as_bytes());
-    if data {
-        let text = session.json(path).and_then(|text| {
-            text.ok_or_else(|| cue_session::Error::Diagnostics(vec![diagnostic("no value", None)]))
-        });
-        let text = match text {
-            Ok(text) => text,
-            Err(error) => return Err(all_of(session, path, error)),
+        let style = match request.verb {
+            Verb::Vet => {
+                if !strict
+                    && request.concrete == Concrete::Usual
+                    && !session.validate(&path, Concreteness::Required)?.is_empty()
+                {
+                    outcome.warning = Some(INCOMPLETE);
+                }
+                return Ok(());
+            }
+            Verb::Export => SyntaxStyle::Final,
+            Verb::Eval => SyntaxStyle::EvalWith(Shown { wrong: ignores, ..request.shown }),
+            Verb::Def => SyntaxStyle::Definition,
         };
-        let datum = parse_json(&text).map_err(Error::Runtime)?;
-        let html = if request.escape { Html::Escaped } else { Html::Plain };
-        let text = data::write(encoding, &datum, html, path);
-        let text = text.map_err(|wrong| Error::Diagnostics(vec![wrong]))?;
+        let mut labels = Vec::new();
+        let placement = request.placement()?;
+        if request.verb == Verb::Export && placement.has_labels() && !self.has_data() {
+            let datum = datum(session, &path)?;
+            labels = placement.around(runtime, &datum)?;
+        }
+        let text = if request.out == Encoding::Cue {
+            self.cue(session, &path, style, &labels)?
+        } else {
+            let mut datum = datum(session, &path)?;
+            if request.out == Encoding::Binary {
+                // JSON has no bytes.
+                datum = bytes(session, &path)?.unwrap_or(datum);
+            }
+            for label in labels.iter().rev() {
+                let name = cue_eval::evaluation::split_path(label).map_err(Error::Request)?;
+                let name = name.into_iter().next().map_or_else(|| label.clone(), |it| it.1);
+                datum = Datum::fields(vec![(name.into(), datum)]);
+            }
+            let html = if request.escape { Html::Escaped } else { Html::Plain };
+            data::write(request.out, &datum, html, &path)
+                .map_err(|it| Error::Diagnostics(vec![it]))?
+        };
+        let header = request.verb == Verb::Eval && request.expressions.len() > 1;
+        if request.out == Encoding::Cue && header {
+            let name = self.expression.rsplit('/').next().unwrap_or_default();
+            outcome.output.extend(format!("// {name}\n").bytes());
+        } else if !outcome.output.is_empty() {
+            outcome.output.extend(separator(request.out).as_bytes());
+        }
         outcome.output.extend(text);
-        return Ok(());
+        Ok(())
     }
-    let mut text = session.syntax(path, style)?.unwrap_or_default();
-    if request.style == Style::Simplified {
-        text = format::text("-", &text, request.style)?;
+
+    /// The value as CUE.
+    fn cue(
+        &self,
+        session: &mut Session,
+        path: &str,
+        style: SyntaxStyle,
+        labels: &[String],
+    ) -> Result<Vec<u8>, Error> {
+        let mut text = session.syntax(path, style)?.unwrap_or_default();
+        if !labels.is_empty() {
+            text = format!("{}: {{\n{text}\n}}\n", labels.join(": "));
+        }
+        let styled = if labels.is_empty() { self.request.style } else { Style::Simplified };
+        if styled == Style::Simplified {
+            text = format::text("-", &text, styled)?;
+        }
+        let mut text = text.trim_end_matches('\n').to_owned();
+        if let Some(package) = &self.request.package {
+            if cue_syntax::parse_file(&text).file.package.is_none() {
+                let clause = format!("package {package}\n\n");
+                text = format!("{clause}{text}").trim_end().to_owned();
+            }
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        Ok(text.into_bytes())
     }
-    let text = text.trim_end_matches('\n');
-    if !text.is_empty() {
-        outcome.output.extend(text.bytes());
-        outcome.output.push(b'\n');
+
+    /// An error without what was put around the texts that were given.
+    fn renamed(&self, error: Error) -> Error {
+        let Error::Diagnostics(mut all) = error else { return error };
+        let is_path = cue_syntax::parse_path(self.expression).is_ok();
+        let schema = self.request.schema.as_ref();
+        // A schema that is a path is looked up.
+        let looked_up = schema.is_some_and(|it| cue_syntax::parse_path(it).is_ok());
+        for wrong in &mut all {
+            let compiled = wrong.code != "cue/load";
+            wrong.positions.retain(|it| {
+                it.file != INJECTED && !(looked_up && compiled && it.file == "--schema")
+            });
+            if let Some(rest) = wrong.path.strip_prefix(EXPRESSION) {
+                let rest = rest.trim_start_matches('.');
+                // What was not even compiled has no path of its own.
+                wrong.path = match (is_path && compiled, rest) {
+                    (true, "") => self.expression.to_owned(),
+                    (true, rest) => format!("{}.{rest}", self.expression),
+                    (false, rest) => rest.to_owned(),
+                };
+            } else if let Some(rest) = wrong.path.strip_prefix(DATA) {
+                wrong.path = rest.trim_start_matches('.').to_owned();
+            }
+            for at in &mut wrong.positions {
+                self.relocated(at);
+            }
+        }
+        Error::Diagnostics(all)
     }
-    Ok(())
+
+    /// Where the piece stands in what was given.
+    fn relocated(&self, at: &mut Position) {
+        let before = match at.file.as_str() {
+            "--expression" => EXPRESSION.len() + 2,
+            "--schema" => DATA.len() + 2,
+            _ => {
+                let Some((_, file, line)) = self.unit.data.iter().find(|it| it.0 == at.file) else {
+                    return;
+                };
+                at.file.clone_from(file);
+                (at.line, at.column) = line.at(at.column).unwrap_or((1, 1));
+                return;
+            }
+        };
+        // Below the package clause and the imports.
+        at.line = 1;
+        at.column = at.column.saturating_sub(u32::try_from(before).unwrap_or_default());
+    }
+}
+
+/// A value as data.
+fn datum(session: &mut Session, path: &str) -> Result<Datum, Error> {
+    let text = session.json(path).and_then(|text| {
+        text.ok_or_else(|| cue_session::Error::Diagnostics(vec![diagnostic("no value", None)]))
+    });
+    let text = match text {
+        Ok(text) => text,
+        Err(error) => return Err(all_of(session, path, error)),
+    };
+    parse_json(&text).map_err(Error::Runtime)
+}
+
+/// A value that is bytes.
+fn bytes(session: &mut Session, path: &str) -> Result<Option<Datum>, Error> {
+    let text = session.syntax(path, SyntaxStyle::Final)?.unwrap_or_default();
+    Ok(match cue_syntax::parse_expr(text.trim()).map(|it| it.kind) {
+        Ok(ExprKind::Bytes(bytes)) => Some(Datum::bytes(bytes)),
+        _ => None,
+    })
 }
 
 /// Every error there is, where conversion to data stops at the first.
@@ -270,113 +412,6 @@ fn separator(encoding: Encoding) -> &'static str {
         | Encoding::Toml
         | Encoding::Text
         | Encoding::Binary => "",
-    }
-}
-
-/// Errors without what was put around the texts that were given.
-fn renamed(
-    error: Error,
-    request: &Request,
-    expression: &str,
-    (texts, values): (&[Source], &[Value]),
-    asked: &str,
-) -> Error {
-    let Error::Diagnostics(mut all) = error else { return error };
-    let is_path = cue_syntax::parse_path(expression).is_ok();
-    // A schema that is a path is looked up.
-    let looked_up = request.schema.as_ref().is_some_and(|it| cue_syntax::parse_path(it).is_ok());
-    for wrong in &mut all {
-        wrong.positions.retain(|it| !looked_up || it.file != "--schema");
-        if let Some(rest) = wrong.path.strip_prefix(EXPRESSION) {
-            let rest = rest.trim_start_matches('.');
-            // What was not even compiled has no path of its own.
-            wrong.path = match (is_path && wrong.code != "cue/load", rest) {
-                (true, "") => expression.to_owned(),
-                (true, rest) => format!("{expression}.{rest}"),
-                (false, rest) => rest.to_owned(),
-            };
-        } else if let Some(rest) = wrong.path.strip_prefix(DATA) {
-            wrong.path = rest.trim_start_matches('.').to_owned();
-        }
-        for at in &mut wrong.positions {
-            let text = texts.iter().any(|it| it.name == at.file) && at.line == 1;
-            let before = match at.file.as_str() {
-                "--expression" => EXPRESSION.len() + 2,
-                "--schema" => DATA_LABEL.len(),
-                _ if !text => continue,
-                _ if asked == DATA => DATA_LABEL.len(),
-                _ => 0,
-            };
-            if at.file.starts_with("--") {
-                // Below the package clause.
-                at.line = 1;
-            }
-            at.column = at.column.saturating_sub(u32::try_from(before).unwrap_or_default());
-            let checked = values.iter().find(|it| it.file == at.file && it.text.is_none());
-            let places = checked.and_then(|it| it.checked.as_ref()).map(|it| &it.1);
-            let known = |it: &&(u32, _)| it.0 + 1 == at.column;
-            if let Some((_, (line, column))) = places.and_then(|it| it.iter().find(known)) {
-                (at.line, at.column) = (*line, *column);
-            }
-        }
-    }
-    Error::Diagnostics(all)
-}
-
-/// The path that `-l` gives a value: `a:`, `"a"`, or an expression over the value.
-pub(crate) fn place(
-    runtime: &dyn Runtime,
-    labels: &[String],
-    datum: &Datum,
-) -> Result<String, Error> {
-    let mut path = Vec::new();
-    for label in labels {
-        let label = label.trim();
-        if label.contains(':') {
-            path.extend(
-                label.split(':').map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned),
-            );
-            continue;
-        }
-        let spec = ProgramSpec {
-            sources: vec![Source::new("--path", format!("{EXPRESSION}: {label}\n"))],
-            packages: Vec::new(),
-            profile: Profile::V017,
-        };
-        let value = match runtime.compile(spec) {
-            Ok(program) => {
-                let input = Input::new("", print_json(datum));
-                runtime.start(&program, vec![input], BUDGET)?.json(EXPRESSION)?
-            }
-            // A name of the data, which the program alone does not know.
-            Err(error) => match (datum, error) {
-                (Datum::Struct(fields), error) => {
-                    let found = fields.iter().find(|it| *it.0 == *label);
-                    match found {
-                        Some((_, value)) => Some(print_json(value)),
-                        None => return Err(no_label(label, error)),
-                    }
-                }
-                (_, error) => return Err(no_label(label, error)),
-            },
-        };
-        let name = match value.map(|it| parse_json(&it)) {
-            Some(Ok(Datum::String(name))) => name,
-            _ => return Err(Error::Request(format!("label {label} is not a string"))),
-        };
-        path.push(cue_syntax::unquote::quote(&name));
-    }
-    Ok(path.join("."))
-}
-
-/// Why a label has no value.
-fn no_label(label: &str, error: cue_session::Error) -> Error {
-    match error {
-        cue_session::Error::Diagnostics(all) => {
-            let text = all.first().map_or("no value", |it| &it.message);
-            Error::Request(format!("error evaluating label {label}: {text}"))
-        }
-        other => other.into(),
     }
 }
 

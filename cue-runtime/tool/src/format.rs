@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use cue_syntax::{LineIndex, Style, format_tree, parse_tree};
 
-use crate::{Error, diagnostic};
+use crate::data::Encoding;
+use crate::filetype;
+use crate::folder::{self, shown_name};
+use crate::{Error, diagnostic, read};
 
 /// What to do with what is not formatted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,81 +51,182 @@ pub struct Changed {
 impl Changed {
     /// The lines that differ, old ones after `-`, new ones after `+`.
     pub fn difference(&self) -> String {
-        similar::TextDiff::from_lines(&self.before, &self.after)
-            .unified_diff()
-            .header(&format!("{}.orig", self.file), &self.file)
-            .to_string()
+        let Changed { file, before, after } = self;
+        let mut text = format!("diff {file}.orig {file}\n--- {file}.orig\n+++ {file}\n");
+        let lines = similar::TextDiff::from_lines(before, after);
+        for group in lines.grouped_ops(3) {
+            let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
+            let place = |start: usize, end: usize| {
+                let count = end - start;
+                format!("{},{count}", if count == 0 { start } else { start + 1 })
+            };
+            let old = place(first.old_range().start, last.old_range().end);
+            let new = place(first.new_range().start, last.new_range().end);
+            text.push_str(&format!("@@ -{old} +{new} @@\n"));
+            for change in group.iter().flat_map(|it| lines.iter_changes(it)) {
+                let sign = match change.tag() {
+                    similar::ChangeTag::Delete => '-',
+                    similar::ChangeTag::Insert => '+',
+                    similar::ChangeTag::Equal => ' ',
+                };
+                text.push(sign);
+                text.push_str(change.value());
+                if !change.value().ends_with('\n') {
+                    text.push_str("\n\\ No newline at end of file\n");
+                }
+            }
+        }
+        text
     }
 }
 
-/// Formats files and the CUE files of folders; `dir/...` is a folder and all below.
+/// What the arguments are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wanted {
+    /// Packages and files, as for the other commands.
+    #[default]
+    Packages,
+    /// `--files`: files and folders, which are looked through.
+    Files,
+}
+
+/// What is formatted, and how.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Files, folders, packages; `-` is standard input.
+    pub arguments: Vec<String>,
+    /// What they are.
+    pub wanted: Wanted,
+    /// `-s`
+    pub style: Style,
+    /// What becomes of it.
+    pub action: Action,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Standard input, formatted, where that is what was asked for.
+    pub output: String,
+    /// What was not formatted.
+    pub changed: Vec<Changed>,
+}
+
+/// Formats files; those before the first that fails are done.
 ///
 /// # Errors
-/// A file that cannot be read, parsed or written; those before it are done.
-pub fn files(arguments: &[String], style: Style, action: Action) -> Result<Vec<Changed>, Error> {
-    let mut changed = Vec::new();
-    for file in found(arguments)? {
-        let name = file.display().to_string();
-        let failed = |source| Error::File { file: name.clone(), source };
-        let before = std::fs::read_to_string(&file).map_err(failed)?;
-        let after = text(name.trim_start_matches("./"), &before, style)?;
-        if after == before {
-            continue;
-        }
-        if action == Action::Write {
-            std::fs::write(&file, &after).map_err(failed)?;
-        }
-        changed.push(Changed { file: name, before, after });
+/// A file that cannot be read, parsed or written, and what was done before.
+pub fn files(request: &Request) -> Result<Outcome, (Outcome, Error)> {
+    let mut outcome = Outcome::default();
+    let found = match request.wanted {
+        Wanted::Packages => packages(&request.arguments),
+        Wanted::Files => walked(&request.arguments),
+    };
+    let done =
+        found.and_then(|found| found.iter().try_for_each(|it| one(it, request, &mut outcome)));
+    match done {
+        Ok(()) => Ok(outcome),
+        Err(error) => Err((outcome, error)),
     }
-    Ok(changed)
 }
 
-fn found(arguments: &[String]) -> Result<Vec<PathBuf>, Error> {
-    let mut all = Vec::new();
+fn one(path: &Path, request: &Request, outcome: &mut Outcome) -> Result<(), Error> {
+    let name = shown_name(path);
+    let bytes = read::bytes(path)?;
+    let before = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(_) => read::source(path)?.text,
+    };
+    let after = text(&name, &before, request.style)?;
+    let input = name == "-";
+    if input && request.action == Action::Write {
+        outcome.output.clone_from(&after);
+    }
+    if after == before {
+        return Ok(());
+    }
+    if request.action == Action::Write && !input {
+        std::fs::write(path, &after)
+            .map_err(|source| Error::File { file: name.clone(), source })?;
+    }
+    outcome.changed.push(Changed { file: name, before, after });
+    Ok(())
+}
+
+/// The CUE files of packages, whatever stands above their clauses, and files.
+fn packages(arguments: &[String]) -> Result<Vec<PathBuf>, Error> {
     let here = [String::from(".")];
-    for argument in if arguments.is_empty() { &here[..] } else { arguments } {
-        let (folder, depth) = match argument.strip_suffix("...") {
-            Some(folder) => (if folder.is_empty() { "." } else { folder }, Depth::All),
-            None => (argument.as_str(), Depth::One),
-        };
-        let path = Path::new(folder);
-        if path.is_dir() {
-            walk(path, depth, &mut all)?;
-        } else {
-            all.push(path.to_owned());
+    let arguments = if arguments.is_empty() { &here[..] } else { arguments };
+    let arguments = filetype::arguments(arguments)?;
+    let mut all = Vec::new();
+    for pattern in &arguments.packages {
+        let path = filetype::import_path(pattern).path;
+        let folder = path.split("...").next().unwrap_or_default();
+        let folder = Path::new(if folder.is_empty() { "." } else { folder });
+        if folder.is_file() {
+            let text = "is a file and not a package directory";
+            return Err(Error::Request(format!("{pattern} {text}")));
+        }
+        if !folder.is_dir() {
+            return Err(Error::Request(format!("cannot find package {path:?}")));
+        }
+        let folders =
+            if path.contains("...") { folder::below(folder)? } else { vec![folder.to_owned()] };
+        for folder in folders {
+            let files = folder::files(&folder)?;
+            all.extend(files.into_iter().filter(|it| {
+                let name = folder::base(it);
+                name.ends_with(".cue") && !name.starts_with(['.', '_'])
+            }));
         }
     }
+    let named = arguments.files.iter().filter(|it| it.kind.encoding == Encoding::Cue);
+    let mut named: Vec<PathBuf> = named.map(|it| PathBuf::from(&it.name)).collect();
+    named.sort_by_key(|it| {
+        let name = folder::dotted(&shown_name(it));
+        (name.matches('/').count(), name)
+    });
+    all.extend(named);
     Ok(all)
 }
 
-/// How far below a folder files are looked for.
-#[derive(Clone, Copy, PartialEq)]
-enum Depth {
-    One,
-    All,
-}
-
-fn walk(folder: &Path, depth: Depth, all: &mut Vec<PathBuf>) -> Result<(), Error> {
-    let failed = |source| Error::File { file: folder.display().to_string(), source };
-    let mut paths: Vec<PathBuf> = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(failed)? {
-        paths.push(entry.map_err(failed)?.path());
+/// All CUE files below folders, and files.
+fn walked(arguments: &[String]) -> Result<Vec<PathBuf>, Error> {
+    if arguments.iter().any(|it| it.contains("...")) {
+        return Err(Error::Request("cannot use \"...\" in --files mode".into()));
     }
-    paths.sort();
-    for path in paths {
-        let name = path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-        if path.is_dir() {
-            // A link to a folder could lead back here.
-            if depth == Depth::All
-                && !name.starts_with(['.', '_'])
-                && name != "cue.mod"
-                && !path.is_symlink()
-            {
-                walk(&path, depth, all)?;
+    let here = [String::from(".")];
+    let mut all = Vec::new();
+    for argument in if arguments.is_empty() { &here[..] } else { arguments } {
+        let path = Path::new(argument);
+        if argument != "-" && !path.exists() {
+            let text = "no such file or directory";
+            return Err(Error::Request(format!("lstat {argument}: {text}")));
+        }
+        if argument == "-" || path.is_file() {
+            all.push(path.to_owned());
+            continue;
+        }
+        let mut open = vec![path.to_owned()];
+        while let Some(next) = open.pop() {
+            if next.is_file() {
+                all.extend(Some(next).filter(|it| folder::base(it).ends_with(".cue")));
+                continue;
             }
-        } else if name.ends_with(".cue") {
-            all.push(path);
+            let failed = |source| Error::File { file: next.display().to_string(), source };
+            let mut inner = Vec::new();
+            for entry in std::fs::read_dir(&next).map_err(failed)? {
+                let path = entry.map_err(failed)?.path();
+                let name = folder::base(&path);
+                let skipped = name.starts_with(['.', '_']) || name == "cue.mod";
+                // A link to a folder could lead back here.
+                if path.is_file() || (path.is_dir() && !skipped && !path.is_symlink()) {
+                    inner.push(path);
+                }
+            }
+            inner.sort();
+            open.extend(inner.into_iter().rev());
         }
     }
-    Ok(())
+    Ok(all)
 }

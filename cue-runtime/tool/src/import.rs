@@ -1,152 +1,335 @@
-//! import: data as CUE text.
+//! import: data as CUE files.
 
-use std::fmt::Write as _;
+use std::path::Path;
 
-use cue_eval::builtin::Datum;
+use cue_eval::builtin::{Datum, Pattern};
+use cue_eval::encode::{json, yaml};
 use cue_session::Runtime;
 use cue_syntax::Style;
-use cue_syntax::unquote::quote;
 
-use crate::data::{self, Encoding};
-use crate::evaluate::place;
-use crate::{Error, format};
+use crate::data::{self, Encoding, Value, apart};
+use crate::filetype::{self, FileType, Form, Named, Reading, ending};
+use crate::folder::{base, shown_name};
+use crate::load::{Folders, Load, unread};
+use crate::located::Lines;
+use crate::place::{Context, Placed, Placement, Several};
+use crate::written::{Breaks, plain, written};
+use crate::{Error, format, hoist, read};
 
-/// How data becomes CUE.
+/// Whether the values of a file become one file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Files {
+    /// They do.
+    #[default]
+    Together,
+    /// `--files`: each becomes one of its own.
+    Apart,
+}
+
+/// What becomes of texts that hold data themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Texts {
+    /// They stay texts.
+    #[default]
+    Kept,
+    /// `-R`: they are made of the data.
+    Parsed,
+}
+
+/// What is imported, and how.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Package clause.
+    /// Mode, packages and files.
+    pub arguments: Vec<String>,
+    /// `--ext`: endings of files in folders.
+    pub endings: Vec<String>,
+    /// `-n`: names of files in folders.
+    pub name: Option<String>,
+    /// `-p`: package clause.
     pub package: Option<String>,
     /// `-l`: labels around each value.
     pub labels: Vec<String>,
-    /// `--list`: several values as one list.
-    pub list: bool,
+    /// `--list`
+    pub several: Several,
+    /// `--with-context`
+    pub context: Context,
+    /// `--files`
+    pub files: Files,
+    /// `-R`
+    pub texts: Texts,
+    /// `-f`: another package may be named.
+    pub force: bool,
 }
 
-/// One file of data as a CUE file.
+/// A file to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Its name; `-` for what comes from standard input.
+    pub file: String,
+    /// What it holds.
+    pub text: String,
+}
+
+/// What a mode reads.
+struct Mode {
+    /// How files are read whose ending was asked for.
+    encoding: Option<Encoding>,
+    /// Which endings count in folders.
+    endings: Vec<String>,
+    /// Whether files may say that they are schemas.
+    reading: Reading,
+}
+
+/// Makes CUE files of data files.
 ///
 /// # Errors
-/// Data that cannot be read; several values without a place for each.
-pub fn import(
-    runtime: &dyn Runtime,
-    file: &str,
-    bytes: &[u8],
-    options: &Options,
-) -> Result<String, Error> {
-    let encoding = match Encoding::of_file(file) {
-        Some(Encoding::Cue) | None => {
-            return Err(Error::Request(format!("unsupported file type {file}")));
-        }
-        Some(encoding) => encoding,
-    };
-    let values = data::read(encoding, file, bytes)?;
-    let mut out = String::new();
-    if let Some(package) = &options.package {
-        let _ = writeln!(out, "package {package}\n");
+/// A mode that is not there; data that cannot be read; several values without a place for each.
+pub fn import(runtime: &dyn Runtime, options: &Options) -> Result<Vec<Written>, Error> {
+    let (mode, arguments) = mode(options)?;
+    let placement = Placement::new(&options.labels, options.several, options.context)?;
+    let pattern = options.name.as_deref().map(Pattern::new).transpose().map_err(Error::Request)?;
+    let load = Load { arguments, ..Load::default() };
+    let arguments = filetype::arguments(&load.arguments)?;
+    let mut done = Vec::new();
+    let folders = Load { arguments: arguments.packages.clone(), ..Load::default() };
+    let none = arguments.packages.is_empty() && !arguments.files.is_empty();
+    if none && options.name.is_some() {
+        return Err(Error::Request("use of -n/--name flag without a directory".into()));
     }
-    if options.list {
-        let list = Datum::list(values);
-        around(runtime, &options.labels, &list, &mut out)?;
-    } else {
-        if values.len() > 1 && options.labels.is_empty() {
-            let message = "list, flag, or files mode needed for a file of several objects";
-            return Err(Error::Request(format!("{file}: {message}")));
-        }
-        for value in &values {
-            around(runtime, &options.labels, value, &mut out)?;
+    let packages = if none { Vec::new() } else { folders.load(Folders::OfData)?.packages };
+    let several = packages.len() > 1;
+    let it = Import { runtime, options, placement };
+    let mut unnamed = false;
+    for package in &packages {
+        unnamed |= several && options.package.is_none() && package.package.is_none();
+        for path in &package.data {
+            let name = base(path);
+            let wanted = match &pattern {
+                Some(pattern) => pattern.is_match(&name),
+                None => mode.endings.iter().any(|it| name.ends_with(&format!(".{it}"))),
+            };
+            let overridden = mode.encoding.filter(|_| !options.endings.is_empty());
+            let kind = match overridden {
+                Some(encoding) => FileType { encoding, reading: Reading::Plain, form: Form::Data },
+                None => match filetype::of_ending(&name) {
+                    Some(kind) => kind,
+                    None => continue,
+                },
+            };
+            if wanted && kind.encoding != Encoding::Cue {
+                let named = Named { name: path.display().to_string(), kind };
+                it.file(&named, &mode, package.package.as_deref(), &mut done)?;
+            }
         }
     }
-    format::text(file, &out, Style::Simplified)
+    if unnamed {
+        return Err(Error::Request("must specify package name with the -p flag".into()));
+    }
+    for named in &arguments.files {
+        if named.kind.encoding != Encoding::Cue {
+            it.file(named, &mode, None, &mut done)?;
+        }
+    }
+    Ok(done)
 }
 
-/// A value below its labels: as fields of the file, or as a value of it.
-fn around(
-    runtime: &dyn Runtime,
-    labels: &[String],
-    value: &Datum,
-    out: &mut String,
-) -> Result<(), Error> {
-    let path = place(runtime, labels, value)?;
-    match value {
-        Datum::Struct(fields) if path.is_empty() => {
-            for (label, value) in fields.iter() {
-                let _ = write!(out, "{}: ", quote(label));
-                print(value, out);
-                out.push('\n');
+/// The mode, which is the first argument if that can be no file, and the other arguments.
+fn mode(options: &Options) -> Result<(Mode, Vec<String>), Error> {
+    let texts = |all: &[&str]| all.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    let mut mode = Mode {
+        encoding: None,
+        endings: texts(&["json", "yaml", "yml", "toml", "jsonl", "ndjson", "ldjson"]),
+        reading: Reading::Auto,
+    };
+    let mut arguments = options.arguments.clone();
+    let named = arguments.first().filter(|it| !it.contains(['/', '\\', ':', '.'])).cloned();
+    if let Some(name) = named {
+        arguments.remove(0);
+        mode.reading = Reading::Plain;
+        mode.encoding = Encoding::of_name(&name);
+        match name.as_str() {
+            "json" => mode.endings = texts(&["json", "jsonl", "ndjson", "ldjson"]),
+            "yaml" => mode.endings = texts(&["yaml", "yml"]),
+            "toml" => mode.endings = texts(&["toml"]),
+            "text" => mode.endings = texts(&["txt"]),
+            "binary" if options.endings.is_empty() => {
+                return Err(Error::Request("use of --ext flag required in binary mode".into()));
+            }
+            "binary" | "data" => {}
+            "auto" => {
+                mode.reading = Reading::Auto;
+                mode.encoding = Some(Encoding::Yaml);
+            }
+            "proto" | "openapi" | "jsonschema" => return Err(filetype::missing(&name)),
+            _ => return Err(Error::Request(format!("unknown mode {name:?}"))),
+        }
+    }
+    if !options.endings.is_empty() {
+        mode.endings.clone_from(&options.endings);
+    }
+    Ok((mode, arguments))
+}
+
+struct Import<'a> {
+    runtime: &'a dyn Runtime,
+    options: &'a Options,
+    placement: Placement,
+}
+
+impl Import<'_> {
+    /// Adds what one file becomes.
+    fn file(
+        &self,
+        named: &Named,
+        mode: &Mode,
+        package: Option<&str>,
+        done: &mut Vec<Written>,
+    ) -> Result<(), Error> {
+        let options = self.options;
+        let path = Path::new(&named.name);
+        let bytes = read::bytes(path)?;
+        let shown = shown_name(path);
+        let values = data::read(named.kind.encoding, &shown, &bytes)
+            .map_err(|wrong| Error::Diagnostics(vec![wrong]))?;
+        let auto = mode.reading == Reading::Auto && named.kind.reading == Reading::Auto;
+        let schema = values.iter().filter(|_| auto).find_map(|it| data::schema_in(&it.datum));
+        if let Some(schema) = schema {
+            return Err(unread(&named.name, schema, named.kind.encoding));
+        }
+        if let Some((wanted, there)) = options.package.as_deref().zip(package) {
+            if wanted != there && !options.force {
+                let text = "flag clashes with existing package name";
+                return Err(Error::Request(format!("\"package\" {text} ({wanted} vs {there})")));
             }
         }
-        _ => {
-            for label in cue_eval::evaluation::split_path(&path).map_err(Error::Request)? {
-                let _ = write!(out, "{}: ", quote(&label.1));
+        let texts = texts(named.kind.encoding, &bytes, &values);
+        if options.files == Files::Apart {
+            for (number, value) in values.iter().enumerate() {
+                let one = std::slice::from_ref(value);
+                let text = texts.get(number..=number).unwrap_or_default();
+                let placed = self.placement.place(self.runtime, one)?;
+                let text = self.text(&placed, one, text, package)?;
+                done.push(Written { file: renamed(&named.name, number), text });
             }
-            print(value, out);
+            return Ok(());
+        }
+        if values.len() > 1 && !self.placement.is_used() {
+            let text = "path, list, or files flag needed to handle multiple objects in file";
+            return Err(Error::Request(format!("{text} ./{shown}")));
+        }
+        let placed = self.placement.place(self.runtime, &values)?;
+        if placed.is_empty() && values.is_empty() {
+            return Ok(());
+        }
+        let text = self.text(&placed, &values, &texts, package)?;
+        done.push(Written { file: renamed(&named.name, 0), text });
+        Ok(())
+    }
+
+    /// Values at their places as a file.
+    fn text(
+        &self,
+        placed: &[Placed],
+        values: &[Value],
+        texts: &[String],
+        package: Option<&str>,
+    ) -> Result<String, Error> {
+        let options = self.options;
+        let mut out = String::new();
+        let around = self.placement.is_used() || self.placement.has_context();
+        let inherited = package.filter(|_| around || options.files == Files::Apart);
+        if let Some(package) = options.package.as_deref().or(inherited) {
+            out.push_str(&format!("package {package}\n\n"));
+        }
+        for it in placed {
+            let part = |at: &usize| {
+                let text = texts.get(*at).map_or("", String::as_str);
+                match values.get(*at).map(|it| &it.datum) {
+                    Some(Datum::Struct(fields)) if fields.is_empty() => "{}".to_owned(),
+                    Some(Datum::Struct(_)) => format!("{{\n{text}\n}}"),
+                    _ => text.to_owned(),
+                }
+            };
+            let bare = it.labels.is_empty() && it.several == Several::Unified;
+            let object = it
+                .values
+                .iter()
+                .all(|at| values.get(*at).is_some_and(|it| matches!(it.datum, Datum::Struct(_))));
+            if bare && !object && options.files == Files::Apart {
+                return Err(no_object(it, values));
+            }
+            if bare && object {
+                for at in &it.values {
+                    out.push_str(texts.get(*at).map_or("", String::as_str));
+                }
+            } else {
+                for label in &it.labels {
+                    out.push_str(&format!("{label}: "));
+                }
+                let parts: Vec<String> = it.values.iter().map(part).collect();
+                let listed = it.several == Several::Listed;
+                let text = parts.join(", ");
+                out.push_str(&if listed { format!("[{text}]") } else { text });
+            }
             out.push('\n');
         }
-    }
-    Ok(())
-}
-
-/// What is still to print.
-enum Step<'a> {
-    Value(&'a Datum),
-    Label(&'a str),
-    Text(&'static str),
-}
-
-/// A value, everything on lines of its own; the formatter indents.
-fn print(value: &Datum, out: &mut String) {
-    let mut work = vec![Step::Value(value)];
-    while let Some(step) = work.pop() {
-        let value = match step {
-            Step::Text(text) => {
-                out.push_str(text);
-                continue;
-            }
-            Step::Label(label) => {
-                let _ = write!(out, "{}: ", quote(label));
-                continue;
-            }
-            Step::Value(value) => value,
+        let text = match options.texts {
+            Texts::Kept => out,
+            Texts::Parsed => hoist::hoisted(&out)?,
         };
-        match value {
-            Datum::Struct(fields) if !fields.is_empty() => {
-                out.push_str("{\n");
-                work.push(Step::Text("}"));
-                for (label, value) in fields.iter().rev() {
-                    work.extend([Step::Text("\n"), Step::Value(value), Step::Label(label)]);
-                }
-            }
-            Datum::List(items) if !items.is_empty() => {
-                out.push('[');
-                work.push(Step::Text("]"));
-                let nested = items.iter().any(|it| matches!(it, Datum::Struct(_) | Datum::List(_)));
-                for (at, value) in items.iter().enumerate().rev() {
-                    let last = at + 1 == items.len();
-                    work.push(Step::Text(match (nested, last) {
-                        (true, _) => ",\n",
-                        (false, true) => "",
-                        (false, false) => ", ",
-                    }));
-                    work.push(Step::Value(value));
-                }
-                if nested {
-                    out.push('\n');
-                }
-            }
-            Datum::String(text) if text.contains('\n') => multiline(text, out),
-            other => out.push_str(&other.literal()),
-        }
+        let text = format::text("-", &text, Style::Simplified)?;
+        // Empty lines of texts over several lines are not indented; a tab of their own is escaped.
+        let lines =
+            text.split('\n').map(|it| if it.trim_matches('\t').is_empty() { "" } else { it });
+        Ok(lines.collect::<Vec<_>>().join("\n"))
     }
 }
 
-/// `"""`, lines without indentation: the formatter sees to that.
-fn multiline(text: &str, out: &mut String) {
-    out.push_str("\"\"\"\n");
-    for line in text.split('\n') {
-        let quoted = quote(line);
-        let inner = quoted.trim_start_matches('"');
-        let inner = inner.strip_suffix('"').unwrap_or(inner);
-        out.push_str(&inner.replace("\\\"", "\"").replace("\"\"\"", "\\\"\"\""));
-        out.push('\n');
+/// That a value cannot be a file.
+fn no_object(placed: &Placed, values: &[Value]) -> Error {
+    let first = placed.values.first().and_then(|it| values.get(*it)).map(|it| &it.datum);
+    Error::Request(
+        match first {
+            Some(Datum::List(_)) => {
+                "expected struct as object root, did you mean to use the --list flag?"
+            }
+            _ => "cannot map non-struct to object root",
+        }
+        .into(),
+    )
+}
+
+/// The name of the CUE file of the value with that number in a data file.
+fn renamed(file: &str, number: usize) -> String {
+    if file == "-" {
+        return file.to_owned();
     }
-    out.push_str("\"\"\"");
+    let end = ending(file);
+    let stem =
+        file.strip_suffix(end).and_then(|it| it.strip_suffix('.')).filter(|_| !end.is_empty());
+    let stem = stem.unwrap_or(file);
+    if number == 0 { format!("{stem}.cue") } else { format!("{stem}-{number}.cue") }
+}
+
+/// Each value as CUE with the lines of the file; of a struct, its fields.
+fn texts(encoding: Encoding, bytes: &[u8], values: &[Value]) -> Vec<String> {
+    let lines = Lines::new(bytes);
+    let as_they_are = || values.iter().map(|it| plain(&it.datum)).collect();
+    match encoding {
+        Encoding::Json | Encoding::JsonLines => json::decode(bytes, json::Values::Stream)
+            .map(|it| apart(it).iter().map(|it| written(it, &lines, Breaks::Kept)).collect())
+            .unwrap_or_else(|_| as_they_are()),
+        Encoding::Yaml => {
+            let documents = yaml::decode(bytes).unwrap_or_default();
+            if documents.is_empty() {
+                return vec!["*null | _".into()];
+            }
+            let text = |it: &yaml::Document| match it.tree.entries.is_empty() {
+                true => "null".to_owned(),
+                false => written(&it.tree, &lines, Breaks::Whole),
+            };
+            documents.iter().map(text).collect()
+        }
+        Encoding::Toml | Encoding::Text | Encoding::Binary | Encoding::Cue => as_they_are(),
+    }
 }

@@ -1,20 +1,32 @@
 //! What `cue` does with files: eval, export, vet, def, fmt and import, without a command line.
 //!
 //! ~~~text
-//! arguments -load-> packages, data -+-> Session -print-> JSON, YAML, TOML, CUE, text
-//!                     tags, -e, -d -+
+//! arguments -load-> packages, values -plan-> units -+-> Session -print-> JSON, YAML, TOML, CUE, text
+//!             tags, @if          -l, --list   -e, -d -+
 //! ~~~
 //! Invariants
-//! 1. Nothing is printed unless all of it is valid.
+//! 1. Nothing is printed of a value that is not valid.
 //! 2. Every failure names its file and, where there is one, its position.
 #![forbid(unsafe_code)]
 
-pub mod load; // arguments -> sources and data
-mod tags; // `-t key=value` -> fields
+pub mod filetype; // qualifiers and endings: what an argument is
+pub mod read; // bytes of files
+mod condition; // `@if`, `@ignore`
+mod folder; // the files of a package
+mod module; // the module around them
+pub mod load; // arguments -> packages and values
+pub mod tags; // `-t key=value` -> fields
+mod system; // `-T`: time, machine, user
+mod form; // CUE that is to be data
 pub mod data; // JSON, YAML, TOML, text: both ways
 mod located; // where data stands in its file
+mod scope; // what expressions of the command line see
+pub mod place; // `-l`, `--list`: where data goes
+mod plan; // what is evaluated together
 pub mod evaluate; // eval, export, vet, def
 pub mod format; // fmt
+mod written; // data as CUE text
+mod hoist; // `import -R`
 pub mod import; // import
 
 pub use crate::data::Encoding;
@@ -29,6 +41,14 @@ pub enum Error {
     /// The files are wrong: what `cue` prints.
     #[error("{}", print(.0))]
     Diagnostics(Vec<Diagnostic>),
+    /// The same, below a line that says of what.
+    #[error("{header}{}", print(.all))]
+    Headed {
+        /// That line.
+        header: String,
+        /// What is wrong.
+        all: Vec<Diagnostic>,
+    },
     /// The request is.
     #[error("{0}")]
     Request(String),

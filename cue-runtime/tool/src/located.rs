@@ -2,49 +2,116 @@
 //! the place in the file.
 
 use cue_eval::builtin::Datum;
-use cue_eval::encode::{Entry, Tree, line_column};
+use cue_eval::encode::{Entry, Tree};
 use cue_eval::evaluation::print_json;
 
 /// Bytes of the text, and line and column in the file, in order.
 pub(crate) type Places = Vec<(u32, (u32, u32))>;
 
+/// Text on one line, and where its pieces come from.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Located {
+    pub(crate) text: String,
+    pub(crate) places: Places,
+}
+
+impl Located {
+    /// Adds text that comes from nowhere.
+    pub(crate) fn add(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Adds what comes from elsewhere, with its places.
+    pub(crate) fn append(&mut self, other: &Located) {
+        let before = self.here();
+        self.text.push_str(&other.text);
+        self.places.extend(other.places.iter().map(|it| (it.0 + before, it.1)));
+    }
+
+    /// The same without the braces of a struct: as a file, not as a struct in one.
+    pub(crate) fn opened(self) -> Located {
+        let inner = self.text.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
+        let Some(inner) = inner else { return self };
+        let inside = self.places.iter().filter(|it| it.0 > 0);
+        Located { text: inner.to_owned(), places: inside.map(|it| (it.0 - 1, it.1)).collect() }
+    }
+
+    /// Where in the file the piece comes from that begins in this column.
+    pub(crate) fn at(&self, column: u32) -> Option<(u32, u32)> {
+        let found = self.places.binary_search_by_key(&column, |it| it.0 + 1).ok()?;
+        self.places.get(found).map(|it| it.1)
+    }
+
+    fn here(&self) -> u32 {
+        u32::try_from(self.text.len()).unwrap_or(u32::MAX)
+    }
+}
+
+/// Where the lines of a file begin.
+pub(crate) struct Lines(Vec<u32>);
+
+impl Lines {
+    pub(crate) fn new(file: &[u8]) -> Self {
+        let ends = file.iter().enumerate().filter(|it| *it.1 == b'\n');
+        let starts = ends.map(|it| u32::try_from(it.0 + 1).unwrap_or(u32::MAX));
+        Self(std::iter::once(0).chain(starts).collect())
+    }
+
+    pub(crate) fn at(&self, offset: u32) -> (u32, u32) {
+        let line = self.0.partition_point(|it| *it <= offset);
+        let start = line.checked_sub(1).and_then(|it| self.0.get(it)).copied().unwrap_or_default();
+        (u32::try_from(line).unwrap_or(u32::MAX), offset.saturating_sub(start) + 1)
+    }
+}
+
 /// A value on one line.
-pub(crate) fn located(tree: &Tree, file: &[u8]) -> (String, Places) {
-    let mut text = String::new();
-    let mut places = Places::new();
+pub(crate) fn located(tree: &Tree, lines: &Lines) -> Located {
+    let mut out = Located::default();
     let mut open: Vec<char> = Vec::new();
     // Whether what comes next is not the first of its list or struct.
     let mut follows = false;
     let mut labelled = false;
     for (entry, offset) in &tree.entries {
         if let Entry::End = entry {
-            text.extend(open.pop());
+            out.text.extend(open.pop());
             follows = true;
             continue;
         }
         if follows && !labelled {
-            text.push_str(", ");
+            out.text.push_str(", ");
         }
-        let at = u32::try_from(text.len()).unwrap_or(u32::MAX);
-        places.push((at, line_column(file, *offset as usize)));
+        out.places.push((out.here(), lines.at(*offset)));
         (follows, labelled) = (true, false);
         match entry {
-            Entry::Scalar(datum) => text.push_str(&print_json(datum)),
+            Entry::Scalar(datum) => out.text.push_str(&literal(datum)),
             Entry::Key(label) => {
-                text.push_str(&print_json(&Datum::text(&**label)));
-                text.push_str(": ");
+                out.text.push_str(&print_json(&Datum::text(&**label)));
+                out.text.push_str(": ");
                 labelled = true;
             }
             Entry::List | Entry::Struct => {
                 let list = matches!(entry, Entry::List);
-                text.push(if list { '[' } else { '{' });
+                out.text.push(if list { '[' } else { '{' });
                 open.push(if list { ']' } else { '}' });
                 follows = false;
             }
             Entry::End => {}
         }
     }
-    (text, places)
+    out
+}
+
+/// A scalar as CUE; what JSON cannot hold too.
+fn literal(datum: &Datum) -> String {
+    match datum {
+        Datum::Bytes(_) => datum.literal(),
+        other => print_json(other),
+    }
+}
+
+/// A value whose pieces are not known apart.
+pub(crate) fn whole(datum: &Datum, at: (u32, u32)) -> Located {
+    Located { text: literal(datum), places: vec![(0, at)] }
 }
 
 #[cfg(test)]
@@ -57,12 +124,9 @@ mod tests {
     fn every_piece_has_its_place() {
         let file = "a: 1\nb:\n- x\n- c: {}\n";
         let tree = yaml::decode(file.as_bytes()).unwrap().remove(0).tree;
-        let (text, places) = located(&tree, file.as_bytes());
-        assert_eq!(text, r#"{"a": 1, "b": ["x", {"c": {}}]}"#);
-        let place = |piece: &str| {
-            let at = text.find(piece).unwrap() as u32;
-            places.iter().find(|it| it.0 == at).unwrap().1
-        };
+        let it = located(&tree, &Lines::new(file.as_bytes()));
+        assert_eq!(it.text, r#"{"a": 1, "b": ["x", {"c": {}}]}"#);
+        let place = |piece: &str| it.at(it.text.find(piece).unwrap() as u32 + 1).unwrap();
         assert_eq!((place("1"), place("\"x\"")), ((1, 4), (3, 3)));
         assert_eq!((place("\"b\""), place("\"c\""), place("{}")), ((2, 1), (4, 3), (4, 6)));
     }

@@ -1,98 +1,279 @@
-//! `-t key=value`: values for fields with `@tag`.
+//! `-t key=value` and `-T`: values for fields with `@tag`.
 
 use cue_session::Source;
-use cue_syntax::ast::{Attribute, Decl, ExprKind, Field, Label};
+use cue_syntax::LineIndex;
+use cue_syntax::ast::{
+    Attribute, Binary, Clause, Decl, Element, Expr, ExprKind, Field, Label, Marker,
+};
 use cue_syntax::unquote::quote;
 
-use crate::Error;
+use crate::condition::Flags;
+use crate::load::Instance;
+use crate::system;
+use crate::{Error, diagnostic};
+
+/// What fields get that ask for a variable of the system.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Variables {
+    /// Nothing.
+    #[default]
+    None,
+    /// `-T`: what the system says.
+    System,
+}
+
+/// Name of the file that gives tagged fields their values: messages have no places in it.
+pub(crate) const INJECTED: &str = "\0tags";
 
 /// A field that a tag may fill.
 struct Target {
+    /// Which instance it is in.
+    instance: usize,
     path: Vec<String>,
     key: String,
     shorthands: Vec<String>,
-    kind: String,
+    kind: Kind,
+    variable: Option<String>,
+    filled: bool,
 }
 
-/// A file that gives tagged fields their values; none if no tags were given.
-pub(crate) fn source(
-    sources: &[Source],
+/// Type of a tag.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Int,
+    Number,
+    Bool,
+}
+
+/// Gives tagged fields the values of tags, and of variables where no tag did.
+///
+/// # Errors
+/// A tag that nothing asks for; a value that is not of its type; a tag where none may be.
+pub(crate) fn inject(
+    instances: &mut [&mut Instance],
     tags: &[String],
-    package: Option<&str>,
-) -> Result<Option<Source>, Error> {
-    if tags.is_empty() {
-        return Ok(None);
-    }
+    variables: Variables,
+    flags: &Flags<'_>,
+) -> Result<(), Error> {
     let mut targets = Vec::new();
-    for source in sources {
-        let parsed = cue_syntax::parse_file(&source.text);
-        for decl in &parsed.file.decls {
-            collect(decl, &mut Vec::new(), &mut targets);
+    let mut misplaced = Vec::new();
+    for (number, instance) in instances.iter().enumerate() {
+        for source in &instance.sources {
+            if !source.text.contains("@tag") {
+                continue;
+            }
+            let file = cue_syntax::parse_file(&source.text).file;
+            let mut search =
+                Search { instance: number, source, targets: &mut targets, wrong: Vec::new() };
+            search.run(&file.decls);
+            misplaced.append(&mut search.wrong);
         }
     }
-    let mut text = package.map(|it| format!("package {it}\n")).unwrap_or_default();
+    if !misplaced.is_empty() {
+        return Err(Error::Diagnostics(misplaced));
+    }
+    let mut texts = vec![String::new(); instances.len()];
     for tag in tags {
-        let found: Vec<(&Target, &str)> = match tag.split_once('=') {
-            Some((key, value)) => {
-                targets.iter().filter(|it| it.key == key).map(|it| (it, value)).collect()
+        let (key, value) =
+            tag.split_once('=').map_or((tag.as_str(), None), |it| (it.0, Some(it.1)));
+        let mut found = flags.was_asked(tag);
+        for target in &mut targets {
+            let meant = match value {
+                Some(_) => target.key == key,
+                None => target.shorthands.contains(tag),
+            };
+            if meant {
+                found = true;
+                let text = literal(target, value.unwrap_or(tag))?;
+                fill(target, &text, &mut texts);
             }
-            None => targets
-                .iter()
-                .filter(|it| it.shorthands.contains(tag))
-                .map(|it| (it, tag.as_str()))
-                .collect(),
-        };
-        if found.is_empty() {
-            let message = match tag.split_once('=') {
-                Some((key, _)) => format!("no tag for \"{key}\""),
-                None => format!("tag \"{tag}\" not used in any file"),
+        }
+        if !found {
+            let message = match value {
+                Some(_) => format!("no tag for {key:?}"),
+                None => format!("tag {tag:?} not used in any file"),
             };
             return Err(Error::Request(message));
         }
-        for (target, value) in found {
-            for label in &target.path {
-                text.push_str(label);
-                text.push_str(": ");
-            }
-            let value = literal(&target.kind, value).ok_or_else(|| {
-                Error::Request(format!("tag \"{}\": {value} is no {}", target.key, target.kind))
-            })?;
-            text.push_str(&value);
-            text.push('\n');
+    }
+    if variables == Variables::System {
+        let mut known: Vec<(String, String)> = Vec::new();
+        for target in targets.iter_mut().filter(|it| !it.filled) {
+            let Some(name) = target.variable.clone() else { continue };
+            let text = match known.iter().find(|it| it.0 == name) {
+                Some((_, text)) => text.clone(),
+                None => {
+                    let text = system::variable(&name)?;
+                    known.push((name, text.clone()));
+                    text
+                }
+            };
+            fill(target, &text, &mut texts);
         }
     }
-    Ok(Some(Source::new("tags", text)))
+    for (instance, text) in instances.iter_mut().zip(texts) {
+        if !text.is_empty() {
+            let clause = instance.package.as_ref().map(|it| format!("package {it}\n"));
+            let text = format!("{}{text}", clause.unwrap_or_default());
+            instance.sources.push(Source::new(INJECTED, text));
+        }
+    }
+    Ok(())
+}
+
+fn fill(target: &mut Target, value: &str, texts: &mut [String]) {
+    target.filled = true;
+    let Some(text) = texts.get_mut(target.instance) else { return };
+    for label in &target.path {
+        text.push_str(label);
+        text.push_str(": ");
+    }
+    text.push_str(value);
+    text.push('\n');
 }
 
 /// A value of the tag's type.
-fn literal(kind: &str, value: &str) -> Option<String> {
-    let number = || {
-        let parsed = cue_syntax::parse_expr(value).ok()?;
-        let digits = match &parsed.kind {
-            ExprKind::Unary(_, inner) => matches!(inner.kind, ExprKind::Number(_)),
-            other => matches!(other, ExprKind::Number(_)),
-        };
-        digits.then(|| value.to_owned())
-    };
-    match kind {
-        "int" | "number" => number(),
-        "bool" => matches!(value, "true" | "false").then(|| value.to_owned()),
-        _ => Some(quote(value)),
+fn literal(target: &Target, value: &str) -> Result<String, Error> {
+    let key = &target.key;
+    let refused = |text: String| Err(Error::Request(text));
+    match target.kind {
+        Kind::Text => Ok(quote(value)),
+        Kind::Bool => match value.trim() {
+            "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok("true".into()),
+            "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok("false".into()),
+            other => refused(format!("invalid boolean {other:?} for injection tag {key:?}")),
+        },
+        Kind::Int | Kind::Number => {
+            let number = cue_syntax::parse_expr(value).ok().and_then(|it| match it.kind {
+                ExprKind::Number(digits) => Some(digits),
+                _ => None,
+            });
+            match number {
+                None => refused(format!(
+                    "invalid number for injection tag {key:?}: illegal number {value:?}"
+                )),
+                Some(digits) if target.kind == Kind::Int && is_float(&digits) => {
+                    refused(format!("invalid int {value:?} for injection tag {key:?}"))
+                }
+                Some(_) => Ok(value.to_owned()),
+            }
+        }
     }
 }
 
-fn collect(decl: &Decl, path: &mut Vec<String>, targets: &mut Vec<Target>) {
-    let Decl::Field(field) = decl else { return };
-    let Some(label) = label(field) else { return };
-    path.push(label);
-    let tagged = field.attributes.iter().filter(|it| it.name == "tag");
-    targets.extend(tagged.map(|it| target(it, path)));
-    if let ExprKind::Struct(decls) = &field.value.kind {
-        for decl in decls {
-            collect(decl, path, targets);
+fn is_float(digits: &str) -> bool {
+    let radix = ["0x", "0X", "0b", "0o"].iter().any(|it| digits.starts_with(it));
+    let multiplied = digits.ends_with(|it: char| it.is_ascii_uppercase() || it == 'i');
+    !radix && !multiplied && digits.contains(['.', 'e', 'E'])
+}
+
+/// Looks for tags; where they may not be, they are wrong.
+struct Search<'a> {
+    instance: usize,
+    source: &'a Source,
+    targets: &'a mut Vec<Target>,
+    wrong: Vec<cue_session::Diagnostic>,
+}
+
+/// What is still to look at, and where it stands.
+enum Part<'a> {
+    Decl(&'a Decl, Vec<String>, Option<&'static str>),
+    Expr(&'a Expr, Vec<String>, Option<&'static str>),
+}
+
+impl Search<'_> {
+    fn run(&mut self, decls: &[Decl]) {
+        let mut work: Vec<Part<'_>> =
+            decls.iter().rev().map(|it| Part::Decl(it, Vec::new(), None)).collect();
+        while let Some(part) = work.pop() {
+            match part {
+                Part::Decl(Decl::Field(field), path, within) => {
+                    self.field(field, path, within, &mut work);
+                }
+                Part::Decl(Decl::Embed(value), path, within) => {
+                    work.push(Part::Expr(value, path, within));
+                }
+                Part::Decl(Decl::Let(..) | Decl::Ellipsis(..) | Decl::Attribute(_), ..) => {}
+                Part::Expr(expr, path, within) => inner(expr, &path, within, &mut work),
+            }
         }
     }
-    path.pop();
+
+    fn field<'a>(
+        &mut self,
+        field: &'a Field,
+        mut path: Vec<String>,
+        within: Option<&'static str>,
+        work: &mut Vec<Part<'a>>,
+    ) {
+        let label = label(field).filter(|_| field.marker == Marker::None);
+        let within = within.or_else(|| label.is_none().then_some("field constraint"));
+        for attribute in field.attributes.iter().filter(|it| it.name == "tag") {
+            let lines = LineIndex::new(&self.source.text);
+            let (line, column) = lines.at(attribute.span.start);
+            let at = Some((self.source.name.as_str(), line, column));
+            match (within, &label) {
+                (None, Some(label)) => {
+                    let place: Vec<String> = path.iter().chain([label]).cloned().collect();
+                    match target(attribute, self.instance, place) {
+                        Ok(target) => self.targets.push(target),
+                        Err(message) => self.wrong.push(diagnostic(message, at)),
+                    }
+                }
+                (Some(within), _) => {
+                    self.wrong.push(diagnostic(format!("@tag not allowed within {within}"), at));
+                }
+                (None, None) => {}
+            }
+        }
+        path.extend(label);
+        work.push(Part::Expr(&field.value, path, within));
+    }
+}
+
+/// What an expression holds. Only structs that are the field itself give it more fields.
+fn inner<'a>(
+    expr: &'a Expr,
+    path: &[String],
+    within: Option<&'static str>,
+    work: &mut Vec<Part<'a>>,
+) {
+    let mut push = |it: &'a Expr, within| work.push(Part::Expr(it, path.to_vec(), within));
+    match &expr.kind {
+        ExprKind::Struct(decls) => {
+            work.extend(decls.iter().rev().map(|it| Part::Decl(it, path.to_vec(), within)));
+        }
+        ExprKind::Paren(it) => push(it, within),
+        ExprKind::Binary(Binary::Unify, left, right) => {
+            push(right, within);
+            push(left, within);
+        }
+        ExprKind::List(elements) => {
+            for element in elements.iter().rev() {
+                match element {
+                    Element::Expr(it) => push(it, within.or(Some("lists"))),
+                    Element::Ellipsis(it) => {
+                        it.iter().for_each(|it| push(it, within.or(Some("lists"))));
+                    }
+                }
+            }
+        }
+        ExprKind::Comprehension(clauses, body) => {
+            let within = within.or(Some("comprehension"));
+            push(body, within);
+            for clause in clauses.iter().rev() {
+                match clause {
+                    Clause::For { source: it, .. } | Clause::If(it) | Clause::Let(_, it) => {
+                        push(it, within);
+                    }
+                    Clause::Otherwise(it) => push(it, within),
+                    Clause::Try(..) => {}
+                }
+            }
+        }
+        _ => {}
+    }
 }
 
 fn label(field: &Field) -> Option<String> {
@@ -103,19 +284,38 @@ fn label(field: &Field) -> Option<String> {
     }
 }
 
-fn target(attribute: &Attribute, path: &[String]) -> Target {
+fn target(attribute: &Attribute, instance: usize, path: Vec<String>) -> Result<Target, String> {
     let mut parts = attribute.body.split(',').map(str::trim);
     let key = parts.next().unwrap_or_default().to_owned();
-    let mut target =
-        Target { path: path.to_vec(), key, shorthands: Vec::new(), kind: "string".into() };
+    if !crate::filetype::is_name(&key) {
+        return Err(format!("invalid identifier {key:?}"));
+    }
+    let mut target = Target {
+        instance,
+        path,
+        key,
+        shorthands: Vec::new(),
+        kind: Kind::Text,
+        variable: None,
+        filled: false,
+    };
     for part in parts {
         match part.split_once('=') {
             Some(("short", all)) => {
                 target.shorthands = all.split('|').map(|it| it.trim().to_owned()).collect();
             }
-            Some(("type", kind)) => kind.trim().clone_into(&mut target.kind),
+            Some(("type", kind)) => {
+                target.kind = match kind.trim() {
+                    "string" => Kind::Text,
+                    "int" => Kind::Int,
+                    "number" => Kind::Number,
+                    "bool" => Kind::Bool,
+                    other => return Err(format!("invalid type {other:?}")),
+                };
+            }
+            Some(("var", name)) => target.variable = Some(name.trim().to_owned()),
             _ => {}
         }
     }
-    target
+    Ok(target)
 }

@@ -5,10 +5,11 @@ use std::path::Path;
 
 use cue_session::{NativeRuntime, Shown};
 use cue_syntax::Style;
-use cue_tool::evaluate::Concrete;
-use cue_tool::format::{self, Action};
-use cue_tool::import::{Options, import};
-use cue_tool::{Encoding, Load, Request, Verb, evaluate};
+use cue_tool::format::{self, Action, Wanted};
+use cue_tool::import::{Files, Options, Texts, import};
+use cue_tool::place::{Context, Several};
+use cue_tool::tags::Variables;
+use cue_tool::{Encoding, Error, Load, Request, Verb, evaluate};
 
 fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
@@ -22,26 +23,18 @@ fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
 
 fn request(verb: Verb, folder: &Path, files: &[&str]) -> Request {
     let arguments = files.iter().map(|it| folder.join(it).display().to_string()).collect();
-    Request {
-        verb,
-        load: Load { arguments, ..Load::default() },
-        expressions: Vec::new(),
-        labels: Vec::new(),
-        schema: None,
-        out: None,
-        concrete: Concrete::Usual,
-        shown: Shown::default(),
-        style: Style::Plain,
-        escape: false,
-        ignore: false,
-    }
+    Request::new(verb, Load { arguments, ..Load::default() })
 }
 
 /// The output, or the error with the folder's name cut out.
 fn play(request: &Request, folder: &Path) -> Result<String, String> {
+    let told = |error: &Error| error.to_string().replace(&format!("{}/", folder.display()), "");
     match evaluate(&NativeRuntime::default(), request) {
-        Ok(outcome) => Ok(String::from_utf8(outcome.output).expect("text")),
-        Err(error) => Err(error.to_string().replace(&format!("{}/", folder.display()), "")),
+        Ok(outcome) => match outcome.errors.first() {
+            None => Ok(String::from_utf8(outcome.output).expect("text")),
+            Some(error) => Err(told(error)),
+        },
+        Err(error) => Err(told(&error)),
     }
 }
 
@@ -65,10 +58,10 @@ fn export_in_each_form() {
         ("yaml", "a:\n  b: 1\n  c:\n    - x\n    - 2.50\nd: 4\n"),
         ("toml", "d = 4\n\n[a]\nb = 1\nc = ['x', 2.5]\n"),
     ] {
-        let out = Encoding::of_name(name);
+        let out = Encoding::of_name(name).unwrap();
         assert_eq!(play(&Request { out, ..it.clone() }, folder.path()).as_deref(), Ok(text));
     }
-    let out = Encoding::of_name("text");
+    let out = Encoding::Text;
     let one = Request { out, expressions: vec!["a.c[0]".into()], ..it.clone() };
     assert_eq!(play(&one, folder.path()).as_deref(), Ok("x\n"));
     let two = Request { expressions: vec!["d".into(), "a.b + 1".into()], ..it };
@@ -81,7 +74,7 @@ fn what_is_not_concrete_is_not_exported() {
     let it = request(Verb::Export, folder.path(), &["x.cue"]);
     let error = play(&it, folder.path()).unwrap_err();
     assert!(error.starts_with("a: incomplete value int"), "{error}");
-    let eval = Request { verb: Verb::Eval, ..it };
+    let eval = Request { verb: Verb::Eval, out: Encoding::Cue, ..it };
     assert_eq!(play(&eval, folder.path()).as_deref(), Ok("a: int\nb: 1\n"));
 }
 
@@ -156,7 +149,7 @@ fn data_is_unified_placed_and_checked() {
     assert_eq!(play(&none, folder.path()), Err("data files specified without a schema".into()));
     let placed = Request {
         labels: vec!["a:".into(), "\"b c\"".into()],
-        out: Encoding::of_name("json"),
+        out: Encoding::Json,
         ..request(Verb::Export, folder.path(), &["t.toml"])
     };
     let text = "{\n    \"a\": {\n        \"b c\": {\n            \"n\": 1\n        }\n    }\n}\n";
@@ -171,8 +164,8 @@ fn a_stream_is_one_value_but_checked_document_by_document() {
     let vet = request(Verb::Vet, folder.path(), &["s.cue", "d.yaml"]);
     assert!(play(&vet, folder.path()).unwrap_err().starts_with("a: invalid value 2"));
     let each = Request {
-        schema: Some("_".into()),
-        out: Encoding::of_name("yaml"),
+        merge: false,
+        out: Encoding::Yaml,
         ..request(Verb::Export, folder.path(), &["d.yaml"])
     };
     assert_eq!(play(&each, folder.path()).as_deref(), Ok("a: 1\n---\na: 2\n"));
@@ -228,9 +221,10 @@ fn a_folder_is_a_package_with_its_module() {
     let it = request(Verb::Export, folder.path(), &["a"]);
     let text = "{\n    \"x\": {\n        \"n\": 1,\n        \"m\": 2\n    },\n    \"y\": 1\n}\n";
     assert_eq!(play(&it, folder.path()).as_deref(), Ok(text));
-    let mut wrong = it.clone();
-    wrong.load.package = Some("c".into());
-    assert!(play(&wrong, folder.path()).unwrap_err().starts_with("no CUE files in "));
+    let wrong = request(Verb::Export, folder.path(), &["a:c"]);
+    let told = play(&wrong, folder.path()).unwrap_err();
+    assert!(told.starts_with("build constraints exclude all CUE files in "), "{told}");
+    assert!(told.contains("a.cue: package is a, want c"), "{told}");
 }
 
 #[test]
@@ -274,32 +268,238 @@ fn files_are_formatted_in_place_once() {
     let folder = folder(&[("x.cue", "a:1\n"), ("sub/y.cue", "b:  {c:   2}\n")]);
     let all = [format!("{}/...", folder.path().display())];
     let named = |action| -> Vec<String> {
-        let changed = format::files(&all, Style::Plain, action).unwrap();
+        let wanted = Wanted::Packages;
+        let request =
+            format::Request { arguments: all.to_vec(), wanted, style: Style::Plain, action };
+        let changed = format::files(&request).unwrap().changed;
         changed.iter().map(|it| it.after.clone()).collect()
     };
-    let wanted = ["b: {c: 2}\n", "a: 1\n"];
+    let wanted = ["a: 1\n", "b: {c: 2}\n"];
     assert_eq!(named(Action::Check), wanted);
     assert_eq!(named(Action::Write), wanted);
     assert!(named(Action::Check).is_empty());
     assert_eq!(fs::read_to_string(folder.path().join("x.cue")).unwrap(), "a: 1\n");
 }
 
+/// What files become, with the options of a command.
+fn imported(folder: &Path, files: &[&str], options: Options) -> Result<Vec<String>, String> {
+    let arguments = files.iter().map(|it| match it.contains('.') {
+        true => folder.join(it).display().to_string(),
+        false => (*it).to_owned(),
+    });
+    let options = Options { arguments: arguments.collect(), ..options };
+    match import(&NativeRuntime::default(), &options) {
+        Ok(all) => Ok(all.into_iter().map(|it| it.text).collect()),
+        Err(error) => Err(error.to_string().replace(&format!("{}/", folder.display()), "")),
+    }
+}
+
+/// As `cue import` of v0.17.1 writes it.
 #[test]
 fn data_becomes_cue() {
-    let runtime = NativeRuntime::default();
-    let plain = Options::default();
-    let json = br#"{"a": {"b-c": [1, "x"], "t": "l1\nl2"}, "e": {}}"#;
-    let text = "a: {\n\t\"b-c\": [1, \"x\"]\n\tt: \"\"\"\n\t\tl1\n\t\tl2\n\t\t\"\"\"\n}\ne: {}\n";
-    assert_eq!(import(&runtime, "x.json", json, &plain).unwrap(), text);
-    let named = Options {
-        package: Some("p".into()),
-        labels: vec!["kind".into(), "\"x\"".into()],
-        list: false,
-    };
-    let yaml = b"kind: A\n---\nkind: B\n";
+    let json = "{\"a\": {\"b-c\": [1, \"x\"], \"t\": \"l1\\nl2\"}, \"e\": {}, \"f\": {\n\"g\": 1}, \"h\": [\n1,\n2\n]}";
+    let folder = folder(&[
+        ("x.json", json),
+        ("x.yaml", "kind: A\n---\nkind: B\n"),
+        ("y.yaml", "a: [1, 2]\nb:\n- 1\n- c: x\n  d: |\n    l1\n    l2\n"),
+    ]);
+    let play = |file: &str, options| imported(folder.path(), &[file], options);
+    let text = "a: {\"b-c\": [1, \"x\"], t: \"l1\\nl2\"}\ne: {}\nf: g: 1\nh: [\n\t1,\n\t2,\n]\n";
+    assert_eq!(play("x.json", Options::default()), Ok(vec![text.into()]));
+    let text = "a: [1, 2]\nb: [\n\t1, {\n\t\tc: \"x\"\n\t\td: \"\"\"\n\t\t\tl1\n\t\t\tl2\n\n\t\t\t\"\"\"\n\t}]\n";
+    assert_eq!(play("y.yaml", Options::default()), Ok(vec![text.into()]));
+    let labels = vec!["kind".into(), "\"x\"".into()];
+    let named = Options { package: Some("p".into()), labels, ..Options::default() };
     let text = "package p\n\nA: x: kind: \"A\"\nB: x: kind: \"B\"\n";
-    assert_eq!(import(&runtime, "x.yaml", yaml, &named).unwrap(), text);
-    assert!(import(&runtime, "x.yaml", yaml, &plain).is_err());
+    assert_eq!(play("x.yaml", named), Ok(vec![text.into()]));
+    let told = "path, list, or files flag needed to handle multiple objects in file ./x.yaml";
+    assert_eq!(play("x.yaml", Options::default()), Err(told.into()));
+    let apart = Options { files: Files::Apart, ..Options::default() };
+    let texts = ["kind: \"A\"\n", "kind: \"B\"\n"].map(String::from).to_vec();
+    assert_eq!(play("x.yaml", apart), Ok(texts));
+    let list = Options { several: Several::Listed, ..Options::default() };
+    let text = "[{\n\tkind: \"A\"\n}, {\n\tkind: \"B\"\n}]\n";
+    assert_eq!(play("x.yaml", list), Ok(vec![text.into()]));
+}
+
+#[test]
+fn modes_choose_files_of_folders() {
+    let folder = folder(&[
+        ("a.json", "{\"a\": 1}"),
+        ("b.yaml", "b: 1\n"),
+        ("c.crt", "x"),
+        ("d.cue", "package d\n"),
+        ("m/e.json", "{\"e\": \"[1, {\\\"f\\\": 2}]\"}"),
+    ]);
+    let place = format!("{}/", folder.path().display());
+    let play = |mode: &str, options: Options| {
+        let arguments = vec![mode.to_owned(), place.clone()];
+        let all = import(&NativeRuntime::default(), &Options { arguments, ..options });
+        all.map(|all| all.into_iter().map(|it| it.text).collect::<Vec<_>>())
+            .map_err(|it| it.to_string())
+    };
+    let options = Options::default;
+    assert_eq!(play("json", options()), Ok(vec!["a: 1\n".into()]));
+    assert_eq!(play("data", options()), Ok(vec!["a: 1\n".into(), "b: 1\n".into()]));
+    let name = Some("^b".into());
+    assert_eq!(play("data", Options { name, ..options() }), Ok(vec!["b: 1\n".into()]));
+    let endings = vec!["crt".to_owned()];
+    let told = play("text", Options { endings, ..options() });
+    assert_eq!(told, Ok(vec!["\"x\"\n".into()]));
+    let told = play("binary", options());
+    assert_eq!(told, Err("use of --ext flag required in binary mode".into()));
+    assert_eq!(play("nope", options()), Err("unknown mode \"nope\"".into()));
+    let told = play("proto", options()).unwrap_err();
+    assert!(told.contains("Protocol Buffers is not read"), "{told}");
+    let arguments = vec![folder.path().join("m/e.json").display().to_string()];
+    let parsed = Options { arguments, texts: Texts::Parsed, ..options() };
+    let text = import(&NativeRuntime::default(), &parsed).unwrap().remove(0).text;
+    assert!(text.contains("e: json.Marshal(_cue_e)\nlet _cue_e = [\n"), "{text}");
+}
+
+#[test]
+fn values_of_files_are_lists_streams_or_one() {
+    let folder = folder(&[
+        (
+            "s.jsonl",
+            "{\"k\": \"a\", \"n\": 1}\n{\"k\": \"b\", \"n\": 2}\n{\"k\": \"a\", \"n\": 3}\n",
+        ),
+        ("x.cue", "[...{n: <3}]\n"),
+        ("e.jsonl", ""),
+    ]);
+    let json = |text: &str| Ok(text.replace('\'', "\"") + "\n");
+    let it =
+        Request { out: Encoding::JsonLines, ..request(Verb::Export, folder.path(), &["s.jsonl"]) };
+    let compact = |it: &Request| {
+        play(it, folder.path()).map(|it| it.split_whitespace().collect::<String>() + "\n")
+    };
+    let list = Request { several: Several::Listed, ..it.clone() };
+    assert_eq!(compact(&list), json("[{'k':'a','n':1},{'k':'b','n':2},{'k':'a','n':3}]"));
+    let labels = vec!["strings.ToUpper(k)".into()];
+    let placed = Request { labels, ..list.clone() };
+    assert_eq!(
+        compact(&placed),
+        json("{'A':[{'k':'a','n':1},{'k':'a','n':3}],'B':[{'k':'b','n':2}]}")
+    );
+    let each = Request { merge: false, ..it.clone() };
+    assert_eq!(compact(&each), json("{'k':'a','n':1}{'k':'b','n':2}{'k':'a','n':3}"));
+    let labels = vec!["path.Base(filename)".into(), "\"n\\(index)of\\(recordCount)\":".into()];
+    let context = Request { labels, context: Context::File, ..it };
+    let text =
+        "{'s.jsonl':{'n0of3':{'k':'a','n':1},'n1of3':{'k':'b','n':2},'n2of3':{'k':'a','n':3}}}";
+    assert_eq!(compact(&context), json(text));
+    let vet = request(Verb::Vet, folder.path(), &["x.cue", "s.jsonl"]);
+    let vet = Request { several: Several::Listed, ..vet };
+    let told = "2.n: invalid value 3 (out of bound <3):\n    x.cue:1:9\n    s.jsonl:3:17";
+    assert_eq!(play(&vet, folder.path()), Err(told.into()));
+    let none = request(Verb::Export, folder.path(), &["e.jsonl"]);
+    assert_eq!(play(&none, folder.path()).as_deref(), Ok(""));
+}
+
+/// As v0.17.1 says it.
+#[test]
+fn flags_that_do_not_go_together() {
+    let folder = folder(&[("x.cue", "#S: {...}\n"), ("d.json", "{}"), ("y.cue", "package y\n")]);
+    let it = |files: &[&str]| request(Verb::Eval, folder.path(), files);
+    let schema = Some("#S".to_owned());
+    for (request, wanted) in [
+        (
+            Request { schema: schema.clone(), ..it(&["x.cue"]) },
+            "-d/--schema flag requires non-CUE input files",
+        ),
+        (
+            Request { schema: schema.clone(), ..it(&["d.json"]) },
+            "-d/--schema flag specified without a schema",
+        ),
+        (
+            Request { schema, several: Several::Listed, ..it(&["x.cue", "d.json"]) },
+            "cannot combine --schema flag with flag \"path\", \"list\", or \"files\"",
+        ),
+        (
+            Request { context: Context::File, ..it(&["d.json"]) },
+            "flag \"with-context\" must be used with at least one of flag \"path\", \"list\", or \"files\"",
+        ),
+        (
+            Request { name: Some("x".into()), ..it(&["d.json"]) },
+            "use of -n/--name flag without a directory",
+        ),
+        (
+            Request { package: Some("x".into()), ..it(&["y.cue", "d.json"]) },
+            "\"package\" flag clashes with existing package name (x vs y)",
+        ),
+    ] {
+        assert_eq!(play(&request, folder.path()), Err(wanted.into()));
+    }
+}
+
+#[test]
+fn qualifiers_say_what_files_are() {
+    let folder = folder(&[
+        ("a.data", "x: 1\n"),
+        ("j", "{\"y\": 2}"),
+        (
+            "s.json",
+            "{\"$schema\": \"https://json-schema.org/draft/2020-12/schema\", \"type\": \"object\"}",
+        ),
+        ("d.cue", "a: 1\nb: a\n"),
+    ]);
+    let place = |it: &str| folder.path().join(it).display().to_string();
+    let play = |arguments: Vec<String>| {
+        let load = Load { arguments, ..Load::default() };
+        play(&Request::new(Verb::Eval, load), folder.path())
+    };
+    let both = play(vec!["yaml:".into(), place("a.data"), "json:".into(), place("j")]);
+    assert_eq!(both.as_deref(), Ok("x: 1\ny: 2\n"));
+    let told = play(vec![place("s.json")]).unwrap_err();
+    assert!(told.contains("a JSON Schema, which is not read"), "{told}");
+    assert!(play(vec!["json:".into(), place("s.json")]).is_ok());
+    let told = play(vec!["data:".into(), place("d.cue")]);
+    assert_eq!(told, Err("references not allowed in data mode:\n    d.cue:2:4".into()));
+    assert!(play(vec!["graph:".into(), place("d.cue")]).is_ok());
+}
+
+#[test]
+fn conditions_and_variables() {
+    let folder = folder(&[
+        ("a.cue", "@if(prod && !test)\n\npackage p\n\nx: 1\n"),
+        ("b.cue", "package p\n\nsys: string @tag(sys,var=os)\nn?: int\n"),
+        ("c.cue", "@ignore()\n\npackage p\n\nx: 2\n"),
+        ("l.cue", "package l\n\nl: [{x: int @tag(x)}]\n"),
+    ]);
+    let mut it = request(Verb::Eval, folder.path(), &[":p"]);
+    it.load.arguments = vec![format!("{}:p", folder.path().display())];
+    assert_eq!(play(&it, folder.path()).as_deref(), Ok("sys: string\n"));
+    it.load.tags = vec!["prod".into(), "sys=mine".into()];
+    it.load.variables = Variables::System;
+    assert_eq!(play(&it, folder.path()).as_deref(), Ok("sys: \"mine\"\nx:   1\n"));
+    it.load.tags = vec!["prod".into()];
+    let os = if cfg!(target_os = "macos") { "darwin" } else { std::env::consts::OS };
+    assert_eq!(play(&it, folder.path()), Ok(format!("sys: \"{os}\"\nx:   1\n")));
+    let wrong = request(Verb::Eval, folder.path(), &["l.cue"]);
+    let told = "@tag not allowed within lists:\n    l.cue:3:13";
+    assert_eq!(play(&wrong, folder.path()), Err(told.into()));
+}
+
+#[test]
+fn patterns_are_many_packages() {
+    let folder = folder(&[
+        ("cue.mod/module.cue", "module: \"own.test/m\"\nlanguage: version: \"v0.17.0\"\n"),
+        ("p.cue", "package p\n\nroot: 1\n"),
+        ("a/p.cue", "package p\n\na: root\n"),
+        ("b/q.cue", "package q\n\nb: strings\nstrings: 2\n"),
+        ("_c/q.cue", "package q\n\nc: 1\n"),
+    ]);
+    let mut it = request(Verb::Eval, folder.path(), &["..."]);
+    assert_eq!(
+        play(&it, folder.path()).as_deref(),
+        Ok("root: 1\n// ---\na:    1\nroot: 1\n// ---\nb:       2\nstrings: 2\n")
+    );
+    it.load.arguments = vec![format!("{}/b", folder.path().display())];
+    it.expressions = vec!["b".into(), "strings + 1".into(), "list.Max([b, 5])".into()];
+    assert_eq!(
+        play(&it, folder.path()).as_deref(),
+        Ok("// b\n2\n// strings + 1\n3\n// list.Max([b, 5])\n5\n")
+    );
 }
 
 #[test]
@@ -358,6 +558,12 @@ fn simpler_and_escaped() {
     let it = request(Verb::Eval, folder.path(), &["x.cue"]);
     let simple = Request { style: Style::Simplified, ..it.clone() };
     assert_eq!(play(&simple, folder.path()).as_deref(), Ok("x: \"<a&b>\"\ny: 1\nz: k: 2\n"));
-    let escaped = Request { verb: Verb::Export, escape: true, expressions: vec!["x".into()], ..it };
+    let escaped = Request {
+        verb: Verb::Export,
+        out: Encoding::Json,
+        escape: true,
+        expressions: vec!["x".into()],
+        ..it
+    };
     assert_eq!(play(&escaped, folder.path()).as_deref(), Ok("\"\\u003ca\\u0026b\\u003e\"\n"));
 }

@@ -1,0 +1,394 @@
+//! What a file is taken for: its ending, or a qualifier such as `json:` or `yaml+data:`.
+
+use crate::Error;
+use crate::data::Encoding;
+
+/// What is done with a file's values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reading {
+    /// They are what they are.
+    #[default]
+    Plain,
+    /// The same, unless the file says that it is a schema.
+    Auto,
+}
+
+/// What may stand in a CUE file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// Everything.
+    #[default]
+    Schema,
+    /// Concrete values and references.
+    Graph,
+    /// Concrete values.
+    Data,
+}
+
+/// How a file is read or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileType {
+    /// Form of its text.
+    pub encoding: Encoding,
+    /// What is done with its values.
+    pub reading: Reading,
+    /// What may stand in it.
+    pub form: Form,
+}
+
+/// A file that was named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// Its name; `-` is standard input or output.
+    pub name: String,
+    /// What it is.
+    pub kind: FileType,
+}
+
+/// Arguments of a command: packages, and files with what they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Arguments {
+    /// Import paths and folders, in order.
+    pub packages: Vec<String>,
+    /// Files, in order.
+    pub files: Vec<Named>,
+}
+
+/// What the tags of a qualifier say together.
+#[derive(Clone, Copy, Debug, Default)]
+struct Scope {
+    encoding: Option<Encoding>,
+    form: Form,
+}
+
+/// Splits arguments. A qualifier holds for the files behind it, up to the next one.
+///
+/// # Errors
+/// A qualifier that does not exist or has no file; a file whose ending says nothing.
+pub fn arguments(all: &[String]) -> Result<Arguments, Error> {
+    let mut found = Arguments::default();
+    let mut others: Vec<&str> = Vec::new();
+    let mut qualified = false;
+    for argument in all {
+        let bare = scope_of(argument).is_some_and(|it| !it.0.is_empty() && it.1.is_empty());
+        qualified |= bare;
+        if bare || qualified || !is_package(argument) {
+            others.push(argument);
+        } else {
+            found.packages.push(argument.clone());
+        }
+    }
+    let mut scope = Scope::default();
+    let mut waiting: Option<&str> = None;
+    for other in others {
+        match scope_of(other) {
+            None if other.is_empty() => return Err(refused("empty file name".into())),
+            None => {
+                let kind = kind(other, scope, Encoding::Cue)?;
+                found.files.push(Named { name: other.to_owned(), kind });
+                waiting = None;
+            }
+            Some(("", _)) => {
+                return Err(refused(format!("empty filetype prefix in {other:?}")));
+            }
+            Some((name, "")) => {
+                if let Some(before) = waiting {
+                    return Err(without_file(before));
+                }
+                scope = tags(name)?;
+                waiting = Some(name);
+            }
+            Some((name, file)) => {
+                let meant = format!("{name}: {file}");
+                return Err(refused(format!(
+                    "cannot combine file type and file name; did you mean {meant:?}?"
+                )));
+            }
+        }
+    }
+    waiting.map_or(Ok(found), |name| Err(without_file(name)))
+}
+
+fn without_file(scope: &str) -> Error {
+    refused(format!("scoped qualifier {:?} without file", format!("{scope}:")))
+}
+
+fn refused(text: String) -> Error {
+    Error::Request(text)
+}
+
+/// The file that `--out` and `--outfile` name together, with `usual` where nothing says what it is.
+///
+/// # Errors
+/// Two qualifiers; one that does not exist; an ending that says nothing; a form not written here.
+pub fn output(out: Option<&str>, outfile: Option<&str>, usual: Encoding) -> Result<Named, Error> {
+    let file = outfile.filter(|it| !it.is_empty()).unwrap_or("-");
+    let out = out.filter(|it| !it.is_empty());
+    let whole = match out {
+        Some(out) if out.contains(':') && file.contains(':') => {
+            let text = "cannot specify qualifier in both --out and --outfile";
+            return Err(refused(text.into()));
+        }
+        Some(out) => format!("{out}:{file}"),
+        None => file.to_owned(),
+    };
+    let (scope, file) = match scope_of(&whole) {
+        None => (Scope::default(), whole.as_str()),
+        Some(("", _)) => return Err(refused(format!("empty filetype prefix in {whole:?}"))),
+        Some((_, "")) => return Err(refused(format!("empty file name in {whole:?}"))),
+        Some((name, file)) => (output_tags(name)?, file),
+    };
+    Ok(Named { name: file.to_owned(), kind: kind(file, scope, usual)? })
+}
+
+/// `json:x` is a qualifier and a file; a colon of an absolute path is part of the path.
+fn scope_of(text: &str) -> Option<(&str, &str)> {
+    if text.starts_with('/') { None } else { text.split_once(':') }
+}
+
+/// What `+` joins.
+fn tags(text: &str) -> Result<Scope, Error> {
+    let mut scope = Scope::default();
+    for tag in text.split('+') {
+        let (name, value) = tag.split_once('=').map_or((tag, None), |it| (it.0, Some(it.1)));
+        match name {
+            "strict" | "strictKeywords" | "strictFeatures" | "openOnlyWhenExplicit" | "koala" => {
+                if value.is_some_and(|it| !is_bool(it)) {
+                    return Err(refused(format!("invalid boolean value for tag {name:?}")));
+                }
+                continue;
+            }
+            "lang" if value.is_none() => {
+                return Err(refused(format!("tag {name:?} must have value ({name}=<value>)")));
+            }
+            "lang" => continue,
+            _ => {}
+        }
+        let known = known(name);
+        if known.is_some() && value.is_some() {
+            return Err(refused(format!("cannot specify value for tag {name:?}")));
+        }
+        match known {
+            Some(Tag::Encoding(encoding)) => scope.encoding = Some(encoding),
+            Some(Tag::Form(form)) => scope.form = form,
+            Some(Tag::Auto) => {}
+            Some(Tag::Missing(what)) => return Err(missing(what)),
+            None => return Err(refused(format!("unknown filetype {name}"))),
+        }
+    }
+    Ok(scope)
+}
+
+fn output_tags(text: &str) -> Result<Scope, Error> {
+    let first = text.split('+').next().unwrap_or_default();
+    match known(first) {
+        Some(Tag::Missing(what @ ("openapi" | "jsonschema"))) => {
+            Err(refused(format!("{what} is not written by this command")))
+        }
+        Some(Tag::Missing(what)) => Err(refused(format!("unsupported encoding {what:?}"))),
+        _ => tags(text),
+    }
+}
+
+fn is_bool(text: &str) -> bool {
+    let known = ["1", "t", "T", "true", "TRUE", "True", "0", "f", "F", "false", "FALSE", "False"];
+    known.contains(&text)
+}
+
+/// What a tag says.
+enum Tag {
+    Encoding(Encoding),
+    Form(Form),
+    Auto,
+    /// What the official command has and this one has not.
+    Missing(&'static str),
+}
+
+fn known(tag: &str) -> Option<Tag> {
+    Some(match tag {
+        "cue" => Tag::Encoding(Encoding::Cue),
+        "json" => Tag::Encoding(Encoding::Json),
+        "jsonl" => Tag::Encoding(Encoding::JsonLines),
+        "yaml" => Tag::Encoding(Encoding::Yaml),
+        "toml" => Tag::Encoding(Encoding::Toml),
+        "text" => Tag::Encoding(Encoding::Text),
+        "binary" => Tag::Encoding(Encoding::Binary),
+        "schema" => Tag::Form(Form::Schema),
+        "graph" => Tag::Form(Form::Graph),
+        "data" | "dag" => Tag::Form(Form::Data),
+        "auto" => Tag::Auto,
+        "openapi" => Tag::Missing("openapi"),
+        "jsonschema" => Tag::Missing("jsonschema"),
+        "proto" => Tag::Missing("proto"),
+        "textproto" => Tag::Missing("textproto"),
+        "pb" => Tag::Missing("pb"),
+        "xml" => Tag::Missing("xml"),
+        "go" => Tag::Missing("go"),
+        "code" => Tag::Missing("code"),
+        _ => return None,
+    })
+}
+
+/// Says which form is not read here.
+pub fn missing(what: &str) -> Error {
+    let name = match what {
+        "openapi" => "OpenAPI",
+        "jsonschema" => "JSON Schema",
+        "proto" | "textproto" | "pb" => "Protocol Buffers",
+        "xml" => "XML",
+        _ => "program code",
+    };
+    refused(format!("{what}: {name} is not read by this command"))
+}
+
+/// By the qualifier, else by the ending.
+fn kind(file: &str, scope: Scope, usual: Encoding) -> Result<FileType, Error> {
+    let form = scope.form;
+    if let Some(encoding) = scope.encoding {
+        return Ok(FileType { encoding, reading: Reading::Plain, form });
+    }
+    if file == "-" {
+        return Ok(FileType { encoding: usual, reading: Reading::Plain, form });
+    }
+    let (encoding, reading) = match ending(file) {
+        "cue" => (Encoding::Cue, Reading::Plain),
+        "json" => (Encoding::Json, Reading::Auto),
+        "yaml" | "yml" => (Encoding::Yaml, Reading::Auto),
+        "toml" => (Encoding::Toml, Reading::Auto),
+        "jsonl" | "ldjson" | "ndjson" => (Encoding::JsonLines, Reading::Plain),
+        "txt" => (Encoding::Text, Reading::Plain),
+        "wasm" => (Encoding::Binary, Reading::Plain),
+        "proto" => return Err(missing("proto")),
+        "textproto" | "textpb" => return Err(missing("textproto")),
+        "xml" => return Err(missing("xml")),
+        "go" => return Err(missing("go")),
+        "" => return Err(refused(format!("no encoding specified for file {file:?}"))),
+        other => return Err(refused(format!("unknown file extension .{other}"))),
+    };
+    Ok(FileType { encoding, reading, form })
+}
+
+/// What a file in a folder is, if its ending says so.
+pub fn of_ending(file: &str) -> Option<FileType> {
+    kind(file, Scope::default(), Encoding::Cue).ok()
+}
+
+/// What stands behind the last point of a file's name, which does not begin with it.
+pub fn ending(file: &str) -> &str {
+    let base = file.rsplit('/').next().unwrap_or(file);
+    match base.rsplit_once('.') {
+        Some((before, after)) if !before.is_empty() => after,
+        _ => "",
+    }
+}
+
+/// The parts of `path@version:name`.
+pub(crate) struct ImportPath<'a> {
+    pub(crate) path: &'a str,
+    pub(crate) version: Option<&'a str>,
+    /// What stands behind the colon.
+    pub(crate) qualifier: Option<&'a str>,
+}
+
+pub(crate) fn import_path(text: &str) -> ImportPath<'_> {
+    let colon = text.rfind([':', '/']).filter(|it| text[*it..].starts_with(':'));
+    let (path, qualifier) = match colon {
+        Some(at) => (&text[..at], Some(&text[at + 1..])),
+        None => (text, None),
+    };
+    match path.split_once('@') {
+        Some((path, version)) => ImportPath { path, version: Some(version), qualifier },
+        None => ImportPath { path, version: None, qualifier },
+    }
+}
+
+/// Whether a text can be a name in CUE.
+pub(crate) fn is_name(text: &str) -> bool {
+    let rest = text.strip_prefix("_#").or_else(|| text.strip_prefix('#')).unwrap_or(text);
+    let starts = rest.chars().next().is_some_and(|it| it.is_alphabetic() || "_$".contains(it));
+    starts && rest.chars().all(|it| it.is_alphanumeric() || "_$".contains(it))
+}
+
+/// Whether an argument is a package, by how it is written.
+fn is_package(text: &str) -> bool {
+    match text {
+        "." | ".." => return true,
+        "" | "-" => return false,
+        _ => {}
+    }
+    let ImportPath { path, version, qualifier } = import_path(text);
+    if let Some(qualifier) = qualifier {
+        let file = path.contains(':') || path == "-";
+        return !file && (is_name(qualifier) || path.contains('/'));
+    }
+    match version {
+        Some(version) => !version.contains('/'),
+        None => ending(text).is_empty(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(texts: &[&str]) -> Result<Arguments, String> {
+        let texts: Vec<String> = texts.iter().map(|it| (*it).to_owned()).collect();
+        arguments(&texts).map_err(|it| it.to_string())
+    }
+
+    #[test]
+    fn a_qualifier_holds_up_to_the_next() {
+        let found = all(&["./x", "a.cue", "json:", "b", "-", "yaml+data:", "c.json"]).unwrap();
+        assert_eq!(found.packages, ["./x"]);
+        let kinds: Vec<_> =
+            found.files.iter().map(|it| (it.name.as_str(), it.kind.encoding)).collect();
+        let wanted = [
+            ("a.cue", Encoding::Cue),
+            ("b", Encoding::Json),
+            ("-", Encoding::Json),
+            ("c.json", Encoding::Yaml),
+        ];
+        assert_eq!(kinds, wanted);
+        assert_eq!(found.files[3].kind.form, Form::Data);
+    }
+
+    /// As v0.17.1 says it, but for what is not read here.
+    #[test]
+    fn what_is_no_argument() {
+        for (texts, wanted) in [
+            (&["foo.bar"][..], "unknown file extension .bar"),
+            (&["nope:", "x"], "unknown filetype nope"),
+            (&["json:x.json"], ""),
+            (
+                &["json:./x.json"],
+                "cannot combine file type and file name; did you mean \"json: ./x.json\"?",
+            ),
+            (&["json:"], "scoped qualifier \"json:\" without file"),
+            (&["json=1:", "x"], "cannot specify value for tag \"json\""),
+            (&["openapi:", "x.json"], "openapi: OpenAPI is not read by this command"),
+            (&["x.proto"], "proto: Protocol Buffers is not read by this command"),
+            (&["-", ""], "empty file name"),
+        ] {
+            let told = all(texts).err().unwrap_or_default();
+            if !wanted.is_empty() {
+                assert_eq!(told, wanted, "{texts:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn where_output_goes() {
+        let play = |out: Option<&str>, file: Option<&str>| {
+            output(out, file, Encoding::Json)
+                .map(|it| (it.name, it.kind.encoding))
+                .map_err(|it| it.to_string())
+        };
+        assert_eq!(play(None, None), Ok(("-".into(), Encoding::Json)));
+        assert_eq!(play(Some("yaml"), None), Ok(("-".into(), Encoding::Yaml)));
+        assert_eq!(play(None, Some("text:foo")), Ok(("foo".into(), Encoding::Text)));
+        assert_eq!(play(None, Some("x.toml")), Ok(("x.toml".into(), Encoding::Toml)));
+        assert_eq!(play(Some("json"), Some("x.toml")), Ok(("x.toml".into(), Encoding::Json)));
+        assert_eq!(play(Some("xml"), None), Err("unsupported encoding \"xml\"".into()));
+        assert_eq!(play(None, Some("x.bar")), Err("unknown file extension .bar".into()));
+    }
+}

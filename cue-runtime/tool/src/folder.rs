@@ -1,0 +1,238 @@
+//! Packages in folders: which files of a folder and of those above it make up a package.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cue_session::Source;
+
+use crate::condition::{Flags, excluded};
+use crate::read;
+use crate::{Error, diagnostic};
+
+/// A package as it was found.
+#[derive(Default)]
+pub(crate) struct Found {
+    pub(crate) package: Option<String>,
+    pub(crate) sources: Vec<Source>,
+    /// Names of the other files of the folder whose ending is known.
+    pub(crate) data: Vec<PathBuf>,
+    /// Files that were left out, and why.
+    left_out: Vec<(String, String)>,
+}
+
+impl Found {
+    /// Why there is nothing.
+    pub(crate) fn nothing(&self, shown: &str) -> Error {
+        let hidden = |name: &str| name.rsplit('/').next().is_some_and(|it| it.starts_with('_'));
+        if self.left_out.iter().all(|it| hidden(&it.0)) {
+            return Error::Request(format!("no CUE files in {shown}"));
+        }
+        let mut text = format!("build constraints exclude all CUE files in {shown}:");
+        for (file, reason) in &self.left_out {
+            text.push_str(&format!("\n    {}: {reason}", dotted(file)));
+        }
+        Error::Request(text)
+    }
+}
+
+/// A relative name as it is told.
+pub(crate) fn dotted(name: &str) -> String {
+    if name.starts_with(['/', '.', '-']) && !is_hidden(name) {
+        name.to_owned()
+    } else {
+        format!("./{name}")
+    }
+}
+
+fn is_hidden(name: &str) -> bool {
+    name.starts_with('.') && !name.starts_with("./") && !name.starts_with("..")
+}
+
+/// Where a package is looked for.
+pub(crate) struct Place<'a> {
+    /// The folder.
+    pub(crate) folder: &'a Path,
+    /// Its module: files of the same package above it, up to there, belong to it.
+    pub(crate) root: Option<&'a Path>,
+    /// The package, where one was named.
+    pub(crate) package: Option<&'a str>,
+    /// How the folder is told in messages.
+    pub(crate) shown: &'a str,
+}
+
+/// Reads a package. Nothing found is no error yet.
+///
+/// # Errors
+/// Files of several packages; one that cannot be read or parsed.
+pub(crate) fn package(place: &Place<'_>, flags: &Flags<'_>) -> Result<Found, Error> {
+    let mut found = Found { package: place.package.map(str::to_owned), ..Found::default() };
+    let mut first: Option<String> = None;
+    let mut own = true;
+    for here in upwards(place) {
+        let here = here.as_path();
+        let mut added = false;
+        for path in files(here)? {
+            let base = base(&path);
+            if !base.ends_with(".cue") {
+                if own {
+                    found.data.push(path);
+                }
+                continue;
+            }
+            let name = shown_name(&path);
+            if base.starts_with(['.', '_']) {
+                if own {
+                    let prefix = &base[..1];
+                    found.left_out.push((name, format!("filename starts with a '{prefix}'")));
+                }
+                continue;
+            }
+            let source = read::source(&path)?;
+            let parsed = cue_syntax::parse_file(&source.text);
+            let named = parsed.file.package.as_ref().map(|it| it.name.to_string());
+            let Some(named) = named.filter(|it| it != "_") else {
+                if own {
+                    found.left_out.push((name, "no package name".into()));
+                }
+                continue;
+            };
+            let other = found.package.as_ref().is_some_and(|it| *it != named);
+            match excluded(&parsed.file, flags) {
+                Ok(None) => {}
+                Ok(Some(it)) => {
+                    if own {
+                        found.left_out.push((name, it.reason));
+                    }
+                    added |= !other;
+                    continue;
+                }
+                Err(it) => {
+                    let (line, column) = cue_syntax::LineIndex::new(&source.text).at(it.at);
+                    return Err(diagnostic(it.reason, Some((&source.name, line, column))).into());
+                }
+            }
+            match &found.package {
+                Some(wanted) if other => {
+                    if let (true, None, Some(first)) = (own, place.package, &first) {
+                        return Err(several((wanted, first), (&named, &base), place.shown));
+                    }
+                    if own {
+                        let reason = format!("package is {named}, want {wanted}");
+                        found.left_out.push((name, reason));
+                    }
+                    continue;
+                }
+                Some(_) => {}
+                None => {
+                    found.package = Some(named);
+                    first = Some(base.clone());
+                }
+            }
+            added = true;
+            let reason = if base.ends_with("_test.cue") {
+                "_test.cue files excluded in non-test mode"
+            } else if base.ends_with("_tool.cue") {
+                "_tool.cue files excluded in non-cmd mode"
+            } else {
+                found.sources.push(source);
+                continue;
+            };
+            found.left_out.push((name, reason.into()));
+        }
+        if own && !added {
+            break;
+        }
+        own = false;
+    }
+    in_order(&mut found.sources);
+    Ok(found)
+}
+
+/// The folder, and those above it up to the root of its module.
+fn upwards(place: &Place<'_>) -> Vec<PathBuf> {
+    let below = place.root.zip(fs::canonicalize(place.folder).ok());
+    let below = below.and_then(|(root, it)| Some(it.strip_prefix(root).ok()?.components().count()));
+    let folder = std::path::absolute(place.folder).unwrap_or_else(|_| place.folder.to_owned());
+    folder.ancestors().take(below.unwrap_or_default() + 1).map(Path::to_owned).collect()
+}
+
+/// Files of folders further up come first, those of one folder by name.
+pub(crate) fn in_order(sources: &mut [Source]) {
+    sources.sort_by(|a, b| {
+        let key = |it: &Source| (dotted(&it.name).matches('/').count(), it.name.clone());
+        key(a).cmp(&key(b))
+    });
+}
+
+/// That files are of several packages.
+pub(crate) fn several(one: (&str, &str), other: (&str, &str), shown: &str) -> Error {
+    let ((one, file), (other, second)) = (one, other);
+    Error::Request(format!("found packages {one:?} ({file}) and {other:?} ({second}) in {shown:?}"))
+}
+
+/// The files of a folder by name.
+pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let failed = |source| Error::File { file: folder.display().to_string(), source };
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.is_file() {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Most folders that one pattern looks into.
+const FOLDERS: usize = 100_000;
+
+/// A folder and all below it that packages are looked for in, parents first.
+///
+/// # Errors
+/// A folder that cannot be read.
+pub(crate) fn below(top: &Path) -> Result<Vec<PathBuf>, Error> {
+    let mut found = Vec::new();
+    let mut open = vec![top.to_owned()];
+    while let Some(folder) = open.pop() {
+        if found.len() >= FOLDERS {
+            return Err(Error::Request(format!(
+                "more than {FOLDERS} folders below {}",
+                top.display()
+            )));
+        }
+        let failed = |source| Error::File { file: folder.display().to_string(), source };
+        let mut inner: Vec<PathBuf> = Vec::new();
+        for entry in fs::read_dir(&folder).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            let name = base(&path);
+            let skipped = name.starts_with(['.', '_'])
+                || name == "testdata"
+                || name == "cue.mod"
+                || path.is_symlink();
+            // A folder with a module of its own is not part of this one.
+            if !skipped && path.is_dir() && !path.join("cue.mod").is_dir() {
+                inner.push(path);
+            }
+        }
+        inner.sort();
+        open.extend(inner.into_iter().rev());
+        found.push(folder);
+    }
+    Ok(found)
+}
+
+pub(crate) fn base(path: &Path) -> String {
+    path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// A path as messages have it: relative to the working folder where it lies below it.
+pub(crate) fn shown_name(path: &Path) -> String {
+    let text = path.display().to_string();
+    let text = text.trim_start_matches("./");
+    let here = std::env::current_dir().unwrap_or_default();
+    match Path::new(text).strip_prefix(&here) {
+        Ok(rest) => rest.display().to_string(),
+        Err(_) => text.to_owned(),
+    }
+}

@@ -1,0 +1,185 @@
+//! `import -R`: texts that hold JSON or YAML become what makes them of the data.
+
+use cue_eval::builtin::Datum;
+use cue_eval::encode::{json, yaml};
+use cue_syntax::ast::{Decl, Element, Expr, ExprKind, Field, Label};
+
+use crate::Error;
+use crate::written::plain;
+
+/// A replacement of a piece of the text.
+struct Edit {
+    start: usize,
+    end: usize,
+    text: String,
+}
+
+/// Rounds for texts within texts.
+const ROUNDS: u32 = 32;
+
+/// The text with its texts taken apart.
+///
+/// # Errors
+/// Texts within texts beyond the limit.
+pub(crate) fn hoisted(text: &str) -> Result<String, Error> {
+    let mut text = text.to_owned();
+    let mut imports: Vec<&'static str> = Vec::new();
+    let mut rounds = ROUNDS;
+    loop {
+        let mut names = Vec::new();
+        let mut edits = Vec::new();
+        let file = cue_syntax::parse_file(&text).file;
+        collect_names(&file.decls, &mut names);
+        collect(&file.decls, &mut names, &mut imports, &mut edits);
+        if edits.is_empty() {
+            break;
+        }
+        let Some(left) = rounds.checked_sub(1) else {
+            return Err(Error::Request(format!("texts within texts, more than {ROUNDS} deep")));
+        };
+        rounds = left;
+        edits.sort_by_key(|it| it.start);
+        for edit in edits.iter().rev() {
+            text.replace_range(edit.start..edit.end, &edit.text);
+        }
+    }
+    imports.sort_unstable();
+    let clauses: Vec<String> =
+        imports.iter().map(|it| format!("import \"encoding/{it}\"\n")).collect();
+    let at = text.starts_with("package ").then(|| text.find('\n')).flatten().map_or(0, |it| it + 1);
+    let gap = if clauses.is_empty() { "" } else { "\n" };
+    text.insert_str(at, &format!("{gap}{}{gap}", clauses.concat()));
+    Ok(text)
+}
+
+/// What is still to look at.
+enum Part<'a> {
+    Field(&'a Field),
+    Expr(&'a Expr),
+}
+
+fn parts(decls: &[Decl]) -> Vec<Part<'_>> {
+    let parts = decls.iter().filter_map(|it| match it {
+        Decl::Field(field) => Some(Part::Field(field)),
+        Decl::Let(_, value) | Decl::Embed(value) => Some(Part::Expr(value)),
+        Decl::Ellipsis(..) | Decl::Attribute(_) => None,
+    });
+    parts.collect()
+}
+
+fn inner<'a>(expr: &'a Expr, work: &mut Vec<Part<'a>>) {
+    match &expr.kind {
+        ExprKind::Struct(decls) => work.extend(parts(decls)),
+        ExprKind::List(elements) => work.extend(elements.iter().filter_map(|it| match it {
+            Element::Expr(it) => Some(Part::Expr(it)),
+            Element::Ellipsis(_) => None,
+        })),
+        _ => {}
+    }
+}
+
+fn name(field: &Field) -> Option<&str> {
+    match &field.label {
+        Label::Ident(it) => Some(&it.name),
+        Label::String(it, _) => Some(it),
+        Label::Interpolated(_) | Label::Dynamic(_) | Label::Pattern(..) => None,
+    }
+}
+
+fn collect_names(decls: &[Decl], names: &mut Vec<String>) {
+    let mut work = parts(decls);
+    names.extend(decls.iter().filter_map(|it| match it {
+        Decl::Let(name, _) => Some(name.name.to_string()),
+        _ => None,
+    }));
+    while let Some(part) = work.pop() {
+        match part {
+            Part::Field(field) => {
+                names.extend(name(field).map(str::to_owned));
+                work.push(Part::Expr(&field.value));
+            }
+            Part::Expr(expr) => {
+                if let ExprKind::Struct(decls) = &expr.kind {
+                    names.extend(decls.iter().filter_map(|it| match it {
+                        Decl::Let(name, _) => Some(name.name.to_string()),
+                        _ => None,
+                    }));
+                }
+                inner(expr, &mut work);
+            }
+        }
+    }
+}
+
+fn collect(
+    decls: &[Decl],
+    names: &mut Vec<String>,
+    imports: &mut Vec<&'static str>,
+    edits: &mut Vec<Edit>,
+) {
+    let mut work = parts(decls);
+    work.reverse();
+    while let Some(part) = work.pop() {
+        let field = match part {
+            Part::Expr(expr) => {
+                let before = work.len();
+                inner(expr, &mut work);
+                if let Some(new) = work.get_mut(before..) {
+                    new.reverse();
+                }
+                continue;
+            }
+            Part::Field(field) => field,
+        };
+        let (Some(label), ExprKind::String(text)) = (name(field), &field.value.kind) else {
+            work.push(Part::Expr(&field.value));
+            continue;
+        };
+        let Some((value, package)) = parsed(text) else { continue };
+        if !imports.contains(&package) {
+            imports.push(package);
+        }
+        let data = unique(label, names);
+        let body = match &value {
+            Datum::Struct(fields) if fields.is_empty() => "{}".to_owned(),
+            Datum::Struct(_) => format!("{{\n{}\n}}", plain(&value)),
+            other => plain(other),
+        };
+        let span = field.value.span;
+        edits.push(Edit {
+            start: span.start as usize,
+            end: span.end as usize,
+            text: format!("{package}.Marshal({data})\nlet {data} = {body}\n"),
+        });
+    }
+}
+
+/// The list or struct in a text, and what wrote it.
+fn parsed(text: &str) -> Option<(Datum, &'static str)> {
+    let container = |it: &Datum| matches!(it, Datum::Struct(_) | Datum::List(_));
+    if json::check(text.as_bytes()).is_ok() {
+        let tree = json::decode(text.as_bytes(), json::Values::One).ok()?;
+        return Some((tree.into_datum(), "json")).filter(|it| container(&it.0));
+    }
+    // One line is too often taken for YAML that it is not.
+    if !text.contains('\n') {
+        return None;
+    }
+    let documents = yaml::decode(text.as_bytes()).ok()?;
+    let [one] = <[yaml::Document; 1]>::try_from(documents).ok()?;
+    Some((one.tree.into_datum(), "yaml")).filter(|it| container(&it.0))
+}
+
+/// A name that nothing has yet.
+fn unique(label: &str, names: &mut Vec<String>) -> String {
+    let base: String =
+        label.chars().map(|it| if it.is_alphanumeric() { it } else { '_' }).collect();
+    let mut kind = String::from("cue_");
+    let mut name = format!("_{kind}{base}");
+    while names.contains(&name) {
+        name = format!("_{kind}{base}");
+        kind.push('x');
+    }
+    names.push(name.clone());
+    name
+}

@@ -1,0 +1,152 @@
+//! The module that files are in: its name, its language, and the packages it holds.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cue_session::{Package, Source};
+use cue_syntax::ast::{Decl, ExprKind, Label};
+
+use crate::Error;
+use crate::condition::Flags;
+use crate::filetype::import_path;
+use crate::folder::{self, Place};
+
+/// A module on disk.
+pub(crate) struct Module {
+    /// The folder with `cue.mod`.
+    pub(crate) root: PathBuf,
+    /// Its path without the major version, which is not part of import paths; empty where the module
+    /// does not say.
+    pub(crate) path: String,
+}
+
+/// The language that is spoken here: major, minor and patch.
+const LANGUAGE: [u64; 3] = [0, 17, 1];
+
+/// Why the language that a module file names is not spoken here, if it is not.
+pub fn unspoken(module: &str) -> Option<String> {
+    let file = cue_syntax::parse_file(module).file;
+    let Some(version) = declared(&file.decls, &["language", "version"]) else {
+        return Some("no language version declared in module.cue; run 'cue mod fix'".to_owned());
+    };
+    let numbers = version.strip_prefix('v').unwrap_or_default().split(['.', '-', '+']);
+    let numbers: Vec<u64> = numbers.map_while(|it| it.parse().ok()).collect();
+    if numbers.is_empty() {
+        let message = "in module.cue is not valid semantic version";
+        return Some(format!("language version {version:?} {message}"));
+    }
+    let [major, minor, patch] = LANGUAGE;
+    (numbers.as_slice() > LANGUAGE.as_slice()).then(|| {
+        format!(
+            "language version {version:?} declared in module.cue is too new for current \
+             language version \"v{major}.{minor}.{patch}\""
+        )
+    })
+}
+
+/// The module a folder is in, if any.
+///
+/// # Errors
+/// It does not say which language it is written in, or says a later one (cue-errors 1.15).
+pub(crate) fn around(folder: &Path) -> Result<Option<Module>, Error> {
+    let Ok(start) = fs::canonicalize(folder) else { return Ok(None) };
+    let Some(root) = start.ancestors().find(|it| it.join("cue.mod").is_dir()) else {
+        return Ok(None);
+    };
+    let root = root.to_owned();
+    let Ok(text) = fs::read_to_string(root.join("cue.mod/module.cue")) else {
+        return Ok(Some(Module { root, path: String::new() }));
+    };
+    if let Some(message) = unspoken(&text) {
+        return Err(Error::Request(message));
+    }
+    let file = cue_syntax::parse_file(&text).file;
+    let path = declared(&file.decls, &["module"]).unwrap_or_default();
+    let path = path.split('@').next().unwrap_or(&path).to_owned();
+    Ok(Some(Module { root, path }))
+}
+
+/// The string at a path of plain labels.
+fn declared(decls: &[Decl], path: &[&str]) -> Option<String> {
+    let (label, rest) = path.split_first()?;
+    decls.iter().find_map(|it| {
+        let Decl::Field(field) = it else { return None };
+        let name = match &field.label {
+            Label::Ident(it) => &*it.name,
+            Label::String(it, _) => it,
+            _ => return None,
+        };
+        match &field.value.kind {
+            _ if name != *label => None,
+            ExprKind::String(text) if rest.is_empty() => Some(text.to_string()),
+            ExprKind::Struct(inner) => declared(inner, rest),
+            _ => None,
+        }
+    })
+}
+
+impl Module {
+    /// The folder of an import path of this module.
+    pub(crate) fn folder(&self, path: &str) -> Option<PathBuf> {
+        let below = path.strip_prefix(&self.path).filter(|_| !self.path.is_empty())?;
+        let inside = below.is_empty() || below.starts_with('/');
+        let folder = self.root.join(below.trim_start_matches('/'));
+        (inside && below.split('/').all(|it| it != "..") && folder.is_dir()).then_some(folder)
+    }
+
+    /// Reads the packages that `sources` import from the module, and what those import.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub(crate) fn imports(
+        &self,
+        sources: &[Source],
+        flags: &Flags<'_>,
+    ) -> Result<Vec<Package>, Error> {
+        let mut packages: Vec<Package> = Vec::new();
+        let mut wanted = imported(sources);
+        let mut seen: Vec<String> = Vec::new();
+        while let Some(import) = wanted.pop() {
+            if seen.contains(&import) {
+                continue;
+            }
+            seen.push(import.clone());
+            let parts = import_path(&import);
+            let last = parts.path.rsplit('/').next().unwrap_or_default();
+            let name = parts.qualifier.filter(|it| !it.is_empty()).unwrap_or(last);
+            let mut sources = Vec::new();
+            for (folder, root) in self.places(parts.path) {
+                let place = Place {
+                    folder: &folder,
+                    root: Some(&root),
+                    package: Some(name),
+                    shown: parts.path,
+                };
+                sources.extend(folder::package(&place, flags)?.sources);
+            }
+            wanted.extend(imported(&sources));
+            if !sources.is_empty() {
+                packages.push(Package { path: import, sources });
+            }
+        }
+        Ok(packages)
+    }
+
+    /// Where the files of a package are: in the module, or in what was put below `cue.mod`.
+    fn places(&self, path: &str) -> Vec<(PathBuf, PathBuf)> {
+        if let Some(folder) = self.folder(path) {
+            return vec![(folder, self.root.clone())];
+        }
+        if path.split('/').any(|it| it == "..") || !path.contains('.') {
+            return Vec::new();
+        }
+        let kept = ["gen", "pkg", "usr"].map(|it| self.root.join("cue.mod").join(it));
+        let places = kept.into_iter().map(|root| (root.join(path), root));
+        places.filter(|it| it.0.is_dir()).collect()
+    }
+}
+
+fn imported(sources: &[Source]) -> Vec<String> {
+    let files = sources.iter().map(|it| cue_syntax::parse_file(&it.text).file);
+    files.flat_map(|it| it.imports.iter().map(|it| it.path.clone()).collect::<Vec<_>>()).collect()
+}

@@ -1,0 +1,274 @@
+//! Where the values of data files go: `-l`, `--list`, `--with-context`.
+
+use std::path::Path;
+
+use cue_eval::builtin::Datum;
+use cue_eval::evaluation::{parse_json, print_json};
+use cue_session::{Profile, ProgramSpec, Runtime, Source, SyntaxStyle};
+use cue_syntax::ast::{Decl, ExprKind, Label as SyntaxLabel};
+use cue_syntax::unquote::quote;
+
+use crate::data::Value;
+use crate::evaluate::BUDGET;
+use crate::located::Located;
+use crate::read::absolute;
+use crate::{Error, scope};
+
+/// Whether values of one place are unified or are elements of a list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Several {
+    /// They must agree.
+    #[default]
+    Unified,
+    /// `--list`
+    Listed,
+}
+
+/// What labels are computed from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Context {
+    /// The value.
+    #[default]
+    Value,
+    /// `--with-context`: the value as `data`, and where it comes from.
+    File,
+}
+
+/// One `-l`, or a part of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Label {
+    /// As it stands.
+    Fixed(String),
+    /// An expression.
+    Computed(String),
+}
+
+/// Where values go.
+#[derive(Clone, Debug, Default)]
+pub struct Placement {
+    labels: Vec<Label>,
+    several: Several,
+    context: Context,
+}
+
+/// Values at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Placed {
+    /// Labels as CUE has them, outermost first.
+    pub(crate) labels: Vec<String>,
+    /// Which of the values are there.
+    pub(crate) values: Vec<usize>,
+    /// Whether they are elements of a list.
+    pub(crate) several: Several,
+}
+
+impl Placement {
+    /// Reads `-l`: expressions, or labels with colons.
+    ///
+    /// # Errors
+    /// What is neither.
+    pub fn new(path: &[String], several: Several, context: Context) -> Result<Self, Error> {
+        let mut labels = Vec::new();
+        for text in path {
+            if cue_syntax::parse_expr(text).is_ok() {
+                labels.push(Label::Computed(text.trim().to_owned()));
+            } else {
+                labels.extend(full_path(text)?);
+            }
+        }
+        Ok(Self { labels, several, context })
+    }
+
+    /// Whether values do not simply stand where they stand in their files.
+    pub(crate) fn is_used(&self) -> bool {
+        !self.labels.is_empty() || self.several == Several::Listed
+    }
+
+    /// Whether labels are asked for.
+    pub(crate) fn has_labels(&self) -> bool {
+        !self.labels.is_empty()
+    }
+
+    /// Whether labels see the file.
+    pub(crate) fn has_context(&self) -> bool {
+        self.context == Context::File
+    }
+
+    /// Where the values of one file go.
+    ///
+    /// # Errors
+    /// A label that has no value, or one that is no text.
+    pub(crate) fn place(
+        &self,
+        runtime: &dyn Runtime,
+        values: &[Value],
+    ) -> Result<Vec<Placed>, Error> {
+        let mut all: Vec<Placed> = Vec::new();
+        for (number, value) in values.iter().enumerate() {
+            let labels = match self.resolve(runtime, value) {
+                Ok(labels) => labels,
+                // A null has no fields that a label could refer to.
+                Err(_) if value.datum == Datum::Null => continue,
+                Err(error) => return Err(error),
+            };
+            let same = all.iter_mut().find(|it| it.labels == labels);
+            match same.filter(|_| self.several == Several::Listed) {
+                Some(it) => it.values.push(number),
+                None => {
+                    all.push(Placed { labels, values: vec![number], several: self.several });
+                }
+            }
+        }
+        if all.is_empty() && self.several == Several::Listed {
+            all.push(Placed { labels: Vec::new(), values: Vec::new(), several: self.several });
+        }
+        Ok(all)
+    }
+
+    fn resolve(&self, runtime: &dyn Runtime, value: &Value) -> Result<Vec<String>, Error> {
+        let resolved = self.labels.iter().map(|it| match it {
+            Label::Fixed(label) => Ok(label.clone()),
+            Label::Computed(text) => computed(runtime, text, &self.seen(value, text)),
+        });
+        resolved.collect()
+    }
+
+    /// The declarations that a label sees.
+    fn seen(&self, value: &Value, label: &str) -> String {
+        let names = cue_syntax::parse_expr(label).map(|it| scope::names(&it)).unwrap_or_default();
+        let mut fields: Vec<(&str, String)> = Vec::new();
+        let count = |it: usize| it.to_string();
+        if self.context == Context::File {
+            fields.push(("data", value.located.text.clone()));
+            fields.push(("filename", quote(&absolute(Path::new(&value.file)))));
+            fields.push(("index", count(value.index)));
+            fields.push(("recordCount", count(value.count)));
+        } else if let Datum::Struct(all) = &value.datum {
+            for name in names.iter().filter(|it| !it.starts_with(['_', '#'])) {
+                let field = all.iter().find(|it| *it.0 == **name);
+                fields.extend(field.map(|it| (name.as_str(), print_json(&it.1))));
+            }
+        }
+        let known = |name: &str| fields.iter().any(|it| it.0 == name);
+        let mut text = scope::imports(&names, known);
+        for (name, value) in &fields {
+            if names.iter().any(|it| it == name) {
+                text.push_str(&format!("{name}: {value}\n"));
+            }
+        }
+        text
+    }
+
+    /// Labels that see a value of the program itself.
+    ///
+    /// # Errors
+    /// As [`Placement::place`].
+    pub(crate) fn around(
+        &self,
+        runtime: &dyn Runtime,
+        datum: &Datum,
+    ) -> Result<Vec<String>, Error> {
+        let located = Located { text: print_json(datum), places: Vec::new() };
+        let value = Value {
+            file: String::new(),
+            index: 0,
+            count: 1,
+            datum: datum.clone(),
+            located: located.into(),
+        };
+        self.resolve(runtime, &value)
+    }
+}
+
+/// The labels of `a: "b": c:`.
+fn full_path(text: &str) -> Result<Vec<Label>, Error> {
+    let refused = |why: String| {
+        Err(Error::Request(format!(
+            "labels must be expressions (-l foo -l 'strings.ToLower(bar)') or full paths \
+             (-l '\"foo\": \"\\(strings.ToLower(bar))\":) : {why}"
+        )))
+    };
+    let whole = format!("{text}_");
+    let parsed = cue_syntax::parse_file(&whole);
+    if let Some(wrong) = parsed.errors.first() {
+        return refused(format!("parser error in path {text:?}: {}", wrong.message));
+    }
+    let cut = |span: cue_syntax::ast::Span| {
+        whole.get(span.start as usize..span.end as usize).unwrap_or_default().to_owned()
+    };
+    let mut labels = Vec::new();
+    let mut decls = &parsed.file.decls;
+    loop {
+        let [Decl::Field(field)] = decls.as_slice() else {
+            return refused("path flag must be a space-separated sequence of labels".into());
+        };
+        labels.push(match &field.label {
+            SyntaxLabel::Ident(_) | SyntaxLabel::String(..) => Label::Fixed(cut(field.label_span)),
+            SyntaxLabel::Interpolated(it) | SyntaxLabel::Dynamic(it) => {
+                Label::Computed(cut(it.span))
+            }
+            SyntaxLabel::Pattern(..) => return refused("unsupported label type".into()),
+        });
+        match &field.value.kind {
+            ExprKind::Struct(inner) => decls = inner,
+            _ => return Ok(labels),
+        }
+    }
+}
+
+/// Field that holds what is asked for.
+const LABEL: &str = "_lateen_label";
+
+/// The text that an expression gives, as a label.
+fn computed(runtime: &dyn Runtime, text: &str, seen: &str) -> Result<String, Error> {
+    let failed = |why: &str| Error::Request(format!("error evaluating label {text}: {why}"));
+    let told = |error: cue_session::Error| match error {
+        cue_session::Error::Diagnostics(all) => {
+            failed(all.first().map_or("no value", |it| it.message.as_str()))
+        }
+        other => other.into(),
+    };
+    let spec = ProgramSpec {
+        sources: vec![Source::new("--path", format!("{seen}{LABEL}: {text}\n"))],
+        packages: Vec::new(),
+        profile: Profile::V017,
+    };
+    let program = runtime.compile(spec).map_err(told)?;
+    let mut session = runtime.start(&program, Vec::new(), BUDGET)?;
+    let value = session.json(LABEL).map_err(told)?.unwrap_or_else(|| "null".into());
+    match parse_json(&value) {
+        Ok(Datum::String(label)) => {
+            let written = session.syntax(LABEL, SyntaxStyle::Definition)?.unwrap_or_default();
+            match cue_syntax::parse_expr(written.trim()).map(|it| it.kind) {
+                Ok(ExprKind::String(_)) => Ok(quote(&label)),
+                _ => Err(Error::Request(format!("expression is not a valid label: {text}"))),
+            }
+        }
+        _ => Err(failed(&value)),
+    }
+}
+
+/// Values at their places, on one line.
+pub(crate) fn line(placed: &Placed, values: &[Value]) -> Located {
+    let mut out = Located::default();
+    for label in &placed.labels {
+        out.add(label);
+        out.add(": ");
+    }
+    let listed = placed.several == Several::Listed;
+    if listed {
+        out.add("[");
+    }
+    for (number, at) in placed.values.iter().enumerate() {
+        if number > 0 {
+            out.add(", ");
+        }
+        if let Some(value) = values.get(*at) {
+            out.append(&value.located);
+        }
+    }
+    if listed {
+        out.add("]");
+    }
+    out
+}

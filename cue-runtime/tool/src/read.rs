@@ -1,0 +1,74 @@
+//! Bytes of files and of standard input.
+
+use std::fs;
+use std::path::Path;
+
+use cue_session::Source;
+
+use crate::folder::shown_name;
+use crate::{Error, diagnostic};
+
+/// Largest file that is read.
+const LARGEST: u64 = 256 << 20;
+
+/// A file's bytes; `-` is standard input.
+///
+/// # Errors
+/// It is not there, too large or unreadable.
+pub fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
+    let name = || path.display().to_string();
+    if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        let limited = std::io::Read::take(std::io::stdin(), LARGEST + 1);
+        std::io::Read::read_to_end(&mut { limited }, &mut bytes)
+            .map_err(|source| Error::File { file: name(), source })?;
+        return if bytes.len() as u64 > LARGEST { Err(too_large("-")) } else { Ok(bytes) };
+    }
+    let failed = |source: std::io::Error| {
+        if source.kind() != std::io::ErrorKind::NotFound {
+            return Error::File { file: name(), source };
+        }
+        // In cue's words.
+        Error::Request(format!("stat {}: no such file or directory", absolute(path)))
+    };
+    if fs::metadata(path).map_err(failed)?.len() > LARGEST {
+        return Err(too_large(&name()));
+    }
+    fs::read(path).map_err(failed)
+}
+
+fn too_large(name: &str) -> Error {
+    Error::Request(format!("{name}: larger than {LARGEST} bytes"))
+}
+
+/// A path from the root on, as some messages have it.
+pub fn absolute(path: &Path) -> String {
+    if path == Path::new("-") {
+        return "-".into();
+    }
+    std::path::absolute(path)
+        .map_or_else(|_| path.display().to_string(), |it| it.display().to_string())
+}
+
+/// A CUE file; bytes that are not UTF-8 may stand in comments only.
+///
+/// # Errors
+/// It cannot be read, or is no text.
+pub(crate) fn source(path: &Path) -> Result<Source, Error> {
+    let name = shown_name(path);
+    let text = match String::from_utf8(bytes(path)?) {
+        Ok(text) => text,
+        Err(error) => {
+            let bytes = error.as_bytes();
+            let at = error.utf8_error().valid_up_to();
+            let (line, column) = cue_eval::encode::line_column(bytes, at);
+            let start = bytes[..at].iter().rposition(|it| *it == b'\n').map_or(0, |it| it + 1);
+            if !bytes[start..at].starts_with(b"//") {
+                let wrong = diagnostic("illegal UTF-8 encoding", Some((&name, line, column)));
+                return Err(wrong.into());
+            }
+            String::from_utf8_lossy(bytes).into_owned()
+        }
+    };
+    Ok(Source::new(name, text))
+}

@@ -1,0 +1,90 @@
+//! What expressions of the command line see: names, and built-in packages without an import.
+
+use cue_eval::builtin;
+use cue_session::Source;
+use cue_syntax::ast::{Clause, Decl, Element, Expr, ExprKind, Label, Part};
+
+/// The names that an expression refers to, each once.
+pub(crate) fn names(expr: &Expr) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut work = vec![expr];
+    while let Some(expr) = work.pop() {
+        match &expr.kind {
+            ExprKind::Ident(name) if found.iter().all(|it| **it != **name) => {
+                found.push(name.to_string());
+            }
+            ExprKind::Struct(decls) => {
+                for decl in decls {
+                    match decl {
+                        Decl::Field(field) => {
+                            work.push(&field.value);
+                            match &field.label {
+                                Label::Interpolated(it)
+                                | Label::Dynamic(it)
+                                | Label::Pattern(it, _) => {
+                                    work.push(it);
+                                }
+                                Label::Ident(_) | Label::String(..) => {}
+                            }
+                        }
+                        Decl::Let(_, it) | Decl::Embed(it) | Decl::Ellipsis(Some(it), _) => {
+                            work.push(it);
+                        }
+                        Decl::Ellipsis(None, _) | Decl::Attribute(_) => {}
+                    }
+                }
+            }
+            ExprKind::Comprehension(clauses, body) => {
+                work.push(body);
+                for clause in clauses {
+                    match clause {
+                        Clause::For { source: it, .. }
+                        | Clause::If(it)
+                        | Clause::Let(_, it)
+                        | Clause::Otherwise(it)
+                        | Clause::Try(_, Some((_, it))) => work.push(it),
+                        Clause::Try(_, None) => {}
+                    }
+                }
+            }
+            ExprKind::List(elements) => work.extend(elements.iter().filter_map(|it| match it {
+                Element::Expr(it) => Some(it),
+                Element::Ellipsis(it) => it.as_deref(),
+            })),
+            ExprKind::Interpolation { parts, .. } => {
+                work.extend(parts.iter().filter_map(|it| match it {
+                    Part::Expr(it) => Some(it),
+                    Part::Text(_) => None,
+                }));
+            }
+            _ => work.extend(expr.operands()),
+        }
+    }
+    found
+}
+
+/// Import clauses for the built-in packages among names, but for those that are declared.
+pub(crate) fn imports(names: &[String], declared: impl Fn(&str) -> bool) -> String {
+    let mut text = String::new();
+    for name in names {
+        let mut found = builtin::packages().iter().map(|it| it.path);
+        let found = found.find(|it| it.rsplit('/').next() == Some(name));
+        if let Some(path) = found.filter(|_| !declared(name)) {
+            text.push_str(&format!("import {path:?}\n"));
+        }
+    }
+    text
+}
+
+/// Whether a package declares a name for all its files.
+pub(crate) fn declares(sources: &[Source], name: &str) -> bool {
+    sources.iter().filter(|it| it.text.contains(name)).any(|source| {
+        cue_syntax::parse_file(&source.text).file.decls.iter().any(|it| match it {
+            Decl::Field(field) => match &field.label {
+                Label::Ident(label) => *label.name == *name,
+                _ => field.alias.as_ref().is_some_and(|it| *it.name == *name),
+            },
+            _ => false,
+        })
+    })
+}

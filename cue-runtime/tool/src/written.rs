@@ -1,0 +1,208 @@
+//! Data as CUE text whose lines break where those of the file do.
+
+use std::fmt::Write as _;
+
+use cue_eval::builtin::Datum;
+use cue_eval::encode::{Entry, Tree};
+use cue_syntax::unquote::quote;
+
+use crate::filetype::is_name;
+use crate::located::Lines;
+
+/// What decides where lines break.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Breaks {
+    /// Where they break in the file: JSON.
+    Kept,
+    /// All of a list or struct that goes over several lines: YAML.
+    Whole,
+}
+
+/// A list or struct that is being written.
+struct Open {
+    list: bool,
+    /// Something was written in it.
+    begun: bool,
+    /// Each of its parts stands on a line of its own.
+    broken: bool,
+    /// Its last part is a struct.
+    ends_in_struct: bool,
+}
+
+/// A value; the formatter sees to the indentation. The fields of an outermost struct have no braces.
+pub(crate) fn written(tree: &Tree, lines: &Lines, breaks: Breaks) -> String {
+    let ends = last_lines(tree, lines);
+    let mut out = String::new();
+    let mut open: Vec<Open> = Vec::new();
+    let mut labelled = false;
+    let mut line = tree.entries.first().map_or(1, |it| lines.at(it.1).0);
+    for (number, (entry, offset)) in tree.entries.iter().enumerate() {
+        let here = lines.at(*offset).0;
+        let top = open.is_empty();
+        if let Entry::End = entry {
+            let Some(it) = open.pop() else { continue };
+            let outermost = open.is_empty() && !it.list;
+            let newline = match breaks {
+                Breaks::Kept => it.begun && here > line,
+                Breaks::Whole => it.broken && !(it.list && it.ends_in_struct),
+            };
+            out.push_str(match (newline, it.list) {
+                (true, true) => ",\n",
+                (true, false) => "\n",
+                (false, _) => "",
+            });
+            if !outermost {
+                out.push(if it.list { ']' } else { '}' });
+            }
+            if let Some(above) = open.last_mut() {
+                above.ends_in_struct = !it.list;
+            }
+            line = here.max(line);
+            continue;
+        }
+        if !labelled {
+            let outermost = open.len() == 1;
+            if let Some(it) = open.last_mut() {
+                let newline = match breaks {
+                    Breaks::Kept => here > line || (outermost && !it.list),
+                    Breaks::Whole => {
+                        it.broken && (!it.list || matches!(entry, Entry::Scalar(_) | Entry::Key(_)))
+                    }
+                };
+                if it.begun {
+                    out.push_str(if newline && !it.list { "" } else { "," });
+                    out.push(if newline { '\n' } else { ' ' });
+                } else if newline {
+                    out.push('\n');
+                }
+                it.begun = true;
+                it.ends_in_struct = false;
+            }
+        }
+        line = here.max(line);
+        labelled = false;
+        match entry {
+            Entry::Scalar(datum) => match datum {
+                Datum::String(text) if breaks == Breaks::Whole && text.contains('\n') => {
+                    multiline(text, &mut out);
+                }
+                other => out.push_str(&other.literal()),
+            },
+            Entry::Key(label) => {
+                let _ = write!(out, "{}: ", spelled(label));
+                labelled = true;
+            }
+            Entry::List | Entry::Struct => {
+                let list = matches!(entry, Entry::List);
+                if list || !top {
+                    out.push(if list { '[' } else { '{' });
+                }
+                let broken = ends.get(number).is_some_and(|it| *it > here);
+                open.push(Open { list, begun: false, broken, ends_in_struct: false });
+            }
+            Entry::End => {}
+        }
+    }
+    out
+}
+
+/// A label, without quotes where it needs none: the formatter breaks lines where it takes them away.
+fn spelled(label: &str) -> String {
+    let plain = is_name(label) && !label.starts_with(['_', '#']);
+    if plain { label.to_owned() } else { quote(label) }
+}
+
+/// The line of the last part of each list and struct, by the place of its entry.
+fn last_lines(tree: &Tree, lines: &Lines) -> Vec<u32> {
+    let mut found = vec![0; tree.entries.len()];
+    let mut open: Vec<usize> = Vec::new();
+    for (number, (entry, offset)) in tree.entries.iter().enumerate() {
+        if let Entry::End = entry {
+            open.pop();
+            continue;
+        }
+        if let Some(it) = open.last().and_then(|it| found.get_mut(*it)) {
+            *it = lines.at(*offset).0;
+        }
+        if matches!(entry, Entry::List | Entry::Struct) {
+            open.push(number);
+        }
+    }
+    found
+}
+
+/// `"""`, lines without indentation: the formatter sees to that.
+fn multiline(text: &str, out: &mut String) {
+    out.push_str("\"\"\"\n");
+    for line in text.split('\n') {
+        let quoted = quote(line);
+        let inner = quoted.trim_start_matches('"');
+        let inner = inner.strip_suffix('"').unwrap_or(inner);
+        out.push_str(&inner.replace("\\\"", "\"").replace("\"\"\"", "\\\"\"\""));
+        out.push('\n');
+    }
+    out.push_str("\"\"\"");
+}
+
+/// What is still to print.
+enum Step<'a> {
+    Value(&'a Datum),
+    Label(&'a str),
+    Text(&'static str),
+}
+
+/// A value that is known without lines, everything on lines of its own.
+pub(crate) fn plain(value: &Datum) -> String {
+    let mut out = String::new();
+    let mut work = Vec::new();
+    match value {
+        Datum::Struct(fields) => {
+            for (label, value) in fields.iter().rev() {
+                work.extend([Step::Text("\n"), Step::Value(value), Step::Label(label)]);
+            }
+        }
+        other => work.push(Step::Value(other)),
+    }
+    while let Some(step) = work.pop() {
+        let value = match step {
+            Step::Text(text) => {
+                out.push_str(text);
+                continue;
+            }
+            Step::Label(label) => {
+                let _ = write!(out, "{}: ", spelled(label));
+                continue;
+            }
+            Step::Value(value) => value,
+        };
+        match value {
+            Datum::Struct(fields) if !fields.is_empty() => {
+                out.push_str("{\n");
+                work.push(Step::Text("}"));
+                for (label, value) in fields.iter().rev() {
+                    work.extend([Step::Text("\n"), Step::Value(value), Step::Label(label)]);
+                }
+            }
+            Datum::List(items) if !items.is_empty() => {
+                out.push('[');
+                work.push(Step::Text("]"));
+                let nested = items.iter().any(|it| matches!(it, Datum::Struct(_) | Datum::List(_)));
+                for (at, value) in items.iter().enumerate().rev() {
+                    let last = at + 1 == items.len();
+                    work.push(Step::Text(match (nested, last) {
+                        (true, _) => ",\n",
+                        (false, true) => "",
+                        (false, false) => ", ",
+                    }));
+                    work.push(Step::Value(value));
+                }
+                if nested {
+                    out.push('\n');
+                }
+            }
+            Datum::String(text) if text.contains('\n') => multiline(text, &mut out),
+            other => out.push_str(&other.literal()),
+        }
+    }
+    out
+}
