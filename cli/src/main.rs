@@ -70,7 +70,14 @@ pub struct Cli {
 const THREAD_STACK: usize = 24 << 20;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) if command::cue::is_meant() && error.use_stderr() => {
+            eprintln!("{}", command::cue::refused(&error));
+            return Exit::NotSo.into();
+        }
+        Err(error) => error.exit(),
+    };
     start_log(arguments.verbose, &arguments.command);
     // kube and rustls must agree on one provider; the first installed one wins.
     let _ = rustls::crypto::ring::default_provider().install_default();

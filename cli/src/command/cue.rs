@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args as ClapArgs, Subcommand};
 use cue_session::Shown;
 use cue_syntax::Style;
@@ -284,7 +285,28 @@ impl Eval {
             optional: self.all || self.show_optional,
             attributes: self.show_attributes,
             wrong: false,
+            concrete: false,
         }
+    }
+}
+
+/// Whether this command is the one that was called.
+pub fn is_meant() -> bool {
+    std::env::args().skip(1).find(|it| !it.starts_with('-')).as_deref() == Some("cue")
+}
+
+/// Why a command line was refused, in cue's words where it has some.
+pub fn refused(error: &clap::Error) -> String {
+    let argument = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(it)) => it.clone(),
+        _ => String::new(),
+    };
+    match (error.kind(), argument.strip_prefix("--"), argument.strip_prefix('-')) {
+        (ErrorKind::UnknownArgument, Some(name), _) => format!("unknown flag: --{name}"),
+        (ErrorKind::UnknownArgument, None, Some(name)) => {
+            format!("unknown shorthand flag: '{name}' in -{name}")
+        }
+        _ => error.to_string().trim_end().to_owned(),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::exit::Exit;
 mod cluster;
 mod completion;
 mod controller;
-mod cue;
+pub mod cue;
 mod def;
 mod delete;
 mod dry_run;

@@ -320,6 +320,16 @@ impl Evaluator {
         let _ = writeln!(out, "{indent}{LETS}{number}__");
         later.structs += 1;
         later.marks.push(Mark::Enter(self.literals_of(id)));
+        if show.has(Show::ATTRIBUTES) {
+            let all = &self.program.attributes;
+            let mut text = String::new();
+            for placed in self.heap.get(id).placed.iter() {
+                text.extend(all.iter().filter(|it| it.0 == placed.literal).map(|it| &*it.1));
+            }
+            for line in text.trim_start_matches([',', ' ', '\n']).lines() {
+                let _ = writeln!(out, "{indent}{line}");
+            }
+        }
         for arc in &arcs {
             if show.has(Show::DOCS) {
                 for notes in &arc.notes {

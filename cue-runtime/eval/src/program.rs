@@ -438,6 +438,8 @@ pub struct Program {
     pub(crate) structs: Vec<StructLiteral>,
     pub(crate) comprehensions: Vec<ComprehensionCode>,
     pub(crate) notes: Vec<Notes>,
+    /// Attributes of struct literals, each with what divides it from one before it.
+    pub(crate) attributes: Vec<(u32, String)>,
     pub(crate) labels: Labels,
     /// Struct literals of the files of the main package.
     pub(crate) roots: Vec<ExprId>,
@@ -519,6 +521,7 @@ impl Program {
             comprehensions: Vec::new(),
             // The first is that of declarations without any.
             notes: vec![Notes::default()],
+            attributes: Vec::new(),
             labels: Labels::default(),
             roots: Vec::new(),
             packages: Vec::new(),

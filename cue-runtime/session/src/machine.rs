@@ -312,10 +312,14 @@ const DEPTH: u32 = 10_000;
 
 /// What is shown of a value, as the evaluator counts it.
 fn parts(shown: Shown) -> Show {
-    let Shown { hidden, optional, attributes, wrong: _ } = shown;
-    let more = [(hidden, Show::HIDDEN), (optional, Show::OPTIONAL), (attributes, Show::ATTRIBUTES)];
-    let more = more.iter().filter(|it| it.0).fold(0, |all, it| all | it.1);
-    Show::new(Style::Eval, Show::DEFINITIONS | more)
+    let Shown { hidden, optional, attributes, wrong: _, concrete } = shown;
+    let more = [
+        (!concrete, Show::DEFINITIONS),
+        (hidden && !concrete, Show::HIDDEN),
+        (optional, Show::OPTIONAL),
+        (attributes, Show::ATTRIBUTES),
+    ];
+    Show::new(Style::Eval, more.iter().filter(|it| it.0).fold(0, |all, it| all | it.1))
 }
 
 /// Puts data into an earlier input that stands above it; gives back what stands alone.

@@ -269,6 +269,8 @@ pub struct Shown {
     pub attributes: bool,
     /// What is wrong, where it is, though the value as a whole is then: `-i`.
     pub wrong: bool,
+    /// Neither definitions nor hidden fields.
+    pub concrete: bool,
 }
 
 /// A position in a source.

@@ -85,7 +85,9 @@ pub struct Value {
 /// The bytes are not of that encoding.
 pub fn read(encoding: Encoding, file: &str, bytes: &[u8]) -> Result<Vec<Value>, Diagnostic> {
     let json_error = |error: DecodeError| {
-        let (line, column) = line_column(bytes, error.offset);
+        // The end is told as its last byte.
+        let offset = error.offset.min(bytes.len().saturating_sub(1));
+        let (line, column) = line_column(bytes, offset);
         let name = absolute(Path::new(file));
         let message = format!("invalid JSON for file \"{name}\": {}", error.message);
         diagnostic(message, Some((file, line, column)))

@@ -160,8 +160,12 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
             let it = Asked { request, unit, expression };
             let Err(error) = it.answer(runtime, &mut outcome) else { continue };
             let error = it.renamed(error);
-            let named = several && request.verb == Verb::Eval && !unit.name.is_empty();
-            let header = if named { format!("// {}\n", unit.name) } else { String::new() };
+            let name = match request.expressions.len() {
+                0 | 1 => Some(unit.name.as_str()).filter(|it| several && !it.is_empty()),
+                _ => Some(expression.as_str()),
+            };
+            let named = name.is_some() && request.verb == Verb::Eval;
+            let header = format!("// {}\n", name.unwrap_or_default());
             outcome.errors.push(match error {
                 Error::Diagnostics(all) if named => Error::Headed { header, all },
                 other => other,
@@ -226,7 +230,16 @@ impl Asked<'_> {
             let names =
                 cue_syntax::parse_expr(text).map(|it| scope::names(&it)).unwrap_or_default();
             let imports = scope::imports(&names, |it| scope::declares(&unit.sources, it));
-            sources.push(Source::new(name, format!("{clause}{imports}{field}: {text}\n")));
+            // What only the data has is declared, so that it can be referred to.
+            let of_data = names
+                .iter()
+                .filter(|it| unit.fields.contains(*it) && !scope::declares(&unit.sources, it));
+            let shared: String = match name {
+                "--expression" => of_data.map(|it| format!("{it}: _\n")).collect(),
+                _ => String::new(),
+            };
+            let text = format!("{clause}{imports}{shared}{field}: {text}\n");
+            sources.push(Source::new(name, text));
         }
         let packages = unit.packages.clone();
         let program = runtime.compile(ProgramSpec { sources, packages, profile: Profile::V017 })?;
@@ -258,7 +271,10 @@ impl Asked<'_> {
                 return Ok(());
             }
             Verb::Export => SyntaxStyle::Final,
-            Verb::Eval => SyntaxStyle::EvalWith(Shown { wrong: ignores, ..request.shown }),
+            Verb::Eval => {
+                let concrete = request.concrete == Concrete::Must;
+                SyntaxStyle::EvalWith(Shown { wrong: ignores, concrete, ..request.shown })
+            }
             Verb::Def => SyntaxStyle::Definition,
         };
         let mut labels = Vec::new();
@@ -303,13 +319,22 @@ impl Asked<'_> {
         style: SyntaxStyle,
         labels: &[String],
     ) -> Result<Vec<u8>, Error> {
-        let mut text = session.syntax(path, style)?.unwrap_or_default();
+        let mut text = match self.bottom(session, path)? {
+            Some(text) => text,
+            None => session.syntax(path, style)?.unwrap_or_default(),
+        };
         if !labels.is_empty() {
             text = format!("{}: {{\n{text}\n}}\n", labels.join(": "));
         }
-        let styled = if labels.is_empty() { self.request.style } else { Style::Simplified };
+        let styled = match self.request.verb {
+            Verb::Export => Style::Simplified,
+            _ => self.request.style,
+        };
         if styled == Style::Simplified {
             text = format::text("-", &text, styled)?;
+            if self.request.verb == Verb::Eval {
+                text = spaced(&text);
+            }
         }
         let mut text = text.trim_end_matches('\n').to_owned();
         if let Some(package) = &self.request.package {
@@ -318,10 +343,22 @@ impl Asked<'_> {
                 text = format!("{clause}{text}").trim_end().to_owned();
             }
         }
-        if !text.is_empty() {
-            text.push('\n');
-        }
+        text.push('\n');
         Ok(text.into_bytes())
+    }
+
+    /// What is printed of an expression that has no value yet and is no field, which has a text.
+    fn bottom(&self, session: &mut Session, path: &str) -> Result<Option<String>, Error> {
+        let is_field = cue_syntax::parse_path(self.expression).is_ok()
+            && session.exists(self.expression).unwrap_or_default();
+        if path != EXPRESSION || is_field || self.request.verb == Verb::Export {
+            return Ok(None);
+        }
+        let wrong = session.validate(path, Concreteness::Required)?;
+        let own = wrong.into_iter().find(|it| it.path == path && it.incomplete);
+        // A type is a value.
+        let own = own.filter(|it| !it.message.starts_with("incomplete value"));
+        Ok(own.map(|it| format!("_|_ // {}\n", it.message)))
     }
 
     /// An error without what was put around the texts that were given.
@@ -347,31 +384,54 @@ impl Asked<'_> {
             } else if let Some(rest) = wrong.path.strip_prefix(DATA) {
                 wrong.path = rest.trim_start_matches('.').to_owned();
             }
-            for at in &mut wrong.positions {
-                self.relocated(at);
-            }
+            // The value as a whole is no place beside one in it.
+            let all = wrong.positions.clone();
+            let inside = |it: &Position| {
+                it.column > 1 || !all.iter().any(|at| at.file == it.file && at.column > 1)
+            };
+            wrong.positions.retain(|it| !it.file.contains('\0') || inside(it));
+            wrong.positions.retain_mut(|it| self.relocated(it) == Place::Known);
         }
         Error::Diagnostics(all)
     }
 
     /// Where the piece stands in what was given.
-    fn relocated(&self, at: &mut Position) {
+    fn relocated(&self, at: &mut Position) -> Place {
         let before = match at.file.as_str() {
             "--expression" => EXPRESSION.len() + 2,
             "--schema" => DATA.len() + 2,
             _ => {
                 let Some((_, file, line)) = self.unit.data.iter().find(|it| it.0 == at.file) else {
-                    return;
+                    return Place::Known;
                 };
                 at.file.clone_from(file);
-                (at.line, at.column) = line.at(at.column).unwrap_or((1, 1));
-                return;
+                let Some(place) = line.at(at.column) else { return Place::Unknown };
+                (at.line, at.column) = place;
+                return Place::Known;
             }
         };
         // Below the package clause and the imports.
         at.line = 1;
         at.column = at.column.saturating_sub(u32::try_from(before).unwrap_or_default());
+        Place::Known
     }
+}
+
+/// Whether a position can be told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Known,
+    /// The decoder does not say where things stand.
+    Unknown,
+}
+
+/// Text that is indented by spaces, as `eval` has it.
+fn spaced(text: &str) -> String {
+    let lines = text.split('\n').map(|it| {
+        let rest = it.trim_start_matches('\t');
+        format!("{}{rest}", "    ".repeat(it.len() - rest.len()))
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// A value as data.

@@ -24,6 +24,9 @@ impl Found {
     /// Why there is nothing.
     pub(crate) fn nothing(&self, shown: &str) -> Error {
         let hidden = |name: &str| name.rsplit('/').next().is_some_and(|it| it.starts_with('_'));
+        if self.left_out.is_empty() && self.data.is_empty() {
+            return Error::Request(format!("cue: {shown:?} matched no packages"));
+        }
         if self.left_out.iter().all(|it| hidden(&it.0)) {
             return Error::Request(format!("no CUE files in {shown}"));
         }
@@ -37,15 +40,7 @@ impl Found {
 
 /// A relative name as it is told.
 pub(crate) fn dotted(name: &str) -> String {
-    if name.starts_with(['/', '.', '-']) && !is_hidden(name) {
-        name.to_owned()
-    } else {
-        format!("./{name}")
-    }
-}
-
-fn is_hidden(name: &str) -> bool {
-    name.starts_with('.') && !name.starts_with("./") && !name.starts_with("..")
+    if name.starts_with(['/', '.', '-']) { name.to_owned() } else { format!("./{name}") }
 }
 
 /// Where a package is looked for.
@@ -114,7 +109,14 @@ pub(crate) fn package(place: &Place<'_>, flags: &Flags<'_>) -> Result<Found, Err
             match &found.package {
                 Some(wanted) if other => {
                     if let (true, None, Some(first)) = (own, place.package, &first) {
-                        return Err(several((wanted, first), (&named, &base), place.shown));
+                        let folder = place.folder.file_name().unwrap_or_default();
+                        // A folder of a module is told as in it, unless a package is named after it.
+                        let after = folder == wanted.as_str() || folder == named.as_str();
+                        let shown = match place.root {
+                            Some(_) if !after => place.shown.trim_start_matches("./"),
+                            _ => place.shown,
+                        };
+                        return Err(several((wanted, first), (&named, &base), shown));
                     }
                     if own {
                         let reason = format!("package is {named}, want {wanted}");

@@ -44,11 +44,17 @@ pub(crate) fn hoisted(text: &str) -> Result<String, Error> {
         }
     }
     imports.sort_unstable();
-    let clauses: Vec<String> =
-        imports.iter().map(|it| format!("import \"encoding/{it}\"\n")).collect();
+    let clauses = match imports.as_slice() {
+        [] => String::new(),
+        [one] => format!("import \"encoding/{one}\"\n"),
+        all => {
+            let lines = all.iter().map(|it| format!("\t\"encoding/{it}\"\n"));
+            format!("import (\n{})\n", lines.collect::<String>())
+        }
+    };
     let at = text.starts_with("package ").then(|| text.find('\n')).flatten().map_or(0, |it| it + 1);
     let gap = if clauses.is_empty() { "" } else { "\n" };
-    text.insert_str(at, &format!("{gap}{}{gap}", clauses.concat()));
+    text.insert_str(at, &format!("{gap}{}{gap}", clauses));
     Ok(text)
 }
 

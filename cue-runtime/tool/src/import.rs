@@ -117,7 +117,7 @@ pub fn import(runtime: &dyn Runtime, options: &Options) -> Result<Vec<Written>, 
                 },
             };
             if wanted && kind.encoding != Encoding::Cue {
-                let named = Named { name: path.display().to_string(), kind };
+                let named = Named { name: shown_name(path), kind };
                 it.file(&named, &mode, package.package.as_deref(), &mut done)?;
             }
         }
@@ -316,9 +316,13 @@ fn texts(encoding: Encoding, bytes: &[u8], values: &[Value]) -> Vec<String> {
     let lines = Lines::new(bytes);
     let as_they_are = || values.iter().map(|it| plain(&it.datum)).collect();
     match encoding {
-        Encoding::Json | Encoding::JsonLines => json::decode(bytes, json::Values::Stream)
-            .map(|it| apart(it).iter().map(|it| written(it, &lines, Breaks::Kept)).collect())
-            .unwrap_or_else(|_| as_they_are()),
+        Encoding::Json | Encoding::JsonLines => {
+            let one = encoding == Encoding::Json;
+            let breaks = if one { Breaks::Kept } else { Breaks::KeptWithTexts };
+            json::decode(bytes, json::Values::Stream)
+                .map(|it| apart(it).iter().map(|it| written(it, &lines, breaks)).collect())
+                .unwrap_or_else(|_| as_they_are())
+        }
         Encoding::Yaml => {
             let documents = yaml::decode(bytes).unwrap_or_default();
             if documents.is_empty() {

@@ -7,7 +7,7 @@ use cue_session::{Package, Source};
 use crate::condition::{Flags, excluded};
 use crate::data::{self, Encoding, Value};
 use crate::filetype::{self, Form, Named, Reading, import_path, is_name};
-use crate::folder::{self, Found, Place, dotted};
+use crate::folder::{self, Found, Place};
 use crate::module::Module;
 use crate::tags::{self, Variables};
 use crate::{Error, diagnostic, form, module, read};
@@ -99,6 +99,10 @@ fn module_of(arguments: &filetype::Arguments) -> Result<Option<Module>, Error> {
         arguments.files.iter().filter(|it| it.name != "-").map(|it| Some(PathBuf::from(&it.name))),
     );
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+    if here.ancestors().any(|it| it.ends_with("cue.mod")) {
+        let text = "cannot load packages inside the cue.mod directory";
+        return Err(Error::Request(text.into()));
+    }
     let first = names.next().flatten().unwrap_or_else(|| PathBuf::from("."));
     let first = std::path::absolute(&first).unwrap_or(first);
     if first.starts_with(&here) { module::around(&here) } else { module::around(&first) }
@@ -138,7 +142,12 @@ fn packages(
         let mut all = Vec::new();
         for path in folder::below(&folder)? {
             let shown = folder::shown_name(&path);
-            let place = Place { folder: &path, root, package: qualifier, shown: &dotted(&shown) };
+            let place = Place {
+                folder: &path,
+                root,
+                package: qualifier,
+                shown: if shown.is_empty() { "." } else { &shown },
+            };
             let found = folder::package(&place, flags)?;
             let wanted = match folders {
                 Folders::OfCue => !found.sources.is_empty(),
@@ -159,6 +168,11 @@ fn packages(
     }
     if !folder.is_dir() {
         return Err(Error::Request(format!("cannot find package {:?}", parts.path)));
+    }
+    if module.is_some_and(|it| it.is_around_another(&folder)) {
+        let text = "(directory is in a nested module)";
+        let text = format!("cannot determine import path for {:?} {text}", parts.path);
+        return Err(Error::Request(text));
     }
     let shown = if parts.path.is_empty() { "." } else { parts.path };
     let place = Place { folder: &folder, root, package: qualifier, shown };
@@ -189,14 +203,15 @@ fn imported(pattern: &str, module: Option<&Module>, flags: &Flags<'_>) -> Result
         let text = "imports are unavailable because there is no cue.mod/module.cue file";
         return refused(text.into());
     };
-    let Some(folder) = module.folder(parts.path) else {
+    let found = module.places(parts.path).into_iter().next();
+    let Some((folder, root)) = found.filter(|it| !module.is_around_another(&it.0)) else {
         let text = format!(
             "cannot find package {0:?}: cannot find module providing package {0}",
             parts.path
         );
         return refused(text);
     };
-    let root = Some(module.root.as_path());
+    let root = Some(root.as_path());
     let place = Place { folder: &folder, root, package: Some(name), shown: parts.path };
     let found = folder::package(&place, flags)?;
     if found.sources.is_empty() {

@@ -28,14 +28,6 @@ impl Located {
         self.places.extend(other.places.iter().map(|it| (it.0 + before, it.1)));
     }
 
-    /// The same without the braces of a struct: as a file, not as a struct in one.
-    pub(crate) fn opened(self) -> Located {
-        let inner = self.text.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
-        let Some(inner) = inner else { return self };
-        let inside = self.places.iter().filter(|it| it.0 > 0);
-        Located { text: inner.to_owned(), places: inside.map(|it| (it.0 - 1, it.1)).collect() }
-    }
-
     /// Where in the file the piece comes from that begins in this column.
     pub(crate) fn at(&self, column: u32) -> Option<(u32, u32)> {
         let found = self.places.binary_search_by_key(&column, |it| it.0 + 1).ok()?;

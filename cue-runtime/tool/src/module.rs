@@ -4,12 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cue_session::{Package, Source};
+use cue_syntax::LineIndex;
 use cue_syntax::ast::{Decl, ExprKind, Label};
 
-use crate::Error;
 use crate::condition::Flags;
-use crate::filetype::import_path;
+use crate::filetype::{import_path, is_name};
 use crate::folder::{self, Place};
+use crate::{Error, diagnostic};
 
 /// A module on disk.
 pub(crate) struct Module {
@@ -86,8 +87,15 @@ fn declared(decls: &[Decl], path: &[&str]) -> Option<String> {
 }
 
 impl Module {
+    /// Whether a folder below this module belongs to another one.
+    pub(crate) fn is_around_another(&self, folder: &Path) -> bool {
+        let Ok(folder) = fs::canonicalize(folder) else { return false };
+        let inside = |it: &&Path| *it != self.root && it.starts_with(&self.root);
+        folder.ancestors().take_while(inside).any(|it| it.join("cue.mod/module.cue").is_file())
+    }
+
     /// The folder of an import path of this module.
-    pub(crate) fn folder(&self, path: &str) -> Option<PathBuf> {
+    fn folder(&self, path: &str) -> Option<PathBuf> {
         let below = path.strip_prefix(&self.path).filter(|_| !self.path.is_empty())?;
         let inside = below.is_empty() || below.starts_with('/');
         let folder = self.root.join(below.trim_start_matches('/'));
@@ -97,7 +105,7 @@ impl Module {
     /// Reads the packages that `sources` import from the module, and what those import.
     ///
     /// # Errors
-    /// A file that cannot be read.
+    /// A file that cannot be read; a folder of the module without the package.
     pub(crate) fn imports(
         &self,
         sources: &[Source],
@@ -106,7 +114,7 @@ impl Module {
         let mut packages: Vec<Package> = Vec::new();
         let mut wanted = imported(sources);
         let mut seen: Vec<String> = Vec::new();
-        while let Some(import) = wanted.pop() {
+        while let Some(Imported { path: import, at }) = wanted.pop() {
             if seen.contains(&import) {
                 continue;
             }
@@ -114,15 +122,27 @@ impl Module {
             let parts = import_path(&import);
             let last = parts.path.rsplit('/').next().unwrap_or_default();
             let name = parts.qualifier.filter(|it| !it.is_empty()).unwrap_or(last);
+            let places = self.places(parts.path);
+            let refused = |text: String| {
+                let at = Some((at.0.as_str(), at.1, at.2));
+                Err(diagnostic(format!("import failed: {text}"), at).into())
+            };
+            if !places.is_empty() && !is_name(name) {
+                let text = "set it explicitly with ':'";
+                return refused(format!("cannot determine package name for {import:?}; {text}"));
+            }
             let mut sources = Vec::new();
-            for (folder, root) in self.places(parts.path) {
-                let place = Place {
-                    folder: &folder,
-                    root: Some(&root),
-                    package: Some(name),
-                    shown: parts.path,
-                };
+            for (folder, root) in &places {
+                let shown = parts.path;
+                let place = Place { folder, root: Some(root), package: Some(name), shown };
                 sources.extend(folder::package(&place, flags)?.sources);
+            }
+            if sources.is_empty() && !places.is_empty() {
+                return refused(format!(
+                    "cannot find package {:?}: no files in package directory with package name \
+                     {name:?}",
+                    parts.path
+                ));
             }
             wanted.extend(imported(&sources));
             if !sources.is_empty() {
@@ -133,7 +153,7 @@ impl Module {
     }
 
     /// Where the files of a package are: in the module, or in what was put below `cue.mod`.
-    fn places(&self, path: &str) -> Vec<(PathBuf, PathBuf)> {
+    pub(crate) fn places(&self, path: &str) -> Vec<(PathBuf, PathBuf)> {
         if let Some(folder) = self.folder(path) {
             return vec![(folder, self.root.clone())];
         }
@@ -146,7 +166,21 @@ impl Module {
     }
 }
 
-fn imported(sources: &[Source]) -> Vec<String> {
-    let files = sources.iter().map(|it| cue_syntax::parse_file(&it.text).file);
-    files.flat_map(|it| it.imports.iter().map(|it| it.path.clone()).collect::<Vec<_>>()).collect()
+/// What a file imports, and where it says so.
+struct Imported {
+    path: String,
+    at: (String, u32, u32),
+}
+
+fn imported(sources: &[Source]) -> Vec<Imported> {
+    let mut all = Vec::new();
+    for source in sources {
+        let file = cue_syntax::parse_file(&source.text).file;
+        let lines = LineIndex::new(&source.text);
+        all.extend(file.imports.iter().map(|it| {
+            let (line, column) = lines.at(it.span.start);
+            Imported { path: it.path.clone(), at: (source.name.clone(), line, column) }
+        }));
+    }
+    all
 }

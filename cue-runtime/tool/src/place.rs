@@ -4,8 +4,8 @@ use std::path::Path;
 
 use cue_eval::builtin::Datum;
 use cue_eval::evaluation::{parse_json, print_json};
-use cue_session::{Profile, ProgramSpec, Runtime, Source, SyntaxStyle};
-use cue_syntax::ast::{Decl, ExprKind, Label as SyntaxLabel};
+use cue_session::{Profile, ProgramSpec, Runtime, Source};
+use cue_syntax::ast::{Binary, Decl, ExprKind, Label as SyntaxLabel};
 use cue_syntax::unquote::quote;
 
 use crate::data::Value;
@@ -60,6 +60,13 @@ pub(crate) struct Placed {
     pub(crate) values: Vec<usize>,
     /// Whether they are elements of a list.
     pub(crate) several: Several,
+}
+
+impl Placed {
+    /// The only value there is.
+    pub(crate) fn one(labels: Vec<String>) -> Self {
+        Self { labels, values: vec![0], several: Several::Unified }
+    }
 }
 
 impl Placement {
@@ -237,15 +244,24 @@ fn computed(runtime: &dyn Runtime, text: &str, seen: &str) -> Result<String, Err
     let mut session = runtime.start(&program, Vec::new(), BUDGET)?;
     let value = session.json(LABEL).map_err(told)?.unwrap_or_else(|| "null".into());
     match parse_json(&value) {
-        Ok(Datum::String(label)) => {
-            let written = session.syntax(LABEL, SyntaxStyle::Definition)?.unwrap_or_default();
-            match cue_syntax::parse_expr(written.trim()).map(|it| it.kind) {
-                Ok(ExprKind::String(_)) => Ok(quote(&label)),
-                _ => Err(Error::Request(format!("expression is not a valid label: {text}"))),
-            }
+        Ok(Datum::String(_)) if is_choice(text) => {
+            Err(Error::Request(format!("expression is not a valid label: {text}")))
         }
+        Ok(Datum::String(label)) => Ok(quote(&label)),
         _ => Err(failed(&value)),
     }
+}
+
+/// Whether an expression is alternatives: their default is no label.
+fn is_choice(text: &str) -> bool {
+    let mut expr = cue_syntax::parse_expr(text).ok();
+    while let Some(it) = expr {
+        match it.kind {
+            ExprKind::Paren(inner) => expr = Some(*inner),
+            kind => return matches!(kind, ExprKind::Binary(Binary::Disjoin, ..)),
+        }
+    }
+    false
 }
 
 /// Values at their places, on one line.

@@ -1,15 +1,17 @@
 //! What is evaluated together: packages, and the values of data files with them or one by one.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use cue_eval::builtin::Datum;
 use cue_eval::evaluation::print_json;
 use cue_session::{Input, Package, Runtime, Source};
 
 use crate::data::Value;
-use crate::filetype::ending;
+use crate::filetype::is_name;
 use crate::load::{Folders, Instance, Loaded};
 use crate::located::Located;
-use crate::place::{self, Placed};
+use crate::place::{self, Placed, Several};
 use crate::{Error, Request, Verb, diagnostic};
 
 /// Something that is evaluated as one.
@@ -24,6 +26,8 @@ pub(crate) struct Unit {
     pub(crate) inputs: Vec<Input>,
     /// Data among the sources: their names, their files and where their pieces come from.
     pub(crate) data: Vec<(String, String, Arc<Located>)>,
+    /// Names of fields that data has at the root.
+    pub(crate) fields: BTreeSet<String>,
     /// Whether the value stands below a field of its own, where a schema is too.
     pub(crate) apart: bool,
 }
@@ -93,13 +97,11 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit
         if request.verb == Verb::Vet && schema.sources.is_empty() {
             return refused("data files specified without a schema");
         }
-        let each = values.iter().enumerate().map(|(number, it)| {
+        let each = values.iter().map(|it| {
             let mut unit = Unit::from(schema.clone());
             unit.apart = request.schema.is_some();
             let prefix = if unit.apart { vec![DATA.to_owned()] } else { Vec::new() };
-            let placed =
-                Placed { labels: prefix, values: vec![number], several: Default::default() };
-            unit.add(&placed, &values, it);
+            unit.add(&[Placed::one(prefix)], std::slice::from_ref(it));
             unit
         });
         return Ok(each.collect());
@@ -113,19 +115,10 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit
     let mut unit = Unit::from(schema);
     for of_file in by_file(&values) {
         if placement.is_used() {
-            for placed in placement.place(runtime, of_file)? {
-                if let Some(first) = of_file.first() {
-                    unit.add(&placed, of_file, first);
-                }
-            }
+            unit.add(&placement.place(runtime, of_file)?, of_file);
         } else {
-            for (number, it) in of_file.iter().enumerate() {
-                let placed = Placed {
-                    labels: Vec::new(),
-                    values: vec![number],
-                    several: Default::default(),
-                };
-                unit.add(&placed, of_file, it);
+            for it in of_file {
+                unit.add(&[Placed::one(Vec::new())], std::slice::from_ref(it));
             }
         }
     }
@@ -145,23 +138,46 @@ impl From<Instance> for Unit {
 }
 
 impl Unit {
-    /// Adds values of a file at their place.
-    fn add(&mut self, placed: &Placed, values: &[Value], first: &Value) {
-        let line = place::line(placed, values);
-        if let [one] = placed.values.as_slice() {
-            let single = placed.several == place::Several::Unified && line.text.len() > LARGE;
-            if let Some(value) = values.get(*one).filter(|_| single) {
-                let path = placed.labels.join(".");
-                self.inputs.push(Input::new(path, print_json(&value.datum)));
-                return;
+    /// Keeps the names of the fields that values bring to the root.
+    fn name_fields(&mut self, placed: &Placed, values: &[Value]) {
+        if let Some(first) = placed.labels.first() {
+            self.fields.extend(Some(first.trim_matches('"').to_owned()).filter(|it| is_name(it)));
+            return;
+        }
+        for at in &placed.values {
+            if let Some(Datum::Struct(fields)) = values.get(*at).map(|it| &it.datum) {
+                let names = fields.iter().map(|it| it.0.to_string());
+                let regular = |it: &String| is_name(it) && !it.starts_with(['_', '#']);
+                self.fields.extend(names.filter(regular));
             }
         }
-        let line = if placed.labels.is_empty() { line.opened() } else { line };
+    }
+
+    /// Adds values of a file at their places.
+    fn add(&mut self, placed: &[Placed], values: &[Value]) {
+        let Some(first) = values.first() else { return };
+        let mut line = Located::default();
+        for it in placed {
+            self.name_fields(it, values);
+            let part = place::line(it, values);
+            if let ([one], Several::Unified) = (it.values.as_slice(), it.several) {
+                if let Some(value) = values.get(*one).filter(|_| part.text.len() > LARGE) {
+                    let path = it.labels.join(".");
+                    self.inputs.push(Input::new(path, print_json(&value.datum)));
+                    continue;
+                }
+            }
+            line.add(if line.text.is_empty() { "" } else { ", " });
+            line.append(&part);
+        }
+        if line.text.is_empty() {
+            return;
+        }
         // The evaluator sorts what ends like a file before what does not.
-        let known = ["json", "yaml", "yml", "toml"].contains(&ending(&first.file));
-        let end = if known { ".json" } else { "" };
-        let name = format!("{}\0{}{end}", first.file, self.data.len());
-        self.sources.push(Source::new(name.as_str(), format!("{}\n", line.text)));
+        let name = format!("{}\0{}.json", first.file, self.data.len());
+        let clause = self.package.as_ref().map(|it| format!("package {it}\n"));
+        let text = format!("{}{}\n", clause.unwrap_or_default(), line.text);
+        self.sources.push(Source::new(name.as_str(), text));
         self.data.push((name, first.file.clone(), Arc::new(line)));
     }
 }

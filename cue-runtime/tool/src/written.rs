@@ -14,6 +14,8 @@ use crate::located::Lines;
 pub(crate) enum Breaks {
     /// Where they break in the file: JSON.
     Kept,
+    /// The same, and in texts: JSON in a row.
+    KeptWithTexts,
     /// All of a list or struct that goes over several lines: YAML.
     Whole,
 }
@@ -43,10 +45,12 @@ pub(crate) fn written(tree: &Tree, lines: &Lines, breaks: Breaks) -> String {
             let Some(it) = open.pop() else { continue };
             let outermost = open.is_empty() && !it.list;
             let newline = match breaks {
-                Breaks::Kept => it.begun && here > line,
+                Breaks::Kept | Breaks::KeptWithTexts => it.begun && here > line,
                 Breaks::Whole => it.broken && !(it.list && it.ends_in_struct),
             };
             out.push_str(match (newline, it.list) {
+                // There is no comma in the file.
+                (true, true) if breaks != Breaks::Whole => "\n",
                 (true, true) => ",\n",
                 (true, false) => "\n",
                 (false, _) => "",
@@ -64,7 +68,7 @@ pub(crate) fn written(tree: &Tree, lines: &Lines, breaks: Breaks) -> String {
             let outermost = open.len() == 1;
             if let Some(it) = open.last_mut() {
                 let newline = match breaks {
-                    Breaks::Kept => here > line || (outermost && !it.list),
+                    Breaks::Kept | Breaks::KeptWithTexts => here > line || (outermost && !it.list),
                     Breaks::Whole => {
                         it.broken && (!it.list || matches!(entry, Entry::Scalar(_) | Entry::Key(_)))
                     }
@@ -72,7 +76,7 @@ pub(crate) fn written(tree: &Tree, lines: &Lines, breaks: Breaks) -> String {
                 if it.begun {
                     out.push_str(if newline && !it.list { "" } else { "," });
                     out.push(if newline { '\n' } else { ' ' });
-                } else if newline {
+                } else if newline && (it.list || !outermost) {
                     out.push('\n');
                 }
                 it.begun = true;
@@ -83,7 +87,7 @@ pub(crate) fn written(tree: &Tree, lines: &Lines, breaks: Breaks) -> String {
         labelled = false;
         match entry {
             Entry::Scalar(datum) => match datum {
-                Datum::String(text) if breaks == Breaks::Whole && text.contains('\n') => {
+                Datum::String(text) if breaks != Breaks::Kept && text.contains('\n') => {
                     multiline(text, &mut out);
                 }
                 other => out.push_str(&other.literal()),
@@ -201,6 +205,14 @@ pub(crate) fn plain(value: &Datum) -> String {
                 }
             }
             Datum::String(text) if text.contains('\n') => multiline(text, &mut out),
+            Datum::Bytes(_) => {
+                let quoted = value.literal();
+                let inner = quoted.trim_start_matches('\'');
+                let inner = inner.strip_suffix('\'').unwrap_or(inner);
+                let lines = inner.replace("\\n", "\n").replace("\\'", "'");
+                let lines = lines.replace("'''", "\\'''");
+                let _ = write!(out, "'''\n{lines}\n'''");
+            }
             other => out.push_str(&other.literal()),
         }
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use cue_session::{NativeRuntime, Shown};
 use cue_syntax::Style;
+use cue_tool::evaluate::Concrete;
 use cue_tool::format::{self, Action, Wanted};
 use cue_tool::import::{Files, Options, Texts, import};
 use cue_tool::place::{Context, Several};
@@ -124,7 +125,7 @@ fn eval_shows_more_on_demand() {
             format!("a: int @json(name=aa)\n{definition}{d}t: {{}} @foo(bar)\n"),
         ),
     ] {
-        let shown = Shown { hidden, optional, attributes, wrong: false };
+        let shown = Shown { hidden, optional, attributes, wrong: false, concrete: false };
         let printed = play(&Request { shown, ..it.clone() }, folder.path());
         assert_eq!(printed, Ok(want), "{shown:?}");
     }
@@ -396,6 +397,58 @@ fn values_of_files_are_lists_streams_or_one() {
     assert_eq!(play(&none, folder.path()).as_deref(), Ok(""));
 }
 
+/// As `cue eval -A` of v0.17.1 shows them.
+#[test]
+fn attributes_of_files_and_structs() {
+    let text = "@file(0)\npackage p\n\nimport \"list\"\n@file(1)\n\na: list.Max([1]) @f(1)\n\
+                b: {@m(1)} & {@n(2), c: 1}\n@late(2)\nl: [{@q(1)}]\n";
+    let folder = folder(&[("x.cue", text), ("y.cue", "package p\n@second(3)\nd: b\n")]);
+    let shown = Shown { attributes: true, ..Shown::default() };
+    let it = Request { shown, ..request(Verb::Eval, folder.path(), &["x.cue", "y.cue"]) };
+    let inner = "    @m(1), @n(2)\n    c: 1\n}\n";
+    let above = "@file(1)\n@late(2)\n@second(3)\na: 1 @f(1)\n";
+    let text = format!("{above}b: {{\n{inner}d: {{\n{inner}l: [{{\n    @q(1)\n}}]\n");
+    assert_eq!(play(&it, folder.path()), Ok(text));
+    let def = request(Verb::Def, folder.path(), &["y.cue"]);
+    let told = play(&def, folder.path()).unwrap_err();
+    assert!(told.starts_with("d: reference \"b\" not found"), "{told}");
+    fs::write(folder.path().join("z.cue"), "@file(0)\npackage p\n@z(1)\nz: 1\n").unwrap();
+    let def = request(Verb::Def, folder.path(), &["z.cue"]);
+    assert_eq!(play(&def, folder.path()).as_deref(), Ok("package p\n\n@z(1)\nz: 1\n"));
+}
+
+/// As v0.17.1 prints them.
+#[test]
+fn expressions_without_a_value() {
+    let folder = folder(&[("x.cue", "x: {y: 1}\nz: string\nn: x.q\n"), ("d.json", "{\"k\": [1]}")]);
+    let mut it = request(Verb::Eval, folder.path(), &["x.cue", "d.json"]);
+    for (expression, text) in [
+        ("x.q", "_|_ // undefined field: q\n"),
+        ("z + \"a\"", "_|_ // non-concrete value string in operand to +\n"),
+        ("z", "string\n"),
+        ("{}", "\n"),
+        ("k[0] + len(k)", "2\n"),
+    ] {
+        it.expressions = vec![expression.into()];
+        assert_eq!(play(&it, folder.path()).as_deref(), Ok(text), "{expression}");
+    }
+    it.concrete = Concrete::Must;
+    it.expressions = vec!["x.y".into(), "z".into(), "x".into()];
+    let outcome = evaluate(&NativeRuntime::default(), &it).unwrap();
+    assert_eq!(outcome.output, b"// x.y\n1\n// x\ny: 1\n");
+    let told: Vec<String> = outcome.errors.iter().map(ToString::to_string).collect();
+    assert!(told[0].starts_with("// z\nz: incomplete value string"), "{told:?}");
+}
+
+#[test]
+fn what_must_be_concrete_is_shown_without_definitions() {
+    let folder = folder(&[("x.cue", "#D: a: int\n_h: 1\nx: {y: 1, #E: 2}\n")]);
+    let it = request(Verb::Eval, folder.path(), &["x.cue"]);
+    let shown = Shown { hidden: true, ..Shown::default() };
+    let it = Request { concrete: Concrete::Must, shown, ..it };
+    assert_eq!(play(&it, folder.path()).as_deref(), Ok("x: {\n    y: 1\n}\n"));
+}
+
 /// As v0.17.1 says it.
 #[test]
 fn flags_that_do_not_go_together() {
@@ -513,9 +566,9 @@ fn def_prints_the_package_once() {
 }
 
 #[test]
-fn nothing_is_printed_of_an_empty_value() {
+fn an_empty_value_is_an_empty_line() {
     let folder = folder(&[("x.cue", "")]);
-    for (verb, text) in [(Verb::Eval, ""), (Verb::Def, ""), (Verb::Export, "{}\n")] {
+    for (verb, text) in [(Verb::Eval, "\n"), (Verb::Def, "\n"), (Verb::Export, "{}\n")] {
         let it = request(verb, folder.path(), &["x.cue"]);
         assert_eq!(play(&it, folder.path()).as_deref(), Ok(text), "{verb:?}");
     }

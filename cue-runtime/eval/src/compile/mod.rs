@@ -298,7 +298,16 @@ impl Compiler<'_> {
         }
         self.enter(Scope::Imports(imports));
         let names = shared.iter().map(|(name, label)| (name.clone(), Named::Field(*label)));
+        let first = self.program.attributes.len();
         let root = self.literal(&file.decls, names.collect(), Span::default());
+        if let Code::Struct(index) = *self.program.code(root) {
+            let clause = file.package.as_ref().map_or(0, |it| it.span.end);
+            // What stands above the clause says something of the file.
+            for it in file.attributes.iter().rev().filter(|it| it.span.start >= clause) {
+                let text = self.attribute(it);
+                self.program.attributes.insert(first, (index, text));
+            }
+        }
         let used = self.leave();
         self.cyclic_lets();
         if !self.program.lenient {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cue_syntax::ast::{
-    Clause, Decl, Expr, ExprKind, Field, Ident, Label as AstLabel, Marker, Span,
+    Attribute, Clause, Decl, Expr, ExprKind, Field, Ident, Label as AstLabel, Marker, Span,
 };
 use rustc_hash::FxHashMap;
 
@@ -130,7 +130,7 @@ impl Compiler<'_> {
                     };
                     literal.declarations.push(declaration);
                 }
-                Decl::Attribute(it) => attributes.push((it.name.clone(), it.body.clone())),
+                Decl::Attribute(it) => attributes.push(self.attribute(it)),
             }
         }
         literal.declarations.shrink_to_fit();
@@ -149,7 +149,17 @@ impl Compiler<'_> {
             }
         }
         let code = self.program.add_struct(literal);
+        if let Code::Struct(index) = code {
+            self.program.attributes.extend(attributes.into_iter().map(|it| (index, it)));
+        }
         self.push(code, span)
+    }
+
+    /// An attribute as it is printed, on a line of its own where it has one.
+    pub(super) fn attribute(&self, it: &Attribute) -> String {
+        let before = self.text_before(it.span).trim_end_matches([' ', '\t']);
+        let apart = before.is_empty() || before.ends_with('\n');
+        format!("{}@{}({})", if apart { "\n" } else { ", " }, it.name, it.body)
     }
 
     /// The value of a `let`, from where its own name is not seen.

@@ -181,7 +181,9 @@ impl<'a> Printer<'a> {
     fn file(&self, mut body: Out) -> String {
         let mut attributes = String::new();
         for (file, _) in self.files {
-            for attribute in &file.attributes {
+            // What stands above a clause says something of the file only.
+            let clause = file.package.as_ref().map_or(0, |it| it.span.end);
+            for attribute in file.attributes.iter().filter(|it| it.span.start >= clause) {
                 attributes.push_str(&format!("@{}({})\n", attribute.name, attribute.body));
             }
         }
@@ -210,6 +212,7 @@ impl<'a> Printer<'a> {
                 text.push_str(")\n\n");
             }
         }
+        let top = if package.is_some() { text.len() } else { 0 };
         let blank = match &body {
             Out::Struct(items) => match items.as_slice() {
                 [Item::Embed(_) | Item::Let(..), _, ..] => true,
@@ -240,7 +243,8 @@ impl<'a> Printer<'a> {
             return format!("\n{}", laid_out(&text, cue_syntax::Style::Plain));
         }
         // What experiments allow may forbid what is printed.
-        let whole = format!("{attributes}{text}");
+        let (above, below) = text.split_at(top);
+        let whole = format!("{above}{attributes}{below}");
         match cue_syntax::parse_tree(&whole).1.is_empty() {
             true => laid_out(&whole, cue_syntax::Style::Plain),
             false => attributes + &laid_out(&text, cue_syntax::Style::Plain),
