@@ -106,8 +106,8 @@ pub fn read(encoding: Encoding, file: &str, bytes: &[u8]) -> Result<Vec<Value>, 
             trees.into_iter().map(|it| (it.clone().into_datum(), located(&it, &lines))).collect()
         }
         Encoding::Yaml => {
-            let documents =
-                yaml::decode(bytes).map_err(|error| diagnostic(error.located(file), None))?;
+            let documents = yaml::decode(bytes)
+                .map_err(|error| diagnostic(error.located(&absolute(Path::new(file))), None))?;
             if documents.is_empty() {
                 let text = Located { text: "*null | _".into(), places: vec![(0, (1, 1))] };
                 vec![(Datum::Null, text)]
@@ -205,7 +205,10 @@ pub(crate) fn write(
     html: Html,
     path: &str,
 ) -> Result<Vec<u8>, Diagnostic> {
-    let refused = |what: String| Diagnostic { path: path.to_owned(), ..diagnostic(what, None) };
+    let refused = |what: String| {
+        let code = "cue/eval".into();
+        Diagnostic { code, path: path.to_owned(), ..diagnostic(what, None) }
+    };
     let text = match encoding {
         Encoding::Json | Encoding::JsonLines | Encoding::Cue => {
             json::encode_with(value, json::Layout::Indented, html) + "\n"

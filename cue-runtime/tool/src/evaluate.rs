@@ -15,7 +15,7 @@ use crate::load::Load;
 use crate::place::{Context, Placement, Several};
 use crate::plan::{self, DATA, Unit};
 use crate::tags::INJECTED;
-use crate::{Error, diagnostic, format, scope};
+use crate::{Error, diagnostic, format, part, scope};
 
 /// Which command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,10 +145,7 @@ pub const BUDGET: Budget = Budget { ticks: 100_000_000, depth: 100_000, bytes: 5
 /// What keeps it from beginning: files and flags. What is wrong with values is in the outcome.
 pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Error> {
     for text in &request.expressions {
-        if let Err(all) = cue_syntax::parse_expr(text) {
-            let message = all.first().map_or("not an expression", |it| it.message.as_str());
-            return Err(diagnostic(message, Some(("--expression", 1, 1))).into());
-        }
+        scope::parsed("--expression", text)?;
     }
     let units = plan::units(runtime, request)?;
     let several = units.len() > 1;
@@ -171,8 +168,11 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
                 other => other,
             });
             // A value that is not concrete keeps no other from being told.
-            let goes_on =
-                matches!(request.verb, Verb::Vet) || (request.verb == Verb::Eval && it.is_strict());
+            let goes_on = match request.verb {
+                Verb::Vet => !unit.checked || it.is_incomplete(outcome.errors.last()),
+                Verb::Eval => it.is_strict(),
+                Verb::Export | Verb::Def => false,
+            };
             if !goes_on {
                 break 'units;
             }
@@ -214,6 +214,14 @@ impl Asked<'_> {
                 Verb::Vet => self.has_data(),
                 Verb::Eval | Verb::Def => self.request.out != Encoding::Cue,
             },
+        }
+    }
+
+    /// Whether all that is wrong is that something is not concrete.
+    fn is_incomplete(&self, error: Option<&Error>) -> bool {
+        match error {
+            Some(Error::Diagnostics(all)) => all.iter().all(|it| it.incomplete),
+            _ => false,
         }
     }
 
@@ -319,7 +327,11 @@ impl Asked<'_> {
         style: SyntaxStyle,
         labels: &[String],
     ) -> Result<Vec<u8>, Error> {
-        let mut text = match self.bottom(session, path)? {
+        let part = match self.request.verb {
+            Verb::Def if self.is_field(session) => part::declared(self.unit, self.expression),
+            _ => self.bottom(session, path)?,
+        };
+        let mut text = match part {
             Some(text) => text,
             None => session.syntax(path, style)?.unwrap_or_default(),
         };
@@ -347,11 +359,18 @@ impl Asked<'_> {
         Ok(text.into_bytes())
     }
 
+    /// Whether the expression is the path of a field.
+    fn is_field(&self, session: &mut Session) -> bool {
+        !self.unit.apart
+            && !self.expression.is_empty()
+            && cue_syntax::parse_path(self.expression).is_ok()
+            && session.exists(self.expression).unwrap_or_default()
+    }
+
     /// What is printed of an expression that has no value yet and is no field, which has a text.
     fn bottom(&self, session: &mut Session, path: &str) -> Result<Option<String>, Error> {
-        let is_field = cue_syntax::parse_path(self.expression).is_ok()
-            && session.exists(self.expression).unwrap_or_default();
-        if path != EXPRESSION || is_field || self.request.verb == Verb::Export {
+        let of_field = path != EXPRESSION || self.is_field(session);
+        if of_field || self.request.verb == Verb::Export {
             return Ok(None);
         }
         let wrong = session.validate(path, Concreteness::Required)?;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cue_session::Source;
+use cue_session::{Diagnostic, Source};
 
 use crate::condition::{Flags, excluded};
 use crate::read;
@@ -18,6 +18,8 @@ pub(crate) struct Found {
     pub(crate) data: Vec<PathBuf>,
     /// Files that were left out, and why.
     left_out: Vec<(String, String)>,
+    /// What keeps files of the folder from being parsed, of whichever package they are.
+    pub(crate) wrong: Vec<Diagnostic>,
 }
 
 impl Found {
@@ -84,6 +86,11 @@ pub(crate) fn package(place: &Place<'_>, flags: &Flags<'_>) -> Result<Found, Err
             }
             let source = read::source(&path)?;
             let parsed = cue_syntax::parse_file(&source.text);
+            if let Some(wrong) = parsed.errors.first().filter(|_| own) {
+                let (line, column) = cue_syntax::LineIndex::new(&source.text).at(wrong.span.start);
+                let at = Some((source.name.as_str(), line, column));
+                found.wrong.push(diagnostic(wrong.message.as_str(), at));
+            }
             let named = parsed.file.package.as_ref().map(|it| it.name.to_string());
             let Some(named) = named.filter(|it| it != "_") else {
                 if own {

@@ -91,7 +91,14 @@ fn of_expr<'a>(
             for element in elements.iter().rev() {
                 match element {
                     Element::Expr(it) => work.push(Part::Expr(it)),
-                    Element::Ellipsis(_) => found.push(("ellipsis", expr.span)),
+                    Element::Ellipsis(it) => {
+                        // The three dots have no place of their own.
+                        let start = match it {
+                            Some(it) => it.span.start.saturating_sub(3),
+                            None => expr.span.end.saturating_sub(4),
+                        };
+                        found.push(("ellipsis", Span { start, end: expr.span.end }));
+                    }
                 }
             }
             return;

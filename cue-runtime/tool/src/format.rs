@@ -174,10 +174,16 @@ fn packages(arguments: &[String]) -> Result<Vec<PathBuf>, Error> {
             if path.contains("...") { folder::below(folder)? } else { vec![folder.to_owned()] };
         for folder in folders {
             let files = folder::files(&folder)?;
-            all.extend(files.into_iter().filter(|it| {
+            let files = files.into_iter().filter(|it| {
                 let name = folder::base(it);
                 name.ends_with(".cue") && !name.starts_with(['.', '_'])
-            }));
+            });
+            // One package after the other, files without one first.
+            let mut files: Vec<(String, PathBuf)> = files
+                .map(|it| read::source(&it).map(|text| (package(&text.text), it)))
+                .collect::<Result<_, _>>()?;
+            files.sort();
+            all.extend(files.into_iter().map(|it| it.1));
         }
     }
     let named = arguments.files.iter().filter(|it| it.kind.encoding == Encoding::Cue);
@@ -188,6 +194,12 @@ fn packages(arguments: &[String]) -> Result<Vec<PathBuf>, Error> {
     });
     all.extend(named);
     Ok(all)
+}
+
+/// The package of a file, `_` for none.
+fn package(text: &str) -> String {
+    let package = cue_syntax::parse_file(text).file.package.as_ref().map(|it| it.name.to_string());
+    package.unwrap_or_else(|| "_".into())
 }
 
 /// All CUE files below folders, and files.

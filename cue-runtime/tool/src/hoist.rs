@@ -148,7 +148,7 @@ fn collect(
         let data = unique(label, names);
         let body = match &value {
             Datum::Struct(fields) if fields.is_empty() => "{}".to_owned(),
-            Datum::Struct(_) => format!("{{\n{}\n}}", plain(&value)),
+            Datum::Struct(_) => format!("{{\n{}\n}}", plain(&value).trim_end()),
             other => plain(other),
         };
         let span = field.value.span;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cue_eval::builtin::{Datum, Pattern};
-use cue_eval::encode::{json, yaml};
+use cue_eval::encode::{Tree, json, yaml};
 use cue_session::Runtime;
 use cue_syntax::Style;
 
@@ -11,7 +11,6 @@ use crate::data::{self, Encoding, Value, apart};
 use crate::filetype::{self, FileType, Form, Named, Reading, ending};
 use crate::folder::{base, shown_name};
 use crate::load::{Folders, Load, unread};
-use crate::located::Lines;
 use crate::place::{Context, Placed, Placement, Several};
 use crate::written::{Breaks, plain, written};
 use crate::{Error, format, hoist, read};
@@ -313,14 +312,12 @@ fn renamed(file: &str, number: usize) -> String {
 
 /// Each value as CUE with the lines of the file; of a struct, its fields.
 fn texts(encoding: Encoding, bytes: &[u8], values: &[Value]) -> Vec<String> {
-    let lines = Lines::new(bytes);
     let as_they_are = || values.iter().map(|it| plain(&it.datum)).collect();
     match encoding {
         Encoding::Json | Encoding::JsonLines => {
-            let one = encoding == Encoding::Json;
-            let breaks = if one { Breaks::Kept } else { Breaks::KeptWithTexts };
+            let text = |it: &Tree| written(it, bytes, Breaks::Kept);
             json::decode(bytes, json::Values::Stream)
-                .map(|it| apart(it).iter().map(|it| written(it, &lines, breaks)).collect())
+                .map(|it| apart(it).iter().map(text).collect())
                 .unwrap_or_else(|_| as_they_are())
         }
         Encoding::Yaml => {
@@ -330,7 +327,7 @@ fn texts(encoding: Encoding, bytes: &[u8], values: &[Value]) -> Vec<String> {
             }
             let text = |it: &yaml::Document| match it.tree.entries.is_empty() {
                 true => "null".to_owned(),
-                false => written(&it.tree, &lines, Breaks::Whole),
+                false => written(&it.tree, bytes, Breaks::Whole),
             };
             documents.iter().map(text).collect()
         }

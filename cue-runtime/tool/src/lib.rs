@@ -23,6 +23,7 @@ mod located; // where data stands in its file
 mod scope; // what expressions of the command line see
 pub mod place; // `-l`, `--list`: where data goes
 mod plan; // what is evaluated together
+mod part; // `def -e`
 pub mod evaluate; // eval, export, vet, def
 pub mod format; // fmt
 mod written; // data as CUE text

@@ -177,6 +177,9 @@ fn packages(
     let shown = if parts.path.is_empty() { "." } else { parts.path };
     let place = Place { folder: &folder, root, package: qualifier, shown };
     let found = folder::package(&place, flags)?;
+    if !found.wrong.is_empty() {
+        return Err(Error::Diagnostics(found.wrong));
+    }
     if found.sources.is_empty() && folders == Folders::OfCue {
         return Err(found.nothing(shown));
     }
@@ -240,6 +243,7 @@ fn instance(found: Found, folder: &Path, module: Option<&Module>) -> Instance {
 fn named(files: &[Named], flags: &Flags<'_>) -> Result<(Instance, Vec<Value>), Error> {
     let mut it = Instance::default();
     let mut values = Vec::new();
+    let mut left_out: Vec<String> = Vec::new();
     // Standard input can be read once only.
     let mut input: Option<Vec<u8>> = None;
     for Named { name, kind } in files {
@@ -271,7 +275,10 @@ fn named(files: &[Named], flags: &Flags<'_>) -> Result<(Instance, Vec<Value>), E
         let at = |at: u32| cue_syntax::LineIndex::new(&source.text).at(at);
         match excluded(&file, flags) {
             Ok(None) => {}
-            Ok(Some(_)) => continue,
+            Ok(Some(it)) => {
+                left_out.push(format!("\n    {}: {}", folder::dotted(&source.name), it.reason));
+                continue;
+            }
             Err(wrong) => {
                 let (line, column) = at(wrong.at);
                 return Err(diagnostic(wrong.reason, Some((&source.name, line, column))).into());
@@ -294,6 +301,10 @@ fn named(files: &[Named], flags: &Flags<'_>) -> Result<(Instance, Vec<Value>), E
         if !name.ends_with("_test.cue") && !name.ends_with("_tool.cue") {
             it.sources.push(source);
         }
+    }
+    if it.sources.is_empty() && values.is_empty() && !left_out.is_empty() {
+        let text = "build constraints exclude all CUE files in command-line-arguments:";
+        return Err(Error::Request(format!("{text}{}", left_out.concat())));
     }
     it.name = it.package.clone().unwrap_or_default();
     folder::in_order(&mut it.sources);

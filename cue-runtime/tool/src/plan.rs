@@ -12,7 +12,7 @@ use crate::filetype::is_name;
 use crate::load::{Folders, Instance, Loaded};
 use crate::located::Located;
 use crate::place::{self, Placed, Several};
-use crate::{Error, Request, Verb, diagnostic};
+use crate::{Error, Request, Verb, scope};
 
 /// Something that is evaluated as one.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +26,8 @@ pub(crate) struct Unit {
     pub(crate) inputs: Vec<Input>,
     /// Data among the sources: their names, their files and where their pieces come from.
     pub(crate) data: Vec<(String, String, Arc<Located>)>,
+    /// Whether data is what is looked at.
+    pub(crate) checked: bool,
     /// Names of fields that data has at the root.
     pub(crate) fields: BTreeSet<String>,
     /// Whether the value stands below a field of its own, where a schema is too.
@@ -45,11 +47,8 @@ const LARGE: usize = 4 << 20;
 pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit>, Error> {
     let refused = |text: &str| Err(Error::Request(text.to_owned()));
     let placement = request.placement()?;
-    for (name, text) in request.schema.iter().map(|it| ("--schema", it)) {
-        if let Err(all) = cue_syntax::parse_expr(text) {
-            let message = all.first().map_or("not an expression", |it| it.message.as_str());
-            return Err(diagnostic(message, Some((name, 1, 1))).into());
-        }
+    if let Some(text) = &request.schema {
+        scope::parsed("--schema", text)?;
     }
     let Loaded { packages, files, values } = request.load.load(Folders::OfCue)?;
     if placement.has_context() && !placement.is_used() {
@@ -100,6 +99,7 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit
         let each = values.iter().map(|it| {
             let mut unit = Unit::from(schema.clone());
             unit.apart = request.schema.is_some();
+            unit.checked = request.verb == Verb::Vet;
             let prefix = if unit.apart { vec![DATA.to_owned()] } else { Vec::new() };
             unit.add(&[Placed::one(prefix)], std::slice::from_ref(it));
             unit
@@ -177,7 +177,9 @@ impl Unit {
         let name = format!("{}\0{}.json", first.file, self.data.len());
         let clause = self.package.as_ref().map(|it| format!("package {it}\n"));
         let text = format!("{}{}\n", clause.unwrap_or_default(), line.text);
-        self.sources.push(Source::new(name.as_str(), text));
+        // What is checked is told before what it is checked against.
+        let place = if self.checked { 0 } else { self.sources.len() };
+        self.sources.insert(place, Source::new(name.as_str(), text));
         self.data.push((name, first.file.clone(), Arc::new(line)));
     }
 }

@@ -2,7 +2,24 @@
 
 use cue_eval::builtin;
 use cue_session::Source;
+use cue_syntax::LineIndex;
 use cue_syntax::ast::{Clause, Decl, Element, Expr, ExprKind, Label, Part};
+
+use crate::{Error, diagnostic};
+
+/// Whether the text of a flag is an expression.
+///
+/// # Errors
+/// What is wrong with it, and where.
+pub(crate) fn parsed(flag: &str, text: &str) -> Result<(), Error> {
+    let Err(all) = cue_syntax::parse_expr(text) else { return Ok(()) };
+    let lines = LineIndex::new(text);
+    let told = all.iter().map(|it| {
+        let (line, column) = lines.at(it.span.start);
+        diagnostic(it.message.as_str(), Some((flag, line, column)))
+    });
+    Err(Error::Diagnostics(told.collect()))
+}
 
 /// The names that an expression refers to, each once.
 pub(crate) fn names(expr: &Expr) -> Vec<String> {

@@ -14,8 +14,6 @@ use crate::located::Lines;
 pub(crate) enum Breaks {
     /// Where they break in the file: JSON.
     Kept,
-    /// The same, and in texts: JSON in a row.
-    KeptWithTexts,
     /// All of a list or struct that goes over several lines: YAML.
     Whole,
 }
@@ -32,8 +30,9 @@ struct Open {
 }
 
 /// A value; the formatter sees to the indentation. The fields of an outermost struct have no braces.
-pub(crate) fn written(tree: &Tree, lines: &Lines, breaks: Breaks) -> String {
-    let ends = last_lines(tree, lines);
+pub(crate) fn written(tree: &Tree, file: &[u8], breaks: Breaks) -> String {
+    let lines = &Lines::new(file);
+    let shapes = shapes(tree, lines, file);
     let mut out = String::new();
     let mut open: Vec<Open> = Vec::new();
     let mut labelled = false;
@@ -45,7 +44,7 @@ pub(crate) fn written(tree: &Tree, lines: &Lines, breaks: Breaks) -> String {
             let Some(it) = open.pop() else { continue };
             let outermost = open.is_empty() && !it.list;
             let newline = match breaks {
-                Breaks::Kept | Breaks::KeptWithTexts => it.begun && here > line,
+                Breaks::Kept => it.begun && (here > line || (it.broken && !it.list)),
                 Breaks::Whole => it.broken && !(it.list && it.ends_in_struct),
             };
             out.push_str(match (newline, it.list) {
@@ -68,7 +67,8 @@ pub(crate) fn written(tree: &Tree, lines: &Lines, breaks: Breaks) -> String {
             let outermost = open.len() == 1;
             if let Some(it) = open.last_mut() {
                 let newline = match breaks {
-                    Breaks::Kept | Breaks::KeptWithTexts => here > line || (outermost && !it.list),
+                    Breaks::Kept if it.broken => !it.list,
+                    Breaks::Kept => here > line,
                     Breaks::Whole => {
                         it.broken && (!it.list || matches!(entry, Entry::Scalar(_) | Entry::Key(_)))
                     }
@@ -87,7 +87,11 @@ pub(crate) fn written(tree: &Tree, lines: &Lines, breaks: Breaks) -> String {
         labelled = false;
         match entry {
             Entry::Scalar(datum) => match datum {
-                Datum::String(text) if breaks != Breaks::Kept && text.contains('\n') => {
+                // Short ones of JSON stay as they are (O-93).
+                Datum::String(text)
+                    if text.contains('\n')
+                        && (breaks == Breaks::Whole || quote(text).len() > 10) =>
+                {
                     multiline(text, &mut out);
                 }
                 other => out.push_str(&other.literal()),
@@ -101,7 +105,10 @@ pub(crate) fn written(tree: &Tree, lines: &Lines, breaks: Breaks) -> String {
                 if list || !top {
                     out.push(if list { '[' } else { '{' });
                 }
-                let broken = ends.get(number).is_some_and(|it| *it > here);
+                let broken = shapes.get(number).is_some_and(|it| match breaks {
+                    Breaks::Kept => it.large || !it.spaced,
+                    Breaks::Whole => it.last > here,
+                });
                 open.push(Open { list, begun: false, broken, ends_in_struct: false });
             }
             Entry::End => {}
@@ -116,17 +123,34 @@ fn spelled(label: &str) -> String {
     if plain { label.to_owned() } else { quote(label) }
 }
 
-/// The line of the last part of each list and struct, by the place of its entry.
-fn last_lines(tree: &Tree, lines: &Lines) -> Vec<u32> {
-    let mut found = vec![0; tree.entries.len()];
+/// What is known of a list or struct from its text.
+#[derive(Clone, Copy, Default)]
+struct Shape {
+    /// Line of its last part.
+    last: u32,
+    /// Beyond this length the formatter decides (O-93).
+    large: bool,
+    /// White space stands before one of its parts.
+    spaced: bool,
+}
+
+/// The shape of each list and struct, by the place of its entry.
+fn shapes(tree: &Tree, lines: &Lines, file: &[u8]) -> Vec<Shape> {
+    let mut found = vec![Shape::default(); tree.entries.len()];
     let mut open: Vec<usize> = Vec::new();
     for (number, (entry, offset)) in tree.entries.iter().enumerate() {
         if let Entry::End = entry {
-            open.pop();
+            let Some(at) = open.pop() else { continue };
+            let start = tree.entries.get(at).map_or(0, |it| it.1);
+            if let Some(it) = found.get_mut(at) {
+                it.large = offset.saturating_sub(start) >= 50;
+            }
             continue;
         }
+        let before = (*offset as usize).checked_sub(1).and_then(|it| file.get(it));
         if let Some(it) = open.last().and_then(|it| found.get_mut(*it)) {
-            *it = lines.at(*offset).0;
+            it.last = lines.at(*offset).0;
+            it.spaced |= before.is_some_and(u8::is_ascii_whitespace);
         }
         if matches!(entry, Entry::List | Entry::Struct) {
             open.push(number);
