@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args as ClapArgs, Subcommand};
 use cue_session::Shown;
 use cue_syntax::Style;
-use cue_tool::evaluate::{Concrete, Outcome};
+use cue_tool::evaluate::{Concrete, Imports, Outcome};
 use cue_tool::format::{self, Action, Wanted};
 use cue_tool::import::{self, Files, Texts};
 use cue_tool::place::{Context, Several};
@@ -190,7 +190,7 @@ struct Def {
     /// Show attributes; they always are shown.
     #[arg(short = 'A', long)]
     show_attributes: bool,
-    /// Put in what is imported from other packages than the built-in ones.
+    /// Put in what is imported from packages that are not built in; refused where there are such.
     #[arg(long)]
     inline_imports: bool,
 }
@@ -346,7 +346,11 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
             let request = it.input.request(Verb::Vet);
             values(Request { concrete: it.strict.concrete(), ..request }, None, common)
         }
-        Command::Def(it) => values(it.input.request(Verb::Def), Some(&it.output), common),
+        Command::Def(it) => {
+            let imports = if it.inline_imports { Imports::PutIn } else { Imports::Kept };
+            let request = Request { imports, ..it.input.request(Verb::Def) };
+            values(request, Some(&it.output), common)
+        }
         Command::Fmt(it) => formatted(it, common),
         Command::Import(it) => imported(it, common),
     });

@@ -4,8 +4,8 @@ use cue_eval::builtin::Datum;
 use cue_eval::encode::json::Html;
 use cue_eval::evaluation::parse_json;
 use cue_session::{
-    Budget, Concreteness, Diagnostic, Position, Profile, ProgramSpec, Runtime, Session, Shown,
-    Source, SyntaxStyle,
+    Budget, Concreteness, Position, Profile, ProgramSpec, Runtime, Session, Shown, Source,
+    SyntaxStyle,
 };
 use cue_syntax::Style;
 use cue_syntax::ast::ExprKind;
@@ -52,6 +52,16 @@ pub enum Concrete {
     May,
 }
 
+/// What becomes of names of other packages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Imports {
+    /// They stay.
+    #[default]
+    Kept,
+    /// `--inline-imports`: their values are put in.
+    PutIn,
+}
+
 /// What is asked.
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -87,6 +97,8 @@ pub struct Request {
     pub style: Style,
     /// `--escape`: JSON that may stand in HTML.
     pub escape: bool,
+    /// What `def` does with imports.
+    pub imports: Imports,
     /// `-i`: `eval` prints values that are wrong beside what is wrong with them.
     pub ignore: bool,
 }
@@ -111,6 +123,7 @@ impl Request {
             shown: Shown::default(),
             style: Style::Plain,
             escape: false,
+            imports: Imports::Kept,
             ignore: false,
         }
     }
@@ -148,6 +161,11 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
         scope::parsed("--expression", text)?;
     }
     let units = plan::units(runtime, request)?;
+    // The only packages there are besides the built-in ones.
+    if request.imports == Imports::PutIn && units.iter().any(|it| !it.packages.is_empty()) {
+        let text = "--inline-imports: values of other packages are not put in by this command";
+        return Err(Error::Request(text.into()));
+    }
     let several = units.len() > 1;
     let mut outcome = Outcome::default();
     'units: for unit in &units {
@@ -491,12 +509,5 @@ fn separator(encoding: Encoding) -> &'static str {
         | Encoding::Toml
         | Encoding::Text
         | Encoding::Binary => "",
-    }
-}
-
-/// For callers that have no positions.
-impl From<Diagnostic> for Error {
-    fn from(wrong: Diagnostic) -> Self {
-        Error::Diagnostics(vec![wrong])
     }
 }

@@ -41,7 +41,7 @@ fn printed(unit: &Unit, path: &str) -> Option<String> {
     // A definition closes what it holds, be it open (O-77).
     let last = path.rsplit(['.', '[']).next().unwrap_or_default();
     let defines = last.starts_with('#') || last.starts_with("_#");
-    let opened = match defines && opened != text && !opened.starts_with("_#def") {
+    let opened = match defines && opened != text && !opened.trim_start().starts_with("_#def") {
         true => format!("_#def\n_#def: {{\n{opened}\n}}"),
         false => opened,
     };

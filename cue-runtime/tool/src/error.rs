@@ -1,0 +1,99 @@
+//! Why a command failed, and how that is told.
+
+use cue_session::Diagnostic;
+
+/// Why a command failed; its text is what goes to stderr.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The files are wrong: what `cue` prints.
+    #[error("{}", print(.0))]
+    Diagnostics(Vec<Diagnostic>),
+    /// The same, below a line that says of what.
+    #[error("{header}{}", print(.all))]
+    Headed {
+        /// That line.
+        header: String,
+        /// What is wrong.
+        all: Vec<Diagnostic>,
+    },
+    /// The request is.
+    #[error("{0}")]
+    Request(String),
+    /// A file cannot be read or written.
+    #[error("{file}")]
+    File {
+        /// Its name as given.
+        file: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The runtime failed.
+    #[error("{0}")]
+    Runtime(String),
+}
+
+impl From<cue_session::Error> for Error {
+    fn from(error: cue_session::Error) -> Self {
+        match error {
+            cue_session::Error::Diagnostics(all) => Error::Diagnostics(all),
+            other => Error::Runtime(other.to_string()),
+        }
+    }
+}
+
+/// Longest error text: hostile input may produce any number of errors of any length.
+const LONGEST: usize = 64 << 10;
+
+/// Each message, then an indented line for each of its positions.
+fn print(all: &[Diagnostic]) -> String {
+    let mut text = String::new();
+    for (printed, wrong) in all.iter().enumerate() {
+        if text.len() > LONGEST {
+            text.push_str(&format!("and {} more errors\n", all.len() - printed));
+            break;
+        }
+        if !wrong.path.is_empty() {
+            text.push_str(&format!("{}: ", clipped(&wrong.path)));
+        }
+        text.push_str(clipped(&wrong.message));
+        text.push_str(if wrong.positions.is_empty() { "\n" } else { ":\n" });
+        for at in &wrong.positions {
+            let file = if at.file.starts_with(['/', '.', '-']) { "" } else { "./" };
+            text.push_str(&format!("    {file}{}:{}:{}\n", at.file, at.line, at.column));
+        }
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// The beginning of a text, at most what one message may take.
+fn clipped(text: &str) -> &str {
+    let mut end = text.len().min(LONGEST / 4);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// A diagnostic without a path.
+pub(crate) fn diagnostic(message: impl Into<String>, at: Option<(&str, u32, u32)>) -> Diagnostic {
+    let position = |(file, line, column): (&str, u32, u32)| cue_session::Position {
+        file: file.to_owned(),
+        line,
+        column,
+    };
+    Diagnostic {
+        code: "cue/load".into(),
+        message: message.into(),
+        path: String::new(),
+        positions: at.map(position).into_iter().collect(),
+        incomplete: false,
+    }
+}
+
+/// For callers that have no positions.
+impl From<Diagnostic> for Error {
+    fn from(wrong: Diagnostic) -> Self {
+        Error::Diagnostics(vec![wrong])
+    }
+}
