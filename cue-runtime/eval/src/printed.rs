@@ -321,13 +321,20 @@ impl Evaluator {
         later.structs += 1;
         later.marks.push(Mark::Enter(self.literals_of(id)));
         if show.has(Show::ATTRIBUTES) {
-            let all = &self.program.attributes;
-            let mut text = String::new();
+            let start = out.len();
             for placed in self.heap.get(id).placed.iter() {
-                text.extend(all.iter().filter(|it| it.0 == placed.literal).map(|it| &*it.1));
+                let literal = &self.program.structs[placed.literal as usize];
+                let notes = &self.program.notes[literal.notes as usize];
+                for (name, body) in &notes.attributes {
+                    let _ = match (out.len() > start, notes.apart) {
+                        (false, _) => write!(out, "{indent}@{name}({body})"),
+                        (true, true) => write!(out, "\n{indent}@{name}({body})"),
+                        (true, false) => write!(out, ", @{name}({body})"),
+                    };
+                }
             }
-            for line in text.trim_start_matches([',', ' ', '\n']).lines() {
-                let _ = writeln!(out, "{indent}{line}");
+            if out.len() > start {
+                out.push('\n');
             }
         }
         for arc in &arcs {

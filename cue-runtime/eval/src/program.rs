@@ -144,6 +144,8 @@ pub(crate) struct StructLiteral {
     pub(crate) explicit: bool,
     /// It embeds values, or comprehensions bring some; what these bring else is fields of its own.
     pub(crate) takes_in: bool,
+    /// Its attributes; apart where they stand on lines of their own.
+    pub(crate) notes: u32,
     /// Labels as they are named, if it has comprehensions (O-4).
     pub(crate) named: Option<Box<[Label]>>,
 }
@@ -438,8 +440,6 @@ pub struct Program {
     pub(crate) structs: Vec<StructLiteral>,
     pub(crate) comprehensions: Vec<ComprehensionCode>,
     pub(crate) notes: Vec<Notes>,
-    /// Attributes of struct literals, each with what divides it from one before it.
-    pub(crate) attributes: Vec<(u32, String)>,
     pub(crate) labels: Labels,
     /// Struct literals of the files of the main package.
     pub(crate) roots: Vec<ExprId>,
@@ -521,7 +521,6 @@ impl Program {
             comprehensions: Vec::new(),
             // The first is that of declarations without any.
             notes: vec![Notes::default()],
-            attributes: Vec::new(),
             labels: Labels::default(),
             roots: Vec::new(),
             packages: Vec::new(),

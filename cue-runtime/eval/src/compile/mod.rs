@@ -109,6 +109,8 @@ pub(crate) struct Compiler<'a> {
     lets: Lets,
     scopes: Vec<Scope>,
     source: u32,
+    /// Attributes of the file that is next.
+    above: Vec<(String, String)>,
     /// Names that stand for a `let`, an alias or an import of the file, and were referred to.
     used: Vec<FxHashSet<Arc<str>>>,
     /// The file asks for the new aliases and `self`.
@@ -134,6 +136,7 @@ impl<'a> Compiler<'a> {
             lets: Lets::default(),
             scopes: Vec::new(),
             source: 0,
+            above: Vec::new(),
             used: Vec::new(),
             aliasv2: false,
             attempts: false,
@@ -298,16 +301,12 @@ impl Compiler<'_> {
         }
         self.enter(Scope::Imports(imports));
         let names = shared.iter().map(|(name, label)| (name.clone(), Named::Field(*label)));
-        let first = self.program.attributes.len();
-        let root = self.literal(&file.decls, names.collect(), Span::default());
-        if let Code::Struct(index) = *self.program.code(root) {
-            let clause = file.package.as_ref().map_or(0, |it| it.span.end);
-            // What stands above the clause says something of the file.
-            for it in file.attributes.iter().rev().filter(|it| it.span.start >= clause) {
-                let text = self.attribute(it);
-                self.program.attributes.insert(first, (index, text));
-            }
+        // What stands above the clause says something of the file only.
+        let clause = file.package.as_ref().map_or(0, |it| it.span.end);
+        for it in file.attributes.iter().filter(|it| it.span.start >= clause) {
+            self.above.push((it.name.clone(), it.body.clone()));
         }
+        let root = self.literal(&file.decls, names.collect(), Span::default());
         let used = self.leave();
         self.cyclic_lets();
         if !self.program.lenient {

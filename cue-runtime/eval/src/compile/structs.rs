@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cue_syntax::ast::{
-    Attribute, Clause, Decl, Expr, ExprKind, Field, Ident, Label as AstLabel, Marker, Span,
+    Clause, Decl, Expr, ExprKind, Field, Ident, Label as AstLabel, Marker, Span,
 };
 use rustc_hash::FxHashMap;
 
@@ -22,6 +22,8 @@ impl Compiler<'_> {
         mut names: FxHashMap<Arc<str>, Named>,
         span: Span,
     ) -> ExprId {
+        let mut attributes = std::mem::take(&mut self.above);
+        let mut apart = !attributes.is_empty();
         let mut lets = 0;
         let mut clashes = Vec::new();
         // Where the fields of a name begin.
@@ -106,7 +108,6 @@ impl Compiler<'_> {
             }
         }
         let mut literal = StructLiteral { explicit: self.explicitopen, ..StructLiteral::default() };
-        let mut attributes = Vec::new();
         for decl in decls {
             match decl {
                 Decl::Field(field) => {
@@ -130,8 +131,16 @@ impl Compiler<'_> {
                     };
                     literal.declarations.push(declaration);
                 }
-                Decl::Attribute(it) => attributes.push(self.attribute(it)),
+                Decl::Attribute(it) => {
+                    let before = self.text_before(it.span).bytes().rev();
+                    apart |= before.into_iter().find(|it| !b" \t".contains(it)) == Some(b'\n');
+                    attributes.push((it.name.clone(), it.body.clone()));
+                }
             }
+        }
+        if !attributes.is_empty() {
+            literal.notes = self.program.notes.len() as u32;
+            self.program.notes.push(Notes { attributes, apart, ..Notes::default() });
         }
         literal.declarations.shrink_to_fit();
         let used = self.leave();
@@ -149,17 +158,7 @@ impl Compiler<'_> {
             }
         }
         let code = self.program.add_struct(literal);
-        if let Code::Struct(index) = code {
-            self.program.attributes.extend(attributes.into_iter().map(|it| (index, it)));
-        }
         self.push(code, span)
-    }
-
-    /// An attribute as it is printed, on a line of its own where it has one.
-    pub(super) fn attribute(&self, it: &Attribute) -> String {
-        let before = self.text_before(it.span).trim_end_matches([' ', '\t']);
-        let apart = before.is_empty() || before.ends_with('\n');
-        format!("{}@{}({})", if apart { "\n" } else { ", " }, it.name, it.body)
     }
 
     /// The value of a `let`, from where its own name is not seen.
