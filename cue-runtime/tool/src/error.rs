@@ -1,5 +1,6 @@
 //! Why a command failed, and how that is told.
 
+use cue_eval::error::LITERAL;
 use cue_session::Diagnostic;
 
 /// Why a command failed; its text is what goes to stderr.
@@ -52,7 +53,8 @@ fn print(all: &[Diagnostic]) -> String {
             text.push_str(&format!("and {} more errors\n", all.len() - printed));
             break;
         }
-        if !wrong.path.is_empty() {
+        // What is written as an error is told without what it stands for.
+        if !wrong.path.is_empty() && wrong.message != LITERAL {
             text.push_str(&format!("{}: ", clipped(&wrong.path)));
         }
         text.push_str(clipped(&wrong.message));

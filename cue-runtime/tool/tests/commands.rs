@@ -620,3 +620,13 @@ fn simpler_and_escaped() {
     };
     assert_eq!(play(&escaped, folder.path()).as_deref(), Ok("\"\\u003ca\\u0026b\\u003e\"\n"));
 }
+
+#[test]
+fn what_is_written_as_an_error_is_told_without_a_path() {
+    let folder = folder(&[("x.cue", "a: b: _|_\nc: 1 & 2\n")]);
+    let it = request(Verb::Eval, folder.path(), &["x.cue"]);
+    let told = play(&it, folder.path()).expect_err("it fails");
+    let wanted = "c: conflicting values 2 and 1:\n    x.cue:2:4\n    x.cue:2:8\n\
+                  explicit error (_|_ literal) in source:\n    x.cue:1:7";
+    assert_eq!(told.replace("./", ""), wanted);
+}
