@@ -9,10 +9,13 @@
 //!    one is read.
 //! 5. What somebody began to change or delete is asked for until a watch tells of it, and so is every list that
 //!    it would be in: the request may have failed.
-//! 6. What belongs to one Application is found without a look at what belongs to the others.
+//! 6. A list may be older than what was written while it came: what its watch did not yet tell of is asked
+//!    for, and so is every list.
+//! 7. What belongs to one Application is found without a look at what belongs to the others.
 
 use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::{Duration, Instant};
 
 use lateen_engine::api::names::label;
 use lateen_engine::api::object::text;
@@ -24,6 +27,26 @@ type Kind = (String, String);
 
 /// Namespace and name.
 type Place = (String, String);
+
+/// After so long a write has come to an end, whatever was heard of it.
+const LONGEST: Duration = Duration::from_secs(90);
+
+/// As many writes are kept without a look at how old they are.
+const MANY: usize = 4_096;
+
+/// A write of ours that the watch has perhaps not told of.
+#[derive(Clone, Copy)]
+struct Wrote {
+    /// What it was answered with; the newest one until then.
+    version: u64,
+    since: Instant,
+}
+
+impl Wrote {
+    fn is_over(&self) -> bool {
+        self.since.elapsed() > LONGEST
+    }
+}
 
 /// An object as it was seen last.
 struct Known {
@@ -80,6 +103,8 @@ struct Store {
     coverage: Coverage,
     /// The newest version that the watch has told of.
     reached: u64,
+    /// What was written and the list may not have.
+    unsure: HashMap<Place, Wrote>,
 }
 
 impl Store {
@@ -113,10 +138,23 @@ impl Store {
 
     /// What is [selected](Self::selected), if all of that is here and none of it in doubt.
     fn complete<'a>(&'a self, namespace: &'a str, selector: &'a str) -> Option<Vec<&'a Known>> {
-        if self.coverage != Coverage::Whole {
+        if self.coverage != Coverage::Whole || self.unsure.values().any(|it| !it.is_over()) {
             return None;
         }
         self.selected(namespace, selector).map(|it| (!it.doubtful).then_some(it)).collect()
+    }
+
+    /// Whether an object may be another one than is known, or there though none is.
+    fn is_unsure(&self, place: &Place) -> bool {
+        self.unsure.get(place).is_some_and(|it| !it.is_over())
+    }
+
+    /// The watch has told of a place.
+    fn told(&mut self, place: &Place, version: u64) {
+        self.reached = self.reached.max(version);
+        if self.unsure.get(place).is_some_and(|it| it.version <= version) {
+            self.unsure.remove(place);
+        }
     }
 
     /// Those in a namespace (all if empty) with all labels of a selector, in no order.
@@ -193,6 +231,8 @@ fn is_selected(labels: &str, selector: &str) -> bool {
 #[derive(Default)]
 pub struct Mirror {
     kinds: RwLock<HashMap<Kind, Store>>,
+    /// Of kinds that were watched once.
+    written: Mutex<HashMap<Kind, HashMap<Place, Wrote>>>,
 }
 
 impl Mirror {
@@ -204,9 +244,29 @@ impl Mirror {
         self.kinds.write().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn written(&self) -> MutexGuard<'_, HashMap<Kind, HashMap<Place, Wrote>>> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An object is about to be written.
+    pub fn writes(&self, at: &ObjectRef) {
+        let mut written = self.written();
+        let Some(all) = written.get_mut(&(at.api_version.clone(), at.kind.clone())) else { return };
+        if all.len() > MANY && all.len().is_power_of_two() {
+            all.retain(|_, it| !it.is_over());
+        }
+        let place = (at.namespace.clone(), at.name.clone());
+        all.insert(place, Wrote { version: u64::MAX, since: Instant::now() });
+    }
+
     /// A watch starts with a list.
     pub fn start(&self, api_version: &str, kind: &str, list: &Value, coverage: Coverage) {
         let mut store = Store { coverage, reached: version(list), ..Store::default() };
+        let mut written = self.written();
+        let of_kind = written.entry((api_version.to_owned(), kind.to_owned())).or_default();
+        of_kind.retain(|_, it| it.version > store.reached && !it.is_over());
+        store.unsure.clone_from(of_kind);
+        drop(written);
         for object in list["items"].as_array().into_iter().flatten() {
             store.put(key(object), Known::of(&typed(object, api_version, kind)));
         }
@@ -220,10 +280,11 @@ impl Mirror {
 
     /// A watch told of an object; false if that is the expected echo of a write.
     pub fn saw(&self, object: &Value) -> bool {
+        self.heard(object);
         let mut kinds = self.write();
         let Some(store) = kinds.get_mut(&kind(object)) else { return true };
-        store.reached = store.reached.max(version(object));
         let key = key(object);
+        store.told(&key, version(object));
         match store.objects.get(&key) {
             Some(old) if !old.precedes(object) => {
                 old.version != version(object) || old.echo == Echo::News
@@ -237,10 +298,22 @@ impl Mirror {
 
     /// A watch told that an object is gone.
     pub fn saw_gone(&self, object: &Value) {
+        self.heard(object);
         let mut kinds = self.write();
         let Some(store) = kinds.get_mut(&kind(object)) else { return };
-        store.reached = store.reached.max(version(object));
-        store.remove(&key(object));
+        let key = key(object);
+        store.told(&key, version(object));
+        store.remove(&key);
+    }
+
+    /// What a watch told of was written long since.
+    fn heard(&self, object: &Value) {
+        let mut written = self.written();
+        let Some(all) = written.get_mut(&kind(object)) else { return };
+        let place = key(object);
+        if all.get(&place).is_some_and(|it| it.version <= version(object)) {
+            all.remove(&place);
+        }
     }
 
     /// Whether the answer to a write of an object is of use here: a watch shows what it is about.
@@ -252,9 +325,13 @@ impl Mirror {
 
     /// A write was answered with this. What no watch shows is not kept: nobody would tell when it changes.
     pub fn answered(&self, object: &Value, echo: Echo) {
+        let key = key(object);
+        if let Some(wrote) = self.written().get_mut(&kind(object)).and_then(|it| it.get_mut(&key)) {
+            wrote.version = version(object);
+        }
         let mut kinds = self.write();
         let Some(store) = kinds.get_mut(&kind(object)) else { return };
-        let key = key(object);
+        store.unsure.remove(&key);
         if is_let_go(object) {
             return store.remove(&key);
         }
@@ -295,7 +372,8 @@ impl Mirror {
     pub fn get(&self, at: &ObjectRef) -> Option<Value> {
         let kinds = self.read();
         let store = kinds.get(&(at.api_version.clone(), at.kind.clone()))?;
-        let known = store.objects.get(&(at.namespace.clone(), at.name.clone()))?;
+        let place = (at.namespace.clone(), at.name.clone());
+        let known = store.objects.get(&place).filter(|_| !store.is_unsure(&place))?;
         (!known.doubtful).then(|| known.object())?
     }
 
@@ -304,7 +382,9 @@ impl Mirror {
         let kinds = self.read();
         let store = kinds.get(&(at.api_version.clone(), at.kind.clone()));
         let key = (at.namespace.clone(), at.name.clone());
-        store.is_some_and(|it| it.coverage == Coverage::Whole && !it.objects.contains_key(&key))
+        store.is_some_and(|it| {
+            it.coverage == Coverage::Whole && !it.objects.contains_key(&key) && !it.is_unsure(&key)
+        })
     }
 
     /// All objects of a kind, a namespace (all if empty) and labels (`a=b,c`), if all are here.
@@ -404,6 +484,31 @@ mod tests {
         mirror.doubt(&at("a"));
         assert_eq!(mirror.get(&at("a")), None);
         assert_eq!(mirror.list(&at(""), ""), None, "a selecting watch does not see all");
+    }
+
+    #[test]
+    fn a_list_that_is_older_than_what_was_written_is_not_believed() {
+        let mirror = Mirror::default();
+        let list = |version: &str| json!({"metadata": {"resourceVersion": version}, "items": []});
+        mirror.start("v1", "ConfigMap", &list("3"), Coverage::Whole);
+        // The watch is cut, and its next list is made before this is written.
+        mirror.stop("v1", "ConfigMap");
+        mirror.writes(&at("a"));
+        mirror.answered(&object("a", 8, "x"), Echo::News);
+        mirror.start("v1", "ConfigMap", &list("5"), Coverage::Whole);
+        assert_eq!(mirror.list(&at(""), ""), None);
+        assert!(!mirror.lacks(&at("a")));
+        mirror.saw(&object("a", 8, "x"));
+        assert_eq!(mirror.list(&at(""), ""), Some(vec![object("a", 8, "x")]));
+        // It comes while this is on its way, of which nothing is heard.
+        mirror.writes(&at("b"));
+        mirror.start("v1", "ConfigMap", &list("9"), Coverage::Whole);
+        assert_eq!(mirror.list(&at(""), ""), None);
+        mirror.answered(&object("b", 10, "x"), Echo::News);
+        assert_eq!(mirror.list(&at(""), ""), Some(vec![object("b", 10, "x")]));
+        // A list that was made later has all of it.
+        mirror.start("v1", "ConfigMap", &list("11"), Coverage::Whole);
+        assert_eq!(mirror.list(&at(""), ""), Some(Vec::new()));
     }
 
     #[test]

@@ -139,6 +139,13 @@ impl KubeWorld {
         Ok(Target { member, path })
     }
 
+    /// A write is about to be sent: a list that is on its way may be older.
+    fn writes(&self, to: &Target, at: &ObjectRef) {
+        if to.member.is_own() {
+            self.mirror.writes(at);
+        }
+    }
+
     async fn send(
         &self,
         method: Method,
@@ -293,6 +300,7 @@ impl World for KubeWorld {
             let at = ObjectRef::of(object, cluster);
             let to = self.target(&at, Some(&at.name)).await?.owned_by_manager();
             let to = if how.force { to.forced() } else { to };
+            self.writes(&to, &at);
             if how.only_new {
                 let mut object = object.clone();
                 object["metadata"]["resourceVersion"] = NO_VERSION.into();
@@ -304,7 +312,9 @@ impl World for KubeWorld {
 
     fn create<'a>(&'a self, object: &'a Value) -> Call<'a, ()> {
         Box::pin(async move {
-            let to = self.target(&ObjectRef::of(object, ""), None).await?.owned_by_manager();
+            let at = ObjectRef::of(object, "");
+            let to = self.target(&at, None).await?.owned_by_manager();
+            self.writes(&to, &at);
             let made = self.tell(Method::POST, &to, (Body::Json, object), object).await;
             if let Err(Error::Unavailable(_)) = made {
                 self.mirror.doubt_made(object);
@@ -317,6 +327,7 @@ impl World for KubeWorld {
         Box::pin(async move {
             let at = ObjectRef::of(object, cluster);
             let to = self.target(&at, Some(&at.name)).await?.owned_by_manager();
+            self.writes(&to, &at);
             self.send(Method::PUT, &to, Some((Body::Json, object))).await
         })
     }
@@ -324,6 +335,7 @@ impl World for KubeWorld {
     fn patch<'a>(&'a self, at: &'a ObjectRef, kind: PatchKind, body: &'a Value) -> Call<'a, Value> {
         Box::pin(async move {
             let to = self.target(at, Some(&at.name)).await?.owned_by_manager();
+            self.writes(&to, at);
             let kind = match kind {
                 PatchKind::Merge => Body::MergePatch,
                 PatchKind::Json => Body::JsonPatch,
@@ -336,6 +348,7 @@ impl World for KubeWorld {
     fn patch_status<'a>(&'a self, at: &'a ObjectRef, body: &'a Value) -> Call<'a, ()> {
         Box::pin(async move {
             let to = self.target(at, Some(&at.name)).await?.below("status").owned_by_manager();
+            self.writes(&to, at);
             let about = json!({
                 "apiVersion": at.api_version,
                 "kind": at.kind,
@@ -351,6 +364,7 @@ impl World for KubeWorld {
             let to = to.with_query("propagationPolicy", "Background");
             self.acts();
             self.may_act()?;
+            self.writes(&to, at);
             if to.member.is_own() {
                 self.mirror.doubt(at);
             }
