@@ -181,6 +181,17 @@ impl Datum {
 
     /// The value as CUE on one line, as messages have it.
     pub fn cue_text(&self) -> String {
+        self.printed(",")
+    }
+
+    /// The value as CUE, each field of a struct on a line.
+    pub fn cue_lines(&self) -> String {
+        self.printed("\n")
+    }
+
+    /// What stands between fields, where it is an end of line, stands around them, too.
+    fn printed(&self, between: &'static str) -> String {
+        let lines = between == "\n";
         let mut out = String::new();
         let mut work = vec![Printing::Value(self)];
         while let Some(step) = work.pop() {
@@ -199,6 +210,7 @@ impl Datum {
             match datum {
                 Datum::Null => out.push_str("null"),
                 Datum::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+                Datum::Number(number) if lines => out.push_str(&number.cue_text()),
                 Datum::Number(number) => {
                     let _ = write!(out, "{number}");
                 }
@@ -217,13 +229,15 @@ impl Datum {
                     }
                 }
                 Datum::Struct(fields) => {
+                    let edge = if lines && !fields.is_empty() { between } else { "" };
                     out.push('{');
-                    work.push(Printing::Text("}"));
+                    out.push_str(edge);
+                    work.extend([Printing::Text("}"), Printing::Text(edge)]);
                     for (at, (label, value)) in fields.iter().enumerate().rev() {
                         work.push(Printing::Value(value));
                         work.push(Printing::Label(label));
                         if at > 0 {
-                            work.push(Printing::Text(","));
+                            work.push(Printing::Text(between));
                         }
                     }
                 }

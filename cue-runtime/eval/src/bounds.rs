@@ -2,14 +2,12 @@
 //! whole numbers by their name.
 
 use std::cmp::Ordering;
-use std::sync::Arc;
 
 use cue_syntax::ast::Compare;
 
 use crate::builtin::{Datum, Kinds};
 use crate::compare;
 use crate::evaluator::Evaluator;
-use crate::export::is_identifier;
 use crate::heap::{Test, VertexId};
 use crate::number::Number;
 use crate::operators::range;
@@ -47,7 +45,7 @@ impl Evaluator {
                 // What another bound leaves out need not be left out again.
                 Test::Bound(Compare::NotEqual, limit) if self.is_out(id, limit) => {}
                 Test::Bound(compare, limit) => {
-                    let text = format!("{}{}", compare::symbol(*compare), spread(limit));
+                    let text = format!("{}{}", compare::symbol(*compare), limit.cue_lines());
                     if !rest.iter().any(|it| it.1 == text) {
                         rest.push((place, text));
                     }
@@ -89,8 +87,9 @@ impl Evaluator {
         if vertex.tests.len() == 1 && vertex.tests.iter().all(named) {
             return self.as_written(id);
         }
-        let text =
-            |(compare, limit): &Limit| format!("{}{}", compare::symbol(*compare), spread(limit));
+        let text = |(compare, limit): &Limit| {
+            format!("{}{}", compare::symbol(*compare), limit.cue_lines())
+        };
         let mut parts: Vec<String> = Vec::new();
         if let (Some(from), Some(to)) = (&low, &high) {
             if let Some(name) = exact(from, to).filter(|_| whole) {
@@ -130,7 +129,7 @@ impl Evaluator {
         for (test, _) in &self.heap.get(id).tests {
             match test {
                 Test::Bound(compare, limit) => {
-                    let text = format!("{}{}", compare::symbol(*compare), spread(limit));
+                    let text = format!("{}{}", compare::symbol(*compare), limit.cue_lines());
                     if !parts.contains(&text) {
                         parts.push(text);
                     }
@@ -279,26 +278,6 @@ impl Evaluator {
             }
             Test::Range(_) | Test::Call(..) | Test::Match(..) => false,
         })
-    }
-}
-
-/// A limit as it is printed: of structs each field on a line, whatever is around lays it out.
-fn spread(limit: &Datum) -> String {
-    match limit {
-        Datum::Struct(fields) if !fields.is_empty() => {
-            let field = |(name, value): &(Arc<str>, Datum)| {
-                let label = match is_identifier(name) {
-                    true => name.to_string(),
-                    false => Datum::String(name.clone()).cue_text(),
-                };
-                format!("{label}: {}\n", spread(value))
-            };
-            format!("{{\n{}}}", fields.iter().map(field).collect::<String>())
-        }
-        Datum::List(items) => {
-            format!("[{}]", items.iter().map(spread).collect::<Vec<_>>().join(", "))
-        }
-        other => other.literal(),
     }
 }
 

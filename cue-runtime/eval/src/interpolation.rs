@@ -31,20 +31,21 @@ impl Piece<'_> {
 }
 
 impl Evaluator {
-    /// The words of a user that say more than can be put into a text: what fails or is none is said as
-    /// written. Also where that is.
-    pub(crate) fn worded(&mut self, expr: ExprId, env: EnvId) -> Option<(String, Vec<At>)> {
+    /// The error in the words of a user that say more than can be put into a text: what fails or is none is
+    /// said as written. `fault` is why they are no text; it stays where more may still come.
+    pub(crate) fn worded(&mut self, expr: ExprId, env: EnvId, fault: FaultId, at: At) -> FaultId {
         let program = self.program.clone();
-        let Code::Interpolation(parts, _) = program.code(expr) else { return None };
+        let Code::Interpolation(parts, _) = program.code(expr) else { return fault };
         let (mut text, mut places) = (String::new(), Vec::new());
         for part in parts.iter() {
             match part {
                 PartCode::Text(it) => text.push_str(&String::from_utf8_lossy(it)),
                 PartCode::Value(it) => match self.scalar(*it, env) {
                     Ok(Datum::String(it)) => text.push_str(&it),
+                    Ok(Datum::Bytes(it)) => text.push_str(&String::from_utf8_lossy(&it)),
                     Ok(it) => text.push_str(&it.cue_text()),
-                    Err(fault) if self.heap.faults[fault.0 as usize].kind == Kind::Incomplete => {
-                        return None;
+                    Err(wrong) if self.heap.faults[wrong.0 as usize].kind == Kind::Incomplete => {
+                        return fault;
                     }
                     Err(_) => {
                         text.push_str(&self.literal_text(*it));
@@ -53,7 +54,7 @@ impl Evaluator {
                 },
             }
         }
-        Some((text, places))
+        self.fail_at(Kind::User, text, at, places)
     }
 
     pub(crate) fn interpolate(

@@ -546,4 +546,12 @@ fn structs_in_bounds_are_printed_field_by_field() {
         "@experiment(structcmp)\na: =={n: 1, \"x y\": [{m: 2}]}\n",
         "a: =={\n    n: 1\n    \"x y\": [{\n        m: 2\n    }]\n}\n",
     );
+    // However deep.
+    let deep = "[".repeat(2_000) + &"]".repeat(2_000);
+    let text = format!("@experiment(structcmp)\na: =={deep}\n");
+    let program = compile_text(&text).expect("it compiles");
+    let budget = Budget { ticks: 1_000_000, depth: 100_000, bytes: 200 << 20 };
+    let mut it = Evaluation::start(Arc::new(program), &[], budget);
+    let root = it.find("").expect("it evaluates").expect("it is there");
+    assert_eq!(it.syntax(root, Style::Eval), format!("a: =={deep}\n"));
 }

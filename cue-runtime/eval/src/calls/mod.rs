@@ -225,13 +225,12 @@ impl Evaluator {
                 Value::Datum(Datum::count(length))
             }
             Plain::Error => {
-                if let Some((text, from)) = arguments.first().and_then(|it| self.worded(*it, env)) {
-                    return Value::Fault(self.fail_at(Kind::User, text, at, from));
-                }
                 let text = match arguments.first().map(|it| self.scalar(*it, env)) {
                     Some(Ok(Datum::String(text))) => text.to_string(),
                     Some(Ok(other)) => other.cue_text(),
-                    Some(Err(fault)) => return Value::Fault(fault),
+                    Some(Err(fault)) => {
+                        return Value::Fault(self.worded(arguments[0], env, fault, at));
+                    }
                     None => "error".into(),
                 };
                 Value::Fault(self.fail(Kind::User, text, at))
