@@ -161,12 +161,17 @@ impl Evaluator {
 
     /// Whether it is a place in the tree, not a value that stands by itself.
     pub(crate) fn is_in_tree(&self, id: VertexId) -> bool {
-        let mut next = id;
-        while next != self.root {
-            let vertex = self.heap.get(next);
-            let (Some(_), Some(parent)) = (vertex.label, vertex.parent) else { return false };
-            next = parent;
+        self.outermost(id) == self.root
+    }
+
+    /// The value that has no place in another one, and `id` a place in it.
+    pub(crate) fn outermost(&self, id: VertexId) -> VertexId {
+        let mut outer = id;
+        while outer != self.root {
+            let vertex = self.heap.get(outer);
+            let (Some(_), Some(parent)) = (vertex.label, vertex.parent) else { break };
+            outer = parent;
         }
-        true
+        outer
     }
 }

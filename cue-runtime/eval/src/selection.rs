@@ -33,12 +33,14 @@ impl Evaluator {
         };
         let known = self.heap.get(self.follow(id)).state == State::Done;
         let id = self.unify(id);
+        // What is written in place is asked for nothing else: all of it is evaluated first.
+        let in_place = self.heap.get(id).state == State::Done && self.is_in_place(operand);
         // Nothing is found in a value that has failed itself, be its fields there or not (S-47).
         if let Some(fault) = self.heap.get(id).fault {
             let failed = match self.heap.faults[fault.0 as usize].kind {
                 // What is in it finds what is there (cue-errors 4.1).
                 Kind::Incomplete => {
-                    (known || self.is_imported(id) && !self.is_ahead(id))
+                    (known || in_place || self.is_imported(id) && !self.is_ahead(id))
                         && !self.is_around(id, self.place)
                 }
                 Kind::Permanent | Kind::User => self.heap.get(id).state == State::Done,
@@ -119,9 +121,8 @@ impl Evaluator {
         let inside = !older && self.is_around(id, self.place) && (runs || !self.closes_itself(id));
         // What is computed on the way is closed for itself only.
         let inline = !older
-            && operand.is_some_and(|it| {
-                matches!(self.program.code(it), Code::Unify(..) | Code::Struct(_) | Code::Call(..))
-            });
+            && (self.is_in_place(operand)
+                || operand.is_some_and(|it| matches!(self.program.code(it), Code::Call(..))));
         // A list never has fields, whoever asks.
         let never = fieldless && !runs;
         let closed = closed && open.is_none() && (never || !inside && !inline);
@@ -132,6 +133,11 @@ impl Evaluator {
             (fault.closes_at, fault.awaits) = (Some(on), Some((id, Some(label))));
         }
         Value::Fault(fault)
+    }
+
+    /// Whether what is selected from has no place but this one.
+    fn is_in_place(&self, operand: Option<ExprId>) -> bool {
+        operand.is_some_and(|it| matches!(self.program.code(it), Code::Unify(..) | Code::Struct(_)))
     }
 
     /// Whether a value is in another one, be it by way of values without a place.

@@ -74,11 +74,46 @@ impl Evaluator {
         let [conjunct] = self.heap.get(id).conjuncts.as_slice() else { return None };
         let Source::Expr(expr, _) = conjunct.source else { return None };
         match self.program.code(expr) {
-            Code::Field { .. } | Code::Variable { .. } | Code::Select(..) | Code::Index(..) => {
-                Some(self.program.at(expr))
-            }
+            Code::Field { .. }
+            | Code::ComputedField { .. }
+            | Code::Let { .. }
+            | Code::Variable { .. }
+            | Code::Select(..)
+            | Code::Index(..) => Some(self.program.at(expr)),
             _ => None,
         }
+    }
+
+    /// Where a field refers to the place that it has its value from, and that place, by way of references
+    /// that are all of a field themselves; `real` has its value (cue-errors 3.3).
+    pub(crate) fn shares_of(&mut self, id: VertexId, real: VertexId) -> Option<(At, VertexId)> {
+        let at = self.shares_at(id)?;
+        // Nothing is missing where there is a scalar.
+        if self.heap.get(real).scalar.is_some() {
+            return None;
+        }
+        let mut place = id;
+        for _ in 0..MOST_SHARED {
+            let real = self.follow(place);
+            let next = if real == place { self.shared_with(place) } else { Some(real) };
+            let Some(next) = next.filter(|it| *it != place) else { break };
+            place = next;
+        }
+        let within_let = || {
+            let outer = self.outermost(place);
+            outer != place && self.let_name(outer).is_some()
+        };
+        let found = place != id && (self.is_rooted(place) || within_let());
+        found.then_some((at, place))
+    }
+
+    /// What the one reference leads to that a field consists of.
+    fn shared_with(&mut self, id: VertexId) -> Option<VertexId> {
+        self.shares_at(id)?;
+        let Source::Expr(expr, env) = self.heap.get(id).conjuncts.first()?.source else {
+            return None;
+        };
+        self.eval(expr, env).vertex()
     }
 
     /// Whether `above` encloses `below` by way of fields that share what does: then sharing it would

@@ -103,15 +103,9 @@ impl Evaluator {
     }
 
     /// Whether a vertex is a place of a package.
-    fn is_rooted(&self, id: VertexId) -> bool {
-        let mut at = id;
-        loop {
-            let vertex = self.heap.get(at);
-            match (vertex.label, vertex.parent) {
-                (Some(_), Some(parent)) => at = parent,
-                _ => return at == self.root || self.imports.iter().any(|it| it.1 == at),
-            }
-        }
+    pub(crate) fn is_rooted(&self, id: VertexId) -> bool {
+        let outer = self.outermost(id);
+        outer == self.root || self.imports.iter().any(|it| it.1 == outer)
     }
 
     /// An element that is nothing but a literal keeps its spelling (O-71, O-72).

@@ -173,9 +173,9 @@ impl Evaluation {
         }
         let crossed = walk.shared.len();
         if concrete && depth > 0 {
-            if let Some(at) = self.evaluator.shares_at(id) {
+            if let Some((at, target)) = self.evaluator.shares_of(id, real) {
                 // What several references share is told of at the first of them.
-                if real != id && !walk.seen.insert(real.number()) {
+                if !walk.seen.insert(target.number()) {
                     return;
                 }
                 walk.shared.push(at);
@@ -252,10 +252,8 @@ impl Evaluation {
         known.positions.extend_from_slice(&walk.shared);
         let mut found = self.diagnostic(fault);
         self.evaluator.heap.faults[fault.0 as usize].positions.truncate(here);
-        if !walk.shared.is_empty() {
-            let path = walk.path(&self.evaluator);
-            found.iter_mut().for_each(|it| it.path.clone_from(&path));
-        }
+        let path = walk.path(&self.evaluator);
+        found.iter_mut().for_each(|it| it.path.clone_from(&path));
         walk.found.extend(found);
     }
 }
