@@ -414,18 +414,24 @@ impl Evaluator {
             }
             Test::Call(package, function, rest, expr) => {
                 let result = self.validate_call(id, package, function, rest, at);
-                result.map_err(|fault| self.around_validator(fault, id, *expr))
+                result.map_err(|fault| self.around_validator(fault, id, *expr, rest))
             }
             Test::Match(expr, env) => {
                 let result = self.validate_match(id, *expr, *env, at);
-                result.map_err(|fault| self.around_validator(fault, id, *expr))
+                result.map_err(|fault| self.around_validator(fault, id, *expr, &[]))
             }
         }
     }
 
     /// A validator's error is also where its arguments are and where the value is from
     /// (cue-errors 1.2).
-    fn around_validator(&mut self, fault: FaultId, id: VertexId, expr: ExprId) -> FaultId {
+    fn around_validator(
+        &mut self,
+        fault: FaultId,
+        id: VertexId,
+        expr: ExprId,
+        rest: &[Datum],
+    ) -> FaultId {
         let at = self.program.at(expr);
         if self.heap.faults[fault.0 as usize].at != at {
             return fault;
@@ -436,14 +442,21 @@ impl Evaluator {
             _ => &[],
         };
         let schemas = matches!(program.code(expr), Code::Call(Callee::Plain(_), _));
-        // Structs have no place of their own, nor have lists of schemas.
-        let placed = |it: &&ExprId| match program.code(**it) {
-            Code::Struct(_) => false,
-            Code::List(_) => !schemas,
+        // What is compared as it is has a place if it is a scalar, or if it is told why it does not fit;
+        // schemas have none of their own.
+        let message = &self.heap.faults[fault.0 as usize].message;
+        let explained = !message.ends_with(')');
+        let placed = |(place, it): &(usize, &ExprId)| match (rest.get(*place), program.code(**it)) {
+            (Some(Datum::Live(raw)), _) => {
+                let whole = self.handled(*raw).map(|it| self.heap.get(self.follow(it)));
+                explained || whole.is_none_or(|it| !it.is_list && !it.is_struct)
+            }
+            (_, Code::Struct(_)) => false,
+            (_, Code::List(_)) => !schemas,
             _ => true,
         };
-        let mut positions: Vec<At> =
-            arguments.iter().filter(placed).map(|it| self.program.at(*it)).collect();
+        let positions = arguments.iter().enumerate().filter(placed);
+        let mut positions: Vec<At> = positions.map(|it| self.program.at(*it.1)).collect();
         positions.extend(self.named_at(id));
         let mut fault = self.heap.faults[fault.0 as usize].clone();
         // The causes of matchN's are those of its schemas.

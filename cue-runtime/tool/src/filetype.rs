@@ -302,6 +302,20 @@ pub(crate) fn import_path(text: &str) -> ImportPath<'_> {
     }
 }
 
+impl<'a> ImportPath<'a> {
+    /// Name of the package, if it can be one.
+    ///
+    /// # Errors
+    /// What has to be said of `text`, which this is of.
+    pub(crate) fn package(&self, text: &str) -> Result<&'a str, String> {
+        let last = self.path.rsplit('/').next().unwrap_or_default();
+        let name = self.qualifier.filter(|it| !it.is_empty()).unwrap_or(last);
+        is_name(name).then_some(name).ok_or_else(|| {
+            format!("cannot determine package name for {text:?}; set it explicitly with ':'")
+        })
+    }
+}
+
 /// Whether a text can be a name in CUE.
 pub(crate) fn is_name(text: &str) -> bool {
     let rest = text.strip_prefix("_#").or_else(|| text.strip_prefix('#')).unwrap_or(text);

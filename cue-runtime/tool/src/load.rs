@@ -6,7 +6,7 @@ use cue_session::{Package, Source};
 
 use crate::condition::{Flags, excluded};
 use crate::data::{self, Encoding, Value};
-use crate::filetype::{self, Form, Named, Reading, import_path, is_name};
+use crate::filetype::{self, Form, Named, Reading, import_path};
 use crate::folder::{self, Found, Place};
 use crate::module::Module;
 use crate::tags::{self, Variables};
@@ -81,10 +81,11 @@ impl Load {
             loaded.files = Some(files);
             loaded.values = values;
         }
-        if let Some(module) = &module {
-            for it in loaded.packages.iter_mut().chain(&mut loaded.files) {
-                it.packages = module.imports(&it.sources, &flags)?;
-            }
+        for it in loaded.packages.iter_mut().chain(&mut loaded.files) {
+            it.packages = match &module {
+                Some(module) => module.imports(&it.sources, &flags)?,
+                None => module::without(&it.sources)?,
+            };
         }
         let mut all: Vec<&mut Instance> =
             loaded.packages.iter_mut().chain(&mut loaded.files).collect();
@@ -190,21 +191,16 @@ fn packages(
 fn imported(pattern: &str, module: Option<&Module>, flags: &Flags<'_>) -> Result<Instance, Error> {
     let refused = |text: String| Err(Error::Request(text));
     let parts = import_path(pattern);
-    let last = parts.path.rsplit('/').next().unwrap_or_default();
-    let name = parts.qualifier.filter(|it| !it.is_empty()).unwrap_or(last);
-    let unnamed = !is_name(name);
-    if unnamed {
-        let text =
-            format!("cannot determine package name for {pattern:?}; set it explicitly with ':'");
-        return refused(text);
-    }
+    let name = match parts.package(pattern) {
+        Ok(name) => name,
+        Err(text) => return refused(text),
+    };
     if !parts.path.split('/').next().unwrap_or_default().contains('.') {
         let text = "cannot be imported as a CUE package";
         return refused(format!("standard library import path {pattern:?} {text}"));
     }
     let Some(module) = module.filter(|it| !it.path.is_empty()) else {
-        let text = "imports are unavailable because there is no cue.mod/module.cue file";
-        return refused(text.into());
+        return refused(module::UNAVAILABLE.into());
     };
     let found = module.places(parts.path).into_iter().next();
     let Some((folder, root)) = found.filter(|it| !module.is_around_another(&it.0)) else {

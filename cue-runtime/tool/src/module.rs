@@ -8,7 +8,7 @@ use cue_syntax::LineIndex;
 use cue_syntax::ast::{Decl, ExprKind, Label};
 
 use crate::condition::Flags;
-use crate::filetype::{import_path, is_name};
+use crate::filetype::import_path;
 use crate::folder::{self, Place};
 use crate::{Error, diagnostic};
 
@@ -120,17 +120,16 @@ impl Module {
             }
             seen.push(import.clone());
             let parts = import_path(&import);
-            let last = parts.path.rsplit('/').next().unwrap_or_default();
-            let name = parts.qualifier.filter(|it| !it.is_empty()).unwrap_or(last);
             let places = self.places(parts.path);
             let refused = |text: String| {
                 let at = Some((at.0.as_str(), at.1, at.2));
                 Err(diagnostic(format!("import failed: {text}"), at).into())
             };
-            if !places.is_empty() && !is_name(name) {
-                let text = "set it explicitly with ':'";
-                return refused(format!("cannot determine package name for {import:?}; {text}"));
-            }
+            let name = match parts.package(&import) {
+                Ok(name) => name,
+                Err(_) if places.is_empty() => continue,
+                Err(text) => return refused(text),
+            };
             let mut sources = Vec::new();
             for (folder, root) in &places {
                 let shown = parts.path;
@@ -164,6 +163,26 @@ impl Module {
         let places = kept.into_iter().map(|root| (root.join(path), root));
         places.filter(|it| it.0.is_dir()).collect()
     }
+}
+
+/// What is said of imports where there is no module.
+pub(crate) const UNAVAILABLE: &str =
+    "imports are unavailable because there is no cue.mod/module.cue file";
+
+/// The packages that `sources` import where there is no module: none but those that are built in.
+///
+/// # Errors
+/// They import others; the first by its path is told of. Files that do not parse are not looked at.
+pub(crate) fn without(sources: &[Source]) -> Result<Vec<Package>, Error> {
+    let outside = |it: &Imported| it.path.split('/').next().is_some_and(|it| it.contains('.'));
+    let wanted = imported(sources).into_iter().filter(outside);
+    let first = wanted.min_by(|a, b| a.path.cmp(&b.path));
+    let parses = |it: &Source| cue_syntax::parse_file(&it.text).errors.is_empty();
+    let Some(first) = first.filter(|_| sources.iter().all(parses)) else { return Ok(Vec::new()) };
+    let nameless = import_path(&first.path).package(&first.path).err();
+    let at = (first.at.0.as_str(), first.at.1, first.at.2);
+    let told = |text: String| diagnostic(format!("import failed: {text}"), Some(at));
+    Err(Error::Diagnostics(nameless.into_iter().chain([UNAVAILABLE.into()]).map(told).collect()))
 }
 
 /// What a file imports, and where it says so.

@@ -630,3 +630,29 @@ fn what_is_written_as_an_error_is_told_without_a_path() {
                   explicit error (_|_ literal) in source:\n    x.cue:1:7";
     assert_eq!(told.replace("./", ""), wanted);
 }
+
+#[test]
+fn without_a_module_only_builtin_packages_are_there() {
+    let unavailable =
+        "import failed: imports are unavailable because there is no cue.mod/module.cue file:\n";
+    let nameless =
+        "import failed: cannot determine package name for \"a.b\"; set it explicitly with ':':\n";
+    for (text, told) in [
+        ("import \"b.c/x\"\na: x.y\n", format!("{unavailable}    x.cue:1:8")),
+        // The first by its path.
+        (
+            "import z \"b.c/z\"\nimport \"a.c/y\"\na: y\nb: z\n",
+            format!("{unavailable}    x.cue:2:8"),
+        ),
+        (
+            "import \"b.c/x\"\nimport \"a.b\"\na: x.y\n",
+            format!("{nameless}    x.cue:2:8\n{unavailable}    x.cue:2:8"),
+        ),
+        ("import \"nope\"\na: nope\n", "builtin package \"nope\" undefined:\n    x.cue:1:8".into()),
+        ("import \"b.c/x\"\na: {\n", "expected '}', found 'EOF':\n    x.cue:2:6".into()),
+    ] {
+        let folder = folder(&[("x.cue", text)]);
+        let it = request(Verb::Eval, folder.path(), &["x.cue"]);
+        assert_eq!(play(&it, folder.path()), Err(told), "{text}");
+    }
+}

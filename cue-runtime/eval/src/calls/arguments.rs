@@ -99,7 +99,8 @@ impl Evaluator {
         }
     }
 
-    /// All arguments, those that are left out too.
+    /// All arguments, those that are left out too. Of several that are not concrete the last is told of:
+    /// a function asks for one after the other, and goes on.
     pub(super) fn arguments(
         &mut self,
         given: &[ExprId],
@@ -108,14 +109,28 @@ impl Evaluator {
     ) -> Result<Vec<Datum>, FaultId> {
         let parameters = function.function.parameters;
         let mut all = Vec::with_capacity(parameters.len());
+        let mut open = None;
         for (place, parameter) in parameters.iter().enumerate() {
             all.push(match (given.get(place), parameter.default) {
-                (Some(argument), _) => self.argument(*argument, env, parameter, place, function)?,
+                (Some(argument), _) => {
+                    match self.argument(*argument, env, parameter, place, function) {
+                        Ok(datum) => datum,
+                        Err(fault) => {
+                            match self.asked_for(fault, function) {
+                                Some("non-concrete") => open = Some(fault),
+                                // It asks for all arguments before it converts one.
+                                Some("cannot") => drop(open.get_or_insert(fault)),
+                                _ => return Err(fault),
+                            }
+                            Datum::Null
+                        }
+                    }
+                }
                 (None, Some(text)) => Datum::text(text),
                 (None, None) => Datum::Null,
             });
         }
-        Ok(all)
+        open.map_or(Ok(all), Err)
     }
 
     /// Whether a reference in a literal that is an argument leads to what is called for: that has no
@@ -244,7 +259,7 @@ impl Evaluator {
         let Datum::List(items) = lists else { return Ok(()) };
         for item in items.iter() {
             let Datum::Live(raw) = item else { continue };
-            let Some(id) = self.handles.get(*raw as usize).copied() else { continue };
+            let Some(id) = self.handled(*raw) else { continue };
             if let Some(fault) = self.heap.get(self.follow(id)).fault {
                 return Err(self.in_call(fault, function));
             }
@@ -261,6 +276,14 @@ impl Evaluator {
             return Err(self.fail_at(kind, message, function.at, vec![at]));
         }
         Ok(())
+    }
+
+    /// The first word of an error that an argument of the call is not concrete.
+    fn asked_for(&self, fault: FaultId, function: Called<'_>) -> Option<&str> {
+        let known = &self.heap.faults[fault.0 as usize];
+        let asked = known.kind == Kind::Incomplete && known.at == function.at;
+        let words = known.message.strip_prefix("error in call to ").filter(|_| asked)?;
+        words.split(": ").nth(1)?.split(' ').next()
     }
 
     /// An argument that is a type or the like.
@@ -292,10 +315,9 @@ impl Evaluator {
             _ => format!("non-concrete value {kinds}"),
         };
         let message = format!("error in call to {}: {inner}", function.path());
-        let positions = match parameter.kinds {
-            Kinds::ANY => Vec::new(),
-            _ => vec![self.written_at(id)],
-        };
+        // One of a few texts is unified with these first, and that has no place.
+        let placed = parameter.kinds != Kinds::ANY && parameter.one_of.is_empty();
+        let positions = if placed { vec![self.written_at(id)] } else { Vec::new() };
         self.fail_at(Kind::Incomplete, message, function.at, positions)
     }
 
@@ -437,6 +459,11 @@ impl Evaluator {
             }
             _ => Err(self.fail(Kind::Permanent, "cannot use value as list", at)),
         }
+    }
+
+    /// What a function was given as it is.
+    pub(crate) fn handled(&self, handle: u32) -> Option<VertexId> {
+        self.handles.get(handle as usize).copied()
     }
 
     pub(crate) fn handle(&mut self, id: VertexId) -> u32 {

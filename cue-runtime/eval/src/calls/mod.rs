@@ -250,11 +250,15 @@ impl Evaluator {
                         format!("{few} arguments in call to {name} (have {have}, want 2)");
                     return Value::Fault(self.fail(Kind::Permanent, message, at));
                 }
+                let mut wrong = Vec::new();
                 for (place, argument) in arguments.iter().enumerate() {
                     match self.divided(*argument, env, place, (name, at)) {
                         Ok(number) => operands.push(number),
-                        Err(fault) => return Value::Fault(fault),
+                        Err(fault) => wrong.push(fault),
                     }
+                }
+                if let Some(fault) = self.wrong_operands(&wrong) {
+                    return Value::Fault(fault);
                 }
                 let [left, right] = operands.as_slice() else {
                     return Value::Fault(self.fail(Kind::Permanent, "two arguments wanted", at));
@@ -305,6 +309,23 @@ impl Evaluator {
         let message =
             format!("cannot use {text} (type {kinds}) as int in argument {} to {name}", place + 1);
         Err(self.misused(message, kinds, from))
+    }
+
+    /// Which errors of the operands of a division are told: those that arguments have themselves, the first
+    /// that is of another type, those that wait for a number.
+    fn wrong_operands(&mut self, wrong: &[FaultId]) -> Option<FaultId> {
+        let stage = |it: &Self, fault: FaultId| {
+            let message = &it.heap.faults[fault.0 as usize].message;
+            u8::from(message.starts_with("cannot use"))
+                + 2 * u8::from(message.starts_with("incomplete number in argument"))
+        };
+        let [first, second] = *wrong else { return wrong.first().copied() };
+        Some(match (stage(self, first), stage(self, second)) {
+            (1, 1) => first,
+            (one, other) if one == other => self.both_faults(first, second),
+            (one, other) if one < other => first,
+            _ => second,
+        })
     }
 }
 

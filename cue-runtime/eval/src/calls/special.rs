@@ -18,12 +18,12 @@ impl Evaluator {
         at: At,
     ) -> Result<Result<Datum, CallError>, FaultId> {
         let vertex = |this: &Self, index: usize| match all.get(index) {
-            Some(Datum::Live(raw)) => this.handles.get(*raw as usize).copied(),
+            Some(Datum::Live(raw)) => this.handled(*raw),
             _ => None,
         };
         let data = |this: &mut Self, index: usize| match all.get(index) {
             Some(Datum::Live(raw)) => {
-                let id = this.handles.get(*raw as usize).copied().unwrap_or(this.root);
+                let id = this.handled(*raw).unwrap_or(this.root);
                 this.datum(id)
             }
             Some(other) => this.resolve(other),
@@ -112,7 +112,7 @@ impl Evaluator {
     pub(super) fn resolve(&mut self, datum: &Datum) -> Result<Datum, FaultId> {
         match datum {
             Datum::Live(raw) => {
-                let id = self.handles.get(*raw as usize).copied().unwrap_or(self.root);
+                let id = self.handled(*raw).unwrap_or(self.root);
                 self.datum(id)
             }
             Datum::List(items) => {
@@ -162,7 +162,7 @@ impl Evaluator {
         let Some(Datum::List(items)) = all.first() else { return Ok(Ok(Datum::Null)) };
         let mut sorted: Vec<Datum> = items.iter().cloned().collect();
         let comparator = match all.get(1) {
-            Some(Datum::Live(raw)) => self.handles.get(*raw as usize).copied(),
+            Some(Datum::Live(raw)) => self.handled(*raw),
             _ => None,
         };
         let Some(comparator) = comparator else { return Ok(Ok(Datum::list(sorted))) };
