@@ -70,15 +70,15 @@ const MEMBERS: &[Member] = &[
         let sum = fold(&arg::numbers(a, 0)?, Number::int(0), Number::add)?;
         Ok(Datum::Number(sum.settled()))
     }),
-    special("Sort", &[L, Parameter::SCHEMA], Kinds::LIST, Special::Sort),
-    special("SortStable", &[L, Parameter::SCHEMA], Kinds::LIST, Special::Sort),
+    special("Sort", &[L, Parameter::ANY_WHOLE], Kinds::LIST, Special::Sort),
+    special("SortStable", &[L, Parameter::ANY_WHOLE], Kinds::LIST, Special::Sort),
     function("SortStrings", &[Parameter::STRINGS], Kinds::LIST, |cx, a| {
         let mut strings = arg::strings(a, 0)?;
         cue_sort::by(&mut strings, Ord::cmp);
         cx.spend(strings.len().saturating_mul(32))?;
         Ok(Datum::list(strings.into_iter().map(Datum::text).collect()))
     }),
-    special("IsSorted", &[L, Parameter::SCHEMA], Kinds::BOOL, Special::IsSorted),
+    special("IsSorted", &[L, Parameter::ANY_WHOLE], Kinds::BOOL, Special::IsSorted),
     function("IsSortedStrings", &[Parameter::STRINGS], Kinds::BOOL, |_, a| {
         Ok(Datum::Bool(arg::strings(a, 0)?.is_sorted()))
     }),

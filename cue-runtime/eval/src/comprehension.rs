@@ -5,7 +5,7 @@ use crate::demand::{Concrete, Operand, Unmet};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{Conjunct, EnvId, EnvKind, FaultId, Source, State, VertexId};
-use crate::program::{At, ClauseCode, ExprId, Label, LabelKind, Presence};
+use crate::program::{At, ClauseCode, Code, ExprId, Label, LabelKind, Presence};
 
 impl Evaluator {
     /// The bodies a comprehension yields, each in its environment.
@@ -58,7 +58,8 @@ impl Evaluator {
             Err(Unmet::Open(id)) => {
                 let (text, kinds) = (self.short(id), self.kinds_of(id));
                 if kinds.meets(Kinds::BOOL) {
-                    let from = self.written_at(id);
+                    let top = matches!(self.program.code(expr), Code::Top);
+                    let from = if top { at } else { self.written_at(id) };
                     let message = format!("incomplete bool: {text}");
                     return Err(self.fail(Kind::Incomplete, message, from));
                 }

@@ -163,7 +163,8 @@ impl Evaluator {
         let mut sorted: Vec<Datum> = items.iter().cloned().collect();
         let comparator = match all.get(1) {
             Some(Datum::Live(raw)) => self.handled(*raw),
-            _ => None,
+            Some(datum) => Some(self.datum_vertex(datum.clone())),
+            None => None,
         };
         let Some(comparator) = comparator else { return Ok(Ok(Datum::list(sorted))) };
         // Insertion by halves: few comparisons, stable, and no panic on an inconsistent order.

@@ -284,9 +284,12 @@ impl Compiler<'_> {
         let value = self.expr(&field.value);
         let used = self.leave();
         if !self.program.lenient {
+            // It is told of where the field stands.
+            let step = self.path.pop();
             for alias in aliases.into_iter().flatten() {
                 self.unreferenced(alias, self.alias_span(field, alias), &used);
             }
+            self.path.extend(step);
         }
         self.push(Code::Aliased(value), field.value.span)
     }
