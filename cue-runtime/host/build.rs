@@ -36,7 +36,7 @@ fn main() {
     }
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let root = here.join("../..").canonicalize().expect("the workspace is there");
-    for part in ["sort", "syntax", "builtin", "eval", "patch", "session", "guest"] {
+    for part in ["map", "sort", "syntax", "builtin", "eval", "patch", "session", "guest"] {
         println!("cargo::rerun-if-changed={}", root.join("cue-runtime").join(part).display());
     }
     for part in ["Cargo.toml", "Cargo.lock"] {

@@ -6,15 +6,15 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use cue_map::Map;
 use regex::Regex;
-use rustc_hash::FxHashMap;
 
 /// How many patterns are kept, and how long they may be: compiled they take far more.
 const MOST_KEPT: usize = 64;
 const LONGEST_KEPT: usize = 512;
 
 thread_local! {
-    static KEPT: RefCell<FxHashMap<String, Rc<Pattern>>> = RefCell::default();
+    static KEPT: RefCell<Map<String, Rc<Pattern>>> = RefCell::default();
 }
 
 /// A compiled expression of `=~`, `!~` and package `regexp`.

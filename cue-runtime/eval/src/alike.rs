@@ -1,6 +1,6 @@
 //! Alternatives that are one (D-9): of one structure throughout.
 
-use rustc_hash::FxHashMap;
+use cue_map::Map;
 use smallvec::SmallVec;
 
 use crate::builtin::Datum;
@@ -24,7 +24,7 @@ const MOST_COMPARED: usize = 64;
 pub(crate) struct Alternatives {
     pub(crate) choice: Choice,
     /// Places of its scalars by hash, once there are some: there may be thousands.
-    scalars: FxHashMap<u64, SmallVec<[u32; 1]>>,
+    scalars: Map<u64, SmallVec<[u32; 1]>>,
 }
 
 impl Test {

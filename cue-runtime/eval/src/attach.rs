@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use cue_map::Map;
 use cue_syntax::ast::{
     Decl, Element, Expr, ExprKind, Field, Ident, Label as AstLabel, Marker, Span,
 };
-use rustc_hash::FxHashMap;
 
 use crate::compile::{Compiler, LoadError, Source, told};
 use crate::program::{Code, DeclLabel, Declaration, ExprId, Label, LabelKind, Presence, Program};
@@ -45,7 +45,7 @@ pub fn extend(program: &mut Program, name: &str, text: &str) -> Result<ExprId, V
     let source = Source { name: name.into(), text: text.into() };
     let parsed = compiler.parse(&source);
     let shared = fields.into_iter().map(|it| (compiler.program.labels.name(it).clone(), it));
-    let shared: FxHashMap<Arc<str>, Label> = shared.collect();
+    let shared: Map<Arc<str>, Label> = shared.collect();
     let root = compiler.file(&parsed, &shared);
     *program = compiler.program;
     if compiler.errors.is_empty() { Ok(root) } else { Err(told(compiler.errors)) }
@@ -66,7 +66,7 @@ pub(crate) fn attach(program: &mut Program, fill: Fill<'_>) -> Result<ExprId, Ve
     let scopes = fill.scopes.unwrap_or_default();
     let decls = std::mem::take(&mut file.decls);
     file.decls = put(decls, fill.path, &scopes);
-    let mut shared = FxHashMap::default();
+    let mut shared = Map::default();
     for name in scopes.into_iter().next().unwrap_or_default() {
         let label = compiler.program.labels.identifier(&name);
         shared.insert(name, label);

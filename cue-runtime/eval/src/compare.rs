@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use cue_map::Map;
 use cue_syntax::ast::Compare;
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::builtin::{Datum, Kinds, Pattern};
@@ -64,7 +64,7 @@ fn equal_fields(left: &[(Arc<str>, Datum)], right: &[(Arc<str>, Datum)]) -> bool
             .iter()
             .all(|(name, value)| right.iter().any(|(other, it)| other == name && same(value, it)));
     }
-    let mut places: FxHashMap<&str, SmallVec<[&Datum; 1]>> = FxHashMap::default();
+    let mut places: Map<&str, SmallVec<[&Datum; 1]>> = Map::default();
     for (name, value) in right {
         places.entry(name).or_default().push(value);
     }

@@ -1,6 +1,6 @@
 //! Vertices with many conjuncts: whether one is there already is asked once for each that comes.
 
-use rustc_hash::FxHashMap;
+use cue_map::Map;
 
 use crate::evaluator::Evaluator;
 use crate::heap::{Conjunct, Source, VertexId};
@@ -16,7 +16,7 @@ type Same = (u32, u32);
 pub(crate) struct Crowd {
     /// How many are in `places`.
     known: usize,
-    places: FxHashMap<Same, u32>,
+    places: Map<Same, u32>,
 }
 
 /// Expressions and vertices in one numbering: environments are counted from 1 here.

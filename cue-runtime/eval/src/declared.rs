@@ -1,6 +1,6 @@
 //! Where fields are declared: looked up only when an error is told (cue-errors 1.3, 2.2).
 
-use rustc_hash::FxHashMap;
+use cue_map::Map;
 
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
@@ -11,7 +11,7 @@ use crate::validators::REQUIRED;
 /// The places of declarations by their values.
 #[derive(Default)]
 pub(crate) struct Declared {
-    places: FxHashMap<ExprId, (At, Presence)>,
+    places: Map<ExprId, (At, Presence)>,
     /// How many struct literals are known.
     known: usize,
 }

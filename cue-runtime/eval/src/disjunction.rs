@@ -1,6 +1,6 @@
 //! Alternatives: which can hold, which is the default (D rules).
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use cue_map::{Map, Set};
 use smallvec::SmallVec;
 
 use crate::alike::Alternatives;
@@ -427,8 +427,8 @@ impl Evaluator {
             }
         }
         let mut parts: Vec<Fault> = Vec::new();
-        let mut seen: FxHashSet<At> = FxHashSet::default();
-        let mut known: FxHashMap<(String, At), Vec<String>> = FxHashMap::default();
+        let mut seen: Set<At> = Set::default();
+        let mut known: Map<(String, At), Vec<String>> = Map::default();
         let select = wrong.len() > 2;
         for mut part in lists.into_iter().flatten() {
             part.place = part.place.or(Some(id));

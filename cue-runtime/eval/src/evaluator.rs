@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use cue_map::{Map, Set};
 
 use crate::absent::Answer;
 use crate::builtin::Datum;
@@ -67,8 +67,8 @@ pub(crate) struct Evaluator {
     /// The vertex whose missing fields are absent for good.
     pub(crate) frozen: Option<VertexId>,
     /// What vertices on the stack and those put off still have to do.
-    pub(crate) tasks: FxHashMap<VertexId, Tasks>,
-    pub(crate) suspended: FxHashMap<VertexId, Suspended>,
+    pub(crate) tasks: Map<VertexId, Tasks>,
+    pub(crate) suspended: Map<VertexId, Suspended>,
     /// Done with, for the vertices that follow.
     #[allow(
         clippy::vec_box,
@@ -76,56 +76,56 @@ pub(crate) struct Evaluator {
     )]
     pub(crate) spare: Vec<Box<Work>>,
     /// What is embedded, and the marks of what stands beside it (C-12).
-    pub(crate) besides: FxHashMap<(ExprId, EnvId), u32>,
-    pub(crate) marks: FxHashSet<u32>,
+    pub(crate) besides: Map<(ExprId, EnvId), u32>,
+    pub(crate) marks: Set<u32>,
     /// Marks of embeddings inside of others, and the marks of these.
-    pub(crate) around: FxHashMap<u32, u32>,
+    pub(crate) around: Map<u32, u32>,
     /// Marks of embeddings, and the groups of the literals they stand in.
-    pub(crate) homes: FxHashMap<u32, u32>,
+    pub(crate) homes: Map<u32, u32>,
     /// Groups of embedded values by the value's own group and the mark (C-21).
-    pub(crate) embedded: FxHashMap<(u32, u32), u32>,
+    pub(crate) embedded: Map<(u32, u32), u32>,
     /// Groups that close in an embedding, and the marks of what they say nothing of.
-    pub(crate) joined: FxHashMap<u32, Vec<u32>>,
+    pub(crate) joined: Map<u32, Vec<u32>>,
     /// Literals that are embedded, and what embeds them: that closes as they do.
-    pub(crate) within: FxHashMap<u32, u32>,
+    pub(crate) within: Map<u32, u32>,
     /// Groups of literals that embed something; whether they came by a reference.
-    pub(crate) literals: FxHashMap<u32, u32>,
+    pub(crate) literals: Map<u32, u32>,
     /// Fields that frozen vertices had.
-    pub(crate) listed: FxHashMap<VertexId, FxHashSet<Label>>,
+    pub(crate) listed: Map<VertexId, Set<Label>>,
     /// Vertices whose conjuncts others took before these were all, and who took them.
-    pub(crate) subscribers: FxHashMap<VertexId, Vec<Copied>>,
-    pub(crate) copies: FxHashMap<VertexId, Vec<VertexId>>,
+    pub(crate) subscribers: Map<VertexId, Vec<Copied>>,
+    pub(crate) copies: Map<VertexId, Vec<VertexId>>,
     /// Conjuncts that came for vertices while these were running.
     pub(crate) inbox: Vec<(VertexId, Conjunct)>,
     /// Counts what was found out; what waits is not tried again before.
     pub(crate) epoch: u64,
     /// Structs whose fields were evaluated from the beginning, or from the end (`true`).
-    pub(crate) chains: FxHashSet<(VertexId, Option<Label>, bool)>,
+    pub(crate) chains: Set<(VertexId, Option<Label>, bool)>,
     /// Vertices with many conjuncts: where these are.
-    pub(crate) crowds: FxHashMap<VertexId, Crowd>,
+    pub(crate) crowds: Map<VertexId, Crowd>,
     /// Who shares a vertex.
-    pub(crate) sharers: FxHashMap<VertexId, Vec<VertexId>>,
-    pub(crate) definitions: FxHashMap<u32, u32>,
+    pub(crate) sharers: Map<VertexId, Vec<VertexId>>,
+    pub(crate) definitions: Map<u32, u32>,
     /// Groups that close only the vertex itself: `close`.
-    pub(crate) shallow: FxHashSet<u32>,
+    pub(crate) shallow: Set<u32>,
     /// Groups of calls to `close`: one level, whatever is in it (C-7).
-    pub(crate) close_calls: FxHashSet<u32>,
+    pub(crate) close_calls: Set<u32>,
     /// Groups that close.
-    pub(crate) closing: FxHashSet<u32>,
+    pub(crate) closing: Set<u32>,
     /// Groups of `__reclose`, and of the calls to `close` in it, and that of the former.
-    pub(crate) reclosing: FxHashMap<u32, u32>,
+    pub(crate) reclosing: Map<u32, u32>,
     /// Groups of literals that nothing closed can be embedded in: they never close.
-    pub(crate) idle: FxHashSet<u32>,
+    pub(crate) idle: Set<u32>,
     /// Structs whose comprehensions yielded nothing.
-    pub(crate) emptied: FxHashSet<u32>,
+    pub(crate) emptied: Set<u32>,
     /// Choices that one alternative is left of while another one is tried.
     pub(crate) undecided: Vec<ExprId>,
     /// Validators that are running.
     pub(crate) checking: Vec<crate::validators::Check>,
     /// Vertices whose alternatives all failed.
-    pub(crate) exhausted: FxHashSet<u32>,
+    pub(crate) exhausted: Set<u32>,
     /// Alternatives that have fields which are not allowed.
-    pub(crate) refused: FxHashSet<u32>,
+    pub(crate) refused: Set<u32>,
     /// What an absent operand was missing was asked of a vertex that was being evaluated.
     pub(crate) early: bool,
     /// The vertex that an error is being told of, and how that error reads in values around it.
@@ -144,17 +144,17 @@ pub(crate) struct Evaluator {
     pub(crate) trying: Vec<(VertexId, VertexId)>,
     /// The value for which a function is being called.
     pub(crate) calling: Option<VertexId>,
-    pub(crate) pattern_envs: FxHashMap<(ExprId, EnvId, Label), EnvId>,
-    pub(crate) anonymous: FxHashMap<(ExprId, EnvId), VertexId>,
+    pub(crate) pattern_envs: Map<(ExprId, EnvId, Label), EnvId>,
+    pub(crate) anonymous: Map<(ExprId, EnvId), VertexId>,
     /// Expressions of the values without a place that are being evaluated.
     pub(crate) inlining: Vec<Option<ExprId>>,
-    pub(crate) lifted: FxHashMap<crate::inline::Lifted, VertexId>,
+    pub(crate) lifted: Map<crate::inline::Lifted, VertexId>,
     pub(crate) imports: Vec<(u32, VertexId)>,
-    pub(crate) searched: FxHashMap<VertexId, crate::searched::Searched>,
+    pub(crate) searched: Map<VertexId, crate::searched::Searched>,
     /// Something marked with `?` was not there.
     pub(crate) missed: bool,
     /// Groups of `x...`: nothing closes through them.
-    pub(crate) opened: FxHashSet<u32>,
+    pub(crate) opened: Set<u32>,
     /// Values that builtin functions hold by number.
     pub(crate) handles: Vec<VertexId>,
     pub(crate) root: VertexId,
@@ -179,36 +179,36 @@ impl Evaluator {
             nested: 0,
             spent: None,
             frozen: None,
-            tasks: FxHashMap::default(),
-            suspended: FxHashMap::default(),
+            tasks: Map::default(),
+            suspended: Map::default(),
             spare: Vec::new(),
-            besides: FxHashMap::default(),
-            marks: FxHashSet::default(),
-            around: FxHashMap::default(),
-            homes: FxHashMap::default(),
-            embedded: FxHashMap::default(),
-            literals: FxHashMap::default(),
-            joined: FxHashMap::default(),
-            within: FxHashMap::default(),
-            listed: FxHashMap::default(),
-            subscribers: FxHashMap::default(),
-            copies: FxHashMap::default(),
+            besides: Map::default(),
+            marks: Set::default(),
+            around: Map::default(),
+            homes: Map::default(),
+            embedded: Map::default(),
+            literals: Map::default(),
+            joined: Map::default(),
+            within: Map::default(),
+            listed: Map::default(),
+            subscribers: Map::default(),
+            copies: Map::default(),
             inbox: Vec::new(),
             epoch: 0,
-            chains: FxHashSet::default(),
-            crowds: FxHashMap::default(),
-            sharers: FxHashMap::default(),
-            definitions: FxHashMap::default(),
-            shallow: FxHashSet::default(),
-            close_calls: FxHashSet::default(),
-            closing: FxHashSet::default(),
-            reclosing: FxHashMap::default(),
-            idle: FxHashSet::default(),
-            emptied: FxHashSet::default(),
+            chains: Set::default(),
+            crowds: Map::default(),
+            sharers: Map::default(),
+            definitions: Map::default(),
+            shallow: Set::default(),
+            close_calls: Set::default(),
+            closing: Set::default(),
+            reclosing: Map::default(),
+            idle: Set::default(),
+            emptied: Set::default(),
             undecided: Vec::new(),
             checking: Vec::new(),
-            exhausted: FxHashSet::default(),
-            refused: FxHashSet::default(),
+            exhausted: Set::default(),
+            refused: Set::default(),
             early: false,
             failing: None,
             tentative: None,
@@ -218,14 +218,14 @@ impl Evaluator {
             passed_over: 0,
             trying: Vec::new(),
             calling: None,
-            pattern_envs: FxHashMap::default(),
-            anonymous: FxHashMap::default(),
+            pattern_envs: Map::default(),
+            anonymous: Map::default(),
             inlining: Vec::new(),
-            lifted: FxHashMap::default(),
+            lifted: Map::default(),
             imports: Vec::new(),
-            searched: FxHashMap::default(),
+            searched: Map::default(),
             missed: false,
-            opened: FxHashSet::default(),
+            opened: Set::default(),
             handles: Vec::new(),
             root,
             root_env,

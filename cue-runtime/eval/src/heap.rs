@@ -605,7 +605,7 @@ impl Heap {
 
     /// The positions of a way in.
     pub(crate) fn way_in(&self, via: u32, out: &mut Vec<At>) {
-        let mut seen = rustc_hash::FxHashSet::default();
+        let mut seen = cue_map::Set::default();
         let mut next = vec![via];
         while let Some(via) = next.pop() {
             if via == 0 || !seen.insert(via) {

@@ -2,7 +2,7 @@
 //! nearby, `(#F & {n: 1}).out`, is the same wherever a copy of it stands; without that, a function that
 //! calls itself has twice as many values with each call.
 
-use rustc_hash::FxHashSet;
+use cue_map::Set;
 use smallvec::SmallVec;
 
 use crate::error::{Fault, Kind};
@@ -148,7 +148,7 @@ impl Evaluator {
                 all.push(*candidate);
             }
         }
-        let mut seen: FxHashSet<u32> = FxHashSet::default();
+        let mut seen: Set<u32> = Set::default();
         let mut next = Some(env);
         while let Some(env) = next {
             let env = &self.heap.envs[env.0 as usize];

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use cue_map::Map;
 use smallvec::SmallVec;
 
 use crate::program::{Label, LabelKind};
@@ -15,7 +15,7 @@ type Name = (LabelKind, Arc<str>, u32);
 struct Names {
     all: Vec<Name>,
     /// Labels of a text, of whatever kind and package.
-    by_text: FxHashMap<Arc<str>, SmallVec<[Label; 2]>>,
+    by_text: Map<Arc<str>, SmallVec<[Label; 2]>>,
 }
 
 /// Names, each once.

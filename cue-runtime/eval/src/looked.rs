@@ -1,6 +1,6 @@
 //! Functions that look at values, not data: what of a list is equal, how many of it fit a schema.
 
-use rustc_hash::FxHashMap;
+use cue_map::Map;
 
 use crate::builtin::{CallError, Datum};
 use crate::evaluator::Evaluator;
@@ -34,7 +34,7 @@ impl Evaluator {
     pub(crate) fn unique_items(&mut self, list: Option<&Datum>) -> Result<Datum, CallError> {
         let items = self.items_of(list);
         let keys: Vec<Option<String>> = items.iter().map(|it| self.equal_key(*it, 0)).collect();
-        let mut alike: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
+        let mut alike: Map<&str, Vec<usize>> = Map::default();
         for (at, key) in keys.iter().enumerate() {
             if let Some(key) = key {
                 alike.entry(key).or_default().push(at);

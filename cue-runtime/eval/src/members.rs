@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use cue_map::Map;
 
 use crate::heap::ArcEntry;
 use crate::program::Label;
@@ -16,7 +16,7 @@ const FEW: usize = 8;
 pub(crate) struct Arcs {
     entries: Thin<ArcEntry>,
     /// Positions by label, once there are more than [`FEW`].
-    places: Option<Box<FxHashMap<Label, u32>>>,
+    places: Option<Box<Map<Label, u32>>>,
 }
 
 impl Arcs {
@@ -62,7 +62,7 @@ impl Arcs {
     #[cold]
     fn find_places(&mut self) {
         let room = self.entries.capacity();
-        let mut places = FxHashMap::with_capacity_and_hasher(room, FxBuildHasher);
+        let mut places = Map::with_capacity(room);
         places.extend(self.entries.iter().enumerate().map(|(at, it)| (it.label, at as u32)));
         self.places = Some(Box::new(places));
     }

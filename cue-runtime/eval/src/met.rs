@@ -2,7 +2,7 @@
 
 use std::hash::Hash;
 
-use rustc_hash::FxHashMap;
+use cue_map::Map;
 use smallvec::SmallVec;
 
 /// As many are found fastest by looking at each.
@@ -12,12 +12,12 @@ const FEW: usize = 12;
 pub(crate) struct Met<K, V> {
     entries: Vec<(K, V)>,
     /// Places by key, once there were more than [`FEW`].
-    places: FxHashMap<K, SmallVec<[u32; 1]>>,
+    places: Map<K, SmallVec<[u32; 1]>>,
 }
 
 impl<K, V> Default for Met<K, V> {
     fn default() -> Self {
-        Self { entries: Vec::new(), places: FxHashMap::default() }
+        Self { entries: Vec::new(), places: Map::default() }
     }
 }
 

@@ -2,7 +2,7 @@
 //! `{t: "a"} | {t: "b"}` beside `t: "b"` is `{t: "b"}`, and `{x: int} | {y: int}` in a closed struct
 //! beside `y: 1` is `{y: int}`, if nothing else allows `y`. Without it they multiply.
 
-use rustc_hash::FxHashMap;
+use cue_map::Map;
 
 use crate::builtin::Datum;
 use crate::evaluator::Evaluator;
@@ -65,7 +65,7 @@ impl Evaluator {
         }
         // Which disjunction names a field: many, if there is more than one.
         const MANY: u32 = u32::MAX;
-        let mut named: FxHashMap<Label, u32> = FxHashMap::default();
+        let mut named: Map<Label, u32> = Map::default();
         for (at, disjunction) in work.disjunctions.iter().enumerate() {
             for alternative in self.alternatives(disjunction) {
                 let Some(declarations) = self.declarations(alternative, disjunction) else {

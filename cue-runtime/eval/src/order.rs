@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use rustc_hash::FxHashMap;
+use cue_map::Map;
 use smallvec::{SmallVec, smallvec};
 
 use crate::attach::NOWHERE;
@@ -64,7 +64,7 @@ impl Evaluator {
     fn positions(&self, id: VertexId) -> Vec<Ranked> {
         let vertex = self.heap.get(id);
         let mut at: Vec<Option<At>> = vertex.placed.iter().map(|it| valid(it.at)).collect();
-        let mut owners: FxHashMap<ExprId, Vec<usize>> = FxHashMap::default();
+        let mut owners: Map<ExprId, Vec<usize>> = Map::default();
         for (index, placed) in vertex.placed.iter().enumerate() {
             for declaration in &self.program.structs[placed.literal as usize].declarations {
                 if let Declaration::Embed(expr) = declaration {

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
+use cue_map::Map;
 use cue_syntax::ast::{Compare, Span};
-use rustc_hash::FxHashMap;
 
 use crate::bodies::Body;
 use crate::builtin::{Datum, Function, Kinds};
@@ -453,7 +453,7 @@ pub struct Program {
     /// Sources with `@experiment(shortcircuit)`.
     pub(crate) short_circuits: Vec<u32>,
     /// What is selected from and depends on nothing in so many environments around it.
-    pub(crate) lifts: FxHashMap<ExprId, u32>,
+    pub(crate) lifts: Map<ExprId, u32>,
 }
 
 /// Whether a predeclared name is that of a kind, not of a range of numbers.
@@ -528,7 +528,7 @@ impl Program {
             filled: Vec::new(),
             lenient: false,
             short_circuits: Vec::new(),
-            lifts: FxHashMap::default(),
+            lifts: Map::default(),
         }
     }
 

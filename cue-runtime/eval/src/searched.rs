@@ -3,7 +3,8 @@
 
 use std::hash::{Hash, Hasher};
 
-use rustc_hash::{FxHashMap, FxHasher};
+use cue_map::Map;
+use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 
 use crate::builtin::Datum;
@@ -25,7 +26,7 @@ pub(crate) struct Searched {
     list: Datum,
     /// No element is more than that.
     plain: bool,
-    places: FxHashMap<u64, SmallVec<[u32; 1]>>,
+    places: Map<u64, SmallVec<[u32; 1]>>,
 }
 
 impl Searched {
@@ -119,7 +120,7 @@ impl Evaluator {
             return Ok(());
         }
         let list = self.datum(id)?;
-        let mut places: FxHashMap<u64, SmallVec<[u32; 1]>> = FxHashMap::default();
+        let mut places: Map<u64, SmallVec<[u32; 1]>> = Map::default();
         if let Datum::List(items) = &list {
             self.charge(items.len() * ELEMENT_BYTES)?;
             for (at, item) in items.iter().enumerate() {

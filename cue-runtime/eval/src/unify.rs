@@ -293,7 +293,7 @@ impl Evaluator {
             return;
         }
         let named = std::mem::take(&mut vertex.named);
-        let mut rank: rustc_hash::FxHashMap<Label, usize> = rustc_hash::FxHashMap::default();
+        let mut rank: cue_map::Map<Label, usize> = cue_map::Map::default();
         for (at, label) in named.into_iter().enumerate() {
             rank.entry(label).or_insert(at);
         }

@@ -1,7 +1,7 @@
 //! Required fields that nothing can be given for, in definitions and hidden fields: no data, but no
 //! value that has them is printed (cue-errors 4.1).
 
-use rustc_hash::FxHashSet;
+use cue_map::Set;
 
 use crate::evaluator::Evaluator;
 use crate::heap::{FaultId, VertexId};
@@ -10,10 +10,10 @@ use crate::program::Presence;
 impl Evaluator {
     /// The error of the first of them at or below a vertex.
     pub(crate) fn unmet(&mut self, id: VertexId) -> Option<FaultId> {
-        self.unmet_in(id, 0, &mut FxHashSet::default())
+        self.unmet_in(id, 0, &mut Set::default())
     }
 
-    fn unmet_in(&mut self, id: VertexId, depth: u32, seen: &mut FxHashSet<u32>) -> Option<FaultId> {
+    fn unmet_in(&mut self, id: VertexId, depth: u32, seen: &mut Set<u32>) -> Option<FaultId> {
         if depth > self.budget.depth || self.tick().is_err() || self.is_sound_data(id) {
             return None;
         }

@@ -25,9 +25,9 @@ struct Walk {
     /// Of what was found, whether it is of such a copy.
     copied: Vec<bool>,
     /// What was come to by one.
-    seen: rustc_hash::FxHashSet<u32>,
+    seen: cue_map::Set<u32>,
     /// What was come to so and has nothing wrong in it, be it concrete or not.
-    clean: rustc_hash::FxHashSet<u32>,
+    clean: cue_map::Set<u32>,
     /// What was found without end.
     rounds: Vec<Round>,
 }
@@ -106,7 +106,7 @@ impl Evaluation {
             found.retain(|it| it.kind != Kind::Cycle);
         }
         // An error that others hand on is told once.
-        let mut seen = rustc_hash::FxHashSet::default();
+        let mut seen = cue_map::Set::default();
         found.retain(|it| {
             seen.insert((it.path.clone(), it.message.clone(), it.positions.first().cloned()))
         });

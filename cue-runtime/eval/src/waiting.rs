@@ -7,7 +7,7 @@
 //! tasks, and goes on when it is asked for again. When only waiting tasks are left on the vertex
 //! that they wait for, its first one is told that nothing comes any more (S-30).
 
-use rustc_hash::FxHashMap;
+use cue_map::Map;
 use smallvec::SmallVec;
 
 use crate::bodies::May;
@@ -27,7 +27,7 @@ pub(crate) struct Tasks {
     /// Comprehensions that have not yielded.
     comprehensions: Vec<u32>,
     /// Those whose bodies name a label, not counting what these nest.
-    named: FxHashMap<Label, SmallVec<[u32; 1]>>,
+    named: Map<Label, SmallVec<[u32; 1]>>,
     /// Those that may bring any field.
     general: SmallVec<[u32; 1]>,
     /// Those with others in their bodies: these are looked into when a label is asked for, since each

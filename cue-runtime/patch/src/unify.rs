@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use cue_map::Map;
 
 use crate::tree::{Field, Rest, Tree};
 use crate::{Conflict, Error, order};
@@ -109,7 +109,7 @@ fn structs(
     conflicts: &mut Vec<Conflict>,
 ) -> Vec<Field> {
     let own = left.len();
-    let known: FxHashMap<&str, usize> =
+    let known: Map<&str, usize> =
         left.iter().enumerate().map(|(at, it)| (&*it.label, at)).collect();
     let mut new = own..;
     let places: Vec<usize> = right

@@ -8,8 +8,8 @@ use cue_eval::{
     Addition, Budget as EvalBudget, Evaluation, LabelKind, LoadError, Presence as EvalPresence,
     Program, Show, Source, Style, compile, evaluation,
 };
+use cue_map::Map;
 use cue_patch::{Mode, Tree};
-use rustc_hash::FxHashMap;
 
 use crate::protocol::{
     Answer, Base, Budget, Call, Diagnostic, Field, FieldSelection, Filling, Given, Input, Kind,
@@ -24,10 +24,10 @@ const PROGRAMS: usize = 256;
 /// An interpreter with its compiled programs and at most one session.
 #[derive(Default)]
 pub struct Machine {
-    programs: FxHashMap<ProgramKey, Arc<Program>>,
+    programs: Map<ProgramKey, Arc<Program>>,
     session: Option<State>,
     /// Values for sessions that follow, by name.
-    kept: FxHashMap<String, Kept>,
+    kept: Map<String, Kept>,
 }
 
 /// A value for sessions that follow.

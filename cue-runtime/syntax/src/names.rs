@@ -1,6 +1,6 @@
 //! Aliases and lets that are declared twice (rule 3.5, the part that needs no evaluation).
 
-use rustc_hash::FxHashMap;
+use cue_map::Map;
 
 use crate::tree::{Kind, NodeId, Tree};
 
@@ -18,7 +18,7 @@ pub(crate) fn redeclared(tree: &Tree) -> Vec<(u32, String)> {
 }
 
 fn list(tree: &Tree, decls: &[NodeId], errors: &mut Vec<(u32, String)>) {
-    let mut seen = FxHashMap::default();
+    let mut seen = Map::default();
     for &decl in decls {
         // The name, and where cue reports it: the label alias of `~(K,V)` at its own place.
         let mut declared: Vec<(NodeId, u32)> = Vec::new();

@@ -1,7 +1,7 @@
 //! `cue fmt -s`: plain labels without quotes, open structs with `...` (rule 6.7).
 //! Braces around single fields are dropped by the printer.
 
-use rustc_hash::FxHashMap;
+use cue_map::Map;
 
 use crate::scan::{self, T};
 use crate::tree::{Distance, Kind, Mark, NodeId, Tree};
@@ -51,7 +51,7 @@ enum Nesting {
 struct Simplify<'a> {
     tree: &'a Tree,
     /// Labels of the declaration lists around us, and whether something refers to them.
-    scopes: Vec<FxHashMap<String, bool>>,
+    scopes: Vec<Map<String, bool>>,
     plain: Vec<(NodeId, Kind)>,
     lists: Vec<(NodeId, Vec<NodeId>, NodeId)>,
 }
@@ -76,7 +76,7 @@ impl Simplify<'_> {
 
     fn decls(&mut self, id: NodeId, decls: &[NodeId], nesting: Nesting) {
         let tree = self.tree;
-        let mut scope = FxHashMap::default();
+        let mut scope = Map::default();
         for decl in decls {
             if let Kind::Field { label, .. } = &tree[*decl].kind {
                 if let Some(name) = self.label_text(*label) {

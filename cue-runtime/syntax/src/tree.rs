@@ -2,7 +2,7 @@
 //!
 //! Nodes stand in one arena; `Tree::comments` says which comments a node carries.
 
-use rustc_hash::FxHashMap;
+use cue_map::Map;
 
 use crate::scan::T;
 
@@ -188,7 +188,7 @@ pub struct Tree {
     /// All nodes.
     pub nodes: Vec<Node>,
     /// Comments of nodes, in slot order.
-    pub comments: FxHashMap<NodeId, Vec<Group>>,
+    pub comments: Map<NodeId, Vec<Group>>,
     /// The outermost node.
     pub root: Option<NodeId>,
     /// Where lines start.

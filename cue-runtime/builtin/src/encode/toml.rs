@@ -1,6 +1,6 @@
 //! TOML: written with tables after plain members, read with CUE's view of its values.
 
-use std::collections::HashSet;
+use cue_map::Set;
 use std::sync::Arc;
 
 use super::DecodeError;
@@ -191,7 +191,7 @@ enum Node {
 
 /// Reads TOML.
 pub fn decode(text: &str) -> Result<Datum, DecodeError> {
-    let mut reader = Reader { text, at: 0, seen: HashSet::new() };
+    let mut reader = Reader { text, at: 0, seen: Set::default() };
     let mut root = Table::default();
     let mut path: Vec<Arc<str>> = Vec::new();
     loop {
@@ -321,7 +321,7 @@ struct Reader<'a> {
     text: &'a str,
     at: usize,
     /// Headers that were there, with NUL between their parts.
-    seen: HashSet<String>,
+    seen: Set<String>,
 }
 
 impl<'a> Reader<'a> {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use cue_map::Map;
 use cue_syntax::ast::{Binary, Element, Expr, ExprKind, Part, Span, Unary};
-use rustc_hash::FxHashMap;
 
 use super::{Compiler, Imported, NO_MARKER};
 use crate::builtin::{Constant, Item};
@@ -41,7 +41,7 @@ impl Compiler<'_> {
             }
             ExprKind::Bottom | ExprKind::Bad => Code::Bottom,
             ExprKind::Top => Code::Top,
-            ExprKind::Struct(decls) => return self.literal(decls, FxHashMap::default(), span),
+            ExprKind::Struct(decls) => return self.literal(decls, Map::default(), span),
             ExprKind::List(elements) => {
                 let mut list = Vec::new();
                 for element in elements {

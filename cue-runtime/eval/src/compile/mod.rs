@@ -7,9 +7,9 @@ mod names; // what names stand for
 
 use std::sync::Arc;
 
+use cue_map::{Map, Set};
 use cue_syntax::LineIndex;
 use cue_syntax::ast::{Decl, Expr, File, Ident, Span};
-use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(crate) use self::faults::told;
 use self::faults::{Lets, Stage, Step};
@@ -92,17 +92,17 @@ pub(crate) enum Imported {
 
 pub(crate) enum Scope {
     /// A struct, a comprehension's clause, or a pattern's value: one environment each.
-    Names(FxHashMap<Arc<str>, Named>),
+    Names(Map<Arc<str>, Named>),
     /// A struct's own names.
-    Struct(FxHashMap<Arc<str>, Named>),
+    Struct(Map<Arc<str>, Named>),
     /// Imports of a file; no environment.
-    Imports(FxHashMap<Arc<str>, Imported>),
+    Imports(Map<Arc<str>, Imported>),
 }
 
 pub(crate) struct Compiler<'a> {
     pub(crate) program: Program,
     available: &'a [(String, Vec<Source>)],
-    loaded: FxHashMap<String, Option<u32>>,
+    loaded: Map<String, Option<u32>>,
     pub(crate) errors: Vec<(Stage, LoadError)>,
     /// What is compiled is in.
     path: Vec<Step>,
@@ -112,7 +112,7 @@ pub(crate) struct Compiler<'a> {
     /// Attributes of the file that is next.
     above: Vec<(String, String)>,
     /// Names that stand for a `let`, an alias or an import of the file, and were referred to.
-    used: Vec<FxHashSet<Arc<str>>>,
+    used: Vec<Set<Arc<str>>>,
     /// The file asks for the new aliases and `self`.
     aliasv2: bool,
     /// `@experiment(try)`
@@ -130,7 +130,7 @@ impl<'a> Compiler<'a> {
         Compiler {
             program,
             available,
-            loaded: FxHashMap::default(),
+            loaded: Map::default(),
             errors: Vec::new(),
             path: Vec::new(),
             lets: Lets::default(),
@@ -172,7 +172,7 @@ impl Compiler<'_> {
         if outermost && !self.program.lenient {
             self.one_package(&files);
         }
-        let mut shared = FxHashMap::default();
+        let mut shared = Map::default();
         for (_, file) in &files {
             for decl in &file.decls {
                 if let Decl::Field(field) = decl {
@@ -237,10 +237,10 @@ impl Compiler<'_> {
         }
     }
 
-    pub(crate) fn file(&mut self, file: &File, shared: &FxHashMap<Arc<str>, Label>) -> ExprId {
+    pub(crate) fn file(&mut self, file: &File, shared: &Map<Arc<str>, Label>) -> ExprId {
         let source = self.source;
-        let mut imports = FxHashMap::default();
-        let mut places: FxHashMap<Arc<str>, Span> = FxHashMap::default();
+        let mut imports = Map::default();
+        let mut places: Map<Arc<str>, Span> = Map::default();
         let mut redeclared = Vec::new();
         let text = self.program.sources[source as usize].text.clone();
         let asked = experiments(&text);
@@ -356,11 +356,11 @@ impl Compiler<'_> {
 
     fn enter(&mut self, scope: Scope) {
         self.scopes.push(scope);
-        self.used.push(FxHashSet::default());
+        self.used.push(Set::default());
     }
 
     /// Leaves the innermost scope; the names of it that were referred to.
-    fn leave(&mut self) -> FxHashSet<Arc<str>> {
+    fn leave(&mut self) -> Set<Arc<str>> {
         self.scopes.pop();
         self.used.pop().unwrap_or_default()
     }
@@ -378,7 +378,7 @@ impl Compiler<'_> {
     }
 
     /// A `let` or alias that nothing refers to (cue-errors 1.14).
-    fn unreferenced(&mut self, name: &Ident, span: Span, used: &FxHashSet<Arc<str>>) {
+    fn unreferenced(&mut self, name: &Ident, span: Span, used: &Set<Arc<str>>) {
         if !used.contains(&name.name) && &*name.name != "_" {
             let message = format!("unreferenced alias or let clause {}", name.name);
             self.error(span, message);

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use cue_map::Map;
 use cue_syntax::ast::{
     Clause, Decl, Expr, ExprKind, Field, Ident, Label as AstLabel, Marker, Span,
 };
-use rustc_hash::FxHashMap;
 
 use super::faults::Step;
 use super::names::{fixed, identifier};
@@ -19,7 +19,7 @@ impl Compiler<'_> {
     pub(super) fn literal(
         &mut self,
         decls: &[Decl],
-        mut names: FxHashMap<Arc<str>, Named>,
+        mut names: Map<Arc<str>, Named>,
         span: Span,
     ) -> ExprId {
         let mut attributes = std::mem::take(&mut self.above);
@@ -27,7 +27,7 @@ impl Compiler<'_> {
         let mut lets = 0;
         let mut clashes = Vec::new();
         // Where the fields of a name begin.
-        let mut fields: FxHashMap<Arc<str>, u32> = FxHashMap::default();
+        let mut fields: Map<Arc<str>, u32> = Map::default();
         if decls.iter().any(|it| matches!(it, Decl::Let(..))) {
             for decl in decls {
                 let Decl::Field(field) = decl else { continue };
@@ -222,7 +222,7 @@ impl Compiler<'_> {
                 self.error(pattern.span, "comprehension values not allowed in this position");
             }
             let label = self.expr(pattern);
-            let mut names = FxHashMap::default();
+            let mut names = Map::default();
             let key = alias.as_ref().or(field.key_alias.as_ref());
             if let Some(key) = key {
                 names.insert(key.name.clone(), Named::PatternName);
@@ -272,7 +272,7 @@ impl Compiler<'_> {
             AstLabel::Pattern(..) => field.alias.as_ref(),
             _ => None,
         };
-        let mut names = FxHashMap::default();
+        let mut names = Map::default();
         let aliases = [matched, field.value_alias.as_ref()];
         for alias in aliases.into_iter().flatten() {
             names.insert(alias.name.clone(), Named::Variable(0));
@@ -304,7 +304,7 @@ impl Compiler<'_> {
             match clause {
                 Clause::For { key, value, source } => {
                     let source = self.expr(source);
-                    let mut names = FxHashMap::default();
+                    let mut names = Map::default();
                     names.insert(value.name.clone(), Named::Variable(0));
                     if let Some(key) = key {
                         names.insert(key.name.clone(), Named::Variable(1));
@@ -317,7 +317,7 @@ impl Compiler<'_> {
                 Clause::If(condition) => codes.push(ClauseCode::If(self.expr(condition))),
                 Clause::Let(name, value) => {
                     let value = self.expr(value);
-                    let mut names = FxHashMap::default();
+                    let mut names = Map::default();
                     names.insert(name.name.clone(), Named::Variable(0));
                     self.enter(Scope::Names(names));
                     self.path.push(Step::Text("let[]"));
@@ -339,7 +339,7 @@ impl Compiler<'_> {
                     let outside = std::mem::replace(&mut self.trying, true);
                     let value = self.expr(value);
                     self.trying = outside;
-                    let mut names = FxHashMap::default();
+                    let mut names = Map::default();
                     names.insert(name.name.clone(), Named::Variable(0));
                     self.enter(Scope::Names(names));
                     self.path.push(Step::Text("try[]"));

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
+use cue_map::Map;
 use cue_syntax::ast::{Clause, Expr, ExprKind, Ident, Part};
-use rustc_hash::FxHashMap;
 
 use crate::definition::Printer;
 use crate::definition::out::{Item, Out};
@@ -25,7 +25,7 @@ impl<'a> Printer<'a> {
         let mut end: Option<u32> = None;
         let inner = |scope: &Rc<Scope>, names: &[&Ident]| {
             let names = names.iter().map(|it| (it.name.clone(), Bound::Variable));
-            Scope::new(Some(scope.clone()), names.collect::<FxHashMap<_, _>>())
+            Scope::new(Some(scope.clone()), names.collect::<Map<_, _>>())
         };
         for clause in clauses {
             if let Clause::Otherwise(_) = clause {

@@ -3,11 +3,11 @@
 
 use std::rc::Rc;
 
+use cue_map::Map;
 use cue_syntax::ast::{
     Binary, Compare, Decl, Element, Expr, ExprKind, Field, Label as AstLabel, Marker, Part, Span,
     Unary,
 };
-use rustc_hash::FxHashMap;
 
 use crate::builtin::Datum;
 use crate::definition::constant::{is_range, is_type, slice, strip};
@@ -397,7 +397,7 @@ impl<'a> Printer<'a> {
     }
 
     fn field_as_written(&mut self, field: &'a Field, scope: &Rc<Scope>, file: usize) -> Item {
-        let mut names = FxHashMap::default();
+        let mut names = Map::default();
         let label = match &field.label {
             AstLabel::Pattern(label, alias) => {
                 let alias = alias.as_ref().or(field.key_alias.as_ref());

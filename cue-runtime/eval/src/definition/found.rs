@@ -1,6 +1,6 @@
 //! What only an evaluation tells about declarations.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use cue_map::{Map, Set};
 
 use crate::evaluation::Evaluation;
 use crate::evaluator::{Evaluator, Value};
@@ -11,11 +11,11 @@ use crate::program::{Code, LabelKind};
 #[derive(Default)]
 pub(super) struct Found {
     /// Labels that computed fields got: file, first and last byte of the label.
-    pub(super) labels: FxHashMap<(String, u32, u32), String>,
+    pub(super) labels: Map<(String, u32, u32), String>,
     /// Places that `close` closed.
-    pub(super) closed: FxHashSet<String>,
+    pub(super) closed: Set<String>,
     /// Places that are nothing but another one, and which.
-    pub(super) shared: FxHashMap<String, String>,
+    pub(super) shared: Map<String, String>,
     /// The package embeds what a definition closes (O-77).
     pub(super) is_closed: bool,
 }
@@ -24,7 +24,7 @@ impl Found {
     pub(super) fn new(evaluation: &mut Evaluation) -> Self {
         let mut found = Self::default();
         let it = &mut evaluation.evaluator;
-        let mut ambiguous = FxHashSet::default();
+        let mut ambiguous = Set::default();
         for vertex in it.heap.vertices() {
             for (expr, label) in vertex.placed.iter().flat_map(|it| &it.produced) {
                 let at = it.program.at(*expr);
@@ -38,7 +38,7 @@ impl Found {
             }
         }
         found.labels.retain(|key, _| !ambiguous.contains(key));
-        let mut named = FxHashMap::default();
+        let mut named = Map::default();
         let mut places = vec![(it.root, String::new())];
         while let Some((id, path)) = places.pop() {
             let vertex = it.heap.get(id);

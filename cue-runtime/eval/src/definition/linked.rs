@@ -8,7 +8,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use cue_map::{Map, Set};
 
 use crate::definition::out::{Item, Out};
 
@@ -20,7 +20,7 @@ const MARK: &str = "__linked_";
 pub(super) struct Frame {
     parent: Option<Rc<Frame>>,
     /// Labels that are names, and the places of these fields.
-    labels: RefCell<FxHashMap<String, Option<String>>>,
+    labels: RefCell<Map<String, Option<String>>>,
 }
 
 impl Frame {
@@ -58,9 +58,9 @@ struct Known {
 #[derive(Debug, Default)]
 pub(super) struct Links {
     references: Vec<Reference>,
-    places: FxHashMap<String, Known>,
+    places: Map<String, Known>,
     /// Places whose values have a name of their own: no name of theirs is recognized.
-    aliased: FxHashSet<String>,
+    aliased: Set<String>,
 }
 
 impl Links {
@@ -102,8 +102,8 @@ impl Links {
             return (text, Vec::new());
         }
         let mut names = Names::default();
-        let mut chosen: FxHashMap<usize, String> = FxHashMap::default();
-        let mut aliases: FxHashMap<String, String> = FxHashMap::default();
+        let mut chosen: Map<usize, String> = Map::default();
+        let mut aliases: Map<String, String> = Map::default();
         let mut lets = Vec::new();
         each_mark(&text, |number| {
             let Some(reference) = self.references.get(number) else { return };
@@ -122,7 +122,7 @@ impl Links {
             chosen.insert(number, name);
         });
         // A struct that is an operand is text already: nothing in it gets an alias.
-        let mut lost = FxHashSet::default();
+        let mut lost = Set::default();
         for (place, alias) in &aliases {
             if !add_alias(body, place, alias) {
                 lost.insert(alias.clone());
@@ -234,12 +234,12 @@ fn add_alias(out: &mut Out, place: &str, alias: &str) -> bool {
 /// one is taken.
 struct Names {
     state: u128,
-    taken: FxHashSet<String>,
+    taken: Set<String>,
 }
 
 impl Default for Names {
     fn default() -> Self {
-        Self { state: 123 << 64 | 456, taken: FxHashSet::default() }
+        Self { state: 123 << 64 | 456, taken: Set::default() }
     }
 }
 

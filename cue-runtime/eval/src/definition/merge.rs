@@ -4,9 +4,9 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use cue_map::Map;
 use cue_syntax::ast::{Binary, Decl, Expr, ExprKind, Field, File, Label as AstLabel, Marker};
 use indexmap::IndexMap;
-use rustc_hash::FxHashMap;
 
 use crate::definition::Printer;
 use crate::definition::constant::{is_constant, strip, together};
@@ -317,7 +317,7 @@ impl<'a> Printer<'a> {
                 merged.attributes.push(text);
             }
         }
-        let mut names = FxHashMap::default();
+        let mut names = Map::default();
         if let Some(alias) = &field.value_alias {
             if merged.alias.is_none() {
                 merged.alias = Some(self.fresh(&alias.name));
@@ -340,7 +340,7 @@ impl<'a> Printer<'a> {
         if let Some((scope, lets)) = self.scopes.get(&key) {
             return (scope.clone(), lets.clone());
         }
-        let mut names = FxHashMap::default();
+        let mut names = Map::default();
         let mut lets = Vec::new();
         for decl in decls {
             match decl {
@@ -487,20 +487,20 @@ fn is_complex(decls: &[Decl]) -> bool {
 }
 
 /// Where each label stands (O-73).
-fn field_order(literals: &[Vec<String>]) -> FxHashMap<String, usize> {
+fn field_order(literals: &[Vec<String>]) -> Map<String, usize> {
     let mut lists: Vec<Vec<&String>> = Vec::new();
     for labels in literals {
         if !labels.is_empty() {
             lists.push(labels.iter().collect());
         }
     }
-    let mut need: FxHashMap<&String, i64> = FxHashMap::default();
+    let mut need: Map<&String, i64> = Map::default();
     for list in &lists {
         for (index, label) in list.iter().enumerate() {
             *need.entry(label).or_default() += i64::from(index > 0);
         }
     }
-    let mut order: FxHashMap<String, usize> = FxHashMap::default();
+    let mut order: Map<String, usize> = Map::default();
     let mut heads = vec![0; lists.len()];
     loop {
         let head = |list: usize, heads: &[usize]| lists[list].get(heads[list]).copied();

@@ -21,8 +21,8 @@ mod linked; // names that mean something else in the result
 use std::rc::Rc;
 use std::sync::Arc;
 
+use cue_map::{Map, Set};
 use cue_syntax::ast::{ExprKind, File, Label as AstLabel};
-use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::definition::found::Found;
 use crate::definition::linked::{Frame, Links};
@@ -57,7 +57,7 @@ struct Printer<'a> {
     /// What names that lead out of a part are replaced by.
     outside: Option<Outside<'a>>,
     /// Scopes of structs that were entered, by file and address of their declarations.
-    scopes: FxHashMap<(usize, usize), (Rc<Scope>, Vec<LetValue<'a>>)>,
+    scopes: Map<(usize, usize), (Rc<Scope>, Vec<LetValue<'a>>)>,
     found: &'a Found,
     /// Names of fields in a whole package, which become others where they are captured.
     links: Option<Links>,
@@ -66,7 +66,7 @@ struct Printer<'a> {
     /// How far lines of a text of several lines are indented.
     level: usize,
     /// Of evaluated values: `let`s that a printed struct has had.
-    shown: Option<FxHashSet<LetKey>>,
+    shown: Option<Set<LetKey>>,
 }
 
 /// A `let`: the scope that has it, and its number there.
@@ -123,7 +123,7 @@ impl<'a> Printer<'a> {
             attributes: true,
             spread: false,
             outside: None,
-            scopes: FxHashMap::default(),
+            scopes: Map::default(),
             found,
             links: None,
             frame: None,
@@ -134,7 +134,7 @@ impl<'a> Printer<'a> {
 
     /// The outermost scope of each file: its imports, then the fields of the package.
     fn file_scopes(&self) -> Vec<Rc<Scope>> {
-        let mut shared = FxHashMap::default();
+        let mut shared = Map::default();
         for (file, _) in self.files {
             for decl in &file.decls {
                 if let cue_syntax::ast::Decl::Field(field) = decl {
@@ -146,7 +146,7 @@ impl<'a> Printer<'a> {
         }
         let mut scopes = Vec::new();
         for (file, _) in self.files {
-            let mut imports = FxHashMap::default();
+            let mut imports = Map::default();
             for import in &file.imports {
                 let (path, explicit) = match import.path.rsplit_once(':') {
                     Some((path, name)) => (path, Some(name)),

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use cue_map::Map;
 use cue_syntax::ast::Expr;
-use rustc_hash::FxHashMap;
 
 /// What a name stands for.
 #[derive(Clone)]
@@ -38,7 +38,7 @@ pub(super) struct Scope {
     /// How many scopes are around it.
     level: u32,
     parent: Option<Rc<Scope>>,
-    names: FxHashMap<Arc<str>, Bound>,
+    names: Map<Arc<str>, Bound>,
     /// Lets of this scope by number: name as written, and in the result once it is referred to.
     pub(super) lets: Vec<(Arc<str>, RefCell<Option<String>>)>,
     /// Where its fields are in the result, if that is one place.
@@ -48,13 +48,13 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    pub(super) fn new(parent: Option<Rc<Scope>>, names: FxHashMap<Arc<str>, Bound>) -> Rc<Self> {
+    pub(super) fn new(parent: Option<Rc<Scope>>, names: Map<Arc<str>, Bound>) -> Rc<Self> {
         Self::with_lets(parent, names, Vec::new())
     }
 
     pub(super) fn with_lets(
         parent: Option<Rc<Scope>>,
-        names: FxHashMap<Arc<str>, Bound>,
+        names: Map<Arc<str>, Bound>,
         lets: Vec<Arc<str>>,
     ) -> Rc<Self> {
         let lets = lets.into_iter().map(|it| (it, RefCell::new(None))).collect();

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use cue_map::{Map, Set};
 use cue_syntax::ast::{Clause, Decl, Expr, ExprKind, File, Ident, Label as AstLabel};
-use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::definition::expr::{STRUCT, class, label_text};
 use crate::definition::found::Found;
@@ -43,7 +43,7 @@ pub(crate) struct Sources {
 }
 
 /// A place of the value, by path, and the expressions that make each.
-pub(crate) type Places = FxHashMap<String, Vec<ExprId>>;
+pub(crate) type Places = Map<String, Vec<ExprId>>;
 
 /// What names that lead out of a printed part are replaced by (O-80).
 pub(super) struct Outside<'a> {
@@ -60,10 +60,10 @@ type Key = (usize, u32, u32);
 /// Every expression of the files by its place.
 #[derive(Default)]
 pub(super) struct Index<'a> {
-    exprs: FxHashMap<Key, (&'a Expr, Rc<Scope>)>,
-    lets: FxHashMap<Key, Vec<LetValue<'a>>>,
+    exprs: Map<Key, (&'a Expr, Rc<Scope>)>,
+    lets: Map<Key, Vec<LetValue<'a>>>,
     /// Scopes of structs that name fields anew.
-    aliases: FxHashMap<Key, Rc<Scope>>,
+    aliases: Map<Key, Rc<Scope>>,
 }
 
 /// What the comments above fields become.
@@ -158,7 +158,7 @@ pub(crate) fn sources(
     let mut printer = printer(program, &files, &found);
     printer.docs = docs;
     printer.spread = layout == cue_syntax::Style::Plain;
-    printer.shown = Some(FxHashSet::default());
+    printer.shown = Some(Set::default());
     for (file, _) in &files {
         used::names(&file.decls, &mut printer.lets);
     }
@@ -389,7 +389,7 @@ impl<'a> Printer<'a> {
                         }
                         AstLabel::Ident(_) | AstLabel::String(..) => {}
                     }
-                    let mut names = FxHashMap::default();
+                    let mut names = Map::default();
                     if let AstLabel::Pattern(_, Some(alias)) = &field.label {
                         names.insert(alias.name.clone(), Bound::Field);
                     }
@@ -417,7 +417,7 @@ impl<'a> Printer<'a> {
                 let mut scope = scope.clone();
                 let inner = |scope: &Rc<Scope>, names: &[&Ident]| {
                     let names = names.iter().map(|it| (it.name.clone(), Bound::Variable));
-                    Scope::new(Some(scope.clone()), names.collect::<FxHashMap<_, _>>())
+                    Scope::new(Some(scope.clone()), names.collect::<Map<_, _>>())
                 };
                 let outside = &scope.clone();
                 for clause in clauses {

@@ -1,6 +1,6 @@
 //! How YAML is read: anchors, merges and tags resolved, scalars as CUE sees them.
 
-use std::collections::HashMap;
+use cue_map::Map;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -109,7 +109,7 @@ struct Composer {
     tree: Tree,
     start: Option<Mark>,
     open: Vec<Open>,
-    anchors: HashMap<String, Anchor>,
+    anchors: Map<String, Anchor>,
     aliased: usize,
 }
 
@@ -300,7 +300,7 @@ impl Composer {
         let entries = &self.tree.entries;
         let end = entries.len() - 1;
         let mut merged: Vec<(Arc<str>, u32, Range<usize>)> = Vec::new();
-        let mut places: HashMap<Arc<str>, usize> = HashMap::new();
+        let mut places: Map<Arc<str>, usize> = Map::default();
         let mut put = |label: &Arc<str>, offset: u32, span: Range<usize>| {
             if let Some(place) = places.get(label) {
                 merged[*place].2 = span;
