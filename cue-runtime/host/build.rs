@@ -11,6 +11,9 @@ use sha2::{Digest, Sha256};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
+/// The most bytes that the guest may have.
+const MOST: u64 = 2_500_000;
+
 /// A compiler that can make the guest.
 struct Plan {
     rustc: PathBuf,
@@ -54,7 +57,14 @@ fn main() {
     let target_dir = out.ancestors().nth(4).expect("OUT_DIR is deep").join("guest");
     build(&plan, &rustc, &root, &target_dir);
     let built = target_dir.join(plan.target).join("guest/cue_guest.wasm");
-    std::fs::copy(&built, &module).expect("the guest was just built");
+    let size = std::fs::copy(&built, &module).expect("the guest was just built");
+    if size > MOST {
+        println!(
+            "cargo::error=the CUE guest has {size} bytes, {} more than the {MOST} it may have: \
+             what made it grow?",
+            size - MOST
+        );
+    }
     name(&module);
 }
 
