@@ -195,3 +195,26 @@ fn an_empty_struct_stays_beside_two_others() {
     check("V: b: 1\na: V & {} & V\n", "V: b: 1\na: V & V & {}\n");
     check("Y=#W: {#S: int, y: Y.z}\n", "Y=#W: {\n\t#S: int\n\ty:  Y.z\n}\n");
 }
+
+#[test]
+fn comments_of_files_and_clauses_keep_their_distance() {
+    let one = "// A\n\n// B\n\n// doc\na: 1\n";
+    check(one, one);
+    let clause = "// A\npackage x // l\n\n// B\n\n// C\na: 1\n";
+    check(clause, clause);
+    // The only comment of a file without a clause is that of its first declaration.
+    check(
+        "// A\n\nimport \"strings\"\n\na: strings.MinRunes(1)\n",
+        "// A\nimport \"strings\"\n\na: strings.MinRunes(1)\n",
+    );
+    check("// A\n\n// F\npackage _ // l\n\n// B\n\na: 1\n", "// F\n\n// A\na: 1\n\n// l\n\n// B\n");
+}
+
+#[test]
+fn attributes_of_files_have_their_comments() {
+    let kept = "package x\n\n// H\n@bar() // I\n\n// K\na: 1\n";
+    check(kept, kept);
+    check("// F\n@experiment(try)\n\n// G\na: 1\n", "// F\n@experiment(try)\n\n// G\na: 1\n");
+    // What stands above a clause says something of the file only.
+    check("// F\n@foo()\n\npackage x\n\na: 1\n", "package x\n\na: 1\n");
+}

@@ -8,10 +8,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::definition::expr::{STRUCT, class, label_text};
 use crate::definition::found::Found;
+use crate::definition::heading::Heading;
 use crate::definition::merge::Conjunct;
 use crate::definition::out::Out;
 use crate::definition::scope::{Bound, LetValue, Scope};
-use crate::definition::{Heading, Printer, import_text, used};
+use crate::definition::{Printer, import_text, used};
 use crate::printed::Show;
 use crate::program::{At, ExprId, Program};
 
@@ -127,11 +128,12 @@ pub(crate) fn merged(
         printer.outside = Some(Outside { index, program, places, part: part.to_owned() });
     }
     let whole = part.is_empty() && printer.docs == Docs::Kept;
-    let heading = files.first().filter(|_| whole).map(|it| Heading::of(&it.1).below);
+    let first = files.first().filter(|_| whole).map(|it| &*it.1);
+    let heading = Heading::of(first.into_iter()).of_file();
     let value = printer.merge(conjuncts);
     let fields = matches!(value, Out::Struct(_)).then(|| value.fields());
     let imports = printer.imports.iter().map(import_text).collect();
-    Merged { text: value.text(), fields, imports, heading: heading.unwrap_or_default() }
+    Merged { text: value.text(), fields, imports, heading }
 }
 
 /// A place, merged.
