@@ -218,3 +218,52 @@ fn attributes_of_files_have_their_comments() {
     // What stands above a clause says something of the file only.
     check("// F\n@foo()\n\npackage x\n\na: 1\n", "package x\n\na: 1\n");
 }
+
+#[test]
+fn anything_allowed_beside_others_is_an_ellipsis() {
+    check("_h: {[string]: _}\nf: {[_]: _}\n", "_h: {\n\t...\n}\nf: [_]: _\n");
+    check(
+        "x: {[string]: _, if y {a: 1}}\ny: bool\n",
+        "x: {\n\tif y {\n\t\ta: 1\n\t}\n\t...\n}\ny: bool\n",
+    );
+    // One with a name is not.
+    let named = "d: {\n\t[a=string]: _\n\tb:          1\n}\n";
+    check("d: {[a=string]: _, b: 1}\n", named);
+}
+
+#[test]
+fn fields_are_as_present_as_they_are_found() {
+    check(
+        "#M: {os!: string}\nx: #M & {os?: \"a\"}\n",
+        "#M: {\n\tos!: string\n}\nx: #M & {\n\tos!: \"a\"\n}\n",
+    );
+}
+
+#[test]
+fn functions_keep_away_from_what_is_called_the_same() {
+    check("c: matchN: 1\nd: matchN(1, [int])\n", "c: matchN: 1\nd: __matchN(1, [int])\n");
+    check("a: error\n", "a: error()\n");
+}
+
+#[test]
+fn labels_in_quotes_lose_them_beside_the_same_without() {
+    check("\"#d\": 1\n#d: 2\na: \"#d\": 1\n", "#d: 1\n#d: 2\na: \"#d\": 1\n");
+}
+
+#[test]
+fn aliases_of_patterns_are_printed_where_something_refers_to_them() {
+    check(
+        "a: {E=[string]: name: E | null}\nb: {E=[string]: name: E | null}\n",
+        "a: E=[string]: name:   E | null\nb: E_1=[string]: name: E_1 | null\n",
+    );
+    check("X=(\"foo\"): int\na: X\n", "X=\"foo\": int\na:       X\n");
+}
+
+#[test]
+fn names_of_labels_are_the_labels() {
+    let asked = "@experiment(aliasv2)\n";
+    check(
+        &format!("{asked}a~(K, _): 1\nb: K\n\"x-y\"~(L, _): L\n(b)~(M, _): {{c: M}}\n"),
+        &format!("{asked}a:     1\nb:     \"a\"\n\"x-y\": \"x-y\"\n(b): c: string\n"),
+    );
+}

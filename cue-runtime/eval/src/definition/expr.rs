@@ -47,6 +47,8 @@ impl<'a> Printer<'a> {
             ExprKind::Paren(inner) => again(self, inner),
             ExprKind::Ident(name) => match self.unshown_let(name, scope) {
                 Some(it) => self.expr(it.value, &it.scope, it.file),
+                // Alone it is one that validates.
+                None if self.shown.is_some() && is_error(expr, scope) => Out::primary("error()"),
                 None => Out::primary(self.name(name, scope)),
             },
             ExprKind::Null => Out::primary("null"),
@@ -173,7 +175,10 @@ impl<'a> Printer<'a> {
                 Out::primary(format!("{base}[{low}:{high}]"))
             }
             ExprKind::Call(callee, arguments) => {
-                let callee = again(self, callee).operand(PRIMARY);
+                let callee = match is_error(callee, scope) {
+                    true => self.name("error", scope),
+                    false => again(self, callee).operand(PRIMARY),
+                };
                 let arguments: Vec<String> =
                     arguments.iter().map(|it| again(self, it).text()).collect();
                 Out::primary(format!("{callee}({})", arguments.join(", ")))
@@ -214,7 +219,12 @@ impl<'a> Printer<'a> {
                 }
             }
             Some((_, Bound::Variable)) => name.to_owned(),
-            None => name.strip_prefix("__").unwrap_or(name).to_owned(),
+            None => {
+                let name = name.strip_prefix("__").unwrap_or(name);
+                // A function keeps away from all that is called the same.
+                let hidden = !is_type(name) && self.lets.iter().any(|it| it == name);
+                format!("{}{name}", if hidden { "__" } else { "" })
+            }
         }
     }
 
@@ -334,17 +344,11 @@ impl<'a> Printer<'a> {
                     items.push(Item::Ellipsis(Some(self.expr(inner, &scope, file))));
                 }
                 Decl::Field(field) => {
-                    if let AstLabel::Pattern(label, _) = &field.label {
-                        let any = matches!(&label.kind, ExprKind::Ident(it) if &**it == "string");
-                        // Alone it stays as it is.
-                        let top = matches!(strip(&field.value).kind, ExprKind::Top);
-                        if any && top && decls.len() > 1 {
-                            open = true;
-                            continue;
-                        }
-                    }
                     items.push(self.field_as_written(field, &scope, file));
-                    last = Some(field.span.end);
+                    // What becomes `...` is not there.
+                    if self.spread || !is_ellipsis(field) {
+                        last = Some(field.span.end);
+                    }
                 }
                 Decl::Embed(value) => {
                     if let ExprKind::Comprehension(clauses, body) = &value.kind {
@@ -413,43 +417,45 @@ impl<'a> Printer<'a> {
             }
             AstLabel::Dynamic(label) => {
                 match (&strip(label).kind, self.computed(label, scope, file)) {
-                    (ExprKind::String(text), _) => label_text(text),
+                    (ExprKind::String(text), _) => behind(field, label_text(text)),
                     // What is only a reference stays one.
                     (ExprKind::Ident(_) | ExprKind::Select(..) | ExprKind::Index(..), _)
                     | (_, None) => {
                         format!("({})", self.expr(label, scope, file).text())
                     }
-                    (_, Some(known)) => known,
+                    (_, Some(known)) => behind(field, known),
                 }
             }
             AstLabel::Interpolated(label) => match self.computed(label, scope, file) {
-                // Behind an alias labels that were in quotes stay so.
-                Some(known) if field.alias.is_some() && !known.starts_with('"') => {
-                    Datum::text(known).cue_text()
-                }
-                Some(known) => known,
+                Some(known) => behind(field, known),
                 None => self.expr(label, scope, file).text(),
             },
             AstLabel::Ident(name) => name.name.to_string(),
-            AstLabel::String(text, _) if field.alias.is_some() => Datum::text(&**text).cue_text(),
-            AstLabel::String(text, _) => label_text(text),
+            AstLabel::String(text, _) => behind(field, label_text(text)),
         };
-        let alias = match (&field.alias, &field.label) {
+        let mut lets = Vec::new();
+        let mut alias = match (&field.alias, &field.label) {
             (Some(alias), AstLabel::Pattern(..)) => {
-                names.insert(alias.name.clone(), Bound::Field);
+                // It is printed if something refers to it (O-78).
+                let bound = if has_old_alias(field) { Bound::Let(0) } else { Bound::Field };
+                names.insert(alias.name.clone(), bound);
+                lets.push(alias.name.clone());
                 String::new()
             }
             (Some(_), AstLabel::Ident(_)) if !has_old_alias(field) => String::new(),
-            (Some(alias), _) => format!("{}=", alias.name),
-            (None, _) => String::new(),
+            (Some(alias), _) if field.key_alias.is_none() => format!("{}=", alias.name),
+            (Some(_), _) | (None, _) => String::new(),
         };
         let value_alias = field.value_alias.as_ref().map(|it| {
             let name = self.fresh(&it.name);
             names.insert(it.name.clone(), Bound::Renamed(name.clone()));
             name
         });
-        let scope = Scope::new(Some(scope.clone()), names);
+        let scope = Scope::with_lets(Some(scope.clone()), names, lets);
         let value = self.expr(&field.value, &scope, file);
+        if let Some(name) = scope.let_name(0) {
+            alias = format!("{name}=");
+        }
         let comments = &field.comments;
         let kept = |it: &Vec<String>| !it.is_empty() && self.docs == Docs::Kept;
         let docs = kept(&comments.above).then(|| comments.above.clone()).into_iter().collect();
@@ -469,6 +475,26 @@ impl<'a> Printer<'a> {
             spread: self.spread,
             documented: !field.docs.is_empty(),
         })
+    }
+}
+
+/// The function of that name.
+pub(super) fn is_error(expr: &Expr, scope: &Rc<Scope>) -> bool {
+    matches!(&expr.kind, ExprKind::Ident(it) if &**it == "error" && scope.find(it).is_none())
+}
+
+/// `[string]: _`, which the layout makes `...`.
+fn is_ellipsis(field: &Field) -> bool {
+    let AstLabel::Pattern(label, None) = &field.label else { return false };
+    let any = matches!(&label.kind, ExprKind::Ident(it) if &**it == "string");
+    any && matches!(strip(&field.value).kind, ExprKind::Top)
+}
+
+/// A label that was in quotes, which stay behind an alias.
+fn behind(field: &Field, label: String) -> String {
+    match field.alias.is_some() && !label.starts_with('"') {
+        true => Datum::text(label).cue_text(),
+        false => label,
     }
 }
 

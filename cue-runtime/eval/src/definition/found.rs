@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::evaluation::Evaluation;
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{Source, VertexId};
-use crate::program::{Code, LabelKind};
+use crate::program::{Code, LabelKind, Presence};
 
 /// What only an evaluation tells.
 #[derive(Default)]
@@ -16,6 +16,8 @@ pub(super) struct Found {
     pub(super) closed: FxHashSet<String>,
     /// Places that are nothing but another one, and which.
     pub(super) shared: FxHashMap<String, String>,
+    /// Whether fields are there, by place.
+    pub(super) presence: FxHashMap<String, Presence>,
     /// The package embeds what a definition closes (O-77).
     pub(super) is_closed: bool,
 }
@@ -46,10 +48,11 @@ impl Found {
                 found.closed.insert(path.clone());
             }
             for arc in &vertex.arcs {
+                let dot = if path.is_empty() { "" } else { "." };
+                let place = format!("{path}{dot}{}", it.label_text(arc.label));
+                found.presence.insert(place.clone(), arc.presence);
                 if arc.vertex != id && it.heap.get(arc.vertex).parent == Some(id) {
-                    let label = it.label_text(arc.label);
-                    let dot = if path.is_empty() { "" } else { "." };
-                    places.push((arc.vertex, format!("{path}{dot}{label}")));
+                    places.push((arc.vertex, place));
                 }
             }
             named.insert(id, path);

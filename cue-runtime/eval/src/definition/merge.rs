@@ -8,13 +8,15 @@ use cue_syntax::ast::{Binary, Decl, Expr, ExprKind, Field, File, Label as AstLab
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
+use crate::builtin::Datum;
 use crate::definition::Printer;
 use crate::definition::constant::{is_constant, strip, together};
-use crate::definition::expr::{label_text, marker};
+use crate::definition::expr::{is_error, label_text, marker};
 use crate::definition::linked::Frame;
 use crate::definition::out::{Declared, Item, Out};
 use crate::definition::scope::{Bound, LetValue, Scope};
 use crate::definition::sourced::Docs;
+use crate::program::Presence;
 
 /// The aliases of a scope, among its lets.
 const ALIASES: usize = usize::MAX;
@@ -128,7 +130,7 @@ impl<'a> Printer<'a> {
         }
         let mut items: Vec<Item> = parts.attributes.drain(..).map(Item::Attribute).collect();
         let embedded = std::mem::take(&mut parts.embedded);
-        items.extend(embedded.into_iter().map(|it| Item::Embed(it.opened())));
+        items.extend(embedded.into_iter().map(Item::Embed));
         let order = field_order(&parts.literals);
         let ranks = parts.fields.keys().map(|it| order.get(it).copied().unwrap_or(usize::MAX));
         let ranks: Vec<usize> = ranks.collect();
@@ -140,7 +142,14 @@ impl<'a> Printer<'a> {
         for (label, merged) in std::mem::take(&mut parts.fields) {
             let place = self.place_of(&label);
             self.path.push(label.clone());
-            let mark = merged.marker;
+            // What is there is a field, however it is declared here.
+            let known = place.as_ref().and_then(|it| self.found.presence.get(it));
+            let mark = match known {
+                None => merged.marker,
+                Some(Presence::Member) => Marker::None,
+                Some(Presence::Required) => Marker::Required,
+                Some(Presence::Optional) => Marker::Optional,
+            };
             let value = self.merge(merged.conjuncts);
             let (docs, below, apart) = (merged.docs, merged.below, merged.apart);
             let (alias, attributes) = (merged.alias, merged.attributes);
@@ -210,6 +219,14 @@ impl<'a> Printer<'a> {
                 self.add(right, scope, file, parts, place);
             }
             ExprKind::Top if place == Place::Embedded => parts.top = true,
+            // A value that validates is a call of itself.
+            _ if is_error(expr, scope) => {
+                let call = Out::primary("error()");
+                match place {
+                    Place::Embedded => parts.embedded.push(call),
+                    Place::Operand => parts.operands.push(call),
+                }
+            }
             _ if is_constant(expr, scope) => parts.values.push((expr, file)),
             _ => match place {
                 Place::Embedded => {
@@ -345,8 +362,11 @@ impl<'a> Printer<'a> {
         for decl in decls {
             match decl {
                 Decl::Field(field) => {
-                    for alias in [&field.alias, &field.key_alias].into_iter().flatten() {
+                    if let Some(alias) = &field.alias {
                         names.insert(alias.name.clone(), Bound::Field);
+                    }
+                    if let Some(alias) = &field.key_alias {
+                        names.insert(alias.name.clone(), label_meant(&field.label));
                     }
                     if let AstLabel::Ident(name) = &field.label {
                         names.insert(name.name.clone(), Bound::Field);
@@ -456,6 +476,16 @@ pub(super) fn unique(taken: &mut Vec<String>, name: &str) -> String {
     }
     taken.push(chosen.clone());
     chosen
+}
+
+/// What the name of a label stands for: the label, if it is known.
+fn label_meant(label: &AstLabel) -> Bound {
+    match label {
+        AstLabel::Ident(name) => Bound::Renamed(Datum::text(&*name.name).cue_text()),
+        AstLabel::String(text, _) => Bound::Renamed(Datum::text(&**text).cue_text()),
+        AstLabel::Dynamic(_) | AstLabel::Interpolated(_) => Bound::Renamed("string".to_owned()),
+        AstLabel::Pattern(..) => Bound::Field,
+    }
 }
 
 fn firmer(left: Marker, right: Marker) -> Marker {

@@ -22,7 +22,7 @@ mod linked; // names that mean something else in the result
 use std::rc::Rc;
 use std::sync::Arc;
 
-use cue_syntax::ast::{ExprKind, File, Label as AstLabel};
+use cue_syntax::ast::{File, Label as AstLabel};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::definition::found::Found;
@@ -170,15 +170,6 @@ impl<'a> Printer<'a> {
         scopes
     }
 
-    /// Whether the whole is a struct in braces that begins with a pattern.
-    fn is_opened_by_pattern(&self) -> bool {
-        let [(file, _)] = self.files else { return false };
-        let [cue_syntax::ast::Decl::Embed(only)] = file.decls.as_slice() else { return false };
-        let ExprKind::Struct(decls) = &only.kind else { return false };
-        matches!(decls.first(), Some(cue_syntax::ast::Decl::Field(field))
-            if matches!(field.label, AstLabel::Pattern(..)))
-    }
-
     /// The body with what stands above it.
     fn file(&self, mut body: Out) -> String {
         let heading = Heading::of(self.files.iter().map(|it| &*it.1));
@@ -193,7 +184,10 @@ impl<'a> Printer<'a> {
         let blank = match &body {
             Out::Struct(items) => match items.as_slice() {
                 [Item::Embed(_) | Item::Let(..), _, ..] => true,
-                [Item::Field(_), .., Item::Ellipsis(None)] => self.is_opened_by_pattern(),
+                // What becomes `...` leaves its place.
+                [Item::Field(first), _, ..] => {
+                    matches!(&*first.label, "[string]" | "[_]") && first.value.is_top()
+                }
                 // A struct in braces that was the whole file.
                 [Item::Embed(Out::Struct(items))] => items.len() > 1,
                 [Item::Comprehension { .. }, ..] => {
@@ -221,7 +215,7 @@ impl<'a> Printer<'a> {
             false => "",
         };
         let above = if text.is_empty() || heading.is_attached { "" } else { gap };
-        let lay = |text: &str| laid_out(text, cue_syntax::Style::Plain);
+        let lay = |text: &str| laid_out(text, cue_syntax::Style::Made);
         if heading.attributes.is_empty() {
             let blank = blank || closed && !text.starts_with("package");
             let first = if blank { "\n" } else { "" };

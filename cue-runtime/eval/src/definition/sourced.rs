@@ -395,7 +395,10 @@ impl<'a> Printer<'a> {
                     if let AstLabel::Pattern(_, Some(alias)) = &field.label {
                         names.insert(alias.name.clone(), Bound::Field);
                     }
-                    let aliases = [&field.alias, &field.key_alias, &field.value_alias];
+                    // What names a label is told from its struct.
+                    let key = field.key_alias.as_ref();
+                    let key = key.filter(|_| matches!(field.label, AstLabel::Pattern(..)));
+                    let aliases = [field.alias.as_ref(), key, field.value_alias.as_ref()];
                     for alias in aliases.into_iter().flatten() {
                         names.insert(alias.name.clone(), Bound::Field);
                     }
