@@ -267,3 +267,32 @@ fn names_of_labels_are_the_labels() {
         &format!("{asked}a:     1\nb:     \"a\"\n\"x-y\": \"x-y\"\n(b): c: string\n"),
     );
 }
+
+#[test]
+fn names_mean_the_fields_that_literals_are() {
+    // What is written beside a comprehension is told from others by literals only.
+    check(
+        "S: f: string\nL: {\n\ts: S\n\tif s.f == \"\" {x: 1}\n}\n",
+        "S: f: string\nL: {\n\ts: S\n\tif s_9.f == \"\" {\n\t\tx: 1\n\t}\n}\n\nlet s_9 = s\n",
+    );
+    check(
+        "g: {\n\ta!: int\n\tif a > 1 {b: 1}\n\ta: 1\n}\n",
+        "g: {\n\ta!: int\n\tif a > 1 {\n\t\tb: 1\n\t}\n\ta: 1\n}\n",
+    );
+}
+
+#[test]
+fn sources_of_clauses_are_seen_from_within() {
+    check(
+        "a: {\n\tfor k, v in b if v > b.a {\"\\(k)\": v}\n}\nb: {a: 1, b: 2}\n",
+        "a: {\n\tfor k, v in b_9 if v > b.a {\n\t\t\"\\(k)\": v\n\t}\n}\nb: {\n\ta: 1\n\tb: 2\n}\n\nlet b_9 = b\n",
+    );
+}
+
+#[test]
+fn names_of_values_beside_comprehensions_stay() {
+    check(
+        "a: X={b: X.c, c: 1}\nd: {e: X={b: X.c, c: 1}, if true {f: 1}}\n",
+        "a: X_1={\n\tb: X_1.c\n\tc: 1\n}\nd: {\n\te: X={\n\t\tb: X.c\n\t\tc: 1\n\t}, if true {\n\t\tf: 1\n\t}\n}\n",
+    );
+}

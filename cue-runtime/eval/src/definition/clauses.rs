@@ -25,8 +25,10 @@ impl<'a> Printer<'a> {
         let mut end: Option<u32> = None;
         let inner = |scope: &Rc<Scope>, names: &[&Ident]| {
             let names = names.iter().map(|it| (it.name.clone(), Bound::Variable));
-            Scope::new(Some(scope.clone()), names.collect::<FxHashMap<_, _>>())
+            Scope::new(Some(scope.clone()), names.collect::<FxHashMap<_, _>>()).entered()
         };
+        // The environment of a clause is there for its source already.
+        let within = |scope: &Rc<Scope>| Scope::seen_from(scope, inner(scope, &[]));
         for clause in clauses {
             if let Clause::Otherwise(_) = clause {
                 continue;
@@ -41,10 +43,7 @@ impl<'a> Printer<'a> {
             end = Some(to);
             texts.push(match clause {
                 Clause::For { key, value, source } => {
-                    // Names in a source are not looked at by what makes them unique.
-                    let links = self.links.take();
-                    let source = self.expr(source, &scope, file).text();
-                    self.links = links;
+                    let source = self.expr(source, &within(&scope), file).text();
                     let names: Vec<&Ident> = key.iter().chain([value]).collect();
                     let shown: Vec<&str> = names.iter().map(|it| &*it.name).collect();
                     scope = inner(&scope, &names);
@@ -54,13 +53,13 @@ impl<'a> Printer<'a> {
                     format!("if {}", self.expr(condition, &scope, file).text())
                 }
                 Clause::Let(name, value) => {
-                    let value = self.expr(value, &scope, file).text();
+                    let value = self.expr(value, &within(&scope), file).text();
                     scope = inner(&scope, &[name]);
                     format!("let {} = {value}", name.name)
                 }
                 Clause::Try(_, None) => "try".to_owned(),
                 Clause::Try(_, Some((name, value))) => {
-                    let value = self.expr(value, &scope, file).text();
+                    let value = self.expr(value, &within(&scope), file).text();
                     scope = inner(&scope, &[name]);
                     format!("try {} = {value}", name.name)
                 }

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use crate::builtin::Datum;
 use crate::definition::constant::{is_range, is_type, slice, strip};
-use crate::definition::linked::Frame;
+use crate::definition::linked::{Frame, Links};
 use crate::definition::merge::{Conjunct, has_old_alias, unique};
 use crate::definition::out::{Declared, Gap, Item, Out, PRIMARY};
 use crate::definition::scope::{Bound, Scope};
@@ -77,6 +77,8 @@ impl<'a> Printer<'a> {
                 out
             }
             ExprKind::List(elements) => {
+                let scope = &Scope::new(Some(scope.clone()), FxHashMap::default()).entered();
+                let again = |it: &mut Self, expr| it.expr(expr, scope, file);
                 let mut text = String::from("[");
                 let mut last = expr.span.start as usize + 1;
                 for (index, element) in elements.iter().enumerate() {
@@ -196,6 +198,7 @@ impl<'a> Printer<'a> {
         match scope.find(name) {
             Some((there, Bound::Let(index))) => match there.lets.get(*index) {
                 Some((base, known)) => {
+                    there.use_let(*index, scope);
                     known.borrow_mut().get_or_insert_with(|| unique(&mut self.lets, base)).clone()
                 }
                 None => name.to_owned(),
@@ -209,10 +212,11 @@ impl<'a> Printer<'a> {
             }
             Some((_, Bound::Renamed(renamed))) => renamed.clone(),
             Some((there, Bound::Alias(label))) if !self.knows_aliases(there) => label.clone(),
-            Some((there, Bound::Field | Bound::Alias(_))) => {
-                match (&mut self.links, there.place_of(name)) {
-                    (Some(links), Some((place, written))) => {
-                        let shared = self.found.shared.get(&place).filter(|_| !written);
+            Some((_, Bound::Field | Bound::Alias(_))) => {
+                let place = scope.place_of(name);
+                match (&mut self.links, place) {
+                    (Some(links), Some(place)) if self.found.presence.contains_key(&place) => {
+                        let shared = self.found.shared.get(&place);
                         links.name(name, shared.unwrap_or(&place), self.frame.clone())
                     }
                     _ => name.to_owned(),
@@ -316,19 +320,13 @@ impl<'a> Printer<'a> {
         let (scope, lets) = self.struct_scope(decls, scope, file);
         self.enter_aliases(&scope);
         self.enter_lets(&lets);
-        let mut met: Vec<&str> = Vec::new();
+        let mut numbers = Vec::new();
         for decl in decls {
             let Decl::Field(field) = decl else { continue };
             let AstLabel::Ident(name) = &field.label else { continue };
-            let place = scope.place_of(&name.name).map(|it| it.0);
-            frame.add(&name.name, place.clone());
-            // Of several declarations one is found, but the names are tied to another.
-            if let (Some(links), Some(place), true) =
-                (&mut self.links, place, met.contains(&&*name.name))
-            {
-                links.printed_aliased(&place);
-            }
-            met.push(&name.name);
+            let number = self.links.as_mut().map_or(0, Links::field);
+            frame.add(&name.name, number);
+            numbers.push((field.span.start, number));
         }
         let mut items = Vec::new();
         let mut last = None;
@@ -344,7 +342,9 @@ impl<'a> Printer<'a> {
                     items.push(Item::Ellipsis(Some(self.expr(inner, &scope, file))));
                 }
                 Decl::Field(field) => {
-                    items.push(self.field_as_written(field, &scope, file));
+                    let number = numbers.iter().find(|it| it.0 == field.span.start);
+                    let number = number.map_or(usize::MAX, |it| it.1);
+                    items.push(self.field_as_written(field, &scope, file, number));
                     // What becomes `...` is not there.
                     if self.spread || !is_ellipsis(field) {
                         last = Some(field.span.end);
@@ -400,7 +400,13 @@ impl<'a> Printer<'a> {
         known.get(&key).map(|it| label_text(it))
     }
 
-    fn field_as_written(&mut self, field: &'a Field, scope: &Rc<Scope>, file: usize) -> Item {
+    fn field_as_written(
+        &mut self,
+        field: &'a Field,
+        scope: &Rc<Scope>,
+        file: usize,
+        number: usize,
+    ) -> Item {
         let mut names = FxHashMap::default();
         let label = match &field.label {
             AstLabel::Pattern(label, alias) => {
@@ -447,12 +453,35 @@ impl<'a> Printer<'a> {
             (Some(_), _) | (None, _) => String::new(),
         };
         let value_alias = field.value_alias.as_ref().map(|it| {
-            let name = self.fresh(&it.name);
-            names.insert(it.name.clone(), Bound::Renamed(name.clone()));
-            name
+            // It is not told from others.
+            names.insert(it.name.clone(), Bound::Renamed(it.name.to_string()));
+            it.name.to_string()
         });
         let scope = Scope::with_lets(Some(scope.clone()), names, lets);
-        let value = self.expr(&field.value, &scope, file);
+        // Only of a literal it is known which field it is.
+        let fixed = match (&field.label, &strip(&field.value).kind) {
+            (AstLabel::Ident(name), ExprKind::Struct(_)) => Some(name.name.to_string()),
+            (AstLabel::String(text, _), ExprKind::Struct(_)) => Some(label_text(text)),
+            _ => None,
+        };
+        let value = match &fixed {
+            None => self.expr(&field.value, &scope, file),
+            Some(label) => {
+                self.path.push(label.clone());
+                self.level += 1;
+                let expr = &field.value;
+                let value = self.merge(vec![Conjunct::Expr { expr, scope: scope.clone(), file }]);
+                self.level -= 1;
+                self.path.pop();
+                value
+            }
+        };
+        let place = fixed.and_then(|it| self.place_of(&it));
+        if let (Some(links), Some(place)) = (&mut self.links, &place) {
+            if self.found.presence.contains_key(place) {
+                links.printed(place, number);
+            }
+        }
         if let Some(name) = scope.let_name(0) {
             alias = format!("{name}=");
         }
@@ -471,7 +500,7 @@ impl<'a> Printer<'a> {
             alias: value_alias,
             value,
             attributes,
-            place: None,
+            place,
             spread: self.spread,
             documented: !field.docs.is_empty(),
         })

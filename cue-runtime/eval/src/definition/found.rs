@@ -89,11 +89,13 @@ fn target(it: &mut Evaluator, id: VertexId) -> Option<VertexId> {
         return Some(it.follow(id)).filter(|it| *it != id);
     }
     let [conjunct] = it.heap.get(id).conjuncts.as_slice() else { return None };
-    let closing = !conjunct.groups.is_empty() || conjunct.close_as.is_some();
+    // Comprehensions make groups too, which close nothing.
+    let grouped = !conjunct.groups.is_empty();
+    let closing =
+        conjunct.close_as.is_some() || grouped && (conjunct.way != 0 || is_in_definition(it, id));
     let Source::Expr(expr, env) = conjunct.source else { return None };
     match it.program.code(expr) {
-        Code::Field { .. } if closing => {}
-        Code::Select(..) | Code::Index(..) => {}
+        Code::Field { .. } | Code::Variable { .. } | Code::Select(..) | Code::Index(..) => {}
         _ => return None,
     }
     let Value::Vertex(target) = it.eval(expr, env) else { return None };

@@ -19,8 +19,8 @@ const MARK: &str = "__linked_";
 #[derive(Debug, Default)]
 pub(super) struct Frame {
     parent: Option<Rc<Frame>>,
-    /// Labels that are names, and the places of these fields.
-    labels: RefCell<FxHashMap<String, Option<String>>>,
+    /// Labels that are names, and the numbers of these fields.
+    labels: RefCell<FxHashMap<String, usize>>,
 }
 
 impl Frame {
@@ -32,8 +32,9 @@ impl Frame {
         self.parent.clone()
     }
 
-    pub(super) fn add(&self, label: &str, place: Option<String>) {
-        self.labels.borrow_mut().insert(label.to_owned(), place);
+    /// Of several of one label the last is found.
+    pub(super) fn add(&self, label: &str, field: usize) {
+        self.labels.borrow_mut().insert(label.to_owned(), field);
     }
 }
 
@@ -42,14 +43,14 @@ impl Frame {
 struct Reference {
     name: String,
     frame: Option<Rc<Frame>>,
-    /// The place that it is tied to.
-    place: Option<String>,
+    /// The field that it is tied to, and its place.
+    field: Option<(usize, String)>,
 }
 
 /// What is known of a place.
 #[derive(Debug, Default)]
 struct Known {
-    printed: bool,
+    printed: Option<usize>,
     /// Names that came before it was printed.
     waiting: Vec<usize>,
 }
@@ -59,40 +60,40 @@ struct Known {
 pub(super) struct Links {
     references: Vec<Reference>,
     places: FxHashMap<String, Known>,
-    /// Places whose values have a name of their own: no name of theirs is recognized.
-    aliased: FxHashSet<String>,
+    fields: usize,
 }
 
 impl Links {
+    /// The number of one more field.
+    pub(super) fn field(&mut self) -> usize {
+        self.fields += 1;
+        self.fields
+    }
+
     /// A name of a field: what stands for it in a text.
     pub(super) fn name(&mut self, name: &str, place: &str, frame: Option<Rc<Frame>>) -> String {
         let number = self.references.len();
         let known = self.places.entry(place.to_owned()).or_default();
-        let tied = known.printed.then(|| place.to_owned());
-        if tied.is_none() {
+        let field = known.printed.map(|it| (it, place.to_owned()));
+        if field.is_none() {
             known.waiting.push(number);
         }
-        self.references.push(Reference { name: name.to_owned(), frame, place: tied });
+        self.references.push(Reference { name: name.to_owned(), frame, field });
         format!("{name}{MARK}{number}__")
     }
 
     /// The field of a place was printed. Names after it are tied only if there was none before.
-    pub(super) fn printed(&mut self, place: &str) {
+    pub(super) fn printed(&mut self, place: &str, field: usize) {
         let Some(known) = self.places.get_mut(place) else {
-            self.places.insert(place.to_owned(), Known { printed: true, waiting: Vec::new() });
+            let known = Known { printed: Some(field), waiting: Vec::new() };
+            self.places.insert(place.to_owned(), known);
             return;
         };
         for number in known.waiting.drain(..) {
             if let Some(reference) = self.references.get_mut(number) {
-                reference.place = Some(place.to_owned());
+                reference.field = Some((field, place.to_owned()));
             }
         }
-    }
-
-    /// The same where no name is recognized.
-    pub(super) fn printed_aliased(&mut self, place: &str) {
-        self.aliased.insert(place.to_owned());
-        self.printed(place);
     }
 
     /// Names for all marks, in the order of the text; fields that need an alias get it.
@@ -137,13 +138,12 @@ impl Links {
     }
 
     fn meaning(&self, reference: &Reference) -> Meaning {
-        let Some(place) = &reference.place else { return Meaning::Itself };
+        let Some((field, place)) = &reference.field else { return Meaning::Itself };
         let mut next = reference.frame.as_ref();
         let mut first = true;
         while let Some(frame) = next {
             if let Some(there) = frame.labels.borrow().get(&reference.name) {
-                let same = there.as_ref() == Some(place) && !self.aliased.contains(place);
-                match (same, first) {
+                match (there == field, first) {
                     (true, true) => return Meaning::Itself,
                     (true, false) => return Meaning::Captured(place.clone()),
                     (false, _) => first = false,

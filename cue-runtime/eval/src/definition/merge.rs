@@ -12,7 +12,7 @@ use crate::builtin::Datum;
 use crate::definition::Printer;
 use crate::definition::constant::{is_constant, strip, together};
 use crate::definition::expr::{is_error, label_text, marker};
-use crate::definition::linked::Frame;
+use crate::definition::linked::{Frame, Links};
 use crate::definition::out::{Declared, Item, Out};
 use crate::definition::scope::{Bound, LetValue, Scope};
 use crate::definition::sourced::Docs;
@@ -136,10 +136,14 @@ impl<'a> Printer<'a> {
         let ranks: Vec<usize> = ranks.collect();
         let order = cue_sort::order(ranks.len(), &mut |one, other| ranks[one].cmp(&ranks[other]));
         cue_sort::arrange(order, &mut |one, other| parts.fields.swap_indices(one, other));
+        let mut numbers = Vec::new();
         for label in parts.fields.keys() {
-            frame.add(label, self.place_of(label));
+            let number = self.links.as_mut().map_or(0, Links::field);
+            frame.add(label, number);
+            numbers.push(number);
         }
-        for (label, merged) in std::mem::take(&mut parts.fields) {
+        for ((label, merged), number) in std::mem::take(&mut parts.fields).into_iter().zip(numbers)
+        {
             let place = self.place_of(&label);
             self.path.push(label.clone());
             // What is there is a field, however it is declared here.
@@ -156,9 +160,10 @@ impl<'a> Printer<'a> {
             let documented = merged.documented;
             self.path.pop();
             if let (Some(links), Some(place)) = (&mut self.links, &place) {
-                match alias {
-                    Some(_) => links.printed_aliased(place),
-                    None => links.printed(place),
+                // Of a value with a name of its own no name is recognized.
+                let number = if alias.is_some() { usize::MAX } else { number };
+                if self.found.presence.contains_key(place) {
+                    links.printed(place, number);
                 }
             }
             let label = format!("{label}{}", marker(mark));
@@ -388,10 +393,7 @@ impl<'a> Printer<'a> {
             }
         }
         let shown = lets.iter().map(|it| it.0.clone()).collect();
-        let mut inner = Scope::with_lets(Some(scope.clone()), names, shown).at(self.place());
-        if is_complex(decls) {
-            inner = inner.as_written();
-        }
+        let inner = Scope::with_lets(Some(scope.clone()), names, shown).at(self.place()).entered();
         let lets: Vec<LetValue<'a>> = lets
             .into_iter()
             .enumerate()
@@ -409,7 +411,7 @@ impl<'a> Printer<'a> {
         (known && self.links.is_some()).then(|| self.path.join("."))
     }
 
-    fn place_of(&self, label: &str) -> Option<String> {
+    pub(super) fn place_of(&self, label: &str) -> Option<String> {
         let place = self.place()?;
         let dot = if place.is_empty() { "" } else { "." };
         Some(format!("{place}{dot}{label}"))
@@ -425,7 +427,8 @@ impl<'a> Printer<'a> {
             for (index, it) in lets.iter().enumerate() {
                 let Some(name) = it.scope.let_name(it.index) else { continue };
                 if printed[index].is_none() {
-                    let value = self.expr(it.value, &it.scope, it.file);
+                    let scope = Scope::of_let(&it.scope, it.index);
+                    let value = self.expr(it.value, &scope, it.file);
                     printed[index] = Some(Item::Let(name, value));
                     more = true;
                 }

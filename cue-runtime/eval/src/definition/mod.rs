@@ -165,7 +165,8 @@ impl<'a> Printer<'a> {
                 imports.insert(name.into(), Bound::Import(import.path.clone(), alias));
             }
             let imports = Scope::new(None, imports);
-            scopes.push(Scope::new(Some(imports), shared.clone()).at(Some(String::new())));
+            scopes
+                .push(Scope::new(Some(imports), shared.clone()).at(Some(String::new())).entered());
         }
         scopes
     }
