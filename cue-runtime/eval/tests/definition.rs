@@ -296,3 +296,11 @@ fn names_of_values_beside_comprehensions_stay() {
         "a: X_1={\n\tb: X_1.c\n\tc: 1\n}\nd: {\n\te: X={\n\t\tb: X.c\n\t\tc: 1\n\t}, if true {\n\t\tf: 1\n\t}\n}\n",
     );
 }
+
+#[test]
+fn names_are_numbered_as_they_are_printed() {
+    check(
+        "a: X={b: X.c, c: d, let d = 1}\ne: {c: d, let d = 2}\nf: X={g: X.h, h: 1}\n",
+        "a: X_1={\n\tlet d = 1\n\tb: X_1.c\n\tc: d\n}\ne: {\n\tlet d_1 = 2\n\tc: d_1\n}\nf: X_2={\n\tg: X_2.h\n\th: 1\n}\n",
+    );
+}

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::builtin::Datum;
 use crate::definition::constant::{is_range, is_type, slice, strip};
 use crate::definition::linked::{Frame, Links};
-use crate::definition::merge::{Conjunct, has_old_alias, unique};
+use crate::definition::merge::{Conjunct, has_old_alias};
 use crate::definition::out::{Declared, Gap, Item, Out, PRIMARY};
 use crate::definition::scope::{Bound, Scope};
 use crate::definition::sourced::Docs;
@@ -199,7 +199,7 @@ impl<'a> Printer<'a> {
             Some((there, Bound::Let(index))) => match there.lets.get(*index) {
                 Some((base, known)) => {
                     there.use_let(*index, scope);
-                    known.borrow_mut().get_or_insert_with(|| unique(&mut self.lets, base)).clone()
+                    known.borrow_mut().get_or_insert_with(|| self.taken.unique(base)).clone()
                 }
                 None => name.to_owned(),
             },
@@ -226,7 +226,7 @@ impl<'a> Printer<'a> {
             None => {
                 let name = name.strip_prefix("__").unwrap_or(name);
                 // A function keeps away from all that is called the same.
-                let hidden = !is_type(name) && self.lets.iter().any(|it| it == name);
+                let hidden = !is_type(name) && self.taken.has(name);
                 format!("{}{name}", if hidden { "__" } else { "" })
             }
         }
@@ -414,7 +414,7 @@ impl<'a> Printer<'a> {
                 let label = self.expr(label, scope, file).text();
                 match alias {
                     Some(alias) => {
-                        let name = unique(&mut self.lets, &alias.name);
+                        let name = self.taken.unique(&alias.name);
                         names.insert(alias.name.clone(), Bound::Renamed(name.clone()));
                         format!("[{name}={label}]")
                     }

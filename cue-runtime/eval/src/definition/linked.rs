@@ -11,6 +11,7 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::definition::out::{Item, Out};
+use crate::definition::taken::Suffixed;
 
 /// Behind a name in a text, before its number, until all names are known.
 const MARK: &str = "__linked_";
@@ -102,7 +103,7 @@ impl Links {
         if self.references.is_empty() {
             return (text, Vec::new());
         }
-        let mut names = Names::default();
+        let mut names = Suffixed::default();
         let mut chosen: FxHashMap<usize, String> = FxHashMap::default();
         let mut aliases: FxHashMap<String, String> = FxHashMap::default();
         let mut lets = Vec::new();
@@ -228,55 +229,4 @@ fn add_alias(out: &mut Out, place: &str, alias: &str) -> bool {
             false
         }
     })
-}
-
-/// Names that nothing else has: random digits of a fixed sequence (PCG-DXSM), more of them when
-/// one is taken.
-struct Names {
-    state: u128,
-    taken: FxHashSet<String>,
-}
-
-impl Default for Names {
-    fn default() -> Self {
-        Self { state: 123 << 64 | 456, taken: FxHashSet::default() }
-    }
-}
-
-impl Names {
-    fn unique(&mut self, base: &str) -> String {
-        let mut mask = 0xf;
-        loop {
-            let name = format!("{base}_{:X}", self.next() as u32 & mask);
-            if self.taken.insert(name.clone()) {
-                return name;
-            }
-            mask = mask << 4 | 0xf;
-        }
-    }
-
-    fn next(&mut self) -> u64 {
-        const FACTOR: u128 = 2_549_297_995_355_413_924 << 64 | 4_865_540_595_714_422_341;
-        const STEP: u128 = 6_364_136_223_846_793_005 << 64 | 1_442_695_040_888_963_407;
-        const MIX: u64 = 0xda94_2042_e4dd_58b5;
-        self.state = self.state.wrapping_mul(FACTOR).wrapping_add(STEP);
-        let (mut high, low) = ((self.state >> 64) as u64, self.state as u64);
-        high ^= high >> 32;
-        high = high.wrapping_mul(MIX);
-        high ^= high >> 48;
-        high.wrapping_mul(low | 1)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Names;
-
-    #[test]
-    fn names_are_those_of_the_official_program() {
-        let mut names = Names::default();
-        let got: Vec<String> = (0..10).map(|_| names.unique("x")).collect();
-        let want = ["x_9", "x_B", "x_6", "x_0", "x_7", "x_76", "x_F", "x_91", "x_49", "x_2"];
-        assert_eq!(got, want);
-    }
 }

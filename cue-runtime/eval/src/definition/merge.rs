@@ -154,9 +154,15 @@ impl<'a> Printer<'a> {
                 Some(Presence::Required) => Marker::Required,
                 Some(Presence::Optional) => Marker::Optional,
             };
+            let alias = merged.alias.map(|it| self.fresh(&it));
+            for conjunct in merged.conjuncts.iter().filter(|_| alias.is_some()) {
+                if let Conjunct::Expr { scope, .. } = conjunct {
+                    scope.rename_let(0, alias.clone());
+                }
+            }
             let value = self.merge(merged.conjuncts);
             let (docs, below, apart) = (merged.docs, merged.below, merged.apart);
-            let (alias, attributes) = (merged.alias, merged.attributes);
+            let attributes = merged.attributes;
             let documented = merged.documented;
             self.path.pop();
             if let (Some(links), Some(place)) = (&mut self.links, &place) {
@@ -339,15 +345,14 @@ impl<'a> Printer<'a> {
                 merged.attributes.push(text);
             }
         }
+        // It is named when the value is printed.
         let mut names = FxHashMap::default();
-        if let Some(alias) = &field.value_alias {
-            if merged.alias.is_none() {
-                merged.alias = Some(self.fresh(&alias.name));
-            }
-            let renamed = merged.alias.clone().unwrap_or_default();
-            names.insert(alias.name.clone(), Bound::Renamed(renamed));
+        let alias = field.value_alias.as_ref().map(|it| it.name.clone());
+        if let Some(alias) = &alias {
+            merged.alias.get_or_insert_with(|| alias.to_string());
+            names.insert(alias.clone(), Bound::Let(0));
         }
-        let scope = Scope::new(Some(scope.clone()), names);
+        let scope = Scope::with_lets(Some(scope.clone()), names, alias.into_iter().collect());
         merged.conjuncts.push(Conjunct::Expr { expr: &field.value, scope, file });
     }
 
@@ -462,23 +467,9 @@ impl Printer<'_> {
 
     /// A name for what has one of its own, which no other has.
     pub(super) fn fresh(&mut self, name: &str) -> String {
-        if !self.lets.iter().any(|it| it == name) {
-            self.lets.push(name.to_owned());
-        }
-        unique(&mut self.lets, name)
+        self.taken.note(name);
+        self.taken.unique(name)
     }
-}
-
-/// A name that no other `let` or alias of the result has.
-pub(super) fn unique(taken: &mut Vec<String>, name: &str) -> String {
-    let mut chosen = name.to_owned();
-    let mut count = 0;
-    while taken.contains(&chosen) {
-        count += 1;
-        chosen = format!("{name}_{count}");
-    }
-    taken.push(chosen.clone());
-    chosen
 }
 
 /// What the name of a label stands for: the label, if it is known.

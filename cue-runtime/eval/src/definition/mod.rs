@@ -15,7 +15,8 @@ mod out; // what is printed: structs and texts
 mod sourced; // sources of values that wait for more
 mod remark; // bottom literals and the comment behind them
 mod found; // what only an evaluation tells
-mod used; // names that are taken
+mod used; // names that sources have
+mod taken; // names that nothing else has
 mod heading; // what stands above the declarations
 mod linked; // names that mean something else in the result
 
@@ -38,6 +39,7 @@ pub(crate) use crate::definition::expr::is_keyword;
 pub(crate) use crate::definition::remark::laid_out;
 use crate::definition::sourced::Outside;
 pub(crate) use crate::definition::sourced::{Docs, Mark, Places, Wanted, merged, sources};
+use crate::definition::taken::Taken;
 
 /// Files parsed again, and what printing them has found out so far.
 struct Printer<'a> {
@@ -45,8 +47,7 @@ struct Printer<'a> {
     names: Vec<&'a String>,
     /// Builtin packages that the result names: path and name, if that is not the last part.
     imports: Vec<(String, Option<String>)>,
-    /// Names that `let`s have in the result.
-    lets: Vec<String>,
+    taken: Taken,
     /// Structs being printed; deep nesting ends.
     depth: u32,
     /// Labels of the place being merged.
@@ -99,7 +100,7 @@ fn package(program: &Program, found: &Found) -> String {
     let mut printer = Printer::new(&files, names, found);
     printer.links = Some(Links::default());
     for (file, _) in &files {
-        used::names(&file.decls, &mut printer.lets);
+        used::names(&file.decls, &mut printer.taken);
     }
     let scopes = printer.file_scopes();
     let conjuncts = files
@@ -118,7 +119,7 @@ impl<'a> Printer<'a> {
             files,
             names,
             imports: Vec::new(),
-            lets: Vec::new(),
+            taken: Taken::default(),
             depth: 0,
             path: Vec::new(),
             docs: Docs::Kept,

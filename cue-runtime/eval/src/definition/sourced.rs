@@ -162,7 +162,7 @@ pub(crate) fn sources(
     printer.spread = layout == cue_syntax::Style::Plain;
     printer.shown = Some(FxHashSet::default());
     for (file, _) in &files {
-        used::names(&file.decls, &mut printer.lets);
+        used::names(&file.decls, &mut printer.taken);
     }
     let (index, scopes) = printer.index_files(&files);
     let mut texts = vec![String::new(); wanted.len()];
