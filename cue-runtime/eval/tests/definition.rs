@@ -304,3 +304,15 @@ fn names_are_numbered_as_they_are_printed() {
         "a: X_1={\n\tlet d = 1\n\tb: X_1.c\n\tc: d\n}\ne: {\n\tlet d_1 = 2\n\tc: d_1\n}\nf: X_2={\n\tg: X_2.h\n\th: 1\n}\n",
     );
 }
+
+#[test]
+fn texts_of_several_lines_that_are_embedded_are_indented_once() {
+    check(
+        "\"\"\"\n\thello\n\t\\(X.x)\n\t\"\"\"\nX: x: string\n",
+        "\n\"\"\"\n\thello\n\t\\(X.x)\n\t\"\"\"\nX: x: string\n",
+    );
+    check(
+        "a: '''\n\thello\n\t\\(X.x)\n\t'''\nX: x: string\n",
+        "a: '''\n\t\thello\n\t\t\\(X.x)\n\t\t'''\nX: x: string\n",
+    );
+}

@@ -247,10 +247,15 @@ impl<'a> Printer<'a> {
     ) -> String {
         let source = self.files[file].1.clone();
         let mut out = String::new();
-        if !slice(&source, whole.span).trim_start_matches('#').starts_with('\'') {
-            let lines = parts.iter().any(|it| matches!(it, Part::Text(it) if it.contains(&b'\n')));
+        let bytes = slice(&source, whole.span).trim_start_matches('#').starts_with('\'');
+        let lines = parts.iter().any(|it| matches!(it, Part::Text(it) if it.contains(&b'\n')));
+        if lines || !bytes {
             let indent = format!("\n{}", "\t".repeat(self.level + 1));
-            let quotes = if lines { "\"\"\"" } else { "\"" };
+            let quotes = match (lines, bytes) {
+                (true, true) => "'''",
+                (true, false) => "\"\"\"",
+                (false, _) => "\"",
+            };
             out.push_str(quotes);
             if lines {
                 out.push_str(&indent);

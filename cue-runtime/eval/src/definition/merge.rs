@@ -241,7 +241,9 @@ impl<'a> Printer<'a> {
             _ if is_constant(expr, scope) => parts.values.push((expr, file)),
             _ => match place {
                 Place::Embedded => {
+                    self.level -= 1;
                     let out = self.expr(expr, scope, file);
+                    self.level += 1;
                     parts.embedded.push(out);
                 }
                 // It stands before the braces.
