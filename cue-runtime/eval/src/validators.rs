@@ -154,11 +154,14 @@ impl Evaluator {
         match result {
             Ok(Datum::Bool(false)) => {
                 let written = |it: &Datum| match it {
-                    Datum::Live(raw) => self.handled(*raw).map_or_else(String::new, |it| self.short(it)),
+                    Datum::Live(raw) => {
+                        self.handled(*raw).map_or_else(String::new, |it| self.short(it))
+                    }
                     it => it.cue_text(),
                 };
                 let texts: Vec<String> = rest.iter().map(written).collect();
-                let texts = if rest.is_empty() { String::new() } else { format!("({})", texts.join(", ")) };
+                let texts =
+                    if rest.is_empty() { String::new() } else { format!("({})", texts.join(", ")) };
                 let name = function.name;
                 let message =
                     format!("invalid value {value} (does not satisfy {package}.{name}{texts})");

@@ -316,3 +316,14 @@ fn texts_of_several_lines_that_are_embedded_are_indented_once() {
         "a: '''\n\t\thello\n\t\t\\(X.x)\n\t\t'''\nX: x: string\n",
     );
 }
+
+#[test]
+fn clauses_keep_what_stands_above_them() {
+    let kept = "y: [...int]\na: {\n\tfor x in y\n\n\t// one\n\tlet z = x\n\n\tif z > 1 {\n\t\tq: z\n\t}\n}\n";
+    check(kept, kept);
+    // What stands above a field is not said of what is in it.
+    check(
+        "y: int\nb: {\n\t// one\n\tc: {if y > 1 {z: 1}}\n}\n",
+        "y: int\nb: {\n\t// one\n\tc: {\n\t\tif y > 1 {\n\t\t\tz: 1\n\t\t}\n\t}\n}\n",
+    );
+}

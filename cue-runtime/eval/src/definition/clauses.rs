@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::definition::Printer;
 use crate::definition::out::{Item, Out};
 use crate::definition::scope::{Bound, Scope};
+use crate::definition::sourced::Docs;
 
 impl<'a> Printer<'a> {
     /// The clauses of a comprehension, and its body.
@@ -35,8 +36,9 @@ impl<'a> Printer<'a> {
             }
             let (from, to) = extent(clause);
             let line = |end| source.get(end as usize..from as usize);
-            if end.and_then(line).is_some_and(|it| it.contains('\n')) {
-                texts.push("\n".to_owned());
+            let between = end.and_then(line).and_then(|it| it.split_once('\n'));
+            if let Some((_, between)) = between {
+                texts.push(apart(between, self.docs));
             } else if !texts.is_empty() {
                 texts.push(" ".to_owned());
             }
@@ -91,6 +93,22 @@ impl<'a> Printer<'a> {
         };
         (texts.concat(), body)
     }
+}
+
+/// What stands between clauses on lines of their own: an empty line, the comment directly above.
+fn apart(between: &str, docs: Docs) -> String {
+    let mut above: Vec<&str> = between.split('\n').map(str::trim).collect();
+    above.pop();
+    let start = above.iter().rposition(|it| !it.starts_with("//")).map_or(0, |it| it + 1);
+    let comment = above.split_off(start);
+    let kept = docs == Docs::Kept || comment.is_empty();
+    let gap = kept && above.last().is_some_and(|it| it.is_empty());
+    let mut text = String::from(if gap { "\n\n" } else { "\n" });
+    for line in comment.iter().filter(|_| kept) {
+        text.push_str(line);
+        text.push('\n');
+    }
+    text
 }
 
 /// Whether an expression depends on a variable of a comprehension.

@@ -572,8 +572,9 @@ pub(super) fn class(expr: &Expr, scope: &Rc<Scope>) -> u8 {
 fn above(source: &str, span: Span) -> (Vec<String>, bool) {
     let before = source.get(..span.start as usize).unwrap_or_default();
     let mut lines = before.lines().rev();
-    if !before.ends_with('\n') {
-        lines.next();
+    // What stands before it on its line has the comment.
+    if !before.ends_with('\n') && lines.next().is_some_and(|it| !it.trim().is_empty()) {
+        return (Vec::new(), false);
     }
     let mut docs = Vec::new();
     for line in lines {
