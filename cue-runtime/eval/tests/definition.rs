@@ -327,3 +327,19 @@ fn clauses_keep_what_stands_above_them() {
         "y: int\nb: {\n\t// one\n\tc: {\n\t\tif y > 1 {\n\t\t\tz: 1\n\t\t}\n\t}\n}\n",
     );
 }
+
+#[test]
+fn imports_stand_in_the_order_of_the_text() {
+    check(
+        "import \"strings\"\nimport \"struct\"\n\na: {[=~\"x\"]: strings.MinRunes(1)} & struct.MaxFields(9)\n",
+        "import (\n\t\"struct\"\n\t\"strings\"\n)\n\na: struct.MaxFields(9) & {\n\t{\n\t\t[=~\"x\"]: strings.MinRunes(1)\n\t}\n}\n",
+    );
+}
+
+#[test]
+fn a_let_in_an_argument_leaves_an_empty_struct() {
+    check(
+        "y: len({\n\tlet x = {a: 5}\n\tx\n})\n",
+        "y: len({\n\tlet x = {\n\t\ta: 5\n\t}\n\tx\n}) & {}\n",
+    );
+}

@@ -66,6 +66,10 @@ struct Parts<'a> {
     fields: IndexMap<String, Merged<'a>>,
     attributes: Vec<String>,
     lets: Vec<LetValue<'a>>,
+    /// Packages that the embedded ones name.
+    imports: Vec<(String, Option<String>)>,
+    /// A `let` is in a literal in an operand.
+    lets_in_operand: bool,
     open: bool,
     /// `_` is embedded.
     top: bool,
@@ -107,6 +111,12 @@ impl<'a> Printer<'a> {
                 }
             }
         }
+        // Operands stand before what is embedded.
+        for import in std::mem::take(&mut parts.imports) {
+            if !self.imports.contains(&import) {
+                self.imports.push(import);
+            }
+        }
         if !parts.values.is_empty() {
             let values: Vec<(&Expr, &Arc<str>)> =
                 parts.values.iter().map(|(it, file)| (*it, &self.files[*file].1)).collect();
@@ -123,8 +133,8 @@ impl<'a> Printer<'a> {
             match (parts.embedded.as_slice(), parts.operands.as_slice(), parts.has_struct) {
                 ([], [], true) => return Out::Struct(Vec::new()),
                 ([], [], false) => return Out::primary("_"),
-                ([only], [], _) => return only.clone(),
-                ([], [only], false) => return only.clone(),
+                ([only], [], _) if !parts.lets_in_operand => return only.clone(),
+                ([], [only], false) if !parts.lets_in_operand => return only.clone(),
                 _ => {}
             }
         }
@@ -196,7 +206,8 @@ impl<'a> Printer<'a> {
             return Out::Struct(items);
         }
         // An empty struct says nothing beside one other operand only.
-        if !items.is_empty() || parts.has_struct && operands.len() > 1 {
+        let says = !items.is_empty() || parts.lets_in_operand;
+        if says || parts.has_struct && operands.len() > 1 {
             let own = Out::Struct(items);
             let closed = self.found.closed.contains(&self.path.join("."));
             operands.push(match closed {
@@ -242,8 +253,11 @@ impl<'a> Printer<'a> {
             _ => match place {
                 Place::Embedded => {
                     self.level -= 1;
+                    let known = self.imports.len();
                     let out = self.expr(expr, scope, file);
+                    parts.imports.extend(self.imports.drain(known..));
                     self.level += 1;
+                    parts.lets_in_operand |= matches!(out, Out::Text(..)) && has_let(expr);
                     parts.embedded.push(out);
                 }
                 // It stands before the braces.
@@ -254,6 +268,7 @@ impl<'a> Printer<'a> {
                     let out = self.expr(expr, scope, file);
                     self.level += 1;
                     self.frame = inner;
+                    parts.lets_in_operand |= has_let(expr);
                     parts.operands.push(out);
                 }
             },
@@ -269,7 +284,9 @@ impl<'a> Printer<'a> {
         braces: Braces,
     ) {
         if is_complex(decls) {
+            let known = self.imports.len();
             let out = self.as_written(decls, scope, file);
+            parts.imports.extend(self.imports.drain(known..));
             parts.embedded.push(out);
             return;
         }
@@ -496,6 +513,19 @@ fn firmer(left: Marker, right: Marker) -> Marker {
 /// where the label itself is a name.
 pub(super) fn has_old_alias(field: &Field) -> bool {
     field.alias.as_ref().is_some_and(|it| it.span.start <= field.label_span.start)
+}
+
+/// Whether a `let` is in a literal that is a part of an expression, not of a field in it.
+fn has_let(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Struct(decls) => decls.iter().any(|decl| match decl {
+            Decl::Let(..) => true,
+            Decl::Embed(it) => has_let(it),
+            _ => false,
+        }),
+        ExprKind::Comprehension(..) => false,
+        _ => expr.operands().into_iter().any(has_let),
+    }
 }
 
 /// Whether a struct is printed as it is written (O-76).

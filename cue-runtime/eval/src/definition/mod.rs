@@ -192,8 +192,10 @@ impl<'a> Printer<'a> {
                 }
                 // A struct in braces that was the whole file.
                 [Item::Embed(Out::Struct(items))] => items.len() > 1,
+                // It keeps the line that it began, in braces too.
                 [Item::Comprehension { .. }, ..] => {
-                    self.files.first().is_some_and(|it| it.1.starts_with('\n'))
+                    let above = |text: &str| text.trim_start_matches('{').starts_with('\n');
+                    self.files.first().is_some_and(|it| above(&it.1))
                 }
                 _ => false,
             },
