@@ -195,3 +195,151 @@ fn an_empty_struct_stays_beside_two_others() {
     check("V: b: 1\na: V & {} & V\n", "V: b: 1\na: V & V & {}\n");
     check("Y=#W: {#S: int, y: Y.z}\n", "Y=#W: {\n\t#S: int\n\ty:  Y.z\n}\n");
 }
+
+#[test]
+fn comments_of_files_and_clauses_keep_their_distance() {
+    let one = "// A\n\n// B\n\n// doc\na: 1\n";
+    check(one, one);
+    let clause = "// A\npackage x // l\n\n// B\n\n// C\na: 1\n";
+    check(clause, clause);
+    // The only comment of a file without a clause is that of its first declaration.
+    check(
+        "// A\n\nimport \"strings\"\n\na: strings.MinRunes(1)\n",
+        "// A\nimport \"strings\"\n\na: strings.MinRunes(1)\n",
+    );
+    check("// A\n\n// F\npackage _ // l\n\n// B\n\na: 1\n", "// F\n\n// A\na: 1\n\n// l\n\n// B\n");
+}
+
+#[test]
+fn attributes_of_files_have_their_comments() {
+    let kept = "package x\n\n// H\n@bar() // I\n\n// K\na: 1\n";
+    check(kept, kept);
+    check("// F\n@experiment(try)\n\n// G\na: 1\n", "// F\n@experiment(try)\n\n// G\na: 1\n");
+    // What stands above a clause says something of the file only.
+    check("// F\n@foo()\n\npackage x\n\na: 1\n", "package x\n\na: 1\n");
+}
+
+#[test]
+fn anything_allowed_beside_others_is_an_ellipsis() {
+    check("_h: {[string]: _}\nf: {[_]: _}\n", "_h: {\n\t...\n}\nf: [_]: _\n");
+    check(
+        "x: {[string]: _, if y {a: 1}}\ny: bool\n",
+        "x: {\n\tif y {\n\t\ta: 1\n\t}\n\t...\n}\ny: bool\n",
+    );
+    // One with a name is not.
+    let named = "d: {\n\t[a=string]: _\n\tb:          1\n}\n";
+    check("d: {[a=string]: _, b: 1}\n", named);
+}
+
+#[test]
+fn fields_are_as_present_as_they_are_found() {
+    check(
+        "#M: {os!: string}\nx: #M & {os?: \"a\"}\n",
+        "#M: {\n\tos!: string\n}\nx: #M & {\n\tos!: \"a\"\n}\n",
+    );
+}
+
+#[test]
+fn functions_keep_away_from_what_is_called_the_same() {
+    check("c: matchN: 1\nd: matchN(1, [int])\n", "c: matchN: 1\nd: __matchN(1, [int])\n");
+    check("a: error\n", "a: error()\n");
+}
+
+#[test]
+fn labels_in_quotes_lose_them_beside_the_same_without() {
+    check("\"#d\": 1\n#d: 2\na: \"#d\": 1\n", "#d: 1\n#d: 2\na: \"#d\": 1\n");
+}
+
+#[test]
+fn aliases_of_patterns_are_printed_where_something_refers_to_them() {
+    check(
+        "a: {E=[string]: name: E | null}\nb: {E=[string]: name: E | null}\n",
+        "a: E=[string]: name:   E | null\nb: E_1=[string]: name: E_1 | null\n",
+    );
+    check("X=(\"foo\"): int\na: X\n", "X=\"foo\": int\na:       X\n");
+}
+
+#[test]
+fn names_of_labels_are_the_labels() {
+    let asked = "@experiment(aliasv2)\n";
+    check(
+        &format!("{asked}a~(K, _): 1\nb: K\n\"x-y\"~(L, _): L\n(b)~(M, _): {{c: M}}\n"),
+        &format!("{asked}a:     1\nb:     \"a\"\n\"x-y\": \"x-y\"\n(b): c: string\n"),
+    );
+}
+
+#[test]
+fn names_mean_the_fields_that_literals_are() {
+    // What is written beside a comprehension is told from others by literals only.
+    check(
+        "S: f: string\nL: {\n\ts: S\n\tif s.f == \"\" {x: 1}\n}\n",
+        "S: f: string\nL: {\n\ts: S\n\tif s_9.f == \"\" {\n\t\tx: 1\n\t}\n}\n\nlet s_9 = s\n",
+    );
+    check(
+        "g: {\n\ta!: int\n\tif a > 1 {b: 1}\n\ta: 1\n}\n",
+        "g: {\n\ta!: int\n\tif a > 1 {\n\t\tb: 1\n\t}\n\ta: 1\n}\n",
+    );
+}
+
+#[test]
+fn sources_of_clauses_are_seen_from_within() {
+    check(
+        "a: {\n\tfor k, v in b if v > b.a {\"\\(k)\": v}\n}\nb: {a: 1, b: 2}\n",
+        "a: {\n\tfor k, v in b_9 if v > b.a {\n\t\t\"\\(k)\": v\n\t}\n}\nb: {\n\ta: 1\n\tb: 2\n}\n\nlet b_9 = b\n",
+    );
+}
+
+#[test]
+fn names_of_values_beside_comprehensions_stay() {
+    check(
+        "a: X={b: X.c, c: 1}\nd: {e: X={b: X.c, c: 1}, if true {f: 1}}\n",
+        "a: X_1={\n\tb: X_1.c\n\tc: 1\n}\nd: {\n\te: X={\n\t\tb: X.c\n\t\tc: 1\n\t}, if true {\n\t\tf: 1\n\t}\n}\n",
+    );
+}
+
+#[test]
+fn names_are_numbered_as_they_are_printed() {
+    check(
+        "a: X={b: X.c, c: d, let d = 1}\ne: {c: d, let d = 2}\nf: X={g: X.h, h: 1}\n",
+        "a: X_1={\n\tlet d = 1\n\tb: X_1.c\n\tc: d\n}\ne: {\n\tlet d_1 = 2\n\tc: d_1\n}\nf: X_2={\n\tg: X_2.h\n\th: 1\n}\n",
+    );
+}
+
+#[test]
+fn texts_of_several_lines_that_are_embedded_are_indented_once() {
+    check(
+        "\"\"\"\n\thello\n\t\\(X.x)\n\t\"\"\"\nX: x: string\n",
+        "\n\"\"\"\n\thello\n\t\\(X.x)\n\t\"\"\"\nX: x: string\n",
+    );
+    check(
+        "a: '''\n\thello\n\t\\(X.x)\n\t'''\nX: x: string\n",
+        "a: '''\n\t\thello\n\t\t\\(X.x)\n\t\t'''\nX: x: string\n",
+    );
+}
+
+#[test]
+fn clauses_keep_what_stands_above_them() {
+    let kept = "y: [...int]\na: {\n\tfor x in y\n\n\t// one\n\tlet z = x\n\n\tif z > 1 {\n\t\tq: z\n\t}\n}\n";
+    check(kept, kept);
+    // What stands above a field is not said of what is in it.
+    check(
+        "y: int\nb: {\n\t// one\n\tc: {if y > 1 {z: 1}}\n}\n",
+        "y: int\nb: {\n\t// one\n\tc: {\n\t\tif y > 1 {\n\t\t\tz: 1\n\t\t}\n\t}\n}\n",
+    );
+}
+
+#[test]
+fn imports_stand_in_the_order_of_the_text() {
+    check(
+        "import \"strings\"\nimport \"struct\"\n\na: {[=~\"x\"]: strings.MinRunes(1)} & struct.MaxFields(9)\n",
+        "import (\n\t\"struct\"\n\t\"strings\"\n)\n\na: struct.MaxFields(9) & {\n\t{\n\t\t[=~\"x\"]: strings.MinRunes(1)\n\t}\n}\n",
+    );
+}
+
+#[test]
+fn a_let_in_an_argument_leaves_an_empty_struct() {
+    check(
+        "y: len({\n\tlet x = {a: 5}\n\tx\n})\n",
+        "y: len({\n\tlet x = {\n\t\ta: 5\n\t}\n\tx\n}) & {}\n",
+    );
+}

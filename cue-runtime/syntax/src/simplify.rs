@@ -3,13 +3,14 @@
 
 use cue_map::Map;
 
+use crate::layout::Style;
 use crate::scan::{self, T};
 use crate::tree::{Distance, Kind, Mark, NodeId, Tree};
 use crate::unquote;
 
 /// The simplified tree.
-pub(crate) fn simplified(tree: &Tree) -> Tree {
-    let mut it = Simplify { tree, scopes: Vec::new(), plain: Vec::new(), lists: Vec::new() };
+pub(crate) fn simplified(tree: &Tree, style: Style) -> Tree {
+    let mut it = Simplify { tree, style, scopes: Vec::new(), plain: Vec::new(), lists: Vec::new() };
     if let Some(root) = tree.root {
         it.visit(root, Nesting::Braces);
     }
@@ -50,6 +51,7 @@ enum Nesting {
 
 struct Simplify<'a> {
     tree: &'a Tree,
+    style: Style,
     /// Labels of the declaration lists around us, and whether something refers to them.
     scopes: Vec<Map<String, bool>>,
     plain: Vec<(NodeId, Kind)>,
@@ -95,7 +97,13 @@ impl Simplify<'_> {
             let double = text.starts_with('"') && !text.starts_with("\"\"");
             let Some(name) = self.label_text(*label) else { continue };
             let single = text.starts_with('\'') && name.chars().count() == 1;
-            if (double || single) && identifier(&name) && scope.get(&name) == Some(&false) {
+            // A label that needs quotes loses them beside one that has none.
+            let bare = |it: &NodeId| match &tree[*it].kind {
+                Kind::Field { label, .. } => self.is_name(*label, &[&name]),
+                _ => false,
+            };
+            let plain = identifier(&name) || decls.iter().any(bare);
+            if (double || single) && plain && scope.get(&name) == Some(&false) {
                 self.plain.push((*label, Kind::Ident(name.into())));
             }
         }
@@ -106,12 +114,13 @@ impl Simplify<'_> {
         }
     }
 
+    fn is_name(&self, id: NodeId, names: &[&str]) -> bool {
+        matches!(&self.tree[id].kind, Kind::Ident(name) if names.contains(&&**name))
+    }
+
     /// `...`, `[string]: _`, `[_]: _`
     fn opens(&self, id: NodeId) -> bool {
-        let name = |id: NodeId, names: &[&str]| match &self.tree[id].kind {
-            Kind::Ident(name) => names.contains(&&**name),
-            _ => false,
-        };
+        let name = |id, names: &[&str]| self.is_name(id, names);
         match &self.tree[id].kind {
             Kind::Ellipsis(None) => true,
             Kind::Field { label, value, constraint: None, .. } => {
@@ -140,6 +149,7 @@ impl Simplify<'_> {
             Kind::File(decls) => self.decls(id, decls, Nesting::Braces),
             Kind::Struct { braces, decls } => {
                 let single = nesting == Nesting::Label
+                    && self.style == Style::Simplified
                     && matches!(decls.as_slice(), [only]
                     if matches!(&tree[*only].kind, Kind::Field { attributes, .. } if attributes.is_empty())
                         && !tree.comments.contains_key(only));

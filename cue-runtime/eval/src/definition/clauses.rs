@@ -8,6 +8,7 @@ use cue_syntax::ast::{Clause, Expr, ExprKind, Ident, Part};
 use crate::definition::Printer;
 use crate::definition::out::{Item, Out};
 use crate::definition::scope::{Bound, Scope};
+use crate::definition::sourced::Docs;
 
 impl<'a> Printer<'a> {
     /// The clauses of a comprehension, and its body.
@@ -25,26 +26,26 @@ impl<'a> Printer<'a> {
         let mut end: Option<u32> = None;
         let inner = |scope: &Rc<Scope>, names: &[&Ident]| {
             let names = names.iter().map(|it| (it.name.clone(), Bound::Variable));
-            Scope::new(Some(scope.clone()), names.collect::<Map<_, _>>())
+            Scope::new(Some(scope.clone()), names.collect::<Map<_, _>>()).entered()
         };
+        // The environment of a clause is there for its source already.
+        let within = |scope: &Rc<Scope>| Scope::seen_from(scope, inner(scope, &[]));
         for clause in clauses {
             if let Clause::Otherwise(_) = clause {
                 continue;
             }
             let (from, to) = extent(clause);
             let line = |end| source.get(end as usize..from as usize);
-            if end.and_then(line).is_some_and(|it| it.contains('\n')) {
-                texts.push("\n".to_owned());
+            let between = end.and_then(line).and_then(|it| it.split_once('\n'));
+            if let Some((_, between)) = between {
+                texts.push(apart(between, self.docs));
             } else if !texts.is_empty() {
                 texts.push(" ".to_owned());
             }
             end = Some(to);
             texts.push(match clause {
                 Clause::For { key, value, source } => {
-                    // Names in a source are not looked at by what makes them unique.
-                    let links = self.links.take();
-                    let source = self.expr(source, &scope, file).text();
-                    self.links = links;
+                    let source = self.expr(source, &within(&scope), file).text();
                     let names: Vec<&Ident> = key.iter().chain([value]).collect();
                     let shown: Vec<&str> = names.iter().map(|it| &*it.name).collect();
                     scope = inner(&scope, &names);
@@ -54,13 +55,13 @@ impl<'a> Printer<'a> {
                     format!("if {}", self.expr(condition, &scope, file).text())
                 }
                 Clause::Let(name, value) => {
-                    let value = self.expr(value, &scope, file).text();
+                    let value = self.expr(value, &within(&scope), file).text();
                     scope = inner(&scope, &[name]);
                     format!("let {} = {value}", name.name)
                 }
                 Clause::Try(_, None) => "try".to_owned(),
                 Clause::Try(_, Some((name, value))) => {
-                    let value = self.expr(value, &scope, file).text();
+                    let value = self.expr(value, &within(&scope), file).text();
                     scope = inner(&scope, &[name]);
                     format!("try {} = {value}", name.name)
                 }
@@ -92,6 +93,22 @@ impl<'a> Printer<'a> {
         };
         (texts.concat(), body)
     }
+}
+
+/// What stands between clauses on lines of their own: an empty line, the comment directly above.
+fn apart(between: &str, docs: Docs) -> String {
+    let mut above: Vec<&str> = between.split('\n').map(str::trim).collect();
+    above.pop();
+    let start = above.iter().rposition(|it| !it.starts_with("//")).map_or(0, |it| it + 1);
+    let comment = above.split_off(start);
+    let kept = docs == Docs::Kept || comment.is_empty();
+    let gap = kept && above.last().is_some_and(|it| it.is_empty());
+    let mut text = String::from(if gap { "\n\n" } else { "\n" });
+    for line in comment.iter().filter(|_| kept) {
+        text.push_str(line);
+        text.push('\n');
+    }
+    text
 }
 
 /// Whether an expression depends on a variable of a comprehension.

@@ -11,8 +11,8 @@ use cue_syntax::ast::{
 
 use crate::builtin::Datum;
 use crate::definition::constant::{is_range, is_type, slice, strip};
-use crate::definition::linked::Frame;
-use crate::definition::merge::{Conjunct, has_old_alias, unique};
+use crate::definition::linked::{Frame, Links};
+use crate::definition::merge::{Conjunct, has_old_alias};
 use crate::definition::out::{Declared, Gap, Item, Out, PRIMARY};
 use crate::definition::scope::{Bound, Scope};
 use crate::definition::sourced::Docs;
@@ -47,6 +47,8 @@ impl<'a> Printer<'a> {
             ExprKind::Paren(inner) => again(self, inner),
             ExprKind::Ident(name) => match self.unshown_let(name, scope) {
                 Some(it) => self.expr(it.value, &it.scope, it.file),
+                // Alone it is one that validates.
+                None if self.shown.is_some() && is_error(expr, scope) => Out::primary("error()"),
                 None => Out::primary(self.name(name, scope)),
             },
             ExprKind::Null => Out::primary("null"),
@@ -75,6 +77,8 @@ impl<'a> Printer<'a> {
                 out
             }
             ExprKind::List(elements) => {
+                let scope = &Scope::new(Some(scope.clone()), Map::default()).entered();
+                let again = |it: &mut Self, expr| it.expr(expr, scope, file);
                 let mut text = String::from("[");
                 let mut last = expr.span.start as usize + 1;
                 for (index, element) in elements.iter().enumerate() {
@@ -173,7 +177,10 @@ impl<'a> Printer<'a> {
                 Out::primary(format!("{base}[{low}:{high}]"))
             }
             ExprKind::Call(callee, arguments) => {
-                let callee = again(self, callee).operand(PRIMARY);
+                let callee = match is_error(callee, scope) {
+                    true => self.name("error", scope),
+                    false => again(self, callee).operand(PRIMARY),
+                };
                 let arguments: Vec<String> =
                     arguments.iter().map(|it| again(self, it).text()).collect();
                 Out::primary(format!("{callee}({})", arguments.join(", ")))
@@ -191,7 +198,8 @@ impl<'a> Printer<'a> {
         match scope.find(name) {
             Some((there, Bound::Let(index))) => match there.lets.get(*index) {
                 Some((base, known)) => {
-                    known.borrow_mut().get_or_insert_with(|| unique(&mut self.lets, base)).clone()
+                    there.use_let(*index, scope);
+                    known.borrow_mut().get_or_insert_with(|| self.taken.unique(base)).clone()
                 }
                 None => name.to_owned(),
             },
@@ -204,17 +212,23 @@ impl<'a> Printer<'a> {
             }
             Some((_, Bound::Renamed(renamed))) => renamed.clone(),
             Some((there, Bound::Alias(label))) if !self.knows_aliases(there) => label.clone(),
-            Some((there, Bound::Field | Bound::Alias(_))) => {
-                match (&mut self.links, there.place_of(name)) {
-                    (Some(links), Some((place, written))) => {
-                        let shared = self.found.shared.get(&place).filter(|_| !written);
+            Some((_, Bound::Field | Bound::Alias(_))) => {
+                let place = scope.place_of(name);
+                match (&mut self.links, place) {
+                    (Some(links), Some(place)) if self.found.presence.contains_key(&place) => {
+                        let shared = self.found.shared.get(&place);
                         links.name(name, shared.unwrap_or(&place), self.frame.clone())
                     }
                     _ => name.to_owned(),
                 }
             }
             Some((_, Bound::Variable)) => name.to_owned(),
-            None => name.strip_prefix("__").unwrap_or(name).to_owned(),
+            None => {
+                let name = name.strip_prefix("__").unwrap_or(name);
+                // A function keeps away from all that is called the same.
+                let hidden = !is_type(name) && self.taken.has(name);
+                format!("{}{name}", if hidden { "__" } else { "" })
+            }
         }
     }
 
@@ -233,10 +247,15 @@ impl<'a> Printer<'a> {
     ) -> String {
         let source = self.files[file].1.clone();
         let mut out = String::new();
-        if !slice(&source, whole.span).trim_start_matches('#').starts_with('\'') {
-            let lines = parts.iter().any(|it| matches!(it, Part::Text(it) if it.contains(&b'\n')));
+        let bytes = slice(&source, whole.span).trim_start_matches('#').starts_with('\'');
+        let lines = parts.iter().any(|it| matches!(it, Part::Text(it) if it.contains(&b'\n')));
+        if lines || !bytes {
             let indent = format!("\n{}", "\t".repeat(self.level + 1));
-            let quotes = if lines { "\"\"\"" } else { "\"" };
+            let quotes = match (lines, bytes) {
+                (true, true) => "'''",
+                (true, false) => "\"\"\"",
+                (false, _) => "\"",
+            };
             out.push_str(quotes);
             if lines {
                 out.push_str(&indent);
@@ -306,19 +325,13 @@ impl<'a> Printer<'a> {
         let (scope, lets) = self.struct_scope(decls, scope, file);
         self.enter_aliases(&scope);
         self.enter_lets(&lets);
-        let mut met: Vec<&str> = Vec::new();
+        let mut numbers = Vec::new();
         for decl in decls {
             let Decl::Field(field) = decl else { continue };
             let AstLabel::Ident(name) = &field.label else { continue };
-            let place = scope.place_of(&name.name).map(|it| it.0);
-            frame.add(&name.name, place.clone());
-            // Of several declarations one is found, but the names are tied to another.
-            if let (Some(links), Some(place), true) =
-                (&mut self.links, place, met.contains(&&*name.name))
-            {
-                links.printed_aliased(&place);
-            }
-            met.push(&name.name);
+            let number = self.links.as_mut().map_or(0, Links::field);
+            frame.add(&name.name, number);
+            numbers.push((field.span.start, number));
         }
         let mut items = Vec::new();
         let mut last = None;
@@ -334,17 +347,13 @@ impl<'a> Printer<'a> {
                     items.push(Item::Ellipsis(Some(self.expr(inner, &scope, file))));
                 }
                 Decl::Field(field) => {
-                    if let AstLabel::Pattern(label, _) = &field.label {
-                        let any = matches!(&label.kind, ExprKind::Ident(it) if &**it == "string");
-                        // Alone it stays as it is.
-                        let top = matches!(strip(&field.value).kind, ExprKind::Top);
-                        if any && top && decls.len() > 1 {
-                            open = true;
-                            continue;
-                        }
+                    let number = numbers.iter().find(|it| it.0 == field.span.start);
+                    let number = number.map_or(usize::MAX, |it| it.1);
+                    items.push(self.field_as_written(field, &scope, file, number));
+                    // What becomes `...` is not there.
+                    if self.spread || !is_ellipsis(field) {
+                        last = Some(field.span.end);
                     }
-                    items.push(self.field_as_written(field, &scope, file));
-                    last = Some(field.span.end);
                 }
                 Decl::Embed(value) => {
                     if let ExprKind::Comprehension(clauses, body) = &value.kind {
@@ -396,7 +405,13 @@ impl<'a> Printer<'a> {
         known.get(&key).map(|it| label_text(it))
     }
 
-    fn field_as_written(&mut self, field: &'a Field, scope: &Rc<Scope>, file: usize) -> Item {
+    fn field_as_written(
+        &mut self,
+        field: &'a Field,
+        scope: &Rc<Scope>,
+        file: usize,
+        number: usize,
+    ) -> Item {
         let mut names = Map::default();
         let label = match &field.label {
             AstLabel::Pattern(label, alias) => {
@@ -404,7 +419,7 @@ impl<'a> Printer<'a> {
                 let label = self.expr(label, scope, file).text();
                 match alias {
                     Some(alias) => {
-                        let name = unique(&mut self.lets, &alias.name);
+                        let name = self.taken.unique(&alias.name);
                         names.insert(alias.name.clone(), Bound::Renamed(name.clone()));
                         format!("[{name}={label}]")
                     }
@@ -413,43 +428,68 @@ impl<'a> Printer<'a> {
             }
             AstLabel::Dynamic(label) => {
                 match (&strip(label).kind, self.computed(label, scope, file)) {
-                    (ExprKind::String(text), _) => label_text(text),
+                    (ExprKind::String(text), _) => behind(field, label_text(text)),
                     // What is only a reference stays one.
                     (ExprKind::Ident(_) | ExprKind::Select(..) | ExprKind::Index(..), _)
                     | (_, None) => {
                         format!("({})", self.expr(label, scope, file).text())
                     }
-                    (_, Some(known)) => known,
+                    (_, Some(known)) => behind(field, known),
                 }
             }
             AstLabel::Interpolated(label) => match self.computed(label, scope, file) {
-                // Behind an alias labels that were in quotes stay so.
-                Some(known) if field.alias.is_some() && !known.starts_with('"') => {
-                    Datum::text(known).cue_text()
-                }
-                Some(known) => known,
+                Some(known) => behind(field, known),
                 None => self.expr(label, scope, file).text(),
             },
             AstLabel::Ident(name) => name.name.to_string(),
-            AstLabel::String(text, _) if field.alias.is_some() => Datum::text(&**text).cue_text(),
-            AstLabel::String(text, _) => label_text(text),
+            AstLabel::String(text, _) => behind(field, label_text(text)),
         };
-        let alias = match (&field.alias, &field.label) {
+        let mut lets = Vec::new();
+        let mut alias = match (&field.alias, &field.label) {
             (Some(alias), AstLabel::Pattern(..)) => {
-                names.insert(alias.name.clone(), Bound::Field);
+                // It is printed if something refers to it (O-78).
+                let bound = if has_old_alias(field) { Bound::Let(0) } else { Bound::Field };
+                names.insert(alias.name.clone(), bound);
+                lets.push(alias.name.clone());
                 String::new()
             }
             (Some(_), AstLabel::Ident(_)) if !has_old_alias(field) => String::new(),
-            (Some(alias), _) => format!("{}=", alias.name),
-            (None, _) => String::new(),
+            (Some(alias), _) if field.key_alias.is_none() => format!("{}=", alias.name),
+            (Some(_), _) | (None, _) => String::new(),
         };
         let value_alias = field.value_alias.as_ref().map(|it| {
-            let name = self.fresh(&it.name);
-            names.insert(it.name.clone(), Bound::Renamed(name.clone()));
-            name
+            // It is not told from others.
+            names.insert(it.name.clone(), Bound::Renamed(it.name.to_string()));
+            it.name.to_string()
         });
-        let scope = Scope::new(Some(scope.clone()), names);
-        let value = self.expr(&field.value, &scope, file);
+        let scope = Scope::with_lets(Some(scope.clone()), names, lets);
+        // Only of a literal it is known which field it is.
+        let fixed = match (&field.label, &strip(&field.value).kind) {
+            (AstLabel::Ident(name), ExprKind::Struct(_)) => Some(name.name.to_string()),
+            (AstLabel::String(text, _), ExprKind::Struct(_)) => Some(label_text(text)),
+            _ => None,
+        };
+        let value = match &fixed {
+            None => self.expr(&field.value, &scope, file),
+            Some(label) => {
+                self.path.push(label.clone());
+                self.level += 1;
+                let expr = &field.value;
+                let value = self.merge(vec![Conjunct::Expr { expr, scope: scope.clone(), file }]);
+                self.level -= 1;
+                self.path.pop();
+                value
+            }
+        };
+        let place = fixed.and_then(|it| self.place_of(&it));
+        if let (Some(links), Some(place)) = (&mut self.links, &place) {
+            if self.found.presence.contains_key(place) {
+                links.printed(place, number);
+            }
+        }
+        if let Some(name) = scope.let_name(0) {
+            alias = format!("{name}=");
+        }
         let comments = &field.comments;
         let kept = |it: &Vec<String>| !it.is_empty() && self.docs == Docs::Kept;
         let docs = kept(&comments.above).then(|| comments.above.clone()).into_iter().collect();
@@ -465,10 +505,30 @@ impl<'a> Printer<'a> {
             alias: value_alias,
             value,
             attributes,
-            place: None,
+            place,
             spread: self.spread,
             documented: !field.docs.is_empty(),
         })
+    }
+}
+
+/// The function of that name.
+pub(super) fn is_error(expr: &Expr, scope: &Rc<Scope>) -> bool {
+    matches!(&expr.kind, ExprKind::Ident(it) if &**it == "error" && scope.find(it).is_none())
+}
+
+/// `[string]: _`, which the layout makes `...`.
+fn is_ellipsis(field: &Field) -> bool {
+    let AstLabel::Pattern(label, None) = &field.label else { return false };
+    let any = matches!(&label.kind, ExprKind::Ident(it) if &**it == "string");
+    any && matches!(strip(&field.value).kind, ExprKind::Top)
+}
+
+/// A label that was in quotes, which stay behind an alias.
+fn behind(field: &Field, label: String) -> String {
+    match field.alias.is_some() && !label.starts_with('"') {
+        true => Datum::text(label).cue_text(),
+        false => label,
     }
 }
 
@@ -512,8 +572,9 @@ pub(super) fn class(expr: &Expr, scope: &Rc<Scope>) -> u8 {
 fn above(source: &str, span: Span) -> (Vec<String>, bool) {
     let before = source.get(..span.start as usize).unwrap_or_default();
     let mut lines = before.lines().rev();
-    if !before.ends_with('\n') {
-        lines.next();
+    // What stands before it on its line has the comment.
+    if !before.ends_with('\n') && lines.next().is_some_and(|it| !it.trim().is_empty()) {
+        return (Vec::new(), false);
     }
     let mut docs = Vec::new();
     for line in lines {

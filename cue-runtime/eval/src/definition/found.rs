@@ -5,7 +5,7 @@ use cue_map::{Map, Set};
 use crate::evaluation::Evaluation;
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{Source, VertexId};
-use crate::program::{Code, LabelKind};
+use crate::program::{Code, LabelKind, Presence};
 
 /// What only an evaluation tells.
 #[derive(Default)]
@@ -16,6 +16,8 @@ pub(super) struct Found {
     pub(super) closed: Set<String>,
     /// Places that are nothing but another one, and which.
     pub(super) shared: Map<String, String>,
+    /// Whether fields are there, by place.
+    pub(super) presence: Map<String, Presence>,
     /// The package embeds what a definition closes (O-77).
     pub(super) is_closed: bool,
 }
@@ -46,10 +48,11 @@ impl Found {
                 found.closed.insert(path.clone());
             }
             for arc in &vertex.arcs {
+                let dot = if path.is_empty() { "" } else { "." };
+                let place = format!("{path}{dot}{}", it.label_text(arc.label));
+                found.presence.insert(place.clone(), arc.presence);
                 if arc.vertex != id && it.heap.get(arc.vertex).parent == Some(id) {
-                    let label = it.label_text(arc.label);
-                    let dot = if path.is_empty() { "" } else { "." };
-                    places.push((arc.vertex, format!("{path}{dot}{label}")));
+                    places.push((arc.vertex, place));
                 }
             }
             named.insert(id, path);
@@ -86,11 +89,13 @@ fn target(it: &mut Evaluator, id: VertexId) -> Option<VertexId> {
         return Some(it.follow(id)).filter(|it| *it != id);
     }
     let [conjunct] = it.heap.get(id).conjuncts.as_slice() else { return None };
-    let closing = !conjunct.groups.is_empty() || conjunct.close_as.is_some();
+    // Comprehensions make groups too, which close nothing.
+    let grouped = !conjunct.groups.is_empty();
+    let closing =
+        conjunct.close_as.is_some() || grouped && (conjunct.way != 0 || is_in_definition(it, id));
     let Source::Expr(expr, env) = conjunct.source else { return None };
     match it.program.code(expr) {
-        Code::Field { .. } if closing => {}
-        Code::Select(..) | Code::Index(..) => {}
+        Code::Field { .. } | Code::Variable { .. } | Code::Select(..) | Code::Index(..) => {}
         _ => return None,
     }
     let Value::Vertex(target) = it.eval(expr, env) else { return None };

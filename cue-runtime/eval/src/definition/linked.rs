@@ -11,6 +11,7 @@ use std::rc::Rc;
 use cue_map::{Map, Set};
 
 use crate::definition::out::{Item, Out};
+use crate::definition::taken::Suffixed;
 
 /// Behind a name in a text, before its number, until all names are known.
 const MARK: &str = "__linked_";
@@ -19,8 +20,8 @@ const MARK: &str = "__linked_";
 #[derive(Debug, Default)]
 pub(super) struct Frame {
     parent: Option<Rc<Frame>>,
-    /// Labels that are names, and the places of these fields.
-    labels: RefCell<Map<String, Option<String>>>,
+    /// Labels that are names, and the numbers of these fields.
+    labels: RefCell<Map<String, usize>>,
 }
 
 impl Frame {
@@ -32,8 +33,9 @@ impl Frame {
         self.parent.clone()
     }
 
-    pub(super) fn add(&self, label: &str, place: Option<String>) {
-        self.labels.borrow_mut().insert(label.to_owned(), place);
+    /// Of several of one label the last is found.
+    pub(super) fn add(&self, label: &str, field: usize) {
+        self.labels.borrow_mut().insert(label.to_owned(), field);
     }
 }
 
@@ -42,14 +44,14 @@ impl Frame {
 struct Reference {
     name: String,
     frame: Option<Rc<Frame>>,
-    /// The place that it is tied to.
-    place: Option<String>,
+    /// The field that it is tied to, and its place.
+    field: Option<(usize, String)>,
 }
 
 /// What is known of a place.
 #[derive(Debug, Default)]
 struct Known {
-    printed: bool,
+    printed: Option<usize>,
     /// Names that came before it was printed.
     waiting: Vec<usize>,
 }
@@ -59,40 +61,40 @@ struct Known {
 pub(super) struct Links {
     references: Vec<Reference>,
     places: Map<String, Known>,
-    /// Places whose values have a name of their own: no name of theirs is recognized.
-    aliased: Set<String>,
+    fields: usize,
 }
 
 impl Links {
+    /// The number of one more field.
+    pub(super) fn field(&mut self) -> usize {
+        self.fields += 1;
+        self.fields
+    }
+
     /// A name of a field: what stands for it in a text.
     pub(super) fn name(&mut self, name: &str, place: &str, frame: Option<Rc<Frame>>) -> String {
         let number = self.references.len();
         let known = self.places.entry(place.to_owned()).or_default();
-        let tied = known.printed.then(|| place.to_owned());
-        if tied.is_none() {
+        let field = known.printed.map(|it| (it, place.to_owned()));
+        if field.is_none() {
             known.waiting.push(number);
         }
-        self.references.push(Reference { name: name.to_owned(), frame, place: tied });
+        self.references.push(Reference { name: name.to_owned(), frame, field });
         format!("{name}{MARK}{number}__")
     }
 
     /// The field of a place was printed. Names after it are tied only if there was none before.
-    pub(super) fn printed(&mut self, place: &str) {
+    pub(super) fn printed(&mut self, place: &str, field: usize) {
         let Some(known) = self.places.get_mut(place) else {
-            self.places.insert(place.to_owned(), Known { printed: true, waiting: Vec::new() });
+            let known = Known { printed: Some(field), waiting: Vec::new() };
+            self.places.insert(place.to_owned(), known);
             return;
         };
         for number in known.waiting.drain(..) {
             if let Some(reference) = self.references.get_mut(number) {
-                reference.place = Some(place.to_owned());
+                reference.field = Some((field, place.to_owned()));
             }
         }
-    }
-
-    /// The same where no name is recognized.
-    pub(super) fn printed_aliased(&mut self, place: &str) {
-        self.aliased.insert(place.to_owned());
-        self.printed(place);
     }
 
     /// Names for all marks, in the order of the text; fields that need an alias get it.
@@ -101,7 +103,7 @@ impl Links {
         if self.references.is_empty() {
             return (text, Vec::new());
         }
-        let mut names = Names::default();
+        let mut names = Suffixed::default();
         let mut chosen: Map<usize, String> = Map::default();
         let mut aliases: Map<String, String> = Map::default();
         let mut lets = Vec::new();
@@ -137,13 +139,12 @@ impl Links {
     }
 
     fn meaning(&self, reference: &Reference) -> Meaning {
-        let Some(place) = &reference.place else { return Meaning::Itself };
+        let Some((field, place)) = &reference.field else { return Meaning::Itself };
         let mut next = reference.frame.as_ref();
         let mut first = true;
         while let Some(frame) = next {
             if let Some(there) = frame.labels.borrow().get(&reference.name) {
-                let same = there.as_ref() == Some(place) && !self.aliased.contains(place);
-                match (same, first) {
+                match (there == field, first) {
                     (true, true) => return Meaning::Itself,
                     (true, false) => return Meaning::Captured(place.clone()),
                     (false, _) => first = false,
@@ -228,55 +229,4 @@ fn add_alias(out: &mut Out, place: &str, alias: &str) -> bool {
             false
         }
     })
-}
-
-/// Names that nothing else has: random digits of a fixed sequence (PCG-DXSM), more of them when
-/// one is taken.
-struct Names {
-    state: u128,
-    taken: Set<String>,
-}
-
-impl Default for Names {
-    fn default() -> Self {
-        Self { state: 123 << 64 | 456, taken: Set::default() }
-    }
-}
-
-impl Names {
-    fn unique(&mut self, base: &str) -> String {
-        let mut mask = 0xf;
-        loop {
-            let name = format!("{base}_{:X}", self.next() as u32 & mask);
-            if self.taken.insert(name.clone()) {
-                return name;
-            }
-            mask = mask << 4 | 0xf;
-        }
-    }
-
-    fn next(&mut self) -> u64 {
-        const FACTOR: u128 = 2_549_297_995_355_413_924 << 64 | 4_865_540_595_714_422_341;
-        const STEP: u128 = 6_364_136_223_846_793_005 << 64 | 1_442_695_040_888_963_407;
-        const MIX: u64 = 0xda94_2042_e4dd_58b5;
-        self.state = self.state.wrapping_mul(FACTOR).wrapping_add(STEP);
-        let (mut high, low) = ((self.state >> 64) as u64, self.state as u64);
-        high ^= high >> 32;
-        high = high.wrapping_mul(MIX);
-        high ^= high >> 48;
-        high.wrapping_mul(low | 1)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Names;
-
-    #[test]
-    fn names_are_those_of_the_official_program() {
-        let mut names = Names::default();
-        let got: Vec<String> = (0..10).map(|_| names.unique("x")).collect();
-        let want = ["x_9", "x_B", "x_6", "x_0", "x_7", "x_76", "x_F", "x_91", "x_49", "x_2"];
-        assert_eq!(got, want);
-    }
 }

@@ -8,13 +8,15 @@ use cue_map::Map;
 use cue_syntax::ast::{Binary, Decl, Expr, ExprKind, Field, File, Label as AstLabel, Marker};
 use indexmap::IndexMap;
 
+use crate::builtin::Datum;
 use crate::definition::Printer;
 use crate::definition::constant::{is_constant, strip, together};
-use crate::definition::expr::{label_text, marker};
-use crate::definition::linked::Frame;
+use crate::definition::expr::{is_error, label_text, marker};
+use crate::definition::linked::{Frame, Links};
 use crate::definition::out::{Declared, Item, Out};
 use crate::definition::scope::{Bound, LetValue, Scope};
 use crate::definition::sourced::Docs;
+use crate::program::Presence;
 
 /// The aliases of a scope, among its lets.
 const ALIASES: usize = usize::MAX;
@@ -64,6 +66,10 @@ struct Parts<'a> {
     fields: IndexMap<String, Merged<'a>>,
     attributes: Vec<String>,
     lets: Vec<LetValue<'a>>,
+    /// Packages that the embedded ones name.
+    imports: Vec<(String, Option<String>)>,
+    /// A `let` is in a literal in an operand.
+    lets_in_operand: bool,
     open: bool,
     /// `_` is embedded.
     top: bool,
@@ -105,6 +111,12 @@ impl<'a> Printer<'a> {
                 }
             }
         }
+        // Operands stand before what is embedded.
+        for import in std::mem::take(&mut parts.imports) {
+            if !self.imports.contains(&import) {
+                self.imports.push(import);
+            }
+        }
         if !parts.values.is_empty() {
             let values: Vec<(&Expr, &Arc<str>)> =
                 parts.values.iter().map(|(it, file)| (*it, &self.files[*file].1)).collect();
@@ -121,35 +133,53 @@ impl<'a> Printer<'a> {
             match (parts.embedded.as_slice(), parts.operands.as_slice(), parts.has_struct) {
                 ([], [], true) => return Out::Struct(Vec::new()),
                 ([], [], false) => return Out::primary("_"),
-                ([only], [], _) => return only.clone(),
-                ([], [only], false) => return only.clone(),
+                ([only], [], _) if !parts.lets_in_operand => return only.clone(),
+                ([], [only], false) if !parts.lets_in_operand => return only.clone(),
                 _ => {}
             }
         }
         let mut items: Vec<Item> = parts.attributes.drain(..).map(Item::Attribute).collect();
         let embedded = std::mem::take(&mut parts.embedded);
-        items.extend(embedded.into_iter().map(|it| Item::Embed(it.opened())));
+        items.extend(embedded.into_iter().map(Item::Embed));
         let order = field_order(&parts.literals);
         let ranks = parts.fields.keys().map(|it| order.get(it).copied().unwrap_or(usize::MAX));
         let ranks: Vec<usize> = ranks.collect();
         let order = cue_sort::order(ranks.len(), &mut |one, other| ranks[one].cmp(&ranks[other]));
         cue_sort::arrange(order, &mut |one, other| parts.fields.swap_indices(one, other));
+        let mut numbers = Vec::new();
         for label in parts.fields.keys() {
-            frame.add(label, self.place_of(label));
+            let number = self.links.as_mut().map_or(0, Links::field);
+            frame.add(label, number);
+            numbers.push(number);
         }
-        for (label, merged) in std::mem::take(&mut parts.fields) {
+        for ((label, merged), number) in std::mem::take(&mut parts.fields).into_iter().zip(numbers)
+        {
             let place = self.place_of(&label);
             self.path.push(label.clone());
-            let mark = merged.marker;
+            // What is there is a field, however it is declared here.
+            let known = place.as_ref().and_then(|it| self.found.presence.get(it));
+            let mark = match known {
+                None => merged.marker,
+                Some(Presence::Member) => Marker::None,
+                Some(Presence::Required) => Marker::Required,
+                Some(Presence::Optional) => Marker::Optional,
+            };
+            let alias = merged.alias.map(|it| self.fresh(&it));
+            for conjunct in merged.conjuncts.iter().filter(|_| alias.is_some()) {
+                if let Conjunct::Expr { scope, .. } = conjunct {
+                    scope.rename_let(0, alias.clone());
+                }
+            }
             let value = self.merge(merged.conjuncts);
             let (docs, below, apart) = (merged.docs, merged.below, merged.apart);
-            let (alias, attributes) = (merged.alias, merged.attributes);
+            let attributes = merged.attributes;
             let documented = merged.documented;
             self.path.pop();
             if let (Some(links), Some(place)) = (&mut self.links, &place) {
-                match alias {
-                    Some(_) => links.printed_aliased(place),
-                    None => links.printed(place),
+                // Of a value with a name of its own no name is recognized.
+                let number = if alias.is_some() { usize::MAX } else { number };
+                if self.found.presence.contains_key(place) {
+                    links.printed(place, number);
                 }
             }
             let label = format!("{label}{}", marker(mark));
@@ -176,7 +206,8 @@ impl<'a> Printer<'a> {
             return Out::Struct(items);
         }
         // An empty struct says nothing beside one other operand only.
-        if !items.is_empty() || parts.has_struct && operands.len() > 1 {
+        let says = !items.is_empty() || parts.lets_in_operand;
+        if says || parts.has_struct && operands.len() > 1 {
             let own = Out::Struct(items);
             let closed = self.found.closed.contains(&self.path.join("."));
             operands.push(match closed {
@@ -210,10 +241,23 @@ impl<'a> Printer<'a> {
                 self.add(right, scope, file, parts, place);
             }
             ExprKind::Top if place == Place::Embedded => parts.top = true,
+            // A value that validates is a call of itself.
+            _ if is_error(expr, scope) => {
+                let call = Out::primary("error()");
+                match place {
+                    Place::Embedded => parts.embedded.push(call),
+                    Place::Operand => parts.operands.push(call),
+                }
+            }
             _ if is_constant(expr, scope) => parts.values.push((expr, file)),
             _ => match place {
                 Place::Embedded => {
+                    self.level -= 1;
+                    let known = self.imports.len();
                     let out = self.expr(expr, scope, file);
+                    parts.imports.extend(self.imports.drain(known..));
+                    self.level += 1;
+                    parts.lets_in_operand |= matches!(out, Out::Text(..)) && has_let(expr);
                     parts.embedded.push(out);
                 }
                 // It stands before the braces.
@@ -224,6 +268,7 @@ impl<'a> Printer<'a> {
                     let out = self.expr(expr, scope, file);
                     self.level += 1;
                     self.frame = inner;
+                    parts.lets_in_operand |= has_let(expr);
                     parts.operands.push(out);
                 }
             },
@@ -239,7 +284,9 @@ impl<'a> Printer<'a> {
         braces: Braces,
     ) {
         if is_complex(decls) {
+            let known = self.imports.len();
             let out = self.as_written(decls, scope, file);
+            parts.imports.extend(self.imports.drain(known..));
             parts.embedded.push(out);
             return;
         }
@@ -317,15 +364,14 @@ impl<'a> Printer<'a> {
                 merged.attributes.push(text);
             }
         }
+        // It is named when the value is printed.
         let mut names = Map::default();
-        if let Some(alias) = &field.value_alias {
-            if merged.alias.is_none() {
-                merged.alias = Some(self.fresh(&alias.name));
-            }
-            let renamed = merged.alias.clone().unwrap_or_default();
-            names.insert(alias.name.clone(), Bound::Renamed(renamed));
+        let alias = field.value_alias.as_ref().map(|it| it.name.clone());
+        if let Some(alias) = &alias {
+            merged.alias.get_or_insert_with(|| alias.to_string());
+            names.insert(alias.clone(), Bound::Let(0));
         }
-        let scope = Scope::new(Some(scope.clone()), names);
+        let scope = Scope::with_lets(Some(scope.clone()), names, alias.into_iter().collect());
         merged.conjuncts.push(Conjunct::Expr { expr: &field.value, scope, file });
     }
 
@@ -345,8 +391,11 @@ impl<'a> Printer<'a> {
         for decl in decls {
             match decl {
                 Decl::Field(field) => {
-                    for alias in [&field.alias, &field.key_alias].into_iter().flatten() {
+                    if let Some(alias) = &field.alias {
                         names.insert(alias.name.clone(), Bound::Field);
+                    }
+                    if let Some(alias) = &field.key_alias {
+                        names.insert(alias.name.clone(), label_meant(&field.label));
                     }
                     if let AstLabel::Ident(name) = &field.label {
                         names.insert(name.name.clone(), Bound::Field);
@@ -368,10 +417,7 @@ impl<'a> Printer<'a> {
             }
         }
         let shown = lets.iter().map(|it| it.0.clone()).collect();
-        let mut inner = Scope::with_lets(Some(scope.clone()), names, shown).at(self.place());
-        if is_complex(decls) {
-            inner = inner.as_written();
-        }
+        let inner = Scope::with_lets(Some(scope.clone()), names, shown).at(self.place()).entered();
         let lets: Vec<LetValue<'a>> = lets
             .into_iter()
             .enumerate()
@@ -389,7 +435,7 @@ impl<'a> Printer<'a> {
         (known && self.links.is_some()).then(|| self.path.join("."))
     }
 
-    fn place_of(&self, label: &str) -> Option<String> {
+    pub(super) fn place_of(&self, label: &str) -> Option<String> {
         let place = self.place()?;
         let dot = if place.is_empty() { "" } else { "." };
         Some(format!("{place}{dot}{label}"))
@@ -405,7 +451,8 @@ impl<'a> Printer<'a> {
             for (index, it) in lets.iter().enumerate() {
                 let Some(name) = it.scope.let_name(it.index) else { continue };
                 if printed[index].is_none() {
-                    let value = self.expr(it.value, &it.scope, it.file);
+                    let scope = Scope::of_let(&it.scope, it.index);
+                    let value = self.expr(it.value, &scope, it.file);
                     printed[index] = Some(Item::Let(name, value));
                     more = true;
                 }
@@ -439,23 +486,19 @@ impl Printer<'_> {
 
     /// A name for what has one of its own, which no other has.
     pub(super) fn fresh(&mut self, name: &str) -> String {
-        if !self.lets.iter().any(|it| it == name) {
-            self.lets.push(name.to_owned());
-        }
-        unique(&mut self.lets, name)
+        self.taken.note(name);
+        self.taken.unique(name)
     }
 }
 
-/// A name that no other `let` or alias of the result has.
-pub(super) fn unique(taken: &mut Vec<String>, name: &str) -> String {
-    let mut chosen = name.to_owned();
-    let mut count = 0;
-    while taken.contains(&chosen) {
-        count += 1;
-        chosen = format!("{name}_{count}");
+/// What the name of a label stands for: the label, if it is known.
+fn label_meant(label: &AstLabel) -> Bound {
+    match label {
+        AstLabel::Ident(name) => Bound::Renamed(Datum::text(&*name.name).cue_text()),
+        AstLabel::String(text, _) => Bound::Renamed(Datum::text(&**text).cue_text()),
+        AstLabel::Dynamic(_) | AstLabel::Interpolated(_) => Bound::Renamed("string".to_owned()),
+        AstLabel::Pattern(..) => Bound::Field,
     }
-    taken.push(chosen.clone());
-    chosen
 }
 
 fn firmer(left: Marker, right: Marker) -> Marker {
@@ -470,6 +513,19 @@ fn firmer(left: Marker, right: Marker) -> Marker {
 /// where the label itself is a name.
 pub(super) fn has_old_alias(field: &Field) -> bool {
     field.alias.as_ref().is_some_and(|it| it.span.start <= field.label_span.start)
+}
+
+/// Whether a `let` is in a literal that is a part of an expression, not of a field in it.
+fn has_let(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Struct(decls) => decls.iter().any(|decl| match decl {
+            Decl::Let(..) => true,
+            Decl::Embed(it) => has_let(it),
+            _ => false,
+        }),
+        ExprKind::Comprehension(..) => false,
+        _ => expr.operands().into_iter().any(has_let),
+    }
 }
 
 /// Whether a struct is printed as it is written (O-76).

@@ -15,19 +15,22 @@ mod out; // what is printed: structs and texts
 mod sourced; // sources of values that wait for more
 mod remark; // bottom literals and the comment behind them
 mod found; // what only an evaluation tells
-mod used; // names that are taken
+mod used; // names that sources have
+mod taken; // names that nothing else has
+mod heading; // what stands above the declarations
 mod linked; // names that mean something else in the result
 
 use std::rc::Rc;
 use std::sync::Arc;
 
 use cue_map::{Map, Set};
-use cue_syntax::ast::{ExprKind, File, Label as AstLabel};
+use cue_syntax::ast::{File, Label as AstLabel};
 
 use crate::definition::found::Found;
+use crate::definition::heading::Heading;
 use crate::definition::linked::{Frame, Links};
 use crate::definition::merge::Conjunct;
-use crate::definition::out::{Item, Out};
+use crate::definition::out::{Gap, Item, Out};
 use crate::definition::scope::{Bound, LetValue, Scope};
 use crate::evaluation::Evaluation;
 use crate::program::Program;
@@ -36,6 +39,7 @@ pub(crate) use crate::definition::expr::is_keyword;
 pub(crate) use crate::definition::remark::laid_out;
 use crate::definition::sourced::Outside;
 pub(crate) use crate::definition::sourced::{Docs, Mark, Places, Wanted, merged, sources};
+use crate::definition::taken::Taken;
 
 /// Files parsed again, and what printing them has found out so far.
 struct Printer<'a> {
@@ -43,8 +47,7 @@ struct Printer<'a> {
     names: Vec<&'a String>,
     /// Builtin packages that the result names: path and name, if that is not the last part.
     imports: Vec<(String, Option<String>)>,
-    /// Names that `let`s have in the result.
-    lets: Vec<String>,
+    taken: Taken,
     /// Structs being printed; deep nesting ends.
     depth: u32,
     /// Labels of the place being merged.
@@ -97,7 +100,7 @@ fn package(program: &Program, found: &Found) -> String {
     let mut printer = Printer::new(&files, names, found);
     printer.links = Some(Links::default());
     for (file, _) in &files {
-        used::names(&file.decls, &mut printer.lets);
+        used::names(&file.decls, &mut printer.taken);
     }
     let scopes = printer.file_scopes();
     let conjuncts = files
@@ -116,7 +119,7 @@ impl<'a> Printer<'a> {
             files,
             names,
             imports: Vec::new(),
-            lets: Vec::new(),
+            taken: Taken::default(),
             depth: 0,
             path: Vec::new(),
             docs: Docs::Kept,
@@ -163,99 +166,82 @@ impl<'a> Printer<'a> {
                 imports.insert(name.into(), Bound::Import(import.path.clone(), alias));
             }
             let imports = Scope::new(None, imports);
-            scopes.push(Scope::new(Some(imports), shared.clone()).at(Some(String::new())));
+            scopes
+                .push(Scope::new(Some(imports), shared.clone()).at(Some(String::new())).entered());
         }
         scopes
     }
 
-    /// Whether the whole is a struct in braces that begins with a pattern.
-    fn is_opened_by_pattern(&self) -> bool {
-        let [(file, _)] = self.files else { return false };
-        let [cue_syntax::ast::Decl::Embed(only)] = file.decls.as_slice() else { return false };
-        let ExprKind::Struct(decls) = &only.kind else { return false };
-        matches!(decls.first(), Some(cue_syntax::ast::Decl::Field(field))
-            if matches!(field.label, AstLabel::Pattern(..)))
-    }
-
     /// The body with what stands above it.
     fn file(&self, mut body: Out) -> String {
-        let mut attributes = String::new();
-        for (file, _) in self.files {
-            // What stands above a clause says something of the file only.
-            let clause = file.package.as_ref().map_or(0, |it| it.span.end);
-            for attribute in file.attributes.iter().filter(|it| it.span.start >= clause) {
-                attributes.push_str(&format!("@{}({})\n", attribute.name, attribute.body));
-            }
-        }
-        if !attributes.is_empty() && starts_apart(&body) {
-            attributes.push('\n');
-        }
-        let mut text = String::new();
-        let heading = self.files.first().map(|it| Heading::of(&it.1)).unwrap_or_default();
-        text.push_str(&heading.above);
-        let package = self.files.iter().find_map(|(file, _)| file.package.as_ref());
-        if let Some(package) = package {
-            text.push_str(&format!("package {}\n\n", package.name));
-        }
-        text.push_str(&heading.below);
-        if !heading.below.is_empty() && !self.imports.is_empty() && !text.ends_with("\n\n") {
-            text.push('\n');
-        }
-        match self.imports.as_slice() {
-            [] => {}
-            [only] => text.push_str(&format!("import {}\n\n", import_text(only))),
+        let heading = Heading::of(self.files.iter().map(|it| &*it.1));
+        let text = heading.above(&match self.imports.as_slice() {
+            [] => String::new(),
+            [only] => format!("import {}\n\n", import_text(only)),
             all => {
-                text.push_str("import (\n");
-                for import in all {
-                    text.push_str(&format!("\t{}\n", import_text(import)));
-                }
-                text.push_str(")\n\n");
+                let specs: Vec<String> = all.iter().map(import_text).collect();
+                format!("import (\n\t{}\n)\n\n", specs.join("\n\t"))
             }
-        }
-        let top = if package.is_some() { text.len() } else { 0 };
+        });
         let blank = match &body {
             Out::Struct(items) => match items.as_slice() {
                 [Item::Embed(_) | Item::Let(..), _, ..] => true,
-                [Item::Field(_), .., Item::Ellipsis(None)] => self.is_opened_by_pattern(),
+                // What becomes `...` leaves its place.
+                [Item::Field(first), _, ..] => {
+                    matches!(&*first.label, "[string]" | "[_]") && first.value.is_top()
+                }
                 // A struct in braces that was the whole file.
                 [Item::Embed(Out::Struct(items))] => items.len() > 1,
+                // It keeps the line that it began, in braces too.
                 [Item::Comprehension { .. }, ..] => {
-                    self.files.first().is_some_and(|it| it.1.starts_with('\n'))
+                    let above = |text: &str| text.trim_start_matches('{').starts_with('\n');
+                    self.files.first().is_some_and(|it| above(&it.1))
                 }
                 _ => false,
             },
             Out::Text(..) => false,
         };
         let blank = blank && text.is_empty();
-        let (fields, lets) = match &self.links {
+        let (mut fields, lets) = match &self.links {
             Some(links) => links.settle(&mut body),
             None => (body.fields(), Vec::new()),
         };
         let closed = self.found.is_closed && !embeds_definition(&body);
-        match closed {
-            true => text.push_str(&format!("_#def\n_#def: {{\n{fields}}}\n")),
-            false => text.push_str(&fields),
+        if closed {
+            fields = format!("_#def\n_#def: {{\n{fields}}}\n");
         }
         for it in lets {
-            text.push_str(&format!("\n{it}\n"));
+            fields.push_str(&format!("\n{it}\n"));
         }
-        if blank && attributes.is_empty() || closed && !text.starts_with("package") {
-            return format!("\n{}", laid_out(&text, cue_syntax::Style::Plain));
+        fields.push_str(&heading.end());
+        let gap = match starts_apart(&body) && !closed {
+            true => "\n",
+            false => "",
+        };
+        let above = if text.is_empty() || heading.is_attached { "" } else { gap };
+        let lay = |text: &str| laid_out(text, cue_syntax::Style::Made);
+        if heading.attributes.is_empty() {
+            let blank = blank || closed && !text.starts_with("package");
+            let first = if blank { "\n" } else { "" };
+            return format!("{first}{}", lay(&(text + above + &fields)));
         }
         // What experiments allow may forbid what is printed.
-        let (above, below) = text.split_at(top);
-        let whole = format!("{above}{attributes}{below}");
+        let whole = format!("{text}{}{gap}{fields}", heading.attributes);
         match cue_syntax::parse_tree(&whole).1.is_empty() {
-            true => laid_out(&whole, cue_syntax::Style::Plain),
-            false => attributes + &laid_out(&text, cue_syntax::Style::Plain),
+            true => lay(&whole),
+            false => format!("{}{gap}{}", heading.attributes, lay(&(text + &fields))),
         }
     }
 }
 
-/// Whether the first field has a comment with an empty line above it.
+/// Whether the first declaration has a comment with an empty line above it.
 fn starts_apart(body: &Out) -> bool {
     let Out::Struct(items) = body else { return false };
-    matches!(items.first(), Some(Item::Field(field)) if field.apart && !field.docs.is_empty())
+    match items.first() {
+        Some(Item::Field(field)) => field.apart && !field.docs.is_empty(),
+        Some(Item::Comprehension { gap: Gap::Empty, docs, .. }) => !docs.is_empty(),
+        _ => false,
+    }
 }
 
 /// Whether a reference to a definition is embedded: what it closes needs no other name.
@@ -268,49 +254,6 @@ fn embeds_definition(body: &Out) -> bool {
         }
         _ => false,
     })
-}
-
-/// Comments at the top of a file that belong to no declaration (O-82).
-#[derive(Default)]
-struct Heading {
-    /// Above the package clause, with the empty line that may follow.
-    above: String,
-    /// Below it, or where there is none.
-    below: String,
-}
-
-impl Heading {
-    fn of(source: &str) -> Self {
-        let mut heading = Self::default();
-        let mut group = String::new();
-        for line in source.lines().map(str::trim) {
-            if line.starts_with("//") {
-                group.push_str(line);
-                group.push('\n');
-            } else if line.is_empty() {
-                heading.end_group(&mut group);
-            } else if line.starts_with("package ") {
-                let apart = group.is_empty() && !heading.below.is_empty();
-                heading.end_group(&mut group);
-                heading.above = std::mem::take(&mut heading.below);
-                if apart {
-                    heading.above.push('\n');
-                }
-            } else if !line.starts_with('@') {
-                // What stands directly above a declaration is its own.
-                return heading;
-            }
-        }
-        heading.end_group(&mut group);
-        heading
-    }
-
-    fn end_group(&mut self, group: &mut String) {
-        if !group.is_empty() && !self.below.is_empty() {
-            self.below.push('\n');
-        }
-        self.below.push_str(&std::mem::take(group));
-    }
 }
 
 fn import_text((path, alias): &(String, Option<String>)) -> String {

@@ -97,19 +97,6 @@ impl Out {
         Out::primary(BOTTOM)
     }
 
-    /// Beside others a struct of nothing but `[string]: _` is an open one.
-    pub(super) fn opened(self) -> Self {
-        match &self {
-            Out::Struct(items) => match items.as_slice() {
-                [Item::Field(only)] if only.label == "[string]" && only.value.is_top() => {
-                    Out::Struct(vec![Item::Ellipsis(None)])
-                }
-                _ => self,
-            },
-            Out::Text(..) => self,
-        }
-    }
-
     pub(super) fn is_top(&self) -> bool {
         matches!(self, Out::Text(text, _) if text == "_")
     }

@@ -41,10 +41,15 @@ pub(super) struct Scope {
     names: Map<Arc<str>, Bound>,
     /// Lets of this scope by number: name as written, and in the result once it is referred to.
     pub(super) lets: Vec<(Arc<str>, RefCell<Option<String>>)>,
+    /// From where each was referred to first.
+    users: RefCell<Map<usize, Rc<Scope>>>,
     /// Where its fields are in the result, if that is one place.
     place: Option<String>,
-    /// It is printed as written.
-    written: bool,
+    /// Evaluation has an environment for it.
+    is_environment: bool,
+    /// Where environments go on, if that is not the scope around it: the official printer puts an
+    /// environment too many around some expressions, and so finds other fields there (O-78).
+    environment: Option<Rc<Scope>>,
 }
 
 impl Scope {
@@ -59,7 +64,10 @@ impl Scope {
     ) -> Rc<Self> {
         let lets = lets.into_iter().map(|it| (it, RefCell::new(None))).collect();
         let level = parent.as_ref().map_or(0, |it| it.level + 1);
-        Rc::new(Self { level, parent, names, lets, place: None, written: false })
+        let (place, environment) = (None, None);
+        let users = RefCell::default();
+        let is_environment = false;
+        Rc::new(Self { level, parent, names, lets, users, place, is_environment, environment })
     }
 
     /// The same names, of the fields of that place.
@@ -67,9 +75,15 @@ impl Scope {
         Self::changed(self, |it| it.place = place)
     }
 
-    /// The same names, of a struct that is printed as written.
-    pub(super) fn as_written(self: Rc<Self>) -> Rc<Self> {
-        Self::changed(self, |it| it.written = true)
+    /// The same names, of what has an environment.
+    pub(super) fn entered(self: Rc<Self>) -> Rc<Self> {
+        Self::changed(self, |it| it.is_environment = true)
+    }
+
+    /// The names of a scope, as seen from the environment of another.
+    pub(super) fn seen_from(scope: &Rc<Self>, environment: Rc<Self>) -> Rc<Self> {
+        let seen = Self::new(Some(scope.clone()), Map::default());
+        Self::changed(seen, |it| it.environment = Some(environment))
     }
 
     fn changed(mut it: Rc<Self>, change: impl FnOnce(&mut Self)) -> Rc<Self> {
@@ -79,10 +93,22 @@ impl Scope {
         it
     }
 
-    /// Where the field of that name is in the result, and whether its struct is as written.
-    pub(super) fn place_of(&self, name: &str) -> Option<(String, bool)> {
-        let dot = if self.place.as_ref()?.is_empty() { "" } else { "." };
-        Some((format!("{}{dot}{name}", self.place.as_ref()?), self.written))
+    /// Where the field that a name leads to is in the result.
+    pub(super) fn place_of(&self, name: &str) -> Option<String> {
+        let mut up = 0;
+        let mut next = self;
+        while !next.names.contains_key(name) {
+            up += usize::from(next.is_environment);
+            next = next.parent.as_deref()?;
+        }
+        let mut there = self;
+        while up > 0 || !there.is_environment {
+            up -= usize::from(there.is_environment);
+            there = there.environment.as_deref().or(there.parent.as_deref())?;
+        }
+        let place = there.place.as_ref()?;
+        let dot = if place.is_empty() { "" } else { "." };
+        Some(format!("{place}{dot}{name}"))
     }
 
     /// Whether its names are those of the package, not of a value in it.
@@ -93,6 +119,19 @@ impl Scope {
     /// The name of a let in the result, if it was referred to.
     pub(super) fn let_name(&self, index: usize) -> Option<String> {
         self.lets.get(index)?.1.borrow().clone()
+    }
+
+    /// A let is referred to from a scope.
+    pub(super) fn use_let(&self, index: usize, from: &Rc<Self>) {
+        self.users.borrow_mut().entry(index).or_insert_with(|| from.clone());
+    }
+
+    /// The scope of the value of a let.
+    pub(super) fn of_let(it: &Rc<Self>, index: usize) -> Rc<Self> {
+        match it.users.borrow_mut().remove(&index) {
+            Some(user) => Self::seen_from(it, user),
+            None => it.clone(),
+        }
     }
 
     /// Has a let named anew where it is referred to next; gives the name it had.

@@ -8,10 +8,11 @@ use cue_syntax::ast::{Clause, Decl, Expr, ExprKind, File, Ident, Label as AstLab
 
 use crate::definition::expr::{STRUCT, class, label_text};
 use crate::definition::found::Found;
+use crate::definition::heading::Heading;
 use crate::definition::merge::Conjunct;
 use crate::definition::out::Out;
 use crate::definition::scope::{Bound, LetValue, Scope};
-use crate::definition::{Heading, Printer, import_text, used};
+use crate::definition::{Printer, import_text, used};
 use crate::printed::Show;
 use crate::program::{At, ExprId, Program};
 
@@ -127,11 +128,12 @@ pub(crate) fn merged(
         printer.outside = Some(Outside { index, program, places, part: part.to_owned() });
     }
     let whole = part.is_empty() && printer.docs == Docs::Kept;
-    let heading = files.first().filter(|_| whole).map(|it| Heading::of(&it.1).below);
+    let first = files.first().filter(|_| whole).map(|it| &*it.1);
+    let heading = Heading::of(first.into_iter()).of_file();
     let value = printer.merge(conjuncts);
     let fields = matches!(value, Out::Struct(_)).then(|| value.fields());
     let imports = printer.imports.iter().map(import_text).collect();
-    Merged { text: value.text(), fields, imports, heading: heading.unwrap_or_default() }
+    Merged { text: value.text(), fields, imports, heading }
 }
 
 /// A place, merged.
@@ -160,7 +162,7 @@ pub(crate) fn sources(
     printer.spread = layout == cue_syntax::Style::Plain;
     printer.shown = Some(Set::default());
     for (file, _) in &files {
-        used::names(&file.decls, &mut printer.lets);
+        used::names(&file.decls, &mut printer.taken);
     }
     let (index, scopes) = printer.index_files(&files);
     let mut texts = vec![String::new(); wanted.len()];
@@ -393,7 +395,10 @@ impl<'a> Printer<'a> {
                     if let AstLabel::Pattern(_, Some(alias)) = &field.label {
                         names.insert(alias.name.clone(), Bound::Field);
                     }
-                    let aliases = [&field.alias, &field.key_alias, &field.value_alias];
+                    // What names a label is told from its struct.
+                    let key = field.key_alias.as_ref();
+                    let key = key.filter(|_| matches!(field.label, AstLabel::Pattern(..)));
+                    let aliases = [field.alias.as_ref(), key, field.value_alias.as_ref()];
                     for alias in aliases.into_iter().flatten() {
                         names.insert(alias.name.clone(), Bound::Field);
                     }

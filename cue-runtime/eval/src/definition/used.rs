@@ -4,20 +4,21 @@
 use cue_syntax::ast::{Clause, Decl, Expr, ExprKind, Label};
 
 use crate::definition::DEPTH;
+use crate::definition::taken::Taken;
 use crate::export::is_identifier;
 
 /// Those of a file.
-pub(super) fn names(decls: &[Decl], out: &mut Vec<String>) {
+pub(super) fn names(decls: &[Decl], out: &mut Taken) {
     of_decls(decls, out, 0);
 }
 
-fn note(name: &str, out: &mut Vec<String>) {
-    if is_identifier(name) && !out.iter().any(|it| it == name) {
-        out.push(name.to_owned());
+fn note(name: &str, out: &mut Taken) {
+    if is_identifier(name) {
+        out.note(name);
     }
 }
 
-fn of_decls(decls: &[Decl], out: &mut Vec<String>, depth: u32) {
+fn of_decls(decls: &[Decl], out: &mut Taken, depth: u32) {
     for decl in decls {
         match decl {
             Decl::Field(field) => {
@@ -41,7 +42,7 @@ fn of_decls(decls: &[Decl], out: &mut Vec<String>, depth: u32) {
     }
 }
 
-fn of_expr(expr: &Expr, out: &mut Vec<String>, depth: u32) {
+fn of_expr(expr: &Expr, out: &mut Taken, depth: u32) {
     if depth > DEPTH {
         return;
     }

@@ -17,6 +17,8 @@ pub enum Style {
     Plain,
     /// As `cue fmt -s`.
     Simplified,
+    /// The same for what a program made, which has no braces too many.
+    Made,
 }
 
 /// The text of a tree.
@@ -28,8 +30,8 @@ pub fn format_tree(tree: &Tree, style: Style) -> String {
 fn printed(tree: &Tree, style: Style) -> String {
     let simplified;
     let mut tree = tree;
-    if style == Style::Simplified {
-        simplified = simplify::simplified(tree);
+    if style != Style::Plain {
+        simplified = simplify::simplified(tree, style);
         tree = &simplified;
     }
     let Some(root) = tree.root else { return "\n".into() };
