@@ -455,12 +455,6 @@ impl Translator<'_> {
                 self.at += 1;
                 break;
             }
-            // `-` is itself at the ends and after a range only.
-            if c == '-' && !first && !self.rest().starts_with("-]") {
-                let next = self.rest()[1..].chars().next();
-                let Some(next) = next else { return Err(unclosed) };
-                return Err((RANGE, format!("-{next}")));
-            }
             first = false;
             if c == '[' && self.rest().starts_with("[:") {
                 if let Some(end) = self.rest()[2..].find(":]") {

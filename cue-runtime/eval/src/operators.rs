@@ -442,14 +442,13 @@ impl Evaluator {
             _ => &[],
         };
         let schemas = matches!(program.code(expr), Code::Call(Callee::Plain(_), _));
-        // What is compared as it is has a place if it is a scalar, or if it is told why it does not fit;
+        // What is compared as it is has a place if it is a scalar, or if elements are counted that fit;
         // schemas have none of their own.
-        let message = &self.heap.faults[fault.0 as usize].message;
-        let explained = !message.ends_with(')');
+        let counted = self.heap.faults[fault.0 as usize].message.contains(" matches ");
         let placed = |(place, it): &(usize, &ExprId)| match (rest.get(*place), program.code(**it)) {
             (Some(Datum::Live(raw)), _) => {
                 let whole = self.handled(*raw).map(|it| self.heap.get(self.follow(it)));
-                explained || whole.is_none_or(|it| !it.is_list && !it.is_struct)
+                counted || whole.is_none_or(|it| !it.is_list && !it.is_struct)
             }
             (_, Code::Struct(_)) => false,
             (_, Code::List(_)) => !schemas,
