@@ -7,7 +7,7 @@ use crate::builtin::Datum;
 use crate::disjunction::Mark;
 use crate::error::Kind;
 use crate::evaluator::Evaluator;
-use crate::heap::{Choice, State, Test, Vertex, VertexId};
+use crate::heap::{ArcEntry, Choice, State, Test, Vertex, VertexId};
 use crate::program::{ExprId, Label, Presence};
 
 /// How deep alternatives are looked at.
@@ -159,7 +159,16 @@ impl Evaluator {
 
     /// Whether each field of the one is there in the other; beside a scalar these are definitions.
     fn same_fields(&mut self, left: VertexId, right: VertexId, depth: u32) -> bool {
-        let one = self.heap.get(left);
+        let (one, other) = (self.heap.get(left), self.heap.get(right));
+        // Alternatives of many choices mostly differ in what they are called: nothing is evaluated for that.
+        let named = |(index, it): (usize, &ArcEntry)| {
+            let near = other.arcs.get(index).filter(|other| other.label == it.label);
+            let found = near.or_else(|| self.heap.arc(right, it.label));
+            found.is_some_and(|other| other.presence == it.presence)
+        };
+        if !one.arcs.iter().enumerate().all(named) {
+            return false;
+        }
         let arcs: Vec<(Label, Presence, VertexId)> =
             one.arcs.iter().map(|it| (it.label, it.presence, it.vertex)).collect();
         arcs.into_iter().all(|(label, presence, vertex)| {
