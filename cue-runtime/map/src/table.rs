@@ -23,7 +23,14 @@ const ROOM: (usize, usize) = (3, 4);
 pub(crate) fn hash<Q: Hash + ?Sized>(key: &Q) -> u32 {
     let mut hasher = Words(FxHasher::default());
     key.hash(&mut hasher);
-    hasher.finish() as u32
+    // Where words have 32 bits, those of numbers that follow each other are near each other: they are spread
+    // (the last steps of MurmurHash3), or large tables would be walked slot by slot.
+    let mut hash = hasher.finish();
+    hash ^= hash >> 32;
+    let mut hash = hash as u32;
+    hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
+    hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
+    hash ^ hash >> 16
 }
 
 /// `FxHasher`, with what it does to bytes compiled once.
