@@ -142,16 +142,6 @@ impl Evaluator {
         }
     }
 
-    /// Whether a value is a part of one that is computed on the way.
-    fn has_no_place(&self, id: VertexId) -> bool {
-        let mut next = id;
-        while self.heap.get(next).label.is_some() {
-            let Some(parent) = self.heap.get(next).parent else { return true };
-            next = parent;
-        }
-        next != self.root
-    }
-
     /// Notes that nothing came of the default of a choice that could still have become another one.
     pub(crate) fn remember_default(&mut self, vertex: VertexId, choice: VertexId, fault: FaultId) {
         let laps = self.heap.get(vertex).laps;
@@ -167,7 +157,7 @@ impl Evaluator {
         let made = self.heap.made();
         while let Some(Answer { vertex, laps, found }) = self.answers.pop() {
             // What only this question has brought about asks it again, and so on.
-            if vertex.number() > made && self.has_no_place(vertex) {
+            if vertex.number() > made && !self.is_in_tree(vertex) {
                 continue;
             }
             let known = self.heap.get(vertex);

@@ -8,7 +8,7 @@ use crate::disjunction::Mark;
 use crate::error::Kind;
 use crate::evaluator::Evaluator;
 use crate::heap::{ArcEntry, Choice, State, Test, Vertex, VertexId};
-use crate::program::{ExprId, Label, Presence};
+use crate::program::{ExprId, Presence};
 
 /// How deep alternatives are looked at.
 const MOST_NESTED: u32 = 50;
@@ -161,27 +161,23 @@ impl Evaluator {
     fn same_fields(&mut self, left: VertexId, right: VertexId, depth: u32) -> bool {
         let (one, other) = (self.heap.get(left), self.heap.get(right));
         // Alternatives of many choices mostly differ in what they are called: nothing is evaluated for that.
-        let named = |(index, it): (usize, &ArcEntry)| {
+        let pair = |(index, it): (usize, &ArcEntry)| {
             let near = other.arcs.get(index).filter(|other| other.label == it.label);
             let found = near.or_else(|| self.heap.arc(right, it.label));
-            found.is_some_and(|other| other.presence == it.presence)
+            let found = found.filter(|other| other.presence == it.presence)?;
+            Some((it.presence, it.vertex, found.vertex))
         };
-        if !one.arcs.iter().enumerate().all(named) {
+        if one.arcs.iter().enumerate().any(|it| pair(it).is_none()) {
             return false;
         }
-        let arcs: Vec<(Label, Presence, VertexId)> =
-            one.arcs.iter().map(|it| (it.label, it.presence, it.vertex)).collect();
-        arcs.into_iter().all(|(label, presence, vertex)| {
-            match self.heap.arc(right, label).map(|it| (it.presence, it.vertex)) {
-                Some((kind, other)) if kind == presence => {
-                    // Of fields that nobody may give one says as much as the other.
-                    let never = presence == Presence::Optional
-                        && self.permanent(vertex, 0).is_some()
-                        && self.permanent(other, 0).is_some();
-                    never || self.same_value(vertex, other, depth + 1)
-                }
-                _ => false,
-            }
+        let pairs: Vec<(Presence, VertexId, VertexId)> =
+            one.arcs.iter().enumerate().filter_map(pair).collect();
+        pairs.into_iter().all(|(presence, vertex, other)| {
+            // Of fields that nobody may give one says as much as the other.
+            let never = presence == Presence::Optional
+                && self.permanent(vertex, 0).is_some()
+                && self.permanent(other, 0).is_some();
+            never || self.same_value(vertex, other, depth + 1)
         })
     }
 

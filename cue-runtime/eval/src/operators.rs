@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use cue_syntax::ast::Compare;
 
 use crate::bounds::float_range;
-use crate::builtin::Datum;
+use crate::builtin::{Datum, Function, Run, Special};
 use crate::compare;
 use crate::demand::{Concrete, Operand};
 use crate::error::Kind;
@@ -414,11 +414,13 @@ impl Evaluator {
             }
             Test::Call(package, function, rest, expr) => {
                 let result = self.validate_call(id, package, function, rest, at);
-                result.map_err(|fault| self.around_validator(fault, id, *expr, rest))
+                result.map_err(|fault| {
+                    self.around_validator(fault, id, *expr, Some((function, rest)))
+                })
             }
             Test::Match(expr, env) => {
                 let result = self.validate_match(id, *expr, *env, at);
-                result.map_err(|fault| self.around_validator(fault, id, *expr, &[]))
+                result.map_err(|fault| self.around_validator(fault, id, *expr, None))
             }
         }
     }
@@ -430,7 +432,7 @@ impl Evaluator {
         fault: FaultId,
         id: VertexId,
         expr: ExprId,
-        rest: &[Datum],
+        called: Option<(&Function, &[Datum])>,
     ) -> FaultId {
         let at = self.program.at(expr);
         if self.heap.faults[fault.0 as usize].at != at {
@@ -444,8 +446,9 @@ impl Evaluator {
         let schemas = matches!(program.code(expr), Code::Call(Callee::Plain(_), _));
         // What is compared as it is has a place if it is a scalar, or if elements are counted that fit;
         // schemas have none of their own.
-        let counted = self.heap.faults[fault.0 as usize].message.contains(" matches ");
-        let placed = |(place, it): &(usize, &ExprId)| match (rest.get(*place), program.code(**it)) {
+        let counted = called.is_some_and(|it| matches!(it.0.run, Run::Evaluator(Special::MatchN)));
+        let given = |place: usize| called.and_then(|it| it.1.get(place));
+        let placed = |(place, it): &(usize, &ExprId)| match (given(*place), program.code(**it)) {
             (Some(Datum::Live(raw)), _) => {
                 let whole = self.handled(*raw).map(|it| self.heap.get(self.follow(it)));
                 counted || whole.is_none_or(|it| !it.is_list && !it.is_struct)

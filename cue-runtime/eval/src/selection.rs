@@ -174,12 +174,9 @@ impl Evaluator {
     }
 
     /// Whether a value is of an imported package: these are evaluated in their own order.
-    fn is_imported(&self, id: VertexId) -> bool {
-        let mut at = id;
-        while let (Some(_), Some(parent)) = (self.heap.get(at).label, self.heap.get(at).parent) {
-            at = parent;
-        }
-        self.imports.iter().any(|it| it.1 == at)
+    pub(crate) fn is_imported(&self, id: VertexId) -> bool {
+        let outer = self.outermost(id);
+        self.imports.iter().any(|it| it.1 == outer)
     }
 
     /// Whether a value comes after the one that is being evaluated, or is part of it: nothing is

@@ -94,9 +94,7 @@ impl Evaluator {
         }
         let mut place = id;
         for _ in 0..MOST_SHARED {
-            let real = self.follow(place);
-            let next = if real == place { self.shared_with(place) } else { Some(real) };
-            let Some(next) = next.filter(|it| *it != place) else { break };
+            let Some(next) = self.behind_one(place, Self::shared_with) else { break };
             place = next;
         }
         let within_let = || {
@@ -105,6 +103,17 @@ impl Evaluator {
         };
         let found = place != id && (self.is_rooted(place) || within_let());
         found.then_some((at, place))
+    }
+
+    /// The value that another one shares, or what that `refers` to.
+    pub(crate) fn behind_one(
+        &mut self,
+        id: VertexId,
+        refers: fn(&mut Self, VertexId) -> Option<VertexId>,
+    ) -> Option<VertexId> {
+        let real = self.follow(id);
+        let next = if real == id { refers(self, id) } else { Some(real) };
+        next.filter(|it| *it != id)
     }
 
     /// What the one reference leads to that a field consists of.

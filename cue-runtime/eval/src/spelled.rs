@@ -18,12 +18,7 @@ impl Evaluator {
         let mut found = None;
         let mut next = id;
         for _ in 0..MOST_SHARED {
-            let real = self.follow(next);
-            let target = match real == next {
-                true => self.referred_by(next),
-                false => Some(real),
-            };
-            let Some(target) = target.filter(|it| *it != next) else { break };
+            let Some(target) = self.behind_one(next, Self::referred_by) else { break };
             next = target;
             if self.is_rooted(next) {
                 found = Some(next);
@@ -104,8 +99,7 @@ impl Evaluator {
 
     /// Whether a vertex is a place of a package.
     pub(crate) fn is_rooted(&self, id: VertexId) -> bool {
-        let outer = self.outermost(id);
-        outer == self.root || self.imports.iter().any(|it| it.1 == outer)
+        self.is_in_tree(id) || self.is_imported(id)
     }
 
     /// An element that is nothing but a literal keeps its spelling (O-71, O-72).

@@ -141,39 +141,20 @@ impl Evaluator {
             }
         };
         let value = self.short(id);
-        let call = || {
-            let texts: Vec<String> = rest.iter().map(Datum::cue_text).collect();
-            let texts = match texts.as_slice() {
-                [] => String::new(),
-                // Values that are no data are left out.
-                _ if rest.iter().any(|it| matches!(it, Datum::Live(_))) => String::new(),
-                texts => format!("({})", texts.join(", ")),
-            };
-            format!("{package}.{}{texts}", function.name)
-        };
         match result {
             Ok(Datum::Bool(false)) => {
-                let written = |it: &Datum| match it {
-                    Datum::Live(raw) => {
-                        self.handled(*raw).map_or_else(String::new, |it| self.short(it))
-                    }
-                    it => it.cue_text(),
-                };
-                let texts: Vec<String> = rest.iter().map(written).collect();
-                let texts =
-                    if rest.is_empty() { String::new() } else { format!("({})", texts.join(", ")) };
-                let name = function.name;
-                let message =
-                    format!("invalid value {value} (does not satisfy {package}.{name}{texts})");
+                let call = self.validator_text(package, function, rest);
+                let message = format!("invalid value {value} (does not satisfy {call})");
                 Err(self.fail(Kind::Permanent, message, at))
             }
             Ok(_) => Ok(()),
             Err(error) => {
-                let message = format!(
-                    "invalid value {value} (does not satisfy {}): {}",
-                    call(),
-                    error.message
-                );
+                // Beside words of its own it says none of what is no data.
+                let live = rest.iter().any(|it| matches!(it, Datum::Live(_)));
+                let told = if live { &[] } else { rest };
+                let call = self.validator_text(package, function, told);
+                let message =
+                    format!("invalid value {value} (does not satisfy {call}): {}", error.message);
                 // More elements or fields may come (S-18).
                 let open = match function.run {
                     Run::Evaluator(Special::MinItems) => self.heap.get(id).closed_length.is_none(),
@@ -189,6 +170,17 @@ impl Evaluator {
                 Err(self.fail(kind, message, at))
             }
         }
+    }
+
+    /// A validator with its arguments, in short.
+    fn validator_text(&mut self, package: &str, function: &Function, rest: &[Datum]) -> String {
+        let written = |argument: &Datum| match argument {
+            Datum::Live(raw) => self.handled(*raw).map_or_else(String::new, |it| self.short(it)),
+            argument => argument.cue_text(),
+        };
+        let texts: Vec<String> = rest.iter().map(written).collect();
+        let name = format!("{package}.{}", function.name);
+        if texts.is_empty() { name } else { format!("{name}({})", texts.join(", ")) }
     }
 
     /// `matchN(count, [schemas])` and `matchIf(if, then, else)` as validators.

@@ -116,11 +116,14 @@ impl Evaluator {
                     match self.argument(*argument, env, parameter, place, function) {
                         Ok(datum) => datum,
                         Err(fault) => {
-                            match self.asked_for(fault, function) {
-                                Some("non-concrete") => open = Some(fault),
+                            let words = self.asked_for(fault, function).unwrap_or_default();
+                            if words.starts_with("non-concrete ") {
+                                open = Some(fault);
+                            } else if words.starts_with("cannot convert non-concrete ") {
                                 // It asks for all arguments before it converts one.
-                                Some("cannot") => drop(open.get_or_insert(fault)),
-                                _ => return Err(fault),
+                                open.get_or_insert(fault);
+                            } else {
+                                return Err(fault);
                             }
                             Datum::Null
                         }
@@ -278,12 +281,12 @@ impl Evaluator {
         Ok(())
     }
 
-    /// The first word of an error that an argument of the call is not concrete.
+    /// What an error says that a function tells of an argument which may still resolve.
     fn asked_for(&self, fault: FaultId, function: Called<'_>) -> Option<&str> {
         let known = &self.heap.faults[fault.0 as usize];
         let asked = known.kind == Kind::Incomplete && known.at == function.at;
         let words = known.message.strip_prefix("error in call to ").filter(|_| asked)?;
-        words.split(": ").nth(1)?.split(' ').next()
+        words.split_once(": ").map(|it| it.1)
     }
 
     /// An argument that is a type or the like.

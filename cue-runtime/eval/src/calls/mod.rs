@@ -254,7 +254,7 @@ impl Evaluator {
                 for (place, argument) in arguments.iter().enumerate() {
                     match self.divided(*argument, env, place, (name, at)) {
                         Ok(number) => operands.push(number),
-                        Err(fault) => wrong.push(fault),
+                        Err(misfit) => wrong.push(misfit),
                     }
                 }
                 if let Some(fault) = self.wrong_operands(&wrong) {
@@ -281,7 +281,7 @@ impl Evaluator {
         env: EnvId,
         place: usize,
         (name, whole): (&str, At),
-    ) -> Result<Number, FaultId> {
+    ) -> Result<Number, (Misfit, FaultId)> {
         let at = self.program.at(argument);
         let value = self.eval(argument, env);
         let vertex = value.vertex();
@@ -295,38 +295,43 @@ impl Evaluator {
                 let text = self.concrete_text(&value);
                 (text, kinds, self.origin_of(&Operand { value, vertex, at }))
             }
-            Err(Unmet::Fault(fault)) => return Err(fault),
+            Err(Unmet::Fault(fault)) => return Err((Misfit::Fault, fault)),
             Err(Unmet::Open(id)) => {
                 let (text, kinds, from) = (self.short(id), self.kinds_of(id), self.written_at(id));
                 if kinds.meets(Kinds::INT) {
                     let message =
                         format!("incomplete number in argument to {name} builtin: {text}");
-                    return Err(self.fail(Kind::Incomplete, message, from));
+                    return Err((Misfit::Open, self.fail(Kind::Incomplete, message, from)));
                 }
                 (text, kinds, vec![from])
             }
         };
         let message =
             format!("cannot use {text} (type {kinds}) as int in argument {} to {name}", place + 1);
-        Err(self.misused(message, kinds, from))
+        Err((Misfit::Kind, self.misused(message, kinds, from)))
     }
 
     /// Which errors of the operands of a division are told: those that arguments have themselves, the first
     /// that is of another type, those that wait for a number.
-    fn wrong_operands(&mut self, wrong: &[FaultId]) -> Option<FaultId> {
-        let stage = |it: &Self, fault: FaultId| {
-            let message = &it.heap.faults[fault.0 as usize].message;
-            u8::from(message.starts_with("cannot use"))
-                + 2 * u8::from(message.starts_with("incomplete number in argument"))
-        };
-        let [first, second] = *wrong else { return wrong.first().copied() };
-        Some(match (stage(self, first), stage(self, second)) {
-            (1, 1) => first,
-            (one, other) if one == other => self.both_faults(first, second),
-            (one, other) if one < other => first,
-            _ => second,
-        })
+    fn wrong_operands(&mut self, wrong: &[(Misfit, FaultId)]) -> Option<FaultId> {
+        let worst = wrong.iter().map(|it| it.0).min()?;
+        let mut told = wrong.iter().filter(|it| it.0 == worst).map(|it| it.1);
+        match (told.next()?, told.next()) {
+            (first, Some(second)) if worst != Misfit::Kind => Some(self.both_faults(first, second)),
+            (first, _) => Some(first),
+        }
     }
+}
+
+/// Why an argument is no operand of a division, what is told rather first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Misfit {
+    /// It has an error.
+    Fault,
+    /// It is of another type.
+    Kind,
+    /// It is no number yet.
+    Open,
 }
 
 fn has_handles(datum: &Datum) -> bool {

@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use cue_map::Map;
 use cue_syntax::ast::{Clause, Expr, ExprKind, Ident, Part};
 
 use crate::definition::Printer;
@@ -24,10 +23,8 @@ impl<'a> Printer<'a> {
         let source = self.files[file].1.clone();
         let mut texts: Vec<String> = Vec::new();
         let mut end: Option<u32> = None;
-        let inner = |scope: &Rc<Scope>, names: &[&Ident]| {
-            let names = names.iter().map(|it| (it.name.clone(), Bound::Variable));
-            Scope::new(Some(scope.clone()), names.collect::<Map<_, _>>()).entered()
-        };
+        let inner =
+            |scope: &Rc<Scope>, names: &[&Ident]| Scope::of_variables(scope, names).entered();
         // The environment of a clause is there for its source already.
         let within = |scope: &Rc<Scope>| Scope::seen_from(scope, inner(scope, &[]));
         for clause in clauses {

@@ -14,7 +14,7 @@ use crate::definition::constant::{is_constant, strip, together};
 use crate::definition::expr::{is_error, label_text, marker};
 use crate::definition::linked::{Frame, Links};
 use crate::definition::out::{Declared, Item, Out};
-use crate::definition::scope::{Bound, LetValue, Scope};
+use crate::definition::scope::{Bound, LetValue, Scope, field_at};
 use crate::definition::sourced::Docs;
 use crate::program::Presence;
 
@@ -437,8 +437,7 @@ impl<'a> Printer<'a> {
 
     pub(super) fn place_of(&self, label: &str) -> Option<String> {
         let place = self.place()?;
-        let dot = if place.is_empty() { "" } else { "." };
-        Some(format!("{place}{dot}{label}"))
+        Some(field_at(&place, label))
     }
 
     /// Lets of a struct that are referred to, before its declarations.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use cue_map::Map;
-use cue_syntax::ast::Expr;
+use cue_syntax::ast::{Expr, Ident};
 
 /// What a name stands for.
 #[derive(Clone)]
@@ -70,6 +70,12 @@ impl Scope {
         Rc::new(Self { level, parent, names, lets, users, place, is_environment, environment })
     }
 
+    /// The variables of a clause.
+    pub(super) fn of_variables(parent: &Rc<Self>, names: &[&Ident]) -> Rc<Self> {
+        let names = names.iter().map(|it| (it.name.clone(), Bound::Variable));
+        Self::new(Some(parent.clone()), names.collect())
+    }
+
     /// The same names, of the fields of that place.
     pub(super) fn at(self: Rc<Self>, place: Option<String>) -> Rc<Self> {
         Self::changed(self, |it| it.place = place)
@@ -106,9 +112,7 @@ impl Scope {
             up -= usize::from(there.is_environment);
             there = there.environment.as_deref().or(there.parent.as_deref())?;
         }
-        let place = there.place.as_ref()?;
-        let dot = if place.is_empty() { "" } else { "." };
-        Some(format!("{place}{dot}{name}"))
+        Some(field_at(there.place.as_ref()?, name))
     }
 
     /// Whether its names are those of the package, not of a value in it.
@@ -150,4 +154,10 @@ impl Scope {
         }
         None
     }
+}
+
+/// The path of a field of a place.
+pub(super) fn field_at(place: &str, label: &str) -> String {
+    let dot = if place.is_empty() { "" } else { "." };
+    format!("{place}{dot}{label}")
 }

@@ -420,10 +420,7 @@ impl<'a> Printer<'a> {
             ExprKind::Struct(decls) => self.index_decls(decls, scope, file, key, index),
             ExprKind::Comprehension(clauses, body) => {
                 let mut scope = scope.clone();
-                let inner = |scope: &Rc<Scope>, names: &[&Ident]| {
-                    let names = names.iter().map(|it| (it.name.clone(), Bound::Variable));
-                    Scope::new(Some(scope.clone()), names.collect::<Map<_, _>>())
-                };
+                let inner = Scope::of_variables;
                 let outside = &scope.clone();
                 for clause in clauses {
                     match clause {
