@@ -6,6 +6,7 @@ use cue_map::Map;
 use cue_syntax::ast::{
     Decl, Element, Expr, ExprKind, Field, Ident, Label as AstLabel, Marker, Span,
 };
+use thin_vec::{ThinVec, thin_vec};
 
 use crate::compile::{Compiler, LoadError, Source, told};
 use crate::program::{Code, DeclLabel, Declaration, ExprId, Label, LabelKind, Presence, Program};
@@ -78,11 +79,18 @@ pub(crate) fn attach(program: &mut Program, fill: Fill<'_>) -> Result<ExprId, Ve
 
 /// Declarations that say at a path what those given say; `scopes` are names of further fields at
 /// the places on the way.
-pub(crate) fn put(decls: Vec<Decl>, path: &[Selector], scopes: &[Vec<Arc<str>>]) -> Vec<Decl> {
-    let mut value = match <[Decl; 1]>::try_from(decls) {
-        Ok([Decl::Embed(only)]) => *only,
-        Ok(only) => Expr { kind: ExprKind::Struct(only.into()), span: NOWHERE },
-        Err(decls) => Expr { kind: ExprKind::Struct(decls), span: NOWHERE },
+pub(crate) fn put(
+    decls: ThinVec<Decl>,
+    path: &[Selector],
+    scopes: &[Vec<Arc<str>>],
+) -> ThinVec<Decl> {
+    let mut decls = decls;
+    let mut value = match (decls.len(), decls.pop()) {
+        (1, Some(Decl::Embed(only))) => *only,
+        (_, last) => {
+            decls.extend(last);
+            Expr { kind: ExprKind::Struct(decls), span: NOWHERE }
+        }
     };
     for (depth, selector) in path.iter().enumerate().rev() {
         let names = if depth == 0 { None } else { scopes.get(depth) };
@@ -90,7 +98,7 @@ pub(crate) fn put(decls: Vec<Decl>, path: &[Selector], scopes: &[Vec<Arc<str>>])
     }
     match value.kind {
         ExprKind::Struct(decls) if !path.is_empty() => decls,
-        kind => vec![Decl::Embed(Box::new(Expr { kind, span: value.span }))],
+        kind => thin_vec![Decl::Embed(Box::new(Expr { kind, span: value.span }))],
     }
 }
 
@@ -106,9 +114,9 @@ fn around(selector: &Selector, value: Expr, names: &[Arc<str>]) -> Expr {
             key_alias: None,
             value_alias: None,
             value,
-            attributes: Vec::new(),
-            docs: Vec::new(),
-            breaks: Vec::new(),
+            attributes: ThinVec::new(),
+            docs: ThinVec::new(),
+            breaks: ThinVec::new(),
             comments: cue_syntax::ast::Comments::default(),
             apart: false,
             span,
@@ -118,7 +126,7 @@ fn around(selector: &Selector, value: Expr, names: &[Arc<str>]) -> Expr {
     let identifier = |name: &Arc<str>| AstLabel::Ident(Ident { name: name.clone(), span });
     match selector {
         Selector::Index(index) => {
-            let mut elements: Vec<Element> =
+            let mut elements: ThinVec<Element> =
                 (0..*index).map(|_| Element::Expr(plain(ExprKind::Top))).collect();
             elements.push(Element::Expr(value));
             elements.push(Element::Ellipsis(None));
@@ -127,7 +135,7 @@ fn around(selector: &Selector, value: Expr, names: &[Arc<str>]) -> Expr {
         Selector::AnyField => {
             let any = plain(ExprKind::Ident("string".into()));
             let label = AstLabel::Pattern(Box::new(any), None);
-            plain(ExprKind::Struct(vec![field(label, Marker::None, value)]))
+            plain(ExprKind::Struct(thin_vec![field(label, Marker::None, value)]))
         }
         Selector::Field { kind, name, presence } => {
             let label = match kind {
@@ -141,7 +149,7 @@ fn around(selector: &Selector, value: Expr, names: &[Arc<str>]) -> Expr {
                 Presence::Optional => Marker::Optional,
                 Presence::Required => Marker::Required,
             };
-            let mut decls = vec![field(label, marker, value)];
+            let mut decls = thin_vec![field(label, marker, value)];
             // Optional and without a say: they only give names.
             let top = || plain(ExprKind::Top);
             decls.extend(names.iter().map(|it| field(identifier(it), Marker::Optional, top())));

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use thin_vec::ThinVec;
+
 /// Byte range in one source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Span {
@@ -28,7 +30,7 @@ pub struct File {
     /// Attributes before the declarations.
     pub attributes: Vec<Attribute>,
     /// Everything else.
-    pub decls: Vec<Decl>,
+    pub decls: ThinVec<Decl>,
     /// Of the text, which bounds how deeply the declarations nest.
     pub length: usize,
 }
@@ -96,16 +98,16 @@ pub enum Label {
     /// `(x)`
     Dynamic(Box<Expr>),
     /// `[x]`, with the alias of `[X=x]`.
-    Pattern(Box<Expr>, Option<Ident>),
+    Pattern(Box<Expr>, Option<Box<Ident>>),
 }
 
 /// The comments of a field, with `//`.
 #[derive(Clone, Debug, Default)]
 pub struct Comments {
     /// Lines above it.
-    pub above: Vec<String>,
+    pub above: ThinVec<String>,
     /// Lines below the last field of a struct.
-    pub below: Vec<String>,
+    pub below: ThinVec<String>,
     /// An empty line stands between the field and those below.
     pub gap: bool,
 }
@@ -114,23 +116,23 @@ pub struct Comments {
 #[derive(Clone, Debug)]
 pub struct Field {
     /// Alias of `X=label:` or `label~X:`.
-    pub alias: Option<Ident>,
+    pub alias: Option<Box<Ident>>,
     /// Label.
     pub label: Label,
     /// Marker.
     pub marker: Marker,
     /// Name of the label in `label~(K,X):`.
-    pub key_alias: Option<Ident>,
+    pub key_alias: Option<Box<Ident>>,
     /// Alias of `label: X=value`.
-    pub value_alias: Option<Ident>,
+    pub value_alias: Option<Box<Ident>>,
     /// Value.
     pub value: Expr,
     /// Attributes behind the value.
-    pub attributes: Vec<Attribute>,
+    pub attributes: ThinVec<Attribute>,
     /// Lines of the comment above, without `//`.
-    pub docs: Vec<String>,
+    pub docs: ThinVec<String>,
     /// Indices of those that begin another comment.
-    pub breaks: Vec<u32>,
+    pub breaks: ThinVec<u32>,
     /// An empty line stands above that comment.
     pub apart: bool,
     /// The same comments as they are written.
@@ -153,7 +155,7 @@ pub enum Decl {
     /// An expression, a comprehension.
     Embed(Box<Expr>),
     /// `@name(…)`
-    Attribute(Attribute),
+    Attribute(Box<Attribute>),
 }
 
 /// A clause of a comprehension.
@@ -286,7 +288,7 @@ pub enum ExprKind {
     /// A string (or bytes) with expressions in it.
     Interpolation {
         /// Parts in order.
-        parts: Vec<Part>,
+        parts: ThinVec<Part>,
         /// `'…'` instead of `"…"`.
         bytes: bool,
     },
@@ -295,25 +297,25 @@ pub enum ExprKind {
     /// `_`
     Top,
     /// `{…}`
-    Struct(Vec<Decl>),
+    Struct(ThinVec<Decl>),
     /// `[…]`
-    List(Vec<Element>),
+    List(ThinVec<Element>),
     /// `op e`
     Unary(Unary, Box<Expr>),
     /// `e op e`
     Binary(Binary, Box<Expr>, Box<Expr>),
     /// `e.x`, `e."x"`
-    Select(Box<Expr>, Arc<str>, Span),
+    Select(Box<(Expr, Ident)>),
     /// `e[i]`
     Index(Box<Expr>, Box<Expr>),
     /// `e[a:b]`
-    Slice(Box<Expr>, Option<Box<Expr>>, Option<Box<Expr>>),
+    Slice(Box<(Expr, Option<Expr>, Option<Expr>)>),
     /// `f(a, b)`
-    Call(Box<Expr>, Vec<Expr>),
+    Call(Box<Expr>, ThinVec<Expr>),
     /// `(e)`
     Paren(Box<Expr>),
     /// Clauses and what they yield.
-    Comprehension(Vec<Clause>, Box<Expr>),
+    Comprehension(ThinVec<Clause>, Box<Expr>),
     /// What could not be parsed; there is an error for it.
     Bad,
 }
@@ -337,13 +339,13 @@ impl Expr {
                     Part::Text(_) => None,
                 })
                 .collect(),
-            ExprKind::Unary(_, it) | ExprKind::Paren(it) | ExprKind::Select(it, ..) => vec![it],
+            ExprKind::Unary(_, it) | ExprKind::Paren(it) => vec![it],
+            ExprKind::Select(it) => vec![&it.0],
             ExprKind::Binary(_, left, right) | ExprKind::Index(left, right) => vec![left, right],
-            ExprKind::Slice(base, low, high) => [Some(base), low.as_ref(), high.as_ref()]
-                .into_iter()
-                .flatten()
-                .map(|it| &**it)
-                .collect(),
+            ExprKind::Slice(it) => {
+                let (base, low, high) = &**it;
+                [Some(base), low.as_ref(), high.as_ref()].into_iter().flatten().collect()
+            }
             ExprKind::Call(callee, arguments) => {
                 std::iter::once(&**callee).chain(arguments).collect()
             }

@@ -28,7 +28,9 @@ mod position; // offsets -> lines and columns
 pub mod unquote; // string literals -> values
 
 pub use crate::layout::{Style, format_tree};
-pub use crate::parser::{Parsed, SyntaxError, parse_expr, parse_file, parse_older, parse_tree};
+pub use crate::parser::{
+    Parsed, SyntaxError, parse_expr, parse_file, parse_header, parse_older, parse_tree,
+};
 pub use crate::path::parse_path;
 pub use crate::position::LineIndex;
 pub use crate::raise::{format_expr, format_file};

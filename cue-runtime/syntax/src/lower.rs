@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use thin_vec::ThinVec;
+
 use crate::ast::{
     Attribute, Binary, Clause, Comments, Compare, Decl, Element, Expr, ExprKind, Field, File,
     Ident, Import, Label, Marker, Part, Span, Unary,
 };
 use crate::parser::SyntaxError;
 use crate::scan::T;
-use crate::tree::{Distance, Kind, NodeId, Tree};
+use crate::tree::{Distance, Kind, NodeId, Slice, Tree};
 use crate::unquote::{self, Form, Place};
 
 pub(crate) struct Lower<'a> {
@@ -20,9 +22,9 @@ pub(crate) struct Lower<'a> {
 #[derive(Default)]
 struct Docs {
     /// Without `//`.
-    lines: Vec<String>,
+    lines: ThinVec<String>,
     /// Indices of those that begin another comment.
-    breaks: Vec<u32>,
+    breaks: ThinVec<u32>,
     /// An empty line stands above the first.
     apart: bool,
     comments: Comments,
@@ -124,8 +126,10 @@ impl Lower<'_> {
         matches!(self.tree[*label].kind, Kind::List { .. })
     }
 
-    fn decls(&mut self, ids: &[NodeId]) -> Vec<Decl> {
-        ids.iter().filter_map(|id| self.decl(*id)).collect()
+    fn decls(&mut self, ids: &[NodeId]) -> ThinVec<Decl> {
+        let mut all = ThinVec::with_capacity(ids.len());
+        all.extend(ids.iter().filter_map(|id| self.decl(*id)));
+        all
     }
 
     fn decl(&mut self, id: NodeId) -> Option<Decl> {
@@ -141,20 +145,19 @@ impl Lower<'_> {
             }
             Kind::Embed(expr) => Decl::Embed(Box::new(self.expr(*expr))),
             Kind::Comprehension { .. } => Decl::Embed(Box::new(self.expr(id))),
-            Kind::Attribute(text) => Decl::Attribute(self.attribute(id, text)),
+            Kind::Attribute(text) => Decl::Attribute(Box::new(self.attribute(id, text))),
             _ => return None,
         })
     }
 
     fn field(&mut self, id: NodeId, mut docs: Docs) -> Option<Field> {
         let tree = self.tree;
-        let Kind::Field { label, alias, constraint, value, attributes, .. } = &tree[id].kind else {
-            return None;
-        };
+        let Kind::Field { label, value, extras, .. } = &tree[id].kind else { return None };
+        let alias = extras.alias();
         self.add_docs(id, &mut docs);
         let named = |it: &Ident| &*it.name != "_";
-        let mut name = alias.as_ref().map(|it| self.ident(it.field)).filter(named);
-        let key = alias.as_ref().and_then(|it| it.label.map(|(key, _)| key));
+        let mut name = alias.map(|it| self.ident(it.field)).filter(named);
+        let key = alias.and_then(|it| it.label.map(|(key, _)| key));
         let key_alias = key.map(|it| self.ident(it)).filter(named);
         let label_span = self.span(*label);
         let mut label = *label;
@@ -163,15 +166,15 @@ impl Lower<'_> {
             label = *value;
         }
         let label = self.label(label);
-        let marker = match constraint {
+        let marker = match extras.constraint() {
             Some((T::Option, _)) => Marker::Optional,
             Some(_) => Marker::Required,
             None => Marker::None,
         };
         let mut value = *value;
-        let mut value_alias = None;
+        let mut value_alias: Option<Box<Ident>> = None;
         if let Kind::Alias { name, value: it, .. } = &tree[value].kind {
-            value_alias = Some(self.ident(*name));
+            value_alias = Some(Box::new(self.ident(*name)));
             value = *it;
         }
         let value = match &tree[value].kind {
@@ -188,13 +191,13 @@ impl Lower<'_> {
             }
             _ => self.expr(value),
         };
-        let attributes = attributes.iter().filter_map(|it| match &tree[*it].kind {
+        let attributes = extras.attributes().iter().filter_map(|it| match &tree[*it].kind {
             Kind::Attribute(text) => Some(self.attribute(*it, text)),
             _ => None,
         });
         let attributes = attributes.collect();
         let span = self.span(id);
-        let alias = name;
+        let (alias, key_alias) = (name.map(Box::new), key_alias.map(Box::new));
         Some(Field {
             alias,
             label,
@@ -222,7 +225,7 @@ impl Lower<'_> {
                 let mut alias = None;
                 let mut element = elements.first().copied();
                 if let Some(Kind::Alias { name, value, .. }) = element.map(|it| &tree[it].kind) {
-                    alias = Some(self.ident(*name));
+                    alias = Some(Box::new(self.ident(*name)));
                     element = Some(*value);
                 }
                 let span = self.span(id);
@@ -280,15 +283,16 @@ impl Lower<'_> {
                     Kind::Literal(..) => self.string(*name).into(),
                     _ => self.name(*name),
                 };
-                ExprKind::Select(self.boxed(*base), text, at)
+                ExprKind::Select(Box::new((self.expr(*base), Ident { name: text, span: at })))
             }
             Kind::Index { base, index, .. } => {
                 ExprKind::Index(self.boxed(*base), self.boxed(*index))
             }
-            Kind::Slice { base, low, high, .. } => {
-                let base = self.boxed(*base);
-                let low = low.map(|it| self.boxed(it));
-                ExprKind::Slice(base, low, high.map(|it| self.boxed(it)))
+            Kind::Slice(slice) => {
+                let Slice { base, low, high, .. } = &**slice;
+                let base = self.expr(*base);
+                let low = low.map(|it| self.expr(it));
+                ExprKind::Slice(Box::new((base, low, high.map(|it| self.expr(it)))))
             }
             Kind::Call { callee, arguments, .. } => {
                 let callee = self.boxed(*callee);
@@ -301,7 +305,7 @@ impl Lower<'_> {
             }
             Kind::Alias { value, .. } => return self.expr(*value),
             Kind::Comprehension { clauses, body, fallback } => {
-                let mut all: Vec<Clause> =
+                let mut all: ThinVec<Clause> =
                     clauses.iter().filter_map(|it| self.clause(*it)).collect();
                 if let Some(Kind::Fallback(_, body)) = fallback.map(|it| &tree[it].kind) {
                     all.push(Clause::Otherwise(self.expr(*body)));
@@ -364,7 +368,7 @@ impl Lower<'_> {
         let Some((form, start)) = Form::of(first) else { return ExprKind::Bad };
         let indent = last.len().checked_sub(form.closing()).and_then(|it| last.get(1..it));
         let indent = unquote::indentation(indent.unwrap_or(""), form);
-        let mut parts = Vec::new();
+        let mut parts = ThinVec::new();
         for (index, id) in pieces.iter().enumerate() {
             if index % 2 == 1 {
                 parts.push(Part::Expr(self.expr(*id)));

@@ -24,11 +24,11 @@ fn list(tree: &Tree, decls: &[NodeId], errors: &mut Vec<(u32, String)>) {
         let mut declared: Vec<(NodeId, u32)> = Vec::new();
         match &tree[decl].kind {
             Kind::Let { name, .. } => declared.push((*name, tree[decl].mark.at)),
-            Kind::Field { label, alias, .. } => {
+            Kind::Field { label, extras, .. } => {
                 if let Kind::Alias { name, .. } = &tree[*label].kind {
                     declared.push((*name, tree.start(*label).at));
                 }
-                if let Some(alias) = alias {
+                if let Some(alias) = extras.alias() {
                     if let Some((name, _)) = alias.label {
                         declared.push((name, tree[name].mark.at));
                     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::ast::{Expr, ExprKind};
+use crate::ast::{Expr, ExprKind, Ident};
 use crate::parser::parse_expr;
 
 /// One step of a path.
@@ -33,7 +33,8 @@ pub fn parse_path(text: &str) -> Result<Vec<Step>, String> {
     let mut at = &expr;
     loop {
         at = match &at.kind {
-            ExprKind::Select(base, name, span) => {
+            ExprKind::Select(it) => {
+                let (base, Ident { name, span }) = &**it;
                 let quoted = source.as_bytes().get(span.start as usize) == Some(&b'"');
                 let name = name.clone();
                 steps.push(if quoted { Step::String(name) } else { Step::Ident(name) });

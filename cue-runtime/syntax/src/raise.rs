@@ -6,19 +6,21 @@ use crate::ast::{
 };
 use crate::layout::{Style, format_tree};
 use crate::scan::T;
-use crate::tree::{Distance, Group, Kind, Mark, NodeId, Tree};
+use thin_vec::thin_vec;
+
+use crate::tree::{Distance, Extras, Group, Kind, Mark, NodeId, Nodes, Slice, Tree};
 use crate::unquote::quote;
 
 /// A file as `cue fmt` writes it; docs are kept, other comments were not in the tree.
 pub fn format_file(file: &File) -> String {
     let mut raise = Raise::default();
-    let mut decls = Vec::new();
+    let mut decls = Nodes::new();
     decls.extend(file.attributes.iter().map(|it| raise.attribute(&it.name, &it.body)));
     if let Some(name) = &file.package {
         let name = raise.ident(&name.name);
         decls.push(raise.add(Kind::Package(name)));
     }
-    let mut specs = Vec::new();
+    let mut specs = Nodes::new();
     for import in &file.imports {
         let name = import.name.as_ref().map(|it| raise.ident(&it.name));
         let path = raise.add(Kind::Literal(T::String, quote(&import.path).into()));
@@ -64,7 +66,7 @@ impl Raise {
         self.add(Kind::Attribute(format!("@{name}({body})").into()))
     }
 
-    fn decls(&mut self, decls: &[Decl]) -> Vec<NodeId> {
+    fn decls(&mut self, decls: &[Decl]) -> Nodes {
         decls.iter().map(|it| self.decl(it)).collect()
     }
 
@@ -111,21 +113,22 @@ impl Raise {
             }
             Label::Pattern(expr, alias) => {
                 let inner = self.expr(expr);
-                let element = self.alias(alias.as_ref(), inner);
-                self.add(Kind::List { open: mark, close: mark, elements: vec![element] })
+                let element = self.alias(alias.as_deref(), inner);
+                self.add(Kind::List { open: mark, close: mark, elements: thin_vec![element] })
             }
         };
-        let label = self.alias(field.alias.as_ref(), label);
+        let label = self.alias(field.alias.as_deref(), label);
         let constraint = match field.marker {
             Marker::None => None,
             Marker::Optional => Some((T::Option, mark)),
             Marker::Required => Some((T::Not, mark)),
         };
         let value = self.expr(&field.value);
-        let value = self.alias(field.value_alias.as_ref(), value);
+        let value = self.alias(field.value_alias.as_deref(), value);
         let attributes = field.attributes.iter();
         let attributes = attributes.map(|it| self.attribute(&it.name, &it.body)).collect();
-        let kind = Kind::Field { label, alias: None, constraint, colon: mark, value, attributes };
+        let extras = Extras::new(None, constraint, attributes);
+        let kind = Kind::Field { label, colon: mark, value, extras };
         let id = self.add(kind);
         if !field.docs.is_empty() {
             let line = |text: &String| match text.as_str() {
@@ -187,7 +190,8 @@ impl Raise {
             ExprKind::Unary(Unary::Open, x) => Kind::Postfix(self.expr(x), T::Ellipsis, mark),
             ExprKind::Unary(op, x) => Kind::Unary(unary(*op), self.expr(x)),
             ExprKind::Binary(..) => return self.binary(expr),
-            ExprKind::Select(base, name, _) => {
+            ExprKind::Select(it) => {
+                let (base, Ident { name, .. }) = &**it;
                 let base = self.expr(base);
                 let plain = !name.is_empty()
                     && !name.starts_with(|c: char| c.is_ascii_digit())
@@ -202,11 +206,13 @@ impl Raise {
                 let base = self.expr(base);
                 Kind::Index { base, open: mark, index: self.expr(index), close: mark }
             }
-            ExprKind::Slice(base, low, high) => {
+            ExprKind::Slice(it) => {
+                let (base, low, high) = &**it;
                 let base = self.expr(base);
                 let low = low.as_ref().map(|it| self.expr(it));
                 let high = high.as_ref().map(|it| self.expr(it));
-                Kind::Slice { base, open: mark, low, colon: mark, high, close: mark }
+                let slice = Slice { base, open: mark, low, colon: mark, high, close: mark };
+                Kind::Slice(Box::new(slice))
             }
             ExprKind::Call(callee, arguments) => {
                 let callee = self.expr(callee);
@@ -274,7 +280,7 @@ impl Raise {
     }
 
     fn interpolation(&mut self, parts: &[Part], mark: char) -> NodeId {
-        let mut pieces = Vec::new();
+        let mut pieces = Nodes::new();
         let mut text = String::from(mark);
         for part in parts {
             match part {

@@ -5,7 +5,7 @@ use cue_map::Map;
 
 use crate::layout::Style;
 use crate::scan::{self, T};
-use crate::tree::{Distance, Kind, Mark, NodeId, Tree};
+use crate::tree::{Distance, Kind, Mark, NodeId, Nodes, Slice, Tree};
 use crate::unquote;
 
 /// The simplified tree.
@@ -55,7 +55,7 @@ struct Simplify<'a> {
     /// Labels of the declaration lists around us, and whether something refers to them.
     scopes: Vec<Map<String, bool>>,
     plain: Vec<(NodeId, Kind)>,
-    lists: Vec<(NodeId, Vec<NodeId>, NodeId)>,
+    lists: Vec<(NodeId, Nodes, NodeId)>,
 }
 
 /// Whether text may stand as a label without quotes.
@@ -123,7 +123,7 @@ impl Simplify<'_> {
         let name = |id, names: &[&str]| self.is_name(id, names);
         match &self.tree[id].kind {
             Kind::Ellipsis(None) => true,
-            Kind::Field { label, value, constraint: None, .. } => {
+            Kind::Field { label, value, extras, .. } if extras.constraint().is_none() => {
                 name(*value, &["_"])
                     && match &self.tree[*label].kind {
                         Kind::List { elements, .. } => {
@@ -151,14 +151,14 @@ impl Simplify<'_> {
                 let single = nesting == Nesting::Label
                     && self.style == Style::Simplified
                     && matches!(decls.as_slice(), [only]
-                    if matches!(&tree[*only].kind, Kind::Field { attributes, .. } if attributes.is_empty())
+                    if matches!(&tree[*only].kind, Kind::Field { extras, .. } if extras.attributes().is_empty())
                         && !tree.comments.contains_key(only));
                 let label = braces.is_none() || single;
                 let nesting = if label { Nesting::Label } else { Nesting::Braces };
                 self.decls(id, decls, nesting);
             }
-            Kind::Field { value, attributes, .. } => {
-                let free = attributes.is_empty() && !tree.comments.contains_key(&id);
+            Kind::Field { value, extras, .. } => {
+                let free = extras.attributes().is_empty() && !tree.comments.contains_key(&id);
                 self.visit(*value, if free { Nesting::Label } else { Nesting::Braces });
             }
             Kind::Selector(base, _) => children.push(*base),
@@ -182,7 +182,8 @@ impl Simplify<'_> {
                 children.push(at.0);
             }
             Kind::Index { base, index, .. } => children.extend([*base, *index]),
-            Kind::Slice { base, low, high, .. } => {
+            Kind::Slice(slice) => {
+                let Slice { base, low, high, .. } = &**slice;
                 children.push(*base);
                 children.extend(low);
                 children.extend(high);

@@ -33,6 +33,9 @@ pub struct Mark {
     pub after_comma: bool,
 }
 
+/// Children of a node: most have none.
+pub type Nodes = thin_vec::ThinVec<NodeId>;
+
 /// Index of a node in its tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(pub u32);
@@ -61,6 +64,52 @@ pub struct PostAlias {
     pub field: NodeId,
 }
 
+/// `base[low:high]`
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Slice {
+    pub base: NodeId,
+    pub open: Mark,
+    pub low: Option<NodeId>,
+    pub colon: Mark,
+    pub high: Option<NodeId>,
+    pub close: Mark,
+}
+
+/// What few fields have.
+#[derive(Clone, Debug, Default)]
+pub struct Extras(Option<Box<Extra>>);
+
+#[derive(Clone, Debug)]
+struct Extra {
+    alias: Option<PostAlias>,
+    constraint: Option<(T, Mark)>,
+    attributes: Nodes,
+}
+
+impl Extras {
+    /// Of a field.
+    pub fn new(alias: Option<PostAlias>, constraint: Option<(T, Mark)>, attributes: Nodes) -> Self {
+        let any = alias.is_some() || constraint.is_some() || !attributes.is_empty();
+        Self(any.then(|| Box::new(Extra { alias, constraint, attributes })))
+    }
+
+    /// What stands behind a tilde.
+    pub fn alias(&self) -> Option<&PostAlias> {
+        self.0.as_ref()?.alias.as_ref()
+    }
+
+    /// `?` or `!`
+    pub fn constraint(&self) -> Option<(T, Mark)> {
+        self.0.as_ref()?.constraint
+    }
+
+    /// What stands behind the value.
+    pub fn attributes(&self) -> &[NodeId] {
+        self.0.as_ref().map_or(&[], |it| &it.attributes)
+    }
+}
+
 /// Which node.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
@@ -72,16 +121,16 @@ pub enum Kind {
     Literal(T, Box<str>),
     Bottom,
     /// Pieces and expressions in turn.
-    Interpolation(Vec<NodeId>),
+    Interpolation(Nodes),
     /// Without braces for `a: b: c`.
     Struct {
         braces: Option<(Mark, Mark)>,
-        decls: Vec<NodeId>,
+        decls: Nodes,
     },
     List {
         open: Mark,
         close: Mark,
-        elements: Vec<NodeId>,
+        elements: Nodes,
     },
     Ellipsis(Option<NodeId>),
     Unary(T, NodeId),
@@ -98,18 +147,11 @@ pub enum Kind {
         index: NodeId,
         close: Mark,
     },
-    Slice {
-        base: NodeId,
-        open: Mark,
-        low: Option<NodeId>,
-        colon: Mark,
-        high: Option<NodeId>,
-        close: Mark,
-    },
+    Slice(Box<Slice>),
     Call {
         callee: NodeId,
         open: Mark,
-        arguments: Vec<NodeId>,
+        arguments: Nodes,
         close: Mark,
     },
     Paren {
@@ -123,7 +165,7 @@ pub enum Kind {
         value: NodeId,
     },
     Comprehension {
-        clauses: Vec<NodeId>,
+        clauses: Nodes,
         body: NodeId,
         fallback: Option<NodeId>,
     },
@@ -145,24 +187,22 @@ pub enum Kind {
     },
     Field {
         label: NodeId,
-        alias: Option<Box<PostAlias>>,
-        constraint: Option<(T, Mark)>,
-        colon: Mark,
         value: NodeId,
-        attributes: Vec<NodeId>,
+        colon: Mark,
+        extras: Extras,
     },
     Embed(NodeId),
     Attribute(Box<str>),
     Package(NodeId),
     Import {
         parens: Option<(Mark, Mark)>,
-        specs: Vec<NodeId>,
+        specs: Nodes,
     },
     Spec {
         name: Option<NodeId>,
         path: NodeId,
     },
-    File(Vec<NodeId>),
+    File(Nodes),
 }
 
 /// Comment lines without an empty line between them.
@@ -209,7 +249,7 @@ impl Tree {
             Kind::Binary { .. }
             | Kind::Selector(..)
             | Kind::Index { .. }
-            | Kind::Slice { .. }
+            | Kind::Slice(_)
             | Kind::Call { .. }
             | Kind::Postfix(..) => self[id].mark,
             _ => self.start(id),
@@ -224,7 +264,6 @@ impl Tree {
                 Kind::Binary { left: x, .. }
                 | Kind::Selector(x, _)
                 | Kind::Index { base: x, .. }
-                | Kind::Slice { base: x, .. }
                 | Kind::Call { callee: x, .. }
                 | Kind::Postfix(x, ..)
                 | Kind::Alias { name: x, .. }
@@ -238,6 +277,7 @@ impl Tree {
                     Some(x) => *x,
                     None => return node.mark,
                 },
+                Kind::Slice(slice) => slice.base,
                 _ => return node.mark,
             };
             node = &self[first];

@@ -368,7 +368,7 @@ impl Asked<'_> {
         }
         let mut text = text.trim_end_matches('\n').to_owned();
         if let Some(package) = &self.request.package {
-            if cue_syntax::parse_file(&text).file.package.is_none() {
+            if cue_syntax::parse_header(&text).package.is_none() {
                 let clause = format!("package {package}\n\n");
                 text = format!("{clause}{text}").trim_end().to_owned();
             }

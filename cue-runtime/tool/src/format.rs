@@ -198,7 +198,7 @@ fn packages(arguments: &[String]) -> Result<Vec<PathBuf>, Error> {
 
 /// The package of a file, `_` for none.
 fn package(text: &str) -> String {
-    let package = cue_syntax::parse_file(text).file.package.as_ref().map(|it| it.name.to_string());
+    let package = cue_syntax::parse_header(text).package.as_ref().map(|it| it.name.to_string());
     package.unwrap_or_else(|| "_".into())
 }
 

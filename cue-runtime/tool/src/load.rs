@@ -264,10 +264,10 @@ fn named(files: &[Named], flags: &Flags<'_>) -> Result<(Instance, Vec<Value>), E
             "-" => Source::new("-", String::from_utf8_lossy(&bytes).into_owned()),
             _ => read::source(path)?,
         };
-        let file = cue_syntax::parse_file(&source.text).file;
         if kind.form != Form::Schema {
-            form::check(&source, &file, kind.form)?;
+            form::check(&source, &cue_syntax::parse_file(&source.text).file, kind.form)?;
         }
+        let file = cue_syntax::parse_header(&source.text);
         let at = |at: u32| cue_syntax::LineIndex::new(&source.text).at(at);
         match excluded(&file, flags) {
             Ok(None) => {}

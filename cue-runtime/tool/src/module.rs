@@ -195,7 +195,7 @@ fn imported(sources: &[Source]) -> Vec<Imported> {
     let mut all = Vec::new();
     // Most import nothing, and are parsed where they are compiled.
     for source in sources.iter().filter(|it| it.text.contains("import")) {
-        let file = cue_syntax::parse_file(&source.text).file;
+        let file = cue_syntax::parse_header(&source.text);
         let lines = LineIndex::new(&source.text);
         all.extend(file.imports.iter().map(|it| {
             let (line, column) = lines.at(it.span.start);

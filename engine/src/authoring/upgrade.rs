@@ -4,7 +4,7 @@
 //! Only what is surely a list is rewritten: a list literal, or a field whose value in this text is one.
 
 use cue_syntax::ast::{
-    Binary, Clause, Decl, Element, Expr, ExprKind, Field, File, Label, Span, Unary,
+    Binary, Clause, Decl, Element, Expr, ExprKind, Field, File, Ident, Label, Span, Unary,
 };
 use cue_syntax::{Style, format_tree, parse_older, parse_tree};
 
@@ -269,8 +269,8 @@ impl<'a> Walk<'a> {
     fn resolve(&self, expr: &Expr) -> Option<&'a Expr> {
         match &expr.kind {
             ExprKind::Ident(name) => self.scopes.iter().rev().find_map(|decls| member(decls, name)),
-            ExprKind::Select(base, name, _) => match &self.resolve(base)?.kind {
-                ExprKind::Struct(decls) => member(decls, name),
+            ExprKind::Select(it) => match &self.resolve(&it.0)?.kind {
+                ExprKind::Struct(decls) => member(decls, &it.1.name),
                 _ => None,
             },
             _ => None,
@@ -302,7 +302,8 @@ fn addends<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
 /// What a `list.Concat([…])` joins.
 fn concatenated(expr: &Expr) -> Option<Vec<&Expr>> {
     let ExprKind::Call(callee, arguments) = &expr.kind else { return None };
-    let ExprKind::Select(base, name, _) = &callee.kind else { return None };
+    let ExprKind::Select(it) = &callee.kind else { return None };
+    let (base, Ident { name, .. }) = &**it;
     let ExprKind::Ident(package) = &base.kind else { return None };
     let [argument] = arguments.as_slice() else { return None };
     let ExprKind::List(elements) = &argument.kind else { return None };

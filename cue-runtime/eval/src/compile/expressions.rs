@@ -1,9 +1,7 @@
 //! Expressions.
 
-use std::sync::Arc;
-
 use cue_map::Map;
-use cue_syntax::ast::{Binary, Element, Expr, ExprKind, Part, Span, Unary};
+use cue_syntax::ast::{Binary, Element, Expr, ExprKind, Ident, Part, Span, Unary};
 
 use super::{Compiler, Imported, NO_MARKER};
 use crate::builtin::{Constant, Item};
@@ -108,14 +106,12 @@ impl Compiler<'_> {
                     Binary::Divide => Code::Arithmetic(Arithmetic::Divide, left, right),
                 }
             }
-            ExprKind::Select(operand, name, name_span) => {
-                return self.select(operand, name, *name_span, span);
-            }
+            ExprKind::Select(it) => return self.select(&it.0, &it.1, span),
             ExprKind::Index(operand, index) => Code::Index(self.base(operand), self.expr(index)),
-            ExprKind::Slice(operand, low, high) => Code::Slice(
-                self.expr(operand),
-                low.as_ref().map(|it| self.expr(it)),
-                high.as_ref().map(|it| self.expr(it)),
+            ExprKind::Slice(it) => Code::Slice(
+                self.expr(&it.0),
+                it.1.as_ref().map(|it| self.expr(it)),
+                it.2.as_ref().map(|it| self.expr(it)),
             ),
             ExprKind::Call(callee, arguments) => {
                 let callee = self.expr(callee);
@@ -159,10 +155,10 @@ impl Compiler<'_> {
     pub(super) fn select(
         &mut self,
         operand: &Expr,
-        name: &Arc<str>,
-        name_span: Span,
+        Ident { name, span: name_span }: &Ident,
         span: Span,
     ) -> ExprId {
+        let name_span = *name_span;
         if let ExprKind::Ident(package) = &operand.kind {
             if let Some(Imported::Builtin(package)) = self.imported(package) {
                 let Some(member) = package.member(name) else {

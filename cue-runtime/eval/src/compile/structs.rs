@@ -247,7 +247,7 @@ impl Compiler<'_> {
         } else {
             let attributes =
                 field.attributes.iter().map(|it| (it.name.clone(), it.body.clone())).collect();
-            let (docs, breaks) = (field.docs.clone(), field.breaks.clone());
+            let (docs, breaks) = (field.docs.to_vec(), field.breaks.to_vec());
             let apart = field.apart;
             self.program.notes.push(Notes { docs, breaks, apart, attributes });
             self.program.notes.len() as u32 - 1

@@ -113,11 +113,13 @@ pub(super) fn is_variable(expr: &Expr, scope: &Rc<Scope>) -> bool {
     let again = |it: &Expr| is_variable(it, scope);
     match &expr.kind {
         ExprKind::Ident(name) => matches!(scope.find(name), Some((_, Bound::Variable))),
-        ExprKind::Paren(it) | ExprKind::Unary(_, it) | ExprKind::Select(it, ..) => again(it),
+        ExprKind::Paren(it) | ExprKind::Unary(_, it) => again(it),
+        ExprKind::Select(it) => again(&it.0),
         ExprKind::Binary(_, left, right) | ExprKind::Index(left, right) => {
             again(left) || again(right)
         }
-        ExprKind::Slice(base, low, high) => {
+        ExprKind::Slice(it) => {
+            let (base, low, high) = &**it;
             again(base) || [low, high].into_iter().flatten().any(|it| again(it))
         }
         ExprKind::Call(callee, arguments) => again(callee) || arguments.iter().any(again),

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use cue_map::Map;
 use cue_syntax::ast::{
-    Binary, Compare, Decl, Element, Expr, ExprKind, Field, Label as AstLabel, Marker, Part, Span,
-    Unary,
+    Binary, Compare, Decl, Element, Expr, ExprKind, Field, Ident, Label as AstLabel, Marker, Part,
+    Span, Unary,
 };
 
 use crate::builtin::Datum;
@@ -156,7 +156,8 @@ impl<'a> Printer<'a> {
                 let (operator, strength) = operator_text(*operator);
                 Out::joined(&[left, right], operator, strength)
             }
-            ExprKind::Select(base, name, span) => {
+            ExprKind::Select(it) => {
+                let (base, Ident { name, span }) = &**it;
                 self.note_import(base, scope);
                 let base = again(self, base).operand(PRIMARY);
                 let quoted = slice(source, *span).starts_with('"');
@@ -170,7 +171,8 @@ impl<'a> Printer<'a> {
                 let base = again(self, base).operand(PRIMARY);
                 Out::primary(format!("{base}[{}]", again(self, index).text()))
             }
-            ExprKind::Slice(base, low, high) => {
+            ExprKind::Slice(it) => {
+                let (base, low, high) = &**it;
                 let base = again(self, base).operand(PRIMARY);
                 let low = low.as_ref().map(|it| again(self, it).text()).unwrap_or_default();
                 let high = high.as_ref().map(|it| again(self, it).text()).unwrap_or_default();
@@ -491,7 +493,7 @@ impl<'a> Printer<'a> {
             alias = format!("{name}=");
         }
         let comments = &field.comments;
-        let kept = |it: &Vec<String>| !it.is_empty() && self.docs == Docs::Kept;
+        let kept = |it: &[String]| !it.is_empty() && self.docs == Docs::Kept;
         let docs = kept(&comments.above).then(|| comments.above.clone()).into_iter().collect();
         let below = kept(&comments.below).then(|| (comments.below.clone(), comments.gap));
         let attributes =

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use cue_map::Map;
 use cue_syntax::ast::{Binary, Decl, Expr, ExprKind, Field, File, Label as AstLabel, Marker};
 use indexmap::IndexMap;
+use thin_vec::ThinVec;
 
 use crate::builtin::Datum;
 use crate::definition::Printer;
@@ -46,8 +47,8 @@ enum Braces {
 struct Merged<'a> {
     marker: Marker,
     conjuncts: Vec<Conjunct<'a>>,
-    docs: Vec<Vec<String>>,
-    below: Vec<(Vec<String>, bool)>,
+    docs: Vec<ThinVec<String>>,
+    below: Vec<(ThinVec<String>, bool)>,
     apart: bool,
     alias: Option<String>,
     attributes: Vec<String>,

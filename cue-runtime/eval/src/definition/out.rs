@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use thin_vec::ThinVec;
+
 /// A value.
 #[derive(Clone, Debug)]
 pub(super) enum Out {
@@ -42,9 +44,9 @@ pub(super) enum Gap {
 #[derive(Clone, Debug)]
 pub(super) struct Declared {
     /// Comments above it, with `//`.
-    pub(super) docs: Vec<Vec<String>>,
+    pub(super) docs: Vec<ThinVec<String>>,
     /// Comments below it, and whether an empty line stands above them.
-    pub(super) below: Vec<(Vec<String>, bool)>,
+    pub(super) below: Vec<(ThinVec<String>, bool)>,
     /// An empty line stands above the comment.
     pub(super) apart: bool,
     /// With its marker.

@@ -303,9 +303,9 @@ fn outer_path(expr: &Expr, scope: &Rc<Scope>) -> Option<OuterPath> {
             }
             _ => None,
         },
-        ExprKind::Select(base, name, _) => match outer_path(base, scope)? {
+        ExprKind::Select(it) => match outer_path(&it.0, scope)? {
             OuterPath::Place(path) => {
-                Some(OuterPath::Place(format!("{path}.{}", label_text(name))))
+                Some(OuterPath::Place(format!("{path}.{}", label_text(&it.1.name))))
             }
             OuterPath::Let(..) => None,
         },

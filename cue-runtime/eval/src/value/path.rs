@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cue_syntax::ast::{Expr, ExprKind};
+use cue_syntax::ast::{Expr, ExprKind, Ident};
 
 use crate::builtin::Datum;
 use crate::export::is_identifier;
@@ -111,7 +111,8 @@ pub fn parse_path(text: &str) -> Result<Vec<Selector>, PathError> {
 
 fn steps(expr: &Expr, text: &str, path: &mut Vec<Selector>) -> Result<(), PathError> {
     match &expr.kind {
-        ExprKind::Select(base, name, span) => {
+        ExprKind::Select(it) => {
+            let (base, Ident { name, span }) = &**it;
             steps(base, text, path)?;
             if text.as_bytes().get(span.start as usize) == Some(&b'"') {
                 path.push(Selector::string(name));

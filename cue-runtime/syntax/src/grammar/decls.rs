@@ -2,7 +2,9 @@
 
 use super::{DEEPEST, Grammar, too_deep};
 use crate::scan::T;
-use crate::tree::{Kind, Mark, NodeId, PostAlias};
+use thin_vec::thin_vec;
+
+use crate::tree::{Extras, Kind, Mark, NodeId, Nodes, PostAlias};
 
 /// Where a label stands in `a: b: c`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -21,8 +23,8 @@ enum Label {
 }
 
 impl Grammar<'_> {
-    pub(super) fn decls(&mut self) -> Vec<NodeId> {
-        let mut list = Vec::new();
+    pub(super) fn decls(&mut self) -> Nodes {
+        let mut list = Nodes::new();
         self.open_list();
         while !self.is(T::RBrace) && !self.is(T::Eof) {
             match self.token.kind {
@@ -137,8 +139,8 @@ impl Grammar<'_> {
     }
 
     /// Clauses; the first word as a name if it is no clause (rule 2.2).
-    pub(super) fn clauses(&mut self) -> Result<Vec<NodeId>, NodeId> {
-        let mut clauses = Vec::new();
+    pub(super) fn clauses(&mut self) -> Result<Nodes, NodeId> {
+        let mut clauses = Nodes::new();
         loop {
             let first = clauses.is_empty();
             let mark = self.mark();
@@ -280,7 +282,7 @@ impl Grammar<'_> {
                 Label::Expr(None) => break self.rhs(),
             }
         };
-        let mut attributes = Vec::new();
+        let mut attributes = Nodes::new();
         self.open_list();
         while self.is(T::Attribute) {
             attributes.push(self.attribute());
@@ -294,11 +296,12 @@ impl Grammar<'_> {
             let mark = self.tree.began(label);
             let attributes = attributes.take().unwrap_or_default();
             let end = self.end_of(attributes.last().copied().unwrap_or(value));
-            let kind = Kind::Field { label, alias, constraint, colon, value, attributes };
+            let extras = Extras::new(alias, constraint, attributes);
+            let kind = Kind::Field { label, colon, value, extras };
             let field = self.tree.add(mark, end, kind);
             value = field;
             if index > 0 && outermost > 1 {
-                let kind = Kind::Struct { braces: None, decls: vec![field] };
+                let kind = Kind::Struct { braces: None, decls: thin_vec![field] };
                 value = self.tree.add(mark, end, kind);
             }
         }
@@ -329,7 +332,7 @@ impl Grammar<'_> {
     }
 
     /// `~X`, `~(K,V)` (rule 2.5)
-    pub(super) fn post_alias(&mut self) -> Option<Box<PostAlias>> {
+    pub(super) fn post_alias(&mut self) -> Option<PostAlias> {
         if !self.is(T::Tilde) {
             return None;
         }
@@ -340,7 +343,7 @@ impl Grammar<'_> {
         self.next();
         if self.is(T::Ident) {
             let field = self.declared();
-            return Some(Box::new(PostAlias { tilde, parens: None, label: None, field }));
+            return Some(PostAlias { tilde, parens: None, label: None, field });
         }
         if !self.is(T::LParen) {
             self.error(self.token.start, "expected identifier or '('");
@@ -363,7 +366,7 @@ impl Grammar<'_> {
             field = self.declared();
         }
         let close = self.expect(T::RParen);
-        Some(Box::new(PostAlias { tilde, parens: Some((open, close)), label, field }))
+        Some(PostAlias { tilde, parens: Some((open, close)), label, field })
     }
 
     fn label(&mut self, position: Position) -> Label {

@@ -5,7 +5,9 @@ use crate::ast::Span;
 use crate::parser::SyntaxError;
 use crate::scan::T;
 use crate::stack::OPERATORS;
-use crate::tree::{Kind, NodeId};
+use thin_vec::thin_vec;
+
+use crate::tree::{Kind, NodeId, Nodes, Slice};
 
 impl Grammar<'_> {
     pub(super) fn rhs(&mut self) -> NodeId {
@@ -70,7 +72,7 @@ impl Grammar<'_> {
         self.next();
         let right = self.binary(precedence + 1);
         let (mark, end) = (self.tree.began(left), self.end_of(right));
-        let arguments = vec![left, right];
+        let arguments = thin_vec![left, right];
         let id = self.tree.add(mark, end, Kind::Call { callee, open: at, arguments, close: at });
         self.close(id)
     }
@@ -154,7 +156,7 @@ impl Grammar<'_> {
                     self.open_list();
                     let open = self.mark();
                     self.next();
-                    let mut arguments = Vec::new();
+                    let mut arguments = Nodes::new();
                     while !self.is(T::RParen) && !self.is(T::Eof) {
                         arguments.push(self.rhs());
                         if !self.at_comma("argument list", &[T::RParen]) {
@@ -221,10 +223,10 @@ impl Grammar<'_> {
             (None, Some(index)) => Kind::Index { base, open, index, close },
             (colon, low) => {
                 let colon = colon.unwrap_or_default();
-                Kind::Slice { base, open, low, colon, high, close }
+                Kind::Slice(Box::new(Slice { base, open, low, colon, high, close }))
             }
         };
-        let slice = matches!(kind, Kind::Slice { .. });
+        let slice = matches!(kind, Kind::Slice(_));
         let id = self.tree.add(mark, end, kind);
         let id = self.close(id);
         if slice { id } else { self.question(id) }
@@ -275,7 +277,7 @@ impl Grammar<'_> {
             self.error(open.at, too_deep());
             self.stop();
         }
-        let decls = if self.is(T::RBrace) { Vec::new() } else { self.decls() };
+        let decls = if self.is(T::RBrace) { Nodes::new() } else { self.decls() };
         self.structs -= 1;
         let (close, end) = self.expect_closing(T::RBrace, "struct literal");
         self.tree.add(open, end, Kind::Struct { braces: Some((open, close)), decls })
@@ -283,7 +285,7 @@ impl Grammar<'_> {
 
     pub(super) fn list(&mut self) -> NodeId {
         let open = self.expect(T::LBrack);
-        let mut elements = Vec::new();
+        let mut elements = Nodes::new();
         self.open_list();
         while !matches!(self.token.kind, T::RBrack | T::Ellipsis | T::Eof) {
             self.open();
@@ -347,7 +349,7 @@ impl Grammar<'_> {
         let kind = Kind::Literal(T::Interpolation, self.text().into());
         let mut piece = self.tree.add(mark, self.token.end, kind);
         self.next();
-        let mut pieces = vec![piece];
+        let mut pieces = thin_vec![piece];
         let mut more = true;
         let mut end = self.token.end;
         while more && self.is(T::LParen) {

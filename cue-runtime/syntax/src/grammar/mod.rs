@@ -7,7 +7,7 @@ use crate::parser::SyntaxError;
 use crate::position::LineIndex;
 use crate::scan::{Scanner, T, Token};
 use crate::stack::DEEPEST;
-use crate::tree::{Distance, Group, Kind, Mark, NodeId, Tree};
+use crate::tree::{Distance, Group, Kind, Mark, NodeId, Nodes, Tree};
 
 mod decls; // fields, clauses, lets
 mod exprs; // operators, operands, literals
@@ -61,8 +61,20 @@ pub(crate) fn file(src: &str, words: Words) -> (Tree, Vec<SyntaxError>) {
         }
     } else {
         let mark = it.mark();
-        it.tree.root = Some(it.tree.add(mark, 0, Kind::File(Vec::new())));
+        it.tree.root = Some(it.tree.add(mark, 0, Kind::File(Nodes::new())));
     }
+    it.finish()
+}
+
+/// Parses what stands before the declarations of a file: attributes, package clause, imports.
+pub(crate) fn header(src: &str) -> (Tree, Vec<SyntaxError>) {
+    let mut it = Grammar::new(src, -1);
+    it.next();
+    let mark = it.mark();
+    it.open_list();
+    let decls = it.preamble();
+    it.close_list();
+    it.tree.root = Some(it.tree.add(mark, it.token.start, Kind::File(decls)));
     it.finish()
 }
 
@@ -373,8 +385,18 @@ impl<'a> Grammar<'a> {
 
     fn file(&mut self) -> NodeId {
         let mark = self.mark();
-        let mut decls = Vec::new();
         self.open_list();
+        let mut decls = self.preamble();
+        decls.extend(self.decls());
+        self.expect(T::Eof);
+        self.close_list();
+        let id = self.tree.add(mark, self.src.len() as u32, Kind::File(decls));
+        self.close(id)
+    }
+
+    /// What stands before the declarations.
+    fn preamble(&mut self) -> Nodes {
+        let mut decls = Nodes::new();
         let mut experiments = Vec::new();
         while self.is(T::Attribute) {
             experiments.push(self.text());
@@ -407,18 +429,14 @@ impl<'a> Grammar<'a> {
         while self.is(T::Ident) && self.text() == "import" {
             decls.push(self.import());
         }
-        decls.extend(self.decls());
-        self.expect(T::Eof);
-        self.close_list();
-        let id = self.tree.add(mark, self.src.len() as u32, Kind::File(decls));
-        self.close(id)
+        decls
     }
 
     fn import(&mut self) -> NodeId {
         self.open();
         let mark = self.mark();
         self.expect(T::Ident);
-        let mut specs = Vec::new();
+        let mut specs = Nodes::new();
         let mut parens = None;
         let end;
         if self.is(T::LParen) {

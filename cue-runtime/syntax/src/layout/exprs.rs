@@ -4,7 +4,7 @@ use super::{Layout, breaks};
 use crate::grammar::precedence;
 use crate::machine::{COMMA, CUT, FREEZE, IN, LINE, NOTRAIL, OUT, SEP, SPACE, TIGHT};
 use crate::scan::T;
-use crate::tree::{Distance, Kind, Mark, NodeId};
+use crate::tree::{Distance, Kind, Mark, NodeId, Slice};
 use crate::unquote;
 
 impl Layout<'_> {
@@ -62,7 +62,8 @@ impl Layout<'_> {
                 self.expr(*index, depth + 1);
                 self.op(*close, T::RBrack);
             }
-            Kind::Slice { base, open, low, colon, high, close } => {
+            Kind::Slice(slice) => {
+                let Slice { base, open, low, colon, high, close } = &**slice;
                 self.expr(*base, 1);
                 self.op(*open, T::LBrack);
                 let binary = |it: &Option<NodeId>| {

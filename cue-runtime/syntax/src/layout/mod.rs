@@ -281,13 +281,12 @@ impl Layout<'_> {
 
     fn field(&mut self, id: NodeId) {
         let tree = self.tree;
-        let Kind::Field { label, alias, constraint, value, attributes, .. } = &tree[id].kind else {
-            return;
-        };
+        let Kind::Field { label, value, extras, .. } = &tree[id].kind else { return };
+        let attributes = extras.attributes();
         self.push(*label);
         self.label(*label);
         self.m.pop();
-        if let Some(alias) = alias {
+        if let Some(alias) = extras.alias() {
             let (open, close) = alias.parens.unwrap_or_default();
             self.op(alias.tilde, T::Tilde);
             self.m.wish(TIGHT);
@@ -302,8 +301,8 @@ impl Layout<'_> {
             self.op(close, T::RParen);
             self.m.wish(TIGHT);
         }
-        if let Some((op, mark)) = constraint {
-            self.op(*mark, *op);
+        if let Some((op, mark)) = extras.constraint() {
+            self.op(mark, op);
         }
         self.m.wish(TIGHT | FREEZE);
         self.m.op(T::Colon);
@@ -348,7 +347,8 @@ impl Layout<'_> {
     fn nested(&self, id: NodeId, value: NodeId, attributes: &[NodeId]) -> Option<NodeId> {
         let Kind::Struct { braces, decls } = &self.tree[value].kind else { return None };
         let [only] = decls.as_slice() else { return None };
-        let Kind::Field { attributes: inner, .. } = &self.tree[*only].kind else { return None };
+        let Kind::Field { extras, .. } = &self.tree[*only].kind else { return None };
+        let inner = extras.attributes();
         if !attributes.is_empty() || !inner.is_empty() || self.commented(*only) {
             return None;
         }
