@@ -13,6 +13,14 @@ use crate::heap::{
 use crate::program::{At, Callee, Code, ExprId, Label, LabelKind, Plain, Presence};
 use crate::thin::Thin;
 
+/// What a conjunct of a vertex counts for that has others.
+const CONJUNCT_BYTES: u64 = 96;
+
+/// What groups take that do not fit where they stand.
+fn spilled(groups: &Groups) -> u64 {
+    if groups.spilled() { groups.len() as u64 * 4 } else { 0 }
+}
+
 impl Evaluator {
     pub(crate) fn add_conjunct(&mut self, id: VertexId, conjunct: Conjunct) {
         match self.place_of(id, &conjunct) {
@@ -27,6 +35,9 @@ impl Evaluator {
                     self.bring(id, conjunct.clone());
                 }
                 self.hand_on(id, &conjunct);
+                // The first one is counted with the vertex.
+                let first = self.heap.get(id).conjuncts.is_empty();
+                self.bytes += if first { 0 } else { CONJUNCT_BYTES } + spilled(&conjunct.groups);
                 self.heap.get_mut(id).conjuncts.push(conjunct);
             }
         }

@@ -26,6 +26,12 @@ pub struct Budget {
     pub bytes: u64,
 }
 
+/// What a label counts for that came while evaluating.
+const LABEL_BYTES: usize = 96;
+
+/// What a vertex has to do is not counted below so many bytes.
+const LITTLE_WORK: u64 = 64 << 10;
+
 /// Expressions within values within expressions: what the stack of a sandbox allows.
 const MOST_NESTED: u32 = 300_000;
 
@@ -245,7 +251,13 @@ impl Evaluator {
         if self.ticks > self.budget.ticks {
             return Err(self.out_of("steps"));
         }
-        if self.heap.bytes() + self.bytes > self.budget.bytes {
+        self.fits_memory()
+    }
+
+    /// Whether all that was counted is within the budget.
+    fn fits_memory(&mut self) -> Result<(), FaultId> {
+        let labels = (self.labels.grown() * LABEL_BYTES) as u64;
+        if self.heap.bytes() + labels + self.bytes > self.budget.bytes {
             return Err(self.out_of("memory"));
         }
         Ok(())
@@ -257,10 +269,18 @@ impl Evaluator {
         if let Some(spent) = self.spent {
             return Err(spent);
         }
-        if self.bytes > self.budget.bytes {
-            return Err(self.out_of("memory"));
+        self.fits_memory()
+    }
+
+    /// Counts the memory of what is still to do for a vertex, until that is done, once it is much.
+    pub(crate) fn count_work(&mut self, work: &mut Work) {
+        let bytes = work.bytes();
+        if bytes > work.counted + LITTLE_WORK {
+            let more = bytes - work.counted;
+            work.counted = bytes;
+            // Who takes the next conjunct sees that the budget is spent.
+            let _ = self.charge(more as usize);
         }
-        Ok(())
     }
 
     /// The same for a text that is made: while it is, it is there twice.

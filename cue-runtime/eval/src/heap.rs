@@ -41,6 +41,9 @@ const FIRST_VERTICES: usize = 128;
 /// What a vertex counts for, with its conjuncts and the arc that leads to it.
 const VERTEX_BYTES: usize = 480;
 
+/// What a scope counts for, with what is known of the literal it is the inside of.
+const ENV_BYTES: usize = 96;
+
 /// As many are put in order anew with each that comes.
 const FEW_GROUPS: usize = 8;
 
@@ -545,7 +548,7 @@ impl Heap {
     pub(crate) fn bytes(&self) -> u64 {
         let vertices =
             self.vertices.len() * VERTEX_BYTES + self.ways.len() * 32 + self.crossed.len() * 24;
-        (vertices + self.envs.len() * 64 + self.faults.len() * 256) as u64
+        (vertices + self.envs.len() * ENV_BYTES + self.faults.len() * 256) as u64
     }
 
     /// Whether a vertex was found without errors throughout, and nothing was forgotten since.

@@ -67,6 +67,11 @@ impl Labels {
         label
     }
 
+    /// How many labels have come beside those that were known.
+    pub(crate) fn grown(&self) -> usize {
+        self.own.all.len()
+    }
+
     fn new_label(&mut self, name: Name) -> Label {
         self.own.all.push(name);
         Label::at(self.known.all.len() + self.own.all.len() - 1)

@@ -273,6 +273,7 @@ impl Evaluator {
                 vertex.placed.len() as u32 - 1
             }
         };
+        self.count_work(work);
         let outer = conjunct.outer;
         let mut from = conjunct.lineage();
         // What a literal embeds shows in messages with it, a file excepted.

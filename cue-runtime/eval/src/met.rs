@@ -36,6 +36,10 @@ impl<K: Copy + Eq + Hash, V> Met<K, V> {
         at
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
         self.places.clear();

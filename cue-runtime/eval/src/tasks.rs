@@ -122,6 +122,7 @@ impl Evaluator {
                     self.emptied.insert(id.number());
                 }
                 work.firings += 1;
+                self.count_work(work);
                 for (body, env) in yields.into_iter().rev() {
                     work.conjuncts.push(Conjunct {
                         source: Source::Expr(body, env),

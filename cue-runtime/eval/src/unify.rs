@@ -148,10 +148,12 @@ impl Evaluator {
         };
         match self.work_off(id, &mut work) {
             Some((fault, on)) => self.suspend(id, work, fault, on),
-            None => {
+            None if work.counted == 0 => {
                 work.clear();
                 self.spare.push(work);
             }
+            // What is large is given back.
+            None => self.bytes = self.bytes.saturating_sub(work.counted),
         }
     }
 

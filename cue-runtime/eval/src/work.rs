@@ -9,6 +9,15 @@ use crate::program::{At, ExprId, Presence, Program};
 use crate::reference::Reach;
 use crate::waiting::Left;
 
+/// What is counted for a conjunct that is to be taken.
+const CONJUNCT_BYTES: usize = 96;
+
+/// What is counted for a literal or an expression that was met.
+const MET_BYTES: usize = 72;
+
+/// What is counted for a field without a label yet.
+const COMPUTED_BYTES: usize = 128;
+
 /// A comprehension that has not yielded yet.
 pub(crate) struct Pending {
     pub(crate) index: u32,
@@ -74,6 +83,8 @@ pub(crate) struct Work {
     pub(crate) parked: Vec<Parked>,
     /// Executions of comprehensions so far.
     pub(crate) firings: u32,
+    /// Bytes of it that the evaluation has counted.
+    pub(crate) counted: u64,
 }
 
 impl Work {
@@ -81,6 +92,13 @@ impl Work {
     pub(crate) fn left(&self) -> Left {
         let done = self.later.is_empty() && self.computed.is_empty() && self.held.is_empty();
         if done { Left::Nothing } else { Left::Some }
+    }
+
+    /// Bytes it takes, roughly.
+    pub(crate) fn bytes(&self) -> u64 {
+        let conjuncts = self.conjuncts.len() + self.later.len();
+        let met = self.seen.len() + self.inner.len();
+        (conjuncts * CONJUNCT_BYTES + met * MET_BYTES + self.computed.len() * COMPUTED_BYTES) as u64
     }
 
     /// Ready for another vertex; what was allocated stays.
@@ -102,6 +120,7 @@ impl Work {
             computed,
             parked,
             firings,
+            counted,
         } = self;
         conjuncts.clear();
         later.clear();
@@ -115,7 +134,7 @@ impl Work {
         computed.clear();
         parked.clear();
         (*newest_seen, *newest_inner, *newest_literal) = (None, None, None);
-        (*newest_group, *firings) = (0, 0);
+        (*newest_group, *firings, *counted) = (0, 0, 0);
     }
 
     /// Whether one of the groups is newer than all that were met; notes them.

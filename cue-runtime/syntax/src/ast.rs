@@ -21,7 +21,7 @@ impl Span {
 }
 
 /// A file.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct File {
     /// Name of the package, if there is a clause.
     pub package: Option<Ident>,
@@ -45,7 +45,7 @@ impl Drop for File {
 }
 
 /// `import name "path:package"`
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Import {
     /// Local name, if given.
     pub name: Option<Ident>,
@@ -87,7 +87,7 @@ pub enum Marker {
 }
 
 /// What stands before a colon.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum Label {
     /// `a`, `_a`, `#a`
     Ident(Ident),
@@ -102,7 +102,7 @@ pub enum Label {
 }
 
 /// The comments of a field, with `//`.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Comments {
     /// Lines above it.
     pub above: ThinVec<String>,
@@ -113,7 +113,7 @@ pub struct Comments {
 }
 
 /// `label: value`
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Field {
     /// Alias of `X=label:` or `label~X:`.
     pub alias: Option<Box<Ident>>,
@@ -144,7 +144,7 @@ pub struct Field {
 }
 
 /// A declaration in a struct or file.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum Decl {
     /// A field.
     Field(Box<Field>),
@@ -159,7 +159,7 @@ pub enum Decl {
 }
 
 /// A clause of a comprehension.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum Clause {
     /// `for k, v in e`
     For {
@@ -181,7 +181,7 @@ pub enum Clause {
 }
 
 /// An element of a list.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum Element {
     /// A value, or a comprehension.
     Expr(Expr),
@@ -253,7 +253,7 @@ pub enum Binary {
 }
 
 /// A part of an interpolated string.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum Part {
     /// Text, unescaped.
     Text(Vec<u8>),
@@ -262,7 +262,7 @@ pub enum Part {
 }
 
 /// An expression.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Expr {
     /// Which.
     pub kind: ExprKind,
@@ -271,7 +271,7 @@ pub struct Expr {
 }
 
 /// Which expression.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum ExprKind {
     /// A name.
     Ident(Arc<str>),

@@ -16,7 +16,7 @@ pub struct SyntaxError {
 }
 
 /// A file's tree and the errors in it.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Parsed {
     /// The tree; complete if there are no errors.
     pub file: File,

@@ -120,7 +120,7 @@ pub(super) fn is_variable(expr: &Expr, scope: &Rc<Scope>) -> bool {
         }
         ExprKind::Slice(it) => {
             let (base, low, high) = &**it;
-            again(base) || [low, high].into_iter().flatten().any(|it| again(it))
+            again(base) || [low, high].into_iter().flatten().any(again)
         }
         ExprKind::Call(callee, arguments) => again(callee) || arguments.iter().any(again),
         ExprKind::Interpolation { parts, .. } => {

@@ -92,11 +92,11 @@ fn package(program: &Program, found: &Found) -> String {
     for root in &program.roots {
         let source = program.at(*root).source as usize;
         let Some(source) = program.sources.get(source) else { continue };
-        files.push((&source.name, program.parsed(&source.text).file, source.text.clone()));
+        let file = (program.parsed(&source.text).file, source.text.clone());
+        files.push((&source.name, file));
     }
     cue_sort::by(&mut files, |left, right| left.0.cmp(right.0));
-    let names: Vec<&String> = files.iter().map(|it| it.0).collect();
-    let files: Vec<_> = files.iter().map(|(_, file, text)| (file.clone(), text.clone())).collect();
+    let (names, files): (Vec<&String>, Vec<_>) = files.into_iter().unzip();
     let mut printer = Printer::new(&files, names, found);
     printer.links = Some(Links::default());
     for (file, _) in &files {
