@@ -164,6 +164,16 @@ fn cue_is_told_with_its_place() {
         .refused(1, &["a: conflicting values 2 and 1", "conflict.cue:1:4", "conflict.cue:2:4"]);
 }
 
+/// What loops hold while they run counts: the budget's error with the place, not the sandbox's end.
+#[test]
+fn loops_in_loops_end_in_the_budget_of_memory() {
+    const LOOPS: &str = include_str!("../../cue-runtime/eval/tests/cases/endless/nested_loops.cue");
+    let home = Home::new();
+    let file = home.file("loops.cue", LOOPS);
+    home.lateen(&["cue", "export", file.to_str().unwrap()])
+        .refused(1, &["a: evaluation exceeds its budget of memory (512 MiB)", "loops.cue:5:4"]);
+}
+
 #[test]
 fn rendering_offline_tells_the_same() {
     let home = Home::new();

@@ -7,19 +7,11 @@ use crate::compare::BAD_PATTERN;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{
-    ArcEntry, Conjunct, Contribution, Cycle, EnvId, EnvKind, FaultId, Groups, Lineage, Pattern,
-    Source, State, VertexId, copied, join,
+    ArcEntry, CONJUNCT_BYTES, Conjunct, Contribution, Cycle, EnvId, EnvKind, FaultId, Groups,
+    Lineage, Pattern, Source, State, VertexId, copied, join,
 };
 use crate::program::{At, Callee, Code, ExprId, Label, LabelKind, Plain, Presence};
 use crate::thin::Thin;
-
-/// What a conjunct of a vertex counts for that has others.
-const CONJUNCT_BYTES: u64 = 96;
-
-/// What groups take that do not fit where they stand.
-fn spilled(groups: &Groups) -> u64 {
-    if groups.spilled() { groups.len() as u64 * 4 } else { 0 }
-}
 
 impl Evaluator {
     pub(crate) fn add_conjunct(&mut self, id: VertexId, conjunct: Conjunct) {
@@ -37,7 +29,8 @@ impl Evaluator {
                 self.hand_on(id, &conjunct);
                 // The first one is counted with the vertex.
                 let first = self.heap.get(id).conjuncts.is_empty();
-                self.bytes += if first { 0 } else { CONJUNCT_BYTES } + spilled(&conjunct.groups);
+                let own = if first { 0 } else { CONJUNCT_BYTES };
+                self.bytes += (own + conjunct.spilled()) as u64;
                 self.heap.get_mut(id).conjuncts.push(conjunct);
             }
         }

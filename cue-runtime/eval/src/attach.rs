@@ -80,11 +80,10 @@ pub(crate) fn attach(program: &mut Program, fill: Fill<'_>) -> Result<ExprId, Ve
 /// Declarations that say at a path what those given say; `scopes` are names of further fields at
 /// the places on the way.
 pub(crate) fn put(
-    decls: ThinVec<Decl>,
+    mut decls: ThinVec<Decl>,
     path: &[Selector],
     scopes: &[Vec<Arc<str>>],
 ) -> ThinVec<Decl> {
-    let mut decls = decls;
     let mut value = match (decls.len(), decls.pop()) {
         (1, Some(Decl::Embed(only))) => *only,
         (_, last) => {

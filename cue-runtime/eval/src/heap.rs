@@ -41,6 +41,9 @@ const FIRST_VERTICES: usize = 128;
 /// What a vertex counts for, with its conjuncts and the arc that leads to it.
 const VERTEX_BYTES: usize = 480;
 
+/// What a conjunct counts for that is not the first one of a vertex.
+pub(crate) const CONJUNCT_BYTES: usize = 96;
+
 /// What a scope counts for, with what is known of the literal it is the inside of.
 const ENV_BYTES: usize = 96;
 
@@ -153,6 +156,11 @@ pub(crate) enum By {
 }
 
 impl Conjunct {
+    /// Bytes of its groups where there are too many to stand in it.
+    pub(crate) fn spilled(&self) -> usize {
+        if self.groups.spilled() { self.groups.len() * size_of::<u32>() } else { 0 }
+    }
+
     pub(crate) fn lineage(&self) -> Lineage {
         Lineage {
             cycle: self.cycle,

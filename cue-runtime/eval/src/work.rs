@@ -3,14 +3,13 @@
 
 use std::collections::VecDeque;
 
-use crate::heap::{Conjunct, Disjunction, EnvId, FaultId, Groups, Lineage, VertexId};
+use crate::heap::{
+    CONJUNCT_BYTES, Conjunct, Disjunction, EnvId, FaultId, Groups, Lineage, VertexId,
+};
 use crate::met::Met;
 use crate::program::{At, ExprId, Presence, Program};
 use crate::reference::Reach;
 use crate::waiting::Left;
-
-/// What is counted for a conjunct that is to be taken.
-const CONJUNCT_BYTES: usize = 96;
 
 /// What is counted for a literal or an expression that was met.
 const MET_BYTES: usize = 72;
@@ -120,7 +119,8 @@ impl Work {
             computed,
             parked,
             firings,
-            counted,
+            // What was counted is not cleared but given back.
+            counted: _,
         } = self;
         conjuncts.clear();
         later.clear();
@@ -134,7 +134,7 @@ impl Work {
         computed.clear();
         parked.clear();
         (*newest_seen, *newest_inner, *newest_literal) = (None, None, None);
-        (*newest_group, *firings, *counted) = (0, 0, 0);
+        (*newest_group, *firings) = (0, 0);
     }
 
     /// Whether one of the groups is newer than all that were met; notes them.

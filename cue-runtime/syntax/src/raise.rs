@@ -1,13 +1,13 @@
 //! From the tree that is evaluated back to a concrete one, for printing what a program made.
 
+use thin_vec::thin_vec;
+
 use crate::ast::{
     Binary, Clause, Compare, Decl, Element, Expr, ExprKind, Field, File, Ident, Label, Marker,
     Part, Unary,
 };
 use crate::layout::{Style, format_tree};
 use crate::scan::T;
-use thin_vec::thin_vec;
-
 use crate::tree::{Distance, Extras, Group, Kind, Mark, NodeId, Nodes, Slice, Tree};
 use crate::unquote::quote;
 

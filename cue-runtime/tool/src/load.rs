@@ -264,10 +264,13 @@ fn named(files: &[Named], flags: &Flags<'_>) -> Result<(Instance, Vec<Value>), E
             "-" => Source::new("-", String::from_utf8_lossy(&bytes).into_owned()),
             _ => read::source(path)?,
         };
-        if kind.form != Form::Schema {
-            form::check(&source, &cue_syntax::parse_file(&source.text).file, kind.form)?;
-        }
-        let file = cue_syntax::parse_header(&source.text);
+        let file = if kind.form == Form::Schema {
+            cue_syntax::parse_header(&source.text)
+        } else {
+            let file = cue_syntax::parse_file(&source.text).file;
+            form::check(&source, &file, kind.form)?;
+            file
+        };
         let at = |at: u32| cue_syntax::LineIndex::new(&source.text).at(at);
         match excluded(&file, flags) {
             Ok(None) => {}

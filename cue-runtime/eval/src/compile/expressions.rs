@@ -152,13 +152,8 @@ impl Compiler<'_> {
         }
     }
 
-    pub(super) fn select(
-        &mut self,
-        operand: &Expr,
-        Ident { name, span: name_span }: &Ident,
-        span: Span,
-    ) -> ExprId {
-        let name_span = *name_span;
+    pub(super) fn select(&mut self, operand: &Expr, selector: &Ident, span: Span) -> ExprId {
+        let (name, name_span) = (&selector.name, selector.span);
         if let ExprKind::Ident(package) = &operand.kind {
             if let Some(Imported::Builtin(package)) = self.imported(package) {
                 let Some(member) = package.member(name) else {

@@ -1,9 +1,9 @@
 //! Declarations: fields and their labels, lets, comprehensions (rules 2.1 and 2.2).
 
-use super::{DEEPEST, Grammar, too_deep};
-use crate::scan::T;
 use thin_vec::thin_vec;
 
+use super::{DEEPEST, Grammar, too_deep};
+use crate::scan::T;
 use crate::tree::{Extras, Kind, Mark, NodeId, Nodes, PostAlias};
 
 /// Where a label stands in `a: b: c`.

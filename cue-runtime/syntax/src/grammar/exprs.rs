@@ -1,12 +1,12 @@
 //! Expressions: operators, operands, lists, interpolations (rule 2).
 
+use thin_vec::thin_vec;
+
 use super::{DEEPEST, Grammar, Words, precedence, too_deep};
 use crate::ast::Span;
 use crate::parser::SyntaxError;
 use crate::scan::T;
 use crate::stack::OPERATORS;
-use thin_vec::thin_vec;
-
 use crate::tree::{Kind, NodeId, Nodes, Slice};
 
 impl Grammar<'_> {

@@ -72,7 +72,8 @@ pub(crate) fn header(src: &str) -> (Tree, Vec<SyntaxError>) {
     it.next();
     let mark = it.mark();
     it.open_list();
-    let decls = it.preamble();
+    // As of a file.
+    let decls = if it.errors.is_empty() { it.preamble() } else { Nodes::new() };
     it.close_list();
     it.tree.root = Some(it.tree.add(mark, it.token.start, Kind::File(decls)));
     it.finish()
