@@ -37,8 +37,10 @@ pub fn parse_older(text: &str) -> Parsed {
 /// Parses the attributes, the package clause and the imports of a file, which have no declarations
 /// before them; what follows is not looked at.
 pub fn parse_header(text: &str) -> File {
-    let (tree, errors) = grammar::header(text);
-    Lower { tree: &tree, errors }.file()
+    stack::enough(text.len(), || {
+        let (tree, errors) = grammar::header(text);
+        Lower { tree: &tree, errors }.file()
+    })
 }
 
 fn parse(text: &str, words: Words) -> Parsed {

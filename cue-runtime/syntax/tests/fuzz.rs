@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use cue_syntax::{Style, format_tree, parse_expr, parse_file, parse_tree};
+use cue_syntax::ast::File;
+use cue_syntax::{Style, format_tree, parse_expr, parse_file, parse_header, parse_tree};
 
 /// Texts that are mutated: `tests/corpus`, in order of their names.
 fn seeds() -> Vec<String> {
@@ -103,6 +104,13 @@ fn fuzz_texts() {
     for _ in 0..iterations() {
         let text = mutated(&seeds, &mut dice);
         let parsed = parse_file(&text);
+        let header = parse_header(&text);
+        let said = |it: &File| format!("{:?} {:?}", it.package, it.imports);
+        assert_eq!(said(&header), said(&parsed.file), "{text}");
+        // Behind a declaration that is none, an attribute counts as one before all.
+        if parsed.errors.is_empty() {
+            assert_eq!(header.attributes, parsed.file.attributes, "{text}");
+        }
         let (tree, errors) = parse_tree(&text);
         assert!(parsed.errors.len() >= errors.len(), "{text}");
         let plain = format_tree(&tree, Style::Plain);
@@ -148,7 +156,15 @@ fn deep_nesting_is_an_error() {
         assert!(!errors.is_empty(), "{open}");
         format_tree(&tree, Style::Plain);
         parse_file(&text);
+        parse_header(&text);
     }
+}
+
+#[test]
+fn attributes_in_attributes_have_room() {
+    let text = "@".repeat(1_000_000);
+    assert!(!parse_file(&text).errors.is_empty());
+    assert!(parse_header(&text).decls.is_empty());
 }
 
 #[test]

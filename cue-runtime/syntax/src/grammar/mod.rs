@@ -66,14 +66,18 @@ pub(crate) fn file(src: &str, words: Words) -> (Tree, Vec<SyntaxError>) {
     it.finish()
 }
 
-/// Parses what stands before the declarations of a file: attributes, package clause, imports.
+/// Parses what stands before the declarations of a file: attributes, package clause, imports, attributes.
 pub(crate) fn header(src: &str) -> (Tree, Vec<SyntaxError>) {
     let mut it = Grammar::new(src, -1);
     it.next();
     let mark = it.mark();
     it.open_list();
+    let mut decls = Nodes::new();
     // As of a file.
-    let decls = if it.errors.is_empty() { it.preamble() } else { Nodes::new() };
+    if it.errors.is_empty() {
+        decls = it.preamble();
+        it.attributes(&mut decls);
+    }
     it.close_list();
     it.tree.root = Some(it.tree.add(mark, it.token.start, Kind::File(decls)));
     it.finish()
@@ -423,14 +427,18 @@ impl<'a> Grammar<'a> {
             self.expect_comma();
             decls.push(self.close(id));
         }
-        while self.is(T::Attribute) {
-            decls.push(self.attribute());
-            self.decl_comma();
-        }
+        self.attributes(&mut decls);
         while self.is(T::Ident) && self.text() == "import" {
             decls.push(self.import());
         }
         decls
+    }
+
+    fn attributes(&mut self, decls: &mut Nodes) {
+        while self.is(T::Attribute) {
+            decls.push(self.attribute());
+            self.decl_comma();
+        }
     }
 
     fn import(&mut self) -> NodeId {
