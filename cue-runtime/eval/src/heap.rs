@@ -60,7 +60,7 @@ pub(crate) fn join(groups: &mut Groups, more: &Groups) -> bool {
     let before = groups.len();
     if before <= FEW_GROUPS || !groups.is_sorted() && before < 1_000 {
         groups.extend(more.iter().copied());
-        groups.sort_unstable();
+        cue_sort::ascending(groups);
         groups.dedup();
     } else {
         for group in more {
@@ -476,7 +476,7 @@ impl Blocks {
         }
     }
 
-    #[cfg_attr(not(target_family = "wasm"), inline)]
+    #[inline]
     fn get(&self, at: usize) -> &Vertex {
         &self.0[at / BLOCK][at % BLOCK]
     }
@@ -532,7 +532,7 @@ impl Heap {
         VertexId(NonZeroU32::new(self.vertices.len() as u32).unwrap_or(NonZeroU32::MIN))
     }
 
-    #[cfg_attr(not(target_family = "wasm"), inline)]
+    #[inline]
     pub(crate) fn get(&self, id: VertexId) -> &Vertex {
         self.vertices.get(id.0.get() as usize - 1)
     }

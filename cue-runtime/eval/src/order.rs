@@ -162,7 +162,7 @@ impl Evaluator {
                 literals.push(*literal);
             }
         }
-        literals.sort_unstable();
+        cue_sort::ascending(&mut literals);
         let mut through = vec![false; vertex.placed.len()];
         for by in vertex.arcs.iter().flat_map(|it| &it.by) {
             if by.outer.is_some_and(|it| operands.binary_search(&it).is_ok()) {

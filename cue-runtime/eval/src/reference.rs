@@ -327,7 +327,7 @@ impl Evaluator {
             }
             None => groups.extend(inner.groups.iter().copied()),
         }
-        groups.sort_unstable();
+        cue_sort::ascending(&mut groups);
         groups.dedup();
         let via = self.heap.join(conjunct.via, inner.via);
         Conjunct {

@@ -98,7 +98,7 @@ impl Evaluator {
         if settled {
             if self.is_ahead(id) {
                 let kind = self.kind_of_absence(id);
-                let message = format!("undefined field: {}", self.label_text(label));
+                let message = self.undefined(label);
                 return Value::Fault(self.fail(kind, message, at));
             }
             return Value::Fault(self.no_part(id, operand, at, whole));
@@ -112,7 +112,7 @@ impl Evaluator {
             let patterns = vertex.patterns.clone();
             closed = !patterns.iter().any(|it| self.pattern_matches(it, label));
         }
-        let message = format!("undefined field: {}", self.label_text(label));
+        let message = self.undefined(label);
         // An alternative may still have it.
         let open = self.running(id).filter(|on| closed && !self.is_last(*on));
         let runs = self.running(id).is_some();
@@ -133,6 +133,11 @@ impl Evaluator {
             (fault.closes_at, fault.awaits) = (Some(on), Some((id, Some(label))));
         }
         Value::Fault(fault)
+    }
+
+    /// What is said of a field that is not there; comparisons with bottom ask for many of them.
+    fn undefined(&self, label: Label) -> String {
+        ["undefined field: ", &self.label_text(label)].concat()
     }
 
     /// Whether what is selected from has no place but this one.

@@ -13,6 +13,28 @@ pub fn by<T>(items: &mut [T], mut compare: impl FnMut(&T, &T) -> Ordering) {
     arrange(order, &mut |one, other| items.swap(one, other));
 }
 
+/// What is moved to its place one by one, which takes no memory.
+const FEW: usize = 32;
+
+/// How many items are put in order before runs of them are merged.
+const RUN: usize = 8;
+
+/// Sorts small values, of which there are mostly few.
+pub fn ascending<T: Ord + Copy>(items: &mut [T]) {
+    if items.len() > FEW {
+        return by(items, |left, right| left.cmp(right));
+    }
+    for end in 1..items.len() {
+        let item = items[end];
+        let mut at = end;
+        while at > 0 && items[at - 1] > item {
+            items[at] = items[at - 1];
+            at -= 1;
+        }
+        items[at] = item;
+    }
+}
+
 /// Sorts by a key, which is asked for once an item.
 pub fn by_key<T, K: Ord>(items: &mut [T], key: impl FnMut(&T) -> K) {
     let keys: Vec<K> = items.iter().map(key).collect();
@@ -21,10 +43,47 @@ pub fn by_key<T, K: Ord>(items: &mut [T], key: impl FnMut(&T) -> K) {
 }
 
 /// The places of `count` items, in the order that the comparison of two places gives them.
+///
+/// Runs of a few are sorted in place, then merged two by two; what is in order already is only looked at.
 pub fn order(count: usize, compare: &mut dyn FnMut(usize, usize) -> Ordering) -> Vec<usize> {
     let mut places: Vec<usize> = (0..count).collect();
-    places.sort_unstable_by(|left, right| compare(*left, *right).then(left.cmp(right)));
+    for run in places.chunks_mut(RUN) {
+        for end in 1..run.len() {
+            let item = run[end];
+            let mut at = end;
+            while at > 0 && compare(run[at - 1], item).is_gt() {
+                run[at] = run[at - 1];
+                at -= 1;
+            }
+            run[at] = item;
+        }
+    }
+    let mut left: Vec<usize> = Vec::new();
+    let mut width = RUN;
+    while width < count {
+        for run in places.chunks_mut(2 * width) {
+            if run.len() > width && compare(run[width - 1], run[width]).is_gt() {
+                left.clear();
+                left.extend_from_slice(&run[..width]);
+                merge(&left, run, compare);
+            }
+        }
+        width *= 2;
+    }
     places
+}
+
+/// Merges `left`, a copy of how `run` begins, with what follows that in `run`, into `run`.
+fn merge(left: &[usize], run: &mut [usize], compare: &mut dyn FnMut(usize, usize) -> Ordering) {
+    let (mut to, mut right) = (0, left.len());
+    for item in left {
+        while right < run.len() && compare(*item, run[right]).is_gt() {
+            run[to] = run[right];
+            (to, right) = (to + 1, right + 1);
+        }
+        run[to] = *item;
+        to += 1;
+    }
 }
 
 /// Brings what is at `order[n]` to `n`, for all of them, by swaps.
@@ -47,7 +106,7 @@ mod tests {
     #[test]
     fn sorts_as_the_stable_sort_does() {
         let mut state = 7_u32;
-        for count in 0..200 {
+        for count in 0..300 {
             let mut items: Vec<(u32, usize)> = Vec::new();
             for at in 0..count {
                 state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -60,6 +119,12 @@ mod tests {
             assert_eq!(by_key, want);
             super::by(&mut items, |left, right| left.0.cmp(&right.0));
             assert_eq!(items, want);
+            want.sort_unstable();
+            for each in [&mut items, &mut by_key] {
+                each.reverse();
+                super::ascending(each);
+                assert_eq!(each, &want);
+            }
         }
     }
 }
