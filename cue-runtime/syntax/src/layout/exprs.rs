@@ -46,6 +46,10 @@ impl Layout<'_> {
             Kind::Binary { .. } => self.binary(id, depth),
             Kind::Selector(base, name) => {
                 self.expr(*base, depth);
+                if matches!(tree[*base].kind, Kind::Literal(T::Int, _)) {
+                    // Without the blank the dot would be the number's.
+                    self.m.wish(SPACE);
+                }
                 self.m.op(T::Period);
                 if breaks(tree.start(*name)) {
                     self.m.wish(IN | CUT);
