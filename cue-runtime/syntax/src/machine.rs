@@ -166,7 +166,11 @@ impl Machine {
         let letters = op.is_keyword();
         let merges = matches!(
             (self.last, op),
-            (Some(T::Add), T::Add) | (Some(T::Sub), T::Sub) | (Some(T::Quo), T::Mul)
+            (Some(T::Add), T::Add)
+                | (Some(T::Sub), T::Sub)
+                | (Some(T::Quo), T::Mul)
+                | (Some(T::Not | T::Lss | T::Gtr), T::Mat | T::Eql)
+                | (Some(T::Lss), T::Sub)
         );
         if self.started && !self.white && (letters || merges) {
             self.wish(SPACE);
