@@ -155,7 +155,7 @@ impl Evaluator {
         if operands.is_empty() {
             return;
         }
-        cue_sort::by(&mut operands, |one, other| one.cmp(other));
+        cue_sort::ascending(&mut operands);
         let mut literals: Vec<u32> = Vec::new();
         for operand in &operands {
             if let Code::Struct(literal) = self.program.code(*operand) {

@@ -24,10 +24,15 @@ pub fn ascending<T: Ord + Copy>(items: &mut [T]) {
     if items.len() > FEW {
         return by(items, |left, right| left.cmp(right));
     }
+    insert(items, |before, item| before > item);
+}
+
+/// Moves each item to before those that come `after` it.
+fn insert<T: Copy>(items: &mut [T], mut after: impl FnMut(T, T) -> bool) {
     for end in 1..items.len() {
         let item = items[end];
         let mut at = end;
-        while at > 0 && items[at - 1] > item {
+        while at > 0 && after(items[at - 1], item) {
             items[at] = items[at - 1];
             at -= 1;
         }
@@ -48,15 +53,7 @@ pub fn by_key<T, K: Ord>(items: &mut [T], key: impl FnMut(&T) -> K) {
 pub fn order(count: usize, compare: &mut dyn FnMut(usize, usize) -> Ordering) -> Vec<usize> {
     let mut places: Vec<usize> = (0..count).collect();
     for run in places.chunks_mut(RUN) {
-        for end in 1..run.len() {
-            let item = run[end];
-            let mut at = end;
-            while at > 0 && compare(run[at - 1], item).is_gt() {
-                run[at] = run[at - 1];
-                at -= 1;
-            }
-            run[at] = item;
-        }
+        insert(run, |before, item| compare(before, item).is_gt());
     }
     let mut left: Vec<usize> = Vec::new();
     let mut width = RUN;
