@@ -35,8 +35,10 @@ impl Evaluator {
         let id = self.unify(id);
         // What is written in place is asked for nothing else: all of it is evaluated first.
         let in_place = self.heap.get(id).state == State::Done && self.is_in_place(operand);
+        // Of a `let` that is incomplete it is told what was looked for in it, not why it is so.
+        let lets = self.is_let(operand) && self.is_incomplete(id);
         // Nothing is found in a value that has failed itself, be its fields there or not (S-47).
-        if let Some(fault) = self.heap.get(id).fault {
+        if let Some(fault) = self.heap.get(id).fault.filter(|_| !lets) {
             let failed = match self.heap.faults[fault.0 as usize].kind {
                 // What is in it finds what is there (cue-errors 4.1).
                 Kind::Incomplete => {
@@ -72,7 +74,8 @@ impl Evaluator {
         if let Some(fault) = self.pending(id, label, arc.map(|it| it.0), at) {
             return Value::Fault(fault);
         }
-        if let Some(fault) = self.heap.get(id).fault {
+        let unseen = lets || self.is_incomplete(id) && self.is_ahead(id);
+        if let Some(fault) = self.heap.get(id).fault.filter(|_| !unseen) {
             return Value::Fault(fault);
         }
         match arc {
@@ -86,6 +89,10 @@ impl Evaluator {
                 return Value::Fault(self.fail(Kind::Incomplete, message, at));
             }
             Some((Presence::Member, _)) | None => {}
+        }
+        if unseen {
+            let message = self.undefined(label);
+            return Value::Fault(self.fail(Kind::Incomplete, message, at));
         }
         let vertex = self.heap.get(id);
         if let Some((datum, _)) = vertex.scalar.clone() {
@@ -138,6 +145,20 @@ impl Evaluator {
     /// What is said of a field that is not there; comparisons with bottom ask for many of them.
     fn undefined(&self, label: Label) -> String {
         ["undefined field: ", &self.label_text(label)].concat()
+    }
+
+    /// Whether what is selected from is written as the name of a `let`.
+    fn is_let(&self, operand: Option<ExprId>) -> bool {
+        operand.is_some_and(|it| matches!(self.program.code(it), Code::Let { .. }))
+    }
+
+    /// Whether a value was evaluated, and found incomplete itself.
+    fn is_incomplete(&self, id: VertexId) -> bool {
+        let vertex = self.heap.get(id);
+        vertex.state == State::Done
+            && vertex
+                .fault
+                .is_some_and(|it| self.heap.faults[it.0 as usize].kind == Kind::Incomplete)
     }
 
     /// Whether what is selected from has no place but this one.
