@@ -42,7 +42,7 @@ impl Evaluator {
             let failed = match self.heap.faults[fault.0 as usize].kind {
                 // What is in it finds what is there (cue-errors 4.1).
                 Kind::Incomplete => {
-                    (known || in_place || self.is_imported(id) && !self.is_ahead(id))
+                    (in_place || (known || self.is_imported(id)) && !self.is_ahead(id))
                         && !self.is_around(id, self.place)
                 }
                 Kind::Permanent | Kind::User => self.heap.get(id).state == State::Done,
