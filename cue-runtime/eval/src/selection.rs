@@ -35,14 +35,13 @@ impl Evaluator {
         let id = self.unify(id);
         // What is written in place is asked for nothing else: all of it is evaluated first.
         let in_place = self.heap.get(id).state == State::Done && self.is_in_place(operand);
-        // Of a `let` that is incomplete it is told what was looked for in it, not why it is so.
-        let lets = self.is_let(operand) && self.is_incomplete(id);
+        let unseen = !in_place && self.is_unseen(id, operand);
         // Nothing is found in a value that has failed itself, be its fields there or not (S-47).
-        if let Some(fault) = self.heap.get(id).fault.filter(|_| !lets) {
+        if let Some(fault) = self.heap.get(id).fault.filter(|_| !unseen) {
             let failed = match self.heap.faults[fault.0 as usize].kind {
                 // What is in it finds what is there (cue-errors 4.1).
                 Kind::Incomplete => {
-                    (in_place || (known || self.is_imported(id)) && !self.is_ahead(id))
+                    (in_place || known || self.is_imported(id) && !self.is_ahead(id))
                         && !self.is_around(id, self.place)
                 }
                 Kind::Permanent | Kind::User => self.heap.get(id).state == State::Done,
@@ -74,7 +73,6 @@ impl Evaluator {
         if let Some(fault) = self.pending(id, label, arc.map(|it| it.0), at) {
             return Value::Fault(fault);
         }
-        let unseen = lets || self.is_incomplete(id) && self.is_ahead(id);
         if let Some(fault) = self.heap.get(id).fault.filter(|_| !unseen) {
             return Value::Fault(fault);
         }
@@ -147,18 +145,28 @@ impl Evaluator {
         ["undefined field: ", &self.label_text(label)].concat()
     }
 
-    /// Whether what is selected from is written as the name of a `let`.
-    fn is_let(&self, operand: Option<ExprId>) -> bool {
-        operand.is_some_and(|it| matches!(self.program.code(it), Code::Let { .. }))
+    /// Whether of a value that was found incomplete it is told what was looked for in it, and not why it
+    /// is so: of a `let`, of what comes later, and of what is beside the asking one in a value without a
+    /// place, of which only that is asked for.
+    fn is_unseen(&self, id: VertexId, operand: Option<ExprId>) -> bool {
+        let id = self.follow(id);
+        let vertex = self.heap.get(id);
+        let incomplete = |it: FaultId| self.heap.faults[it.0 as usize].kind == Kind::Incomplete;
+        vertex.state == State::Done
+            && vertex.fault.is_some_and(incomplete)
+            && match operand.map(|it| self.program.code(it)) {
+                Some(Code::Let { .. }) => true,
+                Some(Code::Field { .. }) => self.is_nowhere(id) || self.is_ahead(id),
+                _ => self.is_ahead(id),
+            }
     }
 
-    /// Whether a value was evaluated, and found incomplete itself.
-    fn is_incomplete(&self, id: VertexId) -> bool {
-        let vertex = self.heap.get(id);
-        vertex.state == State::Done
-            && vertex
-                .fault
-                .is_some_and(|it| self.heap.faults[it.0 as usize].kind == Kind::Incomplete)
+    /// Whether a value is in one without a place: who means it by its name is in that too.
+    fn is_nowhere(&self, id: VertexId) -> bool {
+        let outer = self.outermost(id);
+        outer != self.root
+            && self.imports.iter().all(|it| it.1 != outer)
+            && self.let_name(outer).is_none()
     }
 
     /// Whether what is selected from has no place but this one.
@@ -314,10 +322,17 @@ impl Evaluator {
             return Value::Fault(self.fail_at(Kind::Permanent, message, at, positions));
         }
         let from = self.program.at(operand);
+        // Not of a list that is written here: nothing else asks for that.
+        let named = !matches!(self.program.code(operand), Code::List(..));
+        let asked = base.vertex().filter(|_| named);
         let list = match self.demand_in(base, from, at) {
             Ok(Concrete::Vertex(id)) => id,
             Ok(Concrete::Datum(datum)) => {
                 return Value::Fault(self.no_container(&datum, Some(operand), at));
+            }
+            Err(Unmet::Fault(_)) if asked.is_some_and(|it| self.is_unseen(it, Some(operand))) => {
+                let message = format!("index out of range [{number}] with length 0");
+                return Value::Fault(self.fail(Kind::Incomplete, message, place));
             }
             Err(Unmet::Fault(fault)) => return Value::Fault(fault),
             Err(Unmet::Open(id)) if self.is_ahead(id) => {
