@@ -182,7 +182,7 @@ impl Evaluator {
     }
 
     /// Whether a value may still resolve.
-    fn is_open(&self, id: VertexId) -> bool {
+    pub(crate) fn is_open(&self, id: VertexId) -> bool {
         let fault = self.heap.get(id).fault;
         fault.is_some_and(|it| self.heap.faults[it.0 as usize].kind == Kind::Incomplete)
     }

@@ -35,13 +35,13 @@ impl Evaluator {
         let id = self.unify(id);
         // What is written in place is asked for nothing else: all of it is evaluated first.
         let in_place = self.heap.get(id).state == State::Done && self.is_in_place(operand);
-        let unseen = !in_place && self.is_unseen(id, operand);
+        let unseen = self.is_unseen(id, operand);
         // Nothing is found in a value that has failed itself, be its fields there or not (S-47).
         if let Some(fault) = self.heap.get(id).fault.filter(|_| !unseen) {
             let failed = match self.heap.faults[fault.0 as usize].kind {
                 // What is in it finds what is there (cue-errors 4.1).
                 Kind::Incomplete => {
-                    (in_place || known || self.is_imported(id) && !self.is_ahead(id))
+                    (known || in_place || self.is_imported(id) && !self.is_ahead(id))
                         && !self.is_around(id, self.place)
                 }
                 Kind::Permanent | Kind::User => self.heap.get(id).state == State::Done,
@@ -150,13 +150,13 @@ impl Evaluator {
     /// place, of which only that is asked for.
     fn is_unseen(&self, id: VertexId, operand: Option<ExprId>) -> bool {
         let id = self.follow(id);
-        let vertex = self.heap.get(id);
-        let incomplete = |it: FaultId| self.heap.faults[it.0 as usize].kind == Kind::Incomplete;
-        vertex.state == State::Done
-            && vertex.fault.is_some_and(incomplete)
+        self.heap.get(id).state == State::Done
+            && self.is_open(id)
             && match operand.map(|it| self.program.code(it)) {
                 Some(Code::Let { .. }) => true,
                 Some(Code::Field { .. }) => self.is_nowhere(id) || self.is_ahead(id),
+                // What is written in place is evaluated before.
+                Some(Code::Unify(..) | Code::Struct(_) | Code::List(_)) => false,
                 _ => self.is_ahead(id),
             }
     }
@@ -164,9 +164,7 @@ impl Evaluator {
     /// Whether a value is in one without a place: who means it by its name is in that too.
     fn is_nowhere(&self, id: VertexId) -> bool {
         let outer = self.outermost(id);
-        outer != self.root
-            && self.imports.iter().all(|it| it.1 != outer)
-            && self.let_name(outer).is_none()
+        outer != self.root && !self.is_imported(id) && self.let_name(outer).is_none()
     }
 
     /// Whether what is selected from has no place but this one.
@@ -322,23 +320,20 @@ impl Evaluator {
             return Value::Fault(self.fail_at(Kind::Permanent, message, at, positions));
         }
         let from = self.program.at(operand);
-        // Not of a list that is written here: nothing else asks for that.
-        let named = !matches!(self.program.code(operand), Code::List(..));
-        let asked = base.vertex().filter(|_| named);
+        let asked = base.vertex();
+        let beyond = |length: usize| format!("index out of range [{number}] with length {length}");
         let list = match self.demand_in(base, from, at) {
             Ok(Concrete::Vertex(id)) => id,
             Ok(Concrete::Datum(datum)) => {
                 return Value::Fault(self.no_container(&datum, Some(operand), at));
             }
             Err(Unmet::Fault(_)) if asked.is_some_and(|it| self.is_unseen(it, Some(operand))) => {
-                let message = format!("index out of range [{number}] with length 0");
-                return Value::Fault(self.fail(Kind::Incomplete, message, place));
+                return Value::Fault(self.fail(Kind::Incomplete, beyond(0), place));
             }
             Err(Unmet::Fault(fault)) => return Value::Fault(fault),
             Err(Unmet::Open(id)) if self.is_ahead(id) => {
                 let kind = self.kind_of_absence(id);
-                let message = format!("index out of range [{number}] with length 0");
-                return Value::Fault(self.fail(kind, message, place));
+                return Value::Fault(self.fail(kind, beyond(0), place));
             }
             Err(Unmet::Open(id)) => return Value::Fault(self.no_part(id, Some(operand), at, at)),
         };
@@ -359,7 +354,7 @@ impl Evaluator {
         let made = self.running(list).filter(|_| is_list);
         let open = is_list && !self.heap.get(list).rest.is_empty() || made.is_some();
         let kind = if open { Kind::Incomplete } else { Kind::Permanent };
-        let message = format!("index out of range [{number}] with length {length}");
+        let message = beyond(length);
         let fault = self.fail(kind, message, place);
         if let Some(on) = made.filter(|it| !self.is_last(*it)) {
             let fault = &mut self.heap.faults[fault.0 as usize];
