@@ -479,6 +479,16 @@ impl Evaluator {
 
     /// The first permanent error at or below a vertex.
     pub(crate) fn permanent(&mut self, id: VertexId, depth: u32) -> Option<Fault> {
+        // Within a value errors of others are looked for, and within these: each from its own beginning.
+        if let Err(fault) = self.go_in(id) {
+            return Some(fault);
+        }
+        let found = self.permanent_below(id, depth);
+        self.go_out();
+        found
+    }
+
+    fn permanent_below(&mut self, id: VertexId, depth: u32) -> Option<Fault> {
         let id = self.unify(id);
         if let Err(spent) = self.tick() {
             return Some(self.heap.faults[spent.0 as usize].clone());

@@ -72,9 +72,10 @@ pub enum Concreteness {
     Optional,
 }
 
-/// An evaluation of a program with inputs; filling makes it anew.
+/// An evaluation of a program with inputs.
 pub struct Evaluation {
     pub(crate) evaluator: Evaluator,
+    pub(crate) refills: crate::refill::Refills,
 }
 
 /// Reads JSON text as data.
@@ -247,7 +248,7 @@ impl Evaluation {
             };
             evaluator.heap.get_mut(root).conjuncts.push(Conjunct::new(source));
         }
-        Self { evaluator }
+        Self { evaluator, refills: crate::refill::Refills::default() }
     }
 
     /// Work done so far.
@@ -394,6 +395,16 @@ impl Evaluation {
     /// Kinds it has or may get, and whether it is concrete.
     pub fn kinds(&mut self, id: VertexId) -> (Kinds, bool) {
         (self.evaluator.kinds_of(id), self.evaluator.is_concrete(id))
+    }
+
+    /// The field of that name that is there in a struct.
+    pub fn field(&mut self, id: VertexId, kind: LabelKind, name: &str) -> Option<VertexId> {
+        let it = &mut self.evaluator;
+        let real = it.unify(id);
+        let real = it.default_of(real).unwrap_or(real);
+        let label = it.labels.intern(kind, name);
+        let arc = it.heap.arc(real, label).filter(|it| it.presence == Presence::Member);
+        arc.map(|it| it.vertex)
     }
 
     /// Members in order; `None` if it is neither struct nor list.

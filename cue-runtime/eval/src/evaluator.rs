@@ -35,6 +35,9 @@ const LITTLE_WORK: u64 = 64 << 10;
 /// Expressions within values within expressions: what the stack of a sandbox allows.
 const MOST_NESTED: u32 = 300_000;
 
+/// What is said of values beyond that, and beyond the budget of depth.
+pub(crate) const TOO_DEEP: &str = "value nested too deeply";
+
 /// What an expression gives.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
@@ -163,6 +166,8 @@ pub(crate) struct Evaluator {
     pub(crate) opened: Set<u32>,
     /// Values that builtin functions hold by number.
     pub(crate) handles: Vec<VertexId>,
+    /// Fields at the root that were named.
+    pub(crate) named: crate::refill::Named,
     pub(crate) root: VertexId,
     pub(crate) root_env: EnvId,
 }
@@ -233,6 +238,7 @@ impl Evaluator {
             missed: false,
             opened: Set::default(),
             handles: Vec::new(),
+            named: crate::refill::Named::default(),
             root,
             root_env,
         };
@@ -340,6 +346,19 @@ impl Evaluator {
         id
     }
 
+    /// One step further into what is being looked at; [`Self::go_out`] follows, unless that is too deep.
+    pub(crate) fn go_in(&mut self, id: VertexId) -> Result<(), Fault> {
+        if self.nested > MOST_NESTED {
+            return Err(Fault::new(Kind::Budget, TOO_DEEP, self.first_position(id)));
+        }
+        self.nested += 1;
+        Ok(())
+    }
+
+    pub(crate) fn go_out(&mut self) {
+        self.nested -= 1;
+    }
+
     pub(crate) fn eval(&mut self, expr: ExprId, env: EnvId) -> Value {
         if let Err(fault) = self.tick() {
             return Value::Fault(fault);
@@ -349,7 +368,7 @@ impl Evaluator {
             false => self.eval_code(expr, env),
             true => {
                 let at = self.program.at(expr);
-                Value::Fault(self.fail(Kind::Budget, "value nested too deeply", at))
+                Value::Fault(self.fail(Kind::Budget, TOO_DEEP, at))
             }
         };
         self.nested -= 1;
@@ -509,6 +528,9 @@ impl Evaluator {
         let EnvKind::Struct(vertex, ..) = self.heap.envs[env.0 as usize].kind else {
             return Value::Fault(self.fail(Kind::Permanent, "field out of scope", at));
         };
+        if vertex == self.root {
+            self.named.note(label);
+        }
         let found = match self.heap.arc(vertex, label) {
             Some(arc) if arc.presence == Presence::Member => Some(arc.vertex),
             _ => None,

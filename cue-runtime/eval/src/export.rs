@@ -4,7 +4,7 @@ use crate::builtin::{Datum, Kinds};
 use crate::compare;
 use crate::definition;
 use crate::error::{Fault, Kind};
-use crate::evaluator::Evaluator;
+use crate::evaluator::{Evaluator, TOO_DEEP};
 use crate::heap::{FaultId, VertexId};
 use crate::program::{At, Label, LabelKind, Presence};
 use crate::validators::REQUIRED;
@@ -64,7 +64,7 @@ impl Evaluator {
         let id = self.unify(id);
         if depth > self.budget.depth {
             let at = self.first_position(id);
-            return Err(self.fail(Kind::Budget, "value nested too deeply", at));
+            return Err(self.fail(Kind::Budget, TOO_DEEP, at));
         }
         let Some(id) = self.default_of(id) else {
             // Of several defaults the others do not count.

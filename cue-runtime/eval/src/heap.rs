@@ -47,6 +47,9 @@ pub(crate) const CONJUNCT_BYTES: usize = 96;
 /// What a scope counts for, with what is known of the literal it is the inside of.
 const ENV_BYTES: usize = 96;
 
+/// What an error counts for.
+const FAULT_BYTES: usize = 256;
+
 /// As many are put in order anew with each that comes.
 const FEW_GROUPS: usize = 8;
 
@@ -442,6 +445,8 @@ pub(crate) struct Heap {
     vertices: Blocks,
     pub(crate) envs: Vec<Env>,
     pub(crate) faults: Vec<Fault>,
+    /// What these hold besides themselves.
+    in_faults: usize,
     pub(crate) groups: u32,
     /// How often a vertex was forgotten.
     pub(crate) resets: u32,
@@ -556,7 +561,8 @@ impl Heap {
     pub(crate) fn bytes(&self) -> u64 {
         let vertices =
             self.vertices.len() * VERTEX_BYTES + self.ways.len() * 32 + self.crossed.len() * 24;
-        (vertices + self.envs.len() * ENV_BYTES + self.faults.len() * 256) as u64
+        let faults = self.faults.len() * FAULT_BYTES + self.in_faults;
+        (vertices + self.envs.len() * ENV_BYTES + faults) as u64
     }
 
     /// Whether a vertex was found without errors throughout, and nothing was forgotten since.
@@ -576,6 +582,8 @@ impl Heap {
 
     #[inline(never)]
     pub(crate) fn fault(&mut self, fault: Fault) -> FaultId {
+        self.in_faults +=
+            fault.positions.len() * size_of::<At>() + fault.causes.len() * FAULT_BYTES;
         self.faults.push(fault);
         FaultId(self.faults.len() as u32 - 1)
     }

@@ -20,6 +20,7 @@ pub mod labels; // names of fields as numbers
 pub mod program; // what compiling gives: expressions with every name resolved
 pub mod compile; // syntax tree -> Program
 mod attach; // one more file for a program
+mod uses; // which fields of a root read which
 pub mod heap; // the arrays and their ids
 mod arcs; // what a vertex gets: conjuncts, fields, patterns
 mod work; // what is still to do for a vertex
@@ -74,6 +75,7 @@ pub mod export; // values -> data, short texts
 mod unmet; // required fields that nothing can be given for
 mod validation; // what is wrong in a value, and which errors of it are told
 pub mod evaluation; // the face: paths in, answers out
+mod refill; // more for what was evaluated
 mod report; // the order errors are told in
 pub mod inspect; // one node as a whole
 pub mod value; // versions, paths, and what can be asked of a place

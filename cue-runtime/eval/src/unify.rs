@@ -3,7 +3,7 @@
 
 use crate::builtin::Kinds;
 use crate::error::{Fault, Kind};
-use crate::evaluator::{Evaluator, Value};
+use crate::evaluator::{Evaluator, TOO_DEEP, Value};
 use crate::heap::{
     By, Conjunct, Cycle, Disjunction, EnvId, EnvKind, FaultId, Groups, Source, State, Test,
     VertexId, copied,
@@ -62,7 +62,7 @@ impl Evaluator {
         }
         if self.depth > self.budget.depth {
             let at = self.first_position(id);
-            self.raise(id, Fault::new(Kind::Budget, "value nested too deeply", at));
+            self.raise(id, Fault::new(Kind::Budget, TOO_DEEP, at));
         } else if !named && self.inlines_without_end() {
             self.raise(id, Fault::spread(Kind::StructuralCycle, "structural cycle"));
         } else {
@@ -93,6 +93,25 @@ impl Evaluator {
             self.recheck();
         }
         id
+    }
+
+    /// A vertex that was done with gets one more conjunct; what it has stays. Whether it is done again.
+    pub(crate) fn take_more(&mut self, id: VertexId, conjunct: Conjunct) -> bool {
+        let before = std::mem::replace(&mut self.current, id);
+        let outside = std::mem::replace(&mut self.place, id);
+        self.depth += 1;
+        let vertex = self.heap.get_mut(id);
+        vertex.state = State::Running;
+        vertex.conjuncts.push(conjunct.clone());
+        let mut work = self.spare.pop().unwrap_or_default();
+        work.conjuncts.push(conjunct);
+        let waits = self.work_off(id, &mut work);
+        self.bytes = self.bytes.saturating_sub(work.counted);
+        self.heap.get_mut(id).state = State::Done;
+        self.tasks.remove(&id);
+        self.depth -= 1;
+        (self.current, self.place) = (before, outside);
+        waits.is_none()
     }
 
     /// The error of a value that is computed on the way is at no field's path (cue-errors 3.3).

@@ -11,12 +11,13 @@ use cue_eval::{
 use cue_map::Map;
 use cue_patch::{Mode, Tree};
 
+use crate::actions::Agenda;
 use crate::protocol::{
     Answer, Base, Budget, Call, Diagnostic, Field, FieldSelection, Filling, Given, Input, Kind,
     Kinds, PatchForm, PatchMode, Position, Presence, ProgramKey, ProgramSpec, Shown, SyntaxStyle,
 };
+use crate::schema;
 use crate::session::Program as Named;
-use crate::{actions, schema};
 
 /// Programs one machine keeps.
 const PROGRAMS: usize = 256;
@@ -43,6 +44,20 @@ struct State {
     additions: Vec<(String, Addition)>,
     budget: Budget,
     evaluation: Option<Evaluation>,
+    agenda: Agenda,
+}
+
+impl State {
+    /// One more addition: what was evaluated stays, but for what that concerns.
+    fn add(&mut self, (path, addition): (String, Addition)) {
+        let running = self.evaluation.as_mut().filter(|it| it.runs(&self.program));
+        let changed = running.and_then(|it| it.refill(&path, &addition));
+        self.agenda.changed(changed.as_deref());
+        if changed.is_none() {
+            self.evaluation = None;
+        }
+        self.additions.push((path, addition));
+    }
 }
 
 impl Machine {
@@ -100,10 +115,10 @@ impl Machine {
                 Ok(Answer::Fields(fields(it, id, path, *which)))
             }
             Call::Fill(path, filling) => self.fill(path, filling),
-            Call::NextAction { below, done } => {
-                let it = self.evaluation()?;
-                let Some(id) = find(it, below)? else { return Ok(Answer::Action(None)) };
-                Ok(Answer::Action(actions::next(it, id, below, done)))
+            Call::NextAction { below, known, done } => {
+                let (it, agenda) = self.evaluation_and_agenda()?;
+                agenda.carried_out(*known, done);
+                agenda.next(it, below).map(Answer::Action)
             }
             Call::Syntax(path, style) => {
                 let it = self.evaluation()?;
@@ -187,43 +202,48 @@ impl Machine {
                 additions.push(addition);
             }
         }
-        self.session = Some(State { program, additions, budget, evaluation: None });
+        let agenda = Agenda::default();
+        self.session = Some(State { program, additions, budget, evaluation: None, agenda });
         Ok(Answer::Done)
     }
 
     fn evaluation(&mut self) -> Result<&mut Evaluation, Vec<Diagnostic>> {
+        self.evaluation_and_agenda().map(|it| it.0)
+    }
+
+    fn evaluation_and_agenda(&mut self) -> Result<(&mut Evaluation, &mut Agenda), Vec<Diagnostic>> {
         let Some(state) = &mut self.session else {
             return Err(vec![plain("cue/session", "no session was started", "")]);
         };
-        Ok(state.evaluation.get_or_insert_with(|| {
+        let evaluation = state.evaluation.get_or_insert_with(|| {
             let budget = EvalBudget {
                 ticks: state.budget.ticks,
                 depth: state.budget.depth.min(DEPTH),
                 bytes: state.budget.bytes,
             };
             Evaluation::start(state.program.clone(), &state.additions, budget)
-        }))
+        });
+        Ok((evaluation, &mut state.agenda))
     }
 
     fn fill(&mut self, path: &str, filling: &Filling) -> Result<Answer, Vec<Diagnostic>> {
         let Some(state) = &mut self.session else {
             return Err(vec![plain("cue/session", "no session was started", "")]);
         };
-        let addition = match filling {
-            Filling::Json(text) => json(&mut state.program, path, text)?,
-            Filling::Cue(text) => {
-                let mut program = (*state.program).clone();
-                let addition =
-                    evaluation::compile_addition(&mut program, path, text).map_err(load_errors)?;
-                state.program = Arc::new(program);
-                // The path is part of what was compiled.
-                state.additions.push((String::new(), addition));
-                state.evaluation = None;
-                return Ok(Answer::Done);
+        let addition = match (filling, &mut state.evaluation) {
+            (Filling::Json(text), _) => json(&mut state.program, path, text)?,
+            // The path is part of what is compiled.
+            (Filling::Cue(text), Some(it)) => {
+                let added = it.extend(&mut state.program, path, text);
+                (String::new(), added.map_err(load_errors)?)
+            }
+            (Filling::Cue(text), None) => {
+                let program = Arc::make_mut(&mut state.program);
+                let added = evaluation::compile_addition(program, path, text);
+                (String::new(), added.map_err(load_errors)?)
             }
         };
-        state.additions.push(addition);
-        state.evaluation = None;
+        state.add(addition);
         Ok(Answer::Done)
     }
 

@@ -369,7 +369,9 @@ pub enum Call {
     NextAction {
         /// Only at or below this path.
         below: String,
-        /// Paths of those carried out.
+        /// How many of those told before as carried out are: all, or none.
+        known: usize,
+        /// Paths of those carried out besides.
         done: Vec<String>,
     },
     /// Print as CUE.

@@ -112,7 +112,7 @@ pub trait Runtime: Send + Sync {
         inputs: Vec<Input>,
         budget: Budget,
     ) -> Result<Session, Error> {
-        let mut session = Session { instance: self.instance()? };
+        let mut session = Session { instance: self.instance()?, told: 0 };
         session.next(program, inputs, budget)?;
         Ok(session)
     }
@@ -121,6 +121,8 @@ pub trait Runtime: Send + Sync {
 /// One evaluation. Ends when dropped.
 pub struct Session {
     instance: Box<dyn Instance>,
+    /// So many actions were told of as carried out.
+    told: usize,
 }
 
 impl Drop for Session {
@@ -152,6 +154,7 @@ impl Session {
         inputs: Vec<Input>,
         budget: Budget,
     ) -> Result<(), Error> {
+        self.told = 0;
         let start = Call::Start { program: program.key, inputs, budget };
         let mut answer = self.instance.call(&start)?;
         if answer == Answer::UnknownProgram {
@@ -232,9 +235,12 @@ impl Session {
     }
 
     /// The first `#do` below `below` that is not in `done` (fields in output order, children
-    /// before parents, siblings by `@step(n)`).
+    /// before parents, siblings by `@step(n)`). From call to call `done` grows at its end; a shorter
+    /// one begins anew.
     pub fn next_action(&mut self, below: &str, done: &[String]) -> Result<Option<Action>, Error> {
-        let call = Call::NextAction { below: below.into(), done: done.to_vec() };
+        let known = if self.told <= done.len() { self.told } else { 0 };
+        self.told = done.len();
+        let call = Call::NextAction { below: below.into(), known, done: done[known..].to_vec() };
         expect_answer!(self.instance.call(&call)?, Action)
     }
 
