@@ -451,12 +451,6 @@ impl Evaluation {
         self.evaluator.syntax(id, style)
     }
 
-    /// The error of a required field that nothing can be given for, in what is no data of a value.
-    pub fn unmet(&mut self, id: VertexId) -> Option<Diagnostic> {
-        let fault = self.evaluator.unmet(id)?;
-        self.diagnostic(fault).into_iter().next()
-    }
-
     /// As CUE text with the parts that `show` names; fields of the root without braces.
     pub fn shown(&mut self, id: VertexId, show: Show) -> String {
         self.evaluator.shown(id, show)
