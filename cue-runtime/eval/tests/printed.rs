@@ -555,3 +555,14 @@ fn structs_in_bounds_are_printed_field_by_field() {
     let root = it.find("").expect("it evaluates").expect("it is there");
     assert_eq!(it.syntax(root, Style::Eval), format!("a: =={deep}\n"));
 }
+
+#[test]
+fn an_expression_that_stands_first_is_set_off() {
+    // O-64: one that is embedded always, clauses that do not begin the file.
+    let d = "#D: {\n    a: int\n    if a > 1 {\n        b: 1\n    }\n}\n";
+    check(&format!("#D\n{d}"), &format!("\n#D\n{d}"));
+    let clause = "if _x.a {\n    y: 1\n}\n_x: {\n    a: _\n}\n";
+    check(clause, clause);
+    check(&format!("// About it.\n{clause}"), &format!("\n{clause}"));
+    check("{if x {y: 1}}\nx: bool\n", "{\n    if x {\n        y: 1\n    }\n}\nx: bool\n");
+}
