@@ -303,7 +303,9 @@ impl Evaluation {
         for mut each in fault.each() {
             // All of them are of one error (cue-errors 0.1).
             each.kind = kind;
-            if let (NOT_ALLOWED, Some(field)) = (each.message.as_str(), each.place) {
+            // A field that only a schema of `matchN` refuses has no error itself.
+            let refused = each.place.filter(|it| self.evaluator.heap.get(*it).fault.is_some());
+            if let (NOT_ALLOWED, Some(field)) = (each.message.as_str(), refused) {
                 each.positions.extend(self.evaluator.declarations_of(field));
             }
             let own = each.place.filter(|it| Some(*it) != place);
