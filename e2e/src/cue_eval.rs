@@ -462,7 +462,10 @@ fn printed(evaluation: &mut Evaluation, form: &str) -> Result<String, String> {
             let datum = evaluation.datum(root).map_err(all)?;
             Ok(cue_eval::encode::yaml::encode(&datum))
         }
-        "eval_text" => Ok(evaluation.syntax(root, cue_eval::Style::Eval)),
+        "eval_text" => evaluation
+            .unmet(root)
+            .map_err(all)
+            .map(|_| evaluation.syntax(root, cue_eval::Style::Eval)),
         _ => Ok(evaluation.definition()),
     }
 }

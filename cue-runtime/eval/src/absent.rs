@@ -36,6 +36,9 @@ impl Evaluator {
         if self.is_asked_within(expr, env) {
             return Ok(false);
         }
+        if self.is_part_of_failed(expr, env) {
+            return Ok(true);
+        }
         let id = match self.eval(expr, env) {
             Value::Datum(_) => return Ok(false),
             Value::Fault(fault) => return self.absent_by(fault),
@@ -114,6 +117,20 @@ impl Evaluator {
             Some(fault) if fault.kind == Kind::Budget => None,
             fault => Some(fault.is_some()),
         }
+    }
+
+    /// Whether what is selected is part of `x & y` written in place, and that fails anywhere: nothing of it
+    /// is there then.
+    fn is_part_of_failed(&mut self, expr: ExprId, env: EnvId) -> bool {
+        let mut whole = expr;
+        while let Code::Select(base, _) | Code::Index(base, _) = *self.program.code(whole) {
+            whole = base;
+        }
+        if whole == expr || !matches!(self.program.code(whole), Code::Unify(..)) {
+            return false;
+        }
+        let Value::Vertex(id) = self.eval(whole, env) else { return false };
+        self.permanent(id, 0).is_some_and(|it| it.kind != Kind::Budget)
     }
 
     fn absent_by(&self, fault: FaultId) -> Result<bool, FaultId> {

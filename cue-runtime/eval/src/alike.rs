@@ -49,8 +49,13 @@ impl Test {
 }
 
 impl Evaluator {
-    /// One more alternative, if none of those that are there is the same.
-    pub(crate) fn add_alternative(&mut self, to: &mut Alternatives, vertex: VertexId, mark: Mark) {
+    /// One more alternative, if none of those that are there is the same; the one that stands for it.
+    pub(crate) fn add_alternative(
+        &mut self,
+        to: &mut Alternatives,
+        vertex: VertexId,
+        mark: Mark,
+    ) -> VertexId {
         let known = self.heap.get(self.follow(vertex));
         let same = if known.scalar.is_none() || !known.arcs.is_empty() {
             let some = to.choice.all.iter().take(MOST_COMPARED);
@@ -68,6 +73,7 @@ impl Evaluator {
         if mark == Mark::Default && !known {
             to.choice.defaults.push(same.unwrap_or(vertex));
         }
+        same.unwrap_or(vertex)
     }
 
     /// A scalar's equal among many alternatives; it is found there from now on.

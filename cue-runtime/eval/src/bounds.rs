@@ -217,7 +217,8 @@ impl Evaluator {
         let mut limits: [Option<Limit>; 2] = [None, None];
         let mut places: [Option<At>; 2] = [None, None];
         let mut rest: Vec<At> = Vec::new();
-        for (test, at) in &*self.heap.get(id).tests {
+        let tests = &self.heap.get(id).tests;
+        for (place, (test, at)) in tests.iter().enumerate() {
             match test {
                 Test::Range(_) => return At::default(),
                 Test::Bound(Compare::NotEqual, limit) if self.is_out(id, limit) => {}
@@ -227,7 +228,8 @@ impl Evaluator {
                         places[side] = Some(*at);
                     }
                 }
-                _ if rest.contains(at) => {}
+                // Of those that ask the same the last one stays.
+                _ if tests[place + 1..].iter().any(|it| it.0.is(test)) => {}
                 _ => rest.push(*at),
             }
         }

@@ -105,7 +105,7 @@ impl Evaluator {
 
     fn write_plainly(&mut self, id: VertexId, out: &mut String, within: &mut Vec<VertexId>) {
         if let Some(choice) = self.choice_of(id) {
-            for (index, each) in choice.all.iter().enumerate() {
+            for (index, each) in choice.defaults_first().iter().enumerate() {
                 if index > 0 {
                     out.push_str(" | ");
                 }

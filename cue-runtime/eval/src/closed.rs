@@ -409,6 +409,9 @@ impl Evaluator {
         }
         let mut fault = Fault::spread(Kind::Permanent, NOT_ALLOWED).and_at(at);
         fault.place = Some(id);
+        // It is told at the first validator of the struct, if that has one.
+        let tests = self.heap.get(id).parent.map(|it| &self.heap.get(it).tests);
+        fault.at = tests.and_then(|it| it.first()).map_or(fault.at, |it| it.1);
         let fault = self.heap.fault(fault);
         self.note_failure(fault);
         self.heap.get_mut(id).fault = Some(fault);

@@ -9,6 +9,7 @@ use crate::closed::NOT_ALLOWED;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{Conjunct, Cycle, Disjunction, EnvId, FaultId, Groups, Source, State, VertexId};
+use crate::marks::{Way, Ways};
 use crate::program::{At, Code, ExprId, LabelKind, Presence};
 use crate::work::Work;
 
@@ -64,6 +65,22 @@ impl Evaluator {
         id: VertexId,
         disjunctions: &[Disjunction],
     ) -> Option<(FaultId, VertexId)> {
+        if !self.heap.get(id).picks.is_empty() {
+            return self.choose_first(id, disjunctions);
+        }
+        let marked = disjunctions.iter().any(|it| it.marks.contains(&true));
+        let wanted = disjunctions.len() > 1 && marked;
+        let around = std::mem::replace(&mut self.ways, Ways { wanted, found: Vec::new() });
+        let waits = self.choose_first(id, disjunctions);
+        self.ways = around;
+        waits
+    }
+
+    fn choose_first(
+        &mut self,
+        id: VertexId,
+        disjunctions: &[Disjunction],
+    ) -> Option<(FaultId, VertexId)> {
         let disjunction = disjunctions.first()?;
         // A value on the way that asks for itself while it is not decided is not decided further in either.
         let around = self.undecided.iter().filter(|it| **it == disjunction.expr).count();
@@ -81,6 +98,8 @@ impl Evaluator {
         let mut nested = false;
         let admitted = self.admitted(id, disjunction);
         let lone = self.lone_choice(id, disjunction.expr);
+        let whole = self.heap.get(id).picks.is_empty();
+        let mut ways: Vec<Way> = Vec::new();
         for (pick, mark) in disjunction.marks.iter().enumerate() {
             if admitted.get(pick) == Some(&Some(false)) {
                 continue;
@@ -92,6 +111,7 @@ impl Evaluator {
             let picks = [(disjunction.expr, pick as u32)];
             let undecided = !made.choice.all.is_empty();
             self.undecided.extend(undecided.then_some(disjunction.expr));
+            self.ways.found.clear();
             let Tried { candidate, fails, open } = match &lone {
                 Some(conjunct) => self.take_tag(id, picks[0], conjunct),
                 None => self.try_with(id, &picks),
@@ -99,11 +119,18 @@ impl Evaluator {
             if undecided {
                 self.undecided.pop();
             }
+            let mut found = std::mem::take(&mut self.ways.found);
+            let mut stands: SmallVec<[(VertexId, VertexId); 4]> = SmallVec::new();
             if fails || open {
                 wrong.push(candidate);
             }
             if fails {
                 failed.push(candidate);
+                // Fields that are not allowed count against what went before, too.
+                let early =
+                    found.is_empty() && !whole && !self.refused.contains(&candidate.number());
+                ways.extend((self.ways.wanted && early).then_some(Way::START));
+                ways.extend(found.into_iter().map(|it| it.behind(*mark, |_| None)));
                 continue;
             }
             if let (Some(on), Some(fault)) = (self.running(candidate), self.put_off(candidate)) {
@@ -121,18 +148,29 @@ impl Evaluator {
                     for each in &inner.all {
                         let own = inner.defaults.is_empty() || inner.defaults.contains(each);
                         let mark = if default && own { Mark::Default } else { Mark::Plain };
-                        self.add_alternative(&mut made, *each, mark);
+                        stands.push((*each, self.add_alternative(&mut made, *each, mark)));
                     }
                 }
                 None => {
                     // Of one that is nested, and not of another one here, no mark is left (D-4).
                     let demoted = disjunctions.len() > 1 && self.heap.get(candidate).demoted;
                     let mark = if default && !demoted { Mark::Default } else { Mark::Plain };
-                    self.add_alternative(&mut made, candidate, mark);
+                    stands.push((candidate, self.add_alternative(&mut made, candidate, mark)));
                     plain.push(candidate);
                 }
             }
+            if self.ways.wanted {
+                let at_once = found.is_empty().then(|| Way::to(candidate));
+                found.extend(at_once);
+                let stands = |of| stands.iter().find(|it| it.0 == of).map(|it| it.1);
+                for way in found.into_iter().map(|it| it.behind(*mark, stands)) {
+                    if !ways.contains(&way) {
+                        ways.push(way);
+                    }
+                }
+            }
         }
+        self.ways.found = ways;
         let mut choice = made.choice;
         // Beside marks of nested alternatives what has none is no default (D-3).
         if nested && !marked && disjunctions.len() == 1 {
@@ -146,8 +184,14 @@ impl Evaluator {
             self.no_alternative(id, disjunctions, &failed, &wrong);
             return None;
         }
-        if choice.defaults.is_empty() && self.heap.get(id).picks.is_empty() {
-            choice.defaults = self.marked_together(disjunctions, &choice.all);
+        if self.ways.wanted && whole {
+            let defaults = self.marked_together(disjunctions, &self.ways.found);
+            choice.defaults = defaults.unwrap_or(choice.defaults);
+        }
+        // They stand in the order of the alternatives, however each came to be one (D-7).
+        if choice.defaults.len() > 1 || self.ways.wanted {
+            let all = choice.all.iter().filter(|it| choice.defaults.contains(it));
+            choice.defaults = all.copied().collect();
         }
         let demoted = choice.defaults.is_empty() && !choice.all.is_empty();
         if choice.defaults.len() == choice.all.len() {

@@ -304,7 +304,9 @@ impl Evaluation {
         for mut each in fault.each() {
             // All of them are of one error (cue-errors 0.1).
             each.kind = kind;
-            if let (NOT_ALLOWED, Some(field)) = (each.message.as_str(), each.place) {
+            // A field that only a schema of `matchN` refuses has no error itself.
+            let refused = each.place.filter(|it| self.evaluator.heap.get(*it).fault.is_some());
+            if let (NOT_ALLOWED, Some(field)) = (each.message.as_str(), refused) {
                 each.positions.extend(self.evaluator.declarations_of(field));
             }
             let own = each.place.filter(|it| Some(*it) != place);
@@ -460,12 +462,6 @@ impl Evaluation {
     /// As CUE text.
     pub fn syntax(&mut self, id: VertexId, style: Style) -> String {
         self.evaluator.syntax(id, style)
-    }
-
-    /// The error of a required field that nothing can be given for, in what is no data of a value.
-    pub fn unmet(&mut self, id: VertexId) -> Option<Diagnostic> {
-        let fault = self.evaluator.unmet(id)?;
-        self.diagnostic(fault).into_iter().next()
     }
 
     /// As CUE text with the parts that `show` names; fields of the root without braces.

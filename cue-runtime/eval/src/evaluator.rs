@@ -127,6 +127,8 @@ pub(crate) struct Evaluator {
     pub(crate) idle: Set<u32>,
     /// Structs whose comprehensions yielded nothing.
     pub(crate) emptied: Set<u32>,
+    /// How the results of the innermost choice came.
+    pub(crate) ways: crate::marks::Ways,
     /// Choices that one alternative is left of while another one is tried.
     pub(crate) undecided: Vec<ExprId>,
     /// Validators that are running.
@@ -216,6 +218,7 @@ impl Evaluator {
             reclosing: Map::default(),
             idle: Set::default(),
             emptied: Set::default(),
+            ways: crate::marks::Ways::default(),
             undecided: Vec::new(),
             checking: Vec::new(),
             exhausted: Set::default(),

@@ -360,11 +360,15 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
-    /// All of them, the default ones first.
+    /// All of them, each default at the front in the place of what stood there (D-7).
     pub(crate) fn defaults_first(&self) -> Vec<VertexId> {
-        let is_default = |it: &&VertexId| self.defaults.contains(it);
-        let others = self.all.iter().filter(|it| !is_default(it));
-        self.all.iter().filter(is_default).chain(others).copied().collect()
+        let mut all = self.all.clone();
+        for (front, default) in self.defaults.iter().enumerate() {
+            if let Some(at) = all.iter().position(|it| it == default) {
+                all.swap(front, at);
+            }
+        }
+        all
     }
 }
 

@@ -72,7 +72,6 @@ mod spelled; // how values are written in their sources
 mod printed; // values as CUE text
 mod texts; // scalars as CUE text
 pub mod export; // values -> data, short texts
-mod unmet; // required fields that nothing can be given for
 mod validation; // what is wrong in a value, and which errors of it are told
 pub mod evaluation; // the face: paths in, answers out
 mod refill; // more for what was evaluated

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use cue_syntax::ast::{Decl, ExprKind};
+
 use crate::builtin::{Datum, FunctionName, Kinds};
 use crate::definition::{self, Docs, Mark, Places, Wanted};
 use crate::error::Fault;
@@ -280,11 +282,8 @@ impl Evaluator {
             }
         }
         let mut header = if whole { header(&imports) } else { String::new() };
-        // A file that begins with an empty line keeps it where clauses come first.
-        let clauses = ["if ", "for "].iter().any(|it| text.starts_with(it));
-        let set_off =
-            clauses && self.program.sources.first().is_some_and(|it| it.text.starts_with('\n'));
-        if whole && header.is_empty() && (lets || set_off && style == Style::Eval) {
+        let sources = !later.wanted.is_empty() && style == Style::Eval;
+        if whole && header.is_empty() && (lets || sources && self.is_set_off(&text)) {
             header.push('\n');
         }
         let layout = match style {
@@ -303,6 +302,21 @@ impl Evaluator {
             out.push_str(rest);
         }
         out
+    }
+
+    /// Whether a file of several declarations begins with an empty line (O-64): if the first of them is an
+    /// expression, or clauses that begin a line of their source but not the first.
+    fn is_set_off(&self, text: &str) -> bool {
+        let file = cue_syntax::parse_file(text).file;
+        let [Decl::Embed(first), _, ..] = &*file.decls else { return false };
+        let begins =
+            |it: &str| it.starts_with('{') || it.starts_with("if ") || it.starts_with("for ");
+        match first.kind {
+            ExprKind::Comprehension(..) | ExprKind::Struct(_) => {
+                self.program.sources.first().is_some_and(|it| !begins(&it.text))
+            }
+            _ => true,
+        }
     }
 
     fn write_fields(

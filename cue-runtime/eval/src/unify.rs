@@ -302,8 +302,9 @@ impl Evaluator {
                 && vertex.fault.is_none();
             vertex.is_struct |= bare;
         }
-        self.check_scalar(id);
+        // What has fields that are not allowed is not asked further (C-26).
         self.check_closed(id);
+        self.check_scalar(id);
         None
     }
 

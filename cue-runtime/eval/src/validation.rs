@@ -6,6 +6,7 @@ use crate::evaluator::Evaluator;
 use crate::heap::{FaultId, Source, VertexId};
 use crate::program::{At, ExprId, Label, LabelKind, Presence};
 use crate::report;
+use crate::validators::REQUIRED;
 
 /// How the error of lists begins that are of different lengths.
 const LENGTHS: &str = "incompatible list lengths";
@@ -30,6 +31,8 @@ struct Walk {
     clean: cue_map::Set<u32>,
     /// What was found without end.
     rounds: Vec<Round>,
+    /// The error of the first required field that nothing can be given for, in what is no data.
+    unmet: Option<FaultId>,
 }
 
 /// A reference by which a value has no end.
@@ -75,6 +78,12 @@ impl Evaluation {
     pub fn validate(&mut self, id: VertexId, values: Concreteness) -> Vec<Diagnostic> {
         let mut walk = Walk { from: Some(id), ..Walk::default() };
         self.collect(id, values, &mut walk, 0);
+        // What nothing can be given for is told where nothing else is wrong (cue-errors 4.1).
+        if let (true, Some(fault), Concreteness::Required) =
+            (walk.found.is_empty(), walk.unmet, values)
+        {
+            return self.diagnostic(fault);
+        }
         let told = |copy: &Diagnostic, known: &[bool]| {
             walk.found.iter().zip(known).any(|(it, copied)| {
                 !copied
@@ -112,6 +121,23 @@ impl Evaluation {
         });
         cue_sort::by(&mut found, report::order);
         found
+    }
+
+    /// The error of a required field that nothing can be given for, in definitions and hidden fields: no
+    /// data, but no value that has them is printed (cue-errors 4.1).
+    ///
+    /// # Errors
+    /// Fields that are required elsewhere.
+    pub fn unmet(&mut self, id: VertexId) -> Result<Option<Diagnostic>, Vec<Diagnostic>> {
+        let mut walk = Walk { from: Some(id), ..Walk::default() };
+        self.collect(id, Concreteness::Optional, &mut walk, 0);
+        let Some(fault) = walk.unmet else { return Ok(None) };
+        let mut required = self.validate(id, Concreteness::Required);
+        required.retain(|it| it.message == REQUIRED);
+        match required.is_empty() {
+            true => Ok(self.diagnostic(fault).into_iter().next()),
+            false => Err(required),
+        }
     }
 
     fn collect(&mut self, id: VertexId, values: Concreteness, walk: &mut Walk, depth: u32) {
@@ -236,13 +262,20 @@ impl Evaluation {
     }
 
     /// Whether nothing could stand where a field is required: that is told although nothing has to be
-    /// concrete yet, but not of what is only a definition or hidden.
-    fn cannot_be_given(&mut self, id: VertexId, walk: &Walk) -> bool {
+    /// concrete yet, but kept to itself for now of what is only a definition or hidden.
+    fn cannot_be_given(&mut self, id: VertexId, walk: &mut Walk) -> bool {
         let above = &walk.labels[..walk.labels.len().saturating_sub(1)];
-        let shown = |it: &Label| {
-            matches!(self.evaluator.labels.kind(*it), LabelKind::Regular | LabelKind::Index)
-        };
-        above.iter().all(shown) && self.evaluator.permanent(id, 0).is_some()
+        let kind = |it: &Label| self.evaluator.labels.kind(*it);
+        let shown = |it: &Label| matches!(kind(it), LabelKind::Regular | LabelKind::Index);
+        let shown = above.iter().all(shown);
+        if !shown && walk.unmet.is_some() {
+            return false;
+        }
+        let Some(fault) = self.evaluator.permanent(id, 0) else { return false };
+        if !shown {
+            walk.unmet = Some(self.evaluator.heap.fault(fault));
+        }
+        shown
     }
 
     /// What is not there has the path that leads to it, and the references on the way (cue-errors 3.3).

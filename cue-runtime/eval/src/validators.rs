@@ -2,6 +2,7 @@
 
 use crate::builtin::{CallContext, Datum, Function, Run, Special};
 use crate::calls::{CALL_BYTES, Called, kind_of};
+use crate::closed::NOT_ALLOWED;
 use crate::compare;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
@@ -288,12 +289,14 @@ impl Evaluator {
                     None => matched += 1,
                     Some(fault) => {
                         possible += 1;
-                        // What is asked for is told of where it is asked.
-                        all.push(match fault.message.as_str() {
-                            REQUIRED => Fault { at, ..fault },
-                            _ => fault,
-                        });
+                        all.push(fault);
                     }
+                }
+            }
+            // What is asked for, and what is not allowed, is told of where it is asked.
+            for it in &mut all {
+                if matches!(it.message.as_str(), REQUIRED | NOT_ALLOWED) {
+                    it.at = at;
                 }
             }
             // Errors of schemas in a schema stand beside each other, too.
@@ -411,6 +414,13 @@ impl Evaluator {
             };
         }
         fault.place = Some(place);
+        if fault.message == NOT_ALLOWED {
+            let own = self.heap.get(place).conjuncts.iter().filter_map(|it| match it.source {
+                Source::Expr(expr, _) => Some(self.program.at(expr)),
+                Source::Data(_) | Source::Vertex(_) => None,
+            });
+            fault.positions = self.named_at(place).into_iter().chain(own).collect();
+        }
         if fault.message.starts_with("conflicting values ")
             || fault.message.starts_with("invalid value ")
         {

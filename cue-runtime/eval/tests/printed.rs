@@ -161,6 +161,16 @@ fn marks_of_a_side_count_only_while_a_marked_alternative_is_left() {
         ("(*43 | bool) & (*42 | _)", "43"),
         ("(uint | *1) & (>=3 | *3)", "3"),
         ("(*1 | int) & (*2 | int)", "1 | 2 | int"),
+        // Each way to a result counts, also where several lead to one.
+        ("(*\"a\" | \"b\") & (string | *\"b\")", "\"a\" | \"b\""),
+        ("(2 | int | string) & (3 | *\"a\" | 1)", "\"a\""),
+        ("(2 | *int | 3) & (*3 | *2 | int)", "2 | 3"),
+        ("(*{x: 1} | {y: 1}) & ({y: int} | *{y: 1})", "{\n    x: 1\n    y: 1\n}"),
+        // Only what a step drops itself is gone there.
+        ("(*1 | 2 | 3) & (1 | *2 | 3) & (*2 | 3)", "2 | 3"),
+        ("(*3 | int) & (3 | *int) & (*1 | 2)", "1 | 2"),
+        // In the order of the alternatives (D-7).
+        ("1 | 3 | *2 | *1", "1 | 2"),
     ];
     for (text, want) in sides {
         check(&format!("a: {text}\n"), &format!("a: {want}\n"));
@@ -554,4 +564,15 @@ fn structs_in_bounds_are_printed_field_by_field() {
     let mut it = Evaluation::start(Arc::new(program), &[], budget);
     let root = it.find("").expect("it evaluates").expect("it is there");
     assert_eq!(it.syntax(root, Style::Eval), format!("a: =={deep}\n"));
+}
+
+#[test]
+fn an_expression_that_stands_first_is_set_off() {
+    // O-64: one that is embedded always, clauses that do not begin the file.
+    let d = "#D: {\n    a: int\n    if a > 1 {\n        b: 1\n    }\n}\n";
+    check(&format!("#D\n{d}"), &format!("\n#D\n{d}"));
+    let clause = "if _x.a {\n    y: 1\n}\n_x: {\n    a: _\n}\n";
+    check(clause, clause);
+    check(&format!("// About it.\n{clause}"), &format!("\n{clause}"));
+    check("{if x {y: 1}}\nx: bool\n", "{\n    if x {\n        y: 1\n    }\n}\nx: bool\n");
 }

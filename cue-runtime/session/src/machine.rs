@@ -126,7 +126,8 @@ impl Machine {
                 let style = match style {
                     SyntaxStyle::Eval => Style::Eval,
                     SyntaxStyle::EvalWith(shown) => {
-                        if let Some(wrong) = it.unmet(id).filter(|_| !shown.wrong) {
+                        let unmet = if shown.wrong { Ok(None) } else { it.unmet(id) };
+                        if let Some(wrong) = unmet.map_err(diagnostics)? {
                             let text = format!("_|_ // {}: {}\n", wrong.path, wrong.message);
                             return Ok(Answer::Text(Some(text)));
                         }

@@ -281,7 +281,14 @@ impl Asked<'_> {
         let ignores = request.ignore && request.verb == Verb::Eval;
         if !ignores {
             // Definitions and hidden fields count, though they are no data.
-            let wrong = session.validate(&path, how)?;
+            let mut wrong = session.validate(&path, how)?;
+            // `vet` overlooks required fields of definitions that nothing can be given for.
+            if request.verb == Verb::Vet
+                && wrong.iter().any(|it| !it.incomplete)
+                && session.validate(&path, Concreteness::Optional)?.is_empty()
+            {
+                wrong.clear();
+            }
             if !wrong.is_empty() {
                 return Err(Error::Diagnostics(wrong));
             }
@@ -290,7 +297,10 @@ impl Asked<'_> {
             Verb::Vet => {
                 if !strict
                     && request.concrete == Concrete::Usual
-                    && !session.validate(&path, Concreteness::Required)?.is_empty()
+                    && session
+                        .validate(&path, Concreteness::Required)?
+                        .iter()
+                        .any(|it| it.incomplete)
                 {
                     outcome.warning = Some(INCOMPLETE);
                 }

@@ -50,6 +50,24 @@ fn what_is_wrong_in_a_definition_is_wrong_in_the_data() {
 }
 
 #[test]
+fn what_nothing_can_be_given_for_is_no_data_and_yet_wrong() {
+    let folder = folder(&[
+        ("x.cue", "a: 1\n#D: b!: 1 & 2\n"),
+        ("y.cue", "a: {c: int, d!: int}\n_h: b!: 1 & 2\n"),
+    ]);
+    let told = |verb, file| {
+        let told = play(&request(verb, folder.path(), &[file]), folder.path());
+        told.unwrap_or_else(|it| it.lines().next().unwrap_or_default().to_owned())
+    };
+    assert_eq!(told(Verb::Export, "x.cue"), "#D.b: conflicting values 2 and 1:");
+    assert_eq!(told(Verb::Eval, "x.cue"), "_|_ // #D.b: conflicting values 2 and 1\n");
+    assert_eq!(told(Verb::Eval, "y.cue"), "a.d: field is required but not present:");
+    let strict =
+        Request { concrete: Concrete::Must, ..request(Verb::Vet, folder.path(), &["x.cue"]) };
+    assert_eq!(play(&strict, folder.path()), Ok(String::new()));
+}
+
+#[test]
 fn export_in_each_form() {
     let folder = folder(&[("x.cue", "a: {b: 1, c: [\"x\", 2.50]}\nd: 3 | *4\n")]);
     let it = request(Verb::Export, folder.path(), &["x.cue"]);
