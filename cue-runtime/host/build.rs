@@ -152,8 +152,11 @@ fn build(plan: &Plan, own_rustc: &Path, root: &Path, target_dir: &Path) {
     let sysroot = ask(&plan.rustc, &["--print", "sysroot"]).unwrap_or_default();
     let flags = [
         "-Clink-arg=-zstack-size=268435456".to_owned(),
+        // Numbers of functions, types and globals as short as they can be, not padded to 5 bytes.
+        "-Clink-arg=--compress-relocations".to_owned(),
         // A tenth of the module, for nothing that a rendering would show.
-        "-Cllvm-args=-inline-threshold=46".to_owned(),
+        // (Not `-inline-threshold`: that would hold for what is built for size as well.)
+        "-Cllvm-args=-inlinedefault-threshold=46".to_owned(),
         format!("--remap-path-prefix={}=lateen", root.display()),
         format!("--remap-path-prefix={}=cargo", home.unwrap_or_default()),
         format!("--remap-path-prefix={}=rust", sysroot.display()),

@@ -310,6 +310,7 @@ impl Deref for Fields {
 }
 
 impl Drop for Items {
+    #[inline]
     fn drop(&mut self) {
         if self.0.iter().any(has_children) {
             drop_flat(std::mem::take(&mut self.0));
@@ -318,6 +319,7 @@ impl Drop for Items {
 }
 
 impl Drop for Fields {
+    #[inline]
     fn drop(&mut self) {
         if self.0.iter().any(|(_, value)| has_children(value)) {
             drop_flat(std::mem::take(&mut self.0).into_iter().map(|(_, value)| value).collect());
@@ -325,6 +327,7 @@ impl Drop for Fields {
     }
 }
 
+#[inline]
 fn has_children(datum: &Datum) -> bool {
     match datum {
         Datum::List(_) | Datum::Struct(_) => true,
@@ -339,6 +342,7 @@ fn has_children(datum: &Datum) -> bool {
 }
 
 /// Takes values apart with an explicit stack.
+#[inline]
 fn drop_flat(mut work: Vec<Datum>) {
     while let Some(datum) = work.pop() {
         match datum {

@@ -1,4 +1,7 @@
 //! JSON as `cue export` and `json.Marshal` write it, and a reader that keeps numbers exact.
+//!
+//! Every rendering does both. In the sandbox this crate is built for size: what is `#[inline]` here
+//! is built with the evaluator, for speed.
 
 use std::sync::Arc;
 
@@ -57,6 +60,7 @@ impl Writer {
         }
     }
 
+    #[inline]
     fn before_value(&mut self) {
         if std::mem::take(&mut self.after_key) {
             return;
@@ -97,6 +101,7 @@ impl Sink for Writer {
         self.out.push_str(&value.to_string());
     }
 
+    #[inline]
     fn string(&mut self, value: &str) {
         self.before_value();
         quote(&mut self.out, value, self.html);
@@ -125,6 +130,7 @@ impl Sink for Writer {
         self.open.push(false);
     }
 
+    #[inline]
     fn key(&mut self, label: &str) {
         self.before_value();
         quote(&mut self.out, label, self.html);
@@ -142,6 +148,7 @@ impl Sink for Writer {
 }
 
 /// Appends `text` as a JSON string.
+#[inline]
 pub fn quote(out: &mut String, text: &str, html: Html) {
     out.push('"');
     let mut plain = 0;
@@ -175,11 +182,13 @@ pub fn quote(out: &mut String, text: &str, html: Html) {
 }
 
 /// Plain data as JSON.
+#[inline]
 pub fn encode(datum: &Datum, layout: Layout) -> String {
     encode_with(datum, layout, Html::Plain)
 }
 
 /// Plain data as JSON, with or without what means something in HTML.
+#[inline]
 pub fn encode_with(datum: &Datum, layout: Layout, html: Html) -> String {
     let mut writer = Writer::new(layout, html);
     write(datum, &mut writer);
@@ -205,6 +214,7 @@ pub enum Check {
 }
 
 /// Reads JSON. Numbers keep their digits, duplicate labels stay.
+#[inline]
 pub fn decode(text: &[u8], values: Values) -> Result<Tree, DecodeError> {
     Reader { text, at: 0, check: Check::Text, tree: Tree::default() }.run(values)
 }
@@ -230,6 +240,7 @@ enum Open {
 }
 
 impl Reader<'_> {
+    #[inline]
     fn run(mut self, values: Values) -> Result<Tree, DecodeError> {
         loop {
             self.space();
@@ -247,6 +258,7 @@ impl Reader<'_> {
         }
     }
 
+    #[inline]
     fn push(&mut self, entry: Entry, at: usize) {
         // The grammar check keeps nothing.
         if self.check == Check::Text {
@@ -254,6 +266,7 @@ impl Reader<'_> {
         }
     }
 
+    #[inline]
     fn space(&mut self) {
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.text.get(self.at) {
             self.at += 1;
@@ -274,6 +287,7 @@ impl Reader<'_> {
         DecodeError { message, offset: self.at }
     }
 
+    #[inline]
     fn value(&mut self) -> Result<(), DecodeError> {
         let mut open: Vec<Open> = Vec::new();
         loop {
@@ -346,6 +360,7 @@ impl Reader<'_> {
         }
     }
 
+    #[inline]
     fn label(&mut self) -> Result<(), DecodeError> {
         let start = self.at;
         if self.text.get(self.at) != Some(&b'"') {
@@ -412,6 +427,7 @@ impl Reader<'_> {
         Ok(())
     }
 
+    #[inline]
     fn string(&mut self) -> Result<Arc<str>, DecodeError> {
         let start = self.at;
         self.at += 1;

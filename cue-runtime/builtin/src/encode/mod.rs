@@ -54,6 +54,7 @@ enum Step<'a> {
 }
 
 /// Writes plain data. Handles of the evaluator are written as null.
+#[inline]
 pub fn write(datum: &Datum, sink: &mut dyn Sink) {
     let mut work = vec![Step::Value(datum)];
     while let Some(step) = work.pop() {
@@ -119,11 +120,13 @@ pub struct Tree {
 
 impl Tree {
     /// The first value, without positions. `null` for none.
+    #[inline]
     pub fn into_datum(self) -> Datum {
         self.into_data().into_iter().next().unwrap_or(Datum::Null)
     }
 
     /// All values in the row, without positions.
+    #[inline]
     pub fn into_data(self) -> Vec<Datum> {
         enum Open {
             List(Vec<Datum>),
