@@ -9,7 +9,7 @@ use crate::closed::NOT_ALLOWED;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{Conjunct, Cycle, Disjunction, EnvId, FaultId, Groups, Source, State, VertexId};
-use crate::marks::{Way, Ways};
+use crate::marks::{Mark as Weight, Way, Ways};
 use crate::program::{At, Code, ExprId, LabelKind, Presence};
 use crate::work::Work;
 
@@ -68,9 +68,8 @@ impl Evaluator {
         if !self.heap.get(id).picks.is_empty() {
             return self.choose_first(id, disjunctions);
         }
-        let marked = disjunctions.iter().any(|it| it.marks.contains(&true));
-        let wanted = disjunctions.len() > 1 && marked;
-        let around = std::mem::replace(&mut self.ways, Ways { wanted, found: Vec::new() });
+        let of = self.weighed(disjunctions);
+        let around = std::mem::replace(&mut self.ways, Ways { of, found: Vec::new() });
         let waits = self.choose_first(id, disjunctions);
         self.ways = around;
         waits
@@ -100,6 +99,10 @@ impl Evaluator {
         let lone = self.lone_choice(id, disjunction.expr);
         let whole = self.heap.get(id).picks.is_empty();
         let mut ways: Vec<Way> = Vec::new();
+        if !self.is_in_last(id, disjunction.expr) {
+            self.ways.of.clear();
+        }
+        let ends = !whole && self.ways.of.contains(&disjunction.expr);
         for (pick, mark) in disjunction.marks.iter().enumerate() {
             if admitted.get(pick) == Some(&Some(false)) {
                 continue;
@@ -108,6 +111,11 @@ impl Evaluator {
                 self.heap.get_mut(id).fault = Some(fault);
                 return None;
             }
+            let weight = match (marked, *mark) {
+                (false, _) => Weight::Maybe,
+                (true, true) => Weight::Is,
+                (true, false) => Weight::Not,
+            };
             let picks = [(disjunction.expr, pick as u32)];
             let undecided = !made.choice.all.is_empty();
             self.undecided.extend(undecided.then_some(disjunction.expr));
@@ -127,10 +135,9 @@ impl Evaluator {
             if fails {
                 failed.push(candidate);
                 // Fields that are not allowed count against what went before, too.
-                let early =
-                    found.is_empty() && !whole && !self.refused.contains(&candidate.number());
-                ways.extend((self.ways.wanted && early).then_some(Way::START));
-                ways.extend(found.into_iter().map(|it| it.behind(*mark, |_| None)));
+                let refused = self.refused.contains(&candidate.number());
+                ways.extend((ends && found.is_empty() && !refused).then_some(Way::END));
+                ways.extend(found.into_iter().map(|it| it.behind(weight, None)));
                 continue;
             }
             if let (Some(on), Some(fault)) = (self.running(candidate), self.put_off(candidate)) {
@@ -159,18 +166,28 @@ impl Evaluator {
                     plain.push(candidate);
                 }
             }
-            if self.ways.wanted {
-                let at_once = found.is_empty().then(|| Way::to(candidate));
-                found.extend(at_once);
-                let stands = |of| stands.iter().find(|it| it.0 == of).map(|it| it.1);
-                for way in found.into_iter().map(|it| it.behind(*mark, stands)) {
-                    if !ways.contains(&way) {
-                        ways.push(way);
-                    }
+            if self.ways.of.is_empty() {
+                continue;
+            }
+            if found.is_empty() {
+                let inner = self.heap.get(candidate).choice.as_ref();
+                let inner = inner.filter(|it| !it.defaults.is_empty());
+                let nested = |of: &VertexId| match inner {
+                    None => Weight::Maybe,
+                    Some(inner) if inner.defaults.contains(of) => Weight::Is,
+                    Some(_) => Weight::Not,
+                };
+                found.extend(stands.iter().map(|it| Way::to(it.0, nested(&it.0))));
+            }
+            for way in found {
+                let result = stands.iter().find(|it| Some(it.0) == way.result).map(|it| it.1);
+                let way = way.behind(weight, result);
+                if !ways.contains(&way) {
+                    ways.push(way);
                 }
             }
         }
-        self.ways.found = ways;
+        self.ways.settle(ways, disjunction.expr);
         let mut choice = made.choice;
         // Beside marks of nested alternatives what has none is no default (D-3).
         if nested && !marked && disjunctions.len() == 1 {
@@ -184,12 +201,11 @@ impl Evaluator {
             self.no_alternative(id, disjunctions, &failed, &wrong);
             return None;
         }
-        if self.ways.wanted && whole {
-            let defaults = self.marked_together(disjunctions, &self.ways.found);
-            choice.defaults = defaults.unwrap_or(choice.defaults);
+        if !self.ways.of.is_empty() && whole {
+            choice.defaults = self.marked_together().unwrap_or(choice.defaults);
         }
         // They stand in the order of the alternatives, however each came to be one (D-7).
-        if choice.defaults.len() > 1 || self.ways.wanted {
+        if choice.defaults.len() > 1 || !self.ways.of.is_empty() {
             let all = choice.all.iter().filter(|it| choice.defaults.contains(it));
             choice.defaults = all.copied().collect();
         }

@@ -169,6 +169,12 @@ fn marks_of_a_side_count_only_while_a_marked_alternative_is_left() {
         // Only what a step drops itself is gone there.
         ("(*1 | 2 | 3) & (1 | *2 | 3) & (*2 | 3)", "2 | 3"),
         ("(*3 | int) & (3 | *int) & (*1 | 2)", "1 | 2"),
+        // Nested ones beside plain ones, also where they are the same (D-3); one that is left has no mark.
+        ("2 | (*1 | *int) | 3", "1 | int"),
+        ("\"a\" | string | (2 | 3 | *\"a\")", "\"a\""),
+        ("(*\"a\" | int) | int", "\"a\""),
+        ("*((*1 | int) & 5) | 7", "5"),
+        ("(*1 | int | \"a\") & (string | (*1 | 2))", "1"),
         // In the order of the alternatives (D-7).
         ("1 | 3 | *2 | *1", "1 | 2"),
     ];
