@@ -90,9 +90,9 @@ impl Evaluator {
         }
         let marked = disjunction.marks.contains(&true);
         let mut made = Alternatives::default();
-        let mut failed: Vec<VertexId> = Vec::new();
+        let mut failed: Vec<(usize, VertexId)> = Vec::new();
         let mut unknown: Vec<VertexId> = Vec::new();
-        let mut wrong: Vec<VertexId> = Vec::new();
+        let mut wrong: Vec<(usize, VertexId)> = Vec::new();
         let mut plain: Vec<VertexId> = Vec::new();
         let mut nested = false;
         let admitted = self.admitted(id, disjunction);
@@ -103,10 +103,18 @@ impl Evaluator {
             self.ways.of.clear();
         }
         let ends = !whole && self.ways.of.contains(&disjunction.expr);
-        for (pick, mark) in disjunction.marks.iter().enumerate() {
+        // What contradicts as it is written has only to tell why, if nothing else holds.
+        let ruled_out = self.ruled_out(id, disjunctions);
+        let out = |pick: usize| ruled_out.get(pick).copied().unwrap_or(false);
+        let picks = 0..disjunction.marks.len();
+        for pick in picks.clone().filter(|it| !out(*it)).chain(picks.filter(|it| out(*it))) {
             if admitted.get(pick) == Some(&Some(false)) {
                 continue;
             }
+            if out(pick) && made.choice.all.len() > unknown.len() {
+                break;
+            }
+            let mark = &disjunction.marks[pick];
             if let Err(fault) = self.tick() {
                 self.heap.get_mut(id).fault = Some(fault);
                 return None;
@@ -130,10 +138,10 @@ impl Evaluator {
             let mut found = std::mem::take(&mut self.ways.found);
             let mut stands: SmallVec<[(VertexId, VertexId); 4]> = SmallVec::new();
             if fails || open {
-                wrong.push(candidate);
+                wrong.push((pick, candidate));
             }
             if fails {
-                failed.push(candidate);
+                failed.push((pick, candidate));
                 // Fields that are not allowed count against what went before, too.
                 let refused = self.refused.contains(&candidate.number());
                 ways.extend((ends && found.is_empty() && !refused).then_some(Way::END));
@@ -188,6 +196,7 @@ impl Evaluator {
             }
         }
         self.ways.settle(ways, disjunction.expr);
+        let [failed, wrong] = [failed, wrong].map(in_order);
         let mut choice = made.choice;
         // Beside marks of nested alternatives what has none is no default (D-3).
         if nested && !marked && disjunctions.len() == 1 {
@@ -225,6 +234,19 @@ impl Evaluator {
             _ => self.heap.get_mut(id).choice = Some(Box::new(choice)),
         }
         None
+    }
+
+    /// Of one choice between structs those that a written scalar of a field contradicts; none if that is
+    /// all of them.
+    fn ruled_out(&self, id: VertexId, disjunctions: &[Disjunction]) -> SmallVec<[bool; 8]> {
+        let mut out = SmallVec::new();
+        if let ([only], true) = (disjunctions, self.ways.of.is_empty()) {
+            out.extend(self.contradicting(id, only));
+        }
+        if !out.contains(&false) {
+            out.clear();
+        }
+        out
     }
 
     /// Which alternatives can be the scalar that is there, if one is the same or its type: the others have
@@ -675,4 +697,10 @@ impl Evaluator {
             Err(_) => None,
         })
     }
+}
+
+/// What was found of some alternatives, in the order of these.
+fn in_order(mut all: Vec<(usize, VertexId)>) -> Vec<VertexId> {
+    cue_sort::by_key(&mut all, |it| it.0);
+    all.into_iter().map(|it| it.1).collect()
 }

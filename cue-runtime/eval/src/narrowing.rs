@@ -140,6 +140,18 @@ impl Evaluator {
         only
     }
 
+    /// Which alternatives contradict a scalar as it is written.
+    pub(crate) fn contradicting(
+        &self,
+        id: VertexId,
+        of: &Disjunction,
+    ) -> impl Iterator<Item = bool> {
+        self.alternatives(of).map(move |it| {
+            let declarations = self.declarations(it, of).unwrap_or_default();
+            self.contradict(id, declarations)
+        })
+    }
+
     /// Whether one of these is a scalar for a field that is written with another one.
     fn contradict(&self, id: VertexId, declarations: &[Declaration]) -> bool {
         declarations.iter().any(|it| {

@@ -25,6 +25,30 @@ type Nodes = SmallVec<[usize; 2]>;
 /// Labels that the dynamic fields of each literal gave and that were not placed yet.
 type Produced = Vec<Vec<(ExprId, Label)>>;
 
+/// Literals by the expression that brings them in: few, as a rule, which are found as fast in a row.
+#[derive(Default)]
+struct Owners {
+    few: SmallVec<[(ExprId, Nodes); 4]>,
+    more: Map<ExprId, Nodes>,
+}
+
+impl Owners {
+    /// More are looked up.
+    const FEW: usize = 16;
+
+    fn of(&mut self, expr: ExprId) -> &mut Nodes {
+        match self.few.iter().position(|it| it.0 == expr) {
+            Some(at) => &mut self.few[at].1,
+            None if self.few.len() < Self::FEW => {
+                self.few.push((expr, Nodes::new()));
+                let last = self.few.len() - 1;
+                &mut self.few[last].1
+            }
+            None => self.more.entry(expr).or_default(),
+        }
+    }
+}
+
 impl Evaluator {
     /// Members in the order they are printed in.
     pub(crate) fn ordered(&self, id: VertexId) -> Vec<ArcEntry> {
@@ -56,50 +80,117 @@ impl Evaluator {
         }
         let mut ranked = self.positions(id);
         self.mark_explicit(id, &mut ranked);
+        if let Some(order) = self.in_a_row(id, &mut ranked) {
+            return Some(order);
+        }
         Some(self.sorted(id, &self.edges(id, ranked)))
+    }
+
+    /// The order of the common case: literals of one file of which each adds what those before it have
+    /// not (all of them declarations), or of which one has all fields and the others have some in the
+    /// same order (all of them operands of `&`). The edges below say the same then.
+    fn in_a_row(&self, id: VertexId, ranked: &mut [Ranked]) -> Option<Vec<usize>> {
+        let vertex = self.heap.get(id);
+        let plain = |it: &Placed| it.produced.is_empty() && it.firing == 0 && it.at.span != NOWHERE;
+        if !vertex.placed.iter().all(plain) {
+            return None;
+        }
+        let source = ranked.first()?.at?.source;
+        let explicit = ranked.iter().all(|it| it.explicit);
+        if ranked
+            .iter()
+            .any(|it| it.explicit != explicit || it.at.is_none_or(|at| at.source != source))
+        {
+            return None;
+        }
+        let nodes = |it: &Ranked| {
+            let literal = vertex.placed[it.placed].literal;
+            let declarations = self.program.structs[literal as usize].declarations.iter();
+            declarations.filter_map(|it| match it {
+                Declaration::Field { label: DeclLabel::Fixed(label), .. } => {
+                    vertex.arcs.place(*label)
+                }
+                _ => None,
+            })
+        };
+        let mut order: Vec<usize> = Vec::with_capacity(vertex.arcs.len());
+        let mut seen: SmallVec<[bool; 32]> = smallvec![false; vertex.arcs.len()];
+        let mut add = |order: &mut Vec<usize>, node: usize| {
+            if !std::mem::replace(&mut seen[node], true) {
+                order.push(node);
+            }
+        };
+        if explicit {
+            let longest = ranked.iter().max_by_key(|it| nodes(it).count())?;
+            nodes(longest).for_each(|node| add(&mut order, node));
+            let mut rank: SmallVec<[usize; 32]> = smallvec![usize::MAX; vertex.arcs.len()];
+            order.iter().enumerate().for_each(|(at, node)| rank[*node] = at);
+            let follows = |it: &Ranked| nodes(it).is_sorted_by_key(|node| rank[node]);
+            if !ranked.iter().all(follows) {
+                return None;
+            }
+        } else {
+            let start = |it: &Ranked| it.at.map(|at| at.span.start);
+            cue_sort::by_key(ranked, start);
+            // Two at one place count as operands.
+            if ranked.windows(2).any(|it| it[0].at == it[1].at) {
+                return None;
+            }
+            for it in ranked.iter() {
+                nodes(it).for_each(|node| add(&mut order, node));
+            }
+        }
+        let data = vertex.arcs.iter().enumerate().filter(|it| it.1.by.is_empty());
+        data.for_each(|(node, _)| add(&mut order, node));
+        (order.len() == vertex.arcs.len()).then_some(order)
     }
 
     /// Step A: the last contribution decides where a literal counts; through references the
     /// outermost one.
     fn positions(&self, id: VertexId) -> Vec<Ranked> {
         let vertex = self.heap.get(id);
-        let mut at: Vec<Option<At>> = vertex.placed.iter().map(|it| valid(it.at)).collect();
-        let mut owners: Map<ExprId, Vec<usize>> = Map::default();
+        let mut ranked: Vec<Ranked> = Vec::with_capacity(vertex.placed.len());
+        ranked.extend(vertex.placed.iter().enumerate().map(|(placed, it)| {
+            let at = valid(it.at);
+            Ranked { placed, at, explicit: false }
+        }));
+        let mut owners: Owners = Owners::default();
         for (index, placed) in vertex.placed.iter().enumerate() {
             for declaration in &self.program.structs[placed.literal as usize].declarations {
                 if let Declaration::Embed(expr) = declaration {
-                    owners.entry(*expr).or_default().push(index);
+                    owners.of(*expr).push(index);
                 }
             }
         }
-        let visits: Vec<&Contribution> = vertex.arcs.iter().flat_map(|it| &it.by).collect();
-        for visit in self.visited(id, &visits) {
-            let by = visits[visit];
+        let mut visit = |by: &Contribution| {
             let literal = by.placed as usize;
-            if let Some(slot) = at.get_mut(literal) {
-                *slot = valid(by.at);
+            if let Some(ranked) = ranked.get_mut(literal) {
+                ranked.at = valid(by.at);
             }
-            let Some(outer) = by.outer else { continue };
-            let own = owners.entry(outer).or_default();
+            let Some(outer) = by.outer else { return };
+            let own = owners.of(outer);
             if !own.contains(&literal) {
                 own.push(literal);
             }
             for each in own.iter() {
-                if let Some(slot) = at.get_mut(*each) {
-                    *slot = valid(self.program.at(outer));
+                if let Some(ranked) = ranked.get_mut(*each) {
+                    ranked.at = valid(self.program.at(outer));
                 }
             }
+        };
+        let all = vertex.arcs.iter().flat_map(|it| &it.by);
+        if self.program.lenient {
+            let all: Vec<&Contribution> = all.collect();
+            self.visited(id, &all).into_iter().for_each(|at| visit(all[at]));
+        } else {
+            all.for_each(visit);
         }
-        let ranked = at.into_iter().enumerate();
-        ranked.map(|(placed, at)| Ranked { placed, at, explicit: false }).collect()
+        ranked
     }
 
-    /// Contributions in the order they count in. Up to v0.14 what is embedded comes where it stands, not
+    /// Contributions in the order they count in up to v0.14: what is embedded comes where it stands, not
     /// behind the literal.
     fn visited(&self, id: VertexId, all: &[&Contribution]) -> Vec<usize> {
-        if !self.program.lenient {
-            return (0..all.len()).collect();
-        }
         let named = |it: ExprId| {
             matches!(self.program.code(it), Code::Field { .. } | Code::Variable { .. })
         };
@@ -118,7 +209,7 @@ impl Evaluator {
     /// Step B: literals that are operands of `&`, or come through a reference that is one.
     fn mark_explicit(&self, id: VertexId, ranked: &mut [Ranked]) {
         let vertex = self.heap.get(id);
-        let mut expressions: Vec<ExprId> = Vec::new();
+        let mut expressions: SmallVec<[ExprId; 8]> = SmallVec::new();
         for placed in &vertex.placed {
             for declaration in &self.program.structs[placed.literal as usize].declarations {
                 if let Declaration::Embed(expr) = declaration {
@@ -141,7 +232,7 @@ impl Evaluator {
             }
         }
         // Few, as a rule: sorted they are found as fast as in a set.
-        let mut operands: Vec<ExprId> = Vec::new();
+        let mut operands: SmallVec<[ExprId; 8]> = SmallVec::new();
         while let Some(expr) = expressions.pop() {
             if let Code::Unify(left, right) = self.program.code(expr) {
                 for side in [*left, *right] {
@@ -156,14 +247,14 @@ impl Evaluator {
             return;
         }
         cue_sort::ascending(&mut operands);
-        let mut literals: Vec<u32> = Vec::new();
+        let mut literals: SmallVec<[u32; 8]> = SmallVec::new();
         for operand in &operands {
             if let Code::Struct(literal) = self.program.code(*operand) {
                 literals.push(*literal);
             }
         }
         cue_sort::ascending(&mut literals);
-        let mut through = vec![false; vertex.placed.len()];
+        let mut through: SmallVec<[bool; 16]> = smallvec![false; vertex.placed.len()];
         for by in vertex.arcs.iter().flat_map(|it| &it.by) {
             if by.outer.is_some_and(|it| operands.binary_search(&it).is_ok()) {
                 through[by.placed as usize] = true;
