@@ -24,6 +24,7 @@ mod unquote; // CUE literals as text
 mod list;
 mod structs;
 mod math;
+mod cephes; // functions of doubles to Go's last digit
 mod bits;
 mod regexp;
 mod pattern; // Go's regular expression syntax, checked and translated

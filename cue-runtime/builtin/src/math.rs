@@ -8,6 +8,7 @@ use super::arguments as arg;
 use super::call::{
     CallContext, CallError, Constant, Kinds, Member, Package, Parameter, constant, function,
 };
+use super::cephes;
 use super::datum::Datum;
 use crate::number::{ArithmeticError, Form, Number, NumberKind, Parts, power_of_ten};
 
@@ -99,11 +100,11 @@ const MEMBERS: &[Member] = &[
         Number::build(parts).rounded()
     }),
     float!("Acosh", libm::acosh),
-    float!("Asin", libm::asin),
-    float!("Acos", libm::acos),
+    float!("Asin", cephes::asin),
+    float!("Acos", cephes::acos),
     float!("Asinh", libm::asinh),
-    float!("Atan", libm::atan),
-    float2!("Atan2", libm::atan2),
+    float!("Atan", cephes::atan),
+    float2!("Atan2", cephes::atan2),
     float!("Atanh", libm::atanh),
     decimal!("Cbrt", Number::cbrt),
     constant(
@@ -169,8 +170,8 @@ const MEMBERS: &[Member] = &[
     decimal!("Exp", Number::exp),
     decimal!("Exp2", |x| Number::int(2).pow(x)),
     float!("Expm1", libm::expm1),
-    float!("Gamma", libm::tgamma),
-    float2!("Hypot", libm::hypot),
+    float!("Gamma", cephes::gamma),
+    float2!("Hypot", cephes::hypot),
     float!("J0", libm::j0),
     float!("Y0", libm::y0),
     float!("J1", libm::j1),
@@ -230,12 +231,12 @@ const MEMBERS: &[Member] = &[
     function("Signbit", &[N], Kinds::BOOL, |_, a| {
         Ok(Datum::Bool(arg::number(a, 0)?.is_negative()))
     }),
-    float!("Cos", libm::cos),
-    float!("Sin", libm::sin),
-    float!("Sinh", libm::sinh),
-    float!("Cosh", libm::cosh),
+    float!("Cos", cephes::cos),
+    float!("Sin", cephes::sin),
+    float!("Sinh", cephes::sinh),
+    float!("Cosh", cephes::cosh),
     float!("Sqrt", libm::sqrt),
-    float!("Tan", libm::tan),
+    float!("Tan", cephes::tan),
     float!("Tanh", libm::tanh),
 ];
 
