@@ -326,10 +326,12 @@ impl Evaluator {
                 }
             }
             None => {
+                // What goes round by way of alternatives and patterns does so as it is.
+                let here = conjunct.cycle == Cycle::None;
                 for group in &inner.groups {
-                    groups.push(match conjunct.groups.contains(group) {
-                        true => *group,
-                        false => self.group_within(id, *group),
+                    groups.push(match here && !conjunct.groups.contains(group) {
+                        true => self.group_within(id, *group),
+                        false => *group,
                     });
                 }
             }
