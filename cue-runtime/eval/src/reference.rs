@@ -325,7 +325,16 @@ impl Evaluator {
                     });
                 }
             }
-            None => groups.extend(inner.groups.iter().copied()),
+            None => {
+                // What goes round by way of alternatives and patterns does so as it is.
+                let here = conjunct.cycle == Cycle::None;
+                for group in &inner.groups {
+                    groups.push(match here && !conjunct.groups.contains(group) {
+                        true => self.group_within(id, *group),
+                        false => *group,
+                    });
+                }
+            }
         }
         cue_sort::ascending(&mut groups);
         groups.dedup();
@@ -357,6 +366,17 @@ impl Evaluator {
         });
     }
 
+    /// What the group of a definition is in a value that is part of that definition already: it closes once
+    /// more there, and neither vouches for what the other one refuses (C-21).
+    fn group_within(&mut self, id: VertexId, mut group: u32) -> u32 {
+        let Some(parent) = self.heap.get(id).parent else { return group };
+        let parent = self.follow(parent);
+        while self.heap.get(parent).closing.binary_search_by_key(&group, |it| it.group).is_ok() {
+            group = self.embedded_group(group, 0);
+        }
+        group
+    }
+
     /// What a closing group is inside of an embedding: what stands beside that is no concern of it.
     fn embedded_group(&mut self, group: u32, beside: u32) -> u32 {
         if let Some(known) = self.embedded.get(&(group, beside)) {
@@ -368,7 +388,9 @@ impl Evaluator {
         if self.shallow.contains(&group) {
             self.shallow.insert(own);
         }
-        self.exempt(own, beside);
+        if beside != 0 {
+            self.exempt(own, beside);
+        }
         own
     }
 

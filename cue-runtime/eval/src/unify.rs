@@ -230,7 +230,8 @@ impl Evaluator {
                 self.raise_id(id, fault);
             }
         }
-        if !work.parked.is_empty() {
+        // An alternative may still give it content.
+        if !work.parked.is_empty() && work.disjunctions.is_empty() {
             self.raise(id, Fault::spread(Kind::StructuralCycle, "structural cycle"));
             return None;
         }

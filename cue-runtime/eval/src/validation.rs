@@ -134,10 +134,15 @@ impl Evaluation {
         let Some(fault) = walk.unmet else { return Ok(None) };
         let mut required = self.validate(id, Concreteness::Required);
         required.retain(|it| it.message == REQUIRED);
-        match required.is_empty() {
-            true => Ok(self.diagnostic(fault).into_iter().next()),
-            false => Err(required),
+        if !required.is_empty() {
+            return Err(required);
         }
+        let mut told = self.diagnostic(fault);
+        told.truncate(1);
+        // What it is printed in has one line (cue-errors 0.2).
+        let short = self.evaluator.heap.faults[fault.0 as usize].in_short();
+        told.iter_mut().for_each(|it| it.message.clone_from(&short));
+        Ok(told.pop())
     }
 
     fn collect(&mut self, id: VertexId, values: Concreteness, walk: &mut Walk, depth: u32) {

@@ -54,6 +54,7 @@ fn what_nothing_can_be_given_for_is_no_data_and_yet_wrong() {
     let folder = folder(&[
         ("x.cue", "a: 1\n#D: b!: 1 & 2\n"),
         ("y.cue", "a: {c: int, d!: int}\n_h: b!: 1 & 2\n"),
+        ("z.cue", "#D: b!: 1 & 2 & 3\n"),
     ]);
     let told = |verb, file| {
         let told = play(&request(verb, folder.path(), &[file]), folder.path());
@@ -61,6 +62,8 @@ fn what_nothing_can_be_given_for_is_no_data_and_yet_wrong() {
     };
     assert_eq!(told(Verb::Export, "x.cue"), "#D.b: conflicting values 2 and 1:");
     assert_eq!(told(Verb::Eval, "x.cue"), "_|_ // #D.b: conflicting values 2 and 1\n");
+    let more = "_|_ // #D.b: conflicting values 2 and 1 (and 1 more errors)\n";
+    assert_eq!(told(Verb::Eval, "z.cue"), more);
     assert_eq!(told(Verb::Eval, "y.cue"), "a.d: field is required but not present:");
     let strict =
         Request { concrete: Concrete::Must, ..request(Verb::Vet, folder.path(), &["x.cue"]) };
