@@ -149,13 +149,19 @@ pub(super) fn int32(args: &[Datum], at: usize, name: &str) -> Read<i64> {
     sized(args, at, 32, name)
 }
 
+/// What is said of a first argument that is no list.
+pub(super) fn not_a_list(args: &[Datum]) -> CallError {
+    let (text, kind) =
+        args.first().map_or((String::new(), ""), |it| (it.cue_text(), it.kind_name()));
+    CallError::permanent(format!("cannot use value {text} (type {kind}) as list")).of_argument(0)
+}
+
 /// An unsigned integer.
 pub(super) fn unsigned(args: &[Datum], at: usize) -> Read<u64> {
     let value = integer(args, at)?;
     if value.is_negative() {
-        return Err(CallError::permanent(format!(
-            "cannot use {value} (type int) as uint64 in argument {at}"
-        )));
+        let message = format!("cannot use {value} (type int) as uint64 in argument {at}");
+        return Err(CallError::permanent(message).of_argument(at));
     }
     value.to_u64().ok_or_else(|| {
         CallError::permanent(format!("int {value} overflows uint64 in argument {at}"))
@@ -170,7 +176,8 @@ pub(super) fn float(args: &[Datum], at: usize) -> Read<f64> {
         let (text, kind) = (number.to_string(), args[at].kind_name());
         return Err(CallError::permanent(format!(
             "cannot use {text} (type {kind}) as float64 in argument {at}: value was rounded up"
-        )));
+        ))
+        .of_argument(at));
     }
     Ok(value)
 }

@@ -372,27 +372,38 @@ pub struct CallError {
     pub message: String,
     /// Where in the input.
     pub position: Option<Position>,
+    /// The argument that it is about.
+    pub argument: Option<usize>,
 }
 
 impl CallError {
+    fn new(code: Code, message: impl Into<String>) -> CallError {
+        CallError { code, message: message.into(), position: None, argument: None }
+    }
+
     /// An error that stays.
     pub fn permanent(message: impl Into<String>) -> CallError {
-        CallError { code: Code::Permanent, message: message.into(), position: None }
+        Self::new(Code::Permanent, message)
     }
 
     /// An error that may go away.
     pub fn incomplete(message: impl Into<String>) -> CallError {
-        CallError { code: Code::Incomplete, message: message.into(), position: None }
+        Self::new(Code::Incomplete, message)
     }
 
     /// The detail of a validator that is not satisfied.
     pub fn unsatisfied(message: impl Into<String>) -> CallError {
-        CallError { code: Code::Unsatisfied, message: message.into(), position: None }
+        Self::new(Code::Unsatisfied, message)
     }
 
     /// The same with a place.
     pub fn at(self, position: Position) -> CallError {
         CallError { position: Some(position), ..self }
+    }
+
+    /// The same of an argument, counted from 0.
+    pub fn of_argument(self, argument: usize) -> CallError {
+        CallError { argument: Some(argument), ..self }
     }
 }
 
@@ -427,11 +438,7 @@ impl CallContext {
             }
             None => {
                 self.budget = 0;
-                Err(CallError {
-                    code: Code::Budget,
-                    message: "result too large".to_owned(),
-                    position: None,
-                })
+                Err(CallError::new(Code::Budget, "result too large"))
             }
         }
     }

@@ -6,6 +6,8 @@
 
 use core::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
+use crate::number::Number;
+
 /// The value of a polynomial, its highest coefficient first.
 fn polynomial(x: f64, coefficients: &[f64]) -> f64 {
     coefficients.iter().fold(0.0, |sum, it| sum * x + it)
@@ -173,6 +175,11 @@ pub(super) fn acos(x: f64) -> f64 {
     FRAC_PI_2 - asin(x)
 }
 
+/// The double nearest to a power of e.
+fn exp(x: f64) -> f64 {
+    Number::float(x).exp().map_or_else(|_| libm::exp(x), |it| it.to_f64())
+}
+
 pub(super) fn sinh(x: f64) -> f64 {
     const ABOVE: [f64; 4] = [
         -0.2630563213397497062819489e+2,
@@ -188,9 +195,9 @@ pub(super) fn sinh(x: f64) -> f64 {
     ];
     let size = x.abs();
     let value = if size > 21.0 {
-        libm::exp(size) * 0.5
+        exp(size) * 0.5
     } else if size > 0.5 {
-        let power = libm::exp(size);
+        let power = exp(size);
         (power - 1.0 / power) * 0.5
     } else {
         let square = size * size;
@@ -202,9 +209,9 @@ pub(super) fn sinh(x: f64) -> f64 {
 pub(super) fn cosh(x: f64) -> f64 {
     let size = x.abs();
     if size > 21.0 {
-        return libm::exp(size) * 0.5;
+        return exp(size) * 0.5;
     }
-    let power = libm::exp(size);
+    let power = exp(size);
     (power + 1.0 / power) * 0.5
 }
 

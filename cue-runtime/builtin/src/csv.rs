@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::arguments as arg;
 use super::call::{CallContext, CallError, Kinds, Member, Package, Parameter, function};
 use super::datum::Datum;
-use super::json::not_a_list;
 use crate::encode::json::{Layout, encode as to_json};
 
 type Outcome = Result<Datum, CallError>;
@@ -19,10 +18,12 @@ const MEMBERS: &[Member] = &[
 ];
 
 fn encode(cx: &mut CallContext, args: &[Datum]) -> Outcome {
-    let Some(Datum::List(rows)) = args.first() else { return Err(not_a_list(args)) };
+    let Some(Datum::List(rows)) = args.first() else { return Err(arg::not_a_list(args)) };
     let mut out = String::new();
     for row in rows.iter() {
-        let Datum::List(cells) = row else { return Err(not_a_list(std::slice::from_ref(row))) };
+        let Datum::List(cells) = row else {
+            return Err(arg::not_a_list(std::slice::from_ref(row)));
+        };
         for (at, cell) in cells.iter().enumerate() {
             if at > 0 {
                 out.push(',');

@@ -33,7 +33,7 @@ const MEMBERS: &[Member] = &[
 
 fn marshal_stream(cx: &mut CallContext, args: &[Datum]) -> Outcome {
     let Some(Datum::List(items)) = args.first() else {
-        return Err(not_a_list(args));
+        return Err(arg::not_a_list(args));
     };
     let mut out = String::new();
     for item in items.iter() {
@@ -43,13 +43,6 @@ fn marshal_stream(cx: &mut CallContext, args: &[Datum]) -> Outcome {
         out.push('\n');
     }
     Ok(Datum::text(out))
-}
-
-/// What the stream functions say about a value that is no list.
-pub(super) fn not_a_list(args: &[Datum]) -> CallError {
-    let (text, kind) =
-        args.first().map_or((String::new(), ""), |it| (it.cue_text(), it.kind_name()));
-    CallError::permanent(format!("cannot use value {text} (type {kind}) as list"))
 }
 
 fn unmarshal(cx: &mut CallContext, args: &[Datum]) -> Outcome {
@@ -80,8 +73,12 @@ fn unmarshal_stream(cx: &mut CallContext, args: &[Datum]) -> Outcome {
     }
 }
 
+/// A text that ends too early is refused where the blank stands that could follow it.
 fn valid(text: &[u8]) -> Result<(), CallError> {
-    check(text).map_err(|error| CallError::permanent(error.message))
+    let Err(error) = check(text) else { return Ok(()) };
+    let longer = check(&[text, b" "].concat());
+    let error = longer.err().unwrap_or(error);
+    Err(CallError::permanent(error.message))
 }
 
 /// Calls `take` for every byte, with whether it is inside a string.

@@ -152,11 +152,7 @@ fn concat(cx: &mut CallContext, args: &[Datum]) -> Outcome {
 }
 
 fn flatten(cx: &mut CallContext, args: &[Datum]) -> Outcome {
-    let Some(Datum::List(items)) = args.first() else {
-        let (text, kind) =
-            args.first().map_or((String::new(), ""), |it| (it.cue_text(), it.kind_name()));
-        return Err(CallError::permanent(format!("cannot use value {text} (type {kind}) as list")));
-    };
+    let Some(Datum::List(items)) = args.first() else { return Err(arg::not_a_list(args)) };
     let depth = arg::int(args, 1)?;
     let depth = usize::try_from(depth).unwrap_or(usize::MAX);
     let mut out = Vec::new();

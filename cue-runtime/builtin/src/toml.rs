@@ -12,6 +12,9 @@ pub(super) const PACKAGE: Package = Package { path: "encoding/toml", members: ME
 const MEMBERS: &[Member] = &[
     function("Marshal", &[Parameter::DATA], Kinds::STRING, |cx, a| {
         let datum = a.first().unwrap_or(&Datum::Null);
+        if *datum == Datum::Null {
+            return Err(CallError::permanent("toml: cannot encode a nil interface"));
+        }
         let text = encode(datum, Order::Sorted).map_err(CallError::permanent)?;
         cx.spend(text.len())?;
         Ok(Datum::text(text))

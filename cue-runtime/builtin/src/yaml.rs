@@ -5,7 +5,6 @@ use super::call::{
     CallContext, CallError, Kinds, Member, Package, Parameter, Position, Special, function, special,
 };
 use super::datum::Datum;
-use super::json::not_a_list;
 use crate::encode::yaml::{Document, decode, encode};
 
 type Outcome = Result<Datum, CallError>;
@@ -36,7 +35,7 @@ const MEMBERS: &[Member] = &[
 
 fn marshal_stream(cx: &mut CallContext, args: &[Datum]) -> Outcome {
     let Some(Datum::List(items)) = args.first() else {
-        return Err(not_a_list(args));
+        return Err(arg::not_a_list(args));
     };
     let mut out = String::new();
     for (at, item) in items.iter().enumerate() {

@@ -459,6 +459,12 @@ impl Evaluation {
         self.diagnostic(fault).into_iter().next()
     }
 
+    /// The error of the budget, once it is used up: what is told after that is not all there is.
+    pub fn spent(&mut self) -> Option<Diagnostic> {
+        let spent = self.evaluator.spent?;
+        self.diagnostic(spent).into_iter().next()
+    }
+
     /// As CUE text.
     pub fn syntax(&mut self, id: VertexId, style: Style) -> String {
         self.evaluator.syntax(id, style)

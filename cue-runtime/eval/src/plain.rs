@@ -13,7 +13,7 @@ const WIDE: usize = 64;
 
 impl Evaluator {
     /// The data of a vertex that nobody has evaluated and that holds nothing else.
-    fn untouched_data(&self, id: VertexId) -> Option<&Datum> {
+    pub(crate) fn untouched_data(&self, id: VertexId) -> Option<&Datum> {
         let vertex = self.heap.get(id);
         if vertex.state != State::New
             || vertex.forward.is_some()

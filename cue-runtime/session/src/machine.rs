@@ -123,23 +123,13 @@ impl Machine {
             Call::Syntax(path, style) => {
                 let it = self.evaluation()?;
                 let Some(id) = find(it, path)? else { return Ok(Answer::Text(None)) };
-                let style = match style {
-                    SyntaxStyle::Eval => Style::Eval,
-                    SyntaxStyle::EvalWith(shown) => {
-                        let unmet = if shown.wrong { Ok(None) } else { it.unmet(id) };
-                        if let Some(wrong) = unmet.map_err(diagnostics)? {
-                            let text = format!("_|_ // {}: {}\n", wrong.path, wrong.message);
-                            return Ok(Answer::Text(Some(text)));
-                        }
-                        return Ok(Answer::Text(Some(it.shown(id, parts(*shown)))));
-                    }
-                    SyntaxStyle::Final => Style::Final,
-                    SyntaxStyle::Definition if path.is_empty() => {
-                        return Ok(Answer::Text(Some(it.definition())));
-                    }
-                    SyntaxStyle::Definition => Style::Definition,
-                };
-                Ok(Answer::Text(Some(it.syntax(id, style))))
+                let before = it.spent().is_some();
+                let text = written(it, id, path, style)?;
+                // Cut short, it would read as if it were all.
+                match it.spent().filter(|_| !before) {
+                    Some(spent) => Err(diagnostics(vec![spent])),
+                    None => Ok(Answer::Text(Some(text))),
+                }
             }
             Call::Validate(path, how) => {
                 let it = self.evaluation()?;
@@ -330,6 +320,29 @@ impl Machine {
 
 /// Nesting of evaluations: what the stack of a sandbox allows.
 const DEPTH: u32 = 10_000;
+
+/// A value as CUE text.
+fn written(
+    it: &mut Evaluation,
+    id: VertexId,
+    path: &str,
+    style: &SyntaxStyle,
+) -> Result<String, Vec<Diagnostic>> {
+    let style = match style {
+        SyntaxStyle::Eval => Style::Eval,
+        SyntaxStyle::EvalWith(shown) => {
+            let unmet = if shown.wrong { Ok(None) } else { it.unmet(id) };
+            return Ok(match unmet.map_err(diagnostics)? {
+                Some(wrong) => format!("_|_ // {}: {}\n", wrong.path, wrong.message),
+                None => it.shown(id, parts(*shown)),
+            });
+        }
+        SyntaxStyle::Final => Style::Final,
+        SyntaxStyle::Definition if path.is_empty() => return Ok(it.definition()),
+        SyntaxStyle::Definition => Style::Definition,
+    };
+    Ok(it.syntax(id, style))
+}
 
 /// What is shown of a value, as the evaluator counts it.
 fn parts(shown: Shown) -> Show {

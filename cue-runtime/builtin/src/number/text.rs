@@ -29,10 +29,12 @@ impl Number {
     /// The text in YAML output: a float without point or exponent gets a bare point.
     pub fn yaml_text(&self) -> String {
         let text = self.to_string();
-        if self.kind() == NumberKind::Float && !text.contains(['.', 'E']) {
-            return text + ".";
+        match self.kind() {
+            NumberKind::Float if !text.contains(['.', 'E']) => text + ".",
+            NumberKind::Float => text,
+            // One with more digits than are kept is written as Go writes its own.
+            NumberKind::Int => text.replace('E', "e"),
         }
-        text
     }
 }
 

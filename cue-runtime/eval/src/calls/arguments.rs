@@ -178,6 +178,9 @@ impl Evaluator {
         let at = self.program.at(expr);
         let value = self.eval(expr, env);
         if parameter.pass == Pass::Schema {
+            if parameter.kinds == Kinds::STRUCT {
+                self.is_struct(&value, at, place, function)?;
+            }
             return match value {
                 Value::Datum(datum) => {
                     let id = self.datum_vertex(datum);
@@ -217,10 +220,12 @@ impl Evaluator {
                 let known = |text: &str| parameter.one_of.contains(&text);
                 if matches!(&datum, Datum::String(it) if !parameter.one_of.is_empty() && !known(it))
                 {
+                    let default = parameter.default.iter().map(|it| format!("*{it:?}"));
+                    let others = parameter.one_of.iter().filter(|it| parameter.default != Some(it));
                     let all: Vec<String> =
-                        parameter.one_of.iter().map(|it| format!("{it:?}")).collect();
+                        default.chain(others.map(|it| format!("{it:?}"))).collect();
                     let message = format!(
-                        "cannot use {} as *{} in argument {} to {}",
+                        "cannot use {} as {} in argument {} to {}",
                         datum.cue_text(),
                         all.join(" | "),
                         place + 1,
@@ -255,6 +260,30 @@ impl Evaluator {
             }
             Pass::LiveTree | Pass::Schema => self.tree(id, NESTED, 0),
         }
+    }
+
+    /// An error if a value that is passed as it is cannot be a struct.
+    fn is_struct(
+        &mut self,
+        value: &Value,
+        at: At,
+        place: usize,
+        function: Called<'_>,
+    ) -> Result<(), FaultId> {
+        let (text, kinds, from) = match value {
+            Value::Datum(datum) => (datum.cue_text(), compare::kinds(datum), vec![at]),
+            Value::Vertex(id) => (self.short(*id), self.kinds_of(*id), self.origin(*id)),
+            Value::Fault(_) => return Ok(()),
+        };
+        if kinds == Kinds::BOTTOM || kinds.meets(Kinds::STRUCT) {
+            return Ok(());
+        }
+        let call = function.value();
+        let message = format!(
+            "cannot use {text} (type {kinds}) as struct in argument {} to {call}",
+            place + 1
+        );
+        Err(self.misused(message, kinds, from))
     }
 
     /// Of a list of lists: an element that is none is told of as it is.

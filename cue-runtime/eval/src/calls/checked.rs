@@ -34,6 +34,13 @@ impl Evaluator {
         let empty = bytes.iter().all(u8::is_ascii_whitespace);
         let decoded = match run(&mut CallContext::new(CALL_BYTES), &[Datum::bytes(bytes)]) {
             Ok(decoded) => decoded,
+            // The text has the name of the function.
+            Err(error) if !json && error.message.starts_with(':') => {
+                let partial = special == Special::ValidateYamlPartial;
+                let name = if partial { "yaml.ValidatePartial" } else { "yaml.Validate" };
+                let message = format!("{name}{}", error.message);
+                return Ok(Err(CallError { message, ..error }));
+            }
             Err(error) => return Ok(Err(error)),
         };
         let documents: Vec<Datum> = match (json, decoded) {

@@ -154,7 +154,14 @@ impl Evaluator {
             Err(error) => {
                 let kind = kind_of(&error);
                 let message = format!("error in call to {}: {}", called.path(), error.message);
-                Err(self.fail(kind, message, at))
+                let about = error.argument.filter(|it| {
+                    !matches!(all.get(*it), None | Some(Datum::List(_) | Datum::Struct(_)))
+                });
+                let from = about.and_then(|it| arguments.get(it)).map_or_else(Vec::new, |expr| {
+                    let value = self.eval(*expr, env).vertex();
+                    value.map_or_else(|| vec![self.program.at(*expr)], |it| self.origin(it))
+                });
+                Err(self.fail_at(kind, message, at, from))
             }
         }
     }
@@ -185,6 +192,10 @@ impl Evaluator {
                 let place = self.program.at(*argument);
                 let value = self.eval(*argument, env);
                 let vertex = value.vertex();
+                // A list that a function has made is counted as it is.
+                if let Some(Datum::List(items)) = vertex.and_then(|it| self.untouched_data(it)) {
+                    return Value::Datum(Datum::int(items.len() as i64));
+                }
                 let misfit = |text: String, kinds: Kinds| {
                     let wanted = "(string|bytes|list|struct)";
                     format!("cannot use {text} (type {kinds}) as {wanted} in argument 1 to len")
