@@ -373,7 +373,8 @@ impl Evaluator {
         at: At,
     ) -> Value {
         let base = self.eval(operand, env);
-        let several = base.vertex().is_some_and(|it| self.default_of(it).is_none());
+        let stands = base.vertex();
+        let several = stands.is_some_and(|it| self.default_of(it).is_none());
         let subject = match self.demand_in(base, self.program.at(operand), at) {
             Ok(it) => it,
             Err(Unmet::Fault(fault)) if several => {
@@ -400,7 +401,8 @@ impl Evaluator {
             other => {
                 let (text, kind) = (self.concrete_text(other), self.concrete_kind(other));
                 let message = format!("cannot slice {text} (type {kind})");
-                return Value::Fault(self.fail(Kind::Permanent, message, at));
+                let from = stands.map_or_else(Vec::new, |it| self.origin(it));
+                return Value::Fault(self.fail_at(Kind::Permanent, message, at, from));
             }
         };
         let (low, high) = match (self.slice_end(low, env, at), self.slice_end(high, env, at)) {

@@ -98,6 +98,15 @@ impl Machine {
                 let Some(id) = find(it, path)? else { return Ok(Answer::Text(None)) };
                 Ok(Answer::Text(it.lenient(id).map(|datum| evaluation::print_json(&datum))))
             }
+            Call::Yaml { path, within } => {
+                let it = self.evaluation()?;
+                let Some(id) = find(it, path)? else { return Ok(Answer::Text(None)) };
+                let mut datum = it.datum(id).map_err(diagnostics)?;
+                for name in within.iter().rev() {
+                    datum = Datum::fields(vec![(name.as_str().into(), datum)]);
+                }
+                Ok(Answer::Text(Some(cue_eval::encode::yaml::encode(&datum))))
+            }
             Call::Keep { path, name } => {
                 let it = self.evaluation()?;
                 let Some(id) = find(it, path)? else { return Ok(Answer::Yes(false)) };

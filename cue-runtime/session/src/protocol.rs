@@ -352,6 +352,13 @@ pub enum Call {
     Json(String),
     /// The value as JSON; what is not concrete is left out.
     JsonLenient(String),
+    /// The value as YAML, which knows bytes: concrete, defaults taken.
+    Yaml {
+        /// Where it stands.
+        path: String,
+        /// Fields around it, the outermost first.
+        within: Vec<String>,
+    },
     /// Keep the value, concrete, defaults taken, for sessions that follow.
     Keep {
         /// Where it stands.
@@ -408,7 +415,7 @@ pub enum Answer {
     Yes(bool),
     /// Kinds; `None` if there is nothing.
     Kinds(Option<Kinds>),
-    /// Json, JsonLenient, Kept, Syntax, Patch, Schema; `None` if there is nothing.
+    /// Json, JsonLenient, Yaml, Kept, Syntax, Patch, Schema; `None` if there is nothing.
     Text(Option<String>),
     /// Fields; `None` if there is no struct or list.
     Fields(Option<Vec<Field>>),

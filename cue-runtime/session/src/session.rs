@@ -201,6 +201,13 @@ impl Session {
         expect_answer!(self.instance.call(&Call::JsonLenient(path.into()))?, Text)
     }
 
+    /// The value as YAML text in which bytes are marked as such; within fields of these names, the
+    /// outermost first.
+    pub fn yaml(&mut self, path: &str, within: &[String]) -> Result<Option<String>, Error> {
+        let call = Call::Yaml { path: path.into(), within: within.to_vec() };
+        expect_answer!(self.instance.call(&call)?, Text)
+    }
+
     /// [`Session::json`], parsed.
     pub fn value(&mut self, path: &str) -> Result<Option<Value>, Error> {
         parse(self.json(path)?)

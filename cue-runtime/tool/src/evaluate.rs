@@ -322,19 +322,27 @@ impl Asked<'_> {
         let text = if request.out == Encoding::Cue {
             self.cue(session, &path, style, &labels)?
         } else {
-            let mut datum = datum(session, &path)?;
-            if request.out == Encoding::Binary {
-                // JSON has no bytes.
-                datum = bytes(session, &path)?.unwrap_or(datum);
-            }
-            for label in labels.iter().rev() {
+            let mut within = Vec::with_capacity(labels.len());
+            for label in &labels {
                 let name = cue_eval::evaluation::split_path(label).map_err(Error::Request)?;
-                let name = name.into_iter().next().map_or_else(|| label.clone(), |it| it.1);
-                datum = Datum::fields(vec![(name.into(), datum)]);
+                within.push(name.into_iter().next().map_or_else(|| label.clone(), |it| it.1));
             }
-            let html = if request.escape { Html::Escaped } else { Html::Plain };
-            data::write(request.out, &datum, html, &path)
-                .map_err(|it| Error::Diagnostics(vec![it]))?
+            match request.out {
+                // JSON has no bytes.
+                Encoding::Yaml => yaml(session, &path, &within)?.into_bytes(),
+                _ => {
+                    let mut datum = datum(session, &path)?;
+                    if request.out == Encoding::Binary {
+                        datum = bytes(session, &path)?.unwrap_or(datum);
+                    }
+                    for name in within.into_iter().rev() {
+                        datum = Datum::fields(vec![(name.into(), datum)]);
+                    }
+                    let html = if request.escape { Html::Escaped } else { Html::Plain };
+                    data::write(request.out, &datum, html, &path)
+                        .map_err(|it| Error::Diagnostics(vec![it]))?
+                }
+            }
         };
         let header = request.verb == Verb::Eval && request.expressions.len() > 1;
         if request.out == Encoding::Cue && header {
@@ -483,14 +491,27 @@ fn spaced(text: &str) -> String {
 
 /// A value as data.
 fn datum(session: &mut Session, path: &str) -> Result<Datum, Error> {
-    let text = session.json(path).and_then(|text| {
-        text.ok_or_else(|| cue_session::Error::Diagnostics(vec![diagnostic("no value", None)]))
-    });
-    let text = match text {
-        Ok(text) => text,
-        Err(error) => return Err(all_of(session, path, error)),
-    };
-    parse_json(&text).map_err(Error::Runtime)
+    let text = session.json(path);
+    parse_json(&told(session, path, text)?).map_err(Error::Runtime)
+}
+
+/// A value as YAML.
+fn yaml(session: &mut Session, path: &str, within: &[String]) -> Result<String, Error> {
+    let text = session.yaml(path, within);
+    told(session, path, text)
+}
+
+/// What was told of a value; every error if there is one.
+fn told(
+    session: &mut Session,
+    path: &str,
+    text: Result<Option<String>, cue_session::Error>,
+) -> Result<String, Error> {
+    let none = || cue_session::Error::Diagnostics(vec![diagnostic("no value", None)]);
+    match text.and_then(|text| text.ok_or_else(none)) {
+        Ok(text) => Ok(text),
+        Err(error) => Err(all_of(session, path, error)),
+    }
 }
 
 /// A value that is bytes.

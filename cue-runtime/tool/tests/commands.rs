@@ -677,3 +677,13 @@ fn without_a_module_only_builtin_packages_are_there() {
         assert_eq!(play(&it, folder.path()), Err(told), "{text}");
     }
 }
+
+#[test]
+fn yaml_knows_bytes() {
+    let folder = folder(&[("x.cue", "a: {t: \"x\", b: 'hi'}\n")]);
+    let it = Request { out: Encoding::Yaml, ..request(Verb::Export, folder.path(), &["x.cue"]) };
+    let bytes = "a:\n  t: x\n  b: !!binary aGk=\n";
+    assert_eq!(play(&it, folder.path()), Ok(bytes.into()));
+    let it = Request { expressions: vec!["a.b".into()], labels: vec!["c:".into()], ..it };
+    assert_eq!(play(&it, folder.path()), Ok("c: !!binary aGk=\n".into()));
+}
