@@ -680,9 +680,9 @@ fn without_a_module_only_builtin_packages_are_there() {
 
 #[test]
 fn yaml_knows_bytes() {
-    let folder = folder(&[("x.cue", "a: {t: \"x\", b: 'hi'}\n")]);
+    let folder = folder(&[("x.cue", "a: {k: \"x\", b: 'hi'}\n")]);
     let it = Request { out: Encoding::Yaml, ..request(Verb::Export, folder.path(), &["x.cue"]) };
-    let bytes = "a:\n  t: x\n  b: !!binary aGk=\n";
+    let bytes = "a:\n  k: x\n  b: !!binary aGk=\n";
     assert_eq!(play(&it, folder.path()), Ok(bytes.into()));
     let it = Request { expressions: vec!["a.b".into()], labels: vec!["c:".into()], ..it };
     assert_eq!(play(&it, folder.path()), Ok("c: !!binary aGk=\n".into()));
