@@ -12,7 +12,7 @@ use crate::builtin::Datum;
 use crate::compile::LoadError;
 use crate::evaluation::{Addition, Evaluation, compile_addition, split_path};
 use crate::evaluator::Evaluator;
-use crate::heap::{Conjunct, EnvKind, Source, State};
+use crate::heap::{Conjunct, EnvKind, Source, State, VertexId};
 use crate::program::{Code, DeclLabel, Declaration, ExprId, Label, LabelKind, Program};
 use crate::uses::Uses;
 
@@ -145,7 +145,9 @@ impl Evaluator {
             && root.scalar.is_none()
             && !root.frozen
             && !self.is_closed_struct(self.root);
-        let idle = self.tasks.is_empty() && self.suspended.is_empty() && self.spent.is_none();
+        let done = |id: &VertexId| self.heap.get(*id).state == State::Done;
+        let waits = !self.suspended.is_empty() || !self.tasks.keys().all(done);
+        let idle = !waits && self.spent.is_none();
         // Which errors others tell of depends on what has failed by then.
         plain && idle && !self.failed && self.heap.bytes() + self.bytes < self.budget.bytes / 2
     }
@@ -199,6 +201,8 @@ impl Evaluator {
         self.anonymous.clear();
         self.lifted.clear();
         self.chains.clear();
+        // What became another value has left its tasks behind.
+        self.tasks.clear();
         self.ticks = 0;
     }
 

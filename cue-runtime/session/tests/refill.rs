@@ -58,13 +58,13 @@ fn told(session: &mut Session) -> Option<Vec<String>> {
     Some(all)
 }
 
-/// Values, and whether something is wrong: how that reads depends on what was asked for before, in one
-/// evaluation as well. None beyond the budget.
-fn values(session: &mut Session) -> Option<(String, bool)> {
+/// Values, or that something is wrong: how that reads, and what is left of values that go round, depends on
+/// what was asked for before, in one evaluation as well. None beyond the budget.
+fn values(session: &mut Session) -> Option<Option<String>> {
     let json = format!("{:?}", session.json_lenient(""));
     let wrong = session.validate("", Concreteness::Optional).expect("the sandbox is well");
     let within = wrong.iter().all(|it| it.code != "budget/exceeded");
-    within.then_some((json, wrong.is_empty()))
+    within.then(|| wrong.is_empty().then_some(json))
 }
 
 /// Asks after every fill, and of an evaluation that knew all fills before.
@@ -273,7 +273,8 @@ fn value(chance: &mut Chance, depth: usize) -> String {
         11 => format!("({name} & {{x: {}}}).y", value(chance, depth + 1)),
         12 => format!("{{for k, v in {name} {{\"\\(k)\": v}}}}"),
         13 => format!("{{let l = {}, x: l}}", value(chance, depth + 1)),
-        _ => format!("{{x: {}}} | {{y: {}}}", value(chance, depth + 1), value(chance, depth + 1)),
+        // What leads back to itself by way of a choice depends on what was asked for first.
+        _ => format!("{{x: {}}} | {{y: {}}}", chance.below(3), chance.of(&["int", "_", "{x: 1}"])),
     }
 }
 
