@@ -2,6 +2,7 @@
 //!
 //! ~~~text
 //! text ─scan─▶ tokens ─grammar, frames─▶ tree::Tree + errors ─lower─▶ ast::File
+//!                           (declaration by declaration where only ast::File is wanted)
 //!                                             └─layout, columns─▶ text as `cue fmt` writes it
 //! ~~~
 //! Invariants

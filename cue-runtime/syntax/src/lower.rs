@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cue_map::Map;
 use thin_vec::ThinVec;
 
 use crate::ast::{
@@ -15,6 +16,8 @@ use crate::unquote::{self, Form, Place};
 
 pub(crate) struct Lower<'a> {
     pub(crate) tree: &'a Tree,
+    /// Structs whose declarations are lowered already.
+    pub(crate) structs: Map<NodeId, ThinVec<Decl>>,
     pub(crate) errors: Vec<SyntaxError>,
 }
 
@@ -132,7 +135,7 @@ impl Lower<'_> {
         all
     }
 
-    fn decl(&mut self, id: NodeId) -> Option<Decl> {
+    pub(crate) fn decl(&mut self, id: NodeId) -> Option<Decl> {
         let tree = self.tree;
         Some(match &tree[id].kind {
             Kind::Field { .. } => Decl::Field(Box::new(self.field(id, Docs::default())?)),
@@ -262,7 +265,10 @@ impl Lower<'_> {
             },
             Kind::Bottom => ExprKind::Bottom,
             Kind::Interpolation(pieces) => self.interpolation(pieces),
-            Kind::Struct { decls, .. } => ExprKind::Struct(self.decls(decls)),
+            Kind::Struct { decls, .. } => ExprKind::Struct(match decls.is_empty() {
+                true => self.structs.remove(&id).unwrap_or_default(),
+                false => self.decls(decls),
+            }),
             Kind::List { elements, .. } => ExprKind::List(
                 elements
                     .iter()
