@@ -32,8 +32,8 @@ pub enum Profile {
 pub struct Source {
     /// For positions.
     pub name: String,
-    /// CUE.
-    pub text: String,
+    /// CUE; the program shares it.
+    pub text: Arc<str>,
 }
 
 /// What is wrong with a program, and where.
@@ -153,7 +153,7 @@ impl Compiler<'_> {
         self.program.sources.push(SourceText {
             name: source.name.clone(),
             lines: LineIndex::new(&source.text),
-            text: source.text.as_str().into(),
+            text: source.text.clone(),
         });
         let parsed = self.program.parsed(&source.text);
         for error in parsed.errors {
