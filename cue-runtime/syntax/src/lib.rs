@@ -17,6 +17,7 @@ mod frames; // which node a comment belongs to
 mod grammar; // tokens -> concrete tree
 mod names; // aliases declared twice
 pub mod tree; // the concrete tree
+mod shared; // texts that come again
 mod lower; // concrete tree -> ast
 mod parser; // entry points
 mod machine; // white space that is wished and settled

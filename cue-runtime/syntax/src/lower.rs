@@ -11,14 +11,22 @@ use crate::ast::{
 };
 use crate::parser::SyntaxError;
 use crate::scan::T;
+use crate::shared::Shared;
 use crate::tree::{Distance, Kind, NodeId, Slice, Tree};
 use crate::unquote::{self, Form, Place};
 
 pub(crate) struct Lower<'a> {
     pub(crate) tree: &'a Tree,
+    pub(crate) done: Done,
+}
+
+/// What lowering has come to.
+#[derive(Default)]
+pub(crate) struct Done {
     /// Structs whose declarations are lowered already.
     pub(crate) structs: Map<NodeId, ThinVec<Decl>>,
     pub(crate) errors: Vec<SyntaxError>,
+    texts: Shared,
 }
 
 /// The comments above a field.
@@ -65,18 +73,17 @@ impl Lower<'_> {
 
     fn error(&mut self, id: NodeId, message: impl Into<String>) {
         let span = self.span(id);
-        self.errors.push(SyntaxError { message: message.into(), span });
+        self.done.errors.push(SyntaxError { message: message.into(), span });
     }
 
-    fn name(&self, id: NodeId) -> Arc<str> {
-        match &self.tree[id].kind {
-            Kind::Ident(name) => (**name).into(),
-            Kind::Literal(_, text) => (**text).into(),
-            _ => "_".into(),
-        }
+    fn name(&mut self, id: NodeId) -> Arc<str> {
+        self.done.texts.text(match &self.tree[id].kind {
+            Kind::Ident(text) | Kind::Literal(_, text) => text,
+            _ => "_",
+        })
     }
 
-    fn ident(&self, id: NodeId) -> Ident {
+    fn ident(&mut self, id: NodeId) -> Ident {
         Ident { name: self.name(id), span: self.span(id) }
     }
 
@@ -89,6 +96,11 @@ impl Lower<'_> {
                 String::new()
             }
         }
+    }
+
+    fn shared_string(&mut self, id: NodeId) -> Arc<str> {
+        let text = self.string(id);
+        self.done.texts.text(&text)
     }
 
     fn attribute(&self, id: NodeId, text: &str) -> Attribute {
@@ -221,7 +233,7 @@ impl Lower<'_> {
     fn label(&mut self, id: NodeId) -> Label {
         let tree = self.tree;
         match &tree[id].kind {
-            Kind::Literal(T::String, _) => Label::String(self.string(id).into(), self.span(id)),
+            Kind::Literal(T::String, _) => Label::String(self.shared_string(id), self.span(id)),
             Kind::Interpolation(_) => Label::Interpolated(Box::new(self.expr(id))),
             Kind::Paren { inner, .. } => Label::Dynamic(Box::new(self.expr(*inner))),
             Kind::List { elements, .. } => {
@@ -248,12 +260,12 @@ impl Lower<'_> {
         let span = self.span(id);
         let kind = match &tree[id].kind {
             Kind::Ident(name) if &**name == "_" => ExprKind::Top,
-            Kind::Ident(name) => ExprKind::Ident((**name).into()),
+            Kind::Ident(name) => ExprKind::Ident(self.done.texts.text(name)),
             Kind::Literal(kind, text) => match kind {
                 T::Null => ExprKind::Null,
                 T::True => ExprKind::Bool(true),
                 T::False => ExprKind::Bool(false),
-                T::Int | T::Float => ExprKind::Number((**text).into()),
+                T::Int | T::Float => ExprKind::Number(self.done.texts.text(text)),
                 _ if text.trim_start_matches('#').starts_with('\'') => match unquote::bytes(text) {
                     Ok(value) => ExprKind::Bytes(value.into()),
                     Err(message) => {
@@ -261,12 +273,12 @@ impl Lower<'_> {
                         ExprKind::Bad
                     }
                 },
-                _ => ExprKind::String(self.string(id).into()),
+                _ => ExprKind::String(self.shared_string(id)),
             },
             Kind::Bottom => ExprKind::Bottom,
             Kind::Interpolation(pieces) => self.interpolation(pieces),
             Kind::Struct { decls, .. } => ExprKind::Struct(match decls.is_empty() {
-                true => self.structs.remove(&id).unwrap_or_default(),
+                true => self.done.structs.remove(&id).unwrap_or_default(),
                 false => self.decls(decls),
             }),
             Kind::List { elements, .. } => ExprKind::List(
@@ -286,7 +298,7 @@ impl Lower<'_> {
             Kind::Selector(base, name) => {
                 let at = self.span(*name);
                 let text: Arc<str> = match &tree[*name].kind {
-                    Kind::Literal(..) => self.string(*name).into(),
+                    Kind::Literal(..) => self.shared_string(*name),
                     _ => self.name(*name),
                 };
                 ExprKind::Select(Box::new((self.expr(*base), Ident { name: text, span: at })))
@@ -311,8 +323,8 @@ impl Lower<'_> {
             }
             Kind::Alias { value, .. } => return self.expr(*value),
             Kind::Comprehension { clauses, body, fallback } => {
-                let mut all: ThinVec<Clause> =
-                    clauses.iter().filter_map(|it| self.clause(*it)).collect();
+                let mut all = ThinVec::with_capacity(clauses.len() + fallback.iter().len());
+                all.extend(clauses.iter().filter_map(|it| self.clause(*it)));
                 if let Some(Kind::Fallback(_, body)) = fallback.map(|it| &tree[it].kind) {
                     all.push(Clause::Otherwise(self.expr(*body)));
                 }

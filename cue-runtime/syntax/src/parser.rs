@@ -1,10 +1,8 @@
 //! What callers ask: a file or an expression as a tree, and what is wrong with it.
 
-use cue_map::Map;
-
 use crate::ast::{Expr, File, Span};
 use crate::grammar::{self, Words};
-use crate::lower::Lower;
+use crate::lower::{Done, Lower};
 use crate::stack;
 use crate::tree::Tree;
 
@@ -40,8 +38,8 @@ pub fn parse_older(text: &str) -> Parsed {
 /// before them; what follows is not looked at.
 pub fn parse_header(text: &str) -> File {
     stack::enough(text.len(), || {
-        let (tree, errors) = grammar::header(text);
-        Lower { tree: &tree, structs: Map::default(), errors }.file()
+        let (tree, _) = grammar::header(text);
+        Lower { tree: &tree, done: Done::default() }.file()
     })
 }
 
@@ -56,10 +54,10 @@ fn parse(text: &str, words: Words) -> Parsed {
 /// Parses a file whose literals are wrong.
 fn whole(text: &str, words: Words) -> Parsed {
     let (tree, mut errors) = grammar::file(text, words);
-    let mut lower = Lower { tree: &tree, structs: Map::default(), errors: Vec::new() };
+    let mut lower = Lower { tree: &tree, done: Done::default() };
     let file = lower.file();
     if errors.is_empty() {
-        errors = lower.errors;
+        errors = lower.done.errors;
     }
     Parsed { file, errors }
 }
@@ -80,9 +78,9 @@ pub fn parse_expr(text: &str) -> Result<Expr, Vec<SyntaxError>> {
             return Err(errors);
         }
         let Some(root) = tree.root else { return Err(errors) };
-        let mut lower = Lower { tree: &tree, structs: Map::default(), errors };
+        let mut lower = Lower { tree: &tree, done: Done::default() };
         let expr = lower.expr(root);
-        if lower.errors.is_empty() { Ok(expr) } else { Err(lower.errors) }
+        if lower.done.errors.is_empty() { Ok(expr) } else { Err(lower.done.errors) }
     })
 }
 

@@ -161,7 +161,7 @@ impl Compiler<'_> {
                     self.program.structs.push(StructLiteral::default());
                     let empty = Code::Struct(self.program.structs.len() as u32 - 1);
                     let empty = self.push(empty, operand.span);
-                    let label = self.program.labels.identifier(name);
+                    let label = self.label(name);
                     return self.push(Code::Select(empty, label), span);
                 };
                 let code = match &member.item {
@@ -177,9 +177,9 @@ impl Compiler<'_> {
         let quoted =
             source.and_then(|it| it.text.as_bytes().get(name_span.start as usize)) == Some(&b'"');
         let label = if quoted {
-            self.program.labels.intern(LabelKind::Regular, name)
+            self.program.labels.of(LabelKind::Regular, name)
         } else {
-            self.program.labels.identifier(name)
+            self.label(name)
         };
         let operand = self.base(operand);
         self.push(Code::Select(operand, label), span)

@@ -16,7 +16,7 @@ use self::faults::{Lets, Stage, Step};
 use self::names::identifier;
 pub(crate) use self::names::predeclared;
 use crate::builtin;
-use crate::program::{At, Code, ExprId, Label, Program, SourceText};
+use crate::program::{At, Code, ExprId, Label, LabelKind, Program, SourceText};
 
 /// Which CUE a program is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,8 +61,7 @@ pub fn compile(
     let roots = compiler.package(sources);
     compiler.program.roots = roots;
     compiler.program.labels.share();
-    compiler.program.codes.shrink_to_fit();
-    compiler.program.structs.shrink_to_fit();
+    compiler.program.shrink();
     if compiler.errors.is_empty() { Ok(compiler.program) } else { Err(told(compiler.errors)) }
 }
 
@@ -177,7 +176,7 @@ impl Compiler<'_> {
             for decl in &file.decls {
                 if let Decl::Field(field) = decl {
                     if let Some(name) = identifier(&field.label) {
-                        let label = self.program.labels.identifier(&name);
+                        let label = self.label(&name);
                         shared.insert(name, label);
                     }
                 }
@@ -385,6 +384,11 @@ impl Compiler<'_> {
         }
     }
 
+    /// The label of an identifier.
+    fn label(&mut self, name: &Arc<str>) -> Label {
+        self.program.labels.of(LabelKind::of_identifier(name), name)
+    }
+
     /// How many environments there are here.
     fn environments(&self) -> usize {
         self.scopes.iter().filter(|it| !matches!(it, Scope::Imports(_))).count()
@@ -409,9 +413,7 @@ impl Compiler<'_> {
     }
 
     fn push(&mut self, code: Code, span: Span) -> ExprId {
-        let id = ExprId::at(self.program.codes.len());
-        self.program.codes.push((code, At { source: self.source, span }));
-        id
+        self.program.push(code, At { source: self.source, span })
     }
 }
 

@@ -285,7 +285,7 @@ impl Grammar<'_> {
         let kind = Kind::Struct { braces: Some((open, close)), decls: decls.nodes };
         let id = self.tree.add(open, end, kind);
         if let (Some(lowering), false) = (&mut self.lowering, decls.lowered.is_empty()) {
-            lowering.structs.insert(id, decls.lowered);
+            lowering.done.structs.insert(id, decls.lowered);
         }
         id
     }

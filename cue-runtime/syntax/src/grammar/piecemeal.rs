@@ -4,23 +4,20 @@
 //! A declaration is complete when the next one begins or the braces are closed: until then comments
 //! may be added to it. Structs in it have been lowered before.
 
-use cue_map::Map;
 use thin_vec::ThinVec;
 
 use super::{Grammar, Words};
 use crate::ast::{Decl, File};
-use crate::lower::Lower;
+use crate::lower::{Done, Lower};
 use crate::names::{self, Names, Redeclared};
-use crate::parser::{Parsed, SyntaxError};
-use crate::tree::{NodeId, Nodes};
+use crate::parser::Parsed;
+use crate::tree::Nodes;
 
 /// What has been lowered.
 #[derive(Default)]
 pub(crate) struct Lowering {
-    /// Declarations of the structs of what has not been.
-    pub(crate) structs: Map<NodeId, ThinVec<Decl>>,
+    pub(crate) done: Done,
     redeclared: Redeclared,
-    errors: Vec<SyntaxError>,
 }
 
 /// Declarations of a struct.
@@ -51,9 +48,9 @@ pub(crate) fn lowered(src: &str, words: Words) -> Option<Parsed> {
     let lowering = it.lowering.take().unwrap_or_default();
     it.redeclared(lowering.redeclared);
     let (tree, errors) = it.finish();
-    let mut lower = Lower { tree: &tree, structs: Map::default(), errors: lowering.errors };
+    let mut lower = Lower { tree: &tree, done: lowering.done };
     let mut file = lower.file();
-    if errors.is_empty() && !lower.errors.is_empty() {
+    if errors.is_empty() && !lower.done.errors.is_empty() {
         return None;
     }
     file.add(decls);
@@ -81,7 +78,7 @@ impl Grammar<'_> {
             lowered: ThinVec::new(),
             names: Names::default(),
             first: self.tree.nodes.len(),
-            structs: self.lowering.as_ref().map_or(0, |it| it.structs.len()),
+            structs: self.lowering.as_ref().map_or(0, |it| it.done.structs.len()),
         }
     }
 
@@ -93,15 +90,12 @@ impl Grammar<'_> {
         self.frames.forget();
         decls.names.declare(&self.tree, id, &mut lowering.redeclared);
         names::redeclared(&self.tree, decls.first, &mut lowering.redeclared);
-        let errors = std::mem::take(&mut lowering.errors);
-        let structs = std::mem::take(&mut lowering.structs);
-        let mut lower = Lower { tree: &self.tree, structs, errors };
+        let mut lower = Lower { tree: &self.tree, done: std::mem::take(&mut lowering.done) };
         decls.lowered.extend(lower.decl(id));
-        lowering.errors = lower.errors;
-        lowering.structs = lower.structs;
-        if lowering.structs.len() > decls.structs {
+        lowering.done = lower.done;
+        if lowering.done.structs.len() > decls.structs {
             // What could not be parsed has not taken its own.
-            lowering.structs.retain(|it, _| (it.0 as usize) < decls.first);
+            lowering.done.structs.retain(|it, _| (it.0 as usize) < decls.first);
         }
         self.tree.cut(decls.first);
     }
