@@ -563,6 +563,12 @@ impl Program {
         ExprId::at(place)
     }
 
+    /// Makes room for about so many expressions: growing would take that of half as many again.
+    pub(crate) fn reserve(&mut self, expressions: usize) {
+        self.codes.reserve(expressions);
+        self.spans.reserve(expressions);
+    }
+
     /// Gives back the room that nothing came for.
     pub(crate) fn shrink(&mut self) {
         self.codes.shrink_to_fit();

@@ -26,6 +26,7 @@ pub(crate) struct Done {
     /// Structs whose declarations are lowered already.
     pub(crate) structs: Map<NodeId, ThinVec<Decl>>,
     pub(crate) errors: Vec<SyntaxError>,
+    expressions: usize,
     texts: Shared,
 }
 
@@ -43,6 +44,12 @@ struct Docs {
 
 impl Lower<'_> {
     pub(crate) fn file(&mut self) -> File {
+        let mut file = self.items();
+        file.expressions = self.done.expressions;
+        file
+    }
+
+    fn items(&mut self) -> File {
         let mut file = File::default();
         let Some(root) = self.tree.root else { return file };
         let tree = self.tree;
@@ -202,6 +209,7 @@ impl Lower<'_> {
                 let given = if pattern { Docs::default() } else { std::mem::take(&mut docs) };
                 let inner = inner.and_then(|it| self.field(it, given));
                 let decls = inner.into_iter().map(|it| Decl::Field(Box::new(it))).collect();
+                self.done.expressions += 1;
                 Expr { kind: ExprKind::Struct(decls), span }
             }
             _ => self.expr(value),
@@ -258,6 +266,7 @@ impl Lower<'_> {
     pub(crate) fn expr(&mut self, id: NodeId) -> Expr {
         let tree = self.tree;
         let span = self.span(id);
+        self.done.expressions += 1;
         let kind = match &tree[id].kind {
             Kind::Ident(name) if &**name == "_" => ExprKind::Top,
             Kind::Ident(name) => ExprKind::Ident(self.done.texts.text(name)),
@@ -348,6 +357,7 @@ impl Lower<'_> {
         for (at, op, right) in spine.into_iter().rev() {
             let span = self.span(at);
             let right = self.boxed(right);
+            self.done.expressions += 1;
             let kind = match binary(op) {
                 Some(op) => ExprKind::Binary(op, Box::new(left), right),
                 None => ExprKind::Bad,

@@ -39,7 +39,10 @@ impl Compiler<'_> {
             }
             ExprKind::Bottom | ExprKind::Bad => Code::Bottom,
             ExprKind::Top => Code::Top,
-            ExprKind::Struct(decls) => return self.literal(decls, Map::default(), span),
+            ExprKind::Struct(decls) => {
+                let names = Map::with_capacity(decls.len());
+                return self.literal(decls, names, span);
+            }
             ExprKind::List(elements) => {
                 let mut list = Vec::new();
                 for element in elements {

@@ -168,6 +168,8 @@ impl Compiler<'_> {
             let file = self.parse(source);
             files.push((self.source, file));
         }
+        // That of a file is one more.
+        self.program.reserve(files.iter().map(|it| it.1.expressions + 1).sum());
         if outermost && !self.program.lenient {
             self.one_package(&files);
         }
