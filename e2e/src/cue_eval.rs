@@ -154,7 +154,7 @@ pub(crate) fn sources(files: &Value, entry: &Value) -> (Vec<Source>, Vec<(String
         entry.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let source = |name: &str| Source {
         name: name.to_owned(),
-        text: files.get(name).and_then(Value::as_str).unwrap_or_default().to_owned(),
+        text: files.get(name).and_then(Value::as_str).unwrap_or_default().into(),
     };
     // Test files take no part, even when they are named (cue-errors 1.15).
     let taken = args.iter().filter(|it| !it.ends_with("_test.cue"));

@@ -51,7 +51,7 @@ pub fn run(cases: &Path, work: &Path) -> anyhow::Result<Scores> {
 fn spec(case: &Value, profile: Profile) -> ProgramSpec {
     let (files, packages) = sources(&case["files"], &case["entry"]["args"]);
     let own = |all: Vec<cue_eval::Source>| {
-        all.into_iter().map(|it| Source::new(it.name, it.text)).collect::<Vec<_>>()
+        all.into_iter().map(|it| Source::new(it.name, &*it.text)).collect::<Vec<_>>()
     };
     let packages =
         packages.into_iter().map(|(path, files)| Package { path, sources: own(files) }).collect();

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use cue_map::Map;
-use smallvec::SmallVec;
-
 use crate::program::{Label, LabelKind};
+use cue_map::Map;
 
 /// A name: what it labels, its text, and the package that a hidden one belongs to.
 type Name = (LabelKind, Arc<str>, u32);
@@ -14,8 +12,26 @@ type Name = (LabelKind, Arc<str>, u32);
 #[derive(Clone, Debug, Default)]
 struct Names {
     all: Vec<Name>,
-    /// Labels of a text, of whatever kind and package.
-    by_text: Map<Arc<str>, SmallVec<[Label; 2]>>,
+    /// The first label of a text.
+    by_text: Map<Arc<str>, Label>,
+    /// The next label of the same text, of another kind or package.
+    next: Map<Label, Label>,
+}
+
+impl Names {
+    /// The labels of a text.
+    fn of_text(&self, text: &str) -> impl Iterator<Item = Label> {
+        let first = self.by_text.get(text).copied();
+        std::iter::successors(first, |it| self.next.get(it).copied())
+    }
+
+    /// One more label, or several linked ones, of a text.
+    fn link(&mut self, text: Arc<str>, label: Label) {
+        match self.of_text(&text).last() {
+            Some(last) => self.next.insert(last, label),
+            None => self.by_text.insert(text, label),
+        };
+    }
 }
 
 /// Names, each once.
@@ -42,28 +58,32 @@ impl Labels {
         let index = canonical.then(|| name.parse().ok()).flatten();
         match index {
             Some(index) => self.index(index),
-            None => self.intern_text(kind, name),
+            None => self.intern_text(kind, name, None),
         }
     }
 
-    fn intern_text(&mut self, kind: LabelKind, name: &str) -> Label {
+    /// The label of a field as [`Labels::intern`] has it, which shares the text if it is new.
+    pub(crate) fn of(&mut self, kind: LabelKind, name: &Arc<str>) -> Label {
+        self.intern_text(kind, name, Some(name))
+    }
+
+    fn intern_text(&mut self, kind: LabelKind, name: &str, shared: Option<&Arc<str>>) -> Label {
         let package = match kind {
             LabelKind::Hidden | LabelKind::HiddenDefinition => self.package,
             LabelKind::Regular | LabelKind::Definition | LabelKind::Index => 0,
         };
         for names in [&*self.known, &self.own] {
-            let of_text = names.by_text.get(name).map_or(&[][..], |it| it);
-            let same = |label: &&Label| {
-                let it = self.entry(**label);
+            let same = |label: &Label| {
+                let it = self.entry(*label);
                 it.0 == kind && it.2 == package
             };
-            if let Some(label) = of_text.iter().find(same) {
-                return *label;
+            if let Some(label) = names.of_text(name).find(same) {
+                return label;
             }
         }
-        let text: Arc<str> = name.into();
+        let text = shared.map_or_else(|| name.into(), Arc::clone);
         let label = self.new_label((kind, text.clone(), package));
-        self.own.by_text.entry(text).or_default().push(label);
+        self.own.link(text, label);
         label
     }
 
@@ -82,10 +102,15 @@ impl Labels {
         if self.own.all.is_empty() {
             return;
         }
+        if self.known.all.is_empty() {
+            self.known = Arc::new(std::mem::take(&mut self.own));
+            return;
+        }
         let known = Arc::make_mut(&mut self.known);
         known.all.append(&mut self.own.all);
+        known.next.extend(self.own.next.drain());
         for (text, labels) in self.own.by_text.drain() {
-            known.by_text.entry(text).or_default().extend(labels);
+            known.link(text, labels);
         }
     }
 
@@ -118,7 +143,7 @@ impl Labels {
         let (text, next) = (index.to_string(), index == self.elements.len());
         let label = match next && !self.sparse {
             true => self.new_label((LabelKind::Index, text.into(), 0)),
-            false => self.intern_text(LabelKind::Index, &text),
+            false => self.intern_text(LabelKind::Index, &text, None),
         };
         match next {
             true => self.elements.push(label),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use cue_map::Map;
 use cue_syntax::ast::{Compare, Span};
+use thin_vec::ThinVec;
 
 use crate::bodies::Body;
 use crate::builtin::{Datum, Function, Kinds};
@@ -138,7 +139,7 @@ pub(crate) enum Declaration {
 pub(crate) struct StructLiteral {
     pub(crate) declarations: Vec<Declaration>,
     /// Values and names.
-    pub(crate) lets: Vec<(ExprId, Label)>,
+    pub(crate) lets: ThinVec<(ExprId, Label)>,
     pub(crate) has_embeds: bool,
     /// Embedding does not open it (C-15).
     pub(crate) explicit: bool,
@@ -174,7 +175,7 @@ pub(crate) enum ClauseCode {
 /// Clauses and body; each `for` and `let` is an environment.
 #[derive(Clone, Debug)]
 pub(crate) struct ComprehensionCode {
-    pub(crate) clauses: Vec<ClauseCode>,
+    pub(crate) clauses: Box<[ClauseCode]>,
     /// Where the first clause begins.
     pub(crate) at: At,
     pub(crate) body: ExprId,
@@ -436,7 +437,11 @@ pub struct SourceText {
 /// A compiled program.
 #[derive(Clone)]
 pub struct Program {
-    pub(crate) codes: Vec<(Code, At)>,
+    pub(crate) codes: Vec<Code>,
+    /// Where each stands in its source.
+    pub(crate) spans: Vec<Span>,
+    /// Places of expressions from which on they are of another source, and which.
+    pub(crate) origins: Vec<(u32, u32)>,
     pub(crate) structs: Vec<StructLiteral>,
     pub(crate) comprehensions: Vec<ComprehensionCode>,
     pub(crate) notes: Vec<Notes>,
@@ -517,6 +522,8 @@ impl Program {
     pub(crate) fn empty() -> Self {
         Program {
             codes: Vec::new(),
+            spans: Vec::new(),
+            origins: Vec::new(),
             structs: Vec::new(),
             comprehensions: Vec::new(),
             // The first is that of declarations without any.
@@ -534,11 +541,39 @@ impl Program {
 
     #[cfg_attr(not(target_family = "wasm"), inline)]
     pub(crate) fn code(&self, id: ExprId) -> &Code {
-        &self.codes[id.place()].0
+        &self.codes[id.place()]
     }
 
     #[cfg_attr(not(target_family = "wasm"), inline)]
     pub(crate) fn at(&self, id: ExprId) -> At {
-        self.codes[id.place()].1
+        let span = self.spans[id.place()];
+        let after = self.origins.partition_point(|it| it.0 <= id.place() as u32);
+        let source = after.checked_sub(1).and_then(|it| self.origins.get(it)).map_or(0, |it| it.1);
+        At { source, span }
+    }
+
+    /// One more expression.
+    pub(crate) fn push(&mut self, code: Code, at: At) -> ExprId {
+        let place = self.codes.len();
+        if self.origins.last().is_none_or(|it| it.1 != at.source) {
+            self.origins.push((place as u32, at.source));
+        }
+        self.codes.push(code);
+        self.spans.push(at.span);
+        ExprId::at(place)
+    }
+
+    /// Makes room for about so many expressions: growing would take that of half as many again.
+    pub(crate) fn reserve(&mut self, expressions: usize) {
+        self.codes.reserve(expressions);
+        self.spans.reserve(expressions);
+    }
+
+    /// Gives back the room that nothing came for.
+    pub(crate) fn shrink(&mut self) {
+        self.codes.shrink_to_fit();
+        self.spans.shrink_to_fit();
+        self.structs.shrink_to_fit();
+        self.comprehensions.shrink_to_fit();
     }
 }

@@ -100,7 +100,7 @@ impl Sandbox {
         let Some(mut stack) = self.stack.take() else {
             return Err(Fault("the instance is in a call".into()));
         };
-        let answer = corosensei::on_stack(&mut stack, || self.exchange(&bytes));
+        let answer = corosensei::on_stack(&mut stack, || self.exchange(bytes));
         self.stack = Some(stack);
         match answer {
             Ok(answer) => Ok(answer),
@@ -118,10 +118,11 @@ impl Sandbox {
         }
     }
 
-    fn exchange(&mut self, bytes: &[u8]) -> wasmtime::Result<Answer> {
+    fn exchange(&mut self, bytes: Vec<u8>) -> wasmtime::Result<Answer> {
         let len = u32::try_from(bytes.len())?;
         let at = self.input.call(&mut self.store, len)?;
-        self.memory.write(&mut self.store, at as usize, bytes)?;
+        self.memory.write(&mut self.store, at as usize, &bytes)?;
+        drop(bytes);
         let len = self.run.call(&mut self.store, ())?;
         let at = self.output.call(&mut self.store, ())?;
         let answer = slice(self.memory.data(&self.store), at, len)

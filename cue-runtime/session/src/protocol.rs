@@ -1,5 +1,7 @@
 //! What crosses the boundary between a host and the interpreter: calls in, answers out.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 /// One CUE source text.
@@ -7,14 +9,30 @@ use serde::{Deserialize, Serialize};
 pub struct Source {
     /// Shown in positions, for example `webservice.cue`.
     pub name: String,
-    /// The text.
-    pub text: String,
+    /// The text; whoever holds the source shares it.
+    #[serde(with = "text")]
+    pub text: Arc<str>,
+}
+
+/// A shared text as any other.
+mod text {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(text: &Arc<str>, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(text)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<str>, D::Error> {
+        String::deserialize(from).map(Into::into)
+    }
 }
 
 impl Source {
     /// A source named `name`.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { name: name.into(), text: text.into() }
+        Self { name: name.into(), text: text.into().into() }
     }
 }
 

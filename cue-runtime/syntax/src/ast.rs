@@ -33,6 +33,8 @@ pub struct File {
     pub decls: ThinVec<Decl>,
     /// Of the text, which bounds how deeply the declarations nest.
     pub length: usize,
+    /// How many expressions there are in it.
+    pub expressions: usize,
 }
 
 impl Drop for File {

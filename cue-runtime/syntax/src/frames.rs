@@ -90,27 +90,34 @@ impl Frames {
         }
     }
 
+    /// What came in a list since its last node belongs to that one.
+    pub(crate) fn settle(&mut self, tree: &mut Tree) {
+        let frame = self.top();
+        let Some(last) = frame.last.filter(|_| frame.lists > 0 && !frame.groups.is_empty()) else {
+            return;
+        };
+        let slot = frame.last_slot;
+        let own = tree.comments.entry(last).or_default();
+        let (front, mut back): (Vec<Group>, Vec<Group>) =
+            std::mem::take(&mut frame.groups).into_iter().partition(|it| it.slot == 0);
+        back.iter_mut().for_each(|it| it.slot = slot);
+        let middle = std::mem::take(own);
+        own.extend(front.into_iter().chain(middle).chain(back));
+    }
+
+    /// The last node of the list is no more.
+    pub(crate) fn forget(&mut self) {
+        self.top().last = None;
+    }
+
     /// Opens the frame of a node to come; gives its place for `set_slot`.
     pub(crate) fn open(&mut self, tree: &mut Tree) -> usize {
+        self.settle(tree);
         let mut child = Frame::default();
         let frame = self.top();
         if frame.lists > 0 {
-            let groups = std::mem::take(&mut frame.groups);
-            match frame.last {
-                Some(last) if !groups.is_empty() => {
-                    let slot = frame.last_slot;
-                    let own = tree.comments.entry(last).or_default();
-                    let (front, mut back): (Vec<Group>, Vec<Group>) =
-                        groups.into_iter().partition(|it| it.slot == 0);
-                    back.iter_mut().for_each(|it| it.slot = slot);
-                    let middle = std::mem::take(own);
-                    own.extend(front.into_iter().chain(middle).chain(back));
-                }
-                _ => {
-                    child.groups = groups;
-                    child.groups.iter_mut().for_each(|it| it.slot = 0);
-                }
-            }
+            child.groups = std::mem::take(&mut frame.groups);
+            child.groups.iter_mut().for_each(|it| it.slot = 0);
         }
         if let Some(mut group) = self.parked.take() {
             group.slot = 0;

@@ -2,6 +2,7 @@
 //!
 //! ~~~text
 //! text ─scan─▶ tokens ─grammar, frames─▶ tree::Tree + errors ─lower─▶ ast::File
+//!                           (declaration by declaration where only ast::File is wanted)
 //!                                             └─layout, columns─▶ text as `cue fmt` writes it
 //! ~~~
 //! Invariants
@@ -16,6 +17,7 @@ mod frames; // which node a comment belongs to
 mod grammar; // tokens -> concrete tree
 mod names; // aliases declared twice
 pub mod tree; // the concrete tree
+mod shared; // texts that come again
 mod lower; // concrete tree -> ast
 mod parser; // entry points
 mod machine; // white space that is wished and settled

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cue_map::Map;
 use thin_vec::ThinVec;
 
 use crate::ast::{
@@ -10,12 +11,23 @@ use crate::ast::{
 };
 use crate::parser::SyntaxError;
 use crate::scan::T;
+use crate::shared::Shared;
 use crate::tree::{Distance, Kind, NodeId, Slice, Tree};
 use crate::unquote::{self, Form, Place};
 
 pub(crate) struct Lower<'a> {
     pub(crate) tree: &'a Tree,
+    pub(crate) done: Done,
+}
+
+/// What lowering has come to.
+#[derive(Default)]
+pub(crate) struct Done {
+    /// Structs whose declarations are lowered already.
+    pub(crate) structs: Map<NodeId, ThinVec<Decl>>,
     pub(crate) errors: Vec<SyntaxError>,
+    expressions: usize,
+    texts: Shared,
 }
 
 /// The comments above a field.
@@ -32,6 +44,12 @@ struct Docs {
 
 impl Lower<'_> {
     pub(crate) fn file(&mut self) -> File {
+        let mut file = self.items();
+        file.expressions = self.done.expressions;
+        file
+    }
+
+    fn items(&mut self) -> File {
         let mut file = File::default();
         let Some(root) = self.tree.root else { return file };
         let tree = self.tree;
@@ -62,18 +80,17 @@ impl Lower<'_> {
 
     fn error(&mut self, id: NodeId, message: impl Into<String>) {
         let span = self.span(id);
-        self.errors.push(SyntaxError { message: message.into(), span });
+        self.done.errors.push(SyntaxError { message: message.into(), span });
     }
 
-    fn name(&self, id: NodeId) -> Arc<str> {
-        match &self.tree[id].kind {
-            Kind::Ident(name) => (**name).into(),
-            Kind::Literal(_, text) => (**text).into(),
-            _ => "_".into(),
-        }
+    fn name(&mut self, id: NodeId) -> Arc<str> {
+        self.done.texts.text(match &self.tree[id].kind {
+            Kind::Ident(text) | Kind::Literal(_, text) => text,
+            _ => "_",
+        })
     }
 
-    fn ident(&self, id: NodeId) -> Ident {
+    fn ident(&mut self, id: NodeId) -> Ident {
         Ident { name: self.name(id), span: self.span(id) }
     }
 
@@ -86,6 +103,11 @@ impl Lower<'_> {
                 String::new()
             }
         }
+    }
+
+    fn shared_string(&mut self, id: NodeId) -> Arc<str> {
+        let text = self.string(id);
+        self.done.texts.text(&text)
     }
 
     fn attribute(&self, id: NodeId, text: &str) -> Attribute {
@@ -132,7 +154,7 @@ impl Lower<'_> {
         all
     }
 
-    fn decl(&mut self, id: NodeId) -> Option<Decl> {
+    pub(crate) fn decl(&mut self, id: NodeId) -> Option<Decl> {
         let tree = self.tree;
         Some(match &tree[id].kind {
             Kind::Field { .. } => Decl::Field(Box::new(self.field(id, Docs::default())?)),
@@ -187,6 +209,7 @@ impl Lower<'_> {
                 let given = if pattern { Docs::default() } else { std::mem::take(&mut docs) };
                 let inner = inner.and_then(|it| self.field(it, given));
                 let decls = inner.into_iter().map(|it| Decl::Field(Box::new(it))).collect();
+                self.done.expressions += 1;
                 Expr { kind: ExprKind::Struct(decls), span }
             }
             _ => self.expr(value),
@@ -218,7 +241,7 @@ impl Lower<'_> {
     fn label(&mut self, id: NodeId) -> Label {
         let tree = self.tree;
         match &tree[id].kind {
-            Kind::Literal(T::String, _) => Label::String(self.string(id).into(), self.span(id)),
+            Kind::Literal(T::String, _) => Label::String(self.shared_string(id), self.span(id)),
             Kind::Interpolation(_) => Label::Interpolated(Box::new(self.expr(id))),
             Kind::Paren { inner, .. } => Label::Dynamic(Box::new(self.expr(*inner))),
             Kind::List { elements, .. } => {
@@ -243,14 +266,15 @@ impl Lower<'_> {
     pub(crate) fn expr(&mut self, id: NodeId) -> Expr {
         let tree = self.tree;
         let span = self.span(id);
+        self.done.expressions += 1;
         let kind = match &tree[id].kind {
             Kind::Ident(name) if &**name == "_" => ExprKind::Top,
-            Kind::Ident(name) => ExprKind::Ident((**name).into()),
+            Kind::Ident(name) => ExprKind::Ident(self.done.texts.text(name)),
             Kind::Literal(kind, text) => match kind {
                 T::Null => ExprKind::Null,
                 T::True => ExprKind::Bool(true),
                 T::False => ExprKind::Bool(false),
-                T::Int | T::Float => ExprKind::Number((**text).into()),
+                T::Int | T::Float => ExprKind::Number(self.done.texts.text(text)),
                 _ if text.trim_start_matches('#').starts_with('\'') => match unquote::bytes(text) {
                     Ok(value) => ExprKind::Bytes(value.into()),
                     Err(message) => {
@@ -258,11 +282,14 @@ impl Lower<'_> {
                         ExprKind::Bad
                     }
                 },
-                _ => ExprKind::String(self.string(id).into()),
+                _ => ExprKind::String(self.shared_string(id)),
             },
             Kind::Bottom => ExprKind::Bottom,
             Kind::Interpolation(pieces) => self.interpolation(pieces),
-            Kind::Struct { decls, .. } => ExprKind::Struct(self.decls(decls)),
+            Kind::Struct { decls, .. } => ExprKind::Struct(match decls.is_empty() {
+                true => self.done.structs.remove(&id).unwrap_or_default(),
+                false => self.decls(decls),
+            }),
             Kind::List { elements, .. } => ExprKind::List(
                 elements
                     .iter()
@@ -280,7 +307,7 @@ impl Lower<'_> {
             Kind::Selector(base, name) => {
                 let at = self.span(*name);
                 let text: Arc<str> = match &tree[*name].kind {
-                    Kind::Literal(..) => self.string(*name).into(),
+                    Kind::Literal(..) => self.shared_string(*name),
                     _ => self.name(*name),
                 };
                 ExprKind::Select(Box::new((self.expr(*base), Ident { name: text, span: at })))
@@ -305,8 +332,8 @@ impl Lower<'_> {
             }
             Kind::Alias { value, .. } => return self.expr(*value),
             Kind::Comprehension { clauses, body, fallback } => {
-                let mut all: ThinVec<Clause> =
-                    clauses.iter().filter_map(|it| self.clause(*it)).collect();
+                let mut all = ThinVec::with_capacity(clauses.len() + fallback.iter().len());
+                all.extend(clauses.iter().filter_map(|it| self.clause(*it)));
                 if let Some(Kind::Fallback(_, body)) = fallback.map(|it| &tree[it].kind) {
                     all.push(Clause::Otherwise(self.expr(*body)));
                 }
@@ -330,6 +357,7 @@ impl Lower<'_> {
         for (at, op, right) in spine.into_iter().rev() {
             let span = self.span(at);
             let right = self.boxed(right);
+            self.done.expressions += 1;
             let kind = match binary(op) {
                 Some(op) => ExprKind::Binary(op, Box::new(left), right),
                 None => ExprKind::Bad,

@@ -2,7 +2,7 @@
 
 use crate::ast::{Expr, File, Span};
 use crate::grammar::{self, Words};
-use crate::lower::Lower;
+use crate::lower::{Done, Lower};
 use crate::stack;
 use crate::tree::Tree;
 
@@ -38,22 +38,28 @@ pub fn parse_older(text: &str) -> Parsed {
 /// before them; what follows is not looked at.
 pub fn parse_header(text: &str) -> File {
     stack::enough(text.len(), || {
-        let (tree, errors) = grammar::header(text);
-        Lower { tree: &tree, errors }.file()
+        let (tree, _) = grammar::header(text);
+        Lower { tree: &tree, done: Done::default() }.file()
     })
 }
 
 fn parse(text: &str, words: Words) -> Parsed {
     stack::enough(text.len(), || {
-        let (tree, mut errors) = grammar::file(text, words);
-        let mut lower = Lower { tree: &tree, errors: Vec::new() };
-        let mut file = lower.file();
-        file.length = text.len();
-        if errors.is_empty() {
-            errors = lower.errors;
-        }
-        Parsed { file, errors }
+        let mut parsed = grammar::lowered(text, words).unwrap_or_else(|| whole(text, words));
+        parsed.file.length = text.len();
+        parsed
     })
+}
+
+/// Parses a file whose literals are wrong.
+fn whole(text: &str, words: Words) -> Parsed {
+    let (tree, mut errors) = grammar::file(text, words);
+    let mut lower = Lower { tree: &tree, done: Done::default() };
+    let file = lower.file();
+    if errors.is_empty() {
+        errors = lower.done.errors;
+    }
+    Parsed { file, errors }
 }
 
 /// Parses a file to the tree that keeps comments and layout, for the printer.
@@ -72,8 +78,35 @@ pub fn parse_expr(text: &str) -> Result<Expr, Vec<SyntaxError>> {
             return Err(errors);
         }
         let Some(root) = tree.root else { return Err(errors) };
-        let mut lower = Lower { tree: &tree, errors };
+        let mut lower = Lower { tree: &tree, done: Done::default() };
         let expr = lower.expr(root);
-        if lower.errors.is_empty() { Ok(expr) } else { Err(lower.errors) }
+        if lower.done.errors.is_empty() { Ok(expr) } else { Err(lower.done.errors) }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn piece_by_piece_is_as_the_whole() {
+        let texts = [
+            "",
+            "// a\n\n// b\npackage p // c\n\nimport \"x\"\n@a(1)\n// d\nb: 1 // e\n@f()\n// g\n",
+            "a: {\n\t// one\n\n\t// two\n\tb: 1\n\n\t// below\n}\n// c\nc: {d: e: {f: 1, // g\n}} & {}\n",
+            "a: [{b: 1}, // c\n{d: [{}, {e: 2}]}]\nif a {b: c} else {d: e}\n...\n",
+            "X=a: {let y = 1, let y = 2\nb~(K,K): c~K: {X=d: 1, X=e: 2}}\nX=f: 3\n",
+            "a: {b: } c: {d: \"\\(e)\"}\n}\n// f\ng: 1",
+            "(a.b): {[c]: d, \"\\(e)\": {f!: 1, g?: {...}}}\n// h\n",
+        ];
+        for text in texts {
+            let (one, other) = (grammar::lowered(text, Words::Names), whole(text, Words::Names));
+            assert_eq!(format!("{one:?}"), format!("{:?}", Some(other)), "{text}");
+        }
+        // What lowering finds is told in the order of the whole tree.
+        let wrong = "\"\\ud800\": {b: \"\\ud800\"}";
+        assert!(grammar::lowered(wrong, Words::Names).is_none());
+        let told = parse_file(wrong).errors;
+        assert_eq!(told.iter().map(|it| it.span.start).collect::<Vec<_>>(), [0, 14]);
+    }
 }

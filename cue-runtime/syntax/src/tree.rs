@@ -242,6 +242,16 @@ impl Tree {
         NodeId((self.nodes.len() - 1) as u32)
     }
 
+    /// Takes out all nodes from `first` on: nothing refers to them any more.
+    pub(crate) fn cut(&mut self, first: usize) {
+        if !self.comments.is_empty() {
+            for id in first..self.nodes.len() {
+                self.comments.remove(&NodeId(id as u32));
+            }
+        }
+        self.nodes.truncate(first);
+    }
+
     /// Where a node began when it was parsed: [`Tree::start`] without walking down operands, of
     /// which there may be many.
     pub(crate) fn began(&self, id: NodeId) -> Mark {

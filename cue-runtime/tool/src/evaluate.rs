@@ -4,7 +4,7 @@ use cue_eval::builtin::Datum;
 use cue_eval::encode::json::Html;
 use cue_eval::evaluation::parse_json;
 use cue_session::{
-    Budget, Concreteness, Position, Profile, ProgramSpec, Runtime, Session, Shown, Source,
+    Budget, Concreteness, Position, Profile, Program, ProgramSpec, Runtime, Session, Shown, Source,
     SyntaxStyle,
 };
 use cue_syntax::Style;
@@ -268,7 +268,8 @@ impl Asked<'_> {
             sources.push(Source::new(name, text));
         }
         let packages = unit.packages.clone();
-        let program = runtime.compile(ProgramSpec { sources, packages, profile: Profile::V017 })?;
+        // The session compiles it: an instance that a large program has made large is not used again.
+        let program = Program::new(ProgramSpec { sources, packages, profile: Profile::V017 });
         Ok(runtime.start(&program, unit.inputs.clone(), BUDGET)?)
     }
 

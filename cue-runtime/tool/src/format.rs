@@ -135,7 +135,7 @@ fn one(path: &Path, request: &Request, outcome: &mut Outcome) -> Result<(), Erro
     let bytes = read::bytes(path)?;
     let before = match String::from_utf8(bytes) {
         Ok(text) => text,
-        Err(_) => read::source(path)?.text,
+        Err(_) => read::source(path)?.text.to_string(),
     };
     let after = text(&name, &before, request.style)?;
     let input = name == "-";

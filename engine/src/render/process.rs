@@ -368,7 +368,7 @@ fn patch(
 
 /// Syntax errors end everything; a name or package that is nowhere is an error of the template.
 fn refused(part: &Part, spec: &ProgramSpec, diagnostics: Vec<Diagnostic>) -> Error {
-    let template = spec.sources.first().map_or("", |it| it.text.as_str());
+    let template = spec.sources.first().map_or("", |it| &*it.text);
     let mut found = Vec::new();
     let mut others = Vec::new();
     let missing = |it: &Diagnostic| missing_package(&it.message).map(str::to_owned);

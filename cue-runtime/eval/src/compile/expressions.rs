@@ -39,7 +39,10 @@ impl Compiler<'_> {
             }
             ExprKind::Bottom | ExprKind::Bad => Code::Bottom,
             ExprKind::Top => Code::Top,
-            ExprKind::Struct(decls) => return self.literal(decls, Map::default(), span),
+            ExprKind::Struct(decls) => {
+                let names = Map::with_capacity(decls.len());
+                return self.literal(decls, names, span);
+            }
             ExprKind::List(elements) => {
                 let mut list = Vec::new();
                 for element in elements {
@@ -161,7 +164,7 @@ impl Compiler<'_> {
                     self.program.structs.push(StructLiteral::default());
                     let empty = Code::Struct(self.program.structs.len() as u32 - 1);
                     let empty = self.push(empty, operand.span);
-                    let label = self.program.labels.identifier(name);
+                    let label = self.label(name);
                     return self.push(Code::Select(empty, label), span);
                 };
                 let code = match &member.item {
@@ -177,9 +180,9 @@ impl Compiler<'_> {
         let quoted =
             source.and_then(|it| it.text.as_bytes().get(name_span.start as usize)) == Some(&b'"');
         let label = if quoted {
-            self.program.labels.intern(LabelKind::Regular, name)
+            self.program.labels.of(LabelKind::Regular, name)
         } else {
-            self.program.labels.identifier(name)
+            self.label(name)
         };
         let operand = self.base(operand);
         self.push(Code::Select(operand, label), span)

@@ -16,7 +16,7 @@ use self::faults::{Lets, Stage, Step};
 use self::names::identifier;
 pub(crate) use self::names::predeclared;
 use crate::builtin;
-use crate::program::{At, Code, ExprId, Label, Program, SourceText};
+use crate::program::{At, Code, ExprId, Label, LabelKind, Program, SourceText};
 
 /// Which CUE a program is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +32,8 @@ pub enum Profile {
 pub struct Source {
     /// For positions.
     pub name: String,
-    /// CUE.
-    pub text: String,
+    /// CUE; the program shares it.
+    pub text: Arc<str>,
 }
 
 /// What is wrong with a program, and where.
@@ -61,8 +61,7 @@ pub fn compile(
     let roots = compiler.package(sources);
     compiler.program.roots = roots;
     compiler.program.labels.share();
-    compiler.program.codes.shrink_to_fit();
-    compiler.program.structs.shrink_to_fit();
+    compiler.program.shrink();
     if compiler.errors.is_empty() { Ok(compiler.program) } else { Err(told(compiler.errors)) }
 }
 
@@ -153,7 +152,7 @@ impl Compiler<'_> {
         self.program.sources.push(SourceText {
             name: source.name.clone(),
             lines: LineIndex::new(&source.text),
-            text: source.text.as_str().into(),
+            text: source.text.clone(),
         });
         let parsed = self.program.parsed(&source.text);
         for error in parsed.errors {
@@ -169,6 +168,8 @@ impl Compiler<'_> {
             let file = self.parse(source);
             files.push((self.source, file));
         }
+        // That of a file is one more.
+        self.program.reserve(files.iter().map(|it| it.1.expressions + 1).sum());
         if outermost && !self.program.lenient {
             self.one_package(&files);
         }
@@ -177,7 +178,7 @@ impl Compiler<'_> {
             for decl in &file.decls {
                 if let Decl::Field(field) = decl {
                     if let Some(name) = identifier(&field.label) {
-                        let label = self.program.labels.identifier(&name);
+                        let label = self.label(&name);
                         shared.insert(name, label);
                     }
                 }
@@ -385,6 +386,11 @@ impl Compiler<'_> {
         }
     }
 
+    /// The label of an identifier.
+    fn label(&mut self, name: &Arc<str>) -> Label {
+        self.program.labels.of(LabelKind::of_identifier(name), name)
+    }
+
     /// How many environments there are here.
     fn environments(&self) -> usize {
         self.scopes.iter().filter(|it| !matches!(it, Scope::Imports(_))).count()
@@ -409,9 +415,7 @@ impl Compiler<'_> {
     }
 
     fn push(&mut self, code: Code, span: Span) -> ExprId {
-        let id = ExprId::at(self.program.codes.len());
-        self.program.codes.push((code, At { source: self.source, span }));
-        id
+        self.program.push(code, At { source: self.source, span })
     }
 }
 

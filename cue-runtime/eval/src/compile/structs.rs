@@ -40,7 +40,7 @@ impl Compiler<'_> {
             match decl {
                 Decl::Field(field) => {
                     if let Some(name) = identifier(&field.label) {
-                        let label = self.program.labels.identifier(&name);
+                        let label = self.label(&name);
                         let outer = match names.get(&name) {
                             Some(it) => Some(matches!(it, Named::Let(..))),
                             None => self.bound_to_let(&name),
@@ -56,9 +56,9 @@ impl Compiler<'_> {
                     if let (Some(alias), Some(label)) = (&field.alias, fixed(&field.label)) {
                         let label = match label {
                             (LabelKind::Regular, name) => {
-                                self.program.labels.intern(LabelKind::Regular, &name)
+                                self.program.labels.of(LabelKind::Regular, &name)
                             }
-                            (_, name) => self.program.labels.identifier(&name),
+                            (_, name) => self.label(&name),
                         };
                         names.insert(alias.name.clone(), Named::Field(label));
                     }
@@ -108,6 +108,7 @@ impl Compiler<'_> {
             }
         }
         let mut literal = StructLiteral { explicit: self.explicitopen, ..StructLiteral::default() };
+        literal.declarations.reserve_exact(decls.len());
         for decl in decls {
             match decl {
                 Decl::Field(field) => {
@@ -117,7 +118,7 @@ impl Compiler<'_> {
                 Decl::Let(name, value) => {
                     self.no_blank(name, name.span);
                     let value = self.let_value(name, value);
-                    let label = self.program.labels.intern(LabelKind::Regular, &name.name);
+                    let label = self.program.labels.of(LabelKind::Regular, &name.name);
                     literal.lets.push((value, label));
                 }
                 Decl::Ellipsis(..) => literal.declarations.push(Declaration::Open),
@@ -234,9 +235,9 @@ impl Compiler<'_> {
         }
         let label = match (&field.label, fixed(&field.label)) {
             (AstLabel::String(..), Some((kind, name))) => {
-                DeclLabel::Fixed(self.program.labels.intern(kind, &name))
+                DeclLabel::Fixed(self.program.labels.of(kind, &name))
             }
-            (_, Some((_, name))) => DeclLabel::Fixed(self.program.labels.identifier(&name)),
+            (_, Some((_, name))) => DeclLabel::Fixed(self.label(&name)),
             (AstLabel::Interpolated(inner) | AstLabel::Dynamic(inner), None) => {
                 DeclLabel::Computed(self.expr(inner))
             }
@@ -363,7 +364,7 @@ impl Compiler<'_> {
         }
         let otherwise = otherwise.map(|it| self.expr(it));
         let labels = &self.program.labels;
-        let closes = self.program.codes[first..].iter().any(|(code, _)| match code {
+        let closes = self.program.codes[first..].iter().any(|code| match code {
             Code::Field { label, .. } | Code::Select(_, label) => {
                 matches!(labels.kind(*label), LabelKind::Definition | LabelKind::HiddenDefinition)
             }
@@ -371,9 +372,9 @@ impl Compiler<'_> {
             _ => false,
         });
         let at = At { source: self.source, span };
+        let clauses = codes.into();
         let says = self.program.body(body, otherwise);
-        let code =
-            ComprehensionCode { clauses: codes, at, body, on_trial, otherwise, closes, says };
+        let code = ComprehensionCode { clauses, at, body, on_trial, otherwise, closes, says };
         self.program.comprehensions.push(code);
         self.program.comprehensions.len() as u32 - 1
     }

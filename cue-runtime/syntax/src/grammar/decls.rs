@@ -2,6 +2,7 @@
 
 use thin_vec::thin_vec;
 
+use super::piecemeal::Decls;
 use super::{DEEPEST, Grammar, too_deep};
 use crate::scan::T;
 use crate::tree::{Extras, Kind, Mark, NodeId, Nodes, PostAlias};
@@ -23,20 +24,22 @@ enum Label {
 }
 
 impl Grammar<'_> {
-    pub(super) fn decls(&mut self) -> Nodes {
-        let mut list = Nodes::new();
+    /// Declarations up to a closing brace. The last one is not lowered: comments above the brace are its.
+    pub(super) fn decls(&mut self) -> Decls {
+        let mut list = self.no_decls();
         self.open_list();
         while !self.is(T::RBrace) && !self.is(T::Eof) {
+            self.lower(&mut list);
             match self.token.kind {
                 T::Attribute => {
-                    list.push(self.attribute());
+                    list.nodes.push(self.attribute());
                     self.decl_comma();
                 }
                 T::Ellipsis => {
-                    list.push(self.leaf(Kind::Ellipsis(None)));
+                    list.nodes.push(self.leaf(Kind::Ellipsis(None)));
                     self.decl_comma();
                 }
-                _ => list.push(self.field()),
+                _ => list.nodes.push(self.field()),
             }
         }
         self.close_list();

@@ -277,10 +277,17 @@ impl Grammar<'_> {
             self.error(open.at, too_deep());
             self.stop();
         }
-        let decls = if self.is(T::RBrace) { Nodes::new() } else { self.decls() };
+        let mut decls = if self.is(T::RBrace) { self.no_decls() } else { self.decls() };
         self.structs -= 1;
         let (close, end) = self.expect_closing(T::RBrace, "struct literal");
-        self.tree.add(open, end, Kind::Struct { braces: Some((open, close)), decls })
+        self.lower(&mut decls);
+        decls.lowered.shrink_to_fit();
+        let kind = Kind::Struct { braces: Some((open, close)), decls: decls.nodes };
+        let id = self.tree.add(open, end, kind);
+        if let (Some(lowering), false) = (&mut self.lowering, decls.lowered.is_empty()) {
+            lowering.done.structs.insert(id, decls.lowered);
+        }
+        id
     }
 
     pub(super) fn list(&mut self) -> NodeId {

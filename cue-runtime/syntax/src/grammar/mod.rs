@@ -1,16 +1,22 @@
 //! Tokens to the concrete tree, by recursive descent; recovers from every error (rules 2 and 3).
 
-use crate::ast::Span;
+use thin_vec::ThinVec;
+
+use crate::ast::{Decl, Span};
 use crate::frames::Frames;
-use crate::names;
+use crate::names::{self, Redeclared};
 use crate::parser::SyntaxError;
 use crate::position::LineIndex;
 use crate::scan::{Scanner, T, Token};
 use crate::stack::DEEPEST;
 use crate::tree::{Distance, Group, Kind, Mark, NodeId, Nodes, Tree};
 
+use self::piecemeal::Lowering;
+pub(crate) use self::piecemeal::lowered;
+
 mod decls; // fields, clauses, lets
 mod exprs; // operators, operands, literals
+mod piecemeal; // declarations lowered as they come
 
 /// Parser errors after which parsing stops.
 const ERRORS: usize = 10;
@@ -37,6 +43,8 @@ pub(crate) struct Grammar<'a> {
     synced: (u32, u32),
     experiments: Experiments,
     words: Words,
+    /// There if the tree is not wanted, only what it is lowered to.
+    lowering: Option<Lowering>,
 }
 
 /// What `div`, `mod`, `quo` and `rem` between two operands are.
@@ -54,11 +62,11 @@ pub(crate) fn file(src: &str, words: Words) -> (Tree, Vec<SyntaxError>) {
     it.words = words;
     it.next();
     if it.errors.is_empty() {
-        let root = it.file();
+        let (root, _) = it.file();
         it.tree.root = Some(root);
-        for (at, message) in names::redeclared(&it.tree) {
-            it.error(at, message);
-        }
+        let mut redeclared = Vec::new();
+        names::redeclared(&it.tree, 0, &mut redeclared);
+        it.redeclared(redeclared);
     } else {
         let mark = it.mark();
         it.tree.root = Some(it.tree.add(mark, 0, Kind::File(Nodes::new())));
@@ -122,6 +130,7 @@ impl<'a> Grammar<'a> {
             synced: (0, 0),
             experiments: Experiments::default(),
             words: Words::Names,
+            lowering: None,
         }
     }
 
@@ -388,15 +397,26 @@ impl<'a> Grammar<'a> {
 
     // Files.
 
-    fn file(&mut self) -> NodeId {
+    /// The tree, and what of it was lowered.
+    fn file(&mut self) -> (NodeId, ThinVec<Decl>) {
         let mark = self.mark();
         self.open_list();
-        let mut decls = self.preamble();
-        decls.extend(self.decls());
+        let mut nodes = self.preamble();
+        let mut decls = self.decls();
         self.expect(T::Eof);
         self.close_list();
-        let id = self.tree.add(mark, self.src.len() as u32, Kind::File(decls));
-        self.close(id)
+        self.lower(&mut decls);
+        decls.lowered.shrink_to_fit();
+        nodes.extend(decls.nodes);
+        let id = self.tree.add(mark, self.src.len() as u32, Kind::File(nodes));
+        (self.close(id), decls.lowered)
+    }
+
+    fn redeclared(&mut self, mut all: Redeclared) {
+        cue_sort::by(&mut all, Ord::cmp);
+        for (at, message) in all {
+            self.error(at, message);
+        }
     }
 
     /// What stands before the declarations.
