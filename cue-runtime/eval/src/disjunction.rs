@@ -24,6 +24,9 @@ pub(crate) struct Tried {
 /// How often a choice that one alternative is left of already may be asked for within itself.
 const MOST_UNDECIDED: usize = 3;
 
+/// What a character of a path counts for where errors are told apart by it.
+const PATH_TICKS: usize = 8;
+
 /// How the error of a choice without alternatives ends.
 pub(crate) const EMPTY: &str = " in empty disjunction:";
 
@@ -528,6 +531,8 @@ impl Evaluator {
             }
             // Alternatives stand where their choice does: paths are compared.
             let place = part.place.map_or_else(String::new, |it| self.path(it));
+            // Of choices within choices without end each is told of with the path of each in it.
+            self.ticks += (place.len() * PATH_TICKS) as u64;
             let same = known.entry((part.message.clone(), part.at)).or_default();
             if same.contains(&place) {
                 continue;
