@@ -101,6 +101,15 @@ impl Datum {
         Datum::List(Arc::new(Items(items)))
     }
 
+    /// The value within fields of these names, the outermost first.
+    pub fn within(self, names: &[impl AsRef<str>]) -> Datum {
+        let inside = |value, name: &_| {
+            let name: &str = AsRef::as_ref(name);
+            Datum::fields(vec![(name.into(), value)])
+        };
+        names.iter().rev().fold(self, inside)
+    }
+
     /// A struct.
     pub fn fields(fields: Vec<(Arc<str>, Datum)>) -> Datum {
         Datum::Struct(Arc::new(Fields(fields)))

@@ -140,10 +140,7 @@ fn concat(cx: &mut CallContext, args: &[Datum]) -> Outcome {
     let mut out = Vec::new();
     for inner in arg::list(args, 0)? {
         let Datum::List(items) = inner else {
-            let (text, kind) = (inner.cue_text(), inner.kind_name());
-            return Err(CallError::permanent(format!(
-                "cannot use value {text} (type {kind}) as list"
-            )));
+            return Err(arg::not_a_list(std::slice::from_ref(inner)));
         };
         cx.spend(items.len().saturating_mul(16))?;
         out.extend_from_slice(items);

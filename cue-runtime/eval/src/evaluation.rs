@@ -237,12 +237,9 @@ impl Evaluation {
         for (path, addition) in additions {
             let source = match addition {
                 Addition::Data(datum) => {
-                    let mut datum = datum.clone();
                     let parts = split_path(path).unwrap_or_default();
-                    for (_, name) in parts.into_iter().rev() {
-                        datum = Datum::fields(vec![(name.as_str().into(), datum)]);
-                    }
-                    Source::Data(datum)
+                    let names: Vec<&str> = parts.iter().map(|it| it.1.as_str()).collect();
+                    Source::Data(datum.clone().within(&names))
                 }
                 Addition::File(expr) => Source::Expr(*expr, env),
             };

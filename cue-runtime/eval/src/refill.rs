@@ -111,11 +111,8 @@ impl Evaluation {
             return None;
         }
         let label = self.evaluator.labels.intern(*kind, first);
-        let mut datum = datum.clone();
-        for (_, name) in parts.into_iter().rev() {
-            datum = Datum::fields(vec![(name.as_str().into(), datum)]);
-        }
-        Some((Source::Data(datum), vec![label]))
+        let names: Vec<&str> = parts.iter().map(|it| it.1.as_str()).collect();
+        Some((Source::Data(datum.clone().within(&names)), vec![label]))
     }
 
     /// A file that declares fields and nothing else.

@@ -101,10 +101,7 @@ impl Machine {
             Call::Yaml { path, within } => {
                 let it = self.evaluation()?;
                 let Some(id) = find(it, path)? else { return Ok(Answer::Text(None)) };
-                let mut datum = it.datum(id).map_err(diagnostics)?;
-                for name in within.iter().rev() {
-                    datum = Datum::fields(vec![(name.as_str().into(), datum)]);
-                }
+                let datum = it.datum(id).map_err(diagnostics)?.within(within);
                 Ok(Answer::Text(Some(cue_eval::encode::yaml::encode(&datum))))
             }
             Call::Keep { path, name } => {

@@ -336,9 +336,7 @@ impl Asked<'_> {
                     if request.out == Encoding::Binary {
                         datum = bytes(session, &path)?.unwrap_or(datum);
                     }
-                    for name in within.into_iter().rev() {
-                        datum = Datum::fields(vec![(name.into(), datum)]);
-                    }
+                    datum = datum.within(&within);
                     let html = if request.escape { Html::Escaped } else { Html::Plain };
                     data::write(request.out, &datum, html, &path)
                         .map_err(|it| Error::Diagnostics(vec![it]))?
