@@ -66,6 +66,7 @@ impl Evaluator {
             conjunct.via = self.heap.cross(conjunct.via, at);
         }
         let encloses = self.is_ancestor(target, id);
+        work.encloses |= encloses;
         let met = self.on_way(conjunct.way, target);
         if met.is_some_and(|it| it.place == id) {
             return;

@@ -191,6 +191,11 @@ impl Evaluator {
             if !work.conjuncts.is_empty() {
                 continue;
             }
+            // An alternative comes after what the vertex is without it (D-7), and before what is computed.
+            if !work.picked.is_empty() && !work.later.front().is_some_and(|it| self.refers(it)) {
+                work.conjuncts.extend(work.picked.pop_front());
+                continue;
+            }
             if let Some(conjunct) = work.later.pop_front() {
                 self.note_left(id, work.left());
                 self.take_now(id, conjunct, work);
@@ -211,6 +216,13 @@ impl Evaluator {
                 self.wake(work);
                 self.held(id, work);
                 continue;
+            }
+            // Where a reference leads to what encloses the vertex, no choice is made (S-62): an
+            // alternative would be chosen within itself.
+            if work.encloses {
+                let chosen = !self.heap.get(id).picks.is_empty();
+                let cyclic = |it: &Conjunct| it.cycle == Cycle::Cyclic;
+                work.disjunctions.retain(|it| chosen && !it.sources.iter().all(cyclic));
             }
             if self.narrow_choices(id, work) {
                 self.epoch += 1;
@@ -350,6 +362,12 @@ impl Evaluator {
         }
     }
 
+    /// Whether a conjunct is a plain reference.
+    fn refers(&self, conjunct: &Conjunct) -> bool {
+        let path = |it| matches!(self.program.code(it), Code::Field { .. } | Code::Select(..));
+        matches!(conjunct.source, Source::Expr(expr, _) if path(expr))
+    }
+
     pub(crate) fn take_now(&mut self, id: VertexId, conjunct: Conjunct, work: &mut Work) {
         match conjunct.source.clone() {
             Source::Data(datum) => {
@@ -435,7 +453,7 @@ impl Evaluator {
             Code::Disjoin(alternatives) => {
                 if let Some(pick) = self.pick(id, expr) {
                     let (alternative, _) = alternatives[pick.min(alternatives.len() - 1)];
-                    work.conjuncts.push(conjunct.alternative(alternative, env));
+                    work.picked.push_back(conjunct.alternative(alternative, env));
                     return;
                 }
                 let marks: Vec<bool> = alternatives.iter().map(|it| it.1).collect();

@@ -78,8 +78,12 @@ pub(crate) struct Work {
     /// Conjuncts that wait.
     pub(crate) held: Vec<(Conjunct, FaultId)>,
     pub(crate) disjunctions: Vec<Disjunction>,
+    /// Alternatives the vertex is tried with: they come after all it is without them (D-7).
+    pub(crate) picked: VecDeque<Conjunct>,
     pub(crate) computed: Vec<Computed>,
     pub(crate) parked: Vec<Parked>,
+    /// A reference led to what encloses the vertex.
+    pub(crate) encloses: bool,
     /// Executions of comprehensions so far.
     pub(crate) firings: u32,
     /// Bytes of it that the evaluation has counted.
@@ -89,7 +93,10 @@ pub(crate) struct Work {
 impl Work {
     /// Whether references or dynamic labels are still to be done.
     pub(crate) fn left(&self) -> Left {
-        let done = self.later.is_empty() && self.computed.is_empty() && self.held.is_empty();
+        let done = self.later.is_empty()
+            && self.computed.is_empty()
+            && self.held.is_empty()
+            && self.picked.is_empty();
         if done { Left::Nothing } else { Left::Some }
     }
 
@@ -116,8 +123,10 @@ impl Work {
             waiting,
             held,
             disjunctions,
+            picked,
             computed,
             parked,
+            encloses,
             firings,
             // What was counted is not cleared but given back.
             counted: _,
@@ -131,10 +140,11 @@ impl Work {
         waiting.clear();
         held.clear();
         disjunctions.clear();
+        picked.clear();
         computed.clear();
         parked.clear();
         (*newest_seen, *newest_inner, *newest_literal) = (None, None, None);
-        (*newest_group, *firings) = (0, 0);
+        (*newest_group, *firings, *encloses) = (0, 0, false);
     }
 
     /// Whether one of the groups is newer than all that were met; notes them.
