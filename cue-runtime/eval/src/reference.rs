@@ -71,9 +71,17 @@ impl Evaluator {
         if met.is_some_and(|it| it.place == id) {
             return;
         }
-        // What goes round and is fed goes on, and one lap further (S-62).
-        if conjunct.cycle == Cycle::Spared && self.heap.get(id).content {
-            conjunct.way = 0;
+        // What goes round and is fed goes on, without a look at its way (S-62).
+        if conjunct.cycle == Cycle::Spared && !encloses && self.is_fed(id) {
+            self.take_conjuncts(id, target, &conjunct, reach, work);
+            return;
+        }
+        // What may be absent goes on for one more lap.
+        if conjunct.cycle == Cycle::Optional && met.is_some() && !encloses && self.is_fed(id) {
+            if self.is_nothing_but(id, &conjunct, target) && self.share_with(id, target) {
+                return;
+            }
+            (conjunct.cycle, conjunct.way) = (Cycle::Spared, 0);
             self.take_conjuncts(id, target, &conjunct, reach, work);
             return;
         }
@@ -219,6 +227,24 @@ impl Evaluator {
         false
     }
 
+    /// Whether a vertex is one reference to a field that is done with, and no less closed (S-72).
+    fn is_nothing_but(&self, id: VertexId, conjunct: &Conjunct, target: VertexId) -> bool {
+        let (vertex, found) = (self.heap.get(id), self.heap.get(target));
+        let closes = conjunct.groups.iter().any(|it| self.closing.contains(it));
+        vertex.conjuncts.len() == 1
+            && vertex.picks.is_empty()
+            && vertex.arcs.is_empty()
+            && conjunct.close_as.is_none()
+            && found.state == State::Done
+            && self.is_rooted(target)
+            && (!closes || self.definitions.contains_key(&target.number()))
+    }
+
+    /// Whether something is said of a vertex that does not go round (S-62).
+    pub(crate) fn is_fed(&self, id: VertexId) -> bool {
+        self.heap.get(id).conjuncts.iter().any(|it| it.cycle <= Cycle::Optional)
+    }
+
     /// The link of a way that leads to a vertex.
     pub(crate) fn on_way(&self, mut way: u32, target: VertexId) -> Option<Way> {
         while way != 0 {
@@ -327,13 +353,8 @@ impl Evaluator {
                 }
             }
             None => {
-                // What goes round by way of alternatives and patterns does so as it is.
-                let here = conjunct.cycle == Cycle::None;
                 for group in &inner.groups {
-                    groups.push(match here && !conjunct.groups.contains(group) {
-                        true => self.group_within(id, *group),
-                        false => *group,
-                    });
+                    groups.push(self.group_within(id, *group));
                 }
             }
         }

@@ -611,19 +611,20 @@ impl Evaluator {
         if parked.is_empty() {
             return false;
         }
-        if !self.heap.get(id).content {
-            work.parked = parked;
-            return false;
-        }
-        for Parked { target, mut conjunct, reach, encloses, other } in parked {
-            if !encloses && matches!(conjunct.cycle, Cycle::Optional | Cycle::Spared) {
-                conjunct.cycle = Cycle::Spared;
-                conjunct.way = 0;
-            } else if (encloses || !other) && conjunct.cycle != Cycle::Spared {
-                conjunct.cycle = Cycle::Cyclic;
+        let (content, fed) = (self.heap.get(id).content, self.is_fed(id));
+        let mut moved = false;
+        for mut parked in parked {
+            let Parked { target, reach, encloses, other, .. } = parked;
+            if !content && (encloses || !fed) {
+                work.parked.push(parked);
+                continue;
             }
-            self.take_conjuncts(id, target, &conjunct, reach, work);
+            if encloses || !fed || !other || !content {
+                parked.conjunct.cycle = Cycle::Cyclic;
+            }
+            self.take_conjuncts(id, target, &parked.conjunct, reach, work);
+            moved = true;
         }
-        true
+        moved
     }
 }
