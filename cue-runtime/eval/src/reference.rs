@@ -230,8 +230,10 @@ impl Evaluator {
     /// Whether a vertex is one reference to a field that is done with, and no less closed (S-72).
     fn is_nothing_but(&self, id: VertexId, conjunct: &Conjunct, target: VertexId) -> bool {
         let (vertex, found) = (self.heap.get(id), self.heap.get(target));
+        let [only] = vertex.conjuncts.as_slice() else { return false };
         let closes = conjunct.groups.iter().any(|it| self.closing.contains(it));
-        vertex.conjuncts.len() == 1
+        matches!((&only.source, &conjunct.source),
+            (Source::Expr(only, _), Source::Expr(reference, _)) if only == reference)
             && vertex.picks.is_empty()
             && vertex.arcs.is_empty()
             && conjunct.close_as.is_none()

@@ -5,43 +5,62 @@ use smallvec::SmallVec;
 
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{Conjunct, Source, State, VertexId};
-use crate::program::{At, Code, Presence};
+use crate::heap::{EnvId, Source, State, VertexId};
+use crate::program::{At, Code, ExprId, Presence};
 
 /// Vertices that are looked at for one that shares itself.
 const MOST_SHARED: usize = 64;
 
 impl Evaluator {
     /// A vertex whose only conjunct is a reference shares its target, or takes a scalar that is found
-    /// there; `_` beside it says nothing. Whether it did.
+    /// there; `_` beside it says nothing, nor does a reference to the same. Whether it did.
     pub(crate) fn share(&mut self, id: VertexId) -> bool {
-        let conjuncts = &self.heap.get(id).conjuncts;
-        let beside_top = conjuncts.len() > 1;
-        let mut telling = conjuncts.iter().filter(|it| !beside_top || !self.is_top(it));
-        let (Some(conjunct), None) = (telling.next(), telling.next()) else { return false };
-        if conjunct.close_as.is_some() {
+        let mut references: SmallVec<[(ExprId, EnvId); 2]> = SmallVec::new();
+        let mut open: SmallVec<[(ExprId, EnvId); 4]> = SmallVec::new();
+        let mut closes = false;
+        for conjunct in &self.heap.get(id).conjuncts {
+            let Source::Expr(expr, env) = conjunct.source else { return false };
+            if conjunct.close_as.is_some() || conjunct.beside != 0 {
+                return false;
+            }
+            closes |= !conjunct.groups.is_empty();
+            open.push((expr, env));
+        }
+        let lone = open.len() == 1;
+        while let Some((expr, env)) = open.pop() {
+            match self.program.code(expr) {
+                Code::Field { .. } | Code::Let { .. } | Code::Variable { .. } => {
+                    references.push((expr, env));
+                }
+                Code::Top if !lone || references.len() + open.len() > 0 => {}
+                Code::Unify(left, right) => open.extend([(*left, env), (*right, env)]),
+                _ => return lone && self.take_settled(id),
+            }
+        }
+        if closes && lone {
+            return self.take_settled(id);
+        }
+        let mut shared = None;
+        for (expr, env) in &references {
+            let Value::Vertex(target) = self.eval(*expr, *env) else { return false };
+            let target = self.follow(target);
+            let running = self.heap.get(target).state == State::Running;
+            if target == id || running || self.is_ancestor(target, id) {
+                return false;
+            }
+            let target = self.unify(target);
+            if shared.replace(target).is_some_and(|it| it != target) {
+                return false;
+            }
+        }
+        let Some(target) = shared else { return false };
+        // What is closed shares what is no less so.
+        if closes && !self.definitions.contains_key(&target.number()) {
             return false;
         }
-        let Source::Expr(expr, env) = conjunct.source else { return false };
-        let named = matches!(
-            self.program.code(expr),
-            Code::Field { .. } | Code::Let { .. } | Code::Variable { .. }
-        );
-        if !named || !conjunct.groups.is_empty() {
-            return !beside_top && self.take_settled(id);
-        }
-        let Value::Vertex(target) = self.eval(expr, env) else { return false };
-        let target = self.follow(target);
-        if target == id
-            || self.is_ancestor(target, id)
-            || self.heap.get(target).state == State::Running
-        {
-            return false;
-        }
-        let target = self.unify(target);
         // Errors are told once for each place.
         let vertex = self.heap.get(target);
-        if beside_top && (vertex.state != State::Done || vertex.fault.is_some()) {
+        if (!lone || references.len() > 1) && (vertex.state != State::Done || vertex.fault.is_some()) {
             return false;
         }
         self.share_with(id, target)
@@ -61,12 +80,6 @@ impl Evaluator {
             self.sharers.entry(target).or_default().push(id);
         }
         true
-    }
-
-    /// Whether a conjunct is `_` and no more.
-    fn is_top(&self, conjunct: &Conjunct) -> bool {
-        let Source::Expr(expr, _) = conjunct.source else { return false };
-        matches!(self.program.code(expr), Code::Top) && conjunct.beside == 0
     }
 
     /// The reference by which a field has its value, if it is one alone (cue-errors 3.3).
