@@ -32,16 +32,17 @@ impl Evaluator {
             }
         };
         let known = self.heap.get(self.follow(id)).state == State::Done;
+        let asked = id;
         let id = self.unify(id);
         // What is written in place is asked for nothing else: all of it is evaluated first.
         let in_place = self.heap.get(id).state == State::Done && self.is_in_place(operand);
-        let unseen = self.is_unseen(id, operand);
+        let unseen = self.is_unseen(asked, operand);
         // Nothing is found in a value that has failed itself, be its fields there or not (S-47).
         if let Some(fault) = self.heap.get(id).fault.filter(|_| !unseen) {
             let failed = match self.heap.faults[fault.0 as usize].kind {
                 // What is in it finds what is there (cue-errors 4.1).
                 Kind::Incomplete => {
-                    (known || in_place || self.is_imported(id) && !self.is_ahead(id))
+                    (known || in_place || self.is_imported(id) && !self.is_ahead(asked))
                         && !self.is_around(id, self.place)
                 }
                 Kind::Permanent | Kind::User => self.heap.get(id).state == State::Done,
@@ -149,12 +150,12 @@ impl Evaluator {
     /// is so: of a `let`, of what comes later, and of what is beside the asking one in a value without a
     /// place, of which only that is asked for.
     fn is_unseen(&self, id: VertexId, operand: Option<ExprId>) -> bool {
-        let id = self.follow(id);
-        self.heap.get(id).state == State::Done
-            && self.is_open(id)
+        let real = self.follow(id);
+        self.heap.get(real).state == State::Done
+            && self.is_open(real)
             && match operand.map(|it| self.program.code(it)) {
                 Some(Code::Let { .. }) => true,
-                Some(Code::Field { .. }) => self.is_nowhere(id) || self.is_ahead(id),
+                Some(Code::Field { .. }) => self.is_nowhere(real) || self.is_ahead(id),
                 // What is written in place is evaluated before.
                 Some(Code::Unify(..) | Code::Struct(_) | Code::List(_)) => false,
                 _ => self.is_ahead(id),
@@ -214,6 +215,19 @@ impl Evaluator {
     /// Whether a value comes after the one that is being evaluated, or is part of it: nothing is
     /// known of it yet then but what it has, and that is what is told.
     fn is_ahead(&self, id: VertexId) -> bool {
+        let mut at = Some(self.follow(id));
+        // What shares it has it evaluated where that stands.
+        while let Some(shared) = at.filter(|_| !self.sharers.is_empty()) {
+            let sharers = self.sharers.get(&shared).into_iter().flatten();
+            if sharers.copied().any(|it| !self.comes_later(it)) {
+                return false;
+            }
+            at = self.heap.get(shared).parent;
+        }
+        self.comes_later(id)
+    }
+
+    fn comes_later(&self, id: VertexId) -> bool {
         let mut asking = Vec::new();
         let mut next = Some(self.current);
         while let Some(at) = next {
@@ -221,7 +235,8 @@ impl Evaluator {
             next = self.heap.get(at).parent;
         }
         let mut below = None;
-        let mut at = self.follow(id);
+        // What shares a value stands where it is itself.
+        let mut at = if self.heap.get(id).label.is_some() { id } else { self.follow(id) };
         loop {
             let met = asking.iter().position(|it| *it == at || self.follow(*it) == at);
             let Some(met) = met else {

@@ -37,9 +37,6 @@ impl Evaluator {
                 _ => return lone && self.take_settled(id),
             }
         }
-        if closes && lone {
-            return self.take_settled(id);
-        }
         let mut shared = None;
         for (expr, env) in &references {
             let Value::Vertex(target) = self.eval(*expr, *env) else { return false };
@@ -56,7 +53,7 @@ impl Evaluator {
         let Some(target) = shared else { return false };
         // What is closed shares what is no less so.
         if closes && !self.definitions.contains_key(&target.number()) {
-            return false;
+            return lone && self.take_settled(id);
         }
         // Errors are told once for each place.
         let vertex = self.heap.get(target);
