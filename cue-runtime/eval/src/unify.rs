@@ -243,7 +243,8 @@ impl Evaluator {
             }
         }
         // An alternative may still give it content.
-        if !work.parked.is_empty() && work.disjunctions.is_empty() {
+        let lost = !work.parked.is_empty() || work.repeats && !self.is_fed(id);
+        if lost && work.disjunctions.is_empty() {
             self.raise(id, Fault::spread(Kind::StructuralCycle, "structural cycle"));
             return None;
         }
@@ -621,6 +622,7 @@ impl Evaluator {
             }
             if encloses || !fed || !other || !content {
                 parked.conjunct.cycle = Cycle::Cyclic;
+                work.repeats = true;
             }
             self.take_conjuncts(id, target, &parked.conjunct, reach, work);
             moved = true;

@@ -88,6 +88,8 @@ impl Evaluation {
             walk.found.iter().zip(known).any(|(it, copied)| {
                 !copied
                     && !copy.kind.is_incomplete()
+                    // Of what goes round the references say whether it is told elsewhere.
+                    && copy.kind != Kind::StructuralCycle
                     && it.message == copy.message
                     && it.positions.iter().all(|at| copy.positions.contains(at))
             })

@@ -84,6 +84,8 @@ pub(crate) struct Work {
     pub(crate) parked: Vec<Parked>,
     /// A reference led to what encloses the vertex.
     pub(crate) encloses: bool,
+    /// A reference repeats what leads to it.
+    pub(crate) repeats: bool,
     /// Executions of comprehensions so far.
     pub(crate) firings: u32,
     /// Bytes of it that the evaluation has counted.
@@ -127,6 +129,7 @@ impl Work {
             computed,
             parked,
             encloses,
+            repeats,
             firings,
             // What was counted is not cleared but given back.
             counted: _,
@@ -144,7 +147,8 @@ impl Work {
         computed.clear();
         parked.clear();
         (*newest_seen, *newest_inner, *newest_literal) = (None, None, None);
-        (*newest_group, *firings, *encloses) = (0, 0, false);
+        (*newest_group, *firings) = (0, 0);
+        (*encloses, *repeats) = (false, false);
     }
 
     /// Whether one of the groups is newer than all that were met; notes them.
