@@ -180,6 +180,14 @@ impl Conjunct {
         Self { source: Source::Expr(alternative, env), cycle, ..self }
     }
 
+    /// The expression it is, by which it refers to something.
+    pub(crate) fn reference(&self) -> Option<ExprId> {
+        match self.source {
+            Source::Expr(expr, _) => Some(expr),
+            Source::Data(_) | Source::Vertex(_) => None,
+        }
+    }
+
     /// A plain demand: part of nothing that closes, through no reference.
     pub(crate) fn new(source: Source) -> Self {
         Self {

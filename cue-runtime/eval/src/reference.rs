@@ -18,6 +18,17 @@ const FEW_LINKS: u32 = 8;
 /// Literals around an embedding that close with it.
 const MOST_ENCLOSED: u32 = 50;
 
+/// Where a reference leads that has been on the way already.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Met {
+    /// To what the same vertex refers to.
+    Here,
+    /// To where it led before.
+    ByItself,
+    /// To where others led.
+    ByAnother,
+}
+
 /// What a reference has found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
@@ -50,10 +61,7 @@ impl Evaluator {
                 self.unify(parent);
             }
         }
-        let reference = match conjunct.source {
-            Source::Expr(expr, _) => Some(expr),
-            Source::Data(_) | Source::Vertex(_) => None,
-        };
+        let reference = conjunct.reference();
         let path =
             |it: ExprId| matches!(self.program.code(it), Code::Field { .. } | Code::Select(..));
         if reference.is_some_and(path) && self.calls_for_itself(id, target) {
@@ -67,8 +75,8 @@ impl Evaluator {
         }
         let encloses = self.is_ancestor(target, id);
         work.encloses |= encloses;
-        let met = self.on_way(conjunct.way, target);
-        if met.is_some_and(|it| it.place == id) {
+        let met = self.on_way(&conjunct, target, id);
+        if met == Some(Met::Here) {
             return;
         }
         // What goes round and is fed goes on, without a look at its way (S-62).
@@ -90,15 +98,12 @@ impl Evaluator {
             return;
         }
         if encloses || met.is_some() {
-            let other = met.is_some_and(|it| it.reference != reference);
+            let other = met == Some(Met::ByAnother);
             let parked = Parked { target, conjunct, reach, encloses, other };
             work.parked.push(parked);
             return;
         }
-        let length = match conjunct.way {
-            0 => 1,
-            before => self.heap.ways[before as usize - 1].length + 1,
-        };
+        let length = self.go_on(&mut conjunct, target, id);
         if length > MOST_LINKS {
             self.raise(id, Fault::spread(Kind::StructuralCycle, "structural cycle"));
             return;
@@ -111,10 +116,19 @@ impl Evaluator {
                 return;
             }
         }
-        let way = Way { before: conjunct.way, reference, target, place: id, length };
-        self.heap.ways.push(way);
-        conjunct.way = self.heap.ways.len() as u32;
         self.take_conjuncts(id, target, &conjunct, reach, work);
+    }
+
+    /// Notes one more reference on the way of a conjunct; how many there are.
+    pub(crate) fn go_on(&mut self, conjunct: &mut Conjunct, target: VertexId, place: VertexId) -> u32 {
+        let before = conjunct.way;
+        let length = match before {
+            0 => 1,
+            before => self.heap.ways[before as usize - 1].length + 1,
+        };
+        self.heap.ways.push(Way { before, reference: conjunct.reference(), target, place, length });
+        conjunct.way = self.heap.ways.len() as u32;
+        length
     }
 
     /// Whether a vertex is nothing but a part of a value without a place, as something that encloses
@@ -247,16 +261,24 @@ impl Evaluator {
         self.heap.get(id).conjuncts.iter().any(|it| it.cycle <= Cycle::Optional)
     }
 
-    /// The link of a way that leads to a vertex.
-    pub(crate) fn on_way(&self, mut way: u32, target: VertexId) -> Option<Way> {
+    /// How a reference was on its own way before (S-62).
+    fn on_way(&self, conjunct: &Conjunct, target: VertexId, id: VertexId) -> Option<Met> {
+        let (mut way, mut met) = (conjunct.way, None);
         while way != 0 {
             let link = self.heap.ways[way as usize - 1];
-            if link.target == target {
-                return Some(link);
-            }
             way = link.before;
+            if link.target != target {
+                continue;
+            }
+            if link.place == id {
+                return Some(Met::Here);
+            }
+            if link.reference == conjunct.reference() {
+                return Some(Met::ByItself);
+            }
+            met = Some(Met::ByAnother);
         }
-        None
+        met
     }
 
     pub(crate) fn take_conjuncts(
@@ -298,10 +320,7 @@ impl Evaluator {
         reach: Reach,
         mut inner: Conjunct,
     ) -> Conjunct {
-        let reference = match conjunct.source {
-            Source::Expr(expr, _) => Some(expr),
-            Source::Data(_) | Source::Vertex(_) => None,
-        };
+        let reference = conjunct.reference();
         if reference.is_some_and(|it| reach == Reach::Behind || !self.names_definition(it)) {
             // What encloses the target closes it only for those who come through it (C-3).
             let own = self.definitions.get(&target.number()).copied();

@@ -623,6 +623,8 @@ impl Evaluator {
             if encloses || !fed || !other || !content {
                 parked.conjunct.cycle = Cycle::Cyclic;
                 work.repeats = true;
+            } else {
+                self.go_on(&mut parked.conjunct, target, id);
             }
             self.take_conjuncts(id, target, &parked.conjunct, reach, work);
             moved = true;
