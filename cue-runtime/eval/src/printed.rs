@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use cue_syntax::ast::{Decl, ExprKind};
 
 use crate::builtin::{Datum, FunctionName, Kinds};
-use crate::definition::{self, Docs, Mark, Places, Wanted};
+use crate::definition::{self, Mark, Places, Wanted};
 use crate::error::Fault;
 use crate::evaluator::Evaluator;
 use crate::export::{Style, is_identifier, marker};
@@ -242,13 +242,8 @@ impl Evaluator {
         let style = show.style;
         let mut lets = false;
         if !later.wanted.is_empty() {
-            let docs = if show.has(Show::DOCS) { Docs::Kept } else { Docs::Dropped };
-            // What is exported is simplified, what is evaluated not (O-62).
-            let spread = style == Style::Eval || show.has(Show::SPREAD);
-            let layout =
-                if spread { cue_syntax::Style::Plain } else { cue_syntax::Style::Simplified };
             let wanted = &later.wanted;
-            let found = definition::sources(&self.program, wanted, &later.marks, docs, layout);
+            let found = definition::sources(&self.program, wanted, &later.marks, show);
             let mut out = String::with_capacity(text.len() * 2);
             let mut rest = text.as_str();
             while let Some(at) = rest.find(SOURCE) {

@@ -15,7 +15,7 @@ use crate::definition::linked::{Frame, Links};
 use crate::definition::merge::{Conjunct, has_old_alias};
 use crate::definition::out::{Declared, Gap, Item, Out, PRIMARY};
 use crate::definition::scope::{Bound, Scope};
-use crate::definition::sourced::Docs;
+use crate::definition::sourced::{Attributes, Docs};
 use crate::definition::{DEPTH, Printer};
 use crate::export::is_identifier;
 use crate::number::Number;
@@ -340,10 +340,10 @@ impl<'a> Printer<'a> {
         let mut open = false;
         for decl in decls {
             match decl {
-                Decl::Attribute(it) => {
+                Decl::Attribute(it) if self.attributes == Attributes::Kept => {
                     items.insert(0, Item::Attribute(format!("@{}({})", it.name, it.body)));
                 }
-                Decl::Let(..) => {}
+                Decl::Let(..) | Decl::Attribute(_) => {}
                 Decl::Ellipsis(None, _) => open = true,
                 Decl::Ellipsis(Some(inner), _) => {
                     items.push(Item::Ellipsis(Some(self.expr(inner, &scope, file))));
@@ -496,8 +496,9 @@ impl<'a> Printer<'a> {
         let kept = |it: &[String]| !it.is_empty() && self.docs == Docs::Kept;
         let docs = kept(&comments.above).then(|| comments.above.clone()).into_iter().collect();
         let below = kept(&comments.below).then(|| (comments.below.clone(), comments.gap));
-        let attributes =
-            field.attributes.iter().map(|it| format!("@{}({})", it.name, it.body)).collect();
+        let kept = self.keeps_attributes();
+        let attributes = field.attributes.iter().filter(|_| kept);
+        let attributes = attributes.map(|it| format!("@{}({})", it.name, it.body)).collect();
         let label = format!("{alias}{label}{}", marker(field.marker));
         Item::Field(Declared {
             docs,

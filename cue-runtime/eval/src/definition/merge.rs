@@ -16,7 +16,7 @@ use crate::definition::expr::{is_error, label_text, marker};
 use crate::definition::linked::{Frame, Links};
 use crate::definition::out::{Declared, Item, Out};
 use crate::definition::scope::{Bound, LetValue, Scope, field_at};
-use crate::definition::sourced::Docs;
+use crate::definition::sourced::{Attributes, Docs};
 use crate::program::Presence;
 
 /// The aliases of a scope, among its lets.
@@ -304,7 +304,7 @@ impl<'a> Printer<'a> {
             match decl {
                 Decl::Attribute(it) => {
                     let text = format!("@{}({})", it.name, it.body);
-                    if !parts.attributes.contains(&text) {
+                    if self.attributes == Attributes::Kept && !parts.attributes.contains(&text) {
                         parts.attributes.push(text);
                     }
                 }
@@ -359,7 +359,8 @@ impl<'a> Printer<'a> {
             merged.below.push(below);
         }
         merged.documented |= braces == Braces::Written && !field.docs.is_empty();
-        for attribute in field.attributes.iter().filter(|_| self.attributes) {
+        let kept = self.keeps_attributes();
+        for attribute in field.attributes.iter().filter(|_| kept) {
             let text = format!("@{}({})", attribute.name, attribute.body);
             if !merged.attributes.contains(&text) {
                 merged.attributes.push(text);

@@ -38,7 +38,7 @@ use crate::program::Program;
 pub(crate) use crate::definition::expr::is_keyword;
 pub(crate) use crate::definition::remark::laid_out;
 use crate::definition::sourced::Outside;
-pub(crate) use crate::definition::sourced::{Docs, Mark, Places, Wanted, merged, sources};
+pub(crate) use crate::definition::sourced::{Attributes, Docs, Mark, Places, Wanted, merged, sources};
 use crate::definition::taken::Taken;
 
 /// Files parsed again, and what printing them has found out so far.
@@ -54,7 +54,7 @@ struct Printer<'a> {
     path: Vec<String>,
     docs: Docs,
     /// Attributes of fields are printed.
-    attributes: bool,
+    attributes: Attributes,
     /// Structs have braces, however short.
     spread: bool,
     /// What names that lead out of a part are replaced by.
@@ -123,7 +123,7 @@ impl<'a> Printer<'a> {
             depth: 0,
             path: Vec::new(),
             docs: Docs::Kept,
-            attributes: true,
+            attributes: Attributes::Kept,
             spread: false,
             outside: None,
             scopes: Map::default(),
@@ -132,6 +132,15 @@ impl<'a> Printer<'a> {
             frame: None,
             level: 0,
             shown: None,
+        }
+    }
+
+    /// Whether a field that is printed now has its attributes.
+    fn keeps_attributes(&self) -> bool {
+        match self.attributes {
+            Attributes::Kept => true,
+            Attributes::Outermost => self.depth == 1,
+            Attributes::Dropped => false,
         }
     }
 

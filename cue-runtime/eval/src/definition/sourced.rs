@@ -13,6 +13,7 @@ use crate::definition::merge::Conjunct;
 use crate::definition::out::Out;
 use crate::definition::scope::{Bound, LetValue, Scope};
 use crate::definition::{Printer, import_text, used};
+use crate::export::Style;
 use crate::printed::Show;
 use crate::program::{At, ExprId, Program};
 
@@ -67,6 +68,21 @@ pub(super) struct Index<'a> {
     aliases: Map<Key, Rc<Scope>>,
 }
 
+/// Which attributes are printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Attributes {
+    Kept,
+    /// Those of the fields of the value, not of what these have.
+    Outermost,
+    Dropped,
+}
+
+impl Attributes {
+    fn all(show: Show, otherwise: Self) -> Self {
+        if show.has(Show::ATTRIBUTES) { Self::Kept } else { otherwise }
+    }
+}
+
 /// What the comments above fields become.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Docs {
@@ -108,7 +124,7 @@ pub(crate) fn merged(
     let found = Found::default();
     let mut printer = printer(program, &files, &found);
     printer.docs = if show.has(Show::DOCS) { Docs::Kept } else { Docs::Dropped };
-    printer.attributes = show.has(Show::ATTRIBUTES);
+    printer.attributes = Attributes::all(show, Attributes::Dropped);
     let (index, scopes) = printer.index_files(&files);
     let mut conjuncts = Vec::new();
     for expr in exprs {
@@ -152,14 +168,16 @@ pub(crate) fn sources(
     program: &Program,
     wanted: &[Wanted],
     marks: &[Mark],
-    docs: Docs,
-    layout: cue_syntax::Style,
+    show: Show,
 ) -> Sources {
     let files = parsed(program);
     let found = Found::default();
     let mut printer = printer(program, &files, &found);
-    printer.docs = docs;
-    printer.spread = layout == cue_syntax::Style::Plain;
+    printer.docs = if show.has(Show::DOCS) { Docs::Kept } else { Docs::Dropped };
+    // Of a value as it is written its own fields keep theirs (O-68).
+    printer.attributes = Attributes::all(show, Attributes::Outermost);
+    // What is exported is simplified, what is evaluated not (O-62).
+    printer.spread = show.style == Style::Eval || show.has(Show::SPREAD);
     printer.shown = Some(Set::default());
     for (file, _) in &files {
         used::names(&file.decls, &mut printer.taken);
