@@ -9,7 +9,7 @@ use crate::closed::NOT_ALLOWED;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{Conjunct, Cycle, Disjunction, EnvId, FaultId, Groups, Source, State, VertexId};
-use crate::marks::{Mark as Weight, Way, Ways};
+use crate::marks::{Mark as Weight, Outcome, Ways};
 use crate::program::{At, Code, ExprId, LabelKind, Presence};
 use crate::work::Work;
 
@@ -71,14 +71,25 @@ impl Evaluator {
         if !self.heap.get(id).picks.is_empty() {
             return self.choose_first(id, disjunctions);
         }
-        let of = self.weighed(disjunctions);
-        let around = std::mem::replace(&mut self.ways, Ways { of, found: Vec::new() });
+        let ways = Ways::new(self.weighs(disjunctions));
+        let around = std::mem::replace(&mut self.ways, ways);
         let waits = self.choose_first(id, disjunctions);
         self.ways = around;
         waits
     }
 
     fn choose_first(
+        &mut self,
+        id: VertexId,
+        disjunctions: &[Disjunction],
+    ) -> Option<(FaultId, VertexId)> {
+        let around = self.ways.before(disjunctions);
+        let waits = self.try_first(id, disjunctions);
+        self.ways.rest = around;
+        waits
+    }
+
+    fn try_first(
         &mut self,
         id: VertexId,
         disjunctions: &[Disjunction],
@@ -100,12 +111,7 @@ impl Evaluator {
         let mut nested = false;
         let admitted = self.admitted(id, disjunction);
         let lone = self.lone_choice(id, disjunction.expr);
-        let whole = self.heap.get(id).picks.is_empty();
-        let mut ways: Vec<Way> = Vec::new();
-        if !self.is_in_last(id, disjunction.expr) {
-            self.ways.of.clear();
-        }
-        let ends = !whole && self.ways.of.contains(&disjunction.expr);
+        let mut outcomes: Vec<(Weight, Outcome)> = Vec::new();
         // What contradicts as it is written has only to tell why, if nothing else holds.
         let ruled_out = self.ruled_out(id, disjunctions);
         let out = |pick: usize| ruled_out.get(pick).copied().unwrap_or(false);
@@ -130,7 +136,7 @@ impl Evaluator {
             let picks = [(disjunction.expr, pick as u32)];
             let undecided = !made.choice.all.is_empty();
             self.undecided.extend(undecided.then_some(disjunction.expr));
-            self.ways.found.clear();
+            self.ways.begin();
             let Tried { candidate, fails, open } = match &lone {
                 Some(conjunct) => self.take_tag(id, picks[0], conjunct),
                 None => self.try_with(id, &picks),
@@ -138,17 +144,14 @@ impl Evaluator {
             if undecided {
                 self.undecided.pop();
             }
-            let mut found = std::mem::take(&mut self.ways.found);
             let mut stands: SmallVec<[(VertexId, VertexId); 4]> = SmallVec::new();
             if fails || open {
                 wrong.push((pick, candidate));
             }
             if fails {
                 failed.push((pick, candidate));
-                // Fields that are not allowed count against what went before, too.
                 let refused = self.refused.contains(&candidate.number());
-                ways.extend((ends && found.is_empty() && !refused).then_some(Way::END));
-                ways.extend(found.into_iter().map(|it| it.behind(weight, None)));
+                outcomes.push((weight, self.ways.failed(refused)));
                 continue;
             }
             if let (Some(on), Some(fault)) = (self.running(candidate), self.put_off(candidate)) {
@@ -177,28 +180,9 @@ impl Evaluator {
                     plain.push(candidate);
                 }
             }
-            if self.ways.of.is_empty() {
-                continue;
-            }
-            if found.is_empty() {
-                let inner = self.heap.get(candidate).choice.as_ref();
-                let inner = inner.filter(|it| !it.defaults.is_empty());
-                let nested = |of: &VertexId| match inner {
-                    None => Weight::Maybe,
-                    Some(inner) if inner.defaults.contains(of) => Weight::Is,
-                    Some(_) => Weight::Not,
-                };
-                found.extend(stands.iter().map(|it| Way::to(it.0, nested(&it.0))));
-            }
-            for way in found {
-                let result = stands.iter().find(|it| Some(it.0) == way.result).map(|it| it.1);
-                let way = way.behind(weight, result);
-                if !ways.contains(&way) {
-                    ways.push(way);
-                }
-            }
+            let choice = self.heap.get(candidate).choice.as_deref();
+            outcomes.push((weight, self.ways.held(candidate, choice, &stands)));
         }
-        self.ways.settle(ways, disjunction.expr);
         let [failed, wrong] = [failed, wrong].map(in_order);
         let mut choice = made.choice;
         // Beside marks of nested alternatives what has none is no default (D-3).
@@ -210,14 +194,16 @@ impl Evaluator {
             choice.all.retain(|it| !unknown.contains(it));
             choice.defaults.retain(|it| !unknown.contains(it));
         } else if unknown.len() + failed.len() > 1 {
+            self.ways.settle(disjunctions, outcomes, &[]);
             self.no_alternative(id, disjunctions, &failed, &wrong);
             return None;
         }
-        if !self.ways.of.is_empty() && whole {
-            choice.defaults = self.marked_together().unwrap_or(choice.defaults);
+        self.ways.settle(disjunctions, outcomes, &choice.all);
+        if self.heap.get(id).picks.is_empty() {
+            choice.defaults = self.ways.defaults().unwrap_or(choice.defaults);
         }
         // They stand in the order of the alternatives, however each came to be one (D-7).
-        if choice.defaults.len() > 1 || !self.ways.of.is_empty() {
+        if !choice.defaults.is_empty() {
             let all = choice.all.iter().filter(|it| choice.defaults.contains(it));
             choice.defaults = all.copied().collect();
         }
@@ -243,7 +229,7 @@ impl Evaluator {
     /// all of them.
     fn ruled_out(&self, id: VertexId, disjunctions: &[Disjunction]) -> SmallVec<[bool; 8]> {
         let mut out = SmallVec::new();
-        if let ([only], true) = (disjunctions, self.ways.of.is_empty()) {
+        if let [only] = disjunctions {
             out.extend(self.contradicting(id, only));
         }
         if !out.contains(&false) {

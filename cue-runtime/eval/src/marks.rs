@@ -1,150 +1,281 @@
 //! Marks of several disjunctions of one value, and of nested ones (D-2, D-3): which results are defaults.
+//!
+//! While a choice is made it is noted how its results came: a tree of disjunctions, an alternative each.
+//! The disjunctions of a value are gone through one after the other; what is nested in an alternative
+//! counts as that alternative. A side whose marked alternatives are all gone counts as without marks.
+
+use smallvec::SmallVec;
 
 use crate::evaluator::Evaluator;
-use crate::heap::{Disjunction, VertexId};
+use crate::heap::{Choice, Disjunction, VertexId};
 use crate::program::{Code, ExprId};
 
 /// What a disjunction says of one of its alternatives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mark {
     /// It marks none.
+    #[default]
     Maybe,
     Is,
     Not,
 }
 
-/// Bits of a mark.
-const BITS: u32 = 2;
-
-/// Alternatives of the first disjunctions of a value, one of each, that can hold together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Way {
-    /// What came of it, if there are no more disjunctions.
-    pub(crate) result: Option<VertexId>,
-    /// A mark for each, the first one lowest.
-    marks: u64,
-    length: i32,
-    /// What is said of the alternative of the disjunction before, by those that are nested in it.
-    nested: Mark,
+/// What comes of an alternative.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Fails,
+    /// It has fields that are not allowed: these are so without it, too.
+    Refused,
+    Result(VertexId),
+    /// One more disjunction.
+    Choice(Box<Step>),
 }
 
-/// The ways that lead to the results of a choice that is being made.
+/// One disjunction on the way to results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// None if it was made elsewhere.
+    of: Option<ExprId>,
+    /// Those that are still to be tried after it.
+    rest: SmallVec<[ExprId; 4]>,
+    alternatives: Vec<(Mark, Outcome)>,
+}
+
+/// How the results of the innermost choice come.
 #[derive(Default)]
 pub(crate) struct Ways {
-    /// The disjunctions of the value, if their marks have to be counted: others are nested in these.
-    pub(crate) of: Vec<ExprId>,
+    /// Whether it takes more than the marks of one disjunction to know the defaults.
+    wanted: bool,
+    /// The disjunctions that come after the one that is tried: what an alternative brings comes before.
+    pub(crate) rest: SmallVec<[ExprId; 4]>,
     /// Of the vertex that was chosen for last.
-    pub(crate) found: Vec<Way>,
-}
-
-impl Way {
-    /// The one that none of the alternatives of this disjunction can follow.
-    pub(crate) const END: Way = Way { result: None, marks: 0, length: -1, nested: Mark::Maybe };
-
-    /// The one that leads to a result at once.
-    pub(crate) fn to(result: VertexId, nested: Mark) -> Self {
-        Way { result: Some(result), marks: 0, length: 0, nested }
-    }
-
-    /// The same behind an alternative, with what stands for the result, if that still holds.
-    pub(crate) fn behind(self, mark: Mark, result: Option<VertexId>) -> Self {
-        let lost = i32::from(self.result.is_some() && result.is_none());
-        Way { result, nested: mark.max(self.nested), length: self.length - lost, ..self }
-    }
-
-    fn mark(&self, step: usize) -> Mark {
-        match self.marks >> (step as u32 * BITS) & 3 {
-            0 => Mark::Maybe,
-            1 => Mark::Is,
-            _ => Mark::Not,
-        }
-    }
+    found: Option<Box<Step>>,
 }
 
 impl Ways {
-    /// All alternatives of a disjunction were tried.
-    pub(crate) fn settle(&mut self, mut all: Vec<Way>, disjunction: ExprId) {
-        let whole = self.of.contains(&disjunction);
-        let result = all.first().and_then(|it| it.result);
-        if !whole && result.is_some() && all.iter().all(|it| it.result == result) {
-            // The only one that is left has no mark (D-4).
-            all.truncate(1);
-            all.iter_mut().for_each(|it| it.nested = Mark::Maybe);
-        }
-        let marked = all.iter().any(|it| it.nested != Mark::Maybe);
-        for way in &mut all {
-            // Beside marks of nested ones what has none is no default (D-3).
-            if marked && way.nested == Mark::Maybe {
-                way.nested = Mark::Not;
+    /// For the disjunctions of one value.
+    pub(crate) fn new(wanted: bool) -> Self {
+        Self { wanted, ..Self::default() }
+    }
+
+    /// The first of these is tried; what came after the one before.
+    pub(crate) fn before(&mut self, disjunctions: &[Disjunction]) -> SmallVec<[ExprId; 4]> {
+        std::mem::replace(&mut self.rest, following(disjunctions))
+    }
+
+    /// The next alternative is tried.
+    pub(crate) fn begin(&mut self) {
+        self.found = None;
+    }
+
+    /// One that fails; `refused` for its fields.
+    pub(crate) fn failed(&mut self, refused: bool) -> Outcome {
+        match self.found.take() {
+            Some(mut step) => {
+                step.keep(&[]);
+                Outcome::Choice(step)
             }
-            if whole {
-                way.marks = way.marks << BITS | way.nested as u64;
-                (way.length, way.nested) = (way.length + 1, Mark::Maybe);
+            None if refused => Outcome::Refused,
+            None => Outcome::Fails,
+        }
+    }
+
+    /// One that holds: its results, if it has a choice itself, and what stands for each.
+    pub(crate) fn held(
+        &mut self,
+        candidate: VertexId,
+        choice: Option<&Choice>,
+        stands: &[(VertexId, VertexId)],
+    ) -> Outcome {
+        let mut outcome = match (self.found.take(), choice) {
+            (Some(step), _) => Outcome::Choice(step),
+            (None, None) => Outcome::Result(candidate),
+            // It was made elsewhere.
+            (None, Some(choice)) => {
+                let mark = |it: &VertexId| match choice.defaults.as_slice() {
+                    [] => Mark::Maybe,
+                    all if all.contains(it) => Mark::Is,
+                    _ => Mark::Not,
+                };
+                let all = choice.all.iter().map(|it| (mark(it), Outcome::Result(*it)));
+                Outcome::Choice(Box::new(Step {
+                    of: None,
+                    rest: SmallVec::new(),
+                    alternatives: all.collect(),
+                }))
+            }
+        };
+        outcome.keep(stands);
+        outcome
+    }
+
+    /// All alternatives of the first disjunction were tried.
+    pub(crate) fn settle(
+        &mut self,
+        disjunctions: &[Disjunction],
+        alternatives: Vec<(Mark, Outcome)>,
+        left: &[VertexId],
+    ) {
+        let Some(first) = disjunctions.first().filter(|_| self.wanted) else { return };
+        let rest = following(disjunctions);
+        let mut step = Step { of: Some(first.expr), rest, alternatives };
+        let stands: Vec<(VertexId, VertexId)> = left.iter().map(|it| (*it, *it)).collect();
+        step.keep(&stands);
+        self.found = Some(Box::new(step));
+    }
+
+    /// Those that are defaults of all that was found; none if that was not wanted.
+    pub(crate) fn defaults(&mut self) -> Option<Vec<VertexId>> {
+        let step = Outcome::Choice(self.found.take()?);
+        let whole = Way { mark: Mark::Maybe, own: Mark::Maybe, at: &step };
+        let found = whole.results(&[]);
+        let mut defaults = Vec::new();
+        for way in &found {
+            if let (Mark::Is, Outcome::Result(id)) = (way.mark, way.at) {
+                defaults.push(*id);
             }
         }
-        self.found = all;
+        Some(defaults)
     }
 }
 
-impl Evaluator {
-    /// The disjunctions of a value, if it takes more than the marks of one to know the defaults.
-    pub(crate) fn weighed(&self, disjunctions: &[Disjunction]) -> Vec<ExprId> {
-        let marked = disjunctions.iter().any(|it| it.marks.contains(&true));
-        let nests = |it: &Disjunction| match self.program.code(it.expr) {
-            Code::Disjoin(all) => all.iter().any(|it| {
-                let code = self.program.code(it.0);
-                matches!(code, Code::Disjoin(_) | Code::Field { .. } | Code::Select(..))
-            }),
-            _ => false,
-        };
-        if disjunctions.len() > 1 && marked || disjunctions.iter().any(nests) {
-            return disjunctions.iter().map(|it| it.expr).collect();
+fn following(disjunctions: &[Disjunction]) -> SmallVec<[ExprId; 4]> {
+    disjunctions.iter().skip(1).map(|it| it.expr).collect()
+}
+
+impl Outcome {
+    /// Results become what stands for them; what nothing stands for is gone.
+    fn keep(&mut self, stands: &[(VertexId, VertexId)]) {
+        match self {
+            Outcome::Fails | Outcome::Refused => {}
+            Outcome::Result(id) => match stands.iter().find(|it| it.0 == *id) {
+                Some(it) => *id = it.1,
+                None => *self = Outcome::Fails,
+            },
+            Outcome::Choice(step) => step.keep(stands),
         }
-        Vec::new()
     }
 
-    /// Whether a disjunction is one of those of the value, or nested in the alternative that was picked last.
-    pub(crate) fn is_in_last(&self, id: VertexId, disjunction: ExprId) -> bool {
-        let [before @ .., (expr, pick)] = &*self.heap.get(id).picks else { return true };
-        let Code::Disjoin(all) = self.program.code(*expr) else { return false };
-        let Some((alternative, _)) = all.get(*pick as usize) else { return false };
-        let (outer, inner) = (self.program.at(*alternative), self.program.at(disjunction));
-        before.is_empty()
-            || self.ways.of.contains(&disjunction)
-            || outer.source == inner.source
-                && outer.span.start <= inner.span.start
-                && inner.span.end <= outer.span.end
-    }
-
-    /// The defaults among the results of disjunctions, by all the ways that lead to them: step by step, a
-    /// side whose marked alternatives are all gone counts as without marks. None if nothing is marked, or if
-    /// it is not known what is nested in what.
-    pub(crate) fn marked_together(&self) -> Option<Vec<VertexId>> {
-        let ways = &self.ways.found;
-        let count = self.ways.of.len();
-        let whole = |it: &Way| {
-            if it.result.is_some() { it.length == count as i32 } else { it.length < count as i32 }
-        };
-        let marked = ways.iter().any(|it| it.marks != 0);
-        if !marked || count as u32 * BITS > u64::BITS || !ways.iter().all(whole) {
-            return None;
-        }
-        let mut marks = vec![Mark::Maybe; ways.len()];
-        for step in 0..count {
-            // Later steps have no say in what is gone.
-            let left = |it: &Way| it.length > step as i32;
-            let is = |it: &Way, step: usize| it.mark(step) == Mark::Is;
-            let side = ways.iter().any(|it| left(it) && is(it, step));
-            let before = |(it, mark): (&Way, &Mark)| {
-                left(it) && (*mark == Mark::Is || step > 0 && is(it, step - 1))
-            };
-            let stems = ways.iter().zip(&marks).any(before);
-            for (way, mark) in ways.iter().zip(&mut marks) {
-                let other = if side { way.mark(step) } else { Mark::Maybe };
-                *mark = if stems { other.max(*mark) } else { other };
+    /// Whether it is refused, be it with each alternative of what comes next.
+    fn is_refused(&self) -> bool {
+        match self {
+            Outcome::Fails | Outcome::Result(_) => false,
+            Outcome::Refused => true,
+            Outcome::Choice(step) => {
+                !step.alternatives.is_empty() && step.alternatives.iter().all(|it| it.1.is_refused())
             }
         }
-        let marked = ways.iter().zip(marks).filter(|it| it.1 == Mark::Is);
-        Some(marked.filter_map(|it| it.0.result).collect())
+    }
+}
+
+impl Step {
+    fn keep(&mut self, stands: &[(VertexId, VertexId)]) {
+        self.alternatives.iter_mut().for_each(|it| it.1.keep(stands));
+    }
+}
+
+/// What has come of some disjunctions so far.
+#[derive(Clone, Copy)]
+struct Way<'a> {
+    mark: Mark,
+    /// What the last disjunction says of it.
+    own: Mark,
+    at: &'a Outcome,
+}
+
+/// Of an alternative: itself, or the results of what is nested in it.
+struct Tried<'a> {
+    way: Way<'a>,
+    nested: Vec<Way<'a>>,
+}
+
+impl<'a> Way<'a> {
+    /// The ways through the next disjunctions of one value; `outer` come after those.
+    fn results(self, outer: &[ExprId]) -> Vec<Way<'a>> {
+        let Outcome::Choice(first) = self.at else { return vec![self] };
+        let mut known: SmallVec<[ExprId; 8]> = first.of.into_iter().collect();
+        known.extend(first.rest.iter().copied().filter(|it| !outer.contains(it)));
+        let count = known.len().max(1);
+        known.extend_from_slice(outer);
+        let mut ways = vec![self];
+        for at in 0..count {
+            let of = first.of.and(known.get(at).copied());
+            ways = through(&ways, of, &known);
+        }
+        ways
+    }
+
+    fn add_to(self, all: &mut Vec<Way<'a>>) {
+        match all.iter_mut().find(|it| it.at == self.at) {
+            Some(same) if self.mark == Mark::Is => same.mark = Mark::Is,
+            Some(_) => {}
+            None => all.push(self),
+        }
+    }
+}
+
+/// One disjunction further.
+fn through<'a>(before: &[Way<'a>], of: Option<ExprId>, known: &[ExprId]) -> Vec<Way<'a>> {
+    let mut tried: Vec<Tried<'a>> = Vec::new();
+    let (mut before_is, mut own_is) = (false, false);
+    for way in before {
+        let step = match way.at {
+            Outcome::Choice(step) if step.of == of => step,
+            _ => {
+                tried.push(Tried { way: *way, nested: Vec::new() });
+                continue;
+            }
+        };
+        for (own, at) in &step.alternatives {
+            let mut found = Tried { way: Way { own: *own, at, ..*way }, nested: Vec::new() };
+            match at {
+                Outcome::Fails | Outcome::Refused => continue,
+                Outcome::Result(_) => {}
+                Outcome::Choice(next) if next.of.is_some_and(|it| known.contains(&it)) => {
+                    if at.is_refused() {
+                        continue;
+                    }
+                }
+                Outcome::Choice(_) => match found.way.results(known).as_slice() {
+                    [] => continue,
+                    [only] => found.way = Way { own: *own, ..*only },
+                    all => found.nested = all.to_vec(),
+                },
+            }
+            before_is |= way.mark == Mark::Is || way.own == Mark::Is;
+            own_is |= *own == Mark::Is;
+            tried.push(found);
+        }
+    }
+    let left = |mark: Mark, counts: bool| if counts { mark } else { Mark::Maybe };
+    let mut all = Vec::new();
+    let mut marked = false;
+    for Tried { way, nested } in tried {
+        let mark = left(way.mark, before_is);
+        if nested.is_empty() {
+            Way { mark: mark.max(left(way.own, own_is)), ..way }.add_to(&mut all);
+        }
+        for inner in nested {
+            let mark = mark.max(way.own).max(inner.mark);
+            marked |= mark != Mark::Maybe;
+            Way { mark, ..inner }.add_to(&mut all);
+        }
+    }
+    // Beside marks of nested ones what has none is no default (D-3).
+    for way in all.iter_mut().filter(|it| marked && it.mark == Mark::Maybe) {
+        way.mark = Mark::Not;
+    }
+    all
+}
+
+impl Evaluator {
+    /// Whether it takes more than the marks of one disjunction to know the defaults.
+    pub(crate) fn weighs(&self, disjunctions: &[Disjunction]) -> bool {
+        let marked = disjunctions.iter().any(|it| it.marks.contains(&true));
+        let nests = |it: &Disjunction| match self.program.code(it.expr) {
+            Code::Disjoin(all) => all.iter().any(|it| !self.program.code(it.0).is_tag()),
+            _ => true,
+        };
+        disjunctions.len() > 1 && marked || disjunctions.iter().any(nests)
     }
 }

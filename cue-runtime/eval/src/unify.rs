@@ -253,6 +253,12 @@ impl Evaluator {
                 self.raise_id(id, fault);
             }
         }
+        // What an alternative brings is chosen before what comes after the one it is of (D-7).
+        if work.disjunctions.len() > 1 && !self.heap.get(id).picks.is_empty() {
+            let rest = &self.ways.rest;
+            let place = |it: &Disjunction| rest.iter().position(|after| *after == it.expr);
+            cue_sort::by_key(&mut work.disjunctions, |it| place(it).map_or(0, |at| at + 1));
+        }
         self.list_rest(id);
         self.unknown_patterns(id);
         self.settle_order(id);
