@@ -194,11 +194,13 @@ impl Evaluator {
             choice.all.retain(|it| !unknown.contains(it));
             choice.defaults.retain(|it| !unknown.contains(it));
         } else if unknown.len() + failed.len() > 1 {
-            self.ways.settle(disjunctions, outcomes, &[]);
+            let value = self.so_far(id);
+            self.ways.settle(disjunctions, value, outcomes, &[]);
             self.no_alternative(id, disjunctions, &failed, &wrong);
             return None;
         }
-        self.ways.settle(disjunctions, outcomes, &choice.all);
+        let value = self.so_far(id);
+        self.ways.settle(disjunctions, value, outcomes, &choice.all);
         if self.heap.get(id).picks.is_empty() {
             choice.defaults = self.ways.defaults().unwrap_or(choice.defaults);
         }

@@ -38,6 +38,8 @@ pub(crate) struct Step {
     of: Option<ExprId>,
     /// Those that are still to be tried after it.
     rest: SmallVec<[ExprId; 4]>,
+    /// What the value is so far, if that is quickly told.
+    value: Option<Box<str>>,
     alternatives: Vec<(Mark, Outcome)>,
 }
 
@@ -101,6 +103,7 @@ impl Ways {
                 Outcome::Choice(Box::new(Step {
                     of: None,
                     rest: SmallVec::new(),
+                    value: None,
                     alternatives: all.collect(),
                 }))
             }
@@ -113,12 +116,13 @@ impl Ways {
     pub(crate) fn settle(
         &mut self,
         disjunctions: &[Disjunction],
+        value: Option<Box<str>>,
         alternatives: Vec<(Mark, Outcome)>,
         left: &[VertexId],
     ) {
         let Some(first) = disjunctions.first().filter(|_| self.wanted) else { return };
         let rest = following(disjunctions);
-        let mut step = Step { of: Some(first.expr), rest, alternatives };
+        let mut step = Step { of: Some(first.expr), rest, value, alternatives };
         let stands: Vec<(VertexId, VertexId)> = left.iter().map(|it| (*it, *it)).collect();
         step.keep(&stands);
         self.found = Some(Box::new(step));
@@ -206,7 +210,12 @@ impl<'a> Way<'a> {
     }
 
     fn add_to(self, all: &mut Vec<Way<'a>>) {
-        match all.iter_mut().find(|it| it.at == self.at) {
+        // Before the last disjunction what goes on alike may be different still.
+        let comparable = match self.at {
+            Outcome::Choice(step) => step.value.is_some(),
+            _ => true,
+        };
+        match all.iter_mut().find(|it| comparable && it.at == self.at) {
             Some(same) if self.mark == Mark::Is => same.mark = Mark::Is,
             Some(_) => {}
             None => all.push(self),
@@ -269,6 +278,13 @@ fn through<'a>(before: &[Way<'a>], of: Option<ExprId>, known: &[ExprId]) -> Vec<
 }
 
 impl Evaluator {
+    /// What a value is without its choices, if it is no struct or list; not asked if marks do not matter.
+    pub(crate) fn so_far(&mut self, id: VertexId) -> Option<Box<str>> {
+        let vertex = self.heap.get(id);
+        let plain = vertex.arcs.is_empty() && vertex.patterns.is_empty() && !vertex.is_struct;
+        (plain && self.ways.wanted).then(|| self.short(id).into())
+    }
+
     /// Whether it takes more than the marks of one disjunction to know the defaults.
     pub(crate) fn weighs(&self, disjunctions: &[Disjunction]) -> bool {
         let marked = disjunctions.iter().any(|it| it.marks.contains(&true));
