@@ -150,8 +150,8 @@ impl Evaluator {
             }
             if fails {
                 failed.push((pick, candidate));
-                let refused = self.refused.contains(&candidate.number());
-                outcomes.push((weight, self.ways.failed(refused)));
+                let said = self.failure(candidate);
+                outcomes.push((weight, self.ways.failed(said)));
                 continue;
             }
             if let (Some(on), Some(fault)) = (self.running(candidate), self.put_off(candidate)) {

@@ -24,6 +24,8 @@ pub(crate) enum Mark {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Fails,
+    /// A bound or a validator is not met: that is asked last of all.
+    Late,
     /// It has fields that are not allowed: these are so without it, too.
     Refused,
     Result(VertexId),
@@ -70,15 +72,14 @@ impl Ways {
         self.found = None;
     }
 
-    /// One that fails; `refused` for its fields.
-    pub(crate) fn failed(&mut self, refused: bool) -> Outcome {
+    /// One that fails, with what is said of it if it has no choices itself.
+    pub(crate) fn failed(&mut self, said: Outcome) -> Outcome {
         match self.found.take() {
             Some(mut step) => {
                 step.keep(&[]);
                 Outcome::Choice(step)
             }
-            None if refused => Outcome::Refused,
-            None => Outcome::Fails,
+            None => said,
         }
     }
 
@@ -132,7 +133,7 @@ impl Ways {
     pub(crate) fn defaults(&mut self) -> Option<Vec<VertexId>> {
         let step = Outcome::Choice(self.found.take()?);
         let whole = Way { mark: Mark::Maybe, own: Mark::Maybe, at: &step };
-        let found = whole.results(&[]);
+        let found = whole.results(&[], Last::Yes);
         let mut defaults = Vec::new();
         for way in &found {
             if let (Mark::Is, Outcome::Result(id)) = (way.mark, way.at) {
@@ -151,7 +152,7 @@ impl Outcome {
     /// Results become what stands for them; what nothing stands for is gone.
     fn keep(&mut self, stands: &[(VertexId, VertexId)]) {
         match self {
-            Outcome::Fails | Outcome::Refused => {}
+            Outcome::Fails | Outcome::Late | Outcome::Refused => {}
             Outcome::Result(id) => match stands.iter().find(|it| it.0 == *id) {
                 Some(it) => *id = it.1,
                 None => *self = Outcome::Fails,
@@ -163,7 +164,7 @@ impl Outcome {
     /// Whether it is refused, be it with each alternative of what comes next.
     fn is_refused(&self) -> bool {
         match self {
-            Outcome::Fails | Outcome::Result(_) => false,
+            Outcome::Fails | Outcome::Late | Outcome::Result(_) => false,
             Outcome::Refused => true,
             Outcome::Choice(step) => {
                 !step.alternatives.is_empty() && step.alternatives.iter().all(|it| it.1.is_refused())
@@ -195,7 +196,7 @@ struct Tried<'a> {
 
 impl<'a> Way<'a> {
     /// The ways through the next disjunctions of one value; `outer` come after those.
-    fn results(self, outer: &[ExprId]) -> Vec<Way<'a>> {
+    fn results(self, outer: &[ExprId], last: Last) -> Vec<Way<'a>> {
         let Outcome::Choice(first) = self.at else { return vec![self] };
         let mut known: SmallVec<[ExprId; 8]> = first.of.into_iter().collect();
         known.extend(first.rest.iter().copied().filter(|it| !outer.contains(it)));
@@ -204,7 +205,8 @@ impl<'a> Way<'a> {
         let mut ways = vec![self];
         for at in 0..count {
             let of = first.of.and(known.get(at).copied());
-            ways = through(&ways, of, &known);
+            let last = if at + 1 == count { last } else { Last::No };
+            ways = through(&ways, of, &known, last);
         }
         ways
     }
@@ -223,14 +225,28 @@ impl<'a> Way<'a> {
     }
 }
 
+/// Whether no disjunction comes after.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Last {
+    Yes,
+    No,
+}
+
 /// One disjunction further.
-fn through<'a>(before: &[Way<'a>], of: Option<ExprId>, known: &[ExprId]) -> Vec<Way<'a>> {
+fn through<'a>(
+    before: &[Way<'a>],
+    of: Option<ExprId>,
+    known: &[ExprId],
+    last: Last,
+) -> Vec<Way<'a>> {
     let mut tried: Vec<Tried<'a>> = Vec::new();
     let (mut before_is, mut own_is) = (false, false);
     for way in before {
         let step = match way.at {
             Outcome::Choice(step) if step.of == of => step,
+            Outcome::Late if last == Last::Yes => continue,
             _ => {
+                before_is |= way.mark == Mark::Is || way.own == Mark::Is;
                 tried.push(Tried { way: *way, nested: Vec::new() });
                 continue;
             }
@@ -239,13 +255,14 @@ fn through<'a>(before: &[Way<'a>], of: Option<ExprId>, known: &[ExprId]) -> Vec<
             let mut found = Tried { way: Way { own: *own, at, ..*way }, nested: Vec::new() };
             match at {
                 Outcome::Fails | Outcome::Refused => continue,
-                Outcome::Result(_) => {}
+                Outcome::Late if last == Last::Yes => continue,
+                Outcome::Late | Outcome::Result(_) => {}
                 Outcome::Choice(next) if next.of.is_some_and(|it| known.contains(&it)) => {
                     if at.is_refused() {
                         continue;
                     }
                 }
-                Outcome::Choice(_) => match found.way.results(known).as_slice() {
+                Outcome::Choice(_) => match found.way.results(known, last).as_slice() {
                     [] => continue,
                     [only] => found.way = Way { own: *own, ..*only },
                     all => found.nested = all.to_vec(),
@@ -278,6 +295,20 @@ fn through<'a>(before: &[Way<'a>], of: Option<ExprId>, known: &[ExprId]) -> Vec<
 }
 
 impl Evaluator {
+    /// How an alternative fails.
+    pub(crate) fn failure(&mut self, candidate: VertexId) -> Outcome {
+        if !self.ways.wanted {
+            return Outcome::Fails;
+        }
+        if self.refused.contains(&candidate.number()) {
+            return Outcome::Refused;
+        }
+        match self.permanent(candidate, 0) {
+            Some(fault) if fault.message.starts_with("invalid value ") => Outcome::Late,
+            _ => Outcome::Fails,
+        }
+    }
+
     /// What a value is without its choices, if it is no struct or list; not asked if marks do not matter.
     pub(crate) fn so_far(&mut self, id: VertexId) -> Option<Box<str>> {
         let vertex = self.heap.get(id);
