@@ -4,7 +4,7 @@
 
 use crate::builtin::Datum;
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{Choice, Conjunct, Cycle, Groups, Source, State, Vertex, VertexId};
+use crate::heap::{Choice, Conjunct, Cycle, EnvId, Groups, Source, State, Vertex, VertexId};
 use crate::program::{At, Code, ExprId};
 
 /// What such a vertex is.
@@ -24,8 +24,11 @@ impl Evaluator {
         let Source::Expr(expr, env) = conjunct.source else { return false };
         let path = self.is_path(expr);
         let bare = conjunct.cycle == Cycle::None && conjunct.close_as.is_none();
-        if !path || !bare || !is_untouched(vertex) || self.calling.is_some() {
+        if !path || !bare || !is_untouched(vertex) {
             return false;
+        }
+        if self.calling.is_some() {
+            return self.share_scalar(id, expr, env);
         }
         let via = conjunct.via;
         // What may close says which fields it knows; a struct that is shared says nothing. A name beside
@@ -68,6 +71,16 @@ impl Evaluator {
         vertex.content = true;
         vertex.demoted |= demoted;
         true
+    }
+
+    /// For a call that needs a value: what is evaluated itself has its scalar before all is known that has
+    /// to agree with it, maybe that call.
+    fn share_scalar(&mut self, id: VertexId, expr: ExprId, env: EnvId) -> bool {
+        let Value::Vertex(target) = self.eval(expr, env) else { return false };
+        let target = self.follow(target);
+        let found = self.heap.get(target);
+        let known = found.state == State::Running && found.scalar.is_some();
+        known && self.share_with(id, target)
     }
 
     /// Whether an expression is names and selections only.
