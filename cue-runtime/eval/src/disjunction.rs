@@ -4,13 +4,12 @@ use cue_map::{Map, Set};
 use smallvec::SmallVec;
 
 use crate::alike::Alternatives;
-use crate::builtin::Kinds;
 use crate::closed::NOT_ALLOWED;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{Conjunct, Cycle, Disjunction, EnvId, FaultId, Groups, Source, State, VertexId};
-use crate::marks::{Mark as Weight, Outcome, Ways};
-use crate::program::{At, Code, ExprId, LabelKind, Presence};
+use crate::marks::{Mark as Weight, Outcome};
+use crate::program::{At, Code, ExprId, Presence};
 use crate::work::Work;
 
 /// What came of a vertex with some alternatives.
@@ -71,8 +70,9 @@ impl Evaluator {
         if !self.heap.get(id).picks.is_empty() {
             return self.choose_first(id, disjunctions);
         }
-        let ways = Ways::new(self.weighs(disjunctions));
-        let around = std::mem::replace(&mut self.ways, ways);
+        let wanted = self.weighs(disjunctions);
+        let around = std::mem::take(&mut self.ways);
+        self.ways.wanted = wanted;
         let waits = self.choose_first(id, disjunctions);
         self.ways = around;
         waits
@@ -550,145 +550,6 @@ impl Evaluator {
         }
         let fault = self.heap.fault(fault);
         self.raise_id(id, fault);
-    }
-
-    /// The first permanent error at or below a vertex.
-    pub(crate) fn permanent(&mut self, id: VertexId, depth: u32) -> Option<Fault> {
-        // Within a value errors of others are looked for, and within these: each from its own beginning.
-        if let Err(fault) = self.go_in(id) {
-            return Some(fault);
-        }
-        let found = self.permanent_below(id, depth);
-        self.go_out();
-        found
-    }
-
-    fn permanent_below(&mut self, id: VertexId, depth: u32) -> Option<Fault> {
-        let id = self.unify(id);
-        if let Err(spent) = self.tick() {
-            return Some(self.heap.faults[spent.0 as usize].clone());
-        }
-        if let Some(fault) = self.heap.get(id).fault {
-            let fault = &self.heap.faults[fault.0 as usize];
-            if !fault.kind.is_incomplete() {
-                let mut fault = fault.clone();
-                fault.place = fault.place.or(Some(id));
-                return Some(fault);
-            }
-        }
-        // Alternatives have fields, what they are of has none.
-        let vertex = self.heap.get(id);
-        if depth > self.budget.depth || vertex.choice.is_some() || self.heap.is_sound(id) {
-            return None;
-        }
-        for index in 0..self.heap.get(id).arcs.len() {
-            let arc = &self.heap.get(id).arcs[index];
-            let (vertex, presence) = (arc.vertex, arc.presence);
-            if presence == Presence::Optional {
-                continue;
-            }
-            let vertex = self.follow(vertex);
-            let state = self.heap.get(vertex).state;
-            let unfinished = matches!(state, State::Running | State::Suspended);
-            self.passed_over += u64::from(unfinished);
-            if unfinished || self.is_sound_data(vertex) {
-                continue;
-            }
-            if let Some(fault) = self.permanent(vertex, depth + 1) {
-                return Some(fault);
-            }
-        }
-        None
-    }
-
-    /// Whether the fields of a value with an error of its own are evaluated all the same: if it is one of
-    /// its declarations, not of the value as a whole (cue-errors 4.1).
-    pub(crate) fn goes_on(&self, id: VertexId, fault: FaultId) -> bool {
-        let (vertex, fault) = (self.heap.get(id), &self.heap.faults[fault.0 as usize]);
-        (vertex.is_struct || vertex.is_list && fault.kind == Kind::Incomplete)
-            && vertex.choice.is_none()
-            && vertex.kinds != Kinds::BOTTOM
-            && matches!(fault.kind, Kind::Permanent | Kind::Incomplete | Kind::Cycle)
-            && !fault.message.ends_with(EMPTY)
-            && !fault.message.starts_with("invalid value ")
-            && fault.message != NOT_ALLOWED
-    }
-
-    /// The worst kind among the errors of members (cue-errors 0.1).
-    pub(crate) fn worst(&mut self, id: VertexId) -> Option<Kind> {
-        let mut all = Vec::new();
-        self.permanent_all(id, &mut all, 0);
-        all.into_iter().map(|it| it.kind).max_by_key(|it| it.severity())
-    }
-
-    /// Every permanent error at or below a vertex.
-    pub(crate) fn permanent_all(&mut self, id: VertexId, out: &mut Vec<Fault>, depth: u32) {
-        let real = self.unify(id);
-        if self.tick().is_err() || depth > 50 || out.len() > 50 {
-            return;
-        }
-        if let Some(fault) = self.heap.fault_of(id, real) {
-            let fault = &self.heap.faults[fault.0 as usize];
-            if !fault.kind.is_incomplete() {
-                let mut fault = fault.clone();
-                fault.place = fault.place.or(Some(id));
-                out.push(fault);
-                return;
-            }
-        }
-        if self.heap.get(real).choice.is_some() {
-            return;
-        }
-        let arcs: Vec<VertexId> = self
-            .heap
-            .get(real)
-            .arcs
-            .iter()
-            .filter(|it| it.presence != Presence::Optional)
-            .map(|it| it.vertex)
-            .collect();
-        for arc in arcs {
-            let arc = self.follow(arc);
-            if !matches!(self.heap.get(arc).state, State::Running | State::Suspended) {
-                self.permanent_all(arc, out, depth + 1);
-            }
-        }
-    }
-
-    /// The incomplete error of a value, its own or that of a field, not of one further in (D-8); a cycle
-    /// may still close, and so may what waits for the choice itself.
-    pub(crate) fn unknown(&mut self, id: VertexId, depth: u32) -> Option<FaultId> {
-        let id = self.unify(id);
-        if let Some(fault) = self.put_off(id) {
-            self.passed_over += 1;
-            return (depth == 0).then_some(fault);
-        }
-        let vertex = self.heap.get(id);
-        if let Some(fault) = vertex.fault {
-            let waits = self.waits(fault).is_some();
-            let open = match self.heap.faults[fault.0 as usize].kind {
-                Kind::Incomplete => depth == 0 || !waits,
-                Kind::Cycle => !waits,
-                _ => false,
-            };
-            return open.then_some(fault);
-        }
-        if vertex.choice.is_some() || depth > 0 || self.heap.is_sound(id) {
-            return None;
-        }
-        if vertex.state == State::Running {
-            self.passed_over += 1;
-            return None;
-        }
-        let arcs = vertex.arcs.iter().filter(|it| {
-            it.presence == Presence::Member
-                && matches!(self.labels.kind(it.label), LabelKind::Regular | LabelKind::Index)
-        });
-        let arcs: Vec<VertexId> = arcs.map(|it| it.vertex).collect();
-        arcs.into_iter().find_map(|arc| match self.tick() {
-            Ok(()) => self.unknown(arc, depth + 1),
-            Err(_) => None,
-        })
     }
 }
 

@@ -42,6 +42,7 @@ mod failed; // values that are done with and have errors
 mod bodies; // what comprehensions may bring
 mod plain; // vertices that are data and nothing else
 mod disjunction; // alternatives and defaults
+mod below; // errors at or below a value
 mod untried; // choices of which only the default was asked for
 mod marks; // defaults of several disjunctions
 mod alike; // alternatives that are one

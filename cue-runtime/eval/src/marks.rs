@@ -49,7 +49,7 @@ pub(crate) struct Step {
 #[derive(Default)]
 pub(crate) struct Ways {
     /// Whether it takes more than the marks of one disjunction to know the defaults.
-    wanted: bool,
+    pub(crate) wanted: bool,
     /// The disjunctions that come after the one that is tried: what an alternative brings comes before.
     pub(crate) rest: SmallVec<[ExprId; 4]>,
     /// Of the vertex that was chosen for last.
@@ -57,11 +57,6 @@ pub(crate) struct Ways {
 }
 
 impl Ways {
-    /// For the disjunctions of one value.
-    pub(crate) fn new(wanted: bool) -> Self {
-        Self { wanted, ..Self::default() }
-    }
-
     /// The first of these is tried; what came after the one before.
     pub(crate) fn before(&mut self, disjunctions: &[Disjunction]) -> SmallVec<[ExprId; 4]> {
         std::mem::replace(&mut self.rest, following(disjunctions))
@@ -167,7 +162,8 @@ impl Outcome {
             Outcome::Fails | Outcome::Late | Outcome::Result(_) => false,
             Outcome::Refused => true,
             Outcome::Choice(step) => {
-                !step.alternatives.is_empty() && step.alternatives.iter().all(|it| it.1.is_refused())
+                !step.alternatives.is_empty()
+                    && step.alternatives.iter().all(|it| it.1.is_refused())
             }
         }
     }

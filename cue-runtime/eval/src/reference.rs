@@ -119,8 +119,45 @@ impl Evaluator {
         self.take_conjuncts(id, target, &conjunct, reach, work);
     }
 
+    /// Repetitions go on only where others say something (S-62); true if any does.
+    pub(crate) fn unpark(&mut self, id: VertexId, work: &mut Work) -> bool {
+        let parked = std::mem::take(&mut work.parked);
+        if parked.is_empty() {
+            return false;
+        }
+        let (content, fed) = (self.heap.get(id).content, self.is_fed(id));
+        let mut moved = false;
+        for mut parked in parked {
+            let Parked { target, reach, encloses, other, .. } = parked;
+            if !content && (encloses || !fed) {
+                work.parked.push(parked);
+                continue;
+            }
+            if encloses || !fed || !other || !content {
+                parked.conjunct.cycle = Cycle::Cyclic;
+                work.repeats = true;
+            } else {
+                self.go_on(&mut parked.conjunct, target, id);
+            }
+            self.take_conjuncts(id, target, &parked.conjunct, reach, work);
+            moved = true;
+        }
+        moved
+    }
+
+    /// Whether a conjunct is a plain reference.
+    pub(crate) fn refers(&self, conjunct: &Conjunct) -> bool {
+        let path = |it| matches!(self.program.code(it), Code::Field { .. } | Code::Select(..));
+        matches!(conjunct.source, Source::Expr(expr, _) if path(expr))
+    }
+
     /// Notes one more reference on the way of a conjunct; how many there are.
-    pub(crate) fn go_on(&mut self, conjunct: &mut Conjunct, target: VertexId, place: VertexId) -> u32 {
+    pub(crate) fn go_on(
+        &mut self,
+        conjunct: &mut Conjunct,
+        target: VertexId,
+        place: VertexId,
+    ) -> u32 {
         let before = conjunct.way;
         let length = match before {
             0 => 1,

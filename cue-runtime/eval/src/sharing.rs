@@ -57,7 +57,9 @@ impl Evaluator {
         }
         // Errors are told once for each place.
         let vertex = self.heap.get(target);
-        if (!lone || references.len() > 1) && (vertex.state != State::Done || vertex.fault.is_some()) {
+        if (!lone || references.len() > 1)
+            && (vertex.state != State::Done || vertex.fault.is_some())
+        {
             return false;
         }
         self.share_with(id, target)

@@ -10,7 +10,7 @@ use crate::heap::{
 };
 use crate::program::{At, Callee, Code, ExprId, Label, Plain, is_plain_type};
 use crate::waiting::Left;
-use crate::work::{Parked, Work};
+use crate::work::Work;
 
 /// From here on chains are taken up from their other end.
 const DEEP: u32 = 200;
@@ -369,12 +369,6 @@ impl Evaluator {
         }
     }
 
-    /// Whether a conjunct is a plain reference.
-    fn refers(&self, conjunct: &Conjunct) -> bool {
-        let path = |it| matches!(self.program.code(it), Code::Field { .. } | Code::Select(..));
-        matches!(conjunct.source, Source::Expr(expr, _) if path(expr))
-    }
-
     pub(crate) fn take_now(&mut self, id: VertexId, conjunct: Conjunct, work: &mut Work) {
         match conjunct.source.clone() {
             Source::Data(datum) => {
@@ -610,31 +604,5 @@ impl Evaluator {
         if !plain {
             self.heap.get_mut(id).tests.push((Test::Range(name), at));
         }
-    }
-
-    /// Repetitions go on only where others say something (S-62); true if any does.
-    fn unpark(&mut self, id: VertexId, work: &mut Work) -> bool {
-        let parked = std::mem::take(&mut work.parked);
-        if parked.is_empty() {
-            return false;
-        }
-        let (content, fed) = (self.heap.get(id).content, self.is_fed(id));
-        let mut moved = false;
-        for mut parked in parked {
-            let Parked { target, reach, encloses, other, .. } = parked;
-            if !content && (encloses || !fed) {
-                work.parked.push(parked);
-                continue;
-            }
-            if encloses || !fed || !other || !content {
-                parked.conjunct.cycle = Cycle::Cyclic;
-                work.repeats = true;
-            } else {
-                self.go_on(&mut parked.conjunct, target, id);
-            }
-            self.take_conjuncts(id, target, &parked.conjunct, reach, work);
-            moved = true;
-        }
-        moved
     }
 }

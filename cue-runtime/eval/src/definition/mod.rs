@@ -38,7 +38,9 @@ use crate::program::Program;
 pub(crate) use crate::definition::expr::is_keyword;
 pub(crate) use crate::definition::remark::laid_out;
 use crate::definition::sourced::Outside;
-pub(crate) use crate::definition::sourced::{Attributes, Docs, Mark, Places, Wanted, merged, sources};
+pub(crate) use crate::definition::sourced::{
+    Attributes, Docs, Mark, Places, Wanted, merged, sources,
+};
 use crate::definition::taken::Taken;
 
 /// Files parsed again, and what printing them has found out so far.

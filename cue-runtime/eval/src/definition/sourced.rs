@@ -164,12 +164,7 @@ pub(crate) struct Merged {
 }
 
 /// The texts of expressions, and what they need.
-pub(crate) fn sources(
-    program: &Program,
-    wanted: &[Wanted],
-    marks: &[Mark],
-    show: Show,
-) -> Sources {
+pub(crate) fn sources(program: &Program, wanted: &[Wanted], marks: &[Mark], show: Show) -> Sources {
     let files = parsed(program);
     let found = Found::default();
     let mut printer = printer(program, &files, &found);
