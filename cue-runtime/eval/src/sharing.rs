@@ -52,7 +52,9 @@ impl Evaluator {
         }
         let Some(target) = shared else { return false };
         // What is closed shares what is no less so.
-        if closes && !self.definitions.contains_key(&target.number()) {
+        // Up to v0.14 that takes several references.
+        let alone = lone && self.program.lenient;
+        if closes && (alone || !self.definitions.contains_key(&target.number())) {
             return lone && self.take_settled(id);
         }
         // Errors are told once for each place.

@@ -245,6 +245,7 @@ impl Evaluator {
         // An alternative may still give it content.
         let lost = !work.parked.is_empty() || work.repeats && !self.is_fed(id);
         if lost && work.disjunctions.is_empty() {
+            self.heap.get_mut(id).arcs = crate::members::Arcs::default();
             self.raise(id, Fault::spread(Kind::StructuralCycle, "structural cycle"));
             return None;
         }
