@@ -58,17 +58,18 @@ impl Evaluator {
         let vertex = self.heap.get_mut(id);
         let left = vertex.kinds.and(kinds);
         if left != Kinds::BOTTOM {
-            if left != vertex.kinds || matches!(vertex.narrowed.by, By::Nothing) {
-                vertex.narrowed = Narrowed { by, at, via };
-            }
+            let narrows = left != vertex.kinds || vertex.narrowed == 0;
             vertex.kinds = left;
+            if narrows {
+                self.heap.note_narrowed(id, Narrowed { by, at, via });
+            }
             return true;
         }
         if vertex.kinds == Kinds::BOTTOM {
             return false;
         }
-        let (before, had) = (vertex.narrowed.clone(), vertex.kinds);
-        vertex.kinds = Kinds::BOTTOM;
+        let had = std::mem::replace(&mut vertex.kinds, Kinds::BOTTOM);
+        let before = self.heap.narrowed(id);
         let (old, new) = (self.saying(id, &before.by), self.saying(id, &by));
         let late = self.is_of_choice(id, before.at, at)
             || kinds != Kinds::STRUCT && self.stood_by(id, before.via, via);

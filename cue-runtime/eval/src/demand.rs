@@ -230,7 +230,7 @@ impl Evaluator {
         }
         match &*vertex.tests {
             [] if vertex.kinds == Kinds::ANY => At::default(),
-            [] => vertex.narrowed.at,
+            [] => self.heap.narrowed(self.follow(id)).at,
             _ => self.only_test(id),
         }
     }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use cue_syntax::ast::Compare;
 use smallvec::SmallVec;
 
+use crate::body::Lazy;
 use crate::builtin::{Datum, Function, Kinds};
 use crate::error::Fault;
-use crate::members::Arcs;
+use crate::groups::Groups;
 use crate::program::{At, ExprId, Label, Presence};
 use crate::thin::Thin;
 
@@ -32,9 +33,6 @@ pub(crate) struct EnvId(pub(crate) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct FaultId(pub(crate) u32);
 
-/// Closing values that a conjunct belongs to (C rules); sorted.
-pub(crate) type Groups = SmallVec<[u32; 4]>;
-
 /// Room for as many vertices is there from the start: a template of a definition has that many.
 const FIRST_VERTICES: usize = 128;
 
@@ -50,34 +48,6 @@ const ENV_BYTES: usize = 96;
 /// What an error counts for.
 const FAULT_BYTES: usize = 256;
 
-/// As many are put in order anew with each that comes.
-const FEW_GROUPS: usize = 8;
-
-/// The same once more: as a slice they are copied several times faster than by their own clone.
-pub(crate) fn copied(groups: &Groups) -> Groups {
-    Groups::from_slice(groups)
-}
-
-/// Those of `more` too, sorted; whether any was new.
-pub(crate) fn join(groups: &mut Groups, more: &Groups) -> bool {
-    let before = groups.len();
-    if before <= FEW_GROUPS || !groups.is_sorted() && before < 1_000 {
-        groups.extend(more.iter().copied());
-        cue_sort::ascending(groups);
-        groups.dedup();
-    } else {
-        for group in more {
-            // New groups are the largest.
-            if groups.last() < Some(group) {
-                groups.push(*group);
-            } else if let Err(place) = groups.binary_search(group) {
-                groups.insert(place, *group);
-            }
-        }
-    }
-    groups.len() > before
-}
-
 /// What must hold.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
@@ -88,7 +58,7 @@ pub(crate) enum Source {
 }
 
 /// What must hold at a vertex, and as part of which closing values.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Conjunct {
     pub(crate) source: Source,
     pub(crate) groups: Groups,
@@ -159,11 +129,6 @@ pub(crate) enum By {
 }
 
 impl Conjunct {
-    /// Bytes of its groups where there are too many to stand in it.
-    pub(crate) fn spilled(&self) -> usize {
-        if self.groups.spilled() { self.groups.len() * size_of::<u32>() } else { 0 }
-    }
-
     pub(crate) fn lineage(&self) -> Lineage {
         Lineage {
             cycle: self.cycle,
@@ -194,25 +159,6 @@ impl Conjunct {
             via: 0,
             late: false,
             beside: 0,
-        }
-    }
-}
-
-impl Clone for Conjunct {
-    // By hand, for the groups.
-    fn clone(&self) -> Self {
-        Self {
-            source: self.source.clone(),
-            groups: copied(&self.groups),
-            close_as: self.close_as,
-            by_reference: self.by_reference,
-            outer: self.outer,
-            firing: self.firing,
-            cycle: self.cycle,
-            way: self.way,
-            via: self.via,
-            late: self.late,
-            beside: self.beside,
         }
     }
 }
@@ -398,33 +344,21 @@ pub(crate) struct Vertex {
     pub(crate) scalar: Option<(Datum, At)>,
     /// How the scalar came.
     pub(crate) scalar_via: u32,
-    pub(crate) tests: Thin<(Test, At)>,
     pub(crate) is_struct: bool,
     pub(crate) is_list: bool,
-    pub(crate) narrowed: Narrowed,
-    /// Length that a closed list literal demands.
-    pub(crate) closed_length: Option<u32>,
-    /// Of all list literals.
-    pub(crate) longest: u32,
-    pub(crate) rest: Thin<Rest>,
-    pub(crate) arcs: Arcs,
-    pub(crate) patterns: Thin<Pattern>,
+    /// See [`Heap::narrowed`].
+    pub(crate) narrowed: u32,
     pub(crate) closing: Thin<Closing>,
-    pub(crate) placed: Thin<Placed>,
-    /// Labels in the order the literals name them, bodies of comprehensions where they stand (O-4).
-    pub(crate) named: Thin<Label>,
     /// Its fields were listed before it was finished: there may be no more (S-31).
     pub(crate) frozen: bool,
     /// Something closed was opened into it with `...`.
     pub(crate) was_closed: bool,
     pub(crate) open: bool,
-    pub(crate) choice: Option<Box<Choice>>,
     /// What is left of a choice whose default cannot hold (D rules).
     pub(crate) demoted: bool,
-    /// Alternatives this vertex is tried with.
-    pub(crate) picks: Thin<(ExprId, u32)>,
     /// As many vertices were forgotten when it was found without errors throughout; 0 for never.
     pub(crate) sound: u32,
+    pub(crate) body: Lazy,
     pub(crate) fault: Option<FaultId>,
     /// How often it was evaluated anew.
     pub(crate) laps: u32,
@@ -458,7 +392,12 @@ pub(crate) struct Heap {
     pub(crate) ways: Vec<Way>,
     /// Position `n` is at `n - 1`.
     crossed: Vec<Crossed>,
+    /// What narrowed the kinds of a vertex, of number `n` at `n - 1`.
+    narrowed: Vec<Narrowed>,
 }
+
+/// The kinds of a vertex were narrowed last by its scalar, of which all is known.
+const BY_SCALAR: u32 = u32::MAX;
 
 /// Vertices, in blocks that stay where they are: one array of all would be copied as it grows, and at
 /// its largest take thrice what is in it. Inlined only where size does not matter.
@@ -509,25 +448,16 @@ impl Vertex {
             constrained: false,
             scalar: None,
             scalar_via: 0,
-            tests: Thin::default(),
             is_struct: false,
             is_list: false,
-            narrowed: Narrowed::default(),
-            closed_length: None,
-            longest: 0,
-            rest: Thin::default(),
-            arcs: Arcs::default(),
-            patterns: Thin::default(),
+            narrowed: 0,
             closing: Thin::default(),
-            placed: Thin::default(),
-            named: Thin::default(),
             frozen: false,
             was_closed: false,
             open: false,
-            choice: None,
             demoted: false,
-            picks: Thin::default(),
             sound: 0,
+            body: Lazy::default(),
             fault: None,
             laps: 0,
         }
@@ -642,6 +572,30 @@ impl Heap {
         }
     }
 
+    /// The conjunct that narrowed the kinds of a vertex last.
+    pub(crate) fn narrowed(&self, id: VertexId) -> Narrowed {
+        let vertex = self.get(id);
+        match (vertex.narrowed, &vertex.scalar) {
+            (0, _) => Narrowed::default(),
+            (BY_SCALAR, scalar) => {
+                let at = scalar.as_ref().map_or_else(At::default, |it| it.1);
+                Narrowed { by: By::Scalar, at, via: vertex.scalar_via }
+            }
+            (number, _) => self.narrowed[number as usize - 1].clone(),
+        }
+    }
+
+    /// Notes that.
+    pub(crate) fn note_narrowed(&mut self, id: VertexId, narrowed: Narrowed) {
+        let number = if let By::Scalar = narrowed.by {
+            BY_SCALAR
+        } else {
+            self.narrowed.push(narrowed);
+            self.narrowed.len() as u32
+        };
+        self.get_mut(id).narrowed = number;
+    }
+
     pub(crate) fn new_group(&mut self) -> u32 {
         self.groups += 1;
         self.groups
@@ -671,8 +625,8 @@ mod tests {
     #[test]
     #[cfg(target_pointer_width = "64")]
     fn a_value_takes_no_more_than_it_did() {
-        assert_eq!(size_of::<Vertex>(), 304);
-        assert_eq!(size_of::<ArcEntry>(), 88);
-        assert_eq!(size_of::<Conjunct>(), 80);
+        assert_eq!(size_of::<Vertex>(), 176);
+        assert_eq!(size_of::<ArcEntry>(), 72);
+        assert_eq!(size_of::<Conjunct>(), 64);
     }
 }

@@ -4,7 +4,8 @@
 
 use crate::builtin::Datum;
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{Choice, Conjunct, Cycle, Groups, Source, State, Vertex, VertexId};
+use crate::groups::Groups;
+use crate::heap::{Choice, Conjunct, Cycle, Source, State, Vertex, VertexId};
 use crate::program::{At, Code, ExprId};
 
 /// What such a vertex is.
@@ -57,7 +58,7 @@ impl Evaluator {
             Settled::Choice => {
                 let from = self.heap.get(target);
                 let (kinds, constrained) = (from.kinds, from.constrained);
-                let (narrowed, choice) = (from.narrowed.clone(), from.choice.clone());
+                let (narrowed, choice) = (from.narrowed, from.choice.clone());
                 let vertex = self.heap.get_mut(id);
                 (vertex.kinds, vertex.constrained) = (kinds, constrained);
                 (vertex.narrowed, vertex.choice) = (narrowed, choice);

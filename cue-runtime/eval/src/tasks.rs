@@ -4,7 +4,7 @@
 use crate::builtin::Datum;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{Conjunct, Contribution, EnvId, FaultId, Source, VertexId, copied};
+use crate::heap::{Conjunct, Contribution, EnvId, FaultId, Source, VertexId};
 use crate::program::{ExprId, Label, LabelKind, Presence};
 use crate::waiting::Left;
 use crate::work::{Computed, Pending, Work};
@@ -126,7 +126,7 @@ impl Evaluator {
                 for (body, env) in yields.into_iter().rev() {
                     work.conjuncts.push(Conjunct {
                         source: Source::Expr(body, env),
-                        groups: copied(&pending.groups),
+                        groups: pending.groups.clone(),
                         close_as: pending.close_as,
                         by_reference: false,
                         outer: pending.outer,

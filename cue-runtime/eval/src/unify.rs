@@ -4,9 +4,9 @@
 use crate::builtin::Kinds;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, TOO_DEEP, Value};
+use crate::groups::Groups;
 use crate::heap::{
-    By, Conjunct, Cycle, Disjunction, EnvId, EnvKind, FaultId, Groups, Source, State, Test,
-    VertexId, copied,
+    By, Conjunct, Cycle, Disjunction, EnvId, EnvKind, FaultId, Source, State, Test, VertexId,
 };
 use crate::program::{At, Callee, Code, ExprId, Label, Plain, is_plain_type};
 use crate::waiting::Left;
@@ -377,7 +377,7 @@ impl Evaluator {
                 if met && !self.program.code(expr).has_fields() {
                     return;
                 }
-                work.seen.push((expr, env), copied(&conjunct.groups));
+                work.seen.push((expr, env), conjunct.groups.clone());
                 self.take_expr(id, expr, env, conjunct, work);
             }
         }
@@ -462,7 +462,7 @@ impl Evaluator {
                     Ok(argument) => argument,
                     Err(fault) => return self.raise_id(id, fault),
                 };
-                let mut groups = copied(&conjunct.groups);
+                let mut groups = conjunct.groups.clone();
                 let group = match conjunct.close_as {
                     Some(group) if self.opened.contains(&group) => group,
                     outer => {
@@ -475,16 +475,12 @@ impl Evaluator {
                             if self.closing.insert(outer) {
                                 self.shallow.insert(outer);
                             }
-                            if !groups.contains(&outer) {
-                                groups.push(outer);
-                            }
+                            groups.add(outer);
                         }
                         group
                     }
                 };
-                if !groups.contains(&group) {
-                    groups.push(group);
-                }
+                groups.add(group);
                 if !self.opened.contains(&group) {
                     self.shallow.insert(group);
                     self.closing.insert(group);
@@ -513,7 +509,7 @@ impl Evaluator {
                     Plain::Reclose => drop(self.reclosing.insert(group, group)),
                     _ => drop(self.closing.insert(group)),
                 }
-                let mut groups = copied(&conjunct.groups);
+                let mut groups = conjunct.groups.clone();
                 groups.push(group);
                 let source = Source::Expr(argument, env);
                 let close_as = Some(group);
