@@ -274,7 +274,7 @@ impl Evaluator {
                 Value::Datum(_) => None,
             };
             if let Some(fault) = fault {
-                if self.heap.faults[fault.0 as usize].kind == Kind::Incomplete {
+                if self.heap.faults[fault].kind == Kind::Incomplete {
                     self.raise_id(id, fault);
                 }
             }
@@ -304,7 +304,7 @@ impl Evaluator {
         match self.heap.get(probe).fault {
             None => Ok(true),
             Some(it) => {
-                let message = &self.heap.faults[it.0 as usize].message;
+                let message = &self.heap.faults[it].message;
                 if !message.starts_with(BAD_PATTERN) {
                     return Ok(false);
                 }

@@ -73,12 +73,12 @@ impl Evaluator {
 
     /// A choice that is not made is told of where the clause is.
     fn of_clause(&mut self, fault: FaultId, at: At, word: &str) -> FaultId {
-        let known = &self.heap.faults[fault.0 as usize];
+        let known = &self.heap.faults[fault];
         if known.at != at || !known.message.starts_with("unresolved disjunction ") {
             return fault;
         }
         let at = self.clause_at(at, word);
-        let fault = Fault { at, ..self.heap.faults[fault.0 as usize].clone() };
+        let fault = Fault { at, ..self.heap.faults[fault].clone() };
         self.heap.fault(fault)
     }
 
@@ -140,9 +140,7 @@ impl Evaluator {
                 let vertex = match value {
                     Value::Vertex(id) => id,
                     Value::Datum(datum) => self.datum_vertex(datum),
-                    Value::Fault(fault)
-                        if self.heap.faults[fault.0 as usize].kind.is_incomplete() =>
-                    {
+                    Value::Fault(fault) if self.heap.faults[fault].kind.is_incomplete() => {
                         return Err(fault);
                     }
                     // Who names it has the error.

@@ -30,7 +30,7 @@ impl Evaluator {
         if old == fault {
             return;
         }
-        let (old, new) = (&self.heap.faults[old.0 as usize], &self.heap.faults[fault.0 as usize]);
+        let (old, new) = (&self.heap.faults[old], &self.heap.faults[fault]);
         if old.kind == Kind::Budget || old.causes.len() > MOST_ERRORS {
             return;
         }
@@ -168,7 +168,7 @@ impl Evaluator {
     /// The error of a bound whose limit is not known (cue-errors 1.2).
     fn unknown_bound(&mut self, fault: FaultId, operand: ExprId, compare: Compare) -> FaultId {
         let at = self.program.at(operand);
-        let mut fault_here = self.heap.faults[fault.0 as usize].clone();
+        let mut fault_here = self.heap.faults[fault].clone();
         if fault_here.at != at {
             return fault;
         }

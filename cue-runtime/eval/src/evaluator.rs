@@ -485,7 +485,7 @@ impl Evaluator {
                     _ => self.eval(*operand, env),
                 };
                 if let Value::Fault(fault) = &value {
-                    let kind = self.heap.faults[fault.0 as usize].kind;
+                    let kind = self.heap.faults[*fault].kind;
                     self.missed |= kind == Kind::Incomplete;
                 }
                 value

@@ -1,6 +1,7 @@
 //! The arrays of one evaluation and their ids. Dropped as a whole.
 
 use std::num::NonZeroU32;
+use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
 use cue_syntax::ast::Compare;
@@ -31,7 +32,7 @@ pub(crate) struct EnvId(pub(crate) u32);
 
 /// An error value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct FaultId(pub(crate) u32);
+pub(crate) struct FaultId(NonZeroU32); // Option<FaultId> is 4 bytes
 
 /// Room for as many vertices is there from the start: a template of a definition has that many.
 const FIRST_VERTICES: usize = 128;
@@ -366,7 +367,7 @@ pub(crate) struct Vertex {
 
 #[derive(Clone, Debug)]
 pub(crate) enum EnvKind {
-    Struct(VertexId, Vec<Option<VertexId>>, u32),
+    Struct(VertexId, Thin<Option<VertexId>>, u32),
     Variables(SmallVec<[VertexId; 2]>),
     PatternName(Option<Arc<str>>),
 }
@@ -382,7 +383,7 @@ pub(crate) struct Env {
 pub(crate) struct Heap {
     vertices: Blocks,
     pub(crate) envs: Vec<Env>,
-    pub(crate) faults: Vec<Fault>,
+    pub(crate) faults: Faults,
     /// What these hold besides themselves.
     in_faults: usize,
     pub(crate) groups: u32,
@@ -398,6 +399,24 @@ pub(crate) struct Heap {
 
 /// The kinds of a vertex were narrowed last by its scalar, of which all is known.
 const BY_SCALAR: u32 = u32::MAX;
+
+/// The errors, by their ids.
+#[derive(Default)]
+pub(crate) struct Faults(Vec<Fault>);
+
+impl Index<FaultId> for Faults {
+    type Output = Fault;
+
+    fn index(&self, id: FaultId) -> &Fault {
+        &self.0[id.0.get() as usize - 1]
+    }
+}
+
+impl IndexMut<FaultId> for Faults {
+    fn index_mut(&mut self, id: FaultId) -> &mut Fault {
+        &mut self.0[id.0.get() as usize - 1]
+    }
+}
 
 /// Vertices, in blocks that stay where they are: one array of all would be copied as it grows, and at
 /// its largest take thrice what is in it. Inlined only where size does not matter.
@@ -495,7 +514,7 @@ impl Heap {
     pub(crate) fn bytes(&self) -> u64 {
         let vertices =
             self.vertices.len() * VERTEX_BYTES + self.ways.len() * 32 + self.crossed.len() * 24;
-        let faults = self.faults.len() * FAULT_BYTES + self.in_faults;
+        let faults = self.faults.0.len() * FAULT_BYTES + self.in_faults;
         (vertices + self.envs.len() * ENV_BYTES + faults) as u64
     }
 
@@ -518,8 +537,9 @@ impl Heap {
     pub(crate) fn fault(&mut self, fault: Fault) -> FaultId {
         self.in_faults +=
             fault.positions.len() * size_of::<At>() + fault.causes.len() * FAULT_BYTES;
-        self.faults.push(fault);
-        FaultId(self.faults.len() as u32 - 1)
+        self.faults.0.push(fault);
+        // There is one at least now.
+        FaultId(NonZeroU32::new(self.faults.0.len() as u32).unwrap_or(NonZeroU32::MIN))
     }
 
     /// One more position on the way in.

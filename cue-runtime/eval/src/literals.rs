@@ -292,7 +292,7 @@ impl Evaluator {
             Some(known) => (known, work.inner.at_mut(known).0),
             None => {
                 let lets = vec![None; code.lets.len()];
-                let inner = self.heap.env(Some(env), EnvKind::Struct(id, lets, literal));
+                let inner = self.heap.env(Some(env), EnvKind::Struct(id, lets.into(), literal));
                 (work.inner.push((literal, env), (inner, None)), inner)
             }
         };

@@ -131,7 +131,7 @@ impl Evaluator {
             Code::Unify(..) | Code::Struct(_) | Code::List(_) => true,
             _ => false,
         };
-        let known = &self.heap.faults[fault.0 as usize];
+        let known = &self.heap.faults[fault];
         if written && known.place == Some(outside) {
             let mut own = known.clone();
             own.place = Some(id);
@@ -245,7 +245,7 @@ impl Evaluator {
         self.settle_order(id);
         // An alternative may refer to what only the next choice brings.
         if !work.disjunctions.is_empty() && !self.heap.get(id).picks.is_empty() {
-            let fault = self.heap.get(id).fault.map(|it| self.heap.faults[it.0 as usize].kind);
+            let fault = self.heap.get(id).fault.map(|it| self.heap.faults[it].kind);
             if fault == Some(Kind::Incomplete) {
                 self.heap.get_mut(id).fault = None;
             }
@@ -253,7 +253,7 @@ impl Evaluator {
         // Each alternative fails with what is not known, or by itself (cue-errors 1.4), and beside what
         // contradicts itself.
         let own = self.heap.get(id).fault.filter(|it| {
-            let fault = &self.heap.faults[it.0 as usize];
+            let fault = &self.heap.faults[*it];
             let differs = self.heap.get(id).scalar.is_some()
                 && fault.message.starts_with("conflicting values ")
                 && !fault.message.contains(" (mismatched types ");
