@@ -267,6 +267,9 @@ impl Evaluator {
         env: EnvId,
         whole: At,
     ) -> Result<Datum, FaultId> {
+        if let Some(key) = self.key_of(expr, env) {
+            return Ok(key);
+        }
         let at = self.program.at(expr);
         let value = self.eval(expr, env);
         match self.concrete_in(value, at, whole)? {

@@ -28,7 +28,19 @@ impl VertexId {
 
 /// A scope chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct EnvId(pub(crate) u32);
+pub(crate) struct EnvId(NonZeroU32); // Option<EnvId> is 4 bytes
+
+impl EnvId {
+    /// The one at a place of all.
+    pub(crate) fn at(index: usize) -> Self {
+        Self(NonZeroU32::MIN.saturating_add(index as u32))
+    }
+
+    /// Where it is among all.
+    pub(crate) fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
 
 /// An error value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -368,8 +380,18 @@ pub(crate) struct Vertex {
 #[derive(Clone, Debug)]
 pub(crate) enum EnvKind {
     Struct(VertexId, Thin<Option<VertexId>>, u32),
-    Variables(SmallVec<[VertexId; 2]>),
+    /// What an alias or a clause names, and the key that goes with it.
+    Variables(VertexId, Key),
     PatternName(Option<Arc<str>>),
+}
+
+/// The key of what `for` is at; it becomes a vertex when something refers to it as one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Key {
+    None,
+    Label(Label),
+    Position(u32),
+    Vertex(VertexId),
 }
 
 #[derive(Clone, Debug)]
@@ -530,7 +552,7 @@ impl Heap {
 
     pub(crate) fn env(&mut self, parent: Option<EnvId>, kind: EnvKind) -> EnvId {
         self.envs.push(Env { parent, kind });
-        EnvId(self.envs.len() as u32 - 1)
+        EnvId::at(self.envs.len() - 1)
     }
 
     #[inline(never)]

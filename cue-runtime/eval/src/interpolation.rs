@@ -75,7 +75,10 @@ impl Evaluator {
                 PartCode::Value(expr) => *expr,
             };
             let place = self.program.at(expr);
-            let value = self.eval(expr, env);
+            let value = match self.key_of(expr, env) {
+                Some(key) => Value::Datum(key),
+                None => self.eval(expr, env),
+            };
             let fault = match self.demand_in(value, place, at) {
                 Ok(Concrete::Datum(datum)) => match datum {
                     Datum::String(text) => {

@@ -247,7 +247,7 @@ impl Evaluator {
             let fields = fields.filter(|it| matches!(it, Declaration::Field { .. }));
             vertex.arcs.reserve(fields.count());
         }
-        let again = match work.newest_inner.is_none_or(|it| it.0 < env.0) {
+        let again = match work.newest_inner.is_none_or(|it| it.index() < env.index()) {
             true => {
                 work.newest_inner = Some(env);
                 None

@@ -6,7 +6,7 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, TOO_DEEP, Value};
 use crate::groups::Groups;
 use crate::heap::{
-    By, Conjunct, Cycle, Disjunction, EnvId, EnvKind, FaultId, Source, State, Test, VertexId,
+    By, Conjunct, Cycle, Disjunction, EnvId, EnvKind, FaultId, Key, Source, State, Test, VertexId,
 };
 use crate::program::{At, Callee, Code, ExprId, Label, Plain, is_plain_type};
 use crate::waiting::Left;
@@ -359,7 +359,7 @@ impl Evaluator {
             Source::Vertex(target) => self.take_vertex(id, target, &conjunct, work),
             Source::Expr(expr, env) => {
                 let mut met = false;
-                let new = work.newest_seen.is_none_or(|it| it.0 < env.0);
+                let new = work.newest_seen.is_none_or(|it| it.index() < env.index());
                 if new {
                     work.newest_seen = Some(env);
                 }
@@ -411,7 +411,7 @@ impl Evaluator {
                 }
             }
             Code::Aliased(inner) => {
-                let env = self.heap.env(Some(env), EnvKind::Variables(smallvec::smallvec![id]));
+                let env = self.heap.env(Some(env), EnvKind::Variables(id, Key::None));
                 work.conjuncts.push(Conjunct { source: Source::Expr(inner, env), ..conjunct });
             }
             Code::Opened(inner) => {
