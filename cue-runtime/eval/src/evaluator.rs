@@ -176,7 +176,7 @@ pub(crate) struct Evaluator {
 
 impl Evaluator {
     pub(crate) fn new(program: Arc<Program>, budget: Budget) -> Self {
-        let mut heap = Heap::default();
+        let mut heap = Heap::new();
         let root = heap.vertex(None, None);
         let root_env = heap.env(None, EnvKind::PatternName(None));
         let mut it = Self {

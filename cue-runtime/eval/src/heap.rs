@@ -7,6 +7,7 @@ use std::sync::Arc;
 use cue_syntax::ast::Compare;
 use smallvec::SmallVec;
 
+use crate::blocks::Blocks;
 use crate::body::Lazy;
 use crate::builtin::{Datum, Function, Kinds};
 use crate::error::Fault;
@@ -401,10 +402,9 @@ pub(crate) struct Env {
 }
 
 /// The arrays.
-#[derive(Default)]
 pub(crate) struct Heap {
-    vertices: Blocks,
-    pub(crate) envs: Vec<Env>,
+    vertices: Blocks<Vertex>,
+    pub(crate) envs: Blocks<Env>,
     pub(crate) faults: Faults,
     /// What these hold besides themselves.
     in_faults: usize,
@@ -412,11 +412,11 @@ pub(crate) struct Heap {
     /// How often a vertex was forgotten.
     pub(crate) resets: u32,
     /// Link `n` is at `n - 1`.
-    pub(crate) ways: Vec<Way>,
+    pub(crate) ways: Blocks<Way>,
     /// Position `n` is at `n - 1`.
-    crossed: Vec<Crossed>,
+    crossed: Blocks<Crossed>,
     /// What narrowed the kinds of a vertex, of number `n` at `n - 1`.
-    narrowed: Vec<Narrowed>,
+    narrowed: Blocks<Narrowed>,
 }
 
 /// The kinds of a vertex were narrowed last by its scalar, of which all is known.
@@ -424,7 +424,7 @@ const BY_SCALAR: u32 = u32::MAX;
 
 /// The errors, by their ids.
 #[derive(Default)]
-pub(crate) struct Faults(Vec<Fault>);
+pub(crate) struct Faults(Blocks<Fault>);
 
 impl Index<FaultId> for Faults {
     type Output = Fault;
@@ -437,42 +437,6 @@ impl Index<FaultId> for Faults {
 impl IndexMut<FaultId> for Faults {
     fn index_mut(&mut self, id: FaultId) -> &mut Fault {
         &mut self.0[id.0.get() as usize - 1]
-    }
-}
-
-/// Vertices, in blocks that stay where they are: one array of all would be copied as it grows, and at
-/// its largest take thrice what is in it. Inlined only where size does not matter.
-#[derive(Default)]
-struct Blocks(Vec<Vec<Vertex>>);
-
-/// Vertices of a block: a power of two.
-const BLOCK: usize = 256;
-
-impl Blocks {
-    fn len(&self) -> usize {
-        self.0.last().map_or(0, |last| (self.0.len() - 1) * BLOCK + last.len())
-    }
-
-    fn push(&mut self, vertex: Vertex) {
-        match self.0.last_mut() {
-            Some(last) if last.len() < BLOCK => last.push(vertex),
-            last => {
-                let room = if last.is_some() { BLOCK } else { FIRST_VERTICES };
-                let mut next = Vec::with_capacity(room);
-                next.push(vertex);
-                self.0.push(next);
-            }
-        }
-    }
-
-    #[inline]
-    fn get(&self, at: usize) -> &Vertex {
-        &self.0[at / BLOCK][at % BLOCK]
-    }
-
-    #[cfg_attr(not(target_family = "wasm"), inline)]
-    fn get_mut(&mut self, at: usize) -> &mut Vertex {
-        &mut self.0[at / BLOCK][at % BLOCK]
     }
 }
 
@@ -506,15 +470,29 @@ impl Vertex {
 }
 
 impl Heap {
+    pub(crate) fn new() -> Self {
+        Self {
+            vertices: Blocks::with_room(FIRST_VERTICES),
+            envs: Blocks::default(),
+            faults: Faults::default(),
+            in_faults: 0,
+            groups: 0,
+            resets: 0,
+            ways: Blocks::default(),
+            crossed: Blocks::default(),
+            narrowed: Blocks::default(),
+        }
+    }
+
     pub(crate) fn vertex(&mut self, parent: Option<VertexId>, label: Option<Label>) -> VertexId {
-        self.vertices.push(Vertex::new(parent, label));
+        let made = self.vertices.push(Vertex::new(parent, label));
         // There is one vertex at least now.
-        VertexId(NonZeroU32::new(self.vertices.len() as u32).unwrap_or(NonZeroU32::MIN))
+        VertexId(NonZeroU32::new(made as u32).unwrap_or(NonZeroU32::MIN))
     }
 
     #[inline]
     pub(crate) fn get(&self, id: VertexId) -> &Vertex {
-        self.vertices.get(id.0.get() as usize - 1)
+        &self.vertices[id.0.get() as usize - 1]
     }
 
     /// How many vertices there are.
@@ -529,7 +507,7 @@ impl Heap {
 
     #[cfg_attr(not(target_family = "wasm"), inline)]
     pub(crate) fn get_mut(&mut self, id: VertexId) -> &mut Vertex {
-        self.vertices.get_mut(id.0.get() as usize - 1)
+        &mut self.vertices[id.0.get() as usize - 1]
     }
 
     /// Memory, roughly: a vertex counts with its conjuncts and fields.
@@ -547,28 +525,26 @@ impl Heap {
 
     /// Every vertex.
     pub(crate) fn vertices(&self) -> impl Iterator<Item = &Vertex> {
-        self.vertices.0.iter().flatten()
+        self.vertices.iter()
     }
 
     pub(crate) fn env(&mut self, parent: Option<EnvId>, kind: EnvKind) -> EnvId {
-        self.envs.push(Env { parent, kind });
-        EnvId::at(self.envs.len() - 1)
+        EnvId::at(self.envs.push(Env { parent, kind }) - 1)
     }
 
     #[inline(never)]
     pub(crate) fn fault(&mut self, fault: Fault) -> FaultId {
         self.in_faults +=
             fault.positions.len() * size_of::<At>() + fault.causes.len() * FAULT_BYTES;
-        self.faults.0.push(fault);
+        let made = self.faults.0.push(fault);
         // There is one at least now.
-        FaultId(NonZeroU32::new(self.faults.0.len() as u32).unwrap_or(NonZeroU32::MIN))
+        FaultId(NonZeroU32::new(made as u32).unwrap_or(NonZeroU32::MIN))
     }
 
     /// One more position on the way in.
     pub(crate) fn cross(&mut self, before: u32, at: At) -> u32 {
         let embeds = self.embeds(before);
-        self.crossed.push(Crossed { before, also: 0, at, embeds });
-        self.crossed.len() as u32
+        self.crossed.push(Crossed { before, also: 0, at, embeds }) as u32
     }
 
     /// Into a literal that embeds: only the outermost one on a way counts.
@@ -576,8 +552,7 @@ impl Heap {
         if self.embeds(before) {
             return before;
         }
-        self.crossed.push(Crossed { before, also: 0, at, embeds: true });
-        self.crossed.len() as u32
+        self.crossed.push(Crossed { before, also: 0, at, embeds: true }) as u32
     }
 
     /// Whether a way leads into a literal that embeds.
@@ -594,8 +569,7 @@ impl Heap {
             return also;
         }
         let embeds = self.embeds(before) || self.embeds(also);
-        self.crossed.push(Crossed { before, also, at: At::default(), embeds });
-        self.crossed.len() as u32
+        self.crossed.push(Crossed { before, also, at: At::default(), embeds }) as u32
     }
 
     /// The positions of a way in.
@@ -632,8 +606,7 @@ impl Heap {
         let number = if let By::Scalar = narrowed.by {
             BY_SCALAR
         } else {
-            self.narrowed.push(narrowed);
-            self.narrowed.len() as u32
+            self.narrowed.push(narrowed) as u32
         };
         self.get_mut(id).narrowed = number;
     }

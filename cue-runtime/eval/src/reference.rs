@@ -104,8 +104,7 @@ impl Evaluator {
             }
         }
         let way = Way { before: conjunct.way, reference, target, place: id, length };
-        self.heap.ways.push(way);
-        conjunct.way = self.heap.ways.len() as u32;
+        conjunct.way = self.heap.ways.push(way) as u32;
         self.take_conjuncts(id, target, &conjunct, reach, work);
     }
 

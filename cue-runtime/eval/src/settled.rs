@@ -32,7 +32,7 @@ impl Evaluator {
         // What may close says which fields it knows; a struct that is shared says nothing. A name beside
         // loops mostly leads to what these add to.
         let idle = conjunct.beside == 0
-            && matches!(self.program.code(expr), Code::Select(..))
+            && matches!(self.program.code(expr), Code::Select(..) | Code::Variable { .. })
             && !self.names_definition(expr)
             && conjunct.groups.iter().all(|it| self.idle.contains(it));
         let Value::Vertex(target) = self.eval(expr, env) else { return false };

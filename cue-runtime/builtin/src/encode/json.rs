@@ -198,7 +198,7 @@ pub fn encode_with(datum: &Datum, layout: Layout, html: Html) -> String {
 /// JSON, which is taken to be right, laid out over lines as [`encode`] does, without reading its values.
 pub fn indented(text: &str, html: Html) -> String {
     let bytes = text.as_bytes();
-    let mut out = String::with_capacity(text.len() + text.len() / 2);
+    let mut out = String::with_capacity(text.len());
     let (mut depth, mut at) = (0, 0);
     let new_line = |out: &mut String, depth: usize| {
         out.push('\n');

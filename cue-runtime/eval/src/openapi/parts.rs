@@ -144,12 +144,13 @@ impl Document<'_> {
     /// The environment of a literal's fields where it is part of a value.
     fn environment(&self, id: VertexId, literal: u32, env: EnvId) -> Option<EnvId> {
         let real = self.it.follow(id);
-        let found = self.it.heap.envs.iter().rposition(|it| {
-            let own = matches!(it.kind, EnvKind::Struct(vertex, _, of)
+        let envs = &self.it.heap.envs;
+        let is_it = |at: &usize| {
+            let own = matches!(envs[*at].kind, EnvKind::Struct(vertex, _, of)
                 if of == literal && (vertex == real || vertex == id));
-            own && it.parent == Some(env)
-        })?;
-        Some(EnvId::at(found))
+            own && envs[*at].parent == Some(env)
+        };
+        (0..envs.len()).rev().find(is_it).map(EnvId::at)
     }
 
     /// The place that a reference leads to; none if it is no path of fields.
