@@ -51,13 +51,13 @@ pub(crate) struct FaultId(NonZeroU32); // Option<FaultId> is 4 bytes
 const FIRST_VERTICES: usize = 128;
 
 /// What a vertex counts for, with its conjuncts and the arc that leads to it.
-const VERTEX_BYTES: usize = 480;
+const VERTEX_BYTES: usize = 336;
 
 /// What a conjunct counts for that is not the first one of a vertex.
-pub(crate) const CONJUNCT_BYTES: usize = 96;
+pub(crate) const CONJUNCT_BYTES: usize = 80;
 
 /// What a scope counts for, with what is known of the literal it is the inside of.
-const ENV_BYTES: usize = 96;
+const ENV_BYTES: usize = 64;
 
 /// What an error counts for.
 const FAULT_BYTES: usize = 256;
