@@ -23,10 +23,10 @@ impl Evaluator {
     fn permanent_below(&mut self, id: VertexId, depth: u32) -> Option<Fault> {
         let id = self.unify(id);
         if let Err(spent) = self.tick() {
-            return Some(self.heap.faults[spent.0 as usize].clone());
+            return Some(self.heap.faults[spent].clone());
         }
         if let Some(fault) = self.heap.get(id).fault {
-            let fault = &self.heap.faults[fault.0 as usize];
+            let fault = &self.heap.faults[fault];
             if !fault.kind.is_incomplete() {
                 let mut fault = fault.clone();
                 fault.place = fault.place.or(Some(id));
@@ -61,7 +61,7 @@ impl Evaluator {
     /// Whether the fields of a value with an error of its own are evaluated all the same: if it is one of
     /// its declarations, not of the value as a whole (cue-errors 4.1).
     pub(crate) fn goes_on(&self, id: VertexId, fault: FaultId) -> bool {
-        let (vertex, fault) = (self.heap.get(id), &self.heap.faults[fault.0 as usize]);
+        let (vertex, fault) = (self.heap.get(id), &self.heap.faults[fault]);
         (vertex.is_struct || vertex.is_list && fault.kind == Kind::Incomplete)
             && vertex.choice.is_none()
             && vertex.kinds != Kinds::BOTTOM
@@ -85,7 +85,7 @@ impl Evaluator {
             return;
         }
         if let Some(fault) = self.heap.fault_of(id, real) {
-            let fault = &self.heap.faults[fault.0 as usize];
+            let fault = &self.heap.faults[fault];
             if !fault.kind.is_incomplete() {
                 let mut fault = fault.clone();
                 fault.place = fault.place.or(Some(id));
@@ -123,7 +123,7 @@ impl Evaluator {
         let vertex = self.heap.get(id);
         if let Some(fault) = vertex.fault {
             let waits = self.waits(fault).is_some();
-            let open = match self.heap.faults[fault.0 as usize].kind {
+            let open = match self.heap.faults[fault].kind {
                 Kind::Incomplete => depth == 0 || !waits,
                 Kind::Cycle => !waits,
                 _ => false,

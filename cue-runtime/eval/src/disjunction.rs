@@ -7,7 +7,8 @@ use crate::alike::Alternatives;
 use crate::closed::NOT_ALLOWED;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{Conjunct, Cycle, Disjunction, EnvId, FaultId, Groups, Source, State, VertexId};
+use crate::groups::Groups;
+use crate::heap::{Conjunct, Cycle, Disjunction, EnvId, FaultId, Source, State, VertexId};
 use crate::marks::{Mark as Weight, Outcome};
 use crate::program::{At, Code, ExprId, Presence};
 use crate::work::Work;
@@ -428,8 +429,7 @@ impl Evaluator {
             _ => failed.iter().rev().find(|it| self.exhausted.contains(&it.number())).copied(),
         };
         self.exhausted.insert(id.number());
-        let told =
-            |it: &VertexId| self.heap.get(*it).fault.map(|it| &self.heap.faults[it.0 as usize]);
+        let told = |it: &VertexId| self.heap.get(*it).fault.map(|it| &self.heap.faults[it]);
         // Words of a user's own count wherever they stand.
         let words = disjunctions.len() > 1
             && failed
@@ -449,7 +449,7 @@ impl Evaluator {
             self.permanent_all(*candidate, &mut all, 0);
             if all.is_empty() {
                 let own = self.heap.get(*candidate).fault.or_else(|| self.unknown(*candidate, 0));
-                all.extend(own.map(|it| self.heap.faults[it.0 as usize].clone()));
+                all.extend(own.map(|it| self.heap.faults[it].clone()));
             }
             // An alternative is given up at its first field that fails; which fields it allows is
             // asked last (cue-errors 1.4).

@@ -4,7 +4,8 @@
 
 use crate::builtin::Datum;
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{Choice, Conjunct, Cycle, EnvId, Groups, Source, State, Vertex, VertexId};
+use crate::groups::Groups;
+use crate::heap::{Choice, Conjunct, Cycle, EnvId, Source, State, Vertex, VertexId};
 use crate::program::{At, Code, ExprId};
 
 /// What such a vertex is.
@@ -34,7 +35,7 @@ impl Evaluator {
         // What may close says which fields it knows; a struct that is shared says nothing. A name beside
         // loops mostly leads to what these add to.
         let idle = conjunct.beside == 0
-            && matches!(self.program.code(expr), Code::Select(..))
+            && matches!(self.program.code(expr), Code::Select(..) | Code::Variable { .. })
             && !self.names_definition(expr)
             && conjunct.groups.iter().all(|it| self.idle.contains(it));
         let Value::Vertex(target) = self.eval(expr, env) else { return false };
@@ -60,7 +61,7 @@ impl Evaluator {
             Settled::Choice => {
                 let from = self.heap.get(target);
                 let (kinds, constrained) = (from.kinds, from.constrained);
-                let (narrowed, choice) = (from.narrowed.clone(), from.choice.clone());
+                let (narrowed, choice) = (from.narrowed, from.choice.clone());
                 let vertex = self.heap.get_mut(id);
                 (vertex.kinds, vertex.constrained) = (kinds, constrained);
                 (vertex.narrowed, vertex.choice) = (narrowed, choice);
