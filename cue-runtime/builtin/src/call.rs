@@ -352,17 +352,6 @@ pub enum Code {
     Budget,
 }
 
-/// A place in text that a function has read.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Position {
-    /// Pseudo file, `json` say; empty for none.
-    pub source: &'static str,
-    /// Line, from 1.
-    pub line: u32,
-    /// Column in bytes, from 1.
-    pub column: u32,
-}
-
 /// Why a call failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CallError {
@@ -370,15 +359,15 @@ pub struct CallError {
     pub code: Code,
     /// CUE's text, without `error in call to …: `.
     pub message: String,
-    /// Where in the input.
-    pub position: Option<Position>,
+    /// Which byte of the text that was to be read, counted from 0.
+    pub offset: Option<usize>,
     /// The argument that it is about.
     pub argument: Option<usize>,
 }
 
 impl CallError {
     fn new(code: Code, message: impl Into<String>) -> CallError {
-        CallError { code, message: message.into(), position: None, argument: None }
+        CallError { code, message: message.into(), offset: None, argument: None }
     }
 
     /// An error that stays.
@@ -396,9 +385,9 @@ impl CallError {
         Self::new(Code::Unsatisfied, message)
     }
 
-    /// The same with a place.
-    pub fn at(self, position: Position) -> CallError {
-        CallError { position: Some(position), ..self }
+    /// The same of a place in the text.
+    pub fn at(self, offset: usize) -> CallError {
+        CallError { offset: Some(offset), ..self }
     }
 
     /// The same of an argument, counted from 0.
@@ -420,12 +409,16 @@ impl std::error::Error for CallError {}
 pub struct CallContext {
     /// What is left.
     pub budget: u64,
+    /// Where the text begins that the function reads, among all that are read; 0 if that does not matter.
+    pub base: u32,
+    /// What the text is called, and where the value stands that was read from it.
+    pub read: Option<(&'static str, u32)>,
 }
 
 impl CallContext {
     /// A context with so much to use up.
     pub fn new(budget: u64) -> CallContext {
-        CallContext { budget }
+        CallContext { budget, base: 0, read: None }
     }
 
     /// Counts `amount` bytes or steps; fails once too many.

@@ -50,7 +50,7 @@ fn unmarshal(cx: &mut CallContext, args: &[Datum]) -> Outcome {
     cx.spend(text.len().saturating_mul(4))?;
     check(text).map_err(|_| CallError::permanent("json: invalid JSON"))?;
     match decode(text, Values::One) {
-        Ok(tree) => Ok(tree.into_datum()),
+        Ok(tree) => Ok(arg::read(cx, "json", tree.build(cx.base))),
         Err(error) if error.message.starts_with("could not") => {
             Err(CallError::permanent(format!("json: {}", error.message)))
         }
@@ -62,7 +62,7 @@ fn unmarshal_stream(cx: &mut CallContext, args: &[Datum]) -> Outcome {
     let text = arg::bytes(args, 0)?;
     cx.spend(text.len().saturating_mul(4))?;
     match decode(text, Values::Stream) {
-        Ok(tree) => Ok(Datum::list(tree.into_data())),
+        Ok(tree) => Ok(arg::read_all(cx, "stream", tree.build(cx.base))),
         Err(error) => {
             let message = match error.message.as_str() {
                 "unexpected end of JSON input" => "unexpected EOF",

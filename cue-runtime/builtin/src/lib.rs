@@ -54,9 +54,9 @@ mod digest; // MD5, SHA-1
 
 pub use crate::call::{
     CallContext, CallError, Code, Constant, Function, Item, Kinds, Member, Package, Parameter,
-    Pass, Position, Run, Special,
+    Pass, Run, Special,
 };
-pub use crate::datum::{Datum, Fields, FunctionName, Items};
+pub use crate::datum::{Datum, Fields, FunctionName, Items, Places};
 pub use crate::math::{next_above, next_below};
 pub use crate::pattern::Pattern;
 

@@ -2,7 +2,7 @@
 
 use super::arguments as arg;
 use super::call::{
-    CallContext, CallError, Kinds, Member, Package, Parameter, Position, Special, function, special,
+    CallContext, CallError, Kinds, Member, Package, Parameter, Special, function, special,
 };
 use super::datum::Datum;
 use crate::encode::yaml::{Document, decode, encode};
@@ -27,7 +27,8 @@ const MEMBERS: &[Member] = &[
         if documents.is_empty() {
             return Ok(Datum::list(vec![Datum::Null]));
         }
-        Ok(Datum::list(documents.into_iter().map(|it| it.tree.into_datum()).collect()))
+        let base = cx.base;
+        Ok(arg::read_all(cx, "yaml", documents.into_iter().flat_map(|it| it.tree.build(base))))
     }),
     special("Validate", &[B, Parameter::SCHEMA], Kinds::BOOL, Special::ValidateYaml),
     special("ValidatePartial", &[B, Parameter::SCHEMA], Kinds::BOOL, Special::ValidateYamlPartial),
@@ -69,12 +70,11 @@ fn unmarshal(cx: &mut CallContext, args: &[Datum]) -> Outcome {
     let mut documents = read(cx, args)?.into_iter();
     match (documents.next(), documents.next()) {
         (None, _) => Ok(Datum::Null),
-        (Some(document), None) => Ok(document.tree.into_datum()),
+        (Some(document), None) => Ok(arg::read(cx, "yaml", document.tree.build(cx.base))),
         (Some(_), Some(second)) => {
-            let position = Position { source: "", line: second.line, column: second.column };
             let text =
                 format!("{}:{}: expected a single YAML document", second.line, second.column);
-            Err(CallError::permanent(text).at(position))
+            Err(CallError::permanent(text))
         }
     }
 }

@@ -69,6 +69,7 @@ impl Evaluator {
             via: from.via,
             late: false,
             beside: from.beside,
+            spot: 0,
         };
         // Computed ones are told of where their values are.
         let place = match by {
@@ -254,6 +255,7 @@ impl Evaluator {
                 via: pattern.from.via,
                 late: true,
                 beside: pattern.from.beside,
+                spot: 0,
             },
         );
     }

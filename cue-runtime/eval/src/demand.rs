@@ -198,7 +198,8 @@ impl Evaluator {
         conjuncts
             .filter_map(|it| match it.source {
                 Source::Expr(expr, _) => Some(self.program.at(expr)),
-                Source::Data(_) | Source::Vertex(_) => None,
+                Source::Data(_) => Some(self.spots.of_whole(it.spot)),
+                Source::Vertex(_) => None,
             })
             .collect()
     }

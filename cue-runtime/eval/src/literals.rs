@@ -1,5 +1,7 @@
 //! Struct and list literals, and plain data, become arcs.
 
+use std::num::NonZeroU32;
+
 use crate::builtin::{Datum, Kinds};
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
@@ -168,6 +170,7 @@ impl Evaluator {
                         via,
                         late: true,
                         beside,
+                        spot: 0,
                     },
                 );
             }
@@ -180,19 +183,26 @@ impl Evaluator {
         datum: Datum,
         at: At,
         groups: &Groups,
-        via: u32,
+        (via, spot): (u32, u32),
     ) {
+        let at = match &datum {
+            Datum::Struct(_) | Datum::List(_) => self.spots.of_whole(spot),
+            _ => at,
+        };
         match &datum {
             Datum::Struct(fields) => {
                 self.narrow(id, Kinds::STRUCT, By::Datum(datum.clone()), at, via);
                 let vertex = self.heap.get_mut(id);
                 vertex.is_struct = true;
                 vertex.arcs.reserve(fields.len());
-                for (name, value) in fields.iter() {
+                for (index, (name, value)) in fields.iter().enumerate() {
                     let label = self.labels.intern(LabelKind::Regular, name);
-                    let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
+                    let place = fields.place(index);
+                    let label_at = place.map_or(at, |it| self.spots.at(it.0));
+                    let child = self.add_arc(id, label, Presence::Member, groups, 0, label_at);
                     let source = self.data_source(value);
-                    self.add_conjunct(child, Conjunct::new(source));
+                    let spot = place.map_or(spot, |it| it.1);
+                    self.add_conjunct(child, Conjunct { via, spot, ..Conjunct::new(source) });
                 }
             }
             Datum::List(items) => {
@@ -205,7 +215,8 @@ impl Evaluator {
                     let label = self.labels.index(index);
                     let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
                     let source = self.data_source(value);
-                    self.add_conjunct(child, Conjunct::new(source));
+                    let spot = items.place(index).unwrap_or(spot);
+                    self.add_conjunct(child, Conjunct { via, spot, ..Conjunct::new(source) });
                 }
                 self.fit_length(id, length, End::Closed, at);
             }
@@ -298,7 +309,7 @@ impl Evaluator {
         // Definitions and hidden fields may stand beside an embedded scalar.
         let fields = code.declarations.iter().any(|it| self.is_member_field(it));
         let mut groups = copied(&conjunct.groups);
-        let mut close_as = conjunct.close_as;
+        let mut close_as = conjunct.closes_as();
         // Inside of an embedded conjunction a literal opens what it embeds for itself only.
         let joins = conjunct.beside != 0 && close_as.is_some_and(|it| !self.opened.contains(&it));
         // The files of a package are one literal.
@@ -409,7 +420,7 @@ impl Evaluator {
                     let conjunct = Conjunct {
                         source: Source::Expr(*embed, inner),
                         groups,
-                        close_as,
+                        close_as: close_as.and_then(NonZeroU32::new),
                         by_reference: conjunct.by_reference,
                         outer,
                         firing: 0,
@@ -418,6 +429,7 @@ impl Evaluator {
                         via,
                         late: false,
                         beside: own.unwrap_or(from.beside),
+                        spot: 0,
                     };
                     // What is written there counts before the fields do (S-21).
                     if self.program.code(*embed).is_literal() {

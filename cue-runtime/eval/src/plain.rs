@@ -33,8 +33,9 @@ impl Evaluator {
         found
     }
 
-    /// The data of a vertex that is about to be evaluated and has no other conjunct.
-    pub(crate) fn lone_data(&self, id: VertexId) -> Option<Datum> {
+    /// The data of a vertex that is about to be evaluated and has no other conjunct, the way in, and
+    /// where it stands.
+    pub(crate) fn lone_data(&self, id: VertexId) -> Option<(Datum, u32, u32)> {
         let vertex = self.heap.get(id);
         match vertex.conjuncts.as_slice() {
             [conjunct] if is_free(conjunct) => match &conjunct.source {
@@ -43,7 +44,7 @@ impl Evaluator {
                         && vertex.closing.is_empty()
                         && !vertex.constrained =>
                 {
-                    Some(datum.clone())
+                    Some((datum.clone(), conjunct.via, conjunct.spot))
                 }
                 _ => None,
             },

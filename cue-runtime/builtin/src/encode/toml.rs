@@ -180,26 +180,41 @@ fn inline(out: &mut String, datum: &Datum, order: Order, depth: usize) -> Result
 /// A table while it is read.
 #[derive(Default)]
 struct Table {
-    fields: Vec<(Arc<str>, Node)>,
+    fields: Vec<Field>,
+    /// Where it stands; 0 for one that has a header.
+    place: u32,
+}
+
+struct Field {
+    label: Arc<str>,
+    node: Node,
+    /// Where the label stands.
+    place: u32,
 }
 
 enum Node {
-    Value(Datum),
+    Value(Datum, u32),
     Table(Table),
     Tables(Vec<Table>),
 }
 
-/// Reads TOML.
-pub fn decode(text: &str) -> Result<Datum, DecodeError> {
-    let mut reader = Reader { text, at: 0, seen: Set::default() };
+/// A part of a key, and where it stands.
+type Part = (Arc<str>, u32);
+
+/// Reads TOML. The text begins at `base`: that is where the value and its parts stand; nowhere, if it
+/// is 0.
+pub fn decode(text: &str, base: u32) -> Result<(Datum, u32), DecodeError> {
+    let mut reader = Reader { text, at: 0, base, seen: Set::default() };
     let mut root = Table::default();
-    let mut path: Vec<Arc<str>> = Vec::new();
+    let mut path: Vec<Part> = Vec::new();
     loop {
         reader.blank_lines();
         let start = reader.at;
         let rest = reader.rest();
         if rest.is_empty() {
-            return Ok(root.into_datum());
+            // It stands where its first field does.
+            let place = root.fields.first().map_or(0, |it| it.place);
+            return Ok((root.into_datum(base), place));
         }
         if rest.starts_with('[') {
             let list = rest.starts_with("[[");
@@ -211,7 +226,7 @@ pub fn decode(text: &str) -> Result<Datum, DecodeError> {
                 return Err(reader.error(&format!("expected character {}", &close[..1])));
             }
             reader.at += close.len();
-            let name = path.join("\0");
+            let name = joined(&path, "\0");
             if list {
                 if !root.append(&path) {
                     return Err(reader.duplicate(start + close.len(), &path));
@@ -220,7 +235,7 @@ pub fn decode(text: &str) -> Result<Datum, DecodeError> {
                 let below = format!("{name}\0");
                 reader.seen.retain(|known| !known.starts_with(&below));
             } else {
-                if !reader.seen.insert(name) || root.enter(&path).is_none() {
+                if !reader.seen.insert(name) || root.enter(&path, 0).is_none() {
                     return Err(reader.duplicate(start + close.len(), &path));
                 }
             }
@@ -234,10 +249,11 @@ pub fn decode(text: &str) -> Result<Datum, DecodeError> {
             }
             reader.at += 1;
             reader.spaces();
+            let place = reader.place();
             let value = reader.value(0)?;
-            let whole: Vec<Arc<str>> = path.iter().chain(&key).cloned().collect();
-            let placed = root.enter(&path).is_some_and(|table| table.put(&key, value));
-            if !placed {
+            let table = root.enter(&path, 0);
+            if !table.is_some_and(|table| table.put(&key, value, place)) {
+                let whole: Vec<Part> = path.iter().chain(&key).cloned().collect();
                 return Err(reader.duplicate(start, &whole));
             }
         }
@@ -255,64 +271,88 @@ pub fn decode(text: &str) -> Result<Datum, DecodeError> {
     }
 }
 
+fn joined(path: &[Part], between: &str) -> String {
+    path.iter().map(|it| &*it.0).collect::<Vec<&str>>().join(between)
+}
+
 impl Table {
-    fn into_datum(self) -> Datum {
-        Datum::fields(
-            self.fields
-                .into_iter()
-                .map(|(label, node)| {
-                    let value = match node {
-                        Node::Value(value) => value,
-                        Node::Table(table) => table.into_datum(),
-                        Node::Tables(tables) => {
-                            Datum::list(tables.into_iter().map(Table::into_datum).collect())
-                        }
-                    };
-                    (label, value)
-                })
-                .collect(),
-        )
+    fn into_datum(self, base: u32) -> Datum {
+        let mut fields = Vec::with_capacity(self.fields.len());
+        let mut places = Vec::new();
+        for Field { label, node, place } in self.fields {
+            let (value, at) = match node {
+                Node::Value(value, at) => (value, at),
+                Node::Table(table) => {
+                    let at = table.place;
+                    (table.into_datum(base), at)
+                }
+                Node::Tables(tables) => {
+                    let tables: Vec<Datum> =
+                        tables.into_iter().map(|it| it.into_datum(base)).collect();
+                    let places = vec![0; tables.len()].into_boxed_slice();
+                    (Datum::placed_list(tables, (base != 0).then_some(places)), 0)
+                }
+            };
+            fields.push((label, value));
+            if base != 0 {
+                places.extend([place, at]);
+            }
+        }
+        Datum::placed_fields(fields, (base != 0).then(|| places.into_boxed_slice()))
+    }
+
+    fn field(&mut self, label: &str) -> Option<&mut Field> {
+        self.fields.iter_mut().find(|it| *it.label == *label)
     }
 
     /// The table at the path, made if it is not there; the last of a list of tables.
-    fn enter(&mut self, path: &[Arc<str>]) -> Option<&mut Table> {
+    ///
+    /// One that is made stands where the next part of the path does, the last one at `last`.
+    fn enter(&mut self, path: &[Part], last: u32) -> Option<&mut Table> {
         let mut table = self;
-        for label in path {
-            let at = match table.fields.iter().position(|it| it.0 == *label) {
+        for (index, (label, place)) in path.iter().enumerate() {
+            let at = match table.fields.iter().position(|it| it.label == *label) {
                 Some(at) => at,
                 None => {
-                    table.fields.push((label.clone(), Node::Table(Table::default())));
+                    let next = path.get(index + 1).map_or(last, |it| it.1);
+                    let inner = Table { fields: Vec::new(), place: next };
+                    let node = Node::Table(inner);
+                    table.fields.push(Field { label: label.clone(), node, place: *place });
                     table.fields.len() - 1
                 }
             };
-            table = match &mut table.fields.get_mut(at)?.1 {
+            table = match &mut table.fields.get_mut(at)?.node {
                 Node::Table(inner) => inner,
                 Node::Tables(list) => list.last_mut()?,
-                Node::Value(_) => return None,
+                Node::Value(..) => return None,
             };
         }
         Some(table)
     }
 
     /// Appends a table to the list at the path.
-    fn append(&mut self, path: &[Arc<str>]) -> bool {
-        let Some((last, outer)) = path.split_last() else { return false };
-        let Some(table) = self.enter(outer) else { return false };
-        match table.fields.iter_mut().find(|it| it.0 == *last) {
-            Some((_, Node::Tables(list))) => list.push(Table::default()),
+    fn append(&mut self, path: &[Part]) -> bool {
+        let Some(((label, place), outer)) = path.split_last() else { return false };
+        let Some(table) = self.enter(outer, 0) else { return false };
+        match table.field(label).map(|it| &mut it.node) {
+            Some(Node::Tables(list)) => list.push(Table::default()),
             Some(_) => return false,
-            None => table.fields.push((last.clone(), Node::Tables(vec![Table::default()]))),
+            None => {
+                let node = Node::Tables(vec![Table::default()]);
+                table.fields.push(Field { label: label.clone(), node, place: *place });
+            }
         }
         true
     }
 
-    fn put(&mut self, key: &[Arc<str>], value: Datum) -> bool {
-        let Some((last, outer)) = key.split_last() else { return false };
-        let Some(table) = self.enter(outer) else { return false };
-        if table.fields.iter().any(|it| it.0 == *last) {
+    fn put(&mut self, key: &[Part], value: Datum, at: u32) -> bool {
+        let Some(((label, place), outer)) = key.split_last() else { return false };
+        let Some(table) = self.enter(outer, *place) else { return false };
+        if table.field(label).is_some() {
             return false;
         }
-        table.fields.push((last.clone(), Node::Value(value)));
+        let node = Node::Value(value, at);
+        table.fields.push(Field { label: label.clone(), node, place: *place });
         true
     }
 }
@@ -320,6 +360,7 @@ impl Table {
 struct Reader<'a> {
     text: &'a str,
     at: usize,
+    base: u32,
     /// Headers that were there, with NUL between their parts.
     seen: Set<String>,
 }
@@ -333,8 +374,13 @@ impl<'a> Reader<'a> {
         DecodeError { message: message.to_owned(), offset: self.at }
     }
 
-    fn duplicate(&self, offset: usize, path: &[Arc<str>]) -> DecodeError {
-        DecodeError { message: format!("duplicate key: {}", path.join(".")), offset }
+    fn duplicate(&self, offset: usize, path: &[Part]) -> DecodeError {
+        DecodeError { message: format!("duplicate key: {}", joined(path, ".")), offset }
+    }
+
+    /// Where it is.
+    fn place(&self) -> u32 {
+        if self.base == 0 { 0 } else { self.base.saturating_add(self.at as u32) }
     }
 
     fn spaces(&mut self) {
@@ -363,11 +409,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn key(&mut self) -> Result<Vec<Arc<str>>, DecodeError> {
+    fn key(&mut self) -> Result<Vec<Part>, DecodeError> {
         let mut parts = Vec::new();
         loop {
             self.spaces();
-            let rest = self.rest();
+            let (rest, place) = (self.rest(), self.place());
             let part: String = match rest.chars().next() {
                 Some('"') => self.basic()?,
                 Some('\'') => self.literal()?,
@@ -383,7 +429,7 @@ impl<'a> Reader<'a> {
                 }
                 None => return Err(self.error("expected key but found nothing")),
             };
-            parts.push(part.into());
+            parts.push((part.into(), place));
             self.spaces();
             if !self.rest().starts_with('.') {
                 return Ok(parts);
@@ -405,12 +451,13 @@ impl<'a> Reader<'a> {
             Some('\'') => self.literal().map(Datum::text),
             Some('[') => {
                 self.at += 1;
-                let mut items = Vec::new();
+                let (mut items, mut places) = (Vec::new(), Vec::new());
                 loop {
                     self.blank_lines();
                     if self.rest().starts_with(']') {
                         break;
                     }
+                    places.push(self.place());
                     items.push(self.value(depth + 1)?);
                     self.blank_lines();
                     if self.rest().starts_with(',') {
@@ -420,7 +467,8 @@ impl<'a> Reader<'a> {
                     }
                 }
                 self.at += 1;
-                Ok(Datum::list(items))
+                let places = (self.base != 0).then(|| places.into_boxed_slice());
+                Ok(Datum::placed_list(items, places))
             }
             Some('{') => {
                 self.at += 1;
@@ -434,8 +482,9 @@ impl<'a> Reader<'a> {
                     }
                     self.at += 1;
                     self.spaces();
+                    let place = self.place();
                     let value = self.value(depth + 1)?;
-                    if !table.put(&key, value) {
+                    if !table.put(&key, value, place) {
                         return Err(self.duplicate(start, &key));
                     }
                     self.spaces();
@@ -447,7 +496,7 @@ impl<'a> Reader<'a> {
                     }
                 }
                 self.at += 1;
-                Ok(table.into_datum())
+                Ok(table.into_datum(self.base))
             }
             Some(_) => self.word(),
         }

@@ -6,7 +6,7 @@ use crate::compare;
 use crate::demand::{Concrete, Unmet};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{EnvId, FaultId, VertexId};
+use crate::heap::{EnvId, FaultId, State, VertexId};
 use crate::program::{At, Callee, Code, ExprId, Plain};
 
 /// A list of lists.
@@ -19,6 +19,7 @@ impl Evaluator {
     pub(crate) fn close_argument(
         &mut self,
         arguments: &[ExprId],
+        env: EnvId,
         at: At,
     ) -> Result<ExprId, FaultId> {
         let &[argument] = arguments else {
@@ -35,11 +36,38 @@ impl Evaluator {
             Code::Bytes(_) => Kinds::BYTES,
             Code::List(_) => Kinds::LIST,
             Code::Type(kinds, _) => *kinds,
+            code if code.is_computed() => return self.close_given(argument, env, at),
             _ => return Ok(argument),
         };
         let text = self.literal_text(argument);
         let message = format!("cannot use {text} (type {kinds}) as struct in argument 1 to close");
         Err(self.fail(Kind::Permanent, message, self.program.at(argument)))
+    }
+
+    /// The same of what it is of once that is evaluated.
+    fn close_given(&mut self, argument: ExprId, env: EnvId, at: At) -> Result<ExprId, FaultId> {
+        let place = self.program.at(argument);
+        let (text, kinds, from) = match self.eval(argument, env) {
+            Value::Datum(datum) => (datum.cue_text(), compare::kinds(&datum), vec![place]),
+            Value::Vertex(id) => {
+                let id = self.unify(id);
+                let vertex = self.heap.get(id);
+                if vertex.state != State::Done || vertex.fault.is_some() {
+                    return Ok(argument);
+                }
+                (self.short(id), self.kinds_of(id), self.origin(id))
+            }
+            Value::Fault(_) => return Ok(argument),
+        };
+        if kinds == Kinds::ANY {
+            let message = "error in call to close: struct argument must be concrete";
+            return Err(self.fail(Kind::Permanent, message, at));
+        }
+        if kinds.meets(Kinds::STRUCT) || kinds == Kinds::BOTTOM {
+            return Ok(argument);
+        }
+        let message = format!("cannot use {text} (type {kinds}) as struct in argument 1 to close");
+        Err(self.misused(message, kinds, from))
     }
 
     /// The argument of `__closeAll` and `__reclose`: a literal where `explicitopen` holds (C-15).
@@ -184,6 +212,8 @@ impl Evaluator {
             return match value {
                 Value::Datum(datum) => {
                     let id = self.datum_vertex(datum);
+                    let spot = self.spots.call(at);
+                    self.placed_at(id, spot);
                     Ok(Datum::Live(self.handle(id)))
                 }
                 Value::Vertex(id) if self.follow(id) == self.place => {
@@ -407,7 +437,8 @@ impl Evaluator {
                         self.concrete_text(&other),
                         self.concrete_kind(&other)
                     );
-                    return Err(self.fail_at(Kind::Permanent, message, function.at, vec![at]));
+                    let positions = vec![at, self.written_at(arc)];
+                    return Err(self.fail_at(Kind::Permanent, message, function.at, positions));
                 }
             }
         }

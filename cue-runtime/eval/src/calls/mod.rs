@@ -10,7 +10,7 @@ use crate::compare;
 use crate::demand::{Concrete, Operand, Unmet};
 use crate::error::Kind;
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{EnvId, FaultId, VertexId};
+use crate::heap::{EnvId, FaultId, Source, VertexId};
 use crate::number::Number;
 use crate::program::{At, Callee, ExprId, Plain};
 
@@ -72,17 +72,7 @@ impl Evaluator {
                 let outer = self.calling.replace(self.place);
                 let result = self.package_call(package, function, arguments, env, at);
                 self.calling = outer;
-                match result {
-                    Ok(Value::Datum(datum)) => {
-                        if matches!(datum, Datum::List(_) | Datum::Struct(_)) {
-                            Value::Vertex(self.live(&datum))
-                        } else {
-                            Value::Datum(datum)
-                        }
-                    }
-                    Ok(other) => other,
-                    Err(fault) => Value::Fault(fault),
-                }
+                result.unwrap_or_else(Value::Fault)
             }
         }
     }
@@ -123,11 +113,11 @@ impl Evaluator {
             return Err(self.fail(Kind::Permanent, message, at));
         }
         let all = self.arguments(arguments, env, called)?;
+        let text = all.first().unwrap_or(&Datum::Null);
+        let mut context = CallContext::new(CALL_BYTES);
+        context.base = self.spots.base(text);
         let result = match function.run {
-            Run::Pure(run) => {
-                let mut context = CallContext::new(CALL_BYTES);
-                run(&mut context, &all)
-            }
+            Run::Pure(run) => run(&mut context, &all),
             Run::Evaluator(special) if special.checks_text() => {
                 let text = self.datum_vertex(all.first().cloned().unwrap_or(Datum::Null));
                 self.begin_check(text, at)?;
@@ -146,7 +136,19 @@ impl Evaluator {
         match result {
             Ok(datum) => {
                 self.charge(weight(&datum))?;
-                Ok(Value::Datum(datum))
+                let spot = match context.read {
+                    Some((name, place)) => {
+                        self.spots.keep(context.base, name, text);
+                        place
+                    }
+                    None if !matches!(datum, Datum::List(_) | Datum::Struct(_)) => {
+                        return Ok(Value::Datum(datum));
+                    }
+                    None => self.spots.call(at),
+                };
+                let id = self.live(&datum);
+                self.placed_at(id, spot);
+                Ok(Value::Vertex(id))
             }
             Err(error) if error.code == CallCode::Unsatisfied => {
                 Ok(Value::Datum(Datum::Bool(false)))
@@ -157,11 +159,25 @@ impl Evaluator {
                 let about = error.argument.filter(|it| {
                     !matches!(all.get(*it), None | Some(Datum::List(_) | Datum::Struct(_)))
                 });
-                let from = about.and_then(|it| arguments.get(it)).map_or_else(Vec::new, |expr| {
-                    let value = self.eval(*expr, env).vertex();
-                    value.map_or_else(|| vec![self.program.at(*expr)], |it| self.origin(it))
-                });
+                let mut from =
+                    about.and_then(|it| arguments.get(it)).map_or_else(Vec::new, |expr| {
+                        let value = self.eval(*expr, env).vertex();
+                        value.map_or_else(|| vec![self.program.at(*expr)], |it| self.origin(it))
+                    });
+                if let Some(offset) = error.offset.filter(|_| context.base != 0) {
+                    self.spots.keep(context.base, "", text);
+                    from.push(self.spots.at(context.base.saturating_add(offset as u32)));
+                }
                 Err(self.fail_at(kind, message, at, from))
+            }
+        }
+    }
+
+    /// Notes where data stands that is the value of a vertex nobody has evaluated yet.
+    pub(super) fn placed_at(&mut self, id: VertexId, spot: u32) {
+        for conjunct in &mut self.heap.get_mut(id).conjuncts {
+            if matches!(conjunct.source, Source::Data(_)) {
+                conjunct.spot = spot;
             }
         }
     }

@@ -84,13 +84,8 @@ impl Evaluator {
             Special::Sort | Special::IsSorted => return self.sort(special, all, at),
             Special::ValidateJson | Special::ValidateYaml | Special::ValidateYamlPartial => {
                 let text = data(self, 0)?;
-                let bytes = match &text {
-                    Datum::String(text) => text.as_bytes().to_vec(),
-                    Datum::Bytes(bytes) => bytes.to_vec(),
-                    _ => Vec::new(),
-                };
                 let Some(schema) = vertex(self, 1) else { return Ok(Ok(Datum::Bool(true))) };
-                return self.checked_text(special, bytes, schema);
+                return self.checked_text(special, &text, schema);
             }
             Special::OpenApi => {
                 for index in 0..all.len() {
