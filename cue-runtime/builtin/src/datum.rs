@@ -30,6 +30,9 @@ pub enum Datum {
     Live(u32),
 }
 
+/// The handle of anything, null by default (`*null | _`): what a text says that says nothing.
+pub const NOTHING_SAID: u32 = u32::MAX;
+
 /// A function that is called by nobody yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FunctionName {

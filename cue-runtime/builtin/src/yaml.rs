@@ -4,7 +4,7 @@ use super::arguments as arg;
 use super::call::{
     CallContext, CallError, Kinds, Member, Package, Parameter, Special, function, special,
 };
-use super::datum::Datum;
+use super::datum::{Datum, NOTHING_SAID};
 use crate::encode::yaml::{Document, decode, encode};
 
 type Outcome = Result<Datum, CallError>;
@@ -25,7 +25,7 @@ const MEMBERS: &[Member] = &[
     function("UnmarshalStream", &[B], Kinds::LIST, |cx, a| {
         let documents = read(cx, a)?;
         if documents.is_empty() {
-            return Ok(Datum::list(vec![Datum::Null]));
+            return Ok(Datum::list(vec![Datum::Live(NOTHING_SAID)]));
         }
         let base = cx.base;
         Ok(arg::read_all(cx, "yaml", documents.into_iter().flat_map(|it| it.tree.build(base))))
@@ -69,7 +69,7 @@ fn unmarshal(cx: &mut CallContext, args: &[Datum]) -> Outcome {
     }
     let mut documents = read(cx, args)?.into_iter();
     match (documents.next(), documents.next()) {
-        (None, _) => Ok(Datum::Null),
+        (None, _) => Ok(arg::read(cx, "yaml", [(Datum::Live(NOTHING_SAID), 0)])),
         (Some(document), None) => Ok(arg::read(cx, "yaml", document.tree.build(cx.base))),
         (Some(_), Some(second)) => {
             let text =

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use crate::builtin::{Datum, Kinds};
+use crate::builtin::{Datum, Kinds, NOTHING_SAID};
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{
@@ -10,7 +10,7 @@ use crate::heap::{
     Rest, Source, VertexId, copied,
 };
 use crate::program::{
-    At, Code, DeclLabel, Declaration, ExprId, Label, LabelKind, ListElement, Presence,
+    At, Code, DeclLabel, Declaration, ExprId, Label, LabelKind, ListElement, Presence, Program,
     StructLiteral,
 };
 use crate::thin::Thin;
@@ -225,8 +225,9 @@ impl Evaluator {
     }
 
     /// What a part of data is for the vertex that gets it: a handle stands for a value.
-    fn data_source(&self, datum: &Datum) -> Source {
+    pub(crate) fn data_source(&self, datum: &Datum) -> Source {
         match datum {
+            Datum::Live(NOTHING_SAID) => Source::Expr(Program::nothing_said(), self.root_env),
             Datum::Live(raw) => match self.handles.get(*raw as usize) {
                 Some(id) => Source::Vertex(*id),
                 None => Source::Data(Datum::Null),

@@ -31,12 +31,6 @@ impl Evaluator {
             return Ok(Ok(Datum::Bool(true)));
         };
         let Run::Pure(run) = decode.run else { return Ok(Ok(Datum::Bool(true))) };
-        let bytes = match text {
-            Datum::String(text) => text.as_bytes(),
-            Datum::Bytes(bytes) => bytes,
-            _ => &[],
-        };
-        let empty = bytes.iter().all(u8::is_ascii_whitespace);
         let name = match special {
             Special::ValidateYaml => "yaml.Validate",
             Special::ValidateYamlPartial => "yaml.ValidatePartial",
@@ -63,28 +57,20 @@ impl Evaluator {
             (_, decoded) => vec![(decoded, context.read.map_or(0, |it| it.1))],
         };
         for (document, spot) in documents {
-            // A document without anything demands nothing.
-            let both = match !json && empty {
-                true => self.unify(schema),
-                false => {
-                    let kind = document.kind_name();
-                    let value = self.datum_vertex(document);
-                    self.placed_at(value, spot);
-                    if json {
-                        // What is wrong in there is told with the whole, too.
-                        let via = self.heap.cross(0, self.spots.at(spot));
-                        self.heap.get_mut(value).conjuncts.iter_mut().for_each(|it| it.via = via);
-                    }
-                    let real = self.unify(schema);
-                    let vertex = self.heap.get(real);
-                    let same = vertex.scalar.as_ref().is_some_and(|it| it.0.kind_name() == kind);
-                    let bounds = !vertex.tests.is_empty() && vertex.conjuncts.len() == 1;
-                    let first = same || bounds || vertex.choice.is_some();
-                    match vertex.is_struct || vertex.is_list || first {
-                        true => self.both(value, schema),
-                        false => self.both(schema, value),
-                    }
-                }
+            let kind = document.kind_name();
+            let value = self.live(&document);
+            self.placed_at(value, spot);
+            if json {
+                // What is wrong in there is told with the whole, too.
+                let via = self.heap.cross(0, self.spots.at(spot));
+                self.heap.get_mut(value).conjuncts.iter_mut().for_each(|it| it.via = via);
+            }
+            let real = self.unify(schema);
+            let vertex = self.heap.get(real);
+            let same = vertex.scalar.as_ref().is_some_and(|it| it.0.kind_name() == kind);
+            let both = match vertex.is_struct || vertex.is_list || same || vertex.choice.is_some() {
+                true => self.both(value, schema),
+                false => self.both(schema, value),
             };
             let mut found = Vec::new();
             self.permanent_all(both, &mut found, 0);

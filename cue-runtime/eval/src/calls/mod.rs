@@ -5,12 +5,14 @@ mod checked; // texts held against a schema
 mod special; // functions that look at values
 mod value; // functions as values
 
-use crate::builtin::{CallContext, CallError, Code as CallCode, Datum, Function, Kinds, Run};
+use crate::builtin::{
+    CallContext, CallError, Code as CallCode, Datum, Function, Kinds, NOTHING_SAID, Run,
+};
 use crate::compare;
 use crate::demand::{Concrete, Operand, Unmet};
 use crate::error::Kind;
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{EnvId, FaultId, Source, VertexId};
+use crate::heap::{Conjunct, EnvId, FaultId, Source, VertexId};
 use crate::number::Number;
 use crate::program::{At, Callee, ExprId, Plain};
 
@@ -82,7 +84,12 @@ impl Evaluator {
         match datum {
             Datum::Live(raw) => match self.handles.get(*raw as usize) {
                 Some(id) => *id,
-                None => self.datum_vertex(Datum::Null),
+                None => {
+                    let id = self.heap.vertex(None, None);
+                    let source = self.data_source(datum);
+                    self.heap.get_mut(id).conjuncts.push(Conjunct::new(source));
+                    id
+                }
             },
             Datum::List(items) if items.iter().any(has_handles) => {
                 let elements: Vec<VertexId> = items.iter().map(|it| self.live(it)).collect();
@@ -363,7 +370,7 @@ enum Misfit {
 
 fn has_handles(datum: &Datum) -> bool {
     match datum {
-        Datum::Live(_) => true,
+        Datum::Live(raw) => *raw != NOTHING_SAID,
         Datum::List(items) => items.iter().any(has_handles),
         _ => false,
     }
