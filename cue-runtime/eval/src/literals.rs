@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 
 use crate::builtin::{Datum, Kinds, NOTHING_SAID};
+use crate::calls::has_handles;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{
@@ -38,6 +39,10 @@ impl Evaluator {
     pub(crate) fn take_elements(&mut self, id: VertexId, list: VertexId) {
         let at = self.heap.get(list).narrowed.at;
         let elements = self.elements(list);
+        if self.is_lone(id) && elements.iter().all(|it| self.is_bare_scalar(*it)) {
+            self.list_into(id, &elements);
+            return;
+        }
         self.heap.get_mut(id).is_list = true;
         self.narrow(id, Kinds::LIST, By::Vertex(list), at, 0);
         for (index, element) in elements.iter().enumerate() {
@@ -205,6 +210,10 @@ impl Evaluator {
                     self.add_conjunct(child, Conjunct { via, spot, ..Conjunct::new(source) });
                 }
             }
+            Datum::List(items) if items.iter().any(has_handles) && self.is_lone(id) => {
+                let elements: Vec<VertexId> = items.iter().map(|it| self.live(it)).collect();
+                self.list_into(id, &elements);
+            }
             Datum::List(items) => {
                 self.narrow(id, Kinds::LIST, By::Datum(datum.clone()), at, via);
                 let vertex = self.heap.get_mut(id);
@@ -216,7 +225,9 @@ impl Evaluator {
                     let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
                     let source = self.data_source(value);
                     let spot = items.place(index).unwrap_or(spot);
-                    self.add_conjunct(child, Conjunct { via, spot, ..Conjunct::new(source) });
+                    let by_reference = matches!(source, Source::Vertex(_));
+                    let conjunct = Conjunct { via, spot, by_reference, ..Conjunct::new(source) };
+                    self.add_conjunct(child, conjunct);
                 }
                 self.fit_length(id, length, End::Closed, at);
             }

@@ -52,6 +52,19 @@ impl Evaluator {
         }
     }
 
+    /// Whether a vertex that is being evaluated has one conjunct, which says all that it is.
+    pub(crate) fn is_lone(&self, id: VertexId) -> bool {
+        let vertex = self.heap.get(id);
+        let alone = matches!(&*vertex.conjuncts, [conjunct] if is_free(conjunct));
+        alone
+            && vertex.state == State::Running
+            && !vertex.constrained
+            && vertex.arcs.is_empty()
+            && vertex.picks.is_empty()
+            && vertex.patterns.is_empty()
+            && vertex.closing.is_empty()
+    }
+
     /// The scalar of a vertex that is about to be evaluated and has one conjunct, which is written out;
     /// where it stands, and the way in.
     pub(crate) fn lone_literal(&self, id: VertexId) -> Option<(Datum, At, u32)> {

@@ -24,9 +24,9 @@ pub(crate) const CALL_BYTES: u64 = 64 << 20;
 /// Bytes that data takes, roughly.
 fn weight(datum: &Datum) -> usize {
     match datum {
-        Datum::String(text) => text.len(),
-        Datum::Bytes(bytes) => bytes.len(),
-        Datum::List(items) => items.iter().map(|it| 64 + weight(it)).sum(),
+        Datum::String(text) => 16 + text.len(),
+        Datum::Bytes(bytes) => 16 + bytes.len(),
+        Datum::List(items) => items.iter().map(|it| size_of::<Datum>() + weight(it)).sum(),
         Datum::Struct(fields) => fields.iter().map(|it| 96 + weight(&it.1)).sum(),
         _ => 0,
     }
@@ -91,11 +91,20 @@ impl Evaluator {
                     id
                 }
             },
-            Datum::List(items) if items.iter().any(has_handles) => {
+            // Scalars are made elements once somebody looks at the list.
+            Datum::List(items) if !items.iter().all(|it| self.is_element(it)) => {
                 let elements: Vec<VertexId> = items.iter().map(|it| self.live(it)).collect();
                 self.list_of(&elements)
             }
             other => self.datum_vertex(other.clone()),
+        }
+    }
+
+    /// Whether it is plain data, or the handle of a scalar.
+    fn is_element(&self, datum: &Datum) -> bool {
+        match datum {
+            Datum::Live(raw) => self.handled(*raw).is_none_or(|it| self.is_bare_scalar(it)),
+            other => !has_handles(other),
         }
     }
 
@@ -368,7 +377,7 @@ enum Misfit {
     Open,
 }
 
-fn has_handles(datum: &Datum) -> bool {
+pub(crate) fn has_handles(datum: &Datum) -> bool {
     match datum {
         Datum::Live(raw) => *raw != NOTHING_SAID,
         Datum::List(items) => items.iter().any(has_handles),
