@@ -9,7 +9,7 @@ use super::datum::Datum;
 const ENCODING: Parameter = Parameter::DATA;
 
 /// The package.
-pub(super) const PACKAGE: Package = Package { path: "encoding/base64", members: MEMBERS };
+pub(super) const PACKAGE: Package = Package { path: "encoding/base64", members: MEMBERS, text: "" };
 
 const MEMBERS: &[Member] = &[
     function("EncodedLen", &[ENCODING, Parameter::INT], Kinds::INT, |_, a| {

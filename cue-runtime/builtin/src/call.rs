@@ -262,8 +262,8 @@ pub enum Constant {
     Number(&'static str),
     /// A string.
     String(&'static str),
-    /// An expression in CUE that stands by itself.
-    Cue(&'static str),
+    /// The field of its name in the package's text.
+    Cue,
 }
 
 /// What a member of a package is.
@@ -291,6 +291,8 @@ pub struct Package {
     pub path: &'static str,
     /// Its fields, in output order.
     pub members: &'static [Member],
+    /// A struct with those that are written in CUE, in the lines and columns that messages tell.
+    pub text: &'static str,
 }
 
 impl Package {

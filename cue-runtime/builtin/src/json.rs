@@ -13,7 +13,7 @@ const B: Parameter = Parameter::TEXT;
 const S: Parameter = Parameter::STRING;
 
 /// The package.
-pub(super) const PACKAGE: Package = Package { path: "encoding/json", members: MEMBERS };
+pub(super) const PACKAGE: Package = Package { path: "encoding/json", members: MEMBERS, text: "" };
 
 const MEMBERS: &[Member] = &[
     function("Valid", &[B], Kinds::BOOL, |_, a| Ok(Datum::Bool(check(arg::bytes(a, 0)?).is_ok()))),

@@ -19,7 +19,7 @@ const IP: Parameter = Parameter::DATA;
 const I: Parameter = Parameter::INT;
 
 /// The package.
-pub(super) const PACKAGE: Package = Package { path: "net", members: MEMBERS };
+pub(super) const PACKAGE: Package = Package { path: "net", members: MEMBERS, text: "" };
 
 /// A question about an address.
 macro_rules! asks {

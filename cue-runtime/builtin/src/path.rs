@@ -36,7 +36,7 @@ const GIVEN: Parameter = Parameter::STRING.one_of(SYSTEMS, None);
 const WINDOWS: Parameter = Parameter::STRING.one_of(SYSTEMS, Some("windows"));
 
 /// The package.
-pub(super) const PACKAGE: Package = Package { path: "path", members: MEMBERS };
+pub(super) const PACKAGE: Package = Package { path: "path", members: MEMBERS, text: "" };
 
 const MEMBERS: &[Member] = &[
     constant("Unix", Constant::String("unix")),

@@ -6,7 +6,7 @@ use super::datum::Datum;
 use crate::encode::toml::{Order, decode, encode};
 
 /// The package.
-pub(super) const PACKAGE: Package = Package { path: "encoding/toml", members: MEMBERS };
+pub(super) const PACKAGE: Package = Package { path: "encoding/toml", members: MEMBERS, text: "" };
 
 const MEMBERS: &[Member] = &[
     function("Marshal", &[Parameter::DATA], Kinds::STRING, |cx, a| {

@@ -12,7 +12,7 @@ type Outcome = Result<Datum, CallError>;
 const B: Parameter = Parameter::TEXT;
 
 /// The package.
-pub(super) const PACKAGE: Package = Package { path: "encoding/yaml", members: MEMBERS };
+pub(super) const PACKAGE: Package = Package { path: "encoding/yaml", members: MEMBERS, text: "" };
 
 const MEMBERS: &[Member] = &[
     function("Marshal", &[Parameter::DATA], Kinds::STRING, |cx, a| {

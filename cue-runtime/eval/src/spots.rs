@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use cue_syntax::LineIndex;
 
-use crate::builtin::Datum;
+use crate::builtin::{Datum, Package, packages};
 use crate::program::At;
 
 /// The source of positions in texts that were read: their span begins at the spot.
@@ -15,6 +15,15 @@ const READ: u32 = u32::MAX - 1;
 
 /// Spots from here on are calls.
 const CALLED: u32 = 1 << 31;
+
+/// Sources of what builtin packages say in CUE: the last of them, and those before in turn.
+const PACKAGES: u32 = READ - 1;
+
+/// The source of what a builtin package says in CUE.
+pub(crate) fn source_of(package: &Package) -> u32 {
+    let index = packages().iter().position(|it| it.path == package.path);
+    PACKAGES - index.unwrap_or(0) as u32
+}
 
 struct Text {
     /// Where it begins.
@@ -34,9 +43,10 @@ pub(crate) struct Spots {
     end: u32,
 }
 
-/// Whether a name is that of a text which a function has read: it is no file.
+/// Whether a name is that of a text which a function has read, or of a package: it is no file.
 pub fn is_read(name: &str) -> bool {
     matches!(name, "" | "json" | "json.Validate" | "yaml.Validate" | "yaml.ValidatePartial")
+        || packages().iter().any(|it| it.path == name && !it.text.is_empty())
 }
 
 impl Spots {
@@ -80,7 +90,12 @@ impl Spots {
     /// The text, line and column of a position in one.
     pub(crate) fn place(&self, at: At) -> Option<(String, u32, u32)> {
         if at.source != READ {
-            return None;
+            let package = packages().get(PACKAGES.checked_sub(at.source)? as usize)?;
+            if at.span.end == 0 {
+                return None;
+            }
+            let (line, column) = LineIndex::new(package.text).at(at.span.start);
+            return Some((package.path.to_owned(), line, column));
         }
         let index = self.texts.partition_point(|it| it.base <= at.span.start).checked_sub(1)?;
         let text = self.texts.get(index)?;

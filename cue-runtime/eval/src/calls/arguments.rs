@@ -277,7 +277,10 @@ impl Evaluator {
         }
         match parameter.pass {
             Pass::Numbers | Pass::Strings => self.elements_as(id, parameter.pass, place, function),
-            Pass::Scalar | Pass::Data => self.datum(id).map_err(|it| self.in_call(it, function)),
+            Pass::Scalar | Pass::Data => match self.wrong_within(id, function) {
+                Some(fault) => Err(self.in_call(fault, function)),
+                None => self.datum(id).map_err(|it| self.in_call(it, function)),
+            },
             Pass::Whole => Ok(Datum::Live(self.handle(id))),
             Pass::Live => {
                 let elements = self.handles_of(Value::Vertex(id), at)?;
@@ -290,6 +293,22 @@ impl Evaluator {
             }
             Pass::LiveTree | Pass::Schema => self.tree(id, NESTED, 0),
         }
+    }
+
+    /// What is wrong for good in a value that is taken as data: all of it where it is marshalled, the first
+    /// error where that is to JSON, and by other functions.
+    fn wrong_within(&mut self, id: VertexId, function: Called<'_>) -> Option<FaultId> {
+        if self.is_sound_data(id) {
+            return None;
+        }
+        let mut found = Vec::new();
+        self.permanent_all(id, &mut found, 0);
+        let mut each = found.into_iter().flat_map(Fault::each);
+        let mut first = each.next()?;
+        if function.function.name == "Marshal" && function.package != "encoding/json" {
+            first.causes = each.collect();
+        }
+        Some(self.heap.fault(first))
     }
 
     /// An error if a value that is passed as it is cannot be a struct.
