@@ -44,7 +44,8 @@ fn standard(args: &[Datum]) -> Result<(), CallError> {
             "base64: unsupported encoding: cannot use value {} (type {}) as null",
             other.cue_text(),
             other.kind_name()
-        ))),
+        ))
+        .of_argument(0)),
     }
 }
 

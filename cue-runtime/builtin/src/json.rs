@@ -68,7 +68,9 @@ fn unmarshal_stream(cx: &mut CallContext, args: &[Datum]) -> Outcome {
                 "unexpected end of JSON input" => "unexpected EOF",
                 other => other,
             };
-            Err(CallError::permanent(format!("invalid JSON for file \"\": {message}")))
+            let message = format!("invalid JSON for file \"\": {message}");
+            // The end is told as its last byte.
+            Err(CallError::permanent(message).at(error.offset.min(text.len().saturating_sub(1))))
         }
     }
 }

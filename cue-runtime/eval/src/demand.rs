@@ -367,7 +367,10 @@ impl Evaluator {
         };
         let message = format!(
             "invalid operation {symbol}{} ({symbol} {})",
-            self.source_at(place),
+            match self.program.code(operand) {
+                Code::Struct(_) | Code::List(_) => self.literal_text(operand),
+                _ => self.source_at(place),
+            },
             self.concrete_kind(&datum)
         );
         Err(self.fail(Kind::Permanent, message, at))

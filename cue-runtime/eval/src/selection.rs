@@ -298,11 +298,10 @@ impl Evaluator {
             }
             Concrete::Datum(Datum::Number(number)) if number.is_int() => number.clone(),
             _ => {
-                let message = format!(
-                    "invalid index {} (invalid type {})",
-                    self.concrete_text(&key.value),
-                    self.concrete_kind(&key.value)
-                );
+                let kind = self.concrete_kind(&key.value);
+                let message = self.about_given(&key.value, "", |text| {
+                    format!("invalid index {text} (invalid type {kind})")
+                });
                 let positions = vec![place];
                 return Value::Fault(self.fail_at(Kind::Permanent, message, at, positions));
             }

@@ -6,6 +6,7 @@
 use std::sync::OnceLock;
 
 use cue_syntax::LineIndex;
+use cue_syntax::ast::Span;
 
 use crate::builtin::{Datum, Package, packages};
 use crate::program::At;
@@ -23,6 +24,15 @@ const PACKAGES: u32 = READ - 1;
 pub(crate) fn source_of(package: &Package) -> u32 {
     let index = packages().iter().position(|it| it.path == package.path);
     PACKAGES - index.unwrap_or(0) as u32
+}
+
+/// Where a constant stands that has no text.
+const CONSTANT: u32 = 1 << 31;
+
+/// The span of a constant of a package, in its source.
+pub(crate) fn constant(package: &Package, name: &str) -> Span {
+    let index = package.members.iter().position(|it| it.name == name).unwrap_or(0) as u32;
+    Span { start: CONSTANT + index, end: u32::MAX }
 }
 
 struct Text {
@@ -45,7 +55,8 @@ pub(crate) struct Spots {
 
 /// Whether a name is that of a text which a function has read, or of a package: it is no file.
 pub fn is_read(name: &str) -> bool {
-    matches!(name, "" | "json" | "json.Validate" | "yaml.Validate" | "yaml.ValidatePartial")
+    name.starts_with("<builtin:")
+        || matches!(name, "" | "json" | "json.Validate" | "yaml.Validate" | "yaml.ValidatePartial")
         || packages().iter().any(|it| it.path == name && !it.text.is_empty())
 }
 
@@ -83,7 +94,7 @@ impl Spots {
         match spot {
             0 => At::default(),
             CALLED.. => self.calls.get((spot - CALLED) as usize).copied().unwrap_or_default(),
-            _ => At { source: READ, span: cue_syntax::ast::Span { start: spot, end: u32::MAX } },
+            _ => At { source: READ, span: Span { start: spot, end: u32::MAX } },
         }
     }
 
@@ -93,6 +104,10 @@ impl Spots {
             let package = packages().get(PACKAGES.checked_sub(at.source)? as usize)?;
             if at.span.end == 0 {
                 return None;
+            }
+            if at.span.start >= CONSTANT {
+                let member = package.members.get((at.span.start - CONSTANT) as usize)?;
+                return Some((format!("<builtin:{}>", member.name), 1, 1));
             }
             let (line, column) = LineIndex::new(package.text).at(at.span.start);
             return Some((package.path.to_owned(), line, column));

@@ -3,7 +3,7 @@
 use super::{Called, quoted};
 use crate::builtin::{Datum, Kinds, Parameter, Pass};
 use crate::compare;
-use crate::demand::{Concrete, Unmet};
+use crate::demand::{Concrete, Operand, Unmet};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, FaultId, State, VertexId};
@@ -55,7 +55,8 @@ impl Evaluator {
                 if vertex.state != State::Done || vertex.fault.is_some() {
                     return Ok(argument);
                 }
-                (self.short(id), self.kinds_of(id), self.origin(id))
+                let text = self.about_given(&Concrete::Vertex(id), "", str::to_owned);
+                (text, self.kinds_of(id), self.origin(id))
             }
             Value::Fault(_) => return Ok(argument),
         };
@@ -235,14 +236,14 @@ impl Evaluator {
             Concrete::Vertex(_) => Kinds::STRUCT,
         };
         if !kinds.meets(parameter.kinds) {
-            let message = self.about_operand(&value, |text| {
+            let message = self.about_given(&value, "", |text| {
                 let (wanted, call) = (parameter.kinds, function.value());
                 format!(
                     "cannot use {text} (type {kinds}) as {wanted} in argument {} to {call}",
                     place + 1
                 )
             });
-            let positions = vertex.map_or_else(|| vec![at], |it| self.origin(it));
+            let positions = self.origin_of(&Operand { value, vertex, at });
             return Err(self.misused(message, kinds, positions));
         }
         let id = match value {
@@ -321,7 +322,11 @@ impl Evaluator {
     ) -> Result<(), FaultId> {
         let (text, kinds, from) = match value {
             Value::Datum(datum) => (datum.cue_text(), compare::kinds(datum), vec![at]),
-            Value::Vertex(id) => (self.short(*id), self.kinds_of(*id), self.origin(*id)),
+            Value::Vertex(id) => {
+                let id = self.default_of(*id).unwrap_or(*id);
+                let text = self.about_given(&Concrete::Vertex(id), "", str::to_owned);
+                (text, self.kinds_of(id), self.origin(id))
+            }
             Value::Fault(_) => return Ok(()),
         };
         if kinds == Kinds::BOTTOM || kinds.meets(Kinds::STRUCT) {
@@ -500,17 +505,13 @@ impl Evaluator {
         self.of_argument(fault, &call, function.at)
     }
 
-    /// The same in words around it: an argument that is written in the call has no path of its own.
+    /// The same in words around it: it is an error of the call.
     pub(crate) fn of_argument(&mut self, fault: FaultId, call: &str, at: At) -> FaultId {
         let fault = self.wrapped(fault, call, at);
-        let wrong = &self.heap.faults[fault.0 as usize];
-        let (place, open) = (wrong.place, wrong.kind == Kind::Incomplete);
-        if open || place.is_some_and(|it| !self.is_in_tree(it)) {
-            let here = self.place;
-            let wrapped = &mut self.heap.faults[fault.0 as usize];
-            wrapped.place = Some(here);
-            wrapped.causes.iter_mut().for_each(|it| it.place = Some(here));
-        }
+        let here = self.place;
+        let wrapped = &mut self.heap.faults[fault.0 as usize];
+        wrapped.place = Some(here);
+        wrapped.causes.iter_mut().for_each(|it| it.place = Some(here));
         fault
     }
 

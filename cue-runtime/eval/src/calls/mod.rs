@@ -335,7 +335,7 @@ impl Evaluator {
                     Concrete::Datum(datum) => compare::kinds(datum),
                     Concrete::Vertex(id) => self.kinds_of(*id),
                 };
-                let text = self.concrete_text(&value);
+                let text = self.about_given(&value, "", str::to_owned);
                 (text, kinds, self.origin_of(&Operand { value, vertex, at }))
             }
             Err(Unmet::Fault(fault)) => return Err((Misfit::Fault, fault)),

@@ -7,9 +7,10 @@ use super::{Compiler, Imported, NO_MARKER};
 use crate::builtin::{Constant, Item, Package};
 use crate::number::Number;
 use crate::program::{
-    Arithmetic, Callee, Code, Declaration, ExprId, LabelKind, ListElement, PartCode, Quotes,
-    StructLiteral,
+    Arithmetic, At, Callee, Code, DeclLabel, Declaration, ExprId, LabelKind, ListElement, PartCode,
+    Presence, Quotes, StructLiteral,
 };
+use crate::spots;
 
 impl Compiler<'_> {
     pub(super) fn expr(&mut self, expr: &Expr) -> ExprId {
@@ -197,7 +198,7 @@ impl Compiler<'_> {
             return *known;
         }
         let outside = (std::mem::take(&mut self.scopes), std::mem::take(&mut self.used));
-        let source = std::mem::replace(&mut self.source, crate::spots::source_of(package));
+        let source = std::mem::replace(&mut self.source, spots::source_of(package));
         let text = match cue_syntax::parse_expr(package.text) {
             Ok(expr) => self.expr(&expr),
             Err(_) => self.push(Code::Bottom, Span::default()),
@@ -215,7 +216,7 @@ impl Compiler<'_> {
         constant: &Constant,
         span: Span,
     ) -> ExprId {
-        let code = match constant {
+        let value = match constant {
             Constant::Int(value) => Code::Number(Number::int(*value)),
             Constant::Number(text) => match Number::parse_literal(text) {
                 Ok(number) => Code::Number(number),
@@ -224,9 +225,27 @@ impl Compiler<'_> {
             Constant::String(text) => Code::String((*text).into()),
             Constant::Cue => {
                 let text = self.package_text(package);
-                Code::Select(text, self.label(&name.into()))
+                let label = self.label(&name.into());
+                return self.push(Code::Select(text, label), span);
             }
         };
-        self.push(code, span)
+        // A constant is a field of its package: it stands there.
+        let at = At { source: spots::source_of(package), span: spots::constant(package, name) };
+        let value = self.program.push(value, at);
+        let label = self.label(&name.into());
+        let notes = 0;
+        let field = Declaration::Field {
+            label: DeclLabel::Fixed(label),
+            presence: Presence::Member,
+            value,
+            notes,
+            at,
+        };
+        self.program
+            .structs
+            .push(StructLiteral { declarations: vec![field], ..StructLiteral::default() });
+        let literal = Code::Struct(self.program.structs.len() as u32 - 1);
+        let literal = self.program.push(literal, at);
+        self.push(Code::Select(literal, label), span)
     }
 }
