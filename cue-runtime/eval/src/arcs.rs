@@ -277,7 +277,10 @@ impl Evaluator {
                 Value::Datum(_) => None,
             };
             if let Some(fault) = fault {
-                if self.heap.faults[fault.0 as usize].kind == Kind::Incomplete {
+                // A call that fails is no pattern.
+                let call = matches!(self.program.code(label), Code::Call(..));
+                let kind = self.heap.faults[fault.0 as usize].kind;
+                if kind == Kind::Incomplete || call && kind == Kind::Permanent {
                     self.raise_id(id, fault);
                 }
             }

@@ -48,12 +48,18 @@ impl Evaluator {
     ) -> String {
         match value {
             Concrete::Datum(datum) => say(&datum.cue_text()),
-            Concrete::Vertex(id) if self.heap.get(self.follow(*id)).label.is_none() => {
+            Concrete::Vertex(id) if self.stands_alone(*id) => {
                 let text = self.as_given(*id);
                 say(&text)
             }
             Concrete::Vertex(id) => self.about(*id, outer, say),
         }
+    }
+
+    /// Whether it is a list or a struct that is no field.
+    fn stands_alone(&self, id: VertexId) -> bool {
+        let vertex = self.heap.get(self.follow(id));
+        vertex.label.is_none() && (vertex.is_struct || vertex.is_list)
     }
 
     fn as_given(&mut self, id: VertexId) -> String {

@@ -328,7 +328,11 @@ impl Evaluator {
         if other.kind == Kind::Budget {
             return right;
         }
-        let both = one.clone().combined(other.clone());
+        let mut both = one.clone().combined(other.clone());
+        // Each operand counts, though both say the same.
+        if both.causes.is_empty() && one.message == other.message {
+            both.causes.push(Fault { causes: Vec::new(), ..other.clone() });
+        }
         self.heap.fault(both)
     }
 

@@ -227,7 +227,21 @@ impl Evaluator {
         let vertex = value.vertex();
         let value = match self.demand_given(value, at, function.at) {
             Ok(value) => value,
-            Err(Unmet::Fault(fault)) => return Err(fault),
+            Err(Unmet::Fault(fault)) => {
+                // Who takes schemas looks at kinds before anything is decided.
+                let schemas = function
+                    .function
+                    .parameters
+                    .iter()
+                    .any(|it| it.pass == Pass::Schema && it.kinds == Kinds::ANY);
+                let open = vertex.filter(|it| schemas && self.is_undecided(*it));
+                return Err(match open {
+                    Some(id) if !self.kinds_of(id).meets(parameter.kinds) => {
+                        self.open_argument(id, parameter, place, function)
+                    }
+                    _ => fault,
+                });
+            }
             Err(Unmet::Open(id)) => return Err(self.open_argument(id, parameter, place, function)),
         };
         let kinds = match &value {
@@ -262,7 +276,9 @@ impl Evaluator {
                         place + 1,
                         function.value()
                     );
-                    return Err(self.fail(Kind::Permanent, message, at));
+                    let value = Concrete::Datum(datum);
+                    let positions = self.origin_of(&Operand { value, vertex, at });
+                    return Err(self.misused(message, Kinds::STRING, positions));
                 }
                 return Ok(datum);
             }
@@ -312,6 +328,12 @@ impl Evaluator {
         Some(self.heap.fault(first))
     }
 
+    /// Whether it is a choice without a default.
+    fn is_undecided(&mut self, id: VertexId) -> bool {
+        let id = self.unify(id);
+        self.heap.get(id).choice.is_some() && self.default_of(id).is_none()
+    }
+
     /// An error if a value that is passed as it is cannot be a struct.
     fn is_struct(
         &mut self,
@@ -323,6 +345,9 @@ impl Evaluator {
         let (text, kinds, from) = match value {
             Value::Datum(datum) => (datum.cue_text(), compare::kinds(datum), vec![at]),
             Value::Vertex(id) => {
+                if self.is_undecided(*id) {
+                    return Ok(());
+                }
                 let id = self.default_of(*id).unwrap_or(*id);
                 let text = self.about_given(&Concrete::Vertex(id), "", str::to_owned);
                 (text, self.kinds_of(id), self.origin(id))
@@ -389,7 +414,10 @@ impl Evaluator {
                 place + 1,
                 function.value()
             );
-            let positions = vec![self.written_at(id)];
+            let positions = match self.is_undecided(id) {
+                true => self.origin(id),
+                false => vec![self.written_at(id)],
+            };
             return self.misused(message, kinds, positions);
         }
         // What takes the elements as they are asks for them one by one.
@@ -454,6 +482,10 @@ impl Evaluator {
             };
             match value {
                 Concrete::Datum(datum) if compare::kinds(&datum).meets(kinds) => items.push(datum),
+                Concrete::Vertex(id) if let Some(fault) = self.permanent(id, 0) => {
+                    let fault = self.heap.fault(fault);
+                    return Err(self.in_call(fault, function));
+                }
                 other => {
                     let message = format!(
                         "error in call to {}: invalid list element {index} in argument {place} to call: cannot use value {} ({}) as {noun}",

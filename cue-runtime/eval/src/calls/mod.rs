@@ -175,11 +175,16 @@ impl Evaluator {
                 let about = error.argument.filter(|it| {
                     !matches!(all.get(*it), None | Some(Datum::List(_) | Datum::Struct(_)))
                 });
-                let mut from =
-                    about.and_then(|it| arguments.get(it)).map_or_else(Vec::new, |expr| {
-                        let value = self.eval(*expr, env).vertex();
-                        value.map_or_else(|| vec![self.program.at(*expr)], |it| self.origin(it))
-                    });
+                let mut from = match about.and_then(|it| arguments.get(it)) {
+                    Some(expr) => match self.eval(*expr, env).vertex() {
+                        Some(id) => {
+                            let id = self.default_of(id).unwrap_or(id);
+                            self.origin(id)
+                        }
+                        None => vec![self.program.at(*expr)],
+                    },
+                    None => Vec::new(),
+                };
                 if let Some(offset) = error.offset.filter(|_| context.base != 0) {
                     self.spots.keep(context.base, "", text);
                     from.push(self.spots.at(context.base.saturating_add(offset as u32)));
