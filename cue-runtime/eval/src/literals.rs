@@ -197,6 +197,10 @@ impl Evaluator {
         match &datum {
             Datum::Struct(fields) => {
                 self.narrow(id, Kinds::STRUCT, By::Datum(datum.clone()), at, via);
+                // Where something closes, data is closed as literals are.
+                for group in groups {
+                    self.note_shape(id, *group);
+                }
                 let vertex = self.heap.get_mut(id);
                 vertex.is_struct = true;
                 vertex.arcs.reserve(fields.len());
@@ -207,7 +211,9 @@ impl Evaluator {
                     let child = self.add_arc(id, label, Presence::Member, groups, 0, label_at);
                     let source = self.data_source(value);
                     let spot = place.map_or(spot, |it| it.1);
-                    self.add_conjunct(child, Conjunct { via, spot, ..Conjunct::new(source) });
+                    let groups = self.deep_groups(groups);
+                    let conjunct = Conjunct { groups, via, spot, ..Conjunct::new(source) };
+                    self.add_conjunct(child, conjunct);
                 }
             }
             Datum::List(items) if items.iter().any(has_handles) && self.is_lone(id) => {
@@ -226,7 +232,9 @@ impl Evaluator {
                     let source = self.data_source(value);
                     let spot = items.place(index).unwrap_or(spot);
                     let by_reference = matches!(source, Source::Vertex(_));
-                    let conjunct = Conjunct { via, spot, by_reference, ..Conjunct::new(source) };
+                    let groups = self.deep_groups(groups);
+                    let conjunct =
+                        Conjunct { groups, via, spot, by_reference, ..Conjunct::new(source) };
                     self.add_conjunct(child, conjunct);
                 }
                 self.fit_length(id, length, End::Closed, at);
