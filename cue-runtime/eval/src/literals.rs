@@ -36,7 +36,7 @@ enum End {
 
 impl Evaluator {
     /// A list that a function or a slice made has elements and nothing else.
-    pub(crate) fn take_elements(&mut self, id: VertexId, list: VertexId) {
+    pub(crate) fn take_elements(&mut self, id: VertexId, list: VertexId, groups: &Groups) {
         let at = self.heap.get(list).narrowed.at;
         let elements = self.elements(list);
         if self.is_lone(id) && elements.iter().all(|it| self.is_bare_scalar(*it)) {
@@ -47,12 +47,11 @@ impl Evaluator {
         self.narrow(id, Kinds::LIST, By::Vertex(list), at, 0);
         for (index, element) in elements.iter().enumerate() {
             let label = self.labels.index(index);
-            let child = self.add_arc(id, label, Presence::Member, &Groups::new(), 0, at);
-            let element = self.follow(*element);
-            self.add_conjunct(
-                child,
-                Conjunct { by_reference: true, ..Conjunct::new(Source::Vertex(element)) },
-            );
+            let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
+            let source = Source::Vertex(self.follow(*element));
+            let groups = self.deep_groups(groups);
+            let conjunct = Conjunct { groups, by_reference: true, ..Conjunct::new(source) };
+            self.add_conjunct(child, conjunct);
         }
         self.fit_length(id, elements.len(), End::Closed, at);
     }
