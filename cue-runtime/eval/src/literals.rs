@@ -2,8 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use crate::builtin::{Datum, Kinds, NOTHING_SAID};
-use crate::calls::has_handles;
+use crate::builtin::Kinds;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{
@@ -11,7 +10,7 @@ use crate::heap::{
     Rest, Source, VertexId, copied,
 };
 use crate::program::{
-    At, Code, DeclLabel, Declaration, ExprId, Label, LabelKind, ListElement, Presence, Program,
+    At, Code, DeclLabel, Declaration, ExprId, Label, LabelKind, ListElement, Presence,
     StructLiteral,
 };
 use crate::thin::Thin;
@@ -28,7 +27,7 @@ const MANY_PLACED: usize = 16;
 
 /// What comes behind the last element that a list names.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+pub(crate) enum End {
     Closed,
     /// `...`
     Open,
@@ -57,7 +56,7 @@ impl Evaluator {
     }
 
     /// Closed lists have one length, and open ones are no longer than that (S-19).
-    fn fit_length(&mut self, id: VertexId, length: usize, end: End, at: At) {
+    pub(crate) fn fit_length(&mut self, id: VertexId, length: usize, end: End, at: At) {
         let open = end == End::Open;
         let vertex = self.heap.get_mut(id);
         // A list has as many vertices, so that 32 bits are enough.
@@ -178,79 +177,6 @@ impl Evaluator {
                     },
                 );
             }
-        }
-    }
-
-    pub(crate) fn take_datum(
-        &mut self,
-        id: VertexId,
-        datum: Datum,
-        at: At,
-        groups: &Groups,
-        (via, spot): (u32, u32),
-    ) {
-        let at = match &datum {
-            Datum::Struct(_) | Datum::List(_) => self.spots.of_whole(spot),
-            _ => at,
-        };
-        match &datum {
-            Datum::Struct(fields) => {
-                self.narrow(id, Kinds::STRUCT, By::Datum(datum.clone()), at, via);
-                // Where something closes, data is closed as literals are.
-                for group in groups {
-                    self.note_shape(id, *group);
-                }
-                let vertex = self.heap.get_mut(id);
-                vertex.is_struct = true;
-                vertex.arcs.reserve(fields.len());
-                for (index, (name, value)) in fields.iter().enumerate() {
-                    let label = self.labels.intern(LabelKind::Regular, name);
-                    let place = fields.place(index);
-                    let label_at = place.map_or(at, |it| self.spots.at(it.0));
-                    let child = self.add_arc(id, label, Presence::Member, groups, 0, label_at);
-                    let source = self.data_source(value);
-                    let spot = place.map_or(spot, |it| it.1);
-                    let groups = self.deep_groups(groups);
-                    let conjunct = Conjunct { groups, via, spot, ..Conjunct::new(source) };
-                    self.add_conjunct(child, conjunct);
-                }
-            }
-            Datum::List(items) if items.iter().any(has_handles) && self.is_lone(id) => {
-                let elements: Vec<VertexId> = items.iter().map(|it| self.live(it)).collect();
-                self.list_into(id, &elements);
-            }
-            Datum::List(items) => {
-                self.narrow(id, Kinds::LIST, By::Datum(datum.clone()), at, via);
-                let vertex = self.heap.get_mut(id);
-                vertex.is_list = true;
-                let length = items.len();
-                vertex.arcs.reserve(length);
-                for (index, value) in items.iter().enumerate() {
-                    let label = self.labels.index(index);
-                    let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
-                    let source = self.data_source(value);
-                    let spot = items.place(index).unwrap_or(spot);
-                    let by_reference = matches!(source, Source::Vertex(_));
-                    let groups = self.deep_groups(groups);
-                    let conjunct =
-                        Conjunct { groups, via, spot, by_reference, ..Conjunct::new(source) };
-                    self.add_conjunct(child, conjunct);
-                }
-                self.fit_length(id, length, End::Closed, at);
-            }
-            _ => self.take_scalar(id, datum, at, via),
-        }
-    }
-
-    /// What a part of data is for the vertex that gets it: a handle stands for a value.
-    pub(crate) fn data_source(&self, datum: &Datum) -> Source {
-        match datum {
-            Datum::Live(NOTHING_SAID) => Source::Expr(Program::nothing_said(), self.root_env),
-            Datum::Live(raw) => match self.handles.get(*raw as usize) {
-                Some(id) => Source::Vertex(*id),
-                None => Source::Data(Datum::Null),
-            },
-            _ => Source::Data(datum.clone()),
         }
     }
 

@@ -1,181 +1,13 @@
-//! TOML: written with tables after plain members, read with CUE's view of its values.
+//! TOML read with CUE's view of its values.
 
-use cue_map::Set;
 use std::sync::Arc;
 
-use super::DecodeError;
+use cue_map::Set;
+
+use super::DEPTH;
 use crate::Datum;
+use crate::encode::DecodeError;
 use crate::number::Number;
-
-/// In which order members are written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Order {
-    /// As they come: `cue export --out toml`.
-    Given,
-    /// By key: `toml.Marshal`.
-    Sorted,
-}
-
-/// Nesting beyond this is refused.
-const DEPTH: usize = 500;
-
-/// Plain data as TOML.
-pub fn encode(datum: &Datum, order: Order) -> Result<String, String> {
-    let mut out = String::new();
-    match datum {
-        Datum::Struct(_) => table(&mut out, datum, &mut Vec::new(), order)?,
-        other => inline(&mut out, other, order, 0)?,
-    }
-    Ok(out)
-}
-
-fn members(datum: &Datum, order: Order) -> Vec<(&str, &Datum)> {
-    let Datum::Struct(fields) = datum else { return Vec::new() };
-    let mut members: Vec<(&str, &Datum)> = fields
-        .iter()
-        .filter(|(_, value)| !matches!(value, Datum::Null))
-        .map(|(label, value)| (&**label, value))
-        .collect();
-    if order == Order::Sorted {
-        cue_sort::by(&mut members, |one, other| one.0.cmp(other.0));
-    }
-    members
-}
-
-/// Whether a value gets `[[…]]` sections: a list of structs only.
-fn is_table_list(datum: &Datum) -> bool {
-    match datum {
-        Datum::List(items) => {
-            !items.is_empty() && items.iter().all(|item| matches!(item, Datum::Struct(_)))
-        }
-        _ => false,
-    }
-}
-
-fn table(
-    out: &mut String,
-    datum: &Datum,
-    path: &mut Vec<String>,
-    order: Order,
-) -> Result<(), String> {
-    if path.len() > DEPTH {
-        return Err("toml: value nests too deeply".to_owned());
-    }
-    let members = members(datum, order);
-    let (sections, plain): (Vec<_>, Vec<_>) = members
-        .into_iter()
-        .partition(|(_, value)| matches!(value, Datum::Struct(_)) || is_table_list(value));
-    let mut first = plain.is_empty();
-    for (label, value) in plain {
-        out.push_str(&key(label));
-        out.push_str(" = ");
-        inline(out, value, order, 0)?;
-        out.push('\n');
-    }
-    for (label, value) in sections {
-        path.push(key(label));
-        let items: Vec<&Datum> = match value {
-            Datum::List(items) => items.iter().collect(),
-            other => vec![other],
-        };
-        for item in &items {
-            if !std::mem::take(&mut first) {
-                out.push('\n');
-            }
-            let name = path.join(".");
-            if is_table_list(value) {
-                out.push_str(&format!("[[{name}]]\n"));
-            } else {
-                out.push_str(&format!("[{name}]\n"));
-            }
-            table(out, item, path, order)?;
-        }
-        path.pop();
-    }
-    Ok(())
-}
-
-fn key(label: &str) -> String {
-    let bare = !label.is_empty()
-        && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
-    if bare { label.to_owned() } else { string(label) }
-}
-
-fn string(text: &str) -> String {
-    let escaped = text.chars().any(|c| c == '\'' || (c < ' ' && c != '\t') || c == '\u{7f}');
-    if !escaped {
-        return format!("'{text}'");
-    }
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '\\' => out.push_str("\\\\"),
-            '"' => out.push_str("\\\""),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\0'..'\u{20}' | '\u{7f}' => out.push_str(&format!("\\u{:04X}", c as u32)),
-            _ => out.push(c),
-        }
-    }
-    out.push('"');
-    out
-}
-
-fn inline(out: &mut String, datum: &Datum, order: Order, depth: usize) -> Result<(), String> {
-    if depth > DEPTH {
-        return Err("toml: value nests too deeply".to_owned());
-    }
-    match datum {
-        Datum::Null | Datum::Function(_) | Datum::Live(_) => {
-            return Err("toml: encoding a nil interface is not supported".to_owned());
-        }
-        Datum::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-        Datum::Number(number) if number.is_int() => match number.to_i64() {
-            Some(value) => out.push_str(&value.to_string()),
-            None => out.push_str(&string(&number.to_string())),
-        },
-        Datum::Number(number) => {
-            let value = number.to_f64();
-            let text = value.to_string();
-            if text.contains('.') || !value.is_finite() {
-                out.push_str(&text);
-            } else {
-                out.push_str(&format!("{value:.1}"));
-            }
-        }
-        Datum::String(text) => out.push_str(&string(text)),
-        Datum::Bytes(bytes) => {
-            let texts: Vec<String> = bytes.iter().map(u8::to_string).collect();
-            out.push_str(&format!("[{}]", texts.join(", ")));
-        }
-        Datum::List(items) => {
-            out.push('[');
-            for (at, item) in items.iter().enumerate() {
-                if at > 0 {
-                    out.push_str(", ");
-                }
-                inline(out, item, order, depth + 1)?;
-            }
-            out.push(']');
-        }
-        Datum::Struct(_) => {
-            out.push('{');
-            for (at, (label, value)) in members(datum, order).into_iter().enumerate() {
-                if at > 0 {
-                    out.push_str(", ");
-                }
-                out.push_str(&key(label));
-                out.push_str(" = ");
-                inline(out, value, order, depth + 1)?;
-            }
-            out.push('}');
-        }
-    }
-    Ok(())
-}
 
 /// A table while it is read.
 #[derive(Default)]
@@ -197,6 +29,8 @@ enum Node {
     Table(Table),
     Tables(Vec<Table>),
 }
+
+const DUPLICATE: &str = "duplicate key: ";
 
 /// A part of a key, and where it stands.
 type Part = (Arc<str>, u32);
@@ -223,7 +57,7 @@ pub fn decode(text: &str, base: u32) -> Result<(Datum, u32), DecodeError> {
             reader.spaces();
             path = reader.key()?;
             if !reader.rest().starts_with(close) {
-                return Err(reader.error(&format!("expected character {}", &close[..1])));
+                return Err(reader.expected(&close[..1]));
             }
             reader.at += close.len();
             let name = joined(&path, "\0");
@@ -235,22 +69,38 @@ pub fn decode(text: &str, base: u32) -> Result<(Datum, u32), DecodeError> {
                 let below = format!("{name}\0");
                 reader.seen.retain(|known| !known.starts_with(&below));
             } else {
+                let offset = start + close.len();
+                if root.has_tables(&path) {
+                    let name = joined(&path, ".");
+                    let message = format!("cannot redeclare table array {name:?} as a table");
+                    return Err(DecodeError { message, offset });
+                }
                 if !reader.seen.insert(name) || root.enter(&path, 0).is_none() {
-                    return Err(reader.duplicate(start + close.len(), &path));
+                    return Err(reader.duplicate(offset, &path));
                 }
             }
         } else {
             let key = reader.key()?;
             if !reader.rest().starts_with('=') {
-                return Err(reader.error(match reader.rest() {
-                    "" => "expected = after a key, but the document ends there",
-                    _ => "expected character =",
-                }));
+                if reader.rest().is_empty() {
+                    let message = "expected = after a key, but the document ends there".to_owned();
+                    return Err(DecodeError { message, offset: start });
+                }
+                return Err(reader.error("expected character ="));
             }
             reader.at += 1;
             reader.spaces();
             let place = reader.place();
-            let value = reader.value(0)?;
+            let value =
+                reader.value(0).map_err(|error| match error.message.strip_prefix(DUPLICATE) {
+                    // In an inline table.
+                    Some(inner) => {
+                        let whole: Vec<Part> = path.iter().chain(&key).cloned().collect();
+                        let message = format!("{DUPLICATE}{}.{inner}", joined(&whole, "."));
+                        DecodeError { message, ..error }
+                    }
+                    None => error,
+                })?;
             let table = root.enter(&path, 0);
             if !table.is_some_and(|table| table.put(&key, value, place)) {
                 let whole: Vec<Part> = path.iter().chain(&key).cloned().collect();
@@ -302,7 +152,24 @@ impl Table {
     }
 
     fn field(&mut self, label: &str) -> Option<&mut Field> {
-        self.fields.iter_mut().find(|it| *it.label == *label)
+        self.fields.iter_mut().rfind(|it| *it.label == *label)
+    }
+
+    /// Whether a list of tables is at the path.
+    fn has_tables(&mut self, path: &[Part]) -> bool {
+        let Some((last, outer)) = path.split_last() else { return false };
+        let mut table = self;
+        for (label, _) in outer {
+            table = match table.field(label).map(|it| &mut it.node) {
+                Some(Node::Table(inner)) => inner,
+                Some(Node::Tables(list)) => match list.last_mut() {
+                    Some(inner) => inner,
+                    None => return false,
+                },
+                Some(Node::Value(..)) | None => return false,
+            };
+        }
+        matches!(table.field(&last.0).map(|it| &it.node), Some(Node::Tables(_)))
     }
 
     /// The table at the path, made if it is not there; the last of a list of tables.
@@ -311,7 +178,11 @@ impl Table {
     fn enter(&mut self, path: &[Part], last: u32) -> Option<&mut Table> {
         let mut table = self;
         for (index, (label, place)) in path.iter().enumerate() {
-            let at = match table.fields.iter().position(|it| it.label == *label) {
+            let known = table.fields.iter().rposition(|it| it.label == *label);
+            // What the key of a value passes is a table beside what else there is.
+            let beside =
+                |at: &usize| last != 0 && matches!(table.fields[*at].node, Node::Value(..));
+            let at = match known.filter(|it| !beside(it)) {
                 Some(at) => at,
                 None => {
                     let next = path.get(index + 1).map_or(last, |it| it.1);
@@ -374,8 +245,16 @@ impl<'a> Reader<'a> {
         DecodeError { message: message.to_owned(), offset: self.at }
     }
 
+    /// What should stand there.
+    fn expected(&self, what: &str) -> DecodeError {
+        self.error(&match self.rest() {
+            "" => format!("expected character {what} but the document ended here"),
+            _ => format!("expected character {what}"),
+        })
+    }
+
     fn duplicate(&self, offset: usize, path: &[Part]) -> DecodeError {
-        DecodeError { message: format!("duplicate key: {}", joined(path, ".")), offset }
+        DecodeError { message: format!("{DUPLICATE}{}", joined(path, ".")), offset }
     }
 
     /// Where it is.
@@ -424,8 +303,9 @@ impl<'a> Reader<'a> {
                     self.at += length;
                     rest[..length].to_owned()
                 }
-                Some(c) => {
-                    return Err(self.error(&format!("invalid character at start of key: {c}")));
+                Some(_) => {
+                    let first = char::from(rest.as_bytes()[0]);
+                    return Err(self.error(&format!("invalid character at start of key: {first}")));
                 }
                 None => return Err(self.error("expected key but found nothing")),
             };
@@ -444,7 +324,7 @@ impl<'a> Reader<'a> {
         }
         let rest = self.rest();
         match rest.chars().next() {
-            None | Some('\n') => Err(self.error("expected value, not eof")),
+            None => Err(self.error("expected value, not eof")),
             Some('"') if rest.starts_with("\"\"\"") => self.multi_line('"').map(Datum::text),
             Some('\'') if rest.starts_with("'''") => self.multi_line('\'').map(Datum::text),
             Some('"') => self.basic().map(Datum::text),
@@ -463,7 +343,10 @@ impl<'a> Reader<'a> {
                     if self.rest().starts_with(',') {
                         self.at += 1;
                     } else if !self.rest().starts_with(']') {
-                        return Err(self.error("array elements must be separated by commas"));
+                        return Err(match self.rest() {
+                            "" => self.expected("]"),
+                            _ => self.error("array elements must be separated by commas"),
+                        });
                     }
                 }
                 self.at += 1;
@@ -474,7 +357,8 @@ impl<'a> Reader<'a> {
                 self.at += 1;
                 let mut table = Table::default();
                 self.spaces();
-                while !self.rest().starts_with('}') {
+                let mut more = !self.rest().starts_with('}');
+                while more {
                     let start = self.at;
                     let key = self.key()?;
                     if !self.rest().starts_with('=') {
@@ -488,11 +372,12 @@ impl<'a> Reader<'a> {
                         return Err(self.duplicate(start, &key));
                     }
                     self.spaces();
-                    if self.rest().starts_with(',') {
+                    more = self.rest().starts_with(',');
+                    if more {
                         self.at += 1;
                         self.spaces();
                     } else if !self.rest().starts_with('}') {
-                        return Err(self.error("expected ',' or '}' in inline table"));
+                        return Err(self.expected(if self.rest().is_empty() { "}" } else { "," }));
                     }
                 }
                 self.at += 1;
@@ -528,26 +413,52 @@ impl<'a> Reader<'a> {
             "true" if word == body => Datum::Bool(true),
             "false" if word == body => Datum::Bool(false),
             "inf" | "nan" => {
-                let message = format!("parse error: illegal number start \"{body}\"");
+                let message = format!("parse error: illegal number start \"{word}\"");
                 return Err(self.error(&message));
             }
             _ => match Number::parse_signed(word) {
                 Ok(number) => Datum::Number(number),
-                Err(_) => return Err(self.error("incomplete number")),
+                Err(_) => return Err(self.no_number(word, body)),
             },
         };
         self.at += length;
         Ok(datum)
     }
 
+    /// What is wrong with a word that is none.
+    fn no_number(&self, word: &str, body: &str) -> DecodeError {
+        let first = body.chars().next();
+        let octal = body.len() > 1 && body.bytes().all(|it| it.is_ascii_digit());
+        match first {
+            Some('t') => self.error("expected 'true'"),
+            Some('f') => self.error("expected 'false'"),
+            None if !word.is_empty() => {
+                self.error(&format!("parse error: illegal number start \"{word}\""))
+            }
+            Some('0') if octal => {
+                self.error(&format!("parse error: illegal integer number \"{word}\""))
+            }
+            Some('0'..='9') if body.ends_with(['e', 'E']) => {
+                self.error(&format!("parse error: illegal exponent \"{word}\""))
+            }
+            Some('0'..='9') if body.contains('_') => {
+                self.error("parse error: illegal '_' in number")
+            }
+            _ => self.error("incomplete number"),
+        }
+    }
+
     fn literal(&mut self) -> Result<String, DecodeError> {
         let body = &self.rest()[1..];
-        match body.find(['\'', '\n']) {
-            Some(end) if body.as_bytes()[end] == b'\'' => {
-                self.at += end + 2;
+        let end = body.find(['\'', '\n']).unwrap_or(body.len());
+        self.at += 1 + end;
+        match body.as_bytes().get(end) {
+            Some(b'\'') => {
+                self.at += 1;
                 Ok(body[..end].to_owned())
             }
-            _ => Err(self.error("unterminated literal string")),
+            Some(_) => Err(self.error("literal strings cannot have new lines")),
+            None => Err(self.error("unterminated literal string")),
         }
     }
 
@@ -561,7 +472,11 @@ impl<'a> Reader<'a> {
                     return Ok(out);
                 }
                 Some('\\') => self.escape(&mut out)?,
-                None | Some('\n') => return Err(self.error("basic strings cannot have new lines")),
+                None => return Err(self.error("basic string not terminated by \"")),
+                Some('\n') => return Err(self.error("basic strings cannot have new lines")),
+                Some('\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}') => {
+                    return Err(self.error("invalid UTF-8"));
+                }
                 Some(c) => {
                     out.push(c);
                     self.at += c.len_utf8();
@@ -589,7 +504,11 @@ impl<'a> Reader<'a> {
                 return Ok(out);
             }
             match rest.chars().next() {
-                None => return Err(self.error("multiline string not terminated")),
+                None => {
+                    let kind = if quote == '"' { "basic" } else { "literal" };
+                    let message = format!("multiline {kind} string not terminated by {fence}");
+                    return Err(self.error(&message));
+                }
                 Some('\\') if quote == '"' => {
                     let after = rest[1..].trim_start_matches([' ', '\t']);
                     if after.starts_with(['\n', '\r']) {
@@ -623,10 +542,24 @@ impl<'a> Reader<'a> {
                 let code = rest.get(1..1 + length).and_then(|it| u32::from_str_radix(it, 16).ok());
                 match code.and_then(char::from_u32) {
                     Some(c) => (c, 1 + length),
-                    None => return Err(self.error("invalid escape sequence")),
+                    None => {
+                        self.at += 2;
+                        let digits = |c: &char| c.is_ascii_hexdigit();
+                        let given = self.rest().chars().take(length).take_while(digits).count();
+                        return Err(self.error(&match given < length {
+                            true => format!("unicode point needs {length} character, not {given}"),
+                            false => "escape sequence is invalid Unicode code point".to_owned(),
+                        }));
+                    }
                 }
             }
-            _ => return Err(self.error(&format!("invalid escaped character {letter:?}"))),
+            _ => {
+                self.at += 1;
+                let shown = crate::quote_rune(letter);
+                let code = letter as u32;
+                let message = format!("invalid escaped character U+{code:04X} {shown}");
+                return Err(self.error(&message));
+            }
         };
         out.push(c);
         self.at += 1 + length;
