@@ -75,7 +75,7 @@ pub fn decode(text: &str, base: u32) -> Result<(Datum, u32), DecodeError> {
                     let message = format!("cannot redeclare table array {name:?} as a table");
                     return Err(DecodeError { message, offset });
                 }
-                if !reader.seen.insert(name) || root.enter(&path, 0).is_none() {
+                if !reader.seen.insert(name) || root.enter(&path, None).is_none() {
                     return Err(reader.duplicate(offset, &path));
                 }
             }
@@ -101,7 +101,7 @@ pub fn decode(text: &str, base: u32) -> Result<(Datum, u32), DecodeError> {
                     }
                     None => error,
                 })?;
-            let table = root.enter(&path, 0);
+            let table = root.enter(&path, None);
             if !table.is_some_and(|table| table.put(&key, value, place)) {
                 let whole: Vec<Part> = path.iter().chain(&key).cloned().collect();
                 return Err(reader.duplicate(start, &whole));
@@ -174,18 +174,18 @@ impl Table {
 
     /// The table at the path, made if it is not there; the last of a list of tables.
     ///
-    /// One that is made stands where the next part of the path does, the last one at `last`.
-    fn enter(&mut self, path: &[Part], last: u32) -> Option<&mut Table> {
+    /// One that is made stands where the next part of the path does, the last one at `last`, where that is of a value's key.
+    fn enter(&mut self, path: &[Part], last: Option<u32>) -> Option<&mut Table> {
         let mut table = self;
         for (index, (label, place)) in path.iter().enumerate() {
             let known = table.fields.iter().rposition(|it| it.label == *label);
             // What the key of a value passes is a table beside what else there is.
             let beside =
-                |at: &usize| last != 0 && matches!(table.fields[*at].node, Node::Value(..));
+                |at: &usize| last.is_some() && matches!(table.fields[*at].node, Node::Value(..));
             let at = match known.filter(|it| !beside(it)) {
                 Some(at) => at,
                 None => {
-                    let next = path.get(index + 1).map_or(last, |it| it.1);
+                    let next = path.get(index + 1).map_or(last.unwrap_or(0), |it| it.1);
                     let inner = Table { fields: Vec::new(), place: next };
                     let node = Node::Table(inner);
                     table.fields.push(Field { label: label.clone(), node, place: *place });
@@ -204,7 +204,7 @@ impl Table {
     /// Appends a table to the list at the path.
     fn append(&mut self, path: &[Part]) -> bool {
         let Some(((label, place), outer)) = path.split_last() else { return false };
-        let Some(table) = self.enter(outer, 0) else { return false };
+        let Some(table) = self.enter(outer, None) else { return false };
         match table.field(label).map(|it| &mut it.node) {
             Some(Node::Tables(list)) => list.push(Table::default()),
             Some(_) => return false,
@@ -218,7 +218,7 @@ impl Table {
 
     fn put(&mut self, key: &[Part], value: Datum, at: u32) -> bool {
         let Some(((label, place), outer)) = key.split_last() else { return false };
-        let Some(table) = self.enter(outer, *place) else { return false };
+        let Some(table) = self.enter(outer, Some(*place)) else { return false };
         if table.field(label).is_some() {
             return false;
         }
