@@ -95,7 +95,9 @@ pub fn package(path: &str) -> Option<&'static Package> {
     PACKAGES.iter().find(|package| package.path == path)
 }
 
-/// All packages, sorted by path only within their group.
+/// All packages, sorted by path only within their group. Not where it is called: all functions would be
+/// compiled there once more.
+#[inline(never)]
 pub fn packages() -> &'static [Package] {
     PACKAGES
 }

@@ -166,6 +166,8 @@ pub(crate) struct Evaluator {
     pub(crate) missed: bool,
     /// Groups of `x...`: nothing closes through them.
     pub(crate) opened: Set<u32>,
+    /// Room in which interpolations are put together.
+    pub(crate) put_together: Vec<u8>,
     /// Values that builtin functions hold by number.
     pub(crate) handles: Vec<VertexId>,
     /// Fields at the root that were named.
@@ -177,7 +179,7 @@ pub(crate) struct Evaluator {
 
 impl Evaluator {
     pub(crate) fn new(program: Arc<Program>, budget: Budget) -> Self {
-        let mut heap = Heap::default();
+        let mut heap = Heap::new();
         let root = heap.vertex(None, None);
         let root_env = heap.env(None, EnvKind::PatternName(None));
         let mut it = Self {
@@ -227,6 +229,7 @@ impl Evaluator {
             early: false,
             failing: None,
             tentative: None,
+            put_together: Vec::new(),
             failed: false,
             declared: crate::declared::Declared::default(),
             answers: Vec::new(),
@@ -332,7 +335,7 @@ impl Evaluator {
     pub(crate) fn env_up(&self, env: EnvId, up: u32) -> EnvId {
         let mut env = env;
         for _ in 0..up {
-            env = self.heap.envs[env.0 as usize].parent.unwrap_or(self.root_env);
+            env = self.heap.envs[env.index()].parent.unwrap_or(self.root_env);
         }
         env
     }
@@ -425,21 +428,10 @@ impl Evaluator {
             }
             Code::Field { up, label } => self.field(*up, *label, env, at),
             Code::Let { up, index } => self.let_value(*up, *index, env),
-            Code::Variable { up, index } => {
-                let env = self.env_up(env, *up);
-                match &self.heap.envs[env.0 as usize].kind {
-                    EnvKind::Variables(all) => match all.get(*index as usize) {
-                        Some(vertex) => Value::Vertex(*vertex),
-                        None => Value::Fault(self.fail(Kind::Incomplete, "no such variable", at)),
-                    },
-                    EnvKind::Struct(..) | EnvKind::PatternName(_) => {
-                        Value::Fault(self.fail(Kind::Permanent, "variable out of scope", at))
-                    }
-                }
-            }
+            Code::Variable { up, index } => self.variable(expr, *up, *index, env),
             Code::PatternName { up } => {
                 let env = self.env_up(env, *up);
-                match &self.heap.envs[env.0 as usize].kind {
+                match &self.heap.envs[env.index()].kind {
                     EnvKind::PatternName(Some(name)) => Value::Datum(Datum::String(name.clone())),
                     _ => Value::Fault(self.fail(Kind::Incomplete, "label is not known yet", at)),
                 }
@@ -462,9 +454,9 @@ impl Evaluator {
             }
             Code::Enclosing { up } => {
                 let outer = self.env_up(env, *up);
-                match self.heap.envs[outer.0 as usize].kind {
+                match self.heap.envs[outer.index()].kind {
                     EnvKind::Struct(vertex, ..) => Value::Vertex(vertex),
-                    EnvKind::Variables(_) | EnvKind::PatternName(_) => {
+                    EnvKind::Variables(..) | EnvKind::PatternName(_) => {
                         Value::Fault(self.fail(Kind::Permanent, "self out of scope", at))
                     }
                 }
@@ -488,7 +480,7 @@ impl Evaluator {
                     _ => self.eval(*operand, env),
                 };
                 if let Value::Fault(fault) = &value {
-                    let kind = self.heap.faults[fault.0 as usize].kind;
+                    let kind = self.heap.faults[*fault].kind;
                     self.missed |= kind == Kind::Incomplete;
                 }
                 value
@@ -531,7 +523,7 @@ impl Evaluator {
 
     fn field(&mut self, up: u32, label: Label, env: EnvId, at: At) -> Value {
         let env = self.env_up(env, up);
-        let EnvKind::Struct(vertex, ..) = self.heap.envs[env.0 as usize].kind else {
+        let EnvKind::Struct(vertex, ..) = self.heap.envs[env.index()].kind else {
             return Value::Fault(self.fail(Kind::Permanent, "field out of scope", at));
         };
         if vertex == self.root {
@@ -576,7 +568,7 @@ impl Evaluator {
     pub(crate) fn let_name(&self, id: VertexId) -> Option<Label> {
         // It begins as what is written, where the others of its struct are.
         let Source::Expr(_, env) = self.heap.get(id).conjuncts.first()?.source else { return None };
-        let EnvKind::Struct(_, lets, literal) = &self.heap.envs[env.0 as usize].kind else {
+        let EnvKind::Struct(_, lets, literal) = &self.heap.envs[env.index()].kind else {
             return None;
         };
         let index = lets.iter().position(|it| *it == Some(id))?;
@@ -585,7 +577,7 @@ impl Evaluator {
 
     fn let_value(&mut self, up: u32, index: u32, env: EnvId) -> Value {
         let env = self.env_up(env, up);
-        let EnvKind::Struct(vertex, lets, literal) = &self.heap.envs[env.0 as usize].kind else {
+        let EnvKind::Struct(vertex, lets, literal) = &self.heap.envs[env.index()].kind else {
             return Value::Fault(self.fail(Kind::Permanent, "let out of scope", At::default()));
         };
         let (vertex, literal) = (*vertex, *literal);
@@ -595,7 +587,7 @@ impl Evaluator {
         let (value, _) = self.program.structs[literal as usize].lets[index as usize];
         let id = self.heap.vertex(Some(vertex), None);
         self.heap.get_mut(id).conjuncts.push(Conjunct::new(Source::Expr(value, env)));
-        if let EnvKind::Struct(_, lets, _) = &mut self.heap.envs[env.0 as usize].kind {
+        if let EnvKind::Struct(_, lets, _) = &mut self.heap.envs[env.index()].kind {
             lets[index as usize] = Some(id);
         }
         Value::Vertex(id)

@@ -11,6 +11,9 @@ use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, FaultId};
 use crate::program::{At, Code, ExprId, PartCode, Quotes};
 
+/// Bytes of the room for texts that is kept for the next one.
+const MOST_KEPT: usize = 1 << 20;
+
 /// A part of a text that is made, shared until all are known.
 enum Piece<'a> {
     Written(&'a [u8]),
@@ -44,7 +47,7 @@ impl Evaluator {
                     Ok(Datum::String(it)) => text.push_str(&it),
                     Ok(Datum::Bytes(it)) => text.push_str(&String::from_utf8_lossy(&it)),
                     Ok(it) => text.push_str(&it.cue_text()),
-                    Err(wrong) if self.heap.faults[wrong.0 as usize].kind == Kind::Incomplete => {
+                    Err(wrong) if self.heap.faults[wrong].kind == Kind::Incomplete => {
                         return fault;
                     }
                     Err(_) => {
@@ -75,7 +78,10 @@ impl Evaluator {
                 PartCode::Value(expr) => *expr,
             };
             let place = self.program.at(expr);
-            let value = self.eval(expr, env);
+            let value = match self.key_of(expr, env) {
+                Some(key) => Value::Datum(key),
+                None => self.eval(expr, env),
+            };
             let fault = match self.demand_in(value, place, at) {
                 Ok(Concrete::Datum(datum)) => match datum {
                     Datum::String(text) => {
@@ -134,23 +140,27 @@ impl Evaluator {
         if let Err(spent) = self.charge_made(length) {
             return Value::Fault(spent);
         }
-        let mut out: Vec<u8> = Vec::with_capacity(length);
+        // Put together in an allocation of its own each would leave a gap before its text.
+        let mut out = std::mem::take(&mut self.put_together);
+        out.clear();
         for piece in &pieces {
             out.extend_from_slice(piece.bytes());
         }
-        if quotes == Quotes::Single {
-            return Value::Datum(Datum::Bytes(out.into()));
+        let datum = match std::str::from_utf8(&out) {
+            _ if quotes == Quotes::Single => Datum::bytes(out.as_slice()),
+            _ if self.program.lenient => Datum::lossy(&out),
+            Ok(text) => Datum::String(text.into()),
+            Err(_) => Datum::String(readable(&out).into()),
+        };
+        if out.capacity() <= MOST_KEPT {
+            self.put_together = out;
         }
-        if self.program.lenient {
-            return Value::Datum(Datum::lossy(&out));
-        }
-        let text = String::from_utf8(out).unwrap_or_else(|it| readable(it.as_bytes()));
-        Value::Datum(Datum::String(text.into()))
+        Value::Datum(datum)
     }
 
     /// Each error of a list in other words around it; all its positions stay.
     pub(crate) fn wrapped(&mut self, fault: FaultId, outer: &str, at: At) -> FaultId {
-        let inner = self.heap.faults[fault.0 as usize].clone();
+        let inner = self.heap.faults[fault].clone();
         if inner.kind == Kind::Budget {
             return fault;
         }

@@ -3,7 +3,8 @@
 use crate::builtin::{Datum, Kinds, NOTHING_SAID};
 use crate::calls::has_handles;
 use crate::evaluator::Evaluator;
-use crate::heap::{By, Conjunct, Cycle, Groups, Source, State, VertexId};
+use crate::groups::Groups;
+use crate::heap::{By, Conjunct, Cycle, Source, State, VertexId};
 use crate::literals::End;
 use crate::program::{At, Code, LabelKind, Presence, Program};
 

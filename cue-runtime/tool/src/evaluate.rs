@@ -1,7 +1,7 @@
 //! eval, export, vet and def: sources and data to text, or to what is wrong.
 
 use cue_eval::builtin::Datum;
-use cue_eval::encode::json::Html;
+use cue_eval::encode::json::{self, Html};
 use cue_eval::evaluation::parse_json;
 use cue_session::{
     Budget, Concreteness, Position, Profile, Program, ProgramSpec, Runtime, Session, Shown, Source,
@@ -128,6 +128,10 @@ impl Request {
         }
     }
 
+    fn html(&self) -> Html {
+        if self.escape { Html::Escaped } else { Html::Plain }
+    }
+
     pub(crate) fn placement(&self) -> Result<Placement, Error> {
         Placement::new(&self.labels, self.several, self.context)
     }
@@ -149,8 +153,8 @@ const EXPRESSION: &str = "_lateen_expression";
 const INCOMPLETE: &str = "some instances are incomplete; use the -c flag to show errors or \
                           -c=false to allow incomplete instances";
 
-/// What the command line gets: five times a definition's work, four times its memory.
-pub const BUDGET: Budget = Budget { ticks: 100_000_000, depth: 100_000, bytes: 512 << 20 };
+/// What the command line gets: five times a definition's work, six times its memory.
+pub const BUDGET: Budget = Budget { ticks: 100_000_000, depth: 100_000, bytes: 768 << 20 };
 
 /// Carries out a request.
 ///
@@ -329,6 +333,11 @@ impl Asked<'_> {
                 within.push(name.into_iter().next().map_or_else(|| label.clone(), |it| it.1));
             }
             match request.out {
+                Encoding::Json if within.is_empty() => {
+                    let text = session.json(&path);
+                    let text = told(session, &path, text)?;
+                    (json::indented(&text, request.html()) + "\n").into_bytes()
+                }
                 // JSON has no bytes.
                 Encoding::Yaml => yaml(session, &path, &within)?.into_bytes(),
                 _ => {
@@ -337,8 +346,7 @@ impl Asked<'_> {
                         datum = bytes(session, &path)?.unwrap_or(datum);
                     }
                     datum = datum.within(&within);
-                    let html = if request.escape { Html::Escaped } else { Html::Plain };
-                    data::write(request.out, &datum, html, &path)
+                    data::write(request.out, &datum, request.html(), &path)
                         .map_err(|it| Error::Diagnostics(vec![it]))?
                 }
             }
@@ -350,7 +358,10 @@ impl Asked<'_> {
         } else if !outcome.output.is_empty() {
             outcome.output.extend(separator(request.out).as_bytes());
         }
-        outcome.output.extend(text);
+        match outcome.output.is_empty() {
+            true => outcome.output = text,
+            false => outcome.output.extend(text),
+        }
         Ok(())
     }
 

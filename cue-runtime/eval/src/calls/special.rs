@@ -220,7 +220,7 @@ impl Evaluator {
         let call = format!("error in call to {}", function.path());
         let fault = self.of_argument(fault, &call, function.at);
         if special == Special::Sort {
-            let known = &mut self.heap.faults[fault.0 as usize];
+            let known = &mut self.heap.faults[fault];
             known.kind = Kind::Permanent;
             known.causes.iter_mut().for_each(|it| it.kind = Kind::Permanent);
         }
@@ -229,7 +229,7 @@ impl Evaluator {
 
     /// Whether an error may go away, or says that nothing more is done.
     fn may_go_away(&self, fault: FaultId) -> bool {
-        let known = &self.heap.faults[fault.0 as usize];
+        let known = &self.heap.faults[fault];
         known.closes_at.is_some() || known.awaits.is_some() || known.kind == Kind::Budget
     }
 
