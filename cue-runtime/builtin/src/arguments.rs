@@ -5,7 +5,7 @@ use std::sync::Arc;
 use num_bigint::BigInt;
 use num_traits::{Signed, ToPrimitive};
 
-use super::call::CallError;
+use super::call::{CallContext, CallError};
 use super::datum::Datum;
 use crate::number::Number;
 
@@ -21,6 +21,28 @@ fn misfit(datum: &Datum, wanted: &str, at: usize) -> CallError {
     }
     let (text, kind) = (datum.cue_text(), datum.kind_name());
     CallError::permanent(format!("cannot use {text} (type {kind}) as {wanted} in argument {at}"))
+}
+
+/// The value that a text says, and where it stands.
+pub(super) fn read(
+    cx: &mut CallContext,
+    name: &'static str,
+    values: impl IntoIterator<Item = (Datum, u32)>,
+) -> Datum {
+    let (value, place) = values.into_iter().next().unwrap_or((Datum::Null, 0));
+    cx.read = Some((name, place));
+    value
+}
+
+/// All values that a text says, as a list, which itself stands nowhere.
+pub(super) fn read_all(
+    cx: &mut CallContext,
+    name: &'static str,
+    values: impl IntoIterator<Item = (Datum, u32)>,
+) -> Datum {
+    let (values, places): (Vec<Datum>, Vec<u32>) = values.into_iter().unzip();
+    cx.read = Some((name, 0));
+    Datum::placed_list(values, (cx.base != 0).then(|| places.into_boxed_slice()))
 }
 
 /// A string.

@@ -9,7 +9,7 @@ use super::datum::Datum;
 const ENCODING: Parameter = Parameter::DATA;
 
 /// The package.
-pub(super) const PACKAGE: Package = Package { path: "encoding/base64", members: MEMBERS };
+pub(super) const PACKAGE: Package = Package { path: "encoding/base64", members: MEMBERS, text: "" };
 
 const MEMBERS: &[Member] = &[
     function("EncodedLen", &[ENCODING, Parameter::INT], Kinds::INT, |_, a| {
@@ -44,7 +44,8 @@ fn standard(args: &[Datum]) -> Result<(), CallError> {
             "base64: unsupported encoding: cannot use value {} (type {}) as null",
             other.cue_text(),
             other.kind_name()
-        ))),
+        ))
+        .of_argument(0)),
     }
 }
 

@@ -13,7 +13,7 @@ type Outcome = Result<Datum, CallError>;
 const I: Parameter = Parameter::INT;
 
 /// The package.
-pub(super) const PACKAGE: Package = Package { path: "math/bits", members: MEMBERS };
+pub(super) const PACKAGE: Package = Package { path: "math/bits", members: MEMBERS, text: "" };
 
 const MEMBERS: &[Member] = &[
     function("Lsh", &[I, I], Kinds::INT, |cx, a| {

@@ -262,8 +262,8 @@ pub enum Constant {
     Number(&'static str),
     /// A string.
     String(&'static str),
-    /// An expression in CUE that stands by itself.
-    Cue(&'static str),
+    /// The field of its name in the package's text.
+    Cue,
 }
 
 /// What a member of a package is.
@@ -291,6 +291,8 @@ pub struct Package {
     pub path: &'static str,
     /// Its fields, in output order.
     pub members: &'static [Member],
+    /// A struct with those that are written in CUE, in the lines and columns that messages tell.
+    pub text: &'static str,
 }
 
 impl Package {
@@ -352,17 +354,6 @@ pub enum Code {
     Budget,
 }
 
-/// A place in text that a function has read.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Position {
-    /// Pseudo file, `json` say; empty for none.
-    pub source: &'static str,
-    /// Line, from 1.
-    pub line: u32,
-    /// Column in bytes, from 1.
-    pub column: u32,
-}
-
 /// Why a call failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CallError {
@@ -370,15 +361,15 @@ pub struct CallError {
     pub code: Code,
     /// CUE's text, without `error in call to …: `.
     pub message: String,
-    /// Where in the input.
-    pub position: Option<Position>,
+    /// Which byte of the text that was to be read, counted from 0.
+    pub offset: Option<usize>,
     /// The argument that it is about.
     pub argument: Option<usize>,
 }
 
 impl CallError {
     fn new(code: Code, message: impl Into<String>) -> CallError {
-        CallError { code, message: message.into(), position: None, argument: None }
+        CallError { code, message: message.into(), offset: None, argument: None }
     }
 
     /// An error that stays.
@@ -396,9 +387,9 @@ impl CallError {
         Self::new(Code::Unsatisfied, message)
     }
 
-    /// The same with a place.
-    pub fn at(self, position: Position) -> CallError {
-        CallError { position: Some(position), ..self }
+    /// The same of a place in the text.
+    pub fn at(self, offset: usize) -> CallError {
+        CallError { offset: Some(offset), ..self }
     }
 
     /// The same of an argument, counted from 0.
@@ -420,12 +411,16 @@ impl std::error::Error for CallError {}
 pub struct CallContext {
     /// What is left.
     pub budget: u64,
+    /// Where the text begins that the function reads, among all that are read; 0 if that does not matter.
+    pub base: u32,
+    /// What the text is called, and where the value stands that was read from it.
+    pub read: Option<(&'static str, u32)>,
 }
 
 impl CallContext {
     /// A context with so much to use up.
     pub fn new(budget: u64) -> CallContext {
-        CallContext { budget }
+        CallContext { budget, base: 0, read: None }
     }
 
     /// Counts `amount` bytes or steps; fails once too many.

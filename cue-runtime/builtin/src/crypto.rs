@@ -27,6 +27,7 @@ macro_rules! sum {
 
 pub(super) const MD5: Package = Package {
     path: "crypto/md5",
+    text: "",
     members: &[
         constant("Size", Constant::Int(16)),
         constant("BlockSize", Constant::Int(64)),
@@ -36,6 +37,7 @@ pub(super) const MD5: Package = Package {
 
 pub(super) const SHA1: Package = Package {
     path: "crypto/sha1",
+    text: "",
     members: &[
         constant("Size", Constant::Int(20)),
         constant("BlockSize", Constant::Int(64)),
@@ -45,6 +47,7 @@ pub(super) const SHA1: Package = Package {
 
 pub(super) const SHA256: Package = Package {
     path: "crypto/sha256",
+    text: "",
     members: &[
         constant("Size", Constant::Int(32)),
         constant("Size224", Constant::Int(28)),
@@ -56,6 +59,7 @@ pub(super) const SHA256: Package = Package {
 
 pub(super) const SHA512: Package = Package {
     path: "crypto/sha512",
+    text: "",
     members: &[
         constant("Size", Constant::Int(64)),
         constant("Size224", Constant::Int(28)),
@@ -71,6 +75,7 @@ pub(super) const SHA512: Package = Package {
 
 pub(super) const HMAC: Package = Package {
     path: "crypto/hmac",
+    text: "",
     members: &[
         constant("MD5", Constant::String("MD5")),
         constant("SHA1", Constant::String("SHA1")),

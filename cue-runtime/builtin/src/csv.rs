@@ -10,7 +10,7 @@ use crate::encode::json::{Layout, encode as to_json};
 type Outcome = Result<Datum, CallError>;
 
 /// The package.
-pub(super) const PACKAGE: Package = Package { path: "encoding/csv", members: MEMBERS };
+pub(super) const PACKAGE: Package = Package { path: "encoding/csv", members: MEMBERS, text: "" };
 
 const MEMBERS: &[Member] = &[
     function("Encode", &[Parameter::DATA], Kinds::STRING, encode),

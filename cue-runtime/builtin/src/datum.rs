@@ -30,6 +30,9 @@ pub enum Datum {
     Live(u32),
 }
 
+/// The handle of anything, null by default (`*null | _`): what a text says that says nothing.
+pub const NOTHING_SAID: u32 = u32::MAX;
+
 /// A function that is called by nobody yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FunctionName {
@@ -57,13 +60,17 @@ impl FunctionName {
     }
 }
 
+/// Where the parts of a list or a struct stand in the text they were read from, counted from 1, 0 for
+/// nowhere: each element, of each field its label and its value. `None` for what was not read.
+pub type Places = Option<Box<[u32]>>;
+
 /// The elements of a list; dropping a deep one takes no stack.
 #[derive(Clone, Debug, Default)]
-pub struct Items(Vec<Datum>);
+pub struct Items(Vec<Datum>, Places);
 
 /// The fields of a struct; dropping a deep one takes no stack.
 #[derive(Clone, Debug, Default)]
-pub struct Fields(Vec<(Arc<str>, Datum)>);
+pub struct Fields(Vec<(Arc<str>, Datum)>, Places);
 
 impl Datum {
     /// A string.
@@ -98,7 +105,19 @@ impl Datum {
 
     /// A list.
     pub fn list(items: Vec<Datum>) -> Datum {
-        Datum::List(Arc::new(Items(items)))
+        Datum::placed_list(items, None)
+    }
+
+    /// A list whose elements stand in a text.
+    #[inline]
+    pub fn placed_list(items: Vec<Datum>, places: Places) -> Datum {
+        Datum::List(Arc::new(Items(items, places)))
+    }
+
+    /// A struct whose fields stand in a text.
+    #[inline]
+    pub fn placed_fields(fields: Vec<(Arc<str>, Datum)>, places: Places) -> Datum {
+        Datum::Struct(Arc::new(Fields(fields, places)))
     }
 
     /// The value within fields of these names, the outermost first.
@@ -112,7 +131,7 @@ impl Datum {
 
     /// A struct.
     pub fn fields(fields: Vec<(Arc<str>, Datum)>) -> Datum {
-        Datum::Struct(Arc::new(Fields(fields)))
+        Datum::placed_fields(fields, None)
     }
 
     /// `value` at a path of labels, in place of what is there; whatever on the way is no struct gives
@@ -299,6 +318,24 @@ impl PartialEq for Datum {
             }
         }
         true
+    }
+}
+
+impl Items {
+    /// Where an element stands, if it was read from a text.
+    #[inline]
+    pub fn place(&self, index: usize) -> Option<u32> {
+        self.1.as_ref().map(|all| all.get(index).copied().unwrap_or(0))
+    }
+}
+
+impl Fields {
+    /// Where the label and the value of a field stand, if it was read from a text.
+    #[inline]
+    pub fn place(&self, index: usize) -> Option<(u32, u32)> {
+        let all = self.1.as_ref()?;
+        let at = |index: usize| all.get(index).copied().unwrap_or(0);
+        Some((at(2 * index), at(2 * index + 1)))
     }
 }
 

@@ -16,6 +16,7 @@ const B: Parameter = Parameter::TEXT;
 /// The package.
 pub(super) const PACKAGE: Package = Package {
     path: "crypto/ed25519",
+    text: "",
     members: &[
         constant("PublicKeySize", Constant::Int(32)),
         function("Valid", &[B, B, B], Kinds::BOOL, valid),

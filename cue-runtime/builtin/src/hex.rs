@@ -9,7 +9,7 @@ use super::datum::Datum;
 type Outcome = Result<Datum, CallError>;
 
 /// The package.
-pub(super) const PACKAGE: Package = Package { path: "encoding/hex", members: MEMBERS };
+pub(super) const PACKAGE: Package = Package { path: "encoding/hex", members: MEMBERS, text: "" };
 
 const MEMBERS: &[Member] = &[
     function("EncodedLen", &[Parameter::INT], Kinds::INT, |_, a| {

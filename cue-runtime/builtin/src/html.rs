@@ -7,7 +7,7 @@ use super::datum::Datum;
 type Outcome = Result<Datum, CallError>;
 
 /// The package.
-pub(super) const PACKAGE: Package = Package { path: "html", members: MEMBERS };
+pub(super) const PACKAGE: Package = Package { path: "html", members: MEMBERS, text: "" };
 
 const MEMBERS: &[Member] = &[
     function("Escape", &[Parameter::STRING], Kinds::STRING, |cx, a| {

@@ -13,7 +13,7 @@ const B: Parameter = Parameter::TEXT;
 const S: Parameter = Parameter::STRING;
 
 /// The package.
-pub(super) const PACKAGE: Package = Package { path: "encoding/json", members: MEMBERS };
+pub(super) const PACKAGE: Package = Package { path: "encoding/json", members: MEMBERS, text: "" };
 
 const MEMBERS: &[Member] = &[
     function("Valid", &[B], Kinds::BOOL, |_, a| Ok(Datum::Bool(check(arg::bytes(a, 0)?).is_ok()))),
@@ -50,7 +50,7 @@ fn unmarshal(cx: &mut CallContext, args: &[Datum]) -> Outcome {
     cx.spend(text.len().saturating_mul(4))?;
     check(text).map_err(|_| CallError::permanent("json: invalid JSON"))?;
     match decode(text, Values::One) {
-        Ok(tree) => Ok(tree.into_datum()),
+        Ok(tree) => Ok(arg::read(cx, "json", tree.build(cx.base))),
         Err(error) if error.message.starts_with("could not") => {
             Err(CallError::permanent(format!("json: {}", error.message)))
         }
@@ -62,13 +62,15 @@ fn unmarshal_stream(cx: &mut CallContext, args: &[Datum]) -> Outcome {
     let text = arg::bytes(args, 0)?;
     cx.spend(text.len().saturating_mul(4))?;
     match decode(text, Values::Stream) {
-        Ok(tree) => Ok(Datum::list(tree.into_data())),
+        Ok(tree) => Ok(arg::read_all(cx, "stream", tree.build(cx.base))),
         Err(error) => {
             let message = match error.message.as_str() {
                 "unexpected end of JSON input" => "unexpected EOF",
                 other => other,
             };
-            Err(CallError::permanent(format!("invalid JSON for file \"\": {message}")))
+            let message = format!("invalid JSON for file \"\": {message}");
+            // The end is told as its last byte.
+            Err(CallError::permanent(message).at(error.offset.min(text.len().saturating_sub(1))))
         }
     }
 }

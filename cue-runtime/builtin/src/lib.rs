@@ -54,9 +54,9 @@ mod digest; // MD5, SHA-1
 
 pub use crate::call::{
     CallContext, CallError, Code, Constant, Function, Item, Kinds, Member, Package, Parameter,
-    Pass, Position, Run, Special,
+    Pass, Run, Special,
 };
-pub use crate::datum::{Datum, Fields, FunctionName, Items};
+pub use crate::datum::{Datum, Fields, FunctionName, Items, NOTHING_SAID, Places};
 pub use crate::math::{next_above, next_below};
 pub use crate::pattern::Pattern;
 
@@ -95,7 +95,9 @@ pub fn package(path: &str) -> Option<&'static Package> {
     PACKAGES.iter().find(|package| package.path == path)
 }
 
-/// All packages, sorted by path only within their group.
+/// All packages, sorted by path only within their group. Not where it is called: all functions would be
+/// compiled there once more.
+#[inline(never)]
 pub fn packages() -> &'static [Package] {
     PACKAGES
 }

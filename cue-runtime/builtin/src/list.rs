@@ -18,7 +18,30 @@ const N: Parameter = Parameter::NUMBER;
 const NUMBERS: Parameter = Parameter::NUMBERS;
 
 /// The package.
-pub(super) const PACKAGE: Package = Package { path: "list", members: MEMBERS };
+pub(super) const PACKAGE: Package = Package { path: "list", members: MEMBERS, text: TEXT };
+
+const TEXT: &str = "{
+\tComparer: {
+\t\tT:    _
+\t\tx:    T
+\t\ty:    T
+\t\tless: bool
+\t}
+\tAscending: {
+\t\tComparer
+\t\tT:    number | string
+\t\tx:    T
+\t\ty:    T
+\t\tless: x < y
+\t}
+\tDescending: {
+\t\tComparer
+\t\tT:    number | string
+\t\tx:    T
+\t\ty:    T
+\t\tless: x > y
+\t}
+}";
 
 const MEMBERS: &[Member] = &[
     function("Drop", &[L, I], Kinds::LIST, |cx, a| {
@@ -82,15 +105,9 @@ const MEMBERS: &[Member] = &[
     function("IsSortedStrings", &[Parameter::STRINGS], Kinds::BOOL, |_, a| {
         Ok(Datum::Bool(arg::strings(a, 0)?.is_sorted()))
     }),
-    constant("Comparer", Constant::Cue("{T: _, x: T, y: T, less: bool}")),
-    constant(
-        "Ascending",
-        Constant::Cue("{T: number | string, x: T, y: T, less: bool, less: x < y}"),
-    ),
-    constant(
-        "Descending",
-        Constant::Cue("{T: number | string, x: T, y: T, less: bool, less: x > y}"),
-    ),
+    constant("Comparer", Constant::Cue),
+    constant("Ascending", Constant::Cue),
+    constant("Descending", Constant::Cue),
 ];
 
 fn at_least_zero(n: i64) -> Result<usize, CallError> {

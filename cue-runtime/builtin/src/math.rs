@@ -18,7 +18,7 @@ const N: Parameter = Parameter::NUMBER;
 const I: Parameter = Parameter::INT;
 
 /// The package.
-pub(super) const PACKAGE: Package = Package { path: "math", members: MEMBERS };
+pub(super) const PACKAGE: Package = Package { path: "math", members: MEMBERS, text: "" };
 
 /// A function of doubles.
 macro_rules! float {

@@ -19,7 +19,7 @@ const IP: Parameter = Parameter::DATA;
 const I: Parameter = Parameter::INT;
 
 /// The package.
-pub(super) const PACKAGE: Package = Package { path: "net", members: MEMBERS };
+pub(super) const PACKAGE: Package = Package { path: "net", members: MEMBERS, text: "" };
 
 /// A question about an address.
 macro_rules! asks {
@@ -312,14 +312,14 @@ fn join_host_port(_: &mut CallContext, args: &[Datum]) -> Outcome {
                 return Err(CallError::permanent(format!("invalid host {text}")));
             }
         },
-        Some(other) => return Err(unusable(other, "string")),
+        Some(other) => return Err(unusable(other, "string").of_argument(0)),
         None => String::new(),
     };
     let port = match args.get(1) {
         Some(Datum::String(text)) => text.to_string(),
         Some(Datum::Bytes(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
         Some(Datum::Number(number)) if number.is_int() => number.to_string(),
-        Some(other) => return Err(unusable(other, "int")),
+        Some(other) => return Err(unusable(other, "int").of_argument(1)),
         None => String::new(),
     };
     Ok(Datum::text(join(&host, &port)))

@@ -14,25 +14,37 @@ pub(super) const PACKAGE: Package = Package {
             Kinds::STRING,
             Special::OpenApi,
         ),
-        call::constant(
-            "#Config",
-            Constant::Cue(
-                r#"{#Config: {version!: "3.0.0", info?: {title!: string, version!: string, summary?: string, description?: string, termsOfService?: string, contact?: {name?: string, url?: string, email?: string}, license?: {name!: string, url?: string}}, selfContained: bool | *false, expandReferences: bool | *false}}.#Config"#,
-            ),
-        ),
-        call::constant(
-            "#Info",
-            Constant::Cue(
-                "{#Info: {title!: string, version!: string, summary?: string, description?: string, termsOfService?: string, contact?: {name?: string, url?: string, email?: string}, license?: {name!: string, url?: string}}}.#Info",
-            ),
-        ),
-        call::constant(
-            "#Contact",
-            Constant::Cue("{#Contact: {name?: string, url?: string, email?: string}}.#Contact"),
-        ),
-        call::constant(
-            "#License",
-            Constant::Cue("{#License: {name!: string, url?: string}}.#License"),
-        ),
+        call::constant("#Config", Constant::Cue),
+        call::constant("#Info", Constant::Cue),
+        call::constant("#Contact", Constant::Cue),
+        call::constant("#License", Constant::Cue),
     ],
+    text: TEXT,
 };
+
+const TEXT: &str = r#"{
+	#Config: {
+		version!:         "3.0.0"
+		info?:            #Info
+		selfContained:    bool | *false
+		expandReferences: bool | *false
+	}
+	#Info: {
+		title!:          string
+		version!:        string
+		summary?:        string
+		description?:    string
+		termsOfService?: string
+		contact?:        #Contact
+		license?:        #License
+	}
+	#Contact: {
+		name?:  string
+		url?:   string
+		email?: string
+	}
+	#License: {
+		name!: string
+		url?:  string
+	}
+}"#;

@@ -36,12 +36,14 @@ const GIVEN: Parameter = Parameter::STRING.one_of(SYSTEMS, None);
 const WINDOWS: Parameter = Parameter::STRING.one_of(SYSTEMS, Some("windows"));
 
 /// The package.
-pub(super) const PACKAGE: Package = Package { path: "path", members: MEMBERS };
+pub(super) const PACKAGE: Package = Package { path: "path", members: MEMBERS, text: TEXT };
+
+const TEXT: &str = "{\n\tUnix:     \"unix\"\n\tWindows:  \"windows\"\n\tPlan9:    \"plan9\"\n}";
 
 const MEMBERS: &[Member] = &[
-    constant("Unix", Constant::String("unix")),
-    constant("Windows", Constant::String("windows")),
-    constant("Plan9", Constant::String("plan9")),
+    constant("Unix", Constant::Cue),
+    constant("Windows", Constant::Cue),
+    constant("Plan9", Constant::Cue),
     function("Split", &[S, OS], Kinds::LIST, |_, a| {
         let (os, path) = (system(a, 1), arg::text(a, 0)?);
         let (dir, file) = os.split(path);

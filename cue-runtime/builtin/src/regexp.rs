@@ -16,7 +16,7 @@ const S: Parameter = Parameter::STRING;
 const I: Parameter = Parameter::INT;
 
 /// The package.
-pub(super) const PACKAGE: Package = Package { path: "regexp", members: MEMBERS };
+pub(super) const PACKAGE: Package = Package { path: "regexp", members: MEMBERS, text: "" };
 
 const MEMBERS: &[Member] = &[
     function("Valid", &[S], Kinds::BOOL, |_, a| {

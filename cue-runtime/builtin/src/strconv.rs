@@ -19,7 +19,7 @@ const S: Parameter = Parameter::STRING;
 const I: Parameter = Parameter::INT;
 
 /// The package.
-pub(super) const PACKAGE: Package = Package { path: "strconv", members: MEMBERS };
+pub(super) const PACKAGE: Package = Package { path: "strconv", members: MEMBERS, text: "" };
 
 const MEMBERS: &[Member] = &[
     function("Unquote", &[S], Kinds::STRING, |cx, a| {

@@ -13,7 +13,7 @@ const B: Parameter = Parameter::TEXT;
 const I: Parameter = Parameter::INT;
 
 /// The package.
-pub(super) const PACKAGE: Package = Package { path: "strings", members: MEMBERS };
+pub(super) const PACKAGE: Package = Package { path: "strings", members: MEMBERS, text: "" };
 
 const MEMBERS: &[Member] = &[
     function("ByteAt", &[B, I], Kinds::INT, byte_at),

@@ -3,7 +3,7 @@
 use super::call::{Kinds, Member, Package, Parameter, Special, special};
 
 /// The package.
-pub(super) const PACKAGE: Package = Package { path: "struct", members: MEMBERS };
+pub(super) const PACKAGE: Package = Package { path: "struct", members: MEMBERS, text: "" };
 
 const MEMBERS: &[Member] = &[
     special("MinFields", &[Parameter::STRUCT, Parameter::INT], Kinds::BOOL, Special::MinFields),

@@ -6,7 +6,7 @@ use super::datum::Datum;
 type Outcome = Result<Datum, CallError>;
 
 /// The package.
-pub(super) const PACKAGE: Package = Package { path: "text/tabwriter", members: MEMBERS };
+pub(super) const PACKAGE: Package = Package { path: "text/tabwriter", members: MEMBERS, text: "" };
 
 const MEMBERS: &[Member] = &[function("Write", &[Parameter::DATA], Kinds::STRING, write)];
 

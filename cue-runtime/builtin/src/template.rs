@@ -11,7 +11,7 @@ use super::template_syntax::{Base, Node, Operand, Parser, Pipeline};
 use super::{html, url};
 
 /// The package.
-pub(super) const PACKAGE: Package = Package { path: "text/template", members: MEMBERS };
+pub(super) const PACKAGE: Package = Package { path: "text/template", members: MEMBERS, text: "" };
 
 const MEMBERS: &[Member] = &[
     function("Execute", &[Parameter::STRING, Parameter::DATA], Kinds::STRING, |cx, a| {

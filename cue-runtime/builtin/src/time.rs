@@ -11,7 +11,7 @@ const S: Parameter = Parameter::STRING;
 const I: Parameter = Parameter::INT;
 
 /// The package.
-pub(super) const PACKAGE: Package = Package { path: "time", members: MEMBERS };
+pub(super) const PACKAGE: Package = Package { path: "time", members: MEMBERS, text: "" };
 
 const MEMBERS: &[Member] = &[
     constant("Nanosecond", Constant::Int(1)),

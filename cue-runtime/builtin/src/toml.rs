@@ -1,13 +1,12 @@
 //! Package `encoding/toml`.
 
 use super::arguments as arg;
-use super::call::{CallContext, CallError, Kinds, Member, Package, Parameter, Position, function};
+use super::call::{CallContext, CallError, Kinds, Member, Package, Parameter, function};
 use super::datum::Datum;
-use crate::encode::line_column;
 use crate::encode::toml::{Order, decode, encode};
 
 /// The package.
-pub(super) const PACKAGE: Package = Package { path: "encoding/toml", members: MEMBERS };
+pub(super) const PACKAGE: Package = Package { path: "encoding/toml", members: MEMBERS, text: "" };
 
 const MEMBERS: &[Member] = &[
     function("Marshal", &[Parameter::DATA], Kinds::STRING, |cx, a| {
@@ -25,8 +24,8 @@ const MEMBERS: &[Member] = &[
 fn unmarshal(cx: &mut CallContext, args: &[Datum]) -> Result<Datum, CallError> {
     let bytes = arg::bytes(args, 0)?;
     cx.spend(bytes.len().saturating_mul(4))?;
-    decode(&String::from_utf8_lossy(bytes)).map_err(|error| {
-        let (line, column) = line_column(bytes, error.offset);
-        CallError::permanent(error.message).at(Position { source: "", line, column })
-    })
+    let (datum, place) = decode(&String::from_utf8_lossy(bytes), cx.base)
+        .map_err(|error| CallError::permanent(error.message).at(error.offset))?;
+    cx.read = Some(("toml", place));
+    Ok(datum)
 }

@@ -12,7 +12,25 @@ const S: Parameter = Parameter::STRING;
 const B: Parameter = Parameter::TEXT;
 
 /// The package.
-pub(super) const PACKAGE: Package = Package { path: "uuid", members: MEMBERS };
+pub(super) const PACKAGE: Package = Package { path: "uuid", members: MEMBERS, text: TEXT };
+
+const TEXT: &str = r#"{
+	valid: =~"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
+	ns: {
+		DNS:  "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
+		URL:  "6ba7b811-9dad-11d1-80b4-00c04fd430c8"
+		OID:  "6ba7b812-9dad-11d1-80b4-00c04fd430c8"
+		X500: "6ba7b814-9dad-11d1-80b4-00c04fd430c8"
+		Nil:  "00000000-0000-0000-0000-000000000000"
+	}
+	variants: {
+		Invalid:   0
+		RFC4122:   1
+		Reserved:  2
+		Microsoft: 3
+		Future:    4
+	}
+}"#;
 
 const MEMBERS: &[Member] = &[
     function("Valid", &[S], Kinds::BOTTOM, |_, a| {
@@ -63,22 +81,9 @@ const MEMBERS: &[Member] = &[
         cx.spend(arg::bytes(a, 1)?.len())?;
         named(a, md5, 3)
     }),
-    constant(
-        "valid",
-        Constant::Cue(
-            r#"=~"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$""#,
-        ),
-    ),
-    constant(
-        "ns",
-        Constant::Cue(
-            r#"{DNS: "6ba7b810-9dad-11d1-80b4-00c04fd430c8", URL: "6ba7b811-9dad-11d1-80b4-00c04fd430c8", OID: "6ba7b812-9dad-11d1-80b4-00c04fd430c8", X500: "6ba7b814-9dad-11d1-80b4-00c04fd430c8", Nil: "00000000-0000-0000-0000-000000000000"}"#,
-        ),
-    ),
-    constant(
-        "variants",
-        Constant::Cue("{Invalid: 0, RFC4122: 1, Reserved: 2, Microsoft: 3, Future: 4}"),
-    ),
+    constant("valid", Constant::Cue),
+    constant("ns", Constant::Cue),
+    constant("variants", Constant::Cue),
 ];
 
 fn canonical(uuid: &[u8; 16]) -> String {

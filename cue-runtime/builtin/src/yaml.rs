@@ -2,9 +2,9 @@
 
 use super::arguments as arg;
 use super::call::{
-    CallContext, CallError, Kinds, Member, Package, Parameter, Position, Special, function, special,
+    CallContext, CallError, Kinds, Member, Package, Parameter, Special, function, special,
 };
-use super::datum::Datum;
+use super::datum::{Datum, NOTHING_SAID};
 use crate::encode::yaml::{Document, decode, encode};
 
 type Outcome = Result<Datum, CallError>;
@@ -12,7 +12,7 @@ type Outcome = Result<Datum, CallError>;
 const B: Parameter = Parameter::TEXT;
 
 /// The package.
-pub(super) const PACKAGE: Package = Package { path: "encoding/yaml", members: MEMBERS };
+pub(super) const PACKAGE: Package = Package { path: "encoding/yaml", members: MEMBERS, text: "" };
 
 const MEMBERS: &[Member] = &[
     function("Marshal", &[Parameter::DATA], Kinds::STRING, |cx, a| {
@@ -25,9 +25,10 @@ const MEMBERS: &[Member] = &[
     function("UnmarshalStream", &[B], Kinds::LIST, |cx, a| {
         let documents = read(cx, a)?;
         if documents.is_empty() {
-            return Ok(Datum::list(vec![Datum::Null]));
+            return Ok(Datum::list(vec![Datum::Live(NOTHING_SAID)]));
         }
-        Ok(Datum::list(documents.into_iter().map(|it| it.tree.into_datum()).collect()))
+        let base = cx.base;
+        Ok(arg::read_all(cx, "yaml", documents.into_iter().flat_map(|it| it.tree.build(base))))
     }),
     special("Validate", &[B, Parameter::SCHEMA], Kinds::BOOL, Special::ValidateYaml),
     special("ValidatePartial", &[B, Parameter::SCHEMA], Kinds::BOOL, Special::ValidateYamlPartial),
@@ -68,13 +69,12 @@ fn unmarshal(cx: &mut CallContext, args: &[Datum]) -> Outcome {
     }
     let mut documents = read(cx, args)?.into_iter();
     match (documents.next(), documents.next()) {
-        (None, _) => Ok(Datum::Null),
-        (Some(document), None) => Ok(document.tree.into_datum()),
+        (None, _) => Ok(arg::read(cx, "yaml", [(Datum::Live(NOTHING_SAID), 0)])),
+        (Some(document), None) => Ok(arg::read(cx, "yaml", document.tree.build(cx.base))),
         (Some(_), Some(second)) => {
-            let position = Position { source: "", line: second.line, column: second.column };
             let text =
                 format!("{}:{}: expected a single YAML document", second.line, second.column);
-            Err(CallError::permanent(text).at(position))
+            Err(CallError::permanent(text))
         }
     }
 }

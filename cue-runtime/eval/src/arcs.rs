@@ -70,6 +70,7 @@ impl Evaluator {
             via: from.via,
             late: false,
             beside: from.beside,
+            spot: 0,
         };
         // Computed ones are told of where their values are.
         let place = match by {
@@ -253,6 +254,7 @@ impl Evaluator {
                 via: pattern.from.via,
                 late: true,
                 beside: pattern.from.beside,
+                spot: 0,
             },
         );
     }
@@ -274,7 +276,10 @@ impl Evaluator {
                 Value::Datum(_) => None,
             };
             if let Some(fault) = fault {
-                if self.heap.faults[fault].kind == Kind::Incomplete {
+                // A call that fails is no pattern.
+                let call = matches!(self.program.code(label), Code::Call(..));
+                let kind = self.heap.faults[fault].kind;
+                if kind == Kind::Incomplete || call && kind == Kind::Permanent {
                     self.raise_id(id, fault);
                 }
             }

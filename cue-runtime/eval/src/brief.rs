@@ -4,7 +4,7 @@ use crate::demand::Concrete;
 use crate::error::Fault;
 use crate::evaluator::Evaluator;
 use crate::export::marker;
-use crate::heap::{State, VertexId};
+use crate::heap::{Source, State, VertexId};
 use crate::program::{Label, Presence};
 
 /// How deep values are written.
@@ -36,6 +36,57 @@ impl Evaluator {
         let text = self.short(id);
         self.failing = None;
         say(&text)
+    }
+
+    /// The same of what is handed over and stands nowhere else: what is in it is not evaluated, but shown as
+    /// it is written.
+    pub(crate) fn about_given(
+        &mut self,
+        value: &Concrete,
+        outer: &str,
+        say: impl Fn(&str) -> String,
+    ) -> String {
+        match value {
+            Concrete::Datum(datum) => say(&datum.cue_text()),
+            Concrete::Vertex(id) if self.stands_alone(*id) => {
+                let text = self.as_given(*id);
+                say(&text)
+            }
+            Concrete::Vertex(id) => self.about(*id, outer, say),
+        }
+    }
+
+    /// Whether it is a list or a struct that is no field.
+    fn stands_alone(&self, id: VertexId) -> bool {
+        let vertex = self.heap.get(self.follow(id));
+        vertex.label.is_none() && (vertex.is_struct || vertex.is_list)
+    }
+
+    fn as_given(&mut self, id: VertexId) -> String {
+        let real = self.follow(id);
+        let list = self.heap.get(real).is_list;
+        let arcs: Vec<(Label, VertexId, Presence)> =
+            self.heap.get(real).arcs.iter().map(|it| (it.label, it.vertex, it.presence)).collect();
+        let mut parts = Vec::with_capacity(arcs.len());
+        for (label, arc, presence) in arcs {
+            let sources: Vec<Source> =
+                self.heap.get(arc).conjuncts.iter().map(|it| it.source.clone()).collect();
+            let mut texts = Vec::with_capacity(sources.len());
+            for source in sources {
+                texts.push(match source {
+                    Source::Expr(expr, _) => self.literal_text(expr),
+                    Source::Data(datum) => datum.cue_text(),
+                    Source::Vertex(id) => self.short(id),
+                });
+            }
+            let text = if texts.is_empty() { self.short(arc) } else { texts.join(" & ") };
+            parts.push(match list {
+                true => text,
+                false => format!("{}{}:{text}", self.label_text(label), marker(presence)),
+            });
+        }
+        let parts = parts.join(",");
+        if list { format!("[{parts}]") } else { format!("{{{parts}}}") }
     }
 
     /// The same of an operand.

@@ -198,7 +198,8 @@ impl Evaluator {
         conjuncts
             .filter_map(|it| match it.source {
                 Source::Expr(expr, _) => Some(self.program.at(expr)),
-                Source::Data(_) | Source::Vertex(_) => None,
+                Source::Data(_) => Some(self.spots.of_whole(it.spot)),
+                Source::Vertex(_) => None,
             })
             .collect()
     }
@@ -329,7 +330,11 @@ impl Evaluator {
         if other.kind == Kind::Budget {
             return right;
         }
-        let both = one.clone().combined(other.clone());
+        let mut both = one.clone().combined(other.clone());
+        // Each operand counts, though both say the same.
+        if both.causes.is_empty() && one.message == other.message {
+            both.causes.push(Fault { causes: Vec::new(), ..other.clone() });
+        }
         self.heap.fault(both)
     }
 
@@ -368,7 +373,10 @@ impl Evaluator {
         };
         let message = format!(
             "invalid operation {symbol}{} ({symbol} {})",
-            self.source_at(place),
+            match self.program.code(operand) {
+                Code::Struct(_) | Code::List(_) => self.literal_text(operand),
+                _ => self.source_at(place),
+            },
             self.concrete_kind(&datum)
         );
         Err(self.fail(Kind::Permanent, message, at))

@@ -292,7 +292,7 @@ impl Evaluator {
                 ref code => {
                     if let Some(datum) = code.scalar() {
                         let at = self.program.at(expr);
-                        self.take_datum(candidate, datum, at, &Groups::new(), via);
+                        self.take_datum(candidate, datum, at, &Groups::new(), (via, 0));
                     }
                 }
             }

@@ -326,15 +326,24 @@ impl Evaluation {
     pub(crate) fn describe(&self, fault: &Fault, path: &str) -> Diagnostic {
         // The primary position first, the others in the order of the files (cue-errors 2.1).
         let primary = self.place(fault.at);
-        let mut positions: Vec<_> =
-            fault.positions.iter().filter_map(|at| self.place(*at)).collect();
+        // Texts of one name are texts of their own.
+        let text = |at: At| self.evaluator.spots.text_of(at);
+        let mut positions: Vec<_> = fault
+            .positions
+            .iter()
+            .filter_map(|at| self.place(*at).map(|place| (place, text(*at))))
+            .collect();
         // What is no file has a relative name, and those come last.
         let file = |it: &(String, u32, u32)| {
             [".cue", ".json", ".yaml", ".yml", ".toml"].iter().any(|end| it.0.ends_with(end))
         };
-        cue_sort::by(&mut positions, |left, right| (!file(left), left).cmp(&(!file(right), right)));
+        cue_sort::by(&mut positions, |left, right| {
+            (!file(&left.0), left).cmp(&(!file(&right.0), right))
+        });
         positions.dedup();
-        positions.retain(|it| Some(it) != primary.as_ref());
+        let first = text(fault.at);
+        positions.retain(|it| Some(&it.0) != primary.as_ref() || it.1 != first);
+        let mut positions: Vec<_> = positions.into_iter().map(|it| it.0).collect();
         let placed = primary.is_some();
         positions.splice(0..0, primary);
         Diagnostic {
@@ -348,7 +357,9 @@ impl Evaluation {
 
     /// Source, line and column of a position, if it is one.
     pub(crate) fn place(&self, at: At) -> Option<(String, u32, u32)> {
-        let source = self.evaluator.program.sources.get(at.source as usize)?;
+        let Some(source) = self.evaluator.program.sources.get(at.source as usize) else {
+            return self.evaluator.spots.place(at);
+        };
         if at.span.end == 0 {
             return None;
         }

@@ -172,6 +172,7 @@ pub(crate) struct Evaluator {
     pub(crate) handles: Vec<VertexId>,
     /// Fields at the root that were named.
     pub(crate) named: crate::refill::Named,
+    pub(crate) spots: crate::spots::Spots,
     pub(crate) root: VertexId,
     pub(crate) root_env: EnvId,
 }
@@ -243,6 +244,7 @@ impl Evaluator {
             searched: Map::default(),
             missed: false,
             opened: Set::default(),
+            spots: crate::spots::Spots::default(),
             handles: Vec::new(),
             named: crate::refill::Named::default(),
             root,
@@ -341,7 +343,8 @@ impl Evaluator {
     pub(crate) fn first_position(&self, id: VertexId) -> At {
         let first = self.heap.get(id).conjuncts.iter().find_map(|it| match it.source {
             Source::Expr(expr, _) => Some(self.program.at(expr)),
-            Source::Data(_) | Source::Vertex(_) => None,
+            Source::Data(_) => Some(self.spots.at(it.spot)),
+            Source::Vertex(_) => None,
         });
         first.unwrap_or_default()
     }

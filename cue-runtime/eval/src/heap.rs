@@ -77,7 +77,7 @@ pub(crate) struct Conjunct {
     pub(crate) source: Source,
     pub(crate) groups: Groups,
     /// For an embedding: the group that closed values embedded here close.
-    pub(crate) close_as: Option<u32>,
+    pub(crate) close_as: Option<NonZeroU32>,
     /// Came through a reference.
     pub(crate) by_reference: bool,
     /// The reference followed first on the way in.
@@ -94,6 +94,8 @@ pub(crate) struct Conjunct {
     pub(crate) late: bool,
     /// Of what is embedded: the mark of what stands beside it; 0 for none (C-12).
     pub(crate) beside: u32,
+    /// Of data: where it stands (see `texts`), 0 for nowhere.
+    pub(crate) spot: u32,
 }
 
 /// What a conjunct hands on to everything inside of it.
@@ -181,7 +183,13 @@ impl Conjunct {
             via: 0,
             late: false,
             beside: 0,
+            spot: 0,
         }
+    }
+
+    /// The group that it closes as.
+    pub(crate) fn closes_as(&self) -> Option<u32> {
+        self.close_as.map(NonZeroU32::get)
     }
 }
 

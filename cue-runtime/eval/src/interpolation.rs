@@ -111,7 +111,8 @@ impl Evaluator {
                 },
                 Ok(Concrete::Vertex(id)) => {
                     let kind = if self.heap.get(id).is_list { "list" } else { "struct" };
-                    let message = self.about(id, "invalid interpolation: ", |text| {
+                    let given = Concrete::Vertex(id);
+                    let message = self.about_given(&given, "invalid interpolation: ", |text| {
                         format!(
                             "cannot use {text} (type {kind}) as type (bool|string|bytes|number)"
                         )

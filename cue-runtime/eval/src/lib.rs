@@ -62,6 +62,7 @@ mod selection; // fields, elements, slices
 mod operators; // arithmetic, comparison
 mod absent; // the comparison with bottom
 mod calls; // builtin functions as calls
+pub mod spots; // where data stands that functions made
 mod looked; // functions that look at values
 mod searched; // lists that values are looked for in
 pub mod openapi; // definitions as OpenAPI schemas

@@ -1,6 +1,8 @@
 //! Struct and list literals, and plain data, become arcs.
 
-use crate::builtin::{Datum, Kinds};
+use std::num::NonZeroU32;
+
+use crate::builtin::Kinds;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::groups::Groups;
@@ -26,7 +28,7 @@ const MANY_PLACED: usize = 16;
 
 /// What comes behind the last element that a list names.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+pub(crate) enum End {
     Closed,
     /// `...`
     Open,
@@ -34,25 +36,28 @@ enum End {
 
 impl Evaluator {
     /// A list that a function or a slice made has elements and nothing else.
-    pub(crate) fn take_elements(&mut self, id: VertexId, list: VertexId) {
+    pub(crate) fn take_elements(&mut self, id: VertexId, list: VertexId, groups: &Groups) {
         let at = self.heap.narrowed(list).at;
         let elements = self.elements(list);
+        if self.is_lone(id) && elements.iter().all(|it| self.is_bare_scalar(*it)) {
+            self.list_into(id, &elements);
+            return;
+        }
         self.heap.get_mut(id).is_list = true;
         self.narrow(id, Kinds::LIST, By::Vertex(list), at, 0);
         for (index, element) in elements.iter().enumerate() {
             let label = self.labels.index(index);
-            let child = self.add_arc(id, label, Presence::Member, &Groups::new(), 0, at);
-            let element = self.follow(*element);
-            self.add_conjunct(
-                child,
-                Conjunct { by_reference: true, ..Conjunct::new(Source::Vertex(element)) },
-            );
+            let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
+            let source = Source::Vertex(self.follow(*element));
+            let groups = self.deep_groups(groups);
+            let conjunct = Conjunct { groups, by_reference: true, ..Conjunct::new(source) };
+            self.add_conjunct(child, conjunct);
         }
         self.fit_length(id, elements.len(), End::Closed, at);
     }
 
     /// Closed lists have one length, and open ones are no longer than that (S-19).
-    fn fit_length(&mut self, id: VertexId, length: usize, end: End, at: At) {
+    pub(crate) fn fit_length(&mut self, id: VertexId, length: usize, end: End, at: At) {
         let open = end == End::Open;
         let vertex = self.heap.get_mut(id);
         // A list has as many vertices, so that 32 bits are enough.
@@ -169,59 +174,10 @@ impl Evaluator {
                         via,
                         late: true,
                         beside,
+                        spot: 0,
                     },
                 );
             }
-        }
-    }
-
-    pub(crate) fn take_datum(
-        &mut self,
-        id: VertexId,
-        datum: Datum,
-        at: At,
-        groups: &Groups,
-        via: u32,
-    ) {
-        match &datum {
-            Datum::Struct(fields) => {
-                self.narrow(id, Kinds::STRUCT, By::Datum(datum.clone()), at, via);
-                let vertex = self.heap.get_mut(id);
-                vertex.is_struct = true;
-                vertex.arcs.reserve(fields.len());
-                for (name, value) in fields.iter() {
-                    let label = self.labels.intern(LabelKind::Regular, name);
-                    let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
-                    let source = self.data_source(value);
-                    self.add_conjunct(child, Conjunct::new(source));
-                }
-            }
-            Datum::List(items) => {
-                self.narrow(id, Kinds::LIST, By::Datum(datum.clone()), at, via);
-                let vertex = self.heap.get_mut(id);
-                vertex.is_list = true;
-                let length = items.len();
-                vertex.arcs.reserve(length);
-                for (index, value) in items.iter().enumerate() {
-                    let label = self.labels.index(index);
-                    let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
-                    let source = self.data_source(value);
-                    self.add_conjunct(child, Conjunct::new(source));
-                }
-                self.fit_length(id, length, End::Closed, at);
-            }
-            _ => self.take_scalar(id, datum, at, via),
-        }
-    }
-
-    /// What a part of data is for the vertex that gets it: a handle stands for a value.
-    fn data_source(&self, datum: &Datum) -> Source {
-        match datum {
-            Datum::Live(raw) => match self.handles.get(*raw as usize) {
-                Some(id) => Source::Vertex(*id),
-                None => Source::Data(Datum::Null),
-            },
-            _ => Source::Data(datum.clone()),
         }
     }
 
@@ -299,7 +255,7 @@ impl Evaluator {
         // Definitions and hidden fields may stand beside an embedded scalar.
         let fields = code.declarations.iter().any(|it| self.is_member_field(it));
         let mut groups = conjunct.groups.clone();
-        let mut close_as = conjunct.close_as;
+        let mut close_as = conjunct.closes_as();
         // Inside of an embedded conjunction a literal opens what it embeds for itself only.
         let joins = conjunct.beside != 0 && close_as.is_some_and(|it| !self.opened.contains(&it));
         // The files of a package are one literal.
@@ -408,7 +364,7 @@ impl Evaluator {
                     let conjunct = Conjunct {
                         source: Source::Expr(*embed, inner),
                         groups,
-                        close_as,
+                        close_as: close_as.and_then(NonZeroU32::new),
                         by_reference: conjunct.by_reference,
                         outer,
                         firing: 0,
@@ -417,6 +373,7 @@ impl Evaluator {
                         via,
                         late: false,
                         beside: own.unwrap_or(from.beside),
+                        spot: 0,
                     };
                     // What is written there counts before the fields do (S-21).
                     if self.program.code(*embed).is_literal() {

@@ -448,17 +448,20 @@ impl Evaluator {
         // schemas have none of their own.
         let counted = called.is_some_and(|it| matches!(it.0.run, Run::Evaluator(Special::MatchN)));
         let given = |place: usize| called.and_then(|it| it.1.get(place));
-        let placed = |(place, it): &(usize, &ExprId)| match (given(*place), program.code(**it)) {
-            (Some(Datum::Live(raw)), _) => {
-                let whole = self.handled(*raw).map(|it| self.heap.get(self.follow(it)));
-                counted || whole.is_none_or(|it| !it.is_list && !it.is_struct)
-            }
-            (_, Code::Struct(_)) => false,
-            (_, Code::List(_)) => !schemas,
-            _ => true,
+        let placed = |(place, it): (usize, &ExprId)| match (given(place), program.code(*it)) {
+            (Some(Datum::Live(raw)), _) => match self.handled(*raw) {
+                Some(id) => {
+                    let whole = self.heap.get(self.follow(id));
+                    let scalar = !whole.is_list && !whole.is_struct && whole.choice.is_none();
+                    if counted || scalar { self.origin(id) } else { Vec::new() }
+                }
+                None => Vec::new(),
+            },
+            (_, Code::Struct(_)) => Vec::new(),
+            (_, Code::List(_)) if schemas => Vec::new(),
+            _ => vec![self.program.at(*it)],
         };
-        let positions = arguments.iter().enumerate().filter(placed);
-        let mut positions: Vec<At> = positions.map(|it| self.program.at(*it.1)).collect();
+        let mut positions: Vec<At> = arguments.iter().enumerate().flat_map(placed).collect();
         positions.extend(self.named_at(id));
         let mut fault = self.heap.faults[fault].clone();
         // The causes of matchN's are those of its schemas.

@@ -1,9 +1,12 @@
 //! Vertices that are data and nothing else: they cannot be wrong, so they are read, not evaluated.
 
-use crate::builtin::Datum;
+use crate::builtin::{Datum, Kinds, NOTHING_SAID};
+use crate::calls::has_handles;
 use crate::evaluator::Evaluator;
-use crate::heap::{Conjunct, Cycle, Source, State, VertexId};
-use crate::program::{At, Code};
+use crate::groups::Groups;
+use crate::heap::{By, Conjunct, Cycle, Source, State, VertexId};
+use crate::literals::End;
+use crate::program::{At, Code, LabelKind, Presence, Program};
 
 /// Deeper data goes the usual way, which has the budget.
 const DEEP: u32 = 64;
@@ -33,8 +36,9 @@ impl Evaluator {
         found
     }
 
-    /// The data of a vertex that is about to be evaluated and has no other conjunct.
-    pub(crate) fn lone_data(&self, id: VertexId) -> Option<Datum> {
+    /// The data of a vertex that is about to be evaluated and has no other conjunct, the way in, and
+    /// where it stands.
+    pub(crate) fn lone_data(&self, id: VertexId) -> Option<(Datum, u32, u32)> {
         let vertex = self.heap.get(id);
         match vertex.conjuncts.as_slice() {
             [conjunct] if is_free(conjunct) => match &conjunct.source {
@@ -43,12 +47,25 @@ impl Evaluator {
                         && vertex.closing.is_empty()
                         && !vertex.constrained =>
                 {
-                    Some(datum.clone())
+                    Some((datum.clone(), conjunct.via, conjunct.spot))
                 }
                 _ => None,
             },
             _ => None,
         }
+    }
+
+    /// Whether a vertex that is being evaluated has one conjunct, which says all that it is.
+    pub(crate) fn is_lone(&self, id: VertexId) -> bool {
+        let vertex = self.heap.get(id);
+        let alone = matches!(&*vertex.conjuncts, [conjunct] if is_free(conjunct));
+        alone
+            && vertex.state == State::Running
+            && !vertex.constrained
+            && vertex.arcs.is_empty()
+            && vertex.picks.is_empty()
+            && vertex.patterns.is_empty()
+            && vertex.closing.is_empty()
     }
 
     /// The scalar of a vertex that is about to be evaluated and has one conjunct, which is written out;
@@ -63,6 +80,79 @@ impl Evaluator {
             && vertex.arcs.is_empty()
             && conjunct.cycle != Cycle::Cyclic;
         fresh.then(|| (datum, self.program.at(expr), conjunct.via))
+    }
+
+    pub(crate) fn take_datum(
+        &mut self,
+        id: VertexId,
+        datum: Datum,
+        at: At,
+        groups: &Groups,
+        (via, spot): (u32, u32),
+    ) {
+        let at = match &datum {
+            Datum::Struct(_) | Datum::List(_) => self.spots.of_whole(spot),
+            _ => at,
+        };
+        match &datum {
+            Datum::Struct(fields) => {
+                self.narrow(id, Kinds::STRUCT, By::Datum(datum.clone()), at, via);
+                // Where something closes, data is closed as literals are.
+                for group in groups {
+                    self.note_shape(id, *group);
+                }
+                let vertex = self.heap.get_mut(id);
+                vertex.is_struct = true;
+                vertex.arcs.reserve(fields.len());
+                for (index, (name, value)) in fields.iter().enumerate() {
+                    let label = self.labels.intern(LabelKind::Regular, name);
+                    let place = fields.place(index);
+                    let label_at = place.map_or(at, |it| self.spots.at(it.0));
+                    let child = self.add_arc(id, label, Presence::Member, groups, 0, label_at);
+                    let source = self.data_source(value);
+                    let spot = place.map_or(spot, |it| it.1);
+                    let groups = self.deep_groups(groups);
+                    let conjunct = Conjunct { groups, via, spot, ..Conjunct::new(source) };
+                    self.add_conjunct(child, conjunct);
+                }
+            }
+            Datum::List(items) if items.iter().any(has_handles) && self.is_lone(id) => {
+                let elements: Vec<VertexId> = items.iter().map(|it| self.live(it)).collect();
+                self.list_into(id, &elements);
+            }
+            Datum::List(items) => {
+                self.narrow(id, Kinds::LIST, By::Datum(datum.clone()), at, via);
+                let vertex = self.heap.get_mut(id);
+                vertex.is_list = true;
+                let length = items.len();
+                vertex.arcs.reserve(length);
+                for (index, value) in items.iter().enumerate() {
+                    let label = self.labels.index(index);
+                    let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
+                    let source = self.data_source(value);
+                    let spot = items.place(index).unwrap_or(spot);
+                    let by_reference = matches!(source, Source::Vertex(_));
+                    let groups = self.deep_groups(groups);
+                    let conjunct =
+                        Conjunct { groups, via, spot, by_reference, ..Conjunct::new(source) };
+                    self.add_conjunct(child, conjunct);
+                }
+                self.fit_length(id, length, End::Closed, at);
+            }
+            _ => self.take_scalar(id, datum, at, via),
+        }
+    }
+
+    /// What a part of data is for the vertex that gets it: a handle stands for a value.
+    pub(crate) fn data_source(&self, datum: &Datum) -> Source {
+        match datum {
+            Datum::Live(NOTHING_SAID) => Source::Expr(Program::nothing_said(), self.root_env),
+            Datum::Live(raw) => match self.handles.get(*raw as usize) {
+                Some(id) => Source::Vertex(*id),
+                None => Source::Data(Datum::Null),
+            },
+            _ => Source::Data(datum.clone()),
+        }
     }
 
     /// Whether a vertex is data that cannot have an error in it.

@@ -519,8 +519,13 @@ impl Program {
         Some(same)
     }
 
+    /// `*null | _`, the third expression of every program.
+    pub(crate) fn nothing_said() -> ExprId {
+        ExprId::at(2)
+    }
+
     pub(crate) fn empty() -> Self {
-        Program {
+        let mut program = Program {
             codes: Vec::new(),
             spans: Vec::new(),
             origins: Vec::new(),
@@ -536,7 +541,13 @@ impl Program {
             lenient: false,
             short_circuits: Vec::new(),
             lifts: Map::default(),
-        }
+        };
+        // These stand nowhere.
+        let at = At { source: u32::MAX, ..At::default() };
+        let null = program.push(Code::Null, at);
+        let top = program.push(Code::Top, at);
+        program.push(Code::Disjoin([(null, true), (top, false)].into()), at);
+        program
     }
 
     #[cfg_attr(not(target_family = "wasm"), inline)]

@@ -49,7 +49,7 @@ impl Evaluator {
     ) {
         let target = self.follow(target);
         let (target, reach) = self.behind(target);
-        let opened = conjunct.close_as.filter(|it| self.opened.contains(it));
+        let opened = conjunct.closes_as().filter(|it| self.opened.contains(it));
         let known = |groups: &Groups| conjunct.groups.iter().all(|it| groups.contains(it));
         let new = work.brings_group(&conjunct.groups);
         if target == id || !new && work.seen_vertices.of((target, opened)).any(known) {
@@ -70,7 +70,9 @@ impl Evaluator {
             return;
         }
         let mut conjunct = conjunct.clone();
-        if let Some(expr) = reference {
+        // What a function gives stands where that says.
+        let called = |it: &ExprId| matches!(self.program.code(*it), Code::Call(..));
+        if let Some(expr) = reference.filter(|it| !called(it)) {
             let at = self.program.at(expr);
             conjunct.via = self.heap.cross(conjunct.via, at);
         }
@@ -113,7 +115,7 @@ impl Evaluator {
             if let Some((datum, at, via)) = self.settled_scalar(target) {
                 self.heap.get_mut(id).content = true;
                 let via = self.heap.join(conjunct.via, via);
-                self.take_datum(id, datum, at, &conjunct.groups, via);
+                self.take_datum(id, datum, at, &conjunct.groups, (via, 0));
                 return;
             }
         }
@@ -330,7 +332,7 @@ impl Evaluator {
         let target = self.follow(target);
         let conjuncts = self.heap.get(target).conjuncts.clone();
         if conjuncts.is_empty() && self.heap.get(target).is_list {
-            self.take_elements(id, target);
+            self.take_elements(id, target, &conjunct.groups);
         }
         // What a struct embeds of its own fields may add to these (S-25).
         let own = conjunct.close_as.is_some()
@@ -367,7 +369,7 @@ impl Evaluator {
         self.leave_marks(target, &mut inner.groups);
         let closed = inner.groups.iter().any(|it| self.closing.contains(it));
         let mut groups = conjunct.groups.clone();
-        match conjunct.close_as {
+        match conjunct.closes_as() {
             Some(group) if self.opened.contains(&group) => {
                 self.heap.get_mut(id).was_closed |= closed;
             }
@@ -429,6 +431,7 @@ impl Evaluator {
             via,
             late: false,
             beside: if conjunct.beside == 0 { inner.beside } else { conjunct.beside },
+            spot: inner.spot,
         }
     }
 

@@ -3,14 +3,16 @@
 use std::cmp::Ordering;
 
 use crate::evaluation::Diagnostic;
+use crate::spots::is_read;
 
 /// Those without a position of their own come first; then by place, then by path.
 pub(crate) fn order(one: &Diagnostic, other: &Diagnostic) -> Ordering {
     place(one).cmp(&place(other)).then_with(|| labels(&one.path).cmp(labels(&other.path)))
 }
 
-fn place(it: &Diagnostic) -> Option<&(String, u32, u32)> {
-    it.positions.first().filter(|_| it.placed)
+/// What functions have read comes after the files.
+fn place(it: &Diagnostic) -> Option<(bool, &(String, u32, u32))> {
+    it.positions.first().filter(|_| it.placed).map(|it| (is_read(&it.0), it))
 }
 
 /// The bytes of a path with nothing sorting before what ends a label, so that labels are compared one by one,

@@ -313,11 +313,10 @@ impl Evaluator {
             }
             Concrete::Datum(Datum::Number(number)) if number.is_int() => number.clone(),
             _ => {
-                let message = format!(
-                    "invalid index {} (invalid type {})",
-                    self.concrete_text(&key.value),
-                    self.concrete_kind(&key.value)
-                );
+                let kind = self.concrete_kind(&key.value);
+                let message = self.about_given(&key.value, "", |text| {
+                    format!("invalid index {text} (invalid type {kind})")
+                });
                 let positions = vec![place];
                 return Value::Fault(self.fail_at(Kind::Permanent, message, at, positions));
             }
@@ -484,19 +483,43 @@ impl Evaluator {
     /// A list whose elements are these vertices.
     pub(crate) fn list_of(&mut self, elements: &[VertexId]) -> VertexId {
         let id = self.heap.vertex(None, None);
+        self.list_into(id, elements);
+        self.heap.get_mut(id).state = State::Done;
+        id
+    }
+
+    /// Whether a vertex is done with and is nothing but a scalar.
+    pub(crate) fn is_bare_scalar(&self, id: VertexId) -> bool {
+        let vertex = self.heap.get(self.follow(id));
+        let bare = vertex.arcs.is_empty() && vertex.scalar.is_some();
+        bare && vertex.state == State::Done && vertex.fault.is_none()
+    }
+
+    /// Makes a vertex that nothing else is said of a list of these elements.
+    pub(crate) fn list_into(&mut self, id: VertexId, elements: &[VertexId]) {
         self.heap.get_mut(id).arcs.reserve(elements.len());
+        let mut shared = 0;
         for (index, element) in elements.iter().enumerate() {
             let label = self.labels.index(index);
-            let child = self.heap.vertex(Some(id), Some(label));
-            self.heap.get_mut(child).forward = Some(*element);
+            let real = self.follow(*element);
+            // A scalar is the element itself, as often as it is one.
+            let child = if self.is_bare_scalar(real) {
+                shared += size_of::<ArcEntry>();
+                real
+            } else {
+                let child = self.heap.vertex(Some(id), Some(label));
+                self.heap.get_mut(child).forward = Some(real);
+                child
+            };
             let vertex = self.heap.get_mut(id);
             vertex.arcs.push(ArcEntry::member(label, child, At::default()));
         }
         let vertex = self.heap.get_mut(id);
         vertex.is_list = true;
+        vertex.kinds = Kinds::LIST;
         vertex.longest = u32::try_from(elements.len()).unwrap_or(u32::MAX);
         vertex.closed_length = Some(vertex.longest);
-        vertex.state = State::Done;
-        id
+        // A budget that is used up stays so.
+        let _ = self.charge(shared);
     }
 }

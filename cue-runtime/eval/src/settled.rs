@@ -56,7 +56,7 @@ impl Evaluator {
             Settled::Scalar(datum, at, scalar_via) => {
                 let via = self.heap.cross(via, self.program.at(expr));
                 let via = self.heap.join(via, scalar_via);
-                self.take_datum(id, datum, at, &Groups::new(), via);
+                self.take_datum(id, datum, at, &Groups::new(), (via, 0));
             }
             Settled::Choice => {
                 let from = self.heap.get(target);

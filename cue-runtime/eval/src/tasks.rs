@@ -1,6 +1,8 @@
 //! What a vertex runs for its fields: computed labels and comprehensions, and what was held back for
 //! them.
 
+use std::num::NonZeroU32;
+
 use crate::builtin::Datum;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
@@ -127,7 +129,7 @@ impl Evaluator {
                     work.conjuncts.push(Conjunct {
                         source: Source::Expr(body, env),
                         groups: pending.groups.clone(),
-                        close_as: pending.close_as,
+                        close_as: pending.close_as.and_then(NonZeroU32::new),
                         by_reference: false,
                         outer: pending.outer,
                         firing: work.firings,
@@ -136,6 +138,7 @@ impl Evaluator {
                         via: pending.from.via,
                         late: false,
                         beside: pending.from.beside,
+                        spot: 0,
                     });
                 }
                 self.withdraw(id, pending.index);

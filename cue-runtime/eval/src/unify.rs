@@ -1,6 +1,8 @@
 //! Conjuncts to arcs, scalars, tests and choices: what a vertex is. What it takes from another vertex is
 //! in `reference`, what it runs for fields in `tasks`.
 
+use std::num::NonZeroU32;
+
 use crate::builtin::Kinds;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, TOO_DEEP, Value};
@@ -144,14 +146,14 @@ impl Evaluator {
     }
 
     fn run(&mut self, id: VertexId) {
-        if let Some(datum) = self.lone_data(id) {
+        if let Some((datum, via, spot)) = self.lone_data(id) {
             self.heap.get_mut(id).content = true;
-            self.take_datum(id, datum, At::default(), &Groups::new(), 0);
+            self.take_datum(id, datum, self.spots.at(spot), &Groups::new(), (via, spot));
             return;
         }
         if let Some((datum, at, via)) = self.lone_literal(id) {
             self.heap.get_mut(id).content = true;
-            self.take_datum(id, datum, at, &Groups::new(), via);
+            self.take_datum(id, datum, at, &Groups::new(), (via, 0));
             return;
         }
         let mut work = match self.resume(id) {
@@ -374,7 +376,8 @@ impl Evaluator {
         match conjunct.source.clone() {
             Source::Data(datum) => {
                 self.heap.get_mut(id).content = true;
-                self.take_datum(id, datum, At::default(), &conjunct.groups, conjunct.via);
+                let (spot, groups) = (conjunct.spot, &conjunct.groups);
+                self.take_datum(id, datum, self.spots.at(spot), groups, (conjunct.via, spot));
             }
             Source::Vertex(target) => self.take_vertex(id, target, &conjunct, work),
             Source::Expr(expr, env) => {
@@ -438,10 +441,10 @@ impl Evaluator {
                 // Whatever is closed in there closes nothing here (C-15).
                 let group = self.heap.new_group();
                 self.opened.insert(group);
-                self.reclose(inner, env, conjunct.close_as);
+                self.reclose(inner, env, conjunct.closes_as());
                 let conjunct = Conjunct {
                     source: Source::Expr(inner, env),
-                    close_as: Some(group),
+                    close_as: NonZeroU32::new(group),
                     ..conjunct
                 };
                 self.take_now(id, conjunct, work);
@@ -478,12 +481,12 @@ impl Evaluator {
                 Err(fault) => self.hold(id, fault, &conjunct, work),
             },
             Code::Call(Callee::Plain(Plain::Close), arguments) => {
-                let argument = match self.close_argument(&arguments, at) {
+                let argument = match self.close_argument(&arguments, env, at) {
                     Ok(argument) => argument,
                     Err(fault) => return self.raise_id(id, fault),
                 };
                 let mut groups = conjunct.groups.clone();
-                let group = match conjunct.close_as {
+                let group = match conjunct.closes_as() {
                     Some(group) if self.opened.contains(&group) => group,
                     outer => {
                         let group = self.heap.new_group();
@@ -508,7 +511,7 @@ impl Evaluator {
                 work.conjuncts.push(Conjunct {
                     source: Source::Expr(argument, env),
                     groups,
-                    close_as: Some(group),
+                    close_as: NonZeroU32::new(group),
                     by_reference: conjunct.by_reference,
                     outer: conjunct.outer,
                     firing: 0,
@@ -517,6 +520,7 @@ impl Evaluator {
                     via: conjunct.via,
                     late: false,
                     beside: conjunct.beside,
+                    spot: 0,
                 });
             }
             Code::Call(Callee::Plain(plain @ (Plain::CloseAll | Plain::Reclose)), arguments) => {
@@ -532,7 +536,7 @@ impl Evaluator {
                 let mut groups = conjunct.groups.clone();
                 groups.push(group);
                 let source = Source::Expr(argument, env);
-                let close_as = Some(group);
+                let close_as = NonZeroU32::new(group);
                 work.conjuncts.push(Conjunct { source, groups, close_as, firing: 0, ..conjunct });
             }
             Code::Call(Callee::Plain(Plain::And), arguments) => {
@@ -556,7 +560,7 @@ impl Evaluator {
                 let datum = crate::calls::named(callee);
                 // What is predeclared has no place of its own (cue-errors 2.2).
                 let at = if matches!(callee, Callee::Plain(_)) { At::default() } else { at };
-                self.take_datum(id, datum, at, &conjunct.groups, conjunct.via);
+                self.take_datum(id, datum, at, &conjunct.groups, (conjunct.via, 0));
             }
             Code::Function(callee) => {
                 self.note_top(id, &conjunct.groups);
@@ -577,7 +581,7 @@ impl Evaluator {
                 Value::Vertex(target) => self.take_vertex(id, target, &conjunct, work),
                 Value::Datum(datum) => {
                     self.heap.get_mut(id).content = true;
-                    self.take_datum(id, datum, at, &conjunct.groups, conjunct.via);
+                    self.take_datum(id, datum, at, &conjunct.groups, (conjunct.via, 0));
                 }
                 Value::Fault(fault) => self.hold(id, fault, &conjunct, work),
             },

@@ -270,3 +270,15 @@ fn a_list_that_asks_what_it_is_itself_ends() {
     let budget = Budget { ticks: 1_000_000, depth: 10_000, bytes: 256 << 20 };
     assert_eq!(value_within(text, "p", budget), "{\"a\":1,\"d\":[\"a\"]}");
 }
+
+#[test]
+fn elements_that_are_the_same_scalar_are_one() {
+    let budget = Budget { ticks: 20_000_000, depth: 400, bytes: 200 << 20 };
+    let text = "import \"list\"\nx: list.Repeat([1, 2], 500000)\nout: [len(x), list.Sum(x)]";
+    assert_eq!(value_within(text, "out", budget), "[1000000,1500000]");
+    let text =
+        "import \"list\"\nout: len(list.Repeat([1], 1000000)) + len(list.Repeat([2], 1000000))";
+    assert_eq!(value_within(text, "out", budget), "2000000");
+    let text = "import \"list\"\nx: list.Repeat([1], 2) & [1, 2]\nout: x";
+    assert_eq!(value_within(text, "out", budget), "x.1: conflicting values 1 and 2");
+}

@@ -124,7 +124,7 @@ pub fn read(encoding: Encoding, file: &str, bytes: &[u8]) -> Result<Vec<Value>, 
         }
         Encoding::Toml => {
             let text = String::from_utf8_lossy(bytes);
-            let datum = toml::decode(&text).map_err(|error| {
+            let (datum, _) = toml::decode(&text, 0).map_err(|error| {
                 let (line, column) = line_column(bytes, error.offset);
                 diagnostic(error.message, Some((file, line, column)))
             })?;

@@ -60,8 +60,12 @@ fn print(all: &[Diagnostic]) -> String {
         text.push_str(clipped(&wrong.message));
         text.push_str(if wrong.positions.is_empty() { "\n" } else { ":\n" });
         for at in &wrong.positions {
-            let file = if at.file.starts_with(['/', '.', '-']) { "" } else { "./" };
-            text.push_str(&format!("    {file}{}:{}:{}\n", at.file, at.line, at.column));
+            let (file, line, column) = (&*at.file, at.line, at.column);
+            text.push_str(&match file {
+                "" => format!("    {line}:{column}\n"),
+                _ if cue_eval::spots::is_read(file) => format!("    {file}:{line}:{column}\n"),
+                _ => format!("    {}:{line}:{column}\n", crate::folder::dotted(file)),
+            });
         }
     }
     text.truncate(text.trim_end().len());

@@ -122,48 +122,70 @@ impl Tree {
     /// The first value, without positions. `null` for none.
     #[inline]
     pub fn into_datum(self) -> Datum {
-        self.into_data().into_iter().next().unwrap_or(Datum::Null)
+        self.build(0).into_iter().next().map_or(Datum::Null, |it| it.0)
     }
 
-    /// All values in the row, without positions.
+    /// All values in the row, with the places of their parts and their own, where the text begins at
+    /// `base`; without places if that is 0.
     #[inline]
-    pub fn into_data(self) -> Vec<Datum> {
-        enum Open {
+    pub fn build(self, base: u32) -> Vec<(Datum, u32)> {
+        enum Inside {
             List(Vec<Datum>),
             Struct(Vec<(Arc<str>, Datum)>),
         }
+        struct Open {
+            inside: Inside,
+            places: Vec<u32>,
+            place: u32,
+        }
         let mut done = Vec::new();
         let mut open: Vec<Open> = Vec::new();
-        let mut labels: Vec<Arc<str>> = Vec::new();
-        for (entry, _) in self.entries {
-            let value = match entry {
-                Entry::Scalar(datum) => datum,
+        let mut labels: Vec<(Arc<str>, u32)> = Vec::new();
+        for (entry, offset) in self.entries {
+            let place = if base == 0 { 0 } else { base.saturating_add(offset) };
+            let begin = |inside| Open { inside, places: Vec::new(), place };
+            let (value, place) = match entry {
+                Entry::Scalar(datum) => (datum, place),
                 Entry::List => {
-                    open.push(Open::List(Vec::new()));
+                    open.push(begin(Inside::List(Vec::new())));
                     continue;
                 }
                 Entry::Struct => {
-                    open.push(Open::Struct(Vec::new()));
+                    open.push(begin(Inside::Struct(Vec::new())));
                     continue;
                 }
                 Entry::Key(label) => {
-                    labels.push(label);
+                    labels.push((label, place));
                     continue;
                 }
-                Entry::End => match open.pop() {
-                    Some(Open::List(items)) => Datum::list(items),
-                    Some(Open::Struct(fields)) => Datum::fields(fields),
-                    None => continue,
-                },
-            };
-            match open.last_mut() {
-                Some(Open::List(items)) => items.push(value),
-                Some(Open::Struct(fields)) => {
-                    if let Some(label) = labels.pop() {
-                        fields.push((label, value));
-                    }
+                Entry::End => {
+                    let Some(Open { inside, places, place }) = open.pop() else { continue };
+                    let places = (base != 0).then(|| places.into_boxed_slice());
+                    let value = match inside {
+                        Inside::List(items) => Datum::placed_list(items, places),
+                        Inside::Struct(fields) => Datum::placed_fields(fields, places),
+                    };
+                    (value, place)
                 }
-                None => done.push(value),
+            };
+            let Some(around) = open.last_mut() else {
+                done.push((value, place));
+                continue;
+            };
+            let before = match &mut around.inside {
+                Inside::List(items) => {
+                    items.push(value);
+                    None
+                }
+                Inside::Struct(fields) => {
+                    let Some((label, place)) = labels.pop() else { continue };
+                    fields.push((label, value));
+                    Some(place)
+                }
+            };
+            if base != 0 {
+                around.places.extend(before);
+                around.places.push(place);
             }
         }
         done

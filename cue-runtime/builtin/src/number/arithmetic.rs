@@ -29,6 +29,8 @@ pub enum ArithmeticError {
     InvalidOperation,
     /// The result of a function is too large.
     Overflow,
+    /// The result of a function is too small.
+    Underflow,
 }
 
 impl fmt::Display for ArithmeticError {
@@ -39,6 +41,7 @@ impl fmt::Display for ArithmeticError {
             ArithmeticError::ExponentOutOfRange => "exponent out of range",
             ArithmeticError::InvalidOperation => "invalid operation",
             ArithmeticError::Overflow => "overflow",
+            ArithmeticError::Underflow => "underflow, subnormal",
         })
     }
 }

@@ -130,8 +130,13 @@ impl Number {
         if self.is_zero() {
             return integral_result(BigInt::one());
         }
-        if self.parts().adjusted() > 6 {
+        // As far as the original goes.
+        let most = Number::int(23_000);
+        if self.compare(&most).is_ge() {
             return Err(ArithmeticError::Overflow);
+        }
+        if self.compare(&most.neg()).is_le() {
+            return Err(ArithmeticError::Underflow);
         }
         let x = fixed(self).ok_or(ArithmeticError::Overflow)?;
         let (mantissa, exponent) = exp_parts(&x).ok_or(ArithmeticError::Overflow)?;

@@ -3,10 +3,10 @@
 use super::{Called, quoted};
 use crate::builtin::{Datum, Kinds, Parameter, Pass};
 use crate::compare;
-use crate::demand::{Concrete, Unmet};
+use crate::demand::{Concrete, Operand, Unmet};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{EnvId, FaultId, VertexId};
+use crate::heap::{EnvId, FaultId, State, VertexId};
 use crate::program::{At, Callee, Code, ExprId, Plain};
 
 /// A list of lists.
@@ -19,6 +19,7 @@ impl Evaluator {
     pub(crate) fn close_argument(
         &mut self,
         arguments: &[ExprId],
+        env: EnvId,
         at: At,
     ) -> Result<ExprId, FaultId> {
         let &[argument] = arguments else {
@@ -35,11 +36,39 @@ impl Evaluator {
             Code::Bytes(_) => Kinds::BYTES,
             Code::List(_) => Kinds::LIST,
             Code::Type(kinds, _) => *kinds,
+            code if code.is_computed() => return self.close_given(argument, env, at),
             _ => return Ok(argument),
         };
         let text = self.literal_text(argument);
         let message = format!("cannot use {text} (type {kinds}) as struct in argument 1 to close");
         Err(self.fail(Kind::Permanent, message, self.program.at(argument)))
+    }
+
+    /// The same of what it is of once that is evaluated.
+    fn close_given(&mut self, argument: ExprId, env: EnvId, at: At) -> Result<ExprId, FaultId> {
+        let place = self.program.at(argument);
+        let (text, kinds, from) = match self.eval(argument, env) {
+            Value::Datum(datum) => (datum.cue_text(), compare::kinds(&datum), vec![place]),
+            Value::Vertex(id) => {
+                let id = self.unify(id);
+                let vertex = self.heap.get(id);
+                if vertex.state != State::Done || vertex.fault.is_some() {
+                    return Ok(argument);
+                }
+                let text = self.about_given(&Concrete::Vertex(id), "", str::to_owned);
+                (text, self.kinds_of(id), self.origin(id))
+            }
+            Value::Fault(_) => return Ok(argument),
+        };
+        if kinds == Kinds::ANY {
+            let message = "error in call to close: struct argument must be concrete";
+            return Err(self.fail(Kind::Permanent, message, at));
+        }
+        if kinds.meets(Kinds::STRUCT) || kinds == Kinds::BOTTOM {
+            return Ok(argument);
+        }
+        let message = format!("cannot use {text} (type {kinds}) as struct in argument 1 to close");
+        Err(self.misused(message, kinds, from))
     }
 
     /// The argument of `__closeAll` and `__reclose`: a literal where `explicitopen` holds (C-15).
@@ -184,6 +213,8 @@ impl Evaluator {
             return match value {
                 Value::Datum(datum) => {
                     let id = self.datum_vertex(datum);
+                    let spot = self.spots.call(at);
+                    self.placed_at(id, spot);
                     Ok(Datum::Live(self.handle(id)))
                 }
                 Value::Vertex(id) if self.follow(id) == self.place => {
@@ -196,7 +227,21 @@ impl Evaluator {
         let vertex = value.vertex();
         let value = match self.demand_given(value, at, function.at) {
             Ok(value) => value,
-            Err(Unmet::Fault(fault)) => return Err(fault),
+            Err(Unmet::Fault(fault)) => {
+                // Who takes schemas looks at kinds before anything is decided.
+                let schemas = function
+                    .function
+                    .parameters
+                    .iter()
+                    .any(|it| it.pass == Pass::Schema && it.kinds == Kinds::ANY);
+                let open = vertex.filter(|it| schemas && self.is_undecided(*it));
+                return Err(match open {
+                    Some(id) if !self.kinds_of(id).meets(parameter.kinds) => {
+                        self.open_argument(id, parameter, place, function)
+                    }
+                    _ => fault,
+                });
+            }
             Err(Unmet::Open(id)) => return Err(self.open_argument(id, parameter, place, function)),
         };
         let kinds = match &value {
@@ -205,14 +250,14 @@ impl Evaluator {
             Concrete::Vertex(_) => Kinds::STRUCT,
         };
         if !kinds.meets(parameter.kinds) {
-            let message = self.about_operand(&value, |text| {
+            let message = self.about_given(&value, "", |text| {
                 let (wanted, call) = (parameter.kinds, function.value());
                 format!(
                     "cannot use {text} (type {kinds}) as {wanted} in argument {} to {call}",
                     place + 1
                 )
             });
-            let positions = vertex.map_or_else(|| vec![at], |it| self.origin(it));
+            let positions = self.origin_of(&Operand { value, vertex, at });
             return Err(self.misused(message, kinds, positions));
         }
         let id = match value {
@@ -231,7 +276,9 @@ impl Evaluator {
                         place + 1,
                         function.value()
                     );
-                    return Err(self.fail(Kind::Permanent, message, at));
+                    let value = Concrete::Datum(datum);
+                    let positions = self.origin_of(&Operand { value, vertex, at });
+                    return Err(self.misused(message, Kinds::STRING, positions));
                 }
                 return Ok(datum);
             }
@@ -247,7 +294,10 @@ impl Evaluator {
         }
         match parameter.pass {
             Pass::Numbers | Pass::Strings => self.elements_as(id, parameter.pass, place, function),
-            Pass::Scalar | Pass::Data => self.datum(id).map_err(|it| self.in_call(it, function)),
+            Pass::Scalar | Pass::Data => match self.wrong_within(id, function) {
+                Some(fault) => Err(self.in_call(fault, function)),
+                None => self.datum(id).map_err(|it| self.in_call(it, function)),
+            },
             Pass::Whole => Ok(Datum::Live(self.handle(id))),
             Pass::Live => {
                 let elements = self.handles_of(Value::Vertex(id), at)?;
@@ -262,6 +312,28 @@ impl Evaluator {
         }
     }
 
+    /// What is wrong for good in a value that is taken as data: all of it where it is marshalled, the first
+    /// error where that is to JSON, and by other functions.
+    fn wrong_within(&mut self, id: VertexId, function: Called<'_>) -> Option<FaultId> {
+        if self.is_sound_data(id) {
+            return None;
+        }
+        let mut found = Vec::new();
+        self.permanent_all(id, &mut found, 0);
+        let mut each = found.into_iter().flat_map(Fault::each);
+        let mut first = each.next()?;
+        if function.function.name == "Marshal" && function.package != "encoding/json" {
+            first.causes = each.collect();
+        }
+        Some(self.heap.fault(first))
+    }
+
+    /// Whether it is a choice without a default.
+    fn is_undecided(&mut self, id: VertexId) -> bool {
+        let id = self.unify(id);
+        self.heap.get(id).choice.is_some() && self.default_of(id).is_none()
+    }
+
     /// An error if a value that is passed as it is cannot be a struct.
     fn is_struct(
         &mut self,
@@ -272,7 +344,14 @@ impl Evaluator {
     ) -> Result<(), FaultId> {
         let (text, kinds, from) = match value {
             Value::Datum(datum) => (datum.cue_text(), compare::kinds(datum), vec![at]),
-            Value::Vertex(id) => (self.short(*id), self.kinds_of(*id), self.origin(*id)),
+            Value::Vertex(id) => {
+                if self.is_undecided(*id) {
+                    return Ok(());
+                }
+                let id = self.default_of(*id).unwrap_or(*id);
+                let text = self.about_given(&Concrete::Vertex(id), "", str::to_owned);
+                (text, self.kinds_of(id), self.origin(id))
+            }
             Value::Fault(_) => return Ok(()),
         };
         if kinds == Kinds::BOTTOM || kinds.meets(Kinds::STRUCT) {
@@ -335,7 +414,10 @@ impl Evaluator {
                 place + 1,
                 function.value()
             );
-            let positions = vec![self.written_at(id)];
+            let positions = match self.is_undecided(id) {
+                true => self.origin(id),
+                false => vec![self.written_at(id)],
+            };
             return self.misused(message, kinds, positions);
         }
         // What takes the elements as they are asks for them one by one.
@@ -400,6 +482,10 @@ impl Evaluator {
             };
             match value {
                 Concrete::Datum(datum) if compare::kinds(&datum).meets(kinds) => items.push(datum),
+                Concrete::Vertex(id) if let Some(fault) = self.permanent(id, 0) => {
+                    let fault = self.heap.fault(fault);
+                    return Err(self.in_call(fault, function));
+                }
                 other => {
                     let message = format!(
                         "error in call to {}: invalid list element {index} in argument {place} to call: cannot use value {} ({}) as {noun}",
@@ -407,7 +493,8 @@ impl Evaluator {
                         self.concrete_text(&other),
                         self.concrete_kind(&other)
                     );
-                    return Err(self.fail_at(Kind::Permanent, message, function.at, vec![at]));
+                    let positions = vec![at, self.written_at(arc)];
+                    return Err(self.fail_at(Kind::Permanent, message, function.at, positions));
                 }
             }
         }
@@ -450,17 +537,13 @@ impl Evaluator {
         self.of_argument(fault, &call, function.at)
     }
 
-    /// The same in words around it: an argument that is written in the call has no path of its own.
+    /// The same in words around it: it is an error of the call.
     pub(crate) fn of_argument(&mut self, fault: FaultId, call: &str, at: At) -> FaultId {
         let fault = self.wrapped(fault, call, at);
-        let wrong = &self.heap.faults[fault];
-        let (place, open) = (wrong.place, wrong.kind == Kind::Incomplete);
-        if open || place.is_some_and(|it| !self.is_in_tree(it)) {
-            let here = self.place;
-            let wrapped = &mut self.heap.faults[fault];
-            wrapped.place = Some(here);
-            wrapped.causes.iter_mut().for_each(|it| it.place = Some(here));
-        }
+        let here = self.place;
+        let wrapped = &mut self.heap.faults[fault];
+        wrapped.place = Some(here);
+        wrapped.causes.iter_mut().for_each(|it| it.place = Some(here));
         fault
     }
 

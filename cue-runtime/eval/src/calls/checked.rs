@@ -18,7 +18,7 @@ impl Evaluator {
     pub(super) fn checked_text(
         &mut self,
         special: Special,
-        bytes: Vec<u8>,
+        text: &Datum,
         schema: VertexId,
     ) -> Result<Result<Datum, CallError>, FaultId> {
         let json = special == Special::ValidateJson;
@@ -31,35 +31,47 @@ impl Evaluator {
             return Ok(Ok(Datum::Bool(true)));
         };
         let Run::Pure(run) = decode.run else { return Ok(Ok(Datum::Bool(true))) };
-        let empty = bytes.iter().all(u8::is_ascii_whitespace);
-        let decoded = match run(&mut CallContext::new(CALL_BYTES), &[Datum::bytes(bytes)]) {
+        let name = match special {
+            Special::ValidateYaml => "yaml.Validate",
+            Special::ValidateYamlPartial => "yaml.ValidatePartial",
+            _ => "json.Validate",
+        };
+        let mut context = CallContext::new(CALL_BYTES);
+        context.base = self.spots.base(text);
+        let decoded = match run(&mut context, std::slice::from_ref(text)) {
             Ok(decoded) => decoded,
             // The text has the name of the function.
             Err(error) if !json && error.message.starts_with(':') => {
-                let partial = special == Special::ValidateYamlPartial;
-                let name = if partial { "yaml.ValidatePartial" } else { "yaml.Validate" };
                 let message = format!("{name}{}", error.message);
                 return Ok(Err(CallError { message, ..error }));
             }
             Err(error) => return Ok(Err(error)),
         };
-        let documents: Vec<Datum> = match (json, decoded) {
-            (false, Datum::List(documents)) => documents.iter().cloned().collect(),
-            (_, decoded) => vec![decoded],
+        self.spots.keep(context.base, name, text);
+        let documents: Vec<(Datum, u32)> = match (json, decoded) {
+            (false, Datum::List(documents)) => documents
+                .iter()
+                .enumerate()
+                .map(|(index, it)| (it.clone(), documents.place(index).unwrap_or(0)))
+                .collect(),
+            (_, decoded) => vec![(decoded, context.read.map_or(0, |it| it.1))],
         };
-        for document in documents {
-            // A document without anything demands nothing.
-            let both = match !json && empty {
-                true => self.unify(schema),
-                false => {
-                    let value = self.datum_vertex(document);
-                    let real = self.unify(schema);
-                    let vertex = self.heap.get(real);
-                    match vertex.is_struct || vertex.is_list || vertex.choice.is_some() {
-                        true => self.both(value, schema),
-                        false => self.both(schema, value),
-                    }
-                }
+        for (document, spot) in documents {
+            let kind = document.kind_name();
+            let value = self.live(&document);
+            self.placed_at(value, spot);
+            if json {
+                // What is wrong in there is told with the whole, too.
+                let via = self.heap.cross(0, self.spots.at(spot));
+                self.heap.get_mut(value).conjuncts.iter_mut().for_each(|it| it.via = via);
+            }
+            let real = self.unify(schema);
+            let vertex = self.heap.get(real);
+            let same = vertex.scalar.as_ref().is_some_and(|it| it.0.kind_name() == kind);
+            let first = !json || vertex.is_struct || vertex.is_list || same;
+            let both = match first || vertex.choice.is_some() {
+                true => self.both(value, schema),
+                false => self.both(schema, value),
             };
             let mut found = Vec::new();
             self.permanent_all(both, &mut found, 0);

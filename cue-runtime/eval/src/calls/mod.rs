@@ -5,12 +5,14 @@ mod checked; // texts held against a schema
 mod special; // functions that look at values
 mod value; // functions as values
 
-use crate::builtin::{CallContext, CallError, Code as CallCode, Datum, Function, Kinds, Run};
+use crate::builtin::{
+    CallContext, CallError, Code as CallCode, Datum, Function, Kinds, NOTHING_SAID, Run,
+};
 use crate::compare;
 use crate::demand::{Concrete, Operand, Unmet};
 use crate::error::Kind;
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{EnvId, FaultId, VertexId};
+use crate::heap::{Conjunct, EnvId, FaultId, Source, VertexId};
 use crate::number::Number;
 use crate::program::{At, Callee, ExprId, Plain};
 
@@ -22,9 +24,9 @@ pub(crate) const CALL_BYTES: u64 = 64 << 20;
 /// Bytes that data takes, roughly.
 fn weight(datum: &Datum) -> usize {
     match datum {
-        Datum::String(text) => text.len(),
-        Datum::Bytes(bytes) => bytes.len(),
-        Datum::List(items) => items.iter().map(|it| 64 + weight(it)).sum(),
+        Datum::String(text) => 16 + text.len(),
+        Datum::Bytes(bytes) => 16 + bytes.len(),
+        Datum::List(items) => items.iter().map(|it| size_of::<Datum>() + weight(it)).sum(),
         Datum::Struct(fields) => fields.iter().map(|it| 96 + weight(&it.1)).sum(),
         _ => 0,
     }
@@ -72,17 +74,7 @@ impl Evaluator {
                 let outer = self.calling.replace(self.place);
                 let result = self.package_call(package, function, arguments, env, at);
                 self.calling = outer;
-                match result {
-                    Ok(Value::Datum(datum)) => {
-                        if matches!(datum, Datum::List(_) | Datum::Struct(_)) {
-                            Value::Vertex(self.live(&datum))
-                        } else {
-                            Value::Datum(datum)
-                        }
-                    }
-                    Ok(other) => other,
-                    Err(fault) => Value::Fault(fault),
-                }
+                result.unwrap_or_else(Value::Fault)
             }
         }
     }
@@ -92,13 +84,27 @@ impl Evaluator {
         match datum {
             Datum::Live(raw) => match self.handles.get(*raw as usize) {
                 Some(id) => *id,
-                None => self.datum_vertex(Datum::Null),
+                None => {
+                    let id = self.heap.vertex(None, None);
+                    let source = self.data_source(datum);
+                    self.heap.get_mut(id).conjuncts.push(Conjunct::new(source));
+                    id
+                }
             },
-            Datum::List(items) if items.iter().any(has_handles) => {
+            // Scalars are made elements once somebody looks at the list.
+            Datum::List(items) if !items.iter().all(|it| self.is_element(it)) => {
                 let elements: Vec<VertexId> = items.iter().map(|it| self.live(it)).collect();
                 self.list_of(&elements)
             }
             other => self.datum_vertex(other.clone()),
+        }
+    }
+
+    /// Whether it is plain data, or the handle of a scalar.
+    fn is_element(&self, datum: &Datum) -> bool {
+        match datum {
+            Datum::Live(raw) => self.handled(*raw).is_none_or(|it| self.is_bare_scalar(it)),
+            other => !has_handles(other),
         }
     }
 
@@ -123,11 +129,11 @@ impl Evaluator {
             return Err(self.fail(Kind::Permanent, message, at));
         }
         let all = self.arguments(arguments, env, called)?;
+        let text = all.first().unwrap_or(&Datum::Null);
+        let mut context = CallContext::new(CALL_BYTES);
+        context.base = self.spots.base(text);
         let result = match function.run {
-            Run::Pure(run) => {
-                let mut context = CallContext::new(CALL_BYTES);
-                run(&mut context, &all)
-            }
+            Run::Pure(run) => run(&mut context, &all),
             Run::Evaluator(special) if special.checks_text() => {
                 let text = self.datum_vertex(all.first().cloned().unwrap_or(Datum::Null));
                 self.begin_check(text, at)?;
@@ -146,7 +152,19 @@ impl Evaluator {
         match result {
             Ok(datum) => {
                 self.charge(weight(&datum))?;
-                Ok(Value::Datum(datum))
+                let spot = match context.read {
+                    Some((name, place)) => {
+                        self.spots.keep(context.base, name, text);
+                        place
+                    }
+                    None if !matches!(datum, Datum::List(_) | Datum::Struct(_)) => {
+                        return Ok(Value::Datum(datum));
+                    }
+                    None => self.spots.call(at),
+                };
+                let id = self.live(&datum);
+                self.placed_at(id, spot);
+                Ok(Value::Vertex(id))
             }
             Err(error) if error.code == CallCode::Unsatisfied => {
                 Ok(Value::Datum(Datum::Bool(false)))
@@ -157,11 +175,30 @@ impl Evaluator {
                 let about = error.argument.filter(|it| {
                     !matches!(all.get(*it), None | Some(Datum::List(_) | Datum::Struct(_)))
                 });
-                let from = about.and_then(|it| arguments.get(it)).map_or_else(Vec::new, |expr| {
-                    let value = self.eval(*expr, env).vertex();
-                    value.map_or_else(|| vec![self.program.at(*expr)], |it| self.origin(it))
-                });
+                let mut from = match about.and_then(|it| arguments.get(it)) {
+                    Some(expr) => match self.eval(*expr, env).vertex() {
+                        Some(id) => {
+                            let id = self.default_of(id).unwrap_or(id);
+                            self.origin(id)
+                        }
+                        None => vec![self.program.at(*expr)],
+                    },
+                    None => Vec::new(),
+                };
+                if let Some(offset) = error.offset.filter(|_| context.base != 0) {
+                    self.spots.keep(context.base, "", text);
+                    from.push(self.spots.at(context.base.saturating_add(offset as u32)));
+                }
                 Err(self.fail_at(kind, message, at, from))
+            }
+        }
+    }
+
+    /// Notes where data stands that is the value of a vertex nobody has evaluated yet.
+    pub(super) fn placed_at(&mut self, id: VertexId, spot: u32) {
+        for conjunct in &mut self.heap.get_mut(id).conjuncts {
+            if matches!(conjunct.source, Source::Data(_)) {
+                conjunct.spot = spot;
             }
         }
     }
@@ -303,7 +340,7 @@ impl Evaluator {
                     Concrete::Datum(datum) => compare::kinds(datum),
                     Concrete::Vertex(id) => self.kinds_of(*id),
                 };
-                let text = self.concrete_text(&value);
+                let text = self.about_given(&value, "", str::to_owned);
                 (text, kinds, self.origin_of(&Operand { value, vertex, at }))
             }
             Err(Unmet::Fault(fault)) => return Err((Misfit::Fault, fault)),
@@ -345,9 +382,9 @@ enum Misfit {
     Open,
 }
 
-fn has_handles(datum: &Datum) -> bool {
+pub(crate) fn has_handles(datum: &Datum) -> bool {
     match datum {
-        Datum::Live(_) => true,
+        Datum::Live(raw) => *raw != NOTHING_SAID,
         Datum::List(items) => items.iter().any(has_handles),
         _ => false,
     }

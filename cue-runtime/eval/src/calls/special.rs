@@ -84,13 +84,8 @@ impl Evaluator {
             Special::Sort | Special::IsSorted => return self.sort(special, all, at),
             Special::ValidateJson | Special::ValidateYaml | Special::ValidateYamlPartial => {
                 let text = data(self, 0)?;
-                let bytes = match &text {
-                    Datum::String(text) => text.as_bytes().to_vec(),
-                    Datum::Bytes(bytes) => bytes.to_vec(),
-                    _ => Vec::new(),
-                };
                 let Some(schema) = vertex(self, 1) else { return Ok(Ok(Datum::Bool(true))) };
-                return self.checked_text(special, bytes, schema);
+                return self.checked_text(special, &text, schema);
             }
             Special::OpenApi => {
                 for index in 0..all.len() {
@@ -159,8 +154,15 @@ impl Evaluator {
         all: &[Datum],
         at: At,
     ) -> Result<Result<Datum, CallError>, FaultId> {
-        let Some(Datum::List(items)) = all.first() else { return Ok(Ok(Datum::Null)) };
-        let mut sorted: Vec<Datum> = items.iter().cloned().collect();
+        let mut sorted: Vec<Datum> = match all.first() {
+            Some(Datum::List(items)) => items.iter().cloned().collect(),
+            // Of a validator.
+            Some(Datum::Live(raw)) => {
+                let elements = self.handled(*raw).map(|it| self.elements(it)).unwrap_or_default();
+                elements.into_iter().map(|it| Datum::Live(self.handle(it))).collect()
+            }
+            _ => return Ok(Ok(Datum::Null)),
+        };
         let comparator = match all.get(1) {
             Some(Datum::Live(raw)) => self.handled(*raw),
             Some(datum) => Some(self.datum_vertex(datum.clone())),
@@ -172,7 +174,12 @@ impl Evaluator {
         for item in sorted.drain(..) {
             if special == Special::IsSorted {
                 if let Some(last) = placed.last().cloned() {
-                    if self.less(comparator, &item, &last, at)? {
+                    let sorted = match self.less(comparator, &item, &last, at) {
+                        Ok(less) => !less,
+                        Err(fault) if self.may_go_away(fault) => return Err(fault),
+                        Err(_) => false,
+                    };
+                    if !sorted {
                         return Ok(Ok(Datum::Bool(false)));
                     }
                 }
@@ -205,11 +212,8 @@ impl Evaluator {
         fault: FaultId,
         function: Called<'_>,
     ) -> Result<Datum, FaultId> {
-        let known = &self.heap.faults[fault];
-        let waits = known.closes_at.is_some() || known.awaits.is_some();
         match special {
-            _ if waits || known.kind == Kind::Budget => return Err(fault),
-            Special::IsSorted => return Ok(Datum::Bool(false)),
+            _ if self.may_go_away(fault) => return Err(fault),
             Special::Sort | Special::Contains => {}
             _ => return Err(fault),
         }
@@ -221,6 +225,12 @@ impl Evaluator {
             known.causes.iter_mut().for_each(|it| it.kind = Kind::Permanent);
         }
         Err(fault)
+    }
+
+    /// Whether an error may go away, or says that nothing more is done.
+    fn may_go_away(&self, fault: FaultId) -> bool {
+        let known = &self.heap.faults[fault];
+        known.closes_at.is_some() || known.awaits.is_some() || known.kind == Kind::Budget
     }
 
     pub(super) fn less(

@@ -4,12 +4,13 @@ use cue_map::Map;
 use cue_syntax::ast::{Binary, Element, Expr, ExprKind, Ident, Part, Span, Unary};
 
 use super::{Compiler, Imported, NO_MARKER};
-use crate::builtin::{Constant, Item};
+use crate::builtin::{Constant, Item, Package};
 use crate::number::Number;
 use crate::program::{
-    Arithmetic, Callee, Code, Declaration, ExprId, LabelKind, ListElement, PartCode, Quotes,
-    StructLiteral,
+    Arithmetic, At, Callee, Code, DeclLabel, Declaration, ExprId, LabelKind, ListElement, PartCode,
+    Presence, Quotes, StructLiteral,
 };
+use crate::spots;
 
 impl Compiler<'_> {
     pub(super) fn expr(&mut self, expr: &Expr) -> ExprId {
@@ -171,7 +172,9 @@ impl Compiler<'_> {
                     Item::Function(function) => {
                         Code::Function(Callee::Package(package.path, function))
                     }
-                    Item::Constant(constant) => return self.constant(constant, span),
+                    Item::Constant(constant) => {
+                        return self.constant(package, member.name, constant, span);
+                    }
                 };
                 return self.push(code, span);
             }
@@ -188,28 +191,61 @@ impl Compiler<'_> {
         self.push(Code::Select(operand, label), span)
     }
 
-    pub(super) fn constant(&mut self, constant: &Constant, span: Span) -> ExprId {
-        let code = match constant {
+    /// The struct that has what a package says in CUE.
+    fn package_text(&mut self, package: &'static Package) -> ExprId {
+        let known = self.texts.iter().find(|it| it.0 == package.path);
+        if let Some((_, known)) = known {
+            return *known;
+        }
+        let outside = (std::mem::take(&mut self.scopes), std::mem::take(&mut self.used));
+        let source = std::mem::replace(&mut self.source, spots::source_of(package));
+        let text = match cue_syntax::parse_expr(package.text) {
+            Ok(expr) => self.expr(&expr),
+            Err(_) => self.push(Code::Bottom, Span::default()),
+        };
+        (self.scopes, self.used) = outside;
+        self.source = source;
+        self.texts.push((package.path, text));
+        text
+    }
+
+    fn constant(
+        &mut self,
+        package: &'static Package,
+        name: &str,
+        constant: &Constant,
+        span: Span,
+    ) -> ExprId {
+        let value = match constant {
             Constant::Int(value) => Code::Number(Number::int(*value)),
             Constant::Number(text) => match Number::parse_literal(text) {
                 Ok(number) => Code::Number(number),
                 Err(_) => Code::Bottom,
             },
             Constant::String(text) => Code::String((*text).into()),
-            Constant::Cue(text) => match cue_syntax::parse_expr(text) {
-                Ok(expr) => {
-                    let outside =
-                        (std::mem::take(&mut self.scopes), std::mem::take(&mut self.used));
-                    // It is of no file: nothing in it has a position (cue-errors 2.2).
-                    let source = std::mem::replace(&mut self.source, u32::MAX);
-                    let id = self.expr(&expr);
-                    (self.scopes, self.used) = outside;
-                    self.source = source;
-                    return id;
-                }
-                Err(_) => Code::Bottom,
-            },
+            Constant::Cue => {
+                let text = self.package_text(package);
+                let label = self.label(&name.into());
+                return self.push(Code::Select(text, label), span);
+            }
         };
-        self.push(code, span)
+        // A constant is a field of its package: it stands there.
+        let at = At { source: spots::source_of(package), span: spots::constant(package, name) };
+        let value = self.program.push(value, at);
+        let label = self.label(&name.into());
+        let notes = 0;
+        let field = Declaration::Field {
+            label: DeclLabel::Fixed(label),
+            presence: Presence::Member,
+            value,
+            notes,
+            at,
+        };
+        self.program
+            .structs
+            .push(StructLiteral { declarations: vec![field], ..StructLiteral::default() });
+        let literal = Code::Struct(self.program.structs.len() as u32 - 1);
+        let literal = self.program.push(literal, at);
+        self.push(Code::Select(literal, label), span)
     }
 }

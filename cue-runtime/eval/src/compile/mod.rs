@@ -122,6 +122,8 @@ pub(crate) struct Compiler<'a> {
     trying: bool,
     /// Environments that names referred to, a bit each, counted from the outermost.
     reached: u128,
+    /// What builtin packages say in CUE, by path.
+    texts: Vec<(&'static str, ExprId)>,
 }
 
 impl<'a> Compiler<'a> {
@@ -142,6 +144,7 @@ impl<'a> Compiler<'a> {
             explicitopen: false,
             trying: false,
             reached: 0,
+            texts: Vec::new(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What the schema of one value says.
 
 use crate::builtin::{CallError, Datum, Kinds};
-use crate::heap::{ArcEntry, Conjunct, EnvId, Source, VertexId};
+use crate::heap::{ArcEntry, Conjunct, EnvId, Source, Test, VertexId};
 use crate::openapi::parts::Part;
 use crate::openapi::said::Said;
 use crate::openapi::words::{description, type_name};
@@ -32,7 +32,9 @@ impl Document<'_> {
         }
         self.it.tick().map_err(|it| self.fault(it))?;
         self.depth += 1;
+        let outer = std::mem::replace(&mut self.alternatives, false);
         let said = self.described(id, arc);
+        self.alternatives = outer;
         self.depth -= 1;
         said
     }
@@ -78,6 +80,8 @@ impl Document<'_> {
         if names.is_empty() {
             self.default(id, &mut said);
         }
+        // What has fields of its own does not become what it refers to.
+        said.apart |= !names.is_empty() && !said.properties.is_empty();
         Ok(said)
     }
 
@@ -245,7 +249,7 @@ impl Document<'_> {
         for (index, schema) in each.iter().enumerate() {
             let mut without = Vec::new();
             for other in 0..others.len() {
-                if other != index && self.it.subsumes(others[index], others[other]).is_empty() {
+                if other != index && self.admits(others[index], others[other]) {
                     without.push(each[other].clone());
                 }
             }
@@ -263,6 +267,12 @@ impl Document<'_> {
         }
         said.also("oneOf", Datum::list(schemas));
         Ok(())
+    }
+
+    /// Whether one is an instance of another, whatever is closed.
+    fn admits(&mut self, wide: VertexId, narrow: VertexId) -> bool {
+        let why = self.it.subsumes(wide, narrow);
+        why.first().is_none_or(|it| it.starts_with("field not allowed in closed struct"))
     }
 
     fn is_scalar(&mut self, id: VertexId) -> bool {
@@ -283,10 +293,16 @@ impl Document<'_> {
                 }
             }
         }
-        let kinds = self.sound(id)?;
+        let mut kinds = self.sound(id)?;
+        let real = self.it.unify(id);
+        if self.it.heap.get(real).tests.iter().any(|it| matches!(it.0, Test::Range(_))) {
+            kinds = Kinds::NUMBER;
+        }
         let mut said = self.begun(kinds);
-        self.value(id, &mut said)?;
-        Ok(said)
+        let outer = std::mem::replace(&mut self.alternatives, true);
+        let result = self.value(id, &mut said);
+        self.alternatives = outer;
+        result.map(|()| said)
     }
 
     /// Fields, patterns and definitions of a struct; `only` those of one of its literals.
@@ -330,7 +346,8 @@ impl Document<'_> {
             if of && matches!(any, Code::Type(Kinds::STRING, _)) {
                 let value = self.it.value_of_pattern(pattern);
                 let schema = self.describe(value, None)?.into_datum();
-                if !matches!(&schema, Datum::Struct(fields) if fields.is_empty()) {
+                let any = matches!(&schema, Datum::Struct(fields) if fields.is_empty());
+                if !any || self.references == References::Expanded {
                     said.once("additionalProperties", schema);
                 }
                 return Ok(());

@@ -48,6 +48,8 @@ struct Document<'a> {
     /// Labels from the definition that is being described to where it is being done.
     trail: Vec<Arc<str>>,
     depth: u32,
+    /// What is described is one of several alternatives: it has no name of a type any more.
+    alternatives: bool,
 }
 
 /// How deep schemas are described.
@@ -113,6 +115,7 @@ impl Evaluator {
             named: Vec::new(),
             trail: Vec::new(),
             depth: 0,
+            alternatives: false,
         };
         document.definitions(schema)?;
         let mut schemas = document.schemas;

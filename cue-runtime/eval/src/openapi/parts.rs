@@ -173,8 +173,13 @@ impl Document<'_> {
             Code::Index(operand, index) => {
                 let base = self.target(operand, env)?;
                 let real = self.it.unify(base);
-                let Code::String(name) = self.it.program.code(index).clone() else { return None };
-                let label = self.it.labels.intern(LabelKind::Regular, &name);
+                let label = match self.it.program.code(index).clone() {
+                    Code::String(name) => self.it.labels.intern(LabelKind::Regular, &name),
+                    Code::Number(number) => {
+                        self.it.labels.index(usize::try_from(number.to_i64()?).ok()?)
+                    }
+                    _ => return None,
+                };
                 self.it.heap.arc(real, label).map(|it| it.vertex)
             }
             _ => None,

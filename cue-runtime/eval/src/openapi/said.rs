@@ -97,7 +97,10 @@ impl Said {
             self.property(&label, schema);
         }
         for (key, value) in other.once {
-            self.once(&key, value);
+            // Of one that stands for the whole it is not known what it was written as.
+            if &*key != "format" {
+                self.once(&key, value);
+            }
         }
         for entries in other.each {
             for (key, value) in entries {

@@ -54,6 +54,7 @@ impl Limits {
 impl Document<'_> {
     /// Bounds and validators.
     pub(super) fn tests(&mut self, id: VertexId, said: &mut Said) {
+        let formats = !self.alternatives;
         let tests = self.it.heap.get(id).tests.clone();
         let mut limits = Limits::default();
         let bounded = |it: &Test| match it {
@@ -64,9 +65,11 @@ impl Document<'_> {
         for (test, _) in tests.iter() {
             match test {
                 Test::Range(name) => match *name {
-                    "int32" | "int64" if !bounded => said.once("format", Datum::text(*name)),
-                    "float32" if !bounded => said.once("format", Datum::text("float")),
-                    "float64" if !bounded => said.once("format", Datum::text("double")),
+                    "int32" | "int64" if formats && !bounded => {
+                        said.once("format", Datum::text(*name))
+                    }
+                    "float32" if formats && !bounded => said.once("format", Datum::text("float")),
+                    "float64" if formats && !bounded => said.once("format", Datum::text("double")),
                     name => {
                         if let Some((from, to)) = range(name).or_else(|| float_range(name)) {
                             limits.tighten(End::Least, (from, false));
@@ -122,7 +125,7 @@ impl Document<'_> {
             }
         }
         if self.it.kinds_of(id) == Kinds::BYTES {
-            said.once("format", Datum::text("binary"));
+            said.once("format", Datum::text(if formats { "binary" } else { "byte" }));
         }
     }
 
@@ -136,6 +139,10 @@ impl Document<'_> {
             ("struct", "MinFields") => "minProperties",
             ("struct", "MaxFields") => "maxProperties",
             ("math", "MultipleOf") => "multipleOf",
+            ("list", "UniqueItems") => {
+                said.also("uniqueItems", Datum::Bool(true));
+                return;
+            }
             ("time", "Time") => {
                 said.once("format", Datum::text("date-time"));
                 return;

@@ -7,6 +7,7 @@ use crate::compare;
 use crate::evaluation::Evaluation;
 use crate::evaluator::Evaluator;
 use crate::heap::{Test, VertexId};
+use crate::operators::range;
 use crate::program::{Label, LabelKind, Presence};
 
 impl Evaluation {
@@ -191,7 +192,15 @@ fn implies(own: &Test, wanted: &Test) -> bool {
                 _ => false,
             }
         }
-        (Test::Range(own), Test::Range(wanted)) => own == wanted,
+        (Test::Range(own), Test::Range(wanted)) => {
+            own == wanted
+                || match (range(own), range(wanted)) {
+                    (Some((from, to)), Some((least, most))) => {
+                        from.compare(&least).is_ge() && to.compare(&most).is_le()
+                    }
+                    _ => false,
+                }
+        }
         (Test::Call(package, own, rest, _), Test::Call(other, wanted, arguments, _)) => {
             package == other
                 && own.name == wanted.name

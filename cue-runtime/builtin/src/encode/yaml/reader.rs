@@ -239,11 +239,10 @@ impl Composer {
         if self.aliased > ALIASED {
             return Err(at(mark, format!("aliases expand to more than {ALIASED} nodes")));
         }
-        let offset = u32::try_from(mark.index).unwrap_or(u32::MAX);
-        let copies: Vec<Entry> =
-            self.tree.entries[span].iter().map(|(entry, _)| entry.clone()).collect();
+        // What an alias brings stands where its anchor does.
+        let copies = self.tree.entries[span].to_vec();
         if self.expects_key() {
-            let label: Arc<str> = match copies.first() {
+            let label: Arc<str> = match copies.first().map(|it| &it.0) {
                 Some(Entry::Key(label)) => label.clone(),
                 Some(Entry::Scalar(Datum::String(text))) => text.clone(),
                 Some(Entry::Scalar(Datum::Null)) => "null".into(),
@@ -253,7 +252,7 @@ impl Composer {
             };
             self.push(Entry::Key(label), mark);
         } else {
-            for (index, entry) in copies.into_iter().enumerate() {
+            for (index, (entry, offset)) in copies.into_iter().enumerate() {
                 let entry = match entry {
                     // An anchored key used as a value.
                     Entry::Key(label) if index == 0 => Entry::Scalar(Datum::String(label)),

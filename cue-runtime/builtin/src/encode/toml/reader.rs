@@ -1,0 +1,568 @@
+//! TOML read with CUE's view of its values.
+
+use std::sync::Arc;
+
+use cue_map::Set;
+
+use super::DEPTH;
+use crate::Datum;
+use crate::encode::DecodeError;
+use crate::number::Number;
+
+/// A table while it is read.
+#[derive(Default)]
+struct Table {
+    fields: Vec<Field>,
+    /// Where it stands; 0 for one that has a header.
+    place: u32,
+}
+
+struct Field {
+    label: Arc<str>,
+    node: Node,
+    /// Where the label stands.
+    place: u32,
+}
+
+enum Node {
+    Value(Datum, u32),
+    Table(Table),
+    Tables(Vec<Table>),
+}
+
+const DUPLICATE: &str = "duplicate key: ";
+
+/// A part of a key, and where it stands.
+type Part = (Arc<str>, u32);
+
+/// Reads TOML. The text begins at `base`: that is where the value and its parts stand; nowhere, if it
+/// is 0.
+pub fn decode(text: &str, base: u32) -> Result<(Datum, u32), DecodeError> {
+    let mut reader = Reader { text, at: 0, base, seen: Set::default() };
+    let mut root = Table::default();
+    let mut path: Vec<Part> = Vec::new();
+    loop {
+        reader.blank_lines();
+        let start = reader.at;
+        let rest = reader.rest();
+        if rest.is_empty() {
+            // It stands where its first field does.
+            let place = root.fields.first().map_or(0, |it| it.place);
+            return Ok((root.into_datum(base), place));
+        }
+        if rest.starts_with('[') {
+            let list = rest.starts_with("[[");
+            let close = if list { "]]" } else { "]" };
+            reader.at += close.len();
+            reader.spaces();
+            path = reader.key()?;
+            if !reader.rest().starts_with(close) {
+                return Err(reader.expected(&close[..1]));
+            }
+            reader.at += close.len();
+            let name = joined(&path, "\0");
+            if list {
+                if !root.append(&path) {
+                    return Err(reader.duplicate(start + close.len(), &path));
+                }
+                // Below a new element everything may come again.
+                let below = format!("{name}\0");
+                reader.seen.retain(|known| !known.starts_with(&below));
+            } else {
+                let offset = start + close.len();
+                if root.has_tables(&path) {
+                    let name = joined(&path, ".");
+                    let message = format!("cannot redeclare table array {name:?} as a table");
+                    return Err(DecodeError { message, offset });
+                }
+                if !reader.seen.insert(name) || root.enter(&path, None).is_none() {
+                    return Err(reader.duplicate(offset, &path));
+                }
+            }
+        } else {
+            let key = reader.key()?;
+            if !reader.rest().starts_with('=') {
+                if reader.rest().is_empty() {
+                    let message = "expected = after a key, but the document ends there".to_owned();
+                    return Err(DecodeError { message, offset: start });
+                }
+                return Err(reader.error("expected character ="));
+            }
+            reader.at += 1;
+            reader.spaces();
+            let place = reader.place();
+            let value =
+                reader.value(0).map_err(|error| match error.message.strip_prefix(DUPLICATE) {
+                    // In an inline table.
+                    Some(inner) => {
+                        let whole: Vec<Part> = path.iter().chain(&key).cloned().collect();
+                        let message = format!("{DUPLICATE}{}.{inner}", joined(&whole, "."));
+                        DecodeError { message, ..error }
+                    }
+                    None => error,
+                })?;
+            let table = root.enter(&path, None);
+            if !table.is_some_and(|table| table.put(&key, value, place)) {
+                let whole: Vec<Part> = path.iter().chain(&key).cloned().collect();
+                return Err(reader.duplicate(start, &whole));
+            }
+        }
+        reader.spaces();
+        reader.comment();
+        match reader.rest().as_bytes() {
+            [] | [b'\n', ..] | [b'\r', b'\n', ..] => {}
+            _ => {
+                let c = reader.rest().chars().next().unwrap_or(' ');
+                let shown = crate::quote_rune(c);
+                let code = c as u32;
+                return Err(reader.error(&format!("expected newline but got U+{code:04X} {shown}")));
+            }
+        }
+    }
+}
+
+fn joined(path: &[Part], between: &str) -> String {
+    path.iter().map(|it| &*it.0).collect::<Vec<&str>>().join(between)
+}
+
+impl Table {
+    fn into_datum(self, base: u32) -> Datum {
+        let mut fields = Vec::with_capacity(self.fields.len());
+        let mut places = Vec::new();
+        for Field { label, node, place } in self.fields {
+            let (value, at) = match node {
+                Node::Value(value, at) => (value, at),
+                Node::Table(table) => {
+                    let at = table.place;
+                    (table.into_datum(base), at)
+                }
+                Node::Tables(tables) => {
+                    let tables: Vec<Datum> =
+                        tables.into_iter().map(|it| it.into_datum(base)).collect();
+                    let places = vec![0; tables.len()].into_boxed_slice();
+                    (Datum::placed_list(tables, (base != 0).then_some(places)), 0)
+                }
+            };
+            fields.push((label, value));
+            if base != 0 {
+                places.extend([place, at]);
+            }
+        }
+        Datum::placed_fields(fields, (base != 0).then(|| places.into_boxed_slice()))
+    }
+
+    fn field(&mut self, label: &str) -> Option<&mut Field> {
+        self.fields.iter_mut().rfind(|it| *it.label == *label)
+    }
+
+    /// Whether a list of tables is at the path.
+    fn has_tables(&mut self, path: &[Part]) -> bool {
+        let Some((last, outer)) = path.split_last() else { return false };
+        let mut table = self;
+        for (label, _) in outer {
+            table = match table.field(label).map(|it| &mut it.node) {
+                Some(Node::Table(inner)) => inner,
+                Some(Node::Tables(list)) => match list.last_mut() {
+                    Some(inner) => inner,
+                    None => return false,
+                },
+                Some(Node::Value(..)) | None => return false,
+            };
+        }
+        matches!(table.field(&last.0).map(|it| &it.node), Some(Node::Tables(_)))
+    }
+
+    /// The table at the path, made if it is not there; the last of a list of tables.
+    ///
+    /// One that is made stands where the next part of the path does, the last one at `last`, where that is of a value's key.
+    fn enter(&mut self, path: &[Part], last: Option<u32>) -> Option<&mut Table> {
+        let mut table = self;
+        for (index, (label, place)) in path.iter().enumerate() {
+            let known = table.fields.iter().rposition(|it| it.label == *label);
+            // What the key of a value passes is a table beside what else there is.
+            let beside =
+                |at: &usize| last.is_some() && matches!(table.fields[*at].node, Node::Value(..));
+            let at = match known.filter(|it| !beside(it)) {
+                Some(at) => at,
+                None => {
+                    let next = path.get(index + 1).map_or(last.unwrap_or(0), |it| it.1);
+                    let inner = Table { fields: Vec::new(), place: next };
+                    let node = Node::Table(inner);
+                    table.fields.push(Field { label: label.clone(), node, place: *place });
+                    table.fields.len() - 1
+                }
+            };
+            table = match &mut table.fields.get_mut(at)?.node {
+                Node::Table(inner) => inner,
+                Node::Tables(list) => list.last_mut()?,
+                Node::Value(..) => return None,
+            };
+        }
+        Some(table)
+    }
+
+    /// Appends a table to the list at the path.
+    fn append(&mut self, path: &[Part]) -> bool {
+        let Some(((label, place), outer)) = path.split_last() else { return false };
+        let Some(table) = self.enter(outer, None) else { return false };
+        match table.field(label).map(|it| &mut it.node) {
+            Some(Node::Tables(list)) => list.push(Table::default()),
+            Some(_) => return false,
+            None => {
+                let node = Node::Tables(vec![Table::default()]);
+                table.fields.push(Field { label: label.clone(), node, place: *place });
+            }
+        }
+        true
+    }
+
+    fn put(&mut self, key: &[Part], value: Datum, at: u32) -> bool {
+        let Some(((label, place), outer)) = key.split_last() else { return false };
+        let Some(table) = self.enter(outer, Some(*place)) else { return false };
+        if table.field(label).is_some() {
+            return false;
+        }
+        let node = Node::Value(value, at);
+        table.fields.push(Field { label: label.clone(), node, place: *place });
+        true
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    base: u32,
+    /// Headers that were there, with NUL between their parts.
+    seen: Set<String>,
+}
+
+impl<'a> Reader<'a> {
+    fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or("")
+    }
+
+    fn error(&self, message: &str) -> DecodeError {
+        DecodeError { message: message.to_owned(), offset: self.at }
+    }
+
+    /// What should stand there.
+    fn expected(&self, what: &str) -> DecodeError {
+        self.error(&match self.rest() {
+            "" => format!("expected character {what} but the document ended here"),
+            _ => format!("expected character {what}"),
+        })
+    }
+
+    fn duplicate(&self, offset: usize, path: &[Part]) -> DecodeError {
+        DecodeError { message: format!("{DUPLICATE}{}", joined(path, ".")), offset }
+    }
+
+    /// Where it is.
+    fn place(&self) -> u32 {
+        if self.base == 0 { 0 } else { self.base.saturating_add(self.at as u32) }
+    }
+
+    fn spaces(&mut self) {
+        while self.rest().starts_with([' ', '\t']) {
+            self.at += 1;
+        }
+    }
+
+    fn comment(&mut self) {
+        if self.rest().starts_with('#') {
+            self.at += self.rest().find('\n').unwrap_or(self.rest().len());
+        }
+    }
+
+    fn blank_lines(&mut self) {
+        loop {
+            self.spaces();
+            self.comment();
+            if self.rest().starts_with("\r\n") {
+                self.at += 2;
+            } else if self.rest().starts_with('\n') {
+                self.at += 1;
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn key(&mut self) -> Result<Vec<Part>, DecodeError> {
+        let mut parts = Vec::new();
+        loop {
+            self.spaces();
+            let (rest, place) = (self.rest(), self.place());
+            let part: String = match rest.chars().next() {
+                Some('"') => self.basic()?,
+                Some('\'') => self.literal()?,
+                Some(c) if c.is_ascii_alphanumeric() || c == '_' || c == '-' => {
+                    let length = rest
+                        .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-'))
+                        .unwrap_or(rest.len());
+                    self.at += length;
+                    rest[..length].to_owned()
+                }
+                Some(_) => {
+                    let first = char::from(rest.as_bytes()[0]);
+                    return Err(self.error(&format!("invalid character at start of key: {first}")));
+                }
+                None => return Err(self.error("expected key but found nothing")),
+            };
+            parts.push((part.into(), place));
+            self.spaces();
+            if !self.rest().starts_with('.') {
+                return Ok(parts);
+            }
+            self.at += 1;
+        }
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Datum, DecodeError> {
+        if depth > DEPTH {
+            return Err(self.error("value nests too deeply"));
+        }
+        let rest = self.rest();
+        match rest.chars().next() {
+            None => Err(self.error("expected value, not eof")),
+            Some('"') if rest.starts_with("\"\"\"") => self.multi_line('"').map(Datum::text),
+            Some('\'') if rest.starts_with("'''") => self.multi_line('\'').map(Datum::text),
+            Some('"') => self.basic().map(Datum::text),
+            Some('\'') => self.literal().map(Datum::text),
+            Some('[') => {
+                self.at += 1;
+                let (mut items, mut places) = (Vec::new(), Vec::new());
+                loop {
+                    self.blank_lines();
+                    if self.rest().starts_with(']') {
+                        break;
+                    }
+                    places.push(self.place());
+                    items.push(self.value(depth + 1)?);
+                    self.blank_lines();
+                    if self.rest().starts_with(',') {
+                        self.at += 1;
+                    } else if !self.rest().starts_with(']') {
+                        return Err(match self.rest() {
+                            "" => self.expected("]"),
+                            _ => self.error("array elements must be separated by commas"),
+                        });
+                    }
+                }
+                self.at += 1;
+                let places = (self.base != 0).then(|| places.into_boxed_slice());
+                Ok(Datum::placed_list(items, places))
+            }
+            Some('{') => {
+                self.at += 1;
+                let mut table = Table::default();
+                self.spaces();
+                let mut more = !self.rest().starts_with('}');
+                while more {
+                    let start = self.at;
+                    let key = self.key()?;
+                    if !self.rest().starts_with('=') {
+                        return Err(self.error("expected character ="));
+                    }
+                    self.at += 1;
+                    self.spaces();
+                    let place = self.place();
+                    let value = self.value(depth + 1)?;
+                    if !table.put(&key, value, place) {
+                        return Err(self.duplicate(start, &key));
+                    }
+                    self.spaces();
+                    more = self.rest().starts_with(',');
+                    if more {
+                        self.at += 1;
+                        self.spaces();
+                    } else if !self.rest().starts_with('}') {
+                        return Err(self.expected(if self.rest().is_empty() { "}" } else { "," }));
+                    }
+                }
+                self.at += 1;
+                Ok(table.into_datum(self.base))
+            }
+            Some(_) => self.word(),
+        }
+    }
+
+    /// Booleans, numbers, dates.
+    fn word(&mut self) -> Result<Datum, DecodeError> {
+        let rest = self.rest();
+        let ends = |c: char| !(c.is_ascii_alphanumeric() || "+-._:".contains(c));
+        let mut length = rest.find(ends).unwrap_or(rest.len());
+        let word = &rest[..length];
+        let date = word.len() >= 10 && word.as_bytes()[4] == b'-' && word.as_bytes()[7] == b'-';
+        let time = word.len() >= 5 && word.as_bytes()[2] == b':';
+        if date || time {
+            // A space may stand between date and time.
+            let after = &rest[length..];
+            if length == 10
+                && after.len() > 3
+                && after.starts_with(' ')
+                && after.as_bytes()[3] == b':'
+            {
+                length += 1 + after[1..].find(ends).unwrap_or(after.len() - 1);
+            }
+            self.at += length;
+            return Ok(Datum::text(&rest[..length]));
+        }
+        let body = word.strip_prefix(['+', '-']).unwrap_or(word);
+        let datum = match body {
+            "true" if word == body => Datum::Bool(true),
+            "false" if word == body => Datum::Bool(false),
+            "inf" | "nan" => {
+                let message = format!("parse error: illegal number start \"{word}\"");
+                return Err(self.error(&message));
+            }
+            _ => match Number::parse_signed(word) {
+                Ok(number) => Datum::Number(number),
+                Err(_) => return Err(self.no_number(word, body)),
+            },
+        };
+        self.at += length;
+        Ok(datum)
+    }
+
+    /// What is wrong with a word that is none.
+    fn no_number(&self, word: &str, body: &str) -> DecodeError {
+        let first = body.chars().next();
+        let octal = body.len() > 1 && body.bytes().all(|it| it.is_ascii_digit());
+        match first {
+            Some('t') => self.error("expected 'true'"),
+            Some('f') => self.error("expected 'false'"),
+            None if !word.is_empty() => {
+                self.error(&format!("parse error: illegal number start \"{word}\""))
+            }
+            Some('0') if octal => {
+                self.error(&format!("parse error: illegal integer number \"{word}\""))
+            }
+            Some('0'..='9') if body.ends_with(['e', 'E']) => {
+                self.error(&format!("parse error: illegal exponent \"{word}\""))
+            }
+            Some('0'..='9') if body.contains('_') => {
+                self.error("parse error: illegal '_' in number")
+            }
+            _ => self.error("incomplete number"),
+        }
+    }
+
+    fn literal(&mut self) -> Result<String, DecodeError> {
+        let body = &self.rest()[1..];
+        let end = body.find(['\'', '\n']).unwrap_or(body.len());
+        self.at += 1 + end;
+        match body.as_bytes().get(end) {
+            Some(b'\'') => {
+                self.at += 1;
+                Ok(body[..end].to_owned())
+            }
+            Some(_) => Err(self.error("literal strings cannot have new lines")),
+            None => Err(self.error("unterminated literal string")),
+        }
+    }
+
+    fn basic(&mut self) -> Result<String, DecodeError> {
+        self.at += 1;
+        let mut out = String::new();
+        loop {
+            match self.rest().chars().next() {
+                Some('"') => {
+                    self.at += 1;
+                    return Ok(out);
+                }
+                Some('\\') => self.escape(&mut out)?,
+                None => return Err(self.error("basic string not terminated by \"")),
+                Some('\n') => return Err(self.error("basic strings cannot have new lines")),
+                Some('\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}') => {
+                    return Err(self.error("invalid UTF-8"));
+                }
+                Some(c) => {
+                    out.push(c);
+                    self.at += c.len_utf8();
+                }
+            }
+        }
+    }
+
+    fn multi_line(&mut self, quote: char) -> Result<String, DecodeError> {
+        let fence: String = std::iter::repeat_n(quote, 3).collect();
+        self.at += 3;
+        if self.rest().starts_with("\r\n") {
+            self.at += 2;
+        } else if self.rest().starts_with('\n') {
+            self.at += 1;
+        }
+        let mut out = String::new();
+        loop {
+            let rest = self.rest();
+            if rest.starts_with(fence.as_str()) {
+                // Up to two quotes may stand before the closing ones.
+                let quotes = rest.chars().take(5).take_while(|c| *c == quote).count();
+                out.extend(std::iter::repeat_n(quote, quotes - 3));
+                self.at += quotes;
+                return Ok(out);
+            }
+            match rest.chars().next() {
+                None => {
+                    let kind = if quote == '"' { "basic" } else { "literal" };
+                    let message = format!("multiline {kind} string not terminated by {fence}");
+                    return Err(self.error(&message));
+                }
+                Some('\\') if quote == '"' => {
+                    let after = rest[1..].trim_start_matches([' ', '\t']);
+                    if after.starts_with(['\n', '\r']) {
+                        let body = after.trim_start();
+                        self.at += rest.len() - body.len();
+                    } else {
+                        self.escape(&mut out)?;
+                    }
+                }
+                Some(c) => {
+                    out.push(c);
+                    self.at += c.len_utf8();
+                }
+            }
+        }
+    }
+
+    fn escape(&mut self, out: &mut String) -> Result<(), DecodeError> {
+        let rest = &self.rest()[1..];
+        let letter = rest.chars().next().unwrap_or('\n');
+        let (c, length) = match letter {
+            'b' => ('\u{8}', 1),
+            't' => ('\t', 1),
+            'n' => ('\n', 1),
+            'f' => ('\u{c}', 1),
+            'r' => ('\r', 1),
+            'e' => ('\u{1b}', 1),
+            '"' | '\\' => (letter, 1),
+            'u' | 'U' => {
+                let length = if letter == 'u' { 4 } else { 8 };
+                let code = rest.get(1..1 + length).and_then(|it| u32::from_str_radix(it, 16).ok());
+                match code.and_then(char::from_u32) {
+                    Some(c) => (c, 1 + length),
+                    None => {
+                        self.at += 2;
+                        let digits = |c: &char| c.is_ascii_hexdigit();
+                        let given = self.rest().chars().take(length).take_while(digits).count();
+                        return Err(self.error(&match given < length {
+                            true => format!("unicode point needs {length} character, not {given}"),
+                            false => "escape sequence is invalid Unicode code point".to_owned(),
+                        }));
+                    }
+                }
+            }
+            _ => {
+                self.at += 1;
+                let shown = crate::quote_rune(letter);
+                let code = letter as u32;
+                let message = format!("invalid escaped character U+{code:04X} {shown}");
+                return Err(self.error(&message));
+            }
+        };
+        out.push(c);
+        self.at += 1 + length;
+        Ok(())
+    }
+}
