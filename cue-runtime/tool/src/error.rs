@@ -3,6 +3,8 @@
 use cue_eval::error::LITERAL;
 use cue_session::Diagnostic;
 
+use crate::tasks;
+
 /// Why a command failed; its text is what goes to stderr.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -60,7 +62,8 @@ fn print(all: &[Diagnostic]) -> String {
         text.push_str(clipped(&wrong.message));
         text.push_str(if wrong.positions.is_empty() { "\n" } else { ":\n" });
         for at in &wrong.positions {
-            let file = if at.file.starts_with(['/', '.', '-']) { "" } else { "./" };
+            let named = at.file.starts_with(['/', '.', '-']) || tasks::is_package(&at.file);
+            let file = if named { "" } else { "./" };
             text.push_str(&format!("    {file}{}:{}:{}\n", at.file, at.line, at.column));
         }
     }

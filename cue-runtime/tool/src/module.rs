@@ -10,7 +10,7 @@ use cue_syntax::ast::{Decl, ExprKind, Label};
 use crate::condition::Flags;
 use crate::filetype::import_path;
 use crate::folder::{self, Place};
-use crate::{Error, diagnostic};
+use crate::{Error, diagnostic, tasks};
 
 /// A module on disk.
 pub(crate) struct Module {
@@ -119,6 +119,10 @@ impl Module {
                 continue;
             }
             seen.push(import.clone());
+            if let Some(package) = tasks::package(&import) {
+                packages.push(package);
+                continue;
+            }
             let parts = import_path(&import);
             let places = self.places(parts.path);
             let refused = |text: String| {
@@ -175,10 +179,15 @@ pub(crate) const UNAVAILABLE: &str =
 /// They import others; the first by its path is told of. Files that do not parse are not looked at.
 pub(crate) fn without(sources: &[Source]) -> Result<Vec<Package>, Error> {
     let outside = |it: &Imported| it.path.split('/').next().is_some_and(|it| it.contains('.'));
-    let wanted = imported(sources).into_iter().filter(outside);
-    let first = wanted.min_by(|a, b| a.path.cmp(&b.path));
+    let wanted = imported(sources);
+    let first = wanted.iter().filter(|it| outside(it)).min_by(|a, b| a.path.cmp(&b.path));
     let parses = |it: &Source| cue_syntax::parse_file(&it.text).errors.is_empty();
-    let Some(first) = first.filter(|_| sources.iter().all(parses)) else { return Ok(Vec::new()) };
+    let Some(first) = first.filter(|_| sources.iter().all(parses)) else {
+        let mut paths: Vec<&str> = wanted.iter().map(|it| it.path.as_str()).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        return Ok(paths.into_iter().filter_map(tasks::package).collect());
+    };
     let nameless = import_path(&first.path).package(&first.path).err();
     let at = (first.at.0.as_str(), first.at.1, first.at.2);
     let told = |text: String| diagnostic(format!("import failed: {text}"), Some(at));
