@@ -62,9 +62,10 @@ fn print(all: &[Diagnostic]) -> String {
         text.push_str(clipped(&wrong.message));
         text.push_str(if wrong.positions.is_empty() { "\n" } else { ":\n" });
         for at in &wrong.positions {
-            let named = at.file.starts_with(['/', '.', '-']) || tasks::is_package(&at.file);
+            let named = at.file.starts_with(['/', '.', '-', '\0']) || tasks::is_package(&at.file);
             let file = if named { "" } else { "./" };
-            text.push_str(&format!("    {file}{}:{}:{}\n", at.file, at.line, at.column));
+            let name = at.file.trim_start_matches('\0');
+            text.push_str(&format!("    {file}{name}:{}:{}\n", at.line, at.column));
         }
     }
     text.truncate(text.trim_end().len());

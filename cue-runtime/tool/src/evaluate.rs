@@ -455,6 +455,9 @@ impl Asked<'_> {
             "--expression" => EXPRESSION.len() + 2,
             "--schema" => DATA.len() + 2,
             _ => {
+                if self.unit.spliced.iter().any(|it| it.relocate(at)) {
+                    return Place::Known;
+                }
                 let Some((_, file, line)) = self.unit.data.iter().find(|it| it.0 == at.file) else {
                     return Place::Known;
                 };

@@ -22,6 +22,7 @@ mod system; // `-T`: time, machine, user
 mod form; // CUE that is to be data
 pub mod data; // JSON, YAML, TOML, text: both ways
 mod located; // where data stands in its file
+mod embed; // `@embed`
 mod scope; // what expressions of the command line see
 pub mod place; // `-l`, `--list`: where data goes
 mod plan; // what is evaluated together

@@ -6,6 +6,7 @@ use cue_session::{Package, Source};
 
 use crate::condition::{Flags, excluded};
 use crate::data::{self, Encoding, Value};
+use crate::embed::{Spliced, embed};
 use crate::filetype::{self, Form, Named, Reading, import_path};
 use crate::folder::{self, Found, Place};
 use crate::module::Module;
@@ -38,6 +39,8 @@ pub struct Instance {
     pub package: Option<String>,
     /// Other files in its folder that are known by their ending.
     pub data: Vec<PathBuf>,
+    /// Sources that data of other files was put into.
+    pub(crate) spliced: Vec<Spliced>,
 }
 
 /// What was loaded.
@@ -90,7 +93,14 @@ impl Load {
         let mut all: Vec<&mut Instance> =
             loaded.packages.iter_mut().chain(&mut loaded.files).collect();
         tags::inject(&mut all, &self.tags, self.variables, &flags)?;
-        Ok(loaded)
+        let mut wrong = Vec::new();
+        for Instance { sources, packages, spliced, .. } in all {
+            embed(sources, module.as_ref(), spliced, &mut wrong);
+            for it in packages {
+                embed(&mut it.sources, module.as_ref(), spliced, &mut wrong);
+            }
+        }
+        if wrong.is_empty() { Ok(loaded) } else { Err(Error::Diagnostics(wrong)) }
     }
 }
 
@@ -232,7 +242,7 @@ fn instance(found: Found, folder: &Path, module: Option<&Module>) -> Instance {
     });
     let package = found.package;
     let name = below.unwrap_or_else(|| package.clone().unwrap_or_default());
-    Instance { name, sources: found.sources, packages: Vec::new(), package, data: found.data }
+    Instance { name, sources: found.sources, package, data: found.data, ..Instance::default() }
 }
 
 /// Files one by one: CUE together, and the values of the others.

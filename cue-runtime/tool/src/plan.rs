@@ -8,6 +8,7 @@ use cue_eval::evaluation::print_json;
 use cue_session::{Input, Package, Runtime, Source};
 
 use crate::data::Value;
+use crate::embed::Spliced;
 use crate::filetype::is_name;
 use crate::load::{Folders, Instance, Loaded};
 use crate::located::Located;
@@ -26,6 +27,8 @@ pub(crate) struct Unit {
     pub(crate) inputs: Vec<Input>,
     /// Data among the sources: their names, their files and where their pieces come from.
     pub(crate) data: Vec<(String, String, Arc<Located>)>,
+    /// Sources that data of other files was put into.
+    pub(crate) spliced: Vec<Spliced>,
     /// Whether data is what is looked at.
     pub(crate) checked: bool,
     /// Names of fields that data has at the root.
@@ -132,8 +135,8 @@ pub(crate) fn by_file(values: &[Value]) -> Vec<&[Value]> {
 
 impl From<Instance> for Unit {
     fn from(it: Instance) -> Self {
-        let Instance { name, sources, packages, package, data: _ } = it;
-        Unit { name, sources, packages, package, ..Unit::default() }
+        let Instance { name, sources, packages, package, data: _, spliced } = it;
+        Unit { name, sources, packages, package, spliced, ..Unit::default() }
     }
 }
 
