@@ -307,7 +307,7 @@ impl Asked<'_> {
                 }
                 return Ok(());
             }
-            Verb::Export => SyntaxStyle::Final,
+            Verb::Export => SyntaxStyle::Exported,
             Verb::Eval => {
                 let concrete = request.concrete == Concrete::Must;
                 SyntaxStyle::EvalWith(Shown { wrong: ignores, concrete, ..request.shown })
@@ -371,14 +371,16 @@ impl Asked<'_> {
             None => session.syntax(path, style)?.unwrap_or_default(),
         };
         if !labels.is_empty() {
-            text = format!("{}: {{\n{text}\n}}\n", labels.join(": "));
+            text = format!("{}: {{\n{}\n}}\n", labels.join(": "), text.trim_end());
         }
         let styled = match self.request.verb {
             Verb::Export => Style::Simplified,
             _ => self.request.style,
         };
         if styled == Style::Simplified {
-            text = format::text("-", &text, styled)?;
+            // What is left has no braces too many, and is aligned like that.
+            text = format::text("-", &text, Style::Value)?;
+            text = format::text("-", &text, Style::Plain)?;
             if self.request.verb == Verb::Eval {
                 text = spaced(&text);
             }
