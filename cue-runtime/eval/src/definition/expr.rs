@@ -492,7 +492,17 @@ impl<'a> Printer<'a> {
         if let Some(name) = scope.let_name(0) {
             alias = format!("{name}=");
         }
-        let comments = &field.comments;
+        // As it is written the comment above `a: b: 1` stands there.
+        let mut commented = field;
+        while let ExprKind::Struct(decls) = &commented.value.kind {
+            let [Decl::Field(inner)] = decls.as_slice() else { break };
+            commented = inner;
+            if inner.comments.outer {
+                break;
+            }
+        }
+        let commented = if commented.comments.outer { commented } else { field };
+        let comments = &commented.comments;
         let kept = |it: &[String]| !it.is_empty() && self.docs == Docs::Kept;
         let docs = kept(&comments.above).then(|| comments.above.clone()).into_iter().collect();
         let below = kept(&comments.below).then(|| (comments.below.clone(), comments.gap));
@@ -502,7 +512,7 @@ impl<'a> Printer<'a> {
         Item::Field(Declared {
             docs,
             below: below.into_iter().collect(),
-            apart: field.apart,
+            apart: commented.apart,
             label,
             alias: value_alias,
             value,
