@@ -363,8 +363,11 @@ impl<'a> Printer<'a> {
                         let between =
                             last.and_then(|it| source.get(it as usize..value.span.start as usize));
                         let (docs, empty) = above(&source, value.span);
+                        let before = source.get(..value.span.start as usize).unwrap_or_default();
+                        let behind = before.trim_end_matches([' ', '\t']).ends_with('{');
                         let gap = match between {
                             Some(it) if !it.contains('\n') => Gap::Comma,
+                            _ if behind && items.is_empty() => Gap::Comma,
                             _ if empty && (docs.is_empty() || self.docs == Docs::Kept) => {
                                 Gap::Empty
                             }
