@@ -214,6 +214,9 @@ impl Evaluator {
             (Some(fields), imports @ [_, ..]) if !closed => {
                 header(imports) + &definition::laid_out(&fields, layout)
             }
+            (None, imports @ [_, ..]) if names == Names::Replaced && !closed => {
+                header(imports) + definition::laid_out(&text, layout).trim_end()
+            }
             _ => definition::laid_out(&text, layout).trim_end().to_owned(),
         }
     }

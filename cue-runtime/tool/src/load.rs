@@ -185,7 +185,10 @@ fn packages(
         let text = format!("cannot determine import path for {:?} {text}", parts.path);
         return Err(Error::Request(text));
     }
-    let shown = if parts.path.is_empty() { "." } else { parts.path };
+    let shown = match parts.path.trim_end_matches('/') {
+        "" => ".",
+        path => path,
+    };
     let place = Place { folder: &folder, root, package: qualifier, shown };
     let found = folder::package(&place, flags)?;
     if !found.wrong.is_empty() {
@@ -307,8 +310,11 @@ fn named(files: &[Named], flags: &Flags<'_>) -> Result<(Instance, Vec<Value>), E
                 Some(_) => {}
             }
         }
-        if !name.ends_with("_test.cue") && !name.ends_with("_tool.cue") {
-            it.sources.push(source);
+        match folder::of_other_commands(name) {
+            None => it.sources.push(source),
+            Some(reason) => {
+                left_out.push(format!("\n    {}: {reason}", folder::dotted(&source.name)));
+            }
         }
     }
     if it.sources.is_empty() && values.is_empty() && !left_out.is_empty() {

@@ -4,38 +4,44 @@
 
 use std::sync::Arc;
 
-use cue_eval::{Budget, Evaluation, Names, Profile, Show, Source, Style, compile};
+use cue_eval::{Budget, Evaluation, Names, Profile, Show, Style, compile};
+use cue_session::{Package, Source};
 use cue_syntax::Style as Layout;
 use cue_syntax::ast::{Decl, ExprKind};
 
 use crate::evaluate::BUDGET;
 use crate::format;
-use crate::plan::Unit;
 
 /// Stack of an evaluation: the limits of its depth are set for it.
 const STACK: usize = 512 << 20;
 
 /// The text of the value at a path, if there is one.
-pub(crate) fn declared(unit: &Unit, path: &str) -> Option<String> {
+pub(crate) fn declared(
+    sources: &[Source],
+    packages: &[Package],
+    path: &str,
+    names: Names,
+) -> Option<String> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK);
-        thread.spawn_scoped(scope, || printed(unit, path)).ok()?.join().ok()?
+        thread.spawn_scoped(scope, || printed(sources, packages, path, names)).ok()?.join().ok()?
     })
 }
 
-fn printed(unit: &Unit, path: &str) -> Option<String> {
-    let sources = |all: &[cue_session::Source]| -> Vec<Source> {
-        all.iter().map(|it| Source { name: it.name.clone(), text: it.text.clone() }).collect()
+fn printed(sources: &[Source], packages: &[Package], path: &str, names: Names) -> Option<String> {
+    let texts = |all: &[Source]| -> Vec<cue_eval::Source> {
+        let text = |it: &Source| (it.name.clone(), it.text.clone());
+        all.iter().map(text).map(|(name, text)| cue_eval::Source { name, text }).collect()
     };
     let packages: Vec<_> =
-        unit.packages.iter().map(|it| (it.path.clone(), sources(&it.sources))).collect();
-    let program = compile(&sources(&unit.sources), &packages, Profile::V017).ok()?;
+        packages.iter().map(|it| (it.path.clone(), texts(&it.sources))).collect();
+    let program = compile(&texts(sources), &packages, Profile::V017).ok()?;
     let budget = Budget { ticks: BUDGET.ticks, depth: DEPTH, bytes: BUDGET.bytes };
     let mut evaluation = Evaluation::start(Arc::new(program), &[], budget);
     let id = evaluation.find(path).ok()??;
     let parts = Show::DOCS | Show::ATTRIBUTES | Show::OPTIONAL | Show::DEFINITIONS;
     let show = Show::new(Style::Definition, parts);
-    let text = evaluation.declared(id, show, Names::Replaced);
+    let text = evaluation.declared(id, show, names);
     // A struct is a file; what closes it stands apart.
     let opened = fields(&text)?;
     // A definition closes what it holds, be it open (O-77).
@@ -45,7 +51,11 @@ fn printed(unit: &Unit, path: &str) -> Option<String> {
         true => format!("_#def\n_#def: {{\n{opened}\n}}"),
         false => opened,
     };
-    let gap = if opened.trim_start().starts_with("_#def") { "\n" } else { "" };
+    let embeds = |text: &str| {
+        let file = cue_syntax::parse_file(text).file;
+        matches!(file.decls.as_slice(), [Decl::Embed(_), _, ..])
+    };
+    let gap = if embeds(&opened) { "\n" } else { "" };
     Some(format!("{gap}{}", format::text("-", &opened, Layout::Plain).ok()?))
 }
 

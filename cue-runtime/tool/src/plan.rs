@@ -65,6 +65,15 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit
     if packages.is_empty() && request.name.is_some() {
         return refused("use of -n/--name flag without a directory");
     }
+    if let Some(name) = &request.package {
+        let every = packages.iter().chain(&files);
+        let other = |it: &&Instance| it.package.as_ref().is_some_and(|it| it != name);
+        let clash = every.filter(|_| !request.force && request.verb != Verb::Vet).find(other);
+        if let Some(Instance { package: Some(other), .. }) = clash {
+            let text = "flag clashes with existing package name";
+            return Err(Error::Request(format!("\"package\" {text} ({name} vs {other})")));
+        }
+    }
     let Some(files) = files else {
         return Ok(packages.into_iter().map(Unit::from).collect());
     };
@@ -108,12 +117,6 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit
             unit
         });
         return Ok(each.collect());
-    }
-    if let Some(clash) = request.package.as_ref().zip(schema.package.as_ref()) {
-        if clash.0 != clash.1 && !request.force {
-            let text = "flag clashes with existing package name";
-            return Err(Error::Request(format!("\"package\" {text} ({} vs {})", clash.0, clash.1)));
-        }
     }
     let mut unit = Unit::from(schema);
     for of_file in by_file(&values) {

@@ -374,9 +374,7 @@ impl Layout<'_> {
             Style::Value => self.is_no_data(id),
             _ => self.commented(id),
         };
-        let drop = self.style.drops_braces()
-            && !kept
-            && self.comments(value).is_empty();
+        let drop = self.style.drops_braces() && !kept && self.comments(value).is_empty();
         (braces.is_none() || drop).then_some(*only)
     }
 
