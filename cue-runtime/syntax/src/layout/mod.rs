@@ -329,7 +329,7 @@ impl Layout<'_> {
             if breaks(tree.start(inner)) && self.style == Style::Plain {
                 self.m.wish(IN | CUT);
                 self.decl(inner);
-                self.m.level = self.m.level.saturating_sub(1);
+                self.m.level -= 1;
             } else {
                 self.m.wish(SPACE | FREEZE);
                 self.decl(inner);
