@@ -30,6 +30,7 @@ mod part; // `def -e`
 pub mod evaluate; // eval, export, vet, def
 mod told; // what is wrong, where it stands
 pub mod format; // fmt
+mod remarks; // comments of YAML
 mod written; // data as CUE text
 mod hoist; // `import -R`
 pub mod import; // import

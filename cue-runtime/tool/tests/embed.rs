@@ -135,3 +135,31 @@ fn tasks_are_data() {
     let told = play(Verb::Export, &[("p.cue", text)]).expect_err("it fails");
     assert!(told.ends_with("    tool/cli:5:9"), "{told}");
 }
+
+#[test]
+fn comments_of_yaml_are_imported() {
+    use cue_tool::import::{Files, Options, Texts, import};
+    use cue_tool::place::{Context, Several};
+    let text = "# head\n\n# of a\na: 1 # one\n\n# of l\nl:\n  # main\n  - name: x # n\n  # other\n  \
+        - name: \"# no\"\n# foot\n\nb: # of b\n  c: |\n    # text\n\n  d: [1, 2] # flow\n# end\n";
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("x.yaml");
+    fs::write(&file, text).expect("a file");
+    let options = Options {
+        arguments: vec![file.display().to_string()],
+        endings: Vec::new(),
+        name: None,
+        package: None,
+        labels: Vec::new(),
+        several: Several::Unified,
+        context: Context::Value,
+        files: Files::Together,
+        texts: Texts::Kept,
+        force: false,
+    };
+    let written = import(&NativeRuntime::default(), &options).expect("it is read");
+    let wanted = "// head\n// of a\na: 1 // one\n\n// of l\n// foot\nl: [{\n\t// main\n\tname: \"x\" // n\n\
+        }, {\n\t// other\n\tname: \"# no\"\n}]\n// end\nb: // of b\n{\n\tc: \"\"\"\n\t\t# text\n\n\t\t\"\"\"\n\t\
+        d: [1, 2, // flow\n\t]\n}\n";
+    assert_eq!(written[0].text, wanted);
+}
