@@ -173,27 +173,44 @@ impl Compiler<'_> {
         if outermost && !self.program.lenient {
             self.one_package(&files);
         }
-        let mut shared = Map::default();
-        for (_, file) in &files {
-            for decl in &file.decls {
-                if let Decl::Field(field) = decl {
-                    if let Some(name) = identifier(&field.label) {
-                        let label = self.label(&name);
-                        shared.insert(name, label);
-                    }
-                }
-            }
-        }
+        let all = self.names(files.iter().map(|it| &it.1));
+        // Files without a package see nobody's fields but their own, and nobody sees theirs (C-20); but
+        // for what the command line asks.
+        let packaged = |file: &File| file.package.as_ref().is_some_and(|it| &*it.name != "_");
+        let apart = outermost && !self.program.lenient && files.len() > 1;
+        let shared = match apart && files.iter().any(|it| !packaged(&it.1)) {
+            true => self.names(files.iter().map(|it| &it.1).filter(|it| packaged(it))),
+            false => all.clone(),
+        };
         let outside = (std::mem::take(&mut self.scopes), std::mem::take(&mut self.used));
         let mut roots = Vec::new();
         let path = std::mem::take(&mut self.path);
         for (source, file) in &files {
             self.source = *source;
-            roots.push(self.file(file, &shared));
+            let asked = |it: &SourceText| it.name.starts_with("--");
+            let asked = self.program.sources.get(*source as usize).is_some_and(asked);
+            let own = apart && !asked && !packaged(file);
+            let own = own.then(|| self.names(std::iter::once(file)));
+            let names = if asked { &all } else { own.as_ref().unwrap_or(&shared) };
+            roots.push(self.file(file, names));
         }
         self.path = path;
         (self.scopes, self.used) = outside;
         roots
+    }
+
+    /// The names of fields that files declare.
+    fn names<'f>(&mut self, files: impl Iterator<Item = &'f File>) -> Map<Arc<str>, Label> {
+        let mut names = Map::default();
+        for decl in files.flat_map(|it| &it.decls) {
+            if let Decl::Field(field) = decl {
+                if let Some(name) = identifier(&field.label) {
+                    let label = self.label(&name);
+                    names.insert(name, label);
+                }
+            }
+        }
+        names
     }
 
     /// Files that are compiled together are of one package (cue-errors 1.15).
