@@ -28,6 +28,7 @@ pub mod place; // `-l`, `--list`: where data goes
 mod plan; // what is evaluated together
 mod part; // `def -e`
 pub mod evaluate; // eval, export, vet, def
+mod failed; // imports that failed
 mod told; // what is wrong, where it stands
 pub mod format; // fmt
 mod remarks; // comments of YAML

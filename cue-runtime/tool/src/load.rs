@@ -11,7 +11,7 @@ use crate::filetype::{self, Form, Named, Reading, import_path};
 use crate::folder::{self, Found, Place};
 use crate::module::Module;
 use crate::tags::{self, Variables};
-use crate::{Error, diagnostic, form, module, read};
+use crate::{Error, diagnostic, failed, form, module, read};
 
 pub use crate::module::unspoken;
 
@@ -31,6 +31,8 @@ pub struct Load {
 pub struct Instance {
     /// How it is told apart from others.
     pub name: String,
+    /// Its path, of a package in a module; else empty.
+    pub(crate) import_path: String,
     /// Its files.
     pub sources: Vec<Source>,
     /// What they import from their module.
@@ -86,7 +88,14 @@ impl Load {
         }
         for it in loaded.packages.iter_mut().chain(&mut loaded.files) {
             it.packages = match &module {
-                Some(module) => module.imports(&it.sources, &flags)?,
+                Some(module) => module.imports(&it.sources, &flags).map_err(|mut error| {
+                    if let Error::Diagnostics(all) = &mut error {
+                        for wrong in all {
+                            failed::named(wrong, &it.import_path, &it.sources, &[]);
+                        }
+                    }
+                    error
+                })?,
                 None => module::without(&it.sources)?,
             };
         }
@@ -241,11 +250,21 @@ fn instance(found: Found, folder: &Path, module: Option<&Module>) -> Instance {
     let below = module.zip(path).and_then(|(module, path)| {
         let below = path.strip_prefix(&module.root).ok()?.display().to_string();
         let slash = if below.is_empty() { "" } else { "/" };
-        Some(format!("{}@v0{slash}{below}", module.path))
+        let Module { path, major, .. } = module;
+        let import_path = format!("{path}{slash}{below}@{major}");
+        Some((format!("{path}@{major}{slash}{below}"), import_path))
     });
     let package = found.package;
-    let name = below.unwrap_or_else(|| package.clone().unwrap_or_default());
-    Instance { name, sources: found.sources, package, data: found.data, ..Instance::default() }
+    let none = || (package.clone().unwrap_or_default(), String::new());
+    let (name, import_path) = below.unwrap_or_else(none);
+    Instance {
+        name,
+        import_path,
+        sources: found.sources,
+        package,
+        data: found.data,
+        ..Instance::default()
+    }
 }
 
 /// Files one by one: CUE together, and the values of the others.

@@ -16,9 +16,11 @@ use crate::{Error, diagnostic, tasks};
 pub(crate) struct Module {
     /// The folder with `cue.mod`.
     pub(crate) root: PathBuf,
-    /// Its path without the major version, which is not part of import paths; empty where the module
+    /// Its path without the major version, which import paths need not have; empty where the module
     /// does not say.
     pub(crate) path: String,
+    /// That version.
+    pub(crate) major: String,
 }
 
 /// The language that is spoken here: major, minor and patch.
@@ -56,15 +58,15 @@ pub(crate) fn around(folder: &Path) -> Result<Option<Module>, Error> {
     };
     let root = root.to_owned();
     let Ok(text) = fs::read_to_string(root.join("cue.mod/module.cue")) else {
-        return Ok(Some(Module { root, path: String::new() }));
+        return Ok(Some(Module { root, path: String::new(), major: String::new() }));
     };
     if let Some(message) = unspoken(&text) {
         return Err(Error::Request(message));
     }
     let file = cue_syntax::parse_file(&text).file;
     let path = declared(&file.decls, &["module"]).unwrap_or_default();
-    let path = path.split('@').next().unwrap_or(&path).to_owned();
-    Ok(Some(Module { root, path }))
+    let (path, major) = path.split_once('@').unwrap_or((&path, "v0"));
+    Ok(Some(Module { root, path: path.to_owned(), major: major.to_owned() }))
 }
 
 /// The string at a path of plain labels.
@@ -124,11 +126,19 @@ impl Module {
                 continue;
             }
             let parts = import_path(&import);
-            let places = self.places(parts.path);
             let refused = |text: String| {
                 let at = Some((at.0.as_str(), at.1, at.2));
                 Err(diagnostic(format!("import failed: {text}"), at).into())
             };
+            let version = parts.version.unwrap_or_default();
+            if version.contains('/') {
+                return refused(format!(
+                    "cannot find package {import:?}: malformed import path {import:?}: import \
+                     paths can only contain a major version specifier"
+                ));
+            }
+            let other = !version.is_empty() && version != self.major;
+            let places = if other { Vec::new() } else { self.places(parts.path) };
             let name = match parts.package(&import) {
                 Ok(name) => name,
                 Err(_) if places.is_empty() => continue,
@@ -195,12 +205,12 @@ pub(crate) fn without(sources: &[Source]) -> Result<Vec<Package>, Error> {
 }
 
 /// What a file imports, and where it says so.
-struct Imported {
-    path: String,
-    at: (String, u32, u32),
+pub(crate) struct Imported {
+    pub(crate) path: String,
+    pub(crate) at: (String, u32, u32),
 }
 
-fn imported(sources: &[Source]) -> Vec<Imported> {
+pub(crate) fn imported(sources: &[Source]) -> Vec<Imported> {
     let mut all = Vec::new();
     // Most import nothing, and are parsed where they are compiled.
     for source in sources.iter().filter(|it| it.text.contains("import")) {

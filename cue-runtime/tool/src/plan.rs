@@ -20,6 +20,8 @@ use crate::{Error, Request, Verb, scope};
 pub(crate) struct Unit {
     /// How it is told apart from others.
     pub(crate) name: String,
+    /// Its path, of a package in a module; else empty.
+    pub(crate) import_path: String,
     pub(crate) sources: Vec<Source>,
     pub(crate) packages: Vec<Package>,
     pub(crate) package: Option<String>,
@@ -138,8 +140,8 @@ pub(crate) fn by_file(values: &[Value]) -> Vec<&[Value]> {
 
 impl From<Instance> for Unit {
     fn from(it: Instance) -> Self {
-        let Instance { name, sources, packages, package, data: _, spliced } = it;
-        Unit { name, sources, packages, package, spliced, ..Unit::default() }
+        let Instance { name, import_path, sources, packages, package, data: _, spliced } = it;
+        Unit { name, import_path, sources, packages, package, spliced, ..Unit::default() }
     }
 }
 

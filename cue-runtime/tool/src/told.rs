@@ -3,10 +3,10 @@
 
 use cue_session::Position;
 
-use crate::Error;
 use crate::evaluate::{Asked, EXPRESSION};
-use crate::plan::DATA;
+use crate::plan::{DATA, Unit};
 use crate::tags::INJECTED;
+use crate::{Error, failed};
 
 impl Asked<'_> {
     /// An error without what was put around the texts that were given.
@@ -16,6 +16,8 @@ impl Asked<'_> {
         // A schema that is a path is looked up.
         let looked_up = schema.is_some_and(|it| cue_syntax::parse_path(it).is_ok());
         for wrong in &mut all {
+            let Unit { import_path, sources, packages, .. } = self.unit;
+            failed::named(wrong, import_path, sources, packages);
             let compiled = wrong.code != "cue/load";
             wrong.positions.retain(|it| {
                 it.file != INJECTED && !(looked_up && compiled && it.file == "--schema")

@@ -163,3 +163,36 @@ fn comments_of_yaml_are_imported() {
         d: [1, 2, // flow\n\t]\n}\n";
     assert_eq!(written[0].text, wanted);
 }
+
+#[test]
+fn imports_are_of_a_version_and_told_by_who_leads_to_them() {
+    let a = ("a/a.cue", "package a\nv: 1\n");
+    let text = "package p\n\nimport \"cue.example/a@v0\"\n\nr: a.v\n";
+    assert_eq!(play(Verb::Eval, &[MODULE, a, ("x.cue", text)]), Ok("r: 1\n".into()));
+    assert_eq!(play(Verb::Def, &[MODULE, a, ("x.cue", text)]), Ok(text.into()));
+    let nope = "package a\nimport \"cue.example/nope\"\nv: nope.x\n";
+    let missing = "cannot find package \"cue.example/nope\": cannot find module providing package \
+        cue.example/nope";
+    let wanted = format!(
+        "cue.example@v0.cue.example/a@v0: import failed: import failed: {missing}:\n    \
+         x.cue:3:8\n    a/a.cue:2:8"
+    );
+    assert_eq!(play(Verb::Eval, &[MODULE, ("a/a.cue", nope), ("x.cue", text)]), Err(wanted));
+    let wanted = "import failed: expected '}', found 'EOF':\n    x.cue:3:8\n    a/a.cue:2:6";
+    let wrong = ("a/a.cue", "package a\nv: {\n");
+    assert_eq!(play(Verb::Eval, &[MODULE, wrong, ("x.cue", text)]), Err(wanted.into()));
+}
+
+#[test]
+fn files_without_a_package_see_their_own_fields() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let arguments = [("a.cue", "x: 1\ny: z\n"), ("b.cue", "z: 2\n")].map(|(name, text)| {
+        let file = folder.path().join(name);
+        fs::write(&file, text).expect("a file");
+        file.display().to_string()
+    });
+    let load = Load { arguments: arguments.to_vec(), ..Load::default() };
+    let outcome = evaluate(&NativeRuntime::default(), &Request::new(Verb::Eval, load));
+    let told = outcome.expect("they are read").errors.first().map(ToString::to_string);
+    assert!(told.is_some_and(|it| it.starts_with("y: reference \"z\" not found:")));
+}

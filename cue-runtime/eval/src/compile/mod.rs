@@ -273,7 +273,7 @@ impl Compiler<'_> {
                 Some((path, name)) => (path.to_owned(), Some(name.to_owned())),
                 None => (import.path.clone(), None),
             };
-            let last = path.rsplit('/').next().unwrap_or(&path);
+            let last = name_of(&path, None);
             let name: Arc<str> = match (&import.name, &explicit) {
                 (Some(name), _) => name.name.clone(),
                 (None, Some(name)) => name.as_str().into(),
@@ -331,8 +331,8 @@ impl Compiler<'_> {
             for import in &file.imports {
                 let path = import.path.rsplit_once(':').map_or(&*import.path, |it| it.0);
                 let explicit = import.path.rsplit_once(':').map(|it| it.1);
-                let last = path.rsplit('/').next().unwrap_or(path);
-                let name = import.name.as_ref().map_or(explicit.unwrap_or(last), |it| &it.name);
+                let own = name_of(path, explicit);
+                let name = import.name.as_ref().map_or(own, |it| &it.name);
                 let redeclared = redeclared.iter().any(|it| &*it.0 == name);
                 if used.contains(name) || redeclared {
                     continue;
