@@ -48,7 +48,7 @@ impl Evaluator {
         let vertex = self.heap.get(id);
         if let Some(fault) = vertex.fault {
             // A struct that is only gone round is there.
-            let round = self.heap.faults[fault.0 as usize].kind == Kind::Cycle;
+            let round = self.heap.faults[fault].kind == Kind::Cycle;
             return if vertex.is_struct && round { Ok(false) } else { self.absent_by(fault) };
         }
         let running = matches!(vertex.state, State::Running | State::Suspended);
@@ -138,7 +138,7 @@ impl Evaluator {
         if self.waits(fault).is_some_and(|on| !self.is_last(on)) {
             return Err(fault);
         }
-        match self.heap.faults[fault.0 as usize].kind {
+        match self.heap.faults[fault].kind {
             Kind::Budget | Kind::Cycle => Err(fault),
             Kind::Incomplete | Kind::StructuralCycle | Kind::Permanent | Kind::User => Ok(true),
         }
@@ -148,7 +148,7 @@ impl Evaluator {
     pub(crate) fn remember(&mut self, operand: ExprId, env: EnvId) {
         let mut next = Some(env);
         while let Some(at) = next {
-            let it = &self.heap.envs[at.0 as usize];
+            let it = &self.heap.envs[at.index()];
             if let EnvKind::Struct(vertex, ..) = it.kind {
                 let laps = self.heap.get(vertex).laps;
                 let found = Found::Absent(operand, env);

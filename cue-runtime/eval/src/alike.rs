@@ -190,7 +190,7 @@ impl Evaluator {
     /// Whether a value may still resolve.
     pub(crate) fn is_open(&self, id: VertexId) -> bool {
         let fault = self.heap.get(id).fault;
-        fault.is_some_and(|it| self.heap.faults[it.0 as usize].kind == Kind::Incomplete)
+        fault.is_some_and(|it| self.heap.faults[it].kind == Kind::Incomplete)
     }
 
     /// Alternatives of a choice, the default ones first.

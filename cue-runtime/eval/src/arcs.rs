@@ -6,9 +6,10 @@ use crate::builtin::{Datum, Kinds};
 use crate::compare::BAD_PATTERN;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
+use crate::groups::Groups;
 use crate::heap::{
-    ArcEntry, CONJUNCT_BYTES, Conjunct, Contribution, Cycle, EnvId, EnvKind, FaultId, Groups,
-    Lineage, Pattern, Source, State, VertexId, copied, join,
+    ArcEntry, CONJUNCT_BYTES, Conjunct, Contribution, Cycle, EnvId, EnvKind, FaultId, Lineage,
+    Pattern, Source, State, VertexId,
 };
 use crate::program::{At, Callee, Code, ExprId, Label, LabelKind, Plain, Presence};
 use crate::thin::Thin;
@@ -18,7 +19,7 @@ impl Evaluator {
         match self.place_of(id, &conjunct) {
             Some(known) => {
                 let groups = &mut self.heap.get_mut(id).conjuncts[known].groups;
-                if !join(groups, &conjunct.groups) {
+                if !groups.join(&conjunct.groups) {
                     return;
                 }
             }
@@ -30,7 +31,7 @@ impl Evaluator {
                 // The first one is counted with the vertex.
                 let first = self.heap.get(id).conjuncts.is_empty();
                 let own = if first { 0 } else { CONJUNCT_BYTES };
-                self.bytes += (own + conjunct.spilled()) as u64;
+                self.bytes += (own + conjunct.groups.spilled()) as u64;
                 self.heap.get_mut(id).conjuncts.push(conjunct);
             }
         }
@@ -111,9 +112,7 @@ impl Evaluator {
                 group
             }
         };
-        if !conjunct.groups.contains(&group) {
-            conjunct.groups.push(group);
-        }
+        conjunct.groups.add(group);
         conjunct
     }
 
@@ -164,7 +163,7 @@ impl Evaluator {
         if let Some(index) = self.heap.get(id).arcs.place(label) {
             let arc = &mut self.heap.get_mut(id).arcs[index];
             arc.presence = arc.presence.max(presence);
-            join(&mut arc.groups, groups);
+            arc.groups.join(groups);
             if notes != 0 && !arc.notes.contains(&notes) {
                 arc.notes.push(notes);
             }
@@ -193,7 +192,7 @@ impl Evaluator {
             label,
             vertex: child,
             presence,
-            groups: copied(groups),
+            groups: groups.clone(),
             notes: all,
             at,
             by: SmallVec::new(),
@@ -275,7 +274,7 @@ impl Evaluator {
                 Value::Datum(_) => None,
             };
             if let Some(fault) = fault {
-                if self.heap.faults[fault.0 as usize].kind == Kind::Incomplete {
+                if self.heap.faults[fault].kind == Kind::Incomplete {
                     self.raise_id(id, fault);
                 }
             }
@@ -305,7 +304,7 @@ impl Evaluator {
         match self.heap.get(probe).fault {
             None => Ok(true),
             Some(it) => {
-                let message = &self.heap.faults[it.0 as usize].message;
+                let message = &self.heap.faults[it].message;
                 if !message.starts_with(BAD_PATTERN) {
                     return Ok(false);
                 }

@@ -71,7 +71,7 @@ impl Evaluator {
             return;
         }
         if let Some(fault) = self.heap.fault_of(id, real) {
-            let text = self.brief_fault(&self.heap.faults[fault.0 as usize], id);
+            let text = self.brief_fault(&self.heap.faults[fault], id);
             out.push_str(&text);
             return;
         }

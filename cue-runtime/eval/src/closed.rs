@@ -8,7 +8,8 @@ use crate::builtin::{Datum, Kinds, next_above, next_below};
 use crate::compare;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{Conjunct, FaultId, Groups, Source, State, Test, VertexId};
+use crate::groups::Groups;
+use crate::heap::{Conjunct, FaultId, Source, State, Test, VertexId};
 use crate::number::Number;
 use crate::operators::range;
 use crate::program::{At, Code, Label, LabelKind, Presence};
@@ -40,7 +41,7 @@ impl Evaluator {
         let before = vertex.fault;
         if let Some(fault) = before {
             // What else may still come makes no difference to bounds that are not met.
-            let fault = &self.heap.faults[fault.0 as usize];
+            let fault = &self.heap.faults[fault];
             let conflict = fault.message.starts_with("conflicting values ");
             let scalar = vertex.scalar.is_some() && vertex.kinds != Kinds::BOTTOM;
             if fault.kind != Kind::Incomplete && !(conflict && scalar) {
@@ -99,7 +100,7 @@ impl Evaluator {
                 }
                 found.push(fault);
                 // What goes round without end does so with the others, too.
-                if self.heap.faults[fault.0 as usize].message.ends_with(STRUCTURAL) {
+                if self.heap.faults[fault].message.ends_with(STRUCTURAL) {
                     break;
                 }
             }
@@ -253,14 +254,14 @@ impl Evaluator {
     /// is nothing but a reference to another field has no error of its own (S-72).
     fn may_resolve(&mut self, id: VertexId, parent: VertexId) -> bool {
         let real = self.unify(id);
-        let lacks = |it: &FaultId| match self.heap.faults[it.0 as usize].awaits {
+        let lacks = |it: &FaultId| match self.heap.faults[*it].awaits {
             // What waits for a field of the struct itself waits in vain: all its tasks are done.
             Some((on, Some(label))) => on == parent && self.heap.arc(on, label).is_none(),
             _ => false,
         };
         let fault = self.heap.fault_of(id, real);
         let fault = fault.or_else(|| self.put_off(real).filter(lacks));
-        fault.is_some_and(|it| self.heap.faults[it.0 as usize].kind.is_incomplete())
+        fault.is_some_and(|it| self.heap.faults[it].kind.is_incomplete())
             && (self.program.lenient || !self.names_fields(id))
     }
 

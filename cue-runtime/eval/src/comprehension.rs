@@ -4,7 +4,7 @@ use crate::builtin::{Datum, Kinds};
 use crate::demand::{Concrete, Operand, Unmet};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{Conjunct, EnvId, EnvKind, FaultId, Source, State, VertexId};
+use crate::heap::{Conjunct, EnvId, EnvKind, FaultId, Key, Source, State, VertexId};
 use crate::program::{At, ClauseCode, Code, ExprId, Label, LabelKind, Presence};
 
 impl Evaluator {
@@ -73,12 +73,12 @@ impl Evaluator {
 
     /// A choice that is not made is told of where the clause is.
     fn of_clause(&mut self, fault: FaultId, at: At, word: &str) -> FaultId {
-        let known = &self.heap.faults[fault.0 as usize];
+        let known = &self.heap.faults[fault];
         if known.at != at || !known.message.starts_with("unresolved disjunction ") {
             return fault;
         }
         let at = self.clause_at(at, word);
-        let fault = Fault { at, ..self.heap.faults[fault.0 as usize].clone() };
+        let fault = Fault { at, ..self.heap.faults[fault].clone() };
         self.heap.fault(fault)
     }
 
@@ -140,15 +140,13 @@ impl Evaluator {
                 let vertex = match value {
                     Value::Vertex(id) => id,
                     Value::Datum(datum) => self.datum_vertex(datum),
-                    Value::Fault(fault)
-                        if self.heap.faults[fault.0 as usize].kind.is_incomplete() =>
-                    {
+                    Value::Fault(fault) if self.heap.faults[fault].kind.is_incomplete() => {
                         return Err(fault);
                     }
                     // Who names it has the error.
                     Value::Fault(fault) => self.failed_value(written, env, fault),
                 };
-                let env = self.heap.env(Some(env), EnvKind::Variables(smallvec::smallvec![vertex]));
+                let env = self.heap.env(Some(env), EnvKind::Variables(vertex, Key::None));
                 self.clauses(rest, body, env, out)
             }
             ClauseCode::Let(value) => {
@@ -157,7 +155,7 @@ impl Evaluator {
                     Value::Datum(datum) => self.datum_vertex(datum),
                     Value::Fault(fault) => self.failed_value(*value, env, fault),
                 };
-                let kind = EnvKind::Variables(smallvec::smallvec![vertex]);
+                let kind = EnvKind::Variables(vertex, Key::None);
                 let env = self.heap.env(Some(env), kind);
                 self.clauses(rest, body, env, out)
             }
@@ -210,21 +208,50 @@ impl Evaluator {
                     .map(|it| (it.label, it.vertex))
                     .collect();
                 for (position, (label, vertex)) in arcs.into_iter().enumerate() {
-                    let mut variables = smallvec::smallvec![vertex];
-                    if *keyed {
-                        let key = if list {
-                            Datum::count(position)
-                        } else {
-                            Datum::String(self.labels.name(label).clone())
-                        };
-                        variables.push(self.datum_vertex(key));
-                    }
-                    let env = self.heap.env(Some(env), EnvKind::Variables(variables));
+                    let key = match (*keyed, list) {
+                        (false, _) => Key::None,
+                        (true, true) => Key::Position(position as u32),
+                        (true, false) => Key::Label(label),
+                    };
+                    let env = self.heap.env(Some(env), EnvKind::Variables(vertex, key));
                     self.clauses(rest, body, env, out)?;
                 }
                 Ok(())
             }
         }
+    }
+
+    /// The value of an expression that is the key of a `for` and nothing else.
+    pub(crate) fn key_of(&self, expr: ExprId, env: EnvId) -> Option<Datum> {
+        let Code::Variable { up, index: 1 } = self.program.code(expr) else { return None };
+        let env = self.env_up(env, *up);
+        match self.heap.envs[env.index()].kind {
+            EnvKind::Variables(_, Key::Label(label)) => {
+                Some(Datum::String(self.labels.name(label).clone()))
+            }
+            EnvKind::Variables(_, Key::Position(position)) => Some(Datum::count(position as usize)),
+            _ => None,
+        }
+    }
+
+    /// What a clause or an alias names by a number: 1 is a key.
+    pub(crate) fn variable(&mut self, expr: ExprId, up: u32, index: u32, env: EnvId) -> Value {
+        let at = self.program.at(expr);
+        let scope = self.env_up(env, up);
+        let EnvKind::Variables(value, key) = self.heap.envs[scope.index()].kind else {
+            return Value::Fault(self.fail(Kind::Permanent, "variable out of scope", at));
+        };
+        match (index, key) {
+            (0, _) => return Value::Vertex(value),
+            (_, Key::Vertex(key)) => return Value::Vertex(key),
+            _ => {}
+        }
+        let Some(datum) = self.key_of(expr, env) else {
+            return Value::Fault(self.fail(Kind::Incomplete, "no such variable", at));
+        };
+        let key = self.datum_vertex(datum);
+        self.heap.envs[scope.index()].kind = EnvKind::Variables(value, Key::Vertex(key));
+        Value::Vertex(key)
     }
 
     /// A vertex of which nothing else is left than comprehensions in its literals: it has no fields.

@@ -30,7 +30,7 @@ impl Evaluator {
         if old == fault {
             return;
         }
-        let (old, new) = (&self.heap.faults[old.0 as usize], &self.heap.faults[fault.0 as usize]);
+        let (old, new) = (&self.heap.faults[old], &self.heap.faults[fault]);
         if old.kind == Kind::Budget || old.causes.len() > MOST_ERRORS {
             return;
         }
@@ -58,17 +58,18 @@ impl Evaluator {
         let vertex = self.heap.get_mut(id);
         let left = vertex.kinds.and(kinds);
         if left != Kinds::BOTTOM {
-            if left != vertex.kinds || matches!(vertex.narrowed.by, By::Nothing) {
-                vertex.narrowed = Narrowed { by, at, via };
-            }
+            let narrows = left != vertex.kinds || vertex.narrowed == 0;
             vertex.kinds = left;
+            if narrows {
+                self.heap.note_narrowed(id, Narrowed { by, at, via });
+            }
             return true;
         }
         if vertex.kinds == Kinds::BOTTOM {
             return false;
         }
-        let (before, had) = (vertex.narrowed.clone(), vertex.kinds);
-        vertex.kinds = Kinds::BOTTOM;
+        let had = std::mem::replace(&mut vertex.kinds, Kinds::BOTTOM);
+        let before = self.heap.narrowed(id);
         let (old, new) = (self.saying(id, &before.by), self.saying(id, &by));
         let late = self.is_of_choice(id, before.at, at)
             || kinds != Kinds::STRUCT && self.stood_by(id, before.via, via);
@@ -167,7 +168,7 @@ impl Evaluator {
     /// The error of a bound whose limit is not known (cue-errors 1.2).
     fn unknown_bound(&mut self, fault: FaultId, operand: ExprId, compare: Compare) -> FaultId {
         let at = self.program.at(operand);
-        let mut fault_here = self.heap.faults[fault.0 as usize].clone();
+        let mut fault_here = self.heap.faults[fault].clone();
         if fault_here.at != at {
             return fault;
         }

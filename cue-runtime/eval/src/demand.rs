@@ -104,19 +104,19 @@ impl Evaluator {
 
     /// Each reference of a loop of values adds itself to the error of all of them (S-60).
     fn note_cycle(&mut self, fault: FaultId, id: VertexId, at: At) {
-        let known = &self.heap.faults[fault.0 as usize];
+        let known = &self.heap.faults[fault];
         let Some(start) = known.closes_at.filter(|_| known.kind == Kind::Cycle) else { return };
         if self.heap.get(start).state != State::Running || known.causes.len() > 20 {
             return;
         }
         let message = self.cycle_with(id, at);
-        let known = &self.heap.faults[fault.0 as usize];
+        let known = &self.heap.faults[fault];
         if known.at == at || known.causes.iter().any(|it| it.at == at) {
             return;
         }
         let mut more = Fault::new(Kind::Cycle, message, at);
         more.place = Some(self.place);
-        self.heap.faults[fault.0 as usize].causes.push(more);
+        self.heap.faults[fault].causes.push(more);
     }
 
     /// The error of a reference to what is being evaluated: while it is being chosen, or waits to be,
@@ -230,7 +230,7 @@ impl Evaluator {
         }
         match &*vertex.tests {
             [] if vertex.kinds == Kinds::ANY => At::default(),
-            [] => vertex.narrowed.at,
+            [] => self.heap.narrowed(self.follow(id)).at,
             _ => self.only_test(id),
         }
     }
@@ -267,6 +267,9 @@ impl Evaluator {
         env: EnvId,
         whole: At,
     ) -> Result<Datum, FaultId> {
+        if let Some(key) = self.key_of(expr, env) {
+            return Ok(key);
+        }
         let at = self.program.at(expr);
         let value = self.eval(expr, env);
         match self.concrete_in(value, at, whole)? {
@@ -319,8 +322,7 @@ impl Evaluator {
         if left == right {
             return left;
         }
-        let (one, other) =
-            (&self.heap.faults[left.0 as usize], &self.heap.faults[right.0 as usize]);
+        let (one, other) = (&self.heap.faults[left], &self.heap.faults[right]);
         if one.kind == Kind::Budget {
             return left;
         }

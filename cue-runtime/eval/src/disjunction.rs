@@ -8,7 +8,8 @@ use crate::builtin::Kinds;
 use crate::closed::NOT_ALLOWED;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{Conjunct, Cycle, Disjunction, EnvId, FaultId, Groups, Source, State, VertexId};
+use crate::groups::Groups;
+use crate::heap::{Conjunct, Cycle, Disjunction, EnvId, FaultId, Source, State, VertexId};
 use crate::marks::{Mark as Weight, Way, Ways};
 use crate::program::{At, Code, ExprId, LabelKind, Presence};
 use crate::work::Work;
@@ -440,8 +441,7 @@ impl Evaluator {
             _ => failed.iter().rev().find(|it| self.exhausted.contains(&it.number())).copied(),
         };
         self.exhausted.insert(id.number());
-        let told =
-            |it: &VertexId| self.heap.get(*it).fault.map(|it| &self.heap.faults[it.0 as usize]);
+        let told = |it: &VertexId| self.heap.get(*it).fault.map(|it| &self.heap.faults[it]);
         // Words of a user's own count wherever they stand.
         let words = disjunctions.len() > 1
             && failed
@@ -461,7 +461,7 @@ impl Evaluator {
             self.permanent_all(*candidate, &mut all, 0);
             if all.is_empty() {
                 let own = self.heap.get(*candidate).fault.or_else(|| self.unknown(*candidate, 0));
-                all.extend(own.map(|it| self.heap.faults[it.0 as usize].clone()));
+                all.extend(own.map(|it| self.heap.faults[it].clone()));
             }
             // An alternative is given up at its first field that fails; which fields it allows is
             // asked last (cue-errors 1.4).
@@ -578,10 +578,10 @@ impl Evaluator {
     fn permanent_below(&mut self, id: VertexId, depth: u32) -> Option<Fault> {
         let id = self.unify(id);
         if let Err(spent) = self.tick() {
-            return Some(self.heap.faults[spent.0 as usize].clone());
+            return Some(self.heap.faults[spent].clone());
         }
         if let Some(fault) = self.heap.get(id).fault {
-            let fault = &self.heap.faults[fault.0 as usize];
+            let fault = &self.heap.faults[fault];
             if !fault.kind.is_incomplete() {
                 let mut fault = fault.clone();
                 fault.place = fault.place.or(Some(id));
@@ -616,7 +616,7 @@ impl Evaluator {
     /// Whether the fields of a value with an error of its own are evaluated all the same: if it is one of
     /// its declarations, not of the value as a whole (cue-errors 4.1).
     pub(crate) fn goes_on(&self, id: VertexId, fault: FaultId) -> bool {
-        let (vertex, fault) = (self.heap.get(id), &self.heap.faults[fault.0 as usize]);
+        let (vertex, fault) = (self.heap.get(id), &self.heap.faults[fault]);
         (vertex.is_struct || vertex.is_list && fault.kind == Kind::Incomplete)
             && vertex.choice.is_none()
             && vertex.kinds != Kinds::BOTTOM
@@ -640,7 +640,7 @@ impl Evaluator {
             return;
         }
         if let Some(fault) = self.heap.fault_of(id, real) {
-            let fault = &self.heap.faults[fault.0 as usize];
+            let fault = &self.heap.faults[fault];
             if !fault.kind.is_incomplete() {
                 let mut fault = fault.clone();
                 fault.place = fault.place.or(Some(id));
@@ -678,7 +678,7 @@ impl Evaluator {
         let vertex = self.heap.get(id);
         if let Some(fault) = vertex.fault {
             let waits = self.waits(fault).is_some();
-            let open = match self.heap.faults[fault.0 as usize].kind {
+            let open = match self.heap.faults[fault].kind {
                 Kind::Incomplete => depth == 0 || !waits,
                 Kind::Cycle => !waits,
                 _ => false,

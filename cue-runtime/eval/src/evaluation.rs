@@ -294,7 +294,7 @@ impl Evaluation {
     }
 
     pub(crate) fn diagnostic(&mut self, fault: FaultId) -> Vec<Diagnostic> {
-        let fault = self.evaluator.heap.faults[fault.0 as usize].clone();
+        let fault = self.evaluator.heap.faults[fault].clone();
         let (place, kind) = (fault.place, fault.kind);
         let path = place.map(|it| self.evaluator.path(it)).unwrap_or_default();
         let mut all = Vec::with_capacity(1 + fault.causes.len());

@@ -176,7 +176,7 @@ pub(crate) struct Evaluator {
 
 impl Evaluator {
     pub(crate) fn new(program: Arc<Program>, budget: Budget) -> Self {
-        let mut heap = Heap::default();
+        let mut heap = Heap::new();
         let root = heap.vertex(None, None);
         let root_env = heap.env(None, EnvKind::PatternName(None));
         let mut it = Self {
@@ -330,7 +330,7 @@ impl Evaluator {
     pub(crate) fn env_up(&self, env: EnvId, up: u32) -> EnvId {
         let mut env = env;
         for _ in 0..up {
-            env = self.heap.envs[env.0 as usize].parent.unwrap_or(self.root_env);
+            env = self.heap.envs[env.index()].parent.unwrap_or(self.root_env);
         }
         env
     }
@@ -422,21 +422,10 @@ impl Evaluator {
             }
             Code::Field { up, label } => self.field(*up, *label, env, at),
             Code::Let { up, index } => self.let_value(*up, *index, env),
-            Code::Variable { up, index } => {
-                let env = self.env_up(env, *up);
-                match &self.heap.envs[env.0 as usize].kind {
-                    EnvKind::Variables(all) => match all.get(*index as usize) {
-                        Some(vertex) => Value::Vertex(*vertex),
-                        None => Value::Fault(self.fail(Kind::Incomplete, "no such variable", at)),
-                    },
-                    EnvKind::Struct(..) | EnvKind::PatternName(_) => {
-                        Value::Fault(self.fail(Kind::Permanent, "variable out of scope", at))
-                    }
-                }
-            }
+            Code::Variable { up, index } => self.variable(expr, *up, *index, env),
             Code::PatternName { up } => {
                 let env = self.env_up(env, *up);
-                match &self.heap.envs[env.0 as usize].kind {
+                match &self.heap.envs[env.index()].kind {
                     EnvKind::PatternName(Some(name)) => Value::Datum(Datum::String(name.clone())),
                     _ => Value::Fault(self.fail(Kind::Incomplete, "label is not known yet", at)),
                 }
@@ -459,9 +448,9 @@ impl Evaluator {
             }
             Code::Enclosing { up } => {
                 let outer = self.env_up(env, *up);
-                match self.heap.envs[outer.0 as usize].kind {
+                match self.heap.envs[outer.index()].kind {
                     EnvKind::Struct(vertex, ..) => Value::Vertex(vertex),
-                    EnvKind::Variables(_) | EnvKind::PatternName(_) => {
+                    EnvKind::Variables(..) | EnvKind::PatternName(_) => {
                         Value::Fault(self.fail(Kind::Permanent, "self out of scope", at))
                     }
                 }
@@ -485,7 +474,7 @@ impl Evaluator {
                     _ => self.eval(*operand, env),
                 };
                 if let Value::Fault(fault) = &value {
-                    let kind = self.heap.faults[fault.0 as usize].kind;
+                    let kind = self.heap.faults[*fault].kind;
                     self.missed |= kind == Kind::Incomplete;
                 }
                 value
@@ -528,7 +517,7 @@ impl Evaluator {
 
     fn field(&mut self, up: u32, label: Label, env: EnvId, at: At) -> Value {
         let env = self.env_up(env, up);
-        let EnvKind::Struct(vertex, ..) = self.heap.envs[env.0 as usize].kind else {
+        let EnvKind::Struct(vertex, ..) = self.heap.envs[env.index()].kind else {
             return Value::Fault(self.fail(Kind::Permanent, "field out of scope", at));
         };
         if vertex == self.root {
@@ -573,7 +562,7 @@ impl Evaluator {
     pub(crate) fn let_name(&self, id: VertexId) -> Option<Label> {
         // It begins as what is written, where the others of its struct are.
         let Source::Expr(_, env) = self.heap.get(id).conjuncts.first()?.source else { return None };
-        let EnvKind::Struct(_, lets, literal) = &self.heap.envs[env.0 as usize].kind else {
+        let EnvKind::Struct(_, lets, literal) = &self.heap.envs[env.index()].kind else {
             return None;
         };
         let index = lets.iter().position(|it| *it == Some(id))?;
@@ -582,7 +571,7 @@ impl Evaluator {
 
     fn let_value(&mut self, up: u32, index: u32, env: EnvId) -> Value {
         let env = self.env_up(env, up);
-        let EnvKind::Struct(vertex, lets, literal) = &self.heap.envs[env.0 as usize].kind else {
+        let EnvKind::Struct(vertex, lets, literal) = &self.heap.envs[env.index()].kind else {
             return Value::Fault(self.fail(Kind::Permanent, "let out of scope", At::default()));
         };
         let (vertex, literal) = (*vertex, *literal);
@@ -592,7 +581,7 @@ impl Evaluator {
         let (value, _) = self.program.structs[literal as usize].lets[index as usize];
         let id = self.heap.vertex(Some(vertex), None);
         self.heap.get_mut(id).conjuncts.push(Conjunct::new(Source::Expr(value, env)));
-        if let EnvKind::Struct(_, lets, _) = &mut self.heap.envs[env.0 as usize].kind {
+        if let EnvKind::Struct(_, lets, _) = &mut self.heap.envs[env.index()].kind {
             lets[index as usize] = Some(id);
         }
         Value::Vertex(id)

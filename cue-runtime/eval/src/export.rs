@@ -138,10 +138,10 @@ impl Evaluator {
 
     /// The fault with the path of the vertex it was found at.
     pub(crate) fn placed(&mut self, fault: FaultId, id: VertexId) -> FaultId {
-        if self.heap.faults[fault.0 as usize].place.is_some() {
+        if self.heap.faults[fault].place.is_some() {
             return fault;
         }
-        let mut placed = self.heap.faults[fault.0 as usize].clone();
+        let mut placed = self.heap.faults[fault].clone();
         placed.place = Some(id);
         self.heap.fault(placed)
     }
@@ -154,7 +154,7 @@ impl Evaluator {
         let id = self.default_of(id)?;
         let vertex = self.heap.get(id);
         if let Some(fault) = self.heap.fault_of(place, id) {
-            let kind = self.heap.faults[fault.0 as usize].kind;
+            let kind = self.heap.faults[fault].kind;
             if !(kind.is_incomplete() && vertex.is_struct) {
                 return None;
             }
@@ -206,7 +206,7 @@ impl Evaluator {
             return all;
         }
         if let Some(fault) = vertex.fault {
-            return if self.heap.faults[fault.0 as usize].kind.is_incomplete() {
+            return if self.heap.faults[fault].kind.is_incomplete() {
                 vertex.kinds
             } else {
                 Kinds::BOTTOM

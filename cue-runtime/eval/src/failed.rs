@@ -52,11 +52,11 @@ impl Evaluator {
     /// Something that is no alternative has failed for good: until then there is nothing to look for.
     pub(crate) fn note_failure(&mut self, fault: FaultId) {
         self.failed |= self.trying.is_empty()
-            && matches!(self.heap.faults[fault.0 as usize].kind, Kind::Permanent | Kind::User);
+            && matches!(self.heap.faults[fault].kind, Kind::Permanent | Kind::User);
     }
 
     fn fault_at(&self, fault: FaultId, place: VertexId) -> Fault {
-        let mut fault = self.heap.faults[fault.0 as usize].clone();
+        let mut fault = self.heap.faults[fault].clone();
         fault.place = fault.place.or(Some(place));
         fault
     }
@@ -72,7 +72,7 @@ impl Evaluator {
             return false;
         }
         if let Some(fault) = self.heap.fault_of(id, real) {
-            match self.heap.faults[fault.0 as usize].kind {
+            match self.heap.faults[fault].kind {
                 Kind::Permanent | Kind::User => found.permanent.push((fault, id)),
                 _ => found.open = true,
             }

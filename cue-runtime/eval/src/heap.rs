@@ -1,14 +1,17 @@
 //! The arrays of one evaluation and their ids. Dropped as a whole.
 
 use std::num::NonZeroU32;
+use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
 use cue_syntax::ast::Compare;
 use smallvec::SmallVec;
 
+use crate::blocks::Blocks;
+use crate::body::Lazy;
 use crate::builtin::{Datum, Function, Kinds};
 use crate::error::Fault;
-use crate::members::Arcs;
+use crate::groups::Groups;
 use crate::program::{At, ExprId, Label, Presence};
 use crate::thin::Thin;
 
@@ -26,57 +29,38 @@ impl VertexId {
 
 /// A scope chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct EnvId(pub(crate) u32);
+pub(crate) struct EnvId(NonZeroU32); // Option<EnvId> is 4 bytes
+
+impl EnvId {
+    /// The one at a place of all.
+    pub(crate) fn at(index: usize) -> Self {
+        Self(NonZeroU32::MIN.saturating_add(index as u32))
+    }
+
+    /// Where it is among all.
+    pub(crate) fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
 
 /// An error value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct FaultId(pub(crate) u32);
-
-/// Closing values that a conjunct belongs to (C rules); sorted.
-pub(crate) type Groups = SmallVec<[u32; 4]>;
+pub(crate) struct FaultId(NonZeroU32); // Option<FaultId> is 4 bytes
 
 /// Room for as many vertices is there from the start: a template of a definition has that many.
 const FIRST_VERTICES: usize = 128;
 
 /// What a vertex counts for, with its conjuncts and the arc that leads to it.
-const VERTEX_BYTES: usize = 480;
+const VERTEX_BYTES: usize = 336;
 
 /// What a conjunct counts for that is not the first one of a vertex.
-pub(crate) const CONJUNCT_BYTES: usize = 96;
+pub(crate) const CONJUNCT_BYTES: usize = 80;
 
 /// What a scope counts for, with what is known of the literal it is the inside of.
-const ENV_BYTES: usize = 96;
+const ENV_BYTES: usize = 64;
 
 /// What an error counts for.
 const FAULT_BYTES: usize = 256;
-
-/// As many are put in order anew with each that comes.
-const FEW_GROUPS: usize = 8;
-
-/// The same once more: as a slice they are copied several times faster than by their own clone.
-pub(crate) fn copied(groups: &Groups) -> Groups {
-    Groups::from_slice(groups)
-}
-
-/// Those of `more` too, sorted; whether any was new.
-pub(crate) fn join(groups: &mut Groups, more: &Groups) -> bool {
-    let before = groups.len();
-    if before <= FEW_GROUPS || !groups.is_sorted() && before < 1_000 {
-        groups.extend(more.iter().copied());
-        cue_sort::ascending(groups);
-        groups.dedup();
-    } else {
-        for group in more {
-            // New groups are the largest.
-            if groups.last() < Some(group) {
-                groups.push(*group);
-            } else if let Err(place) = groups.binary_search(group) {
-                groups.insert(place, *group);
-            }
-        }
-    }
-    groups.len() > before
-}
 
 /// What must hold.
 #[derive(Clone, Debug)]
@@ -88,7 +72,7 @@ pub(crate) enum Source {
 }
 
 /// What must hold at a vertex, and as part of which closing values.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Conjunct {
     pub(crate) source: Source,
     pub(crate) groups: Groups,
@@ -159,11 +143,6 @@ pub(crate) enum By {
 }
 
 impl Conjunct {
-    /// Bytes of its groups where there are too many to stand in it.
-    pub(crate) fn spilled(&self) -> usize {
-        if self.groups.spilled() { self.groups.len() * size_of::<u32>() } else { 0 }
-    }
-
     pub(crate) fn lineage(&self) -> Lineage {
         Lineage {
             cycle: self.cycle,
@@ -194,25 +173,6 @@ impl Conjunct {
             via: 0,
             late: false,
             beside: 0,
-        }
-    }
-}
-
-impl Clone for Conjunct {
-    // By hand, for the groups.
-    fn clone(&self) -> Self {
-        Self {
-            source: self.source.clone(),
-            groups: copied(&self.groups),
-            close_as: self.close_as,
-            by_reference: self.by_reference,
-            outer: self.outer,
-            firing: self.firing,
-            cycle: self.cycle,
-            way: self.way,
-            via: self.via,
-            late: self.late,
-            beside: self.beside,
         }
     }
 }
@@ -398,33 +358,21 @@ pub(crate) struct Vertex {
     pub(crate) scalar: Option<(Datum, At)>,
     /// How the scalar came.
     pub(crate) scalar_via: u32,
-    pub(crate) tests: Thin<(Test, At)>,
     pub(crate) is_struct: bool,
     pub(crate) is_list: bool,
-    pub(crate) narrowed: Narrowed,
-    /// Length that a closed list literal demands.
-    pub(crate) closed_length: Option<u32>,
-    /// Of all list literals.
-    pub(crate) longest: u32,
-    pub(crate) rest: Thin<Rest>,
-    pub(crate) arcs: Arcs,
-    pub(crate) patterns: Thin<Pattern>,
+    /// See [`Heap::narrowed`].
+    pub(crate) narrowed: u32,
     pub(crate) closing: Thin<Closing>,
-    pub(crate) placed: Thin<Placed>,
-    /// Labels in the order the literals name them, bodies of comprehensions where they stand (O-4).
-    pub(crate) named: Thin<Label>,
     /// Its fields were listed before it was finished: there may be no more (S-31).
     pub(crate) frozen: bool,
     /// Something closed was opened into it with `...`.
     pub(crate) was_closed: bool,
     pub(crate) open: bool,
-    pub(crate) choice: Option<Box<Choice>>,
     /// What is left of a choice whose default cannot hold (D rules).
     pub(crate) demoted: bool,
-    /// Alternatives this vertex is tried with.
-    pub(crate) picks: Thin<(ExprId, u32)>,
     /// As many vertices were forgotten when it was found without errors throughout; 0 for never.
     pub(crate) sound: u32,
+    pub(crate) body: Lazy,
     pub(crate) fault: Option<FaultId>,
     /// How often it was evaluated anew.
     pub(crate) laps: u32,
@@ -432,9 +380,19 @@ pub(crate) struct Vertex {
 
 #[derive(Clone, Debug)]
 pub(crate) enum EnvKind {
-    Struct(VertexId, Vec<Option<VertexId>>, u32),
-    Variables(SmallVec<[VertexId; 2]>),
+    Struct(VertexId, Thin<Option<VertexId>>, u32),
+    /// What an alias or a clause names, and the key that goes with it.
+    Variables(VertexId, Key),
     PatternName(Option<Arc<str>>),
+}
+
+/// The key of what `for` is at; it becomes a vertex when something refers to it as one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Key {
+    None,
+    Label(Label),
+    Position(u32),
+    Vertex(VertexId),
 }
 
 #[derive(Clone, Debug)]
@@ -444,55 +402,41 @@ pub(crate) struct Env {
 }
 
 /// The arrays.
-#[derive(Default)]
 pub(crate) struct Heap {
-    vertices: Blocks,
-    pub(crate) envs: Vec<Env>,
-    pub(crate) faults: Vec<Fault>,
+    vertices: Blocks<Vertex>,
+    pub(crate) envs: Blocks<Env>,
+    pub(crate) faults: Faults,
     /// What these hold besides themselves.
     in_faults: usize,
     pub(crate) groups: u32,
     /// How often a vertex was forgotten.
     pub(crate) resets: u32,
     /// Link `n` is at `n - 1`.
-    pub(crate) ways: Vec<Way>,
+    pub(crate) ways: Blocks<Way>,
     /// Position `n` is at `n - 1`.
-    crossed: Vec<Crossed>,
+    crossed: Blocks<Crossed>,
+    /// What narrowed the kinds of a vertex, of number `n` at `n - 1`.
+    narrowed: Blocks<Narrowed>,
 }
 
-/// Vertices, in blocks that stay where they are: one array of all would be copied as it grows, and at
-/// its largest take thrice what is in it. Inlined only where size does not matter.
+/// The kinds of a vertex were narrowed last by its scalar, of which all is known.
+const BY_SCALAR: u32 = u32::MAX;
+
+/// The errors, by their ids.
 #[derive(Default)]
-struct Blocks(Vec<Vec<Vertex>>);
+pub(crate) struct Faults(Blocks<Fault>);
 
-/// Vertices of a block: a power of two.
-const BLOCK: usize = 256;
+impl Index<FaultId> for Faults {
+    type Output = Fault;
 
-impl Blocks {
-    fn len(&self) -> usize {
-        self.0.last().map_or(0, |last| (self.0.len() - 1) * BLOCK + last.len())
+    fn index(&self, id: FaultId) -> &Fault {
+        &self.0[id.0.get() as usize - 1]
     }
+}
 
-    fn push(&mut self, vertex: Vertex) {
-        match self.0.last_mut() {
-            Some(last) if last.len() < BLOCK => last.push(vertex),
-            last => {
-                let room = if last.is_some() { BLOCK } else { FIRST_VERTICES };
-                let mut next = Vec::with_capacity(room);
-                next.push(vertex);
-                self.0.push(next);
-            }
-        }
-    }
-
-    #[inline]
-    fn get(&self, at: usize) -> &Vertex {
-        &self.0[at / BLOCK][at % BLOCK]
-    }
-
-    #[cfg_attr(not(target_family = "wasm"), inline)]
-    fn get_mut(&mut self, at: usize) -> &mut Vertex {
-        &mut self.0[at / BLOCK][at % BLOCK]
+impl IndexMut<FaultId> for Faults {
+    fn index_mut(&mut self, id: FaultId) -> &mut Fault {
+        &mut self.0[id.0.get() as usize - 1]
     }
 }
 
@@ -509,25 +453,16 @@ impl Vertex {
             constrained: false,
             scalar: None,
             scalar_via: 0,
-            tests: Thin::default(),
             is_struct: false,
             is_list: false,
-            narrowed: Narrowed::default(),
-            closed_length: None,
-            longest: 0,
-            rest: Thin::default(),
-            arcs: Arcs::default(),
-            patterns: Thin::default(),
+            narrowed: 0,
             closing: Thin::default(),
-            placed: Thin::default(),
-            named: Thin::default(),
             frozen: false,
             was_closed: false,
             open: false,
-            choice: None,
             demoted: false,
-            picks: Thin::default(),
             sound: 0,
+            body: Lazy::default(),
             fault: None,
             laps: 0,
         }
@@ -535,15 +470,29 @@ impl Vertex {
 }
 
 impl Heap {
+    pub(crate) fn new() -> Self {
+        Self {
+            vertices: Blocks::with_room(FIRST_VERTICES),
+            envs: Blocks::default(),
+            faults: Faults::default(),
+            in_faults: 0,
+            groups: 0,
+            resets: 0,
+            ways: Blocks::default(),
+            crossed: Blocks::default(),
+            narrowed: Blocks::default(),
+        }
+    }
+
     pub(crate) fn vertex(&mut self, parent: Option<VertexId>, label: Option<Label>) -> VertexId {
-        self.vertices.push(Vertex::new(parent, label));
+        let made = self.vertices.push(Vertex::new(parent, label));
         // There is one vertex at least now.
-        VertexId(NonZeroU32::new(self.vertices.len() as u32).unwrap_or(NonZeroU32::MIN))
+        VertexId(NonZeroU32::new(made as u32).unwrap_or(NonZeroU32::MIN))
     }
 
     #[inline]
     pub(crate) fn get(&self, id: VertexId) -> &Vertex {
-        self.vertices.get(id.0.get() as usize - 1)
+        &self.vertices[id.0.get() as usize - 1]
     }
 
     /// How many vertices there are.
@@ -558,14 +507,14 @@ impl Heap {
 
     #[cfg_attr(not(target_family = "wasm"), inline)]
     pub(crate) fn get_mut(&mut self, id: VertexId) -> &mut Vertex {
-        self.vertices.get_mut(id.0.get() as usize - 1)
+        &mut self.vertices[id.0.get() as usize - 1]
     }
 
     /// Memory, roughly: a vertex counts with its conjuncts and fields.
     pub(crate) fn bytes(&self) -> u64 {
         let vertices =
             self.vertices.len() * VERTEX_BYTES + self.ways.len() * 32 + self.crossed.len() * 24;
-        let faults = self.faults.len() * FAULT_BYTES + self.in_faults;
+        let faults = self.faults.0.len() * FAULT_BYTES + self.in_faults;
         (vertices + self.envs.len() * ENV_BYTES + faults) as u64
     }
 
@@ -576,27 +525,26 @@ impl Heap {
 
     /// Every vertex.
     pub(crate) fn vertices(&self) -> impl Iterator<Item = &Vertex> {
-        self.vertices.0.iter().flatten()
+        self.vertices.iter()
     }
 
     pub(crate) fn env(&mut self, parent: Option<EnvId>, kind: EnvKind) -> EnvId {
-        self.envs.push(Env { parent, kind });
-        EnvId(self.envs.len() as u32 - 1)
+        EnvId::at(self.envs.push(Env { parent, kind }) - 1)
     }
 
     #[inline(never)]
     pub(crate) fn fault(&mut self, fault: Fault) -> FaultId {
         self.in_faults +=
             fault.positions.len() * size_of::<At>() + fault.causes.len() * FAULT_BYTES;
-        self.faults.push(fault);
-        FaultId(self.faults.len() as u32 - 1)
+        let made = self.faults.0.push(fault);
+        // There is one at least now.
+        FaultId(NonZeroU32::new(made as u32).unwrap_or(NonZeroU32::MIN))
     }
 
     /// One more position on the way in.
     pub(crate) fn cross(&mut self, before: u32, at: At) -> u32 {
         let embeds = self.embeds(before);
-        self.crossed.push(Crossed { before, also: 0, at, embeds });
-        self.crossed.len() as u32
+        self.crossed.push(Crossed { before, also: 0, at, embeds }) as u32
     }
 
     /// Into a literal that embeds: only the outermost one on a way counts.
@@ -604,8 +552,7 @@ impl Heap {
         if self.embeds(before) {
             return before;
         }
-        self.crossed.push(Crossed { before, also: 0, at, embeds: true });
-        self.crossed.len() as u32
+        self.crossed.push(Crossed { before, also: 0, at, embeds: true }) as u32
     }
 
     /// Whether a way leads into a literal that embeds.
@@ -622,8 +569,7 @@ impl Heap {
             return also;
         }
         let embeds = self.embeds(before) || self.embeds(also);
-        self.crossed.push(Crossed { before, also, at: At::default(), embeds });
-        self.crossed.len() as u32
+        self.crossed.push(Crossed { before, also, at: At::default(), embeds }) as u32
     }
 
     /// The positions of a way in.
@@ -640,6 +586,29 @@ impl Heap {
             }
             next.extend([crossed.before, crossed.also]);
         }
+    }
+
+    /// The conjunct that narrowed the kinds of a vertex last.
+    pub(crate) fn narrowed(&self, id: VertexId) -> Narrowed {
+        let vertex = self.get(id);
+        match (vertex.narrowed, &vertex.scalar) {
+            (0, _) => Narrowed::default(),
+            (BY_SCALAR, scalar) => {
+                let at = scalar.as_ref().map_or_else(At::default, |it| it.1);
+                Narrowed { by: By::Scalar, at, via: vertex.scalar_via }
+            }
+            (number, _) => self.narrowed[number as usize - 1].clone(),
+        }
+    }
+
+    /// Notes that.
+    pub(crate) fn note_narrowed(&mut self, id: VertexId, narrowed: Narrowed) {
+        let number = if let By::Scalar = narrowed.by {
+            BY_SCALAR
+        } else {
+            self.narrowed.push(narrowed) as u32
+        };
+        self.get_mut(id).narrowed = number;
     }
 
     pub(crate) fn new_group(&mut self) -> u32 {
@@ -671,8 +640,8 @@ mod tests {
     #[test]
     #[cfg(target_pointer_width = "64")]
     fn a_value_takes_no_more_than_it_did() {
-        assert_eq!(size_of::<Vertex>(), 304);
-        assert_eq!(size_of::<ArcEntry>(), 88);
-        assert_eq!(size_of::<Conjunct>(), 80);
+        assert_eq!(size_of::<Vertex>(), 176);
+        assert_eq!(size_of::<ArcEntry>(), 72);
+        assert_eq!(size_of::<Conjunct>(), 64);
     }
 }

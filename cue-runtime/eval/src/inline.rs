@@ -41,7 +41,7 @@ impl Evaluator {
         let mut parent = None;
         let mut next = Some(env);
         while let Some(env) = next {
-            let env = &self.heap.envs[env.0 as usize];
+            let env = &self.heap.envs[env.index()];
             if let EnvKind::Struct(vertex, ..) = env.kind {
                 parent = Some(vertex);
                 break;
@@ -151,7 +151,7 @@ impl Evaluator {
         let mut seen: Set<u32> = Set::default();
         let mut next = Some(env);
         while let Some(env) = next {
-            let env = &self.heap.envs[env.0 as usize];
+            let env = &self.heap.envs[env.index()];
             if let EnvKind::Struct(vertex, ..) = env.kind {
                 let mut above = Some(vertex);
                 while let Some(id) = above.filter(|it| seen.insert(it.number())) {

@@ -99,7 +99,7 @@ impl Evaluation {
         node.closed = it.counts_as_closed(shown) || it.shares_in_closed(id);
         let fault = it.heap.fault_of(id, real);
         // The error of what is shared is told there (S-72).
-        let open = fault.is_some_and(|at| it.heap.faults[at.0 as usize].kind.is_incomplete());
+        let open = fault.is_some_and(|at| it.heap.faults[at].kind.is_incomplete());
         if open && it.shares(id).is_some() {
             (node.length, node.open_list, node.closed) = (None, false, false);
             node.members.clear();
@@ -110,7 +110,7 @@ impl Evaluation {
         let goes_on = open && fault.is_some_and(|at| it.goes_on(real, at));
         let below = goes_on && it.permanent(real, 0).is_some();
         if let Some(fault) = fault.filter(|_| !below) {
-            node.class = Class::Error(it.heap.faults[fault.0 as usize].kind);
+            node.class = Class::Error(it.heap.faults[fault].kind);
             (node.length, node.open_list) = (None, false);
             let fault = it.placed(fault, id);
             node.errors = self.diagnostic(fault);

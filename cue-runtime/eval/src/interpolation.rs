@@ -44,7 +44,7 @@ impl Evaluator {
                     Ok(Datum::String(it)) => text.push_str(&it),
                     Ok(Datum::Bytes(it)) => text.push_str(&String::from_utf8_lossy(&it)),
                     Ok(it) => text.push_str(&it.cue_text()),
-                    Err(wrong) if self.heap.faults[wrong.0 as usize].kind == Kind::Incomplete => {
+                    Err(wrong) if self.heap.faults[wrong].kind == Kind::Incomplete => {
                         return fault;
                     }
                     Err(_) => {
@@ -75,7 +75,10 @@ impl Evaluator {
                 PartCode::Value(expr) => *expr,
             };
             let place = self.program.at(expr);
-            let value = self.eval(expr, env);
+            let value = match self.key_of(expr, env) {
+                Some(key) => Value::Datum(key),
+                None => self.eval(expr, env),
+            };
             let fault = match self.demand_in(value, place, at) {
                 Ok(Concrete::Datum(datum)) => match datum {
                     Datum::String(text) => {
@@ -149,7 +152,7 @@ impl Evaluator {
 
     /// Each error of a list in other words around it; all its positions stay.
     pub(crate) fn wrapped(&mut self, fault: FaultId, outer: &str, at: At) -> FaultId {
-        let inner = self.heap.faults[fault.0 as usize].clone();
+        let inner = self.heap.faults[fault].clone();
         if inner.kind == Kind::Budget {
             return fault;
         }

@@ -22,6 +22,9 @@ pub mod compile; // syntax tree -> Program
 mod attach; // one more file for a program
 mod uses; // which fields of a root read which
 pub mod heap; // the arrays and their ids
+mod blocks; // arrays that stay where they are
+mod body; // what a vertex is besides a scalar
+mod groups; // sets of closing values
 mod arcs; // what a vertex gets: conjuncts, fields, patterns
 mod work; // what is still to do for a vertex
 mod unify; // conjuncts -> arcs, scalars

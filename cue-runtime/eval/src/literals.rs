@@ -3,9 +3,10 @@
 use crate::builtin::{Datum, Kinds};
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
+use crate::groups::Groups;
 use crate::heap::{
-    By, Conjunct, Contribution, Cycle, EnvId, EnvKind, FaultId, Groups, Lineage, Pattern, Placed,
-    Rest, Source, VertexId, copied,
+    By, Conjunct, Contribution, Cycle, EnvId, EnvKind, FaultId, Lineage, Pattern, Placed, Rest,
+    Source, VertexId,
 };
 use crate::program::{
     At, Code, DeclLabel, Declaration, ExprId, Label, LabelKind, ListElement, Presence,
@@ -34,7 +35,7 @@ enum End {
 impl Evaluator {
     /// A list that a function or a slice made has elements and nothing else.
     pub(crate) fn take_elements(&mut self, id: VertexId, list: VertexId) {
-        let at = self.heap.get(list).narrowed.at;
+        let at = self.heap.narrowed(list).at;
         let elements = self.elements(list);
         self.heap.get_mut(id).is_list = true;
         self.narrow(id, Kinds::LIST, By::Vertex(list), at, 0);
@@ -158,7 +159,7 @@ impl Evaluator {
                     *vertex,
                     Conjunct {
                         source: Source::Expr(value, env),
-                        groups: copied(&groups),
+                        groups: groups.clone(),
                         close_as: None,
                         by_reference: true,
                         outer,
@@ -246,7 +247,7 @@ impl Evaluator {
             let fields = fields.filter(|it| matches!(it, Declaration::Field { .. }));
             vertex.arcs.reserve(fields.count());
         }
-        let again = match work.newest_inner.is_none_or(|it| it.0 < env.0) {
+        let again = match work.newest_inner.is_none_or(|it| it.index() < env.index()) {
             true => {
                 work.newest_inner = Some(env);
                 None
@@ -291,13 +292,13 @@ impl Evaluator {
             Some(known) => (known, work.inner.at_mut(known).0),
             None => {
                 let lets = vec![None; code.lets.len()];
-                let inner = self.heap.env(Some(env), EnvKind::Struct(id, lets, literal));
+                let inner = self.heap.env(Some(env), EnvKind::Struct(id, lets.into(), literal));
                 (work.inner.push((literal, env), (inner, None)), inner)
             }
         };
         // Definitions and hidden fields may stand beside an embedded scalar.
         let fields = code.declarations.iter().any(|it| self.is_member_field(it));
-        let mut groups = copied(&conjunct.groups);
+        let mut groups = conjunct.groups.clone();
         let mut close_as = conjunct.close_as;
         // Inside of an embedded conjunction a literal opens what it embeds for itself only.
         let joins = conjunct.beside != 0 && close_as.is_some_and(|it| !self.opened.contains(&it));
@@ -323,9 +324,7 @@ impl Evaluator {
                 self.idle.insert(group);
             }
             close_as = Some(group);
-            if !groups.contains(&group) {
-                groups.push(group);
-            }
+            groups.add(group);
         }
         if !code.explicit {
             for declaration in &code.declarations {
@@ -367,7 +366,7 @@ impl Evaluator {
             match declaration {
                 Declaration::Field { label, presence, value, notes, at } => match label {
                     DeclLabel::Fixed(label) => {
-                        let groups = copied(&groups);
+                        let groups = groups.clone();
                         // What comes again is ordered by the first time.
                         let by = again.is_none().then_some(Contribution { placed, at: *at, outer });
                         let (label, presence) = (*label, *presence);
@@ -382,7 +381,7 @@ impl Evaluator {
                         value: *value,
                         notes: *notes,
                         at: *at,
-                        groups: copied(&groups),
+                        groups: groups.clone(),
                         placed,
                         outer,
                         from,
@@ -395,7 +394,7 @@ impl Evaluator {
                         value: *value,
                         env: inner,
                         alias: *alias,
-                        groups: copied(&groups),
+                        groups: groups.clone(),
                         from,
                     };
                     self.add_pattern(id, pattern);
@@ -404,7 +403,7 @@ impl Evaluator {
                     let via = self.heap.cross(from.via, self.program.at(*embed));
                     // What is beside it counts for the others, not for what it joins.
                     let own = self.besides.get(&(*embed, home)).copied();
-                    let mut groups = copied(&groups);
+                    let mut groups = groups.clone();
                     groups.retain(|it| Some(*it) != own);
                     let conjunct = Conjunct {
                         source: Source::Expr(*embed, inner),
@@ -429,7 +428,7 @@ impl Evaluator {
                 Declaration::Comprehension(index) => {
                     let own = self.embeds(declaration);
                     let own = own.and_then(|it| self.besides.get(&(it, home)).copied());
-                    let mut groups = copied(&groups);
+                    let mut groups = groups.clone();
                     groups.retain(|it| Some(*it) != own);
                     let beside = own.unwrap_or(from.beside);
                     let at = program.comprehensions[*index as usize].at;

@@ -20,6 +20,11 @@ pub(crate) struct Arcs {
 }
 
 impl Arcs {
+    /// None.
+    pub(crate) const fn new() -> Self {
+        Self { entries: Thin::new(), places: None }
+    }
+
     /// Where the arc of a label is.
     pub(crate) fn place(&self, label: Label) -> Option<usize> {
         match &self.places {

@@ -80,7 +80,7 @@ impl Evaluator {
         at: At,
     ) -> Result<Datum, FaultId> {
         self.datum(id).map_err(|fault| {
-            let inner = self.heap.faults[fault.0 as usize].clone();
+            let inner = self.heap.faults[fault].clone();
             if inner.kind == Kind::Budget {
                 return fault;
             }

@@ -435,7 +435,7 @@ impl Evaluator {
         called: Option<(&Function, &[Datum])>,
     ) -> FaultId {
         let at = self.program.at(expr);
-        if self.heap.faults[fault.0 as usize].at != at {
+        if self.heap.faults[fault].at != at {
             return fault;
         }
         let program = self.program.clone();
@@ -460,7 +460,7 @@ impl Evaluator {
         let positions = arguments.iter().enumerate().filter(placed);
         let mut positions: Vec<At> = positions.map(|it| self.program.at(*it.1)).collect();
         positions.extend(self.named_at(id));
-        let mut fault = self.heap.faults[fault.0 as usize].clone();
+        let mut fault = self.heap.faults[fault].clone();
         // The causes of matchN's are those of its schemas.
         for each in fault.causes.iter_mut().filter(|it| it.at == at && !schemas) {
             each.positions.extend_from_slice(&positions);

@@ -180,12 +180,12 @@ impl Evaluator {
     fn wrong(&mut self, id: VertexId) -> Option<FaultId> {
         let real = self.unify(id);
         let fault = self.heap.fault_of(id, real)?;
-        (!self.heap.faults[fault.0 as usize].kind.is_incomplete()).then_some(fault)
+        (!self.heap.faults[fault].kind.is_incomplete()).then_some(fault)
     }
 
     /// What is said of it: a definition has no place.
     fn said(&self, fault: FaultId, style: Style) -> String {
-        let fault = &self.heap.faults[fault.0 as usize];
+        let fault = &self.heap.faults[fault];
         match style {
             Style::Final | Style::Eval => self.told(fault),
             Style::Definition => fault.message.clone(),
@@ -461,7 +461,7 @@ impl Evaluator {
             return;
         }
         if let Some(fault) = self.heap.fault_of(place, id) {
-            if !self.heap.faults[fault.0 as usize].kind.is_incomplete() {
+            if !self.heap.faults[fault].kind.is_incomplete() {
                 let _ = write!(out, "_|_ // {}", self.said(fault, style));
                 return;
             }

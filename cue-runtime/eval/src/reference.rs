@@ -3,7 +3,8 @@
 
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{Closing, Conjunct, Cycle, Groups, Source, State, VertexId, Way, copied};
+use crate::groups::Groups;
+use crate::heap::{Closing, Conjunct, Cycle, Source, State, VertexId, Way};
 use crate::program::{Code, Declaration, ExprId};
 use crate::thin::Thin;
 use crate::work::{Parked, Work};
@@ -43,7 +44,7 @@ impl Evaluator {
         if target == id || !new && work.seen_vertices.of((target, opened)).any(known) {
             return;
         }
-        work.seen_vertices.push((target, opened), copied(&conjunct.groups));
+        work.seen_vertices.push((target, opened), conjunct.groups.clone());
         // What a parent's comprehensions add belongs to the target too.
         if let Some(parent) = self.heap.get(target).parent {
             if self.heap.get(parent).state == State::New {
@@ -103,8 +104,7 @@ impl Evaluator {
             }
         }
         let way = Way { before: conjunct.way, reference, target, place: id, length };
-        self.heap.ways.push(way);
-        conjunct.way = self.heap.ways.len() as u32;
+        conjunct.way = self.heap.ways.push(way) as u32;
         self.take_conjuncts(id, target, &conjunct, reach, work);
     }
 
@@ -280,15 +280,13 @@ impl Evaluator {
         }
         self.leave_marks(target, &mut inner.groups);
         let closed = inner.groups.iter().any(|it| self.closing.contains(it));
-        let mut groups = copied(&conjunct.groups);
+        let mut groups = conjunct.groups.clone();
         match conjunct.close_as {
             Some(group) if self.opened.contains(&group) => {
                 self.heap.get_mut(id).was_closed |= closed;
             }
             Some(group) if closed => {
-                if !groups.contains(&group) {
-                    groups.push(group);
-                }
+                groups.add(group);
                 // Closed through and through, if what is embedded is.
                 let deep = inner
                     .groups
@@ -336,8 +334,7 @@ impl Evaluator {
                 }
             }
         }
-        cue_sort::ascending(&mut groups);
-        groups.dedup();
+        groups.settle();
         let via = self.heap.join(conjunct.via, inner.via);
         Conjunct {
             source: inner.source,
@@ -418,7 +415,7 @@ impl Evaluator {
     /// Groups that hold for children as well: those of definitions, not of `close`.
     pub(crate) fn deep_groups(&self, groups: &Groups) -> Groups {
         if self.shallow.is_empty() {
-            return copied(groups);
+            return groups.clone();
         }
         groups.iter().copied().filter(|it| !self.shallow.contains(it)).collect()
     }

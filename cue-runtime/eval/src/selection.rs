@@ -38,7 +38,7 @@ impl Evaluator {
         let unseen = self.is_unseen(id, operand);
         // Nothing is found in a value that has failed itself, be its fields there or not (S-47).
         if let Some(fault) = self.heap.get(id).fault.filter(|_| !unseen) {
-            let failed = match self.heap.faults[fault.0 as usize].kind {
+            let failed = match self.heap.faults[fault].kind {
                 // What is in it finds what is there (cue-errors 4.1).
                 Kind::Incomplete => {
                     (known || in_place || self.is_imported(id) && !self.is_ahead(id))
@@ -134,7 +134,7 @@ impl Evaluator {
         let kind = if closed { Kind::Permanent } else { Kind::Incomplete };
         let fault = self.fail(kind, message, at);
         if let Some(on) = open {
-            let fault = &mut self.heap.faults[fault.0 as usize];
+            let fault = &mut self.heap.faults[fault];
             (fault.closes_at, fault.awaits) = (Some(on), Some((id, Some(label))));
         }
         Value::Fault(fault)
@@ -357,7 +357,7 @@ impl Evaluator {
         let message = beyond(length);
         let fault = self.fail(kind, message, place);
         if let Some(on) = made.filter(|it| !self.is_last(*it)) {
-            let fault = &mut self.heap.faults[fault.0 as usize];
+            let fault = &mut self.heap.faults[fault];
             (fault.closes_at, fault.awaits) = (Some(on), Some((list, None)));
         }
         Value::Fault(fault)

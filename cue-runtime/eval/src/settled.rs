@@ -4,7 +4,8 @@
 
 use crate::builtin::Datum;
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{Choice, Conjunct, Cycle, Groups, Source, State, Vertex, VertexId};
+use crate::groups::Groups;
+use crate::heap::{Choice, Conjunct, Cycle, Source, State, Vertex, VertexId};
 use crate::program::{At, Code, ExprId};
 
 /// What such a vertex is.
@@ -31,7 +32,7 @@ impl Evaluator {
         // What may close says which fields it knows; a struct that is shared says nothing. A name beside
         // loops mostly leads to what these add to.
         let idle = conjunct.beside == 0
-            && matches!(self.program.code(expr), Code::Select(..))
+            && matches!(self.program.code(expr), Code::Select(..) | Code::Variable { .. })
             && !self.names_definition(expr)
             && conjunct.groups.iter().all(|it| self.idle.contains(it));
         let Value::Vertex(target) = self.eval(expr, env) else { return false };
@@ -57,7 +58,7 @@ impl Evaluator {
             Settled::Choice => {
                 let from = self.heap.get(target);
                 let (kinds, constrained) = (from.kinds, from.constrained);
-                let (narrowed, choice) = (from.narrowed.clone(), from.choice.clone());
+                let (narrowed, choice) = (from.narrowed, from.choice.clone());
                 let vertex = self.heap.get_mut(id);
                 (vertex.kinds, vertex.constrained) = (kinds, constrained);
                 (vertex.narrowed, vertex.choice) = (narrowed, choice);

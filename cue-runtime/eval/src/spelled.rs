@@ -65,7 +65,7 @@ impl Evaluator {
         }
         let real = self.unify(target);
         let fault = self.heap.fault_of(target, real)?;
-        self.heap.faults[fault.0 as usize].kind.is_incomplete().then_some(target)
+        self.heap.faults[fault].kind.is_incomplete().then_some(target)
     }
 
     /// What a path that is all of a vertex leads to; `_` beside it says nothing.

@@ -4,7 +4,7 @@
 use crate::builtin::Datum;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{Conjunct, Contribution, EnvId, FaultId, Source, VertexId, copied};
+use crate::heap::{Conjunct, Contribution, EnvId, FaultId, Source, VertexId};
 use crate::program::{ExprId, Label, LabelKind, Presence};
 use crate::waiting::Left;
 use crate::work::{Computed, Pending, Work};
@@ -71,7 +71,7 @@ impl Evaluator {
     /// The error of a label that is not known yet (cue-errors 1.7).
     fn unknown_key(&mut self, fault: FaultId, label: ExprId) -> FaultId {
         let at = self.program.at(label);
-        let mut inner = self.heap.faults[fault.0 as usize].clone();
+        let mut inner = self.heap.faults[fault].clone();
         if !inner.kind.is_incomplete() || inner.message.starts_with("unresolved disjunction ") {
             return fault;
         }
@@ -126,7 +126,7 @@ impl Evaluator {
                 for (body, env) in yields.into_iter().rev() {
                     work.conjuncts.push(Conjunct {
                         source: Source::Expr(body, env),
-                        groups: copied(&pending.groups),
+                        groups: pending.groups.clone(),
                         close_as: pending.close_as,
                         by_reference: false,
                         outer: pending.outer,
@@ -141,7 +141,7 @@ impl Evaluator {
                 self.withdraw(id, pending.index);
                 true
             }
-            Err(fault) if self.heap.faults[fault.0 as usize].kind.is_incomplete() => {
+            Err(fault) if self.heap.faults[fault].kind.is_incomplete() => {
                 work.waiting.push((pending, fault));
                 false
             }
@@ -156,7 +156,7 @@ impl Evaluator {
     /// Comprehensions that wait are tried again: those whose field has come, else all.
     pub(crate) fn wake(&mut self, work: &mut Work) {
         let come = |fault: FaultId| {
-            let awaits = self.heap.faults[fault.0 as usize].awaits;
+            let awaits = self.heap.faults[fault].awaits;
             let Some((id, Some(label))) = awaits else { return true };
             let arc = self.heap.arc(self.follow(id), label);
             arc.is_some_and(|it| it.presence == Presence::Member)

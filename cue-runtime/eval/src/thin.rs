@@ -10,11 +10,16 @@ pub(crate) struct Thin<T>(ThinVec<T>);
 
 impl<T> Default for Thin<T> {
     fn default() -> Self {
-        Self(ThinVec::new())
+        Self::new()
     }
 }
 
 impl<T> Thin<T> {
+    /// Nothing.
+    pub(crate) const fn new() -> Self {
+        Self(ThinVec::new())
+    }
+
     /// Room for one more: what is not empty mostly has one item.
     fn make_room(&mut self) {
         if self.0.is_empty() {

@@ -4,9 +4,9 @@
 use crate::builtin::Kinds;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, TOO_DEEP, Value};
+use crate::groups::Groups;
 use crate::heap::{
-    By, Conjunct, Cycle, Disjunction, EnvId, EnvKind, FaultId, Groups, Source, State, Test,
-    VertexId, copied,
+    By, Conjunct, Cycle, Disjunction, EnvId, EnvKind, FaultId, Key, Source, State, Test, VertexId,
 };
 use crate::program::{At, Callee, Code, ExprId, Label, Plain, is_plain_type};
 use crate::waiting::Left;
@@ -131,7 +131,7 @@ impl Evaluator {
             Code::Unify(..) | Code::Struct(_) | Code::List(_) => true,
             _ => false,
         };
-        let known = &self.heap.faults[fault.0 as usize];
+        let known = &self.heap.faults[fault];
         if written && known.place == Some(outside) {
             let mut own = known.clone();
             own.place = Some(id);
@@ -245,7 +245,7 @@ impl Evaluator {
         self.settle_order(id);
         // An alternative may refer to what only the next choice brings.
         if !work.disjunctions.is_empty() && !self.heap.get(id).picks.is_empty() {
-            let fault = self.heap.get(id).fault.map(|it| self.heap.faults[it.0 as usize].kind);
+            let fault = self.heap.get(id).fault.map(|it| self.heap.faults[it].kind);
             if fault == Some(Kind::Incomplete) {
                 self.heap.get_mut(id).fault = None;
             }
@@ -253,7 +253,7 @@ impl Evaluator {
         // Each alternative fails with what is not known, or by itself (cue-errors 1.4), and beside what
         // contradicts itself.
         let own = self.heap.get(id).fault.filter(|it| {
-            let fault = &self.heap.faults[it.0 as usize];
+            let fault = &self.heap.faults[*it];
             let differs = self.heap.get(id).scalar.is_some()
                 && fault.message.starts_with("conflicting values ")
                 && !fault.message.contains(" (mismatched types ");
@@ -359,7 +359,7 @@ impl Evaluator {
             Source::Vertex(target) => self.take_vertex(id, target, &conjunct, work),
             Source::Expr(expr, env) => {
                 let mut met = false;
-                let new = work.newest_seen.is_none_or(|it| it.0 < env.0);
+                let new = work.newest_seen.is_none_or(|it| it.index() < env.index());
                 if new {
                     work.newest_seen = Some(env);
                 }
@@ -377,7 +377,7 @@ impl Evaluator {
                 if met && !self.program.code(expr).has_fields() {
                     return;
                 }
-                work.seen.push((expr, env), copied(&conjunct.groups));
+                work.seen.push((expr, env), conjunct.groups.clone());
                 self.take_expr(id, expr, env, conjunct, work);
             }
         }
@@ -411,7 +411,7 @@ impl Evaluator {
                 }
             }
             Code::Aliased(inner) => {
-                let env = self.heap.env(Some(env), EnvKind::Variables(smallvec::smallvec![id]));
+                let env = self.heap.env(Some(env), EnvKind::Variables(id, Key::None));
                 work.conjuncts.push(Conjunct { source: Source::Expr(inner, env), ..conjunct });
             }
             Code::Opened(inner) => {
@@ -462,7 +462,7 @@ impl Evaluator {
                     Ok(argument) => argument,
                     Err(fault) => return self.raise_id(id, fault),
                 };
-                let mut groups = copied(&conjunct.groups);
+                let mut groups = conjunct.groups.clone();
                 let group = match conjunct.close_as {
                     Some(group) if self.opened.contains(&group) => group,
                     outer => {
@@ -475,16 +475,12 @@ impl Evaluator {
                             if self.closing.insert(outer) {
                                 self.shallow.insert(outer);
                             }
-                            if !groups.contains(&outer) {
-                                groups.push(outer);
-                            }
+                            groups.add(outer);
                         }
                         group
                     }
                 };
-                if !groups.contains(&group) {
-                    groups.push(group);
-                }
+                groups.add(group);
                 if !self.opened.contains(&group) {
                     self.shallow.insert(group);
                     self.closing.insert(group);
@@ -513,7 +509,7 @@ impl Evaluator {
                     Plain::Reclose => drop(self.reclosing.insert(group, group)),
                     _ => drop(self.closing.insert(group)),
                 }
-                let mut groups = copied(&conjunct.groups);
+                let mut groups = conjunct.groups.clone();
                 groups.push(group);
                 let source = Source::Expr(argument, env);
                 let close_as = Some(group);

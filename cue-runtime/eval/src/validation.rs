@@ -140,7 +140,7 @@ impl Evaluation {
         let mut told = self.diagnostic(fault);
         told.truncate(1);
         // What it is printed in has one line (cue-errors 0.2).
-        let short = self.evaluator.heap.faults[fault.0 as usize].in_short();
+        let short = self.evaluator.heap.faults[fault].in_short();
         told.iter_mut().for_each(|it| it.message.clone_from(&short));
         Ok(told.pop())
     }
@@ -170,7 +170,7 @@ impl Evaluation {
             return;
         }
         if let Some(fault) = self.evaluator.heap.fault_of(id, real) {
-            let kind = self.evaluator.heap.faults[fault.0 as usize].kind;
+            let kind = self.evaluator.heap.faults[fault].kind;
             let open = kind.is_incomplete();
             // What fails below hides what may still resolve, and stands beside what will not.
             let before = walk.found.len();
@@ -180,7 +180,7 @@ impl Evaluation {
             if !open || concrete && walk.found.len() == before {
                 let fault = self.evaluator.placed(fault, id);
                 let mut told = self.diagnostic(fault);
-                let place = self.evaluator.heap.faults[fault.0 as usize].place;
+                let place = self.evaluator.heap.faults[fault].place;
                 // What has no place of its own has that of who takes it over.
                 if place == Some(real) && depth > 0 && !self.evaluator.is_in_tree(real) {
                     let path = walk.path(&self.evaluator);
@@ -192,7 +192,7 @@ impl Evaluation {
                 walk.found.extend(told);
             }
             // The elements of lists of different lengths are compared, what these have is not.
-            if self.evaluator.heap.faults[fault.0 as usize].message.starts_with(LENGTHS) {
+            if self.evaluator.heap.faults[fault].message.starts_with(LENGTHS) {
                 for element in self.evaluator.elements(real) {
                     let element = self.evaluator.unify(element);
                     if let Some(fault) = self.evaluator.heap.get(element).fault {
@@ -285,11 +285,11 @@ impl Evaluation {
 
     /// What is not there has the path that leads to it, and the references on the way (cue-errors 3.3).
     fn lacks(&mut self, fault: FaultId, walk: &mut Walk) {
-        let known = &mut self.evaluator.heap.faults[fault.0 as usize];
+        let known = &mut self.evaluator.heap.faults[fault];
         let here = known.positions.len();
         known.positions.extend_from_slice(&walk.shared);
         let mut found = self.diagnostic(fault);
-        self.evaluator.heap.faults[fault.0 as usize].positions.truncate(here);
+        self.evaluator.heap.faults[fault].positions.truncate(here);
         let path = walk.path(&self.evaluator);
         found.iter_mut().for_each(|it| it.path.clone_from(&path));
         walk.found.extend(found);

@@ -205,7 +205,7 @@ impl Evaluator {
 
     /// The error of a value that could not even be matched.
     fn mismatched(&mut self, id: VertexId, expr: ExprId, fault: FaultId, at: At) -> FaultId {
-        let inner = self.heap.faults[fault.0 as usize].clone();
+        let inner = self.heap.faults[fault].clone();
         if inner.kind == Kind::Budget {
             return fault;
         }
@@ -270,7 +270,7 @@ impl Evaluator {
         for each in schemas.iter().filter(|_| several) {
             let each = self.unify(*each);
             if let Some(fault) = self.heap.get(each).fault {
-                if self.heap.faults[fault.0 as usize].kind == Kind::Permanent {
+                if self.heap.faults[fault].kind == Kind::Permanent {
                     return Err(self.mismatched(id, expr, fault, at));
                 }
             }
@@ -316,7 +316,7 @@ impl Evaluator {
         // Those of the schemas stand next to it.
         let fault = self.fail(kind, message, at);
         failed.retain(|it| it.kind.is_incomplete() == more);
-        self.heap.faults[fault.0 as usize].causes = failed;
+        self.heap.faults[fault].causes = failed;
         Err(fault)
     }
 
@@ -464,7 +464,7 @@ impl Evaluator {
     fn lacking(&mut self, id: VertexId, depth: usize) -> Option<Fault> {
         let id = self.default_of(id)?;
         if let Some(fault) = self.heap.get(id).fault {
-            return Some(self.heap.faults[fault.0 as usize].clone());
+            return Some(self.heap.faults[fault].clone());
         }
         if depth > MOST_NESTED || self.tick().is_err() {
             return None;

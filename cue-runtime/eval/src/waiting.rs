@@ -255,7 +255,7 @@ impl Evaluator {
 
     /// The vertex on the stack that an error waits for.
     pub(crate) fn waits(&self, fault: FaultId) -> Option<VertexId> {
-        let on = self.heap.faults[fault.0 as usize].closes_at?;
+        let on = self.heap.faults[fault].closes_at?;
         (self.heap.get(on).state == State::Running).then_some(on)
     }
 
@@ -400,7 +400,7 @@ impl Evaluator {
         }
         let mut reached = vec![vec![false; count]; count];
         for (row, (_, fault)) in reached.iter_mut().zip(&work.waiting) {
-            let awaits = self.heap.faults[fault.0 as usize].awaits;
+            let awaits = self.heap.faults[*fault].awaits;
             let Some(path) = awaits.and_then(|(place, label)| self.path_from(id, place, label))
             else {
                 continue;
@@ -429,7 +429,7 @@ impl Evaluator {
     /// (S-77). True if that is `id`.
     pub(crate) fn freeze_first(&mut self, id: VertexId, fault: FaultId) -> bool {
         let lists = |fault: FaultId| {
-            let fault = &self.heap.faults[fault.0 as usize];
+            let fault = &self.heap.faults[fault];
             fault.awaits.filter(|_| fault.kind == Kind::Incomplete)
         };
         let Some((other, None)) = lists(fault) else { return false };

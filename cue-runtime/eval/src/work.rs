@@ -3,9 +3,8 @@
 
 use std::collections::VecDeque;
 
-use crate::heap::{
-    CONJUNCT_BYTES, Conjunct, Disjunction, EnvId, FaultId, Groups, Lineage, VertexId,
-};
+use crate::groups::Groups;
+use crate::heap::{CONJUNCT_BYTES, Conjunct, Disjunction, EnvId, FaultId, Lineage, VertexId};
 use crate::met::Met;
 use crate::program::{At, ExprId, Presence, Program};
 use crate::reference::Reach;

@@ -1,8 +1,9 @@
-//! The guest's memory: small blocks from lists by size, everything else from talc.
+//! The guest's memory: small blocks from pages of their size, everything else from talc.
 //!
-//! An evaluation is thousands of small values that come and go together. Taking one from the list of
-//! its size and putting it back costs a few instructions each; the memory stays with the instance,
-//! which is thrown away when it has grown too large.
+//! An evaluation is thousands of small values that come and go together. Taking one from a page of
+//! its size and putting it back costs a few instructions each. A page whose blocks are all free is
+//! given back, for blocks of another size: what a text is parsed to leaves room for what it is
+//! evaluated to.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
@@ -16,19 +17,35 @@ const STEP: usize = 16;
 /// Lists kept: blocks of up to `STEP * LISTS` bytes.
 const LISTS: usize = 32;
 
-/// What is cut into small blocks at a time.
-const CHUNK: usize = 64 << 10;
+/// What is cut into blocks of one size at a time; it begins at a multiple of this.
+const PAGE: usize = 16 << 10;
 
-/// A free block: the next one of its size.
+/// What a page takes of it: talc keeps a word behind each block.
+const TAKEN: usize = PAGE - 2 * STEP;
+
+/// A free block: the next one of its page.
 struct Free {
     next: Option<NonNull<Free>>,
 }
 
-/// Free blocks by size, and the chunk new ones are cut from.
+/// The head of a page; its blocks follow.
+#[repr(C, align(16))]
+struct Page {
+    free: Option<NonNull<Free>>,
+    /// Where the part begins that is not cut yet.
+    uncut: usize,
+    /// Blocks that are given out.
+    used: usize,
+    size: usize,
+    /// Pages of the same size with free blocks; a full one is not among them.
+    next: *mut Page,
+    previous: *mut Page,
+    full: bool,
+}
+
+/// Pages with free blocks by the size of these.
 struct Small {
-    free: [Option<NonNull<Free>>; LISTS],
-    at: *mut u8,
-    left: usize,
+    pages: [*mut Page; LISTS],
 }
 
 /// The allocator of a module with one thread.
@@ -49,53 +66,116 @@ fn list(layout: Layout) -> Option<usize> {
 impl Memory {
     /// Nothing is taken yet.
     pub const fn new() -> Self {
-        let small = Small { free: [None; LISTS], at: null_mut(), left: 0 };
+        let small = Small { pages: [null_mut(); LISTS] };
         Self { small: UnsafeCell::new(small), large: new_wasm_dynamic_allocator() }
     }
 
-    /// Cuts a block of `size` bytes from the chunk, or from a new one.
+    /// A page for blocks of this list, which has none with a free block.
     #[cold]
-    fn cut(&self, small: &mut Small, size: usize) -> *mut u8 {
-        if small.left < size {
-            // SAFETY: the layout has a size, and the alignment is a power of two.
-            let chunk = unsafe { self.large.alloc(Layout::from_size_align_unchecked(CHUNK, STEP)) };
-            if chunk.is_null() {
-                return chunk;
-            }
-            small.at = chunk;
-            small.left = CHUNK;
+    fn page(&self, small: &mut Small, index: usize) -> *mut Page {
+        // SAFETY: the layout has a size, and the alignment is a power of two.
+        let page: *mut Page =
+            unsafe { self.large.alloc(Layout::from_size_align_unchecked(TAKEN, PAGE)).cast() };
+        if !page.is_null() {
+            let head = Page {
+                free: None,
+                uncut: size_of::<Page>(),
+                used: 0,
+                size: (index + 1) * STEP,
+                next: null_mut(),
+                previous: null_mut(),
+                full: false,
+            };
+            // SAFETY: it was just taken.
+            unsafe { page.write(head) };
+            small.pages[index] = page;
         }
-        let block = small.at;
-        // SAFETY: `left` bytes from `at` on belong to the chunk.
-        small.at = unsafe { block.add(size) };
-        small.left -= size;
+        page
+    }
+
+    /// A block of a page that has one.
+    #[inline]
+    unsafe fn take(small: &mut Small, index: usize, at: *mut Page) -> *mut u8 {
+        let page = unsafe { &mut *at };
+        page.used += 1;
+        let block: *mut u8 = match page.free {
+            Some(block) => {
+                page.free = unsafe { block.as_ref().next };
+                block.as_ptr().cast()
+            }
+            None => {
+                let block = unsafe { at.cast::<u8>().add(page.uncut) };
+                page.uncut += page.size;
+                block
+            }
+        };
+        if page.free.is_none() && page.uncut + page.size > TAKEN {
+            page.full = true;
+            small.pages[index] = page.next;
+            if let Some(next) = unsafe { page.next.as_mut() } {
+                next.previous = null_mut();
+            }
+        }
         block
+    }
+
+    /// A page that was full has a free block, or all of one's blocks are free.
+    #[cold]
+    unsafe fn turned(&self, small: &mut Small, index: usize, at: *mut Page) {
+        let page = unsafe { &mut *at };
+        if page.full {
+            page.full = false;
+            page.previous = null_mut();
+            page.next = small.pages[index];
+            if let Some(next) = unsafe { page.next.as_mut() } {
+                next.previous = at;
+            }
+            small.pages[index] = at;
+        }
+        if page.used > 0 || page.next.is_null() && page.previous.is_null() {
+            return;
+        }
+        match unsafe { page.previous.as_mut() } {
+            Some(previous) => previous.next = page.next,
+            None => small.pages[index] = page.next,
+        }
+        if let Some(next) = unsafe { page.next.as_mut() } {
+            next.previous = page.previous;
+        }
+        unsafe { self.large.dealloc(at.cast(), Layout::from_size_align_unchecked(TAKEN, PAGE)) };
     }
 }
 
-// SAFETY: a block is on a list or given out, never both; lists hold blocks of one size, each aligned
-// to `STEP`; no reference to `small` outlives a call, and no call is entered twice.
+// SAFETY: a block is on the list of its page or given out, never both; pages hold blocks of one size,
+// each aligned to `STEP`; no reference to `small` outlives a call, and no call is entered twice.
 unsafe impl GlobalAlloc for Memory {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let Some(index) = list(layout) else { return unsafe { self.large.alloc(layout) } };
         let small = unsafe { &mut *self.small.get() };
-        match small.free[index] {
-            Some(block) => {
-                small.free[index] = unsafe { block.as_ref().next };
-                block.as_ptr().cast()
+        let mut page = small.pages[index];
+        if page.is_null() {
+            page = self.page(small, index);
+            if page.is_null() {
+                return page.cast();
             }
-            None => self.cut(small, (index + 1) * STEP),
         }
+        unsafe { Self::take(small, index, page) }
     }
 
     #[inline]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         let Some(index) = list(layout) else { return unsafe { self.large.dealloc(block, layout) } };
         let small = unsafe { &mut *self.small.get() };
+        let at: *mut Page = ((block as usize) & !(PAGE - 1)) as *mut Page;
+        let page = unsafe { &mut *at };
         let block: *mut Free = block.cast();
-        unsafe { block.write(Free { next: small.free[index] }) };
-        small.free[index] = NonNull::new(block);
+        unsafe { block.write(Free { next: page.free }) };
+        page.free = NonNull::new(block);
+        page.used -= 1;
+        if page.full || page.used == 0 {
+            unsafe { self.turned(small, index, at) };
+        }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {

@@ -2,7 +2,7 @@
 
 use cue_eval::Names;
 use cue_eval::builtin::Datum;
-use cue_eval::encode::json::Html;
+use cue_eval::encode::json::{self, Html};
 use cue_eval::evaluation::parse_json;
 use cue_session::{
     Budget, Concreteness, FieldSelection, Presence, Profile, Program, ProgramSpec, Runtime,
@@ -127,6 +127,10 @@ impl Request {
             imports: Imports::Kept,
             ignore: false,
         }
+    }
+
+    fn html(&self) -> Html {
+        if self.escape { Html::Escaped } else { Html::Plain }
     }
 
     pub(crate) fn placement(&self) -> Result<Placement, Error> {
@@ -348,6 +352,11 @@ impl Asked<'_> {
                 within.push(name.into_iter().next().map_or_else(|| label.clone(), |it| it.1));
             }
             match request.out {
+                Encoding::Json if within.is_empty() => {
+                    let text = session.json(&path);
+                    let text = told(session, &path, text)?;
+                    (json::indented(&text, request.html()) + "\n").into_bytes()
+                }
                 // JSON has no bytes.
                 Encoding::Yaml => yaml(session, &path, &within)?.into_bytes(),
                 _ => {
@@ -356,8 +365,7 @@ impl Asked<'_> {
                         datum = bytes(session, &path)?.unwrap_or(datum);
                     }
                     datum = datum.within(&within);
-                    let html = if request.escape { Html::Escaped } else { Html::Plain };
-                    data::write(request.out, &datum, html, &path)
+                    data::write(request.out, &datum, request.html(), &path)
                         .map_err(|it| Error::Diagnostics(vec![it]))?
                 }
             }
@@ -369,7 +377,10 @@ impl Asked<'_> {
         } else if !outcome.output.is_empty() {
             outcome.output.extend(separator(request.out).as_bytes());
         }
-        outcome.output.extend(text);
+        match outcome.output.is_empty() {
+            true => outcome.output = text,
+            false => outcome.output.extend(text),
+        }
         Ok(())
     }
 

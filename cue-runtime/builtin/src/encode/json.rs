@@ -195,6 +195,72 @@ pub fn encode_with(datum: &Datum, layout: Layout, html: Html) -> String {
     writer.finish()
 }
 
+/// JSON, which is taken to be right, laid out over lines as [`encode`] does, without reading its values.
+pub fn indented(text: &str, html: Html) -> String {
+    let bytes = text.as_bytes();
+    let mut out = String::with_capacity(text.len());
+    let (mut depth, mut at) = (0, 0);
+    let new_line = |out: &mut String, depth: usize| {
+        out.push('\n');
+        out.extend(std::iter::repeat_n("    ", depth));
+    };
+    while let Some(byte) = bytes.get(at) {
+        let start = at;
+        at += 1;
+        match byte {
+            b' ' | b'\t' | b'\n' | b'\r' => {}
+            b'{' | b'[' => {
+                out.push(char::from(*byte));
+                at += bytes[at..].iter().take_while(|it| it.is_ascii_whitespace()).count();
+                if let Some(end @ (b'}' | b']')) = bytes.get(at) {
+                    out.push(char::from(*end));
+                    at += 1;
+                } else {
+                    depth += 1;
+                    new_line(&mut out, depth);
+                }
+            }
+            b'}' | b']' => {
+                depth = usize::saturating_sub(depth, 1);
+                new_line(&mut out, depth);
+                out.push(char::from(*byte));
+            }
+            b',' => {
+                out.push(',');
+                new_line(&mut out, depth);
+            }
+            b':' => out.push_str(": "),
+            b'"' => {
+                while !matches!(bytes.get(at), None | Some(b'"')) {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+                at = (at + 1).min(bytes.len());
+                push_string(&mut out, text.get(start..at).unwrap_or_default(), html);
+            }
+            _ => {
+                at += bytes[at..].iter().take_while(|it| !b",]} \t\r\n".contains(it)).count();
+                out.push_str(text.get(start..at).unwrap_or_default());
+            }
+        }
+    }
+    out
+}
+
+/// A string with its quotes, as it is written but for what means something in HTML.
+fn push_string(out: &mut String, text: &str, html: Html) {
+    let mut rest = text;
+    while let Some(at) = rest.find(['<', '>', '&']).filter(|_| html == Html::Escaped) {
+        out.push_str(&rest[..at]);
+        out.push_str(match rest.as_bytes()[at] {
+            b'<' => "\\u003c",
+            b'>' => "\\u003e",
+            _ => "\\u0026",
+        });
+        rest = &rest[at + 1..];
+    }
+    out.push_str(rest);
+}
+
 /// How many values a text holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Values {
@@ -551,6 +617,25 @@ mod tests {
             encode(&tree.into_datum(), Layout::Indented),
             "{\n    \"a\": [\n        1,\n        []\n    ],\n    \"b\": {}\n}"
         );
+    }
+
+    #[test]
+    fn a_text_is_indented_as_its_value_is() {
+        for source in [
+            r#"{"a":[1,2.5,[],{},[[]],"x<y>&\\\" }],:{"],"b":{"":null,"c":{"d":true}}}"#,
+            "[]",
+            "{}",
+            "\"é \"",
+            "-1E+3",
+        ] {
+            let datum = decode(source.as_bytes(), Values::One).unwrap().into_datum();
+            for html in [Html::Plain, Html::Escaped] {
+                let want = encode_with(&datum, Layout::Indented, html);
+                assert_eq!(indented(source, html), want);
+                assert_eq!(indented(&want, html), want);
+            }
+        }
+        assert_eq!(indented("[ ]", Html::Plain), "[]");
     }
 
     #[test]

@@ -6,7 +6,9 @@ use num_bigint::{BigInt, BigUint, Sign};
 use num_integer::Integer;
 use num_traits::Zero;
 
-use super::{Form, Number, NumberKind, Parts, Repr, count_digits, power_of_ten, strip_zeros};
+use super::{
+    Form, Number, NumberKind, Parts, Repr, Written, count_digits, power_of_ten, strip_zeros,
+};
 
 /// Significant digits of a result.
 pub const PRECISION: u32 = 34;
@@ -156,6 +158,11 @@ impl Number {
             && let Some(negated) = value.checked_neg()
         {
             return Number::int(negated);
+        }
+        if let Repr::Wide(wide) = &self.0
+            && let Some(written) = wide.written()
+        {
+            return Number::written(Written { negative: !written.negative, ..written.clone() });
         }
         let mut parts = self.parts();
         parts.negative =

@@ -3,7 +3,7 @@
 use num_bigint::BigUint;
 
 /// As many are read one after another.
-const FEW: usize = 1_024;
+pub(super) const FEW: usize = 1_024;
 
 /// The number that decimal digits are; `None` where there is another character or none at all.
 pub(super) fn read(digits: &[u8]) -> Option<BigUint> {

@@ -6,7 +6,7 @@ use num_bigint::BigUint;
 
 use super::arithmetic::EXPONENT_LIMIT;
 use super::digits;
-use super::{Form, Number, NumberKind, Parts, power_of_ten};
+use super::{Form, Number, NumberKind, Parts, Written, power_of_ten};
 
 /// What is wrong with a number literal; the text is CUE's.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -137,6 +137,9 @@ impl Number {
             None => (false, text),
         };
         let number = Number::parse_literal(body).ok()?;
+        if number.kind() == kind && !number.is_zero() {
+            return Some(if negative { number.neg() } else { number });
+        }
         let mut parts = number.parts();
         parts.kind = kind;
         parts.negative = negative;
@@ -226,12 +229,20 @@ fn assemble(kind: NumberKind, digits: &[u8], exponent: i64, decimals: i64) -> Nu
     {
         return Number::int(small);
     }
-    let coefficient = digits::read(digits).unwrap_or_default();
     let mut scale = exponent - decimals;
     // What the original does with a literal beyond its limits: the exponent is forgotten.
     if exponent.abs() > EXPONENT_LIMIT {
         scale = -decimals;
     }
     let exponent = i32::try_from(scale).unwrap_or(0);
+    if digits.len() > digits::FEW
+        && let Ok(text) = std::str::from_utf8(digits)
+        && let significant = text.trim_start_matches('0')
+        && significant.len() > digits::FEW
+    {
+        let digits = significant.into();
+        return Number::written(Written { kind, negative: false, digits, exponent });
+    }
+    let coefficient = digits::read(digits).unwrap_or_default();
     Number::build(Parts { kind, form: Form::Finite, negative: false, coefficient, exponent })
 }

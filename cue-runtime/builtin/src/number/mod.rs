@@ -13,6 +13,7 @@ mod elementary; // exp, ln, pow, cbrt to 34 digits
 mod digits; // many digits at once
 mod literal; // CUE number literals, JSON numbers
 mod text; // decimal text and its CUE and YAML variants
+mod written; // many digits as they are written
 
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
@@ -23,6 +24,7 @@ use num_traits::{ToPrimitive, Zero};
 
 pub use self::arithmetic::{ArithmeticError, PRECISION};
 pub use self::literal::LiteralError;
+use self::written::{Wide, Written};
 
 /// Whether a number was written, or computed, as an integer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -52,7 +54,7 @@ pub struct Number(Repr);
 enum Repr {
     /// An int without exponent; never a negative zero.
     Small(i64),
-    Wide(Arc<Parts>),
+    Wide(Arc<Wide>),
 }
 
 /// The parts of a number: `sign coefficient · 10^exponent`.
@@ -71,6 +73,15 @@ pub struct Parts {
 }
 
 impl Parts {
+    /// The int 0.
+    const ZERO: Parts = Parts {
+        kind: NumberKind::Int,
+        form: Form::Finite,
+        negative: false,
+        coefficient: BigUint::ZERO,
+        exponent: 0,
+    };
+
     /// Number of decimal digits of the coefficient; 1 for zero.
     pub fn digits(&self) -> i64 {
         count_digits(&self.coefficient)
@@ -107,6 +118,11 @@ impl Number {
         }
     }
 
+    /// The number with these many digits.
+    fn written(written: Written) -> Number {
+        Number(Repr::Wide(Arc::new(Wide::of_text(written))))
+    }
+
     /// The number with these parts.
     pub fn build(parts: Parts) -> Number {
         if parts.kind == NumberKind::Int
@@ -123,7 +139,7 @@ impl Number {
                 return Number(Repr::Small(small));
             }
         }
-        Number(Repr::Wide(Arc::new(parts)))
+        Number(Repr::Wide(Arc::new(Wide::of_parts(parts))))
     }
 
     /// The float nearest to `value`, with the fewest digits that read back as `value`.
@@ -170,7 +186,7 @@ impl Number {
     pub fn kind(&self) -> NumberKind {
         match &self.0 {
             Repr::Small(_) => NumberKind::Int,
-            Repr::Wide(parts) => parts.kind,
+            Repr::Wide(wide) => wide.written().map_or_else(|| wide.kind, |it| it.kind),
         }
     }
 
@@ -183,7 +199,7 @@ impl Number {
     pub fn is_finite(&self) -> bool {
         match &self.0 {
             Repr::Small(_) => true,
-            Repr::Wide(parts) => parts.form == Form::Finite,
+            Repr::Wide(wide) => wide.written().is_some() || wide.form == Form::Finite,
         }
     }
 
@@ -191,6 +207,7 @@ impl Number {
     pub fn is_zero(&self) -> bool {
         match &self.0 {
             Repr::Small(value) => *value == 0,
+            Repr::Wide(wide) if wide.written().is_some() => false,
             Repr::Wide(parts) => parts.form == Form::Finite && parts.coefficient.is_zero(),
         }
     }
@@ -199,7 +216,7 @@ impl Number {
     pub fn is_negative(&self) -> bool {
         match &self.0 {
             Repr::Small(value) => *value < 0,
-            Repr::Wide(parts) => parts.negative,
+            Repr::Wide(wide) => wide.written().map_or_else(|| wide.negative, |it| it.negative),
         }
     }
 
@@ -270,8 +287,47 @@ impl Number {
         if let (Repr::Small(a), Repr::Small(b)) = (&self.0, &other.0) {
             return a.cmp(b);
         }
+        if let Some(order) = self.compare_written(other) {
+            return order;
+        }
         compare_parts(&self.parts(), &other.parts())
     }
+
+    /// The order, where signs, places of first digits, or texts decide it.
+    fn compare_written(&self, other: &Number) -> Option<Ordering> {
+        let (one, two) = (self.outline()?, other.outline()?);
+        if one.negative != two.negative {
+            return Some(two.negative.cmp(&one.negative));
+        }
+        let by_magnitude = match one.adjusted.cmp(&two.adjusted) {
+            Ordering::Equal => one.written?.compare_digits(two.written?),
+            order => order,
+        };
+        Some(if one.negative { by_magnitude.reverse() } else { by_magnitude })
+    }
+
+    /// What is seen of a number without reading its digits: not of zero, nor of what is computed.
+    fn outline(&self) -> Option<Outline<'_>> {
+        match &self.0 {
+            Repr::Small(value) => Some(Outline {
+                negative: *value < 0,
+                adjusted: i64::from(value.unsigned_abs().checked_ilog10()?),
+                written: None,
+            }),
+            Repr::Wide(wide) => wide.written().map(|it| Outline {
+                negative: it.negative,
+                adjusted: it.adjusted(),
+                written: Some(it),
+            }),
+        }
+    }
+}
+
+struct Outline<'a> {
+    negative: bool,
+    /// Exponent of the first digit.
+    adjusted: i64,
+    written: Option<&'a Written>,
 }
 
 fn compare_parts(a: &Parts, b: &Parts) -> Ordering {

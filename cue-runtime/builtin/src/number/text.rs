@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use num_traits::Zero;
-
 use super::{Form, Number, NumberKind, Parts, Repr};
 
 impl fmt::Display for Number {
@@ -11,7 +9,13 @@ impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Repr::Small(value) => write!(f, "{value}"),
-            Repr::Wide(parts) => write_decimal(f, parts),
+            Repr::Wide(wide) => match wide.written() {
+                Some(it) => {
+                    f.write_str(if it.negative { "-" } else { "" })?;
+                    write_finite(f, &it.digits, i64::from(it.exponent))
+                }
+                None => write_decimal(f, wide),
+            },
         }
     }
 }
@@ -47,16 +51,18 @@ fn write_decimal(f: &mut fmt::Formatter<'_>, parts: &Parts) -> fmt::Result {
         Form::Infinite => return f.write_str("Infinity"),
         Form::NaN => return f.write_str("NaN"),
     }
-    let digits = parts.coefficient.to_string();
-    let exponent = i64::from(parts.exponent);
+    write_finite(f, &parts.coefficient.to_string(), i64::from(parts.exponent))
+}
+
+fn write_finite(f: &mut fmt::Formatter<'_>, digits: &str, exponent: i64) -> fmt::Result {
     let mut count = digits.len() as i64;
-    if parts.coefficient.is_zero() && (-2000..0).contains(&exponent) {
+    if digits == "0" && (-2000..0).contains(&exponent) {
         count = 1 - exponent;
     }
     let adjusted = exponent + count - 1;
     if exponent <= 0 && adjusted >= -6 {
         if exponent == 0 {
-            return f.write_str(&digits);
+            return f.write_str(digits);
         }
         let decimals = exponent.unsigned_abs() as usize;
         return match digits.len().checked_sub(decimals) {

@@ -148,7 +148,7 @@ impl Evaluator {
 
     /// Whether an error says that a value waits for itself, and nothing comes any more.
     pub(super) fn waits_for_itself(&self, fault: FaultId) -> bool {
-        let known = &self.heap.faults[fault.0 as usize];
+        let known = &self.heap.faults[fault];
         known.kind == Kind::Cycle && known.closes_at == Some(self.place) && self.is_last(self.place)
     }
 
@@ -312,7 +312,7 @@ impl Evaluator {
 
     /// What an error says that a function tells of an argument which may still resolve.
     fn asked_for(&self, fault: FaultId, function: Called<'_>) -> Option<&str> {
-        let known = &self.heap.faults[fault.0 as usize];
+        let known = &self.heap.faults[fault];
         let asked = known.kind == Kind::Incomplete && known.at == function.at;
         let words = known.message.strip_prefix("error in call to ").filter(|_| asked)?;
         words.split_once(": ").map(|it| it.1)
@@ -429,11 +429,11 @@ impl Evaluator {
 
     /// An error found in an argument of a call.
     pub(super) fn in_call(&mut self, fault: FaultId, function: Called<'_>) -> FaultId {
-        if self.heap.faults[fault.0 as usize].message.starts_with("error in call to ") {
+        if self.heap.faults[fault].message.starts_with("error in call to ") {
             return fault;
         }
         let mut fault = fault;
-        let inner = &self.heap.faults[fault.0 as usize];
+        let inner = &self.heap.faults[fault];
         if let Some(text) = inner.message.strip_prefix("incomplete value ") {
             let message = match function.package {
                 "encoding/json" => {
@@ -453,11 +453,11 @@ impl Evaluator {
     /// The same in words around it: an argument that is written in the call has no path of its own.
     pub(crate) fn of_argument(&mut self, fault: FaultId, call: &str, at: At) -> FaultId {
         let fault = self.wrapped(fault, call, at);
-        let wrong = &self.heap.faults[fault.0 as usize];
+        let wrong = &self.heap.faults[fault];
         let (place, open) = (wrong.place, wrong.kind == Kind::Incomplete);
         if open || place.is_some_and(|it| !self.is_in_tree(it)) {
             let here = self.place;
-            let wrapped = &mut self.heap.faults[fault.0 as usize];
+            let wrapped = &mut self.heap.faults[fault];
             wrapped.place = Some(here);
             wrapped.causes.iter_mut().for_each(|it| it.place = Some(here));
         }
@@ -469,7 +469,7 @@ impl Evaluator {
         let id = self.default_of(id).unwrap_or(id);
         let id = self.unify(id);
         if let Some(fault) = self.heap.get(id).fault {
-            let open = self.heap.faults[fault.0 as usize].kind.is_incomplete();
+            let open = self.heap.faults[fault].kind.is_incomplete();
             return if open && depth > 0 { Ok(Datum::Live(self.handle(id))) } else { Err(fault) };
         }
         if !self.heap.get(id).is_list || depth > most {

@@ -104,7 +104,7 @@ impl Evaluator {
             vertex.fault.is_none() && (vertex.is_struct || vertex.is_list)
         }) else {
             if let Some(Err(fault)) = (values == Concreteness::Required).then(|| self.datum(id)) {
-                let mut fault = self.heap.faults[fault.0 as usize].clone();
+                let mut fault = self.heap.faults[fault].clone();
                 if !fault.message.starts_with("incomplete value ") {
                     out.push(fault);
                     return;

@@ -205,7 +205,7 @@ impl Evaluator {
         fault: FaultId,
         function: Called<'_>,
     ) -> Result<Datum, FaultId> {
-        let known = &self.heap.faults[fault.0 as usize];
+        let known = &self.heap.faults[fault];
         let waits = known.closes_at.is_some() || known.awaits.is_some();
         match special {
             _ if waits || known.kind == Kind::Budget => return Err(fault),
@@ -216,7 +216,7 @@ impl Evaluator {
         let call = format!("error in call to {}", function.path());
         let fault = self.of_argument(fault, &call, function.at);
         if special == Special::Sort {
-            let known = &mut self.heap.faults[fault.0 as usize];
+            let known = &mut self.heap.faults[fault];
             known.kind = Kind::Permanent;
             known.causes.iter_mut().for_each(|it| it.kind = Kind::Permanent);
         }

@@ -100,7 +100,7 @@ impl Document<'_> {
     fn sound(&mut self, id: VertexId) -> Result<Kinds, CallError> {
         let real = self.it.unify(id);
         match self.it.heap.get(real).fault {
-            Some(fault) => Err(wrong(&self.it.heap.faults[fault.0 as usize])),
+            Some(fault) => Err(wrong(&self.it.heap.faults[fault])),
             None => Ok(self.it.kinds_of(real)),
         }
     }

@@ -99,7 +99,7 @@ impl Evaluator {
                     return Err(CallError::permanent(message));
                 }
                 Err(fault) => {
-                    let message = &self.heap.faults[fault.0 as usize].message;
+                    let message = &self.heap.faults[fault].message;
                     let message = format!("openapi: could not encode info section: {message}");
                     return Err(CallError::permanent(message));
                 }
@@ -169,7 +169,7 @@ impl Document<'_> {
     }
 
     fn fault(&self, fault: FaultId) -> CallError {
-        wrong(&self.it.heap.faults[fault.0 as usize])
+        wrong(&self.it.heap.faults[fault])
     }
 }
 

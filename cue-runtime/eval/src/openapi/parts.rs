@@ -50,9 +50,9 @@ impl Document<'_> {
     /// Whether an environment is that of a literal of the value itself.
     fn is_within(&self, env: EnvId, id: VertexId) -> bool {
         let real = self.it.follow(id);
-        match self.it.heap.envs[env.0 as usize].kind {
+        match self.it.heap.envs[env.index()].kind {
             EnvKind::Struct(vertex, ..) => vertex == real || vertex == id,
-            EnvKind::Variables(_) | EnvKind::PatternName(_) => false,
+            EnvKind::Variables(..) | EnvKind::PatternName(_) => false,
         }
     }
 
@@ -144,12 +144,13 @@ impl Document<'_> {
     /// The environment of a literal's fields where it is part of a value.
     fn environment(&self, id: VertexId, literal: u32, env: EnvId) -> Option<EnvId> {
         let real = self.it.follow(id);
-        let found = self.it.heap.envs.iter().rposition(|it| {
-            let own = matches!(it.kind, EnvKind::Struct(vertex, _, of)
+        let envs = &self.it.heap.envs;
+        let is_it = |at: &usize| {
+            let own = matches!(envs[*at].kind, EnvKind::Struct(vertex, _, of)
                 if of == literal && (vertex == real || vertex == id));
-            own && it.parent == Some(env)
-        })?;
-        Some(EnvId(found as u32))
+            own && envs[*at].parent == Some(env)
+        };
+        (0..envs.len()).rev().find(is_it).map(EnvId::at)
     }
 
     /// The place that a reference leads to; none if it is no path of fields.
@@ -157,7 +158,7 @@ impl Document<'_> {
         match self.it.program.code(expr).clone() {
             Code::Field { up, label } => {
                 let outer = self.it.env_up(env, up);
-                let EnvKind::Struct(vertex, ..) = self.it.heap.envs[outer.0 as usize].kind else {
+                let EnvKind::Struct(vertex, ..) = self.it.heap.envs[outer.index()].kind else {
                     return None;
                 };
                 let real = self.it.unify(vertex);
@@ -211,7 +212,7 @@ impl Document<'_> {
             if literals.contains(&env) {
                 return Some(env);
             }
-            next = self.it.heap.envs[env.0 as usize].parent;
+            next = self.it.heap.envs[env.index()].parent;
         }
         None
     }

@@ -1,0 +1,66 @@
+//! What is known of a vertex besides a scalar: fields, elements, tests, alternatives. Most vertices are
+//! scalars, which take no room for it.
+
+use std::ops::{Deref, DerefMut};
+
+use crate::heap::{Choice, Pattern, Placed, Rest, Test, Vertex};
+use crate::members::Arcs;
+use crate::program::{At, ExprId, Label};
+use crate::thin::Thin;
+
+/// A vertex dereferences to it.
+#[derive(Clone, Debug)]
+pub(crate) struct Body {
+    pub(crate) tests: Thin<(Test, At)>,
+    /// Length that a closed list literal demands.
+    pub(crate) closed_length: Option<u32>,
+    /// Of all list literals.
+    pub(crate) longest: u32,
+    pub(crate) rest: Thin<Rest>,
+    pub(crate) arcs: Arcs,
+    pub(crate) patterns: Thin<Pattern>,
+    pub(crate) placed: Thin<Placed>,
+    /// Labels in the order the literals name them, bodies of comprehensions where they stand (O-4).
+    pub(crate) named: Thin<Label>,
+    pub(crate) choice: Option<Box<Choice>>,
+    /// Alternatives this vertex is tried with.
+    pub(crate) picks: Thin<(ExprId, u32)>,
+}
+
+impl Body {
+    const EMPTY: Self = Self {
+        tests: Thin::new(),
+        closed_length: None,
+        longest: 0,
+        rest: Thin::new(),
+        arcs: Arcs::new(),
+        patterns: Thin::new(),
+        placed: Thin::new(),
+        named: Thin::new(),
+        choice: None,
+        picks: Thin::new(),
+    };
+}
+
+/// Allocated when something is first put into it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lazy(Option<Box<Body>>);
+
+/// What is read of those that have none.
+static EMPTY: Body = Body::EMPTY;
+
+impl Deref for Vertex {
+    type Target = Body;
+
+    #[cfg_attr(not(target_family = "wasm"), inline)]
+    fn deref(&self) -> &Body {
+        self.body.0.as_deref().unwrap_or(&EMPTY)
+    }
+}
+
+impl DerefMut for Vertex {
+    #[cfg_attr(not(target_family = "wasm"), inline)]
+    fn deref_mut(&mut self) -> &mut Body {
+        self.body.0.get_or_insert_with(|| Box::new(Body::EMPTY))
+    }
+}

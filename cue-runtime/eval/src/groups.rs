@@ -1,0 +1,152 @@
+//! Sets of closing values, shared by all that belong to the same ones.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+/// Closing values that a conjunct belongs to (C rules). Most are in none, and what a literal declares
+/// is in the same ones as the literal: a copy is the same set until it is changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Groups(Option<Arc<Members>>);
+
+type Members = SmallVec<[u32; 4]>;
+
+/// As many are put in order anew with each that comes.
+const FEW_GROUPS: usize = 8;
+
+impl Groups {
+    /// The empty set.
+    pub(crate) const fn new() -> Self {
+        Self(None)
+    }
+
+    fn members(&mut self) -> &mut Members {
+        Arc::make_mut(self.0.get_or_insert_default())
+    }
+
+    /// One more, at the end: see [`Groups::settle`].
+    pub(crate) fn push(&mut self, group: u32) {
+        self.members().push(group);
+    }
+
+    /// One more, unless it is there.
+    pub(crate) fn add(&mut self, group: u32) {
+        if !self.contains(&group) {
+            self.push(group);
+        }
+    }
+
+    /// Without those that `keep` refuses.
+    pub(crate) fn retain(&mut self, keep: impl Fn(&u32) -> bool) {
+        if !self.iter().all(&keep) {
+            self.members().retain(|it| keep(it));
+        }
+    }
+
+    /// Sorted, each once.
+    pub(crate) fn settle(&mut self) {
+        if !self.is_sorted_by(|one, other| one < other) {
+            let members = self.members();
+            cue_sort::ascending(members);
+            members.dedup();
+        }
+    }
+
+    /// Those of `more` too, sorted; whether any was new.
+    pub(crate) fn join(&mut self, more: &Self) -> bool {
+        if self.is_empty() && more.is_sorted_by(|one, other| one < other) {
+            self.0.clone_from(&more.0);
+            return !more.is_empty();
+        }
+        let before = self.len();
+        let sorted = before > FEW_GROUPS && self.is_sorted();
+        let has =
+            |it: &u32| if sorted { self.binary_search(it).is_ok() } else { self.contains(it) };
+        if (before <= FEW_GROUPS || sorted) && more.iter().all(has) {
+            return false;
+        }
+        let members = self.members();
+        if before <= FEW_GROUPS || !sorted && before < 1_000 {
+            members.extend(more.iter().copied());
+            cue_sort::ascending(members);
+            members.dedup();
+        } else {
+            for group in more {
+                // New groups are the largest.
+                if members.last() < Some(group) {
+                    members.push(*group);
+                } else if let Err(place) = members.binary_search(group) {
+                    members.insert(place, *group);
+                }
+            }
+        }
+        members.len() > before
+    }
+
+    /// Bytes it takes that are not counted with what holds it.
+    pub(crate) fn spilled(&self) -> usize {
+        match &self.0 {
+            Some(members) if members.spilled() => members.len() * size_of::<u32>(),
+            _ => 0,
+        }
+    }
+}
+
+impl Deref for Groups {
+    type Target = [u32];
+
+    #[cfg_attr(not(target_family = "wasm"), inline)]
+    fn deref(&self) -> &[u32] {
+        self.0.as_deref().map_or(&[], |it| it)
+    }
+}
+
+impl FromIterator<u32> for Groups {
+    fn from_iter<I: IntoIterator<Item = u32>>(groups: I) -> Self {
+        let members: Members = groups.into_iter().collect();
+        Self((!members.is_empty()).then(|| Arc::new(members)))
+    }
+}
+
+impl<'a> IntoIterator for &'a Groups {
+    type Item = &'a u32;
+    type IntoIter = std::slice::Iter<'a, u32>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_is_the_same_set_until_it_is_changed() {
+        assert_eq!(size_of::<Groups>(), size_of::<usize>());
+        let mut one: Groups = [1, 3].into_iter().collect();
+        let two = one.clone();
+        assert!(!one.join(&two) && one.join(&[2].into_iter().collect()));
+        assert_eq!((&*one, &*two), (&[1, 2, 3][..], &[1, 3][..]));
+        one.retain(|it| *it != 2);
+        assert_eq!(one, two);
+        one.push(0);
+        one.add(0);
+        one.settle();
+        assert_eq!(&*one, [0, 1, 3]);
+        let mut none = Groups::new();
+        assert!(none.join(&two) && none == two);
+        assert_eq!(Groups::new(), [].into_iter().collect());
+    }
+
+    #[test]
+    fn many_are_joined_in_order() {
+        let mut all = Groups::new();
+        for group in (0..40).rev() {
+            assert!(all.join(&[group, 50].into_iter().collect()));
+        }
+        assert!(all.is_sorted() && all.len() == 41);
+        assert!(all.spilled() >= 41 * 4);
+    }
+}
