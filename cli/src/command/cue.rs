@@ -325,7 +325,7 @@ fn value_refused(error: &clap::Error, flag: &str) -> String {
         _ => "",
     };
     if value.is_empty() {
-        let last = std::env::args().last().unwrap_or_default();
+        let last = std::env::args().next_back().unwrap_or_default();
         return match last.strip_prefix('-').filter(|it| it.len() == 1) {
             Some(name) => format!("flag needs an argument: '{name}' in -{name}"),
             None => format!("flag needs an argument: --{flag}"),

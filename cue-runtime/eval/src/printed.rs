@@ -356,10 +356,12 @@ impl Evaluator {
         }
         let first = arcs.first().map(|it| it.label);
         for arc in &arcs {
-            let below = match show.has(Show::DOCS) {
-                true => self.comments(&arc.notes, &indent, first == Some(arc.label), out),
-                false => String::new(),
+            let (above, below) = match show.has(Show::DOCS) {
+                true => self.comments(&arc.notes, &indent),
+                false => Default::default(),
             };
+            let opens = first == Some(arc.label);
+            out.push_str(if opens { above.trim_start_matches('\n') } else { &above });
             let _ =
                 write!(out, "{indent}{}{}: ", self.field_label(arc.label), marker(arc.presence));
             let optional = arc.presence == Presence::Optional;
@@ -387,10 +389,9 @@ impl Evaluator {
         later.marks.push(Mark::Leave(number));
     }
 
-    /// Writes the comments above a field, of all that declare it, each text once; those that stand
-    /// below it are the answer. They stand apart from each other, and from what is before them where
+    /// The comments above a field, of all that declare it, each text once, and those below it. They stand apart from each other, and from what is before them where
     /// they did in the source.
-    fn comments(&self, notes: &[u32], indent: &str, first: bool, out: &mut String) -> String {
+    fn comments(&self, notes: &[u32], indent: &str) -> (String, String) {
         let mut all: Vec<&[String]> = Vec::new();
         let (mut before, mut below) = (String::new(), String::new());
         let notes = notes.iter().map(|it| &self.program.notes[*it as usize]);
@@ -411,7 +412,7 @@ impl Evaluator {
                         0 => it.apart,
                         _ => true,
                     };
-                    if !text.is_empty() || !(above && first) && apart {
+                    if !text.is_empty() || apart {
                         text.push('\n');
                     }
                     lines.iter().for_each(|it| text.extend([indent, it, "\n"]));
@@ -420,8 +421,7 @@ impl Evaluator {
                 start = end;
             }
         }
-        out.push_str(&before);
-        below
+        (before, below)
     }
 
     /// A label as it is printed: keywords need no quotes (O-84).

@@ -85,7 +85,9 @@ pub(crate) fn remarks(tree: &Tree, file: &[u8], from: usize, to: usize) -> Remar
 
 impl Remarks {
     /// What comes behind a value; what stands above an element comes behind it once more.
-    pub(crate) fn behind_value(&self, number: usize, element: bool) -> Option<String> {
+    pub(crate) fn behind_value(&self, tree: &Tree, number: usize) -> Option<String> {
+        let before = number.checked_sub(1).and_then(|it| tree.entries.get(it));
+        let element = before.is_some_and(|it| !matches!(it.0, Entry::Key(_)));
         let above = self.above.get(&number).filter(|_| element);
         let above = above.map(|it| format!("\n{}", it.0.join("\n"))).unwrap_or_default();
         let own = self.behind.get(&number).map(|it| format!(" {it}")).unwrap_or_default();

@@ -169,10 +169,7 @@ pub(crate) fn written(tree: &Tree, file: &[u8], breaks: Breaks, remarks: &Remark
             Entry::End => {}
         }
         if let Entry::Scalar(_) = entry {
-            let before = number.checked_sub(1).and_then(|it| tree.entries.get(it));
-            let element =
-                !open.is_empty() && !before.is_some_and(|it| matches!(it.0, Entry::Key(_)));
-            behind = remarks.behind_value(number, element);
+            behind = remarks.behind_value(tree, number);
         }
     }
     out.push_str(&behind.unwrap_or_default());
