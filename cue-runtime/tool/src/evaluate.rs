@@ -5,8 +5,8 @@ use cue_eval::builtin::Datum;
 use cue_eval::encode::json::{self, Html};
 use cue_eval::evaluation::parse_json;
 use cue_session::{
-    Budget, Concreteness, FieldSelection, Presence, Profile, Program, ProgramSpec, Runtime,
-    Session, Shown, Source, SyntaxStyle,
+    Budget, Concreteness, FieldSelection, Package, Presence, Profile, Program, ProgramSpec,
+    Runtime, Session, Shown, Source, SyntaxStyle,
 };
 use cue_syntax::Style;
 use cue_syntax::ast::{Binary, ExprKind};
@@ -16,7 +16,7 @@ use crate::filetype::is_name;
 use crate::load::Load;
 use crate::place::{Context, Placement, Several};
 use crate::plan::{self, DATA, Unit};
-use crate::{Error, diagnostic, format, part, scope};
+use crate::{Error, diagnostic, format, part, scope, tasks};
 
 /// Which command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,8 +166,8 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
         scope::parsed("--expression", text)?;
     }
     let units = plan::units(runtime, request)?;
-    // The only packages there are besides the built-in ones.
-    if request.imports == Imports::PutIn && units.iter().any(|it| !it.packages.is_empty()) {
+    let other = |it: &Package| !tasks::is_package(&it.path);
+    if request.imports == Imports::PutIn && units.iter().any(|it| it.packages.iter().any(other)) {
         let text = "--inline-imports: values of other packages are not put in by this command";
         return Err(Error::Request(text.into()));
     }

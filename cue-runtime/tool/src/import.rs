@@ -344,6 +344,7 @@ fn texts(encoding: Encoding, bytes: &[u8], values: &[Value]) -> Vec<String> {
             };
             documents.iter().zip(ends).enumerate().map(text).collect()
         }
-        Encoding::Toml | Encoding::Text | Encoding::Binary | Encoding::Cue => as_they_are(),
+        Encoding::Text => values.iter().map(|it| it.datum.literal()).collect(),
+        Encoding::Toml | Encoding::Binary | Encoding::Cue => as_they_are(),
     }
 }
