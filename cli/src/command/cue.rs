@@ -141,6 +141,7 @@ struct Strict {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(args_override_self = true)]
 struct Export {
     #[command(flatten)]
     input: Input,
@@ -152,6 +153,7 @@ struct Export {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(args_override_self = true)]
 struct Eval {
     #[command(flatten)]
     input: Input,
@@ -174,6 +176,7 @@ struct Eval {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(args_override_self = true)]
 struct Vet {
     #[command(flatten)]
     input: Input,
@@ -182,6 +185,7 @@ struct Vet {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(args_override_self = true)]
 struct Def {
     #[command(flatten)]
     input: Input,
@@ -196,6 +200,7 @@ struct Def {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(args_override_self = true)]
 struct Fmt {
     /// Packages and files, `DIR/...` for all below; `-` formats stdin.
     #[arg(value_name = "FILE")]
@@ -212,6 +217,7 @@ struct Fmt {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(args_override_self = true)]
 struct Import {
     /// Mode (json, yaml, toml, text, binary, data, auto), then packages and data files.
     #[arg(value_name = "FILE")]

@@ -214,7 +214,7 @@ impl Evaluator {
             (Some(fields), imports @ [_, ..]) if !closed => {
                 header(imports) + &definition::laid_out(&fields, layout)
             }
-            (None, imports @ [_, ..]) if names == Names::Replaced && !closed => {
+            (_, imports @ [_, ..]) if names == Names::Replaced => {
                 header(imports) + definition::laid_out(&text, layout).trim_end()
             }
             _ => definition::laid_out(&text, layout).trim_end().to_owned(),

@@ -181,7 +181,9 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
             let Err(error) = it.answer(runtime, &mut outcome) else { continue };
             let error = it.renamed(error);
             let name = match request.expressions.len() {
-                0 | 1 => Some(unit.name.as_str()).filter(|it| several && !it.is_empty()),
+                0 | 1 => {
+                    Some(unit.name.as_str()).filter(|it| several && !unit.apart && !it.is_empty())
+                }
                 _ => Some(expression.as_str()),
             };
             let named = name.is_some() && request.verb == Verb::Eval;
@@ -193,7 +195,7 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
             // A value that is not concrete keeps no other from being told.
             let goes_on = match request.verb {
                 Verb::Vet => !unit.checked || it.is_incomplete(outcome.errors.last()),
-                Verb::Eval => it.is_strict(),
+                Verb::Eval => it.is_strict() && !unit.apart,
                 Verb::Export | Verb::Def => false,
             };
             if !goes_on {

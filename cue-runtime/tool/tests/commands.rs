@@ -768,3 +768,19 @@ fn packages_are_named_where_they_have_none() {
     assert_eq!(named("n.cue", "q", Verb::Def), Ok("package q\n\nx: 1\n".into()));
     assert_eq!(named("n.cue", "a b", Verb::Def), Err("invalid identifier \"a b\"".into()));
 }
+
+#[test]
+fn parts_of_loops_are_printed_by_value_and_closed_ones_with_their_imports() {
+    let text = "import \"strings\"\nl: [for i in [1, 2] {idx: i}]\n\
+        o: {for n in [\"a\"] {\"\\(n)\": {kind: n}}}\n#D: {t: strings.ToUpper(s), s: string}\n";
+    let folder = folder(&[("x.cue", text)]);
+    let said = |expression: &str| {
+        let mut it = request(Verb::Def, folder.path(), &["x.cue"]);
+        it.expressions = vec![expression.into()];
+        play(&it, folder.path())
+    };
+    assert_eq!(said("l[1]"), Ok("idx: 2\n".into()));
+    assert_eq!(said("o.a"), Ok("kind: \"a\"\n".into()));
+    let wanted = "import \"strings\"\n\n_#def\n_#def: {\n\tt: strings.ToUpper(s)\n\ts: string\n}\n";
+    assert_eq!(said("#D"), Ok(wanted.into()));
+}
