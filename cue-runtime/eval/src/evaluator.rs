@@ -166,6 +166,8 @@ pub(crate) struct Evaluator {
     pub(crate) missed: bool,
     /// Groups of `x...`: nothing closes through them.
     pub(crate) opened: Set<u32>,
+    /// Room in which interpolations are put together.
+    pub(crate) put_together: Vec<u8>,
     /// Values that builtin functions hold by number.
     pub(crate) handles: Vec<VertexId>,
     /// Fields at the root that were named.
@@ -226,6 +228,7 @@ impl Evaluator {
             early: false,
             failing: None,
             tentative: None,
+            put_together: Vec::new(),
             failed: false,
             declared: crate::declared::Declared::default(),
             answers: Vec::new(),

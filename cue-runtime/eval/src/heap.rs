@@ -51,7 +51,7 @@ pub(crate) struct FaultId(NonZeroU32); // Option<FaultId> is 4 bytes
 const FIRST_VERTICES: usize = 128;
 
 /// What a vertex counts for, with its conjuncts and the arc that leads to it.
-const VERTEX_BYTES: usize = 336;
+const VERTEX_BYTES: usize = 256;
 
 /// What a conjunct counts for that is not the first one of a vertex.
 pub(crate) const CONJUNCT_BYTES: usize = 80;

@@ -11,6 +11,9 @@ use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, FaultId};
 use crate::program::{At, Code, ExprId, PartCode, Quotes};
 
+/// Bytes of the room for texts that is kept for the next one.
+const MOST_KEPT: usize = 1 << 20;
+
 /// A part of a text that is made, shared until all are known.
 enum Piece<'a> {
     Written(&'a [u8]),
@@ -136,18 +139,22 @@ impl Evaluator {
         if let Err(spent) = self.charge_made(length) {
             return Value::Fault(spent);
         }
-        let mut out: Vec<u8> = Vec::with_capacity(length);
+        // Put together in an allocation of its own each would leave a gap before its text.
+        let mut out = std::mem::take(&mut self.put_together);
+        out.clear();
         for piece in &pieces {
             out.extend_from_slice(piece.bytes());
         }
-        if quotes == Quotes::Single {
-            return Value::Datum(Datum::Bytes(out.into()));
+        let datum = match std::str::from_utf8(&out) {
+            _ if quotes == Quotes::Single => Datum::bytes(out.as_slice()),
+            _ if self.program.lenient => Datum::lossy(&out),
+            Ok(text) => Datum::String(text.into()),
+            Err(_) => Datum::String(readable(&out).into()),
+        };
+        if out.capacity() <= MOST_KEPT {
+            self.put_together = out;
         }
-        if self.program.lenient {
-            return Value::Datum(Datum::lossy(&out));
-        }
-        let text = String::from_utf8(out).unwrap_or_else(|it| readable(it.as_bytes()));
-        Value::Datum(Datum::String(text.into()))
+        Value::Datum(datum)
     }
 
     /// Each error of a list in other words around it; all its positions stay.

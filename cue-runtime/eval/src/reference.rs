@@ -10,7 +10,7 @@ use crate::thin::Thin;
 use crate::work::{Parked, Work};
 
 /// References one conjunct may come through; more is recursion without end (S-64).
-const MOST_LINKS: u32 = 2_000;
+const MOST_LINKS: u32 = 4_000;
 
 /// References after which the scalar that is found is taken, not what it is made of: a chain of them
 /// would be followed to its end from each of its links.

@@ -154,8 +154,8 @@ pub(crate) const EXPRESSION: &str = "_lateen_expression";
 const INCOMPLETE: &str = "some instances are incomplete; use the -c flag to show errors or \
                           -c=false to allow incomplete instances";
 
-/// What the command line gets: five times a definition's work, four times its memory.
-pub const BUDGET: Budget = Budget { ticks: 100_000_000, depth: 100_000, bytes: 512 << 20 };
+/// What the command line gets: five times a definition's work, six times its memory.
+pub const BUDGET: Budget = Budget { ticks: 100_000_000, depth: 100_000, bytes: 768 << 20 };
 
 /// Carries out a request.
 ///

@@ -150,6 +150,7 @@ impl Sink for Writer {
 /// Appends `text` as a JSON string.
 #[inline]
 pub fn quote(out: &mut String, text: &str, html: Html) {
+    out.reserve(text.len() + 2);
     out.push('"');
     let mut plain = 0;
     for (at, c) in text.char_indices() {
@@ -198,7 +199,7 @@ pub fn encode_with(datum: &Datum, layout: Layout, html: Html) -> String {
 /// JSON, which is taken to be right, laid out over lines as [`encode`] does, without reading its values.
 pub fn indented(text: &str, html: Html) -> String {
     let bytes = text.as_bytes();
-    let mut out = String::with_capacity(text.len());
+    let mut out = String::with_capacity(text.len() + 1);
     let (mut depth, mut at) = (0, 0);
     let new_line = |out: &mut String, depth: usize| {
         out.push('\n');
