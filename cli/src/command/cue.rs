@@ -33,7 +33,7 @@ Examples:
 A qualifier says what the files behind it are: cue: json: jsonl: yaml: toml: text: binary:, with
 +data or +graph for CUE that must be data. JSON Schema, OpenAPI and Protocol Buffers are not read.")]
 pub struct Args {
-    /// Work in this folder.
+    /// Work in this folder; the first flag behind `cue`.
     #[arg(short = 'C', long, global = true, value_name = "DIR")]
     chdir: Option<PathBuf>,
     /// Tell of all errors; they always are told.
@@ -118,7 +118,7 @@ struct Place {
 #[derive(Debug, ClapArgs)]
 struct Output {
     /// Evaluate this expression instead of the whole; may be repeated.
-    #[arg(short = 'e', long, value_name = "EXPR")]
+    #[arg(short = 'e', long, value_name = "EXPR", allow_hyphen_values = true)]
     expression: Vec<String>,
     /// Form of the output: json, jsonl, yaml, toml, cue, text, binary.
     #[arg(long, value_name = "FORM")]
@@ -135,12 +135,13 @@ struct Output {
 #[derive(Debug, ClapArgs)]
 struct Strict {
     /// Everything must be concrete; with `=false` nothing need be.
-    #[arg(short = 'c', long, visible_alias = "strict", num_args = 0..=1, require_equals = true,
+    #[arg(short = 'c', long, num_args = 0..=1, require_equals = true,
           default_missing_value = "true", value_name = "BOOL")]
     concrete: Option<bool>,
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(args_override_self = true)]
 struct Export {
     #[command(flatten)]
     input: Input,
@@ -152,6 +153,7 @@ struct Export {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(args_override_self = true)]
 struct Eval {
     #[command(flatten)]
     input: Input,
@@ -174,6 +176,7 @@ struct Eval {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(args_override_self = true)]
 struct Vet {
     #[command(flatten)]
     input: Input,
@@ -182,6 +185,7 @@ struct Vet {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(args_override_self = true)]
 struct Def {
     #[command(flatten)]
     input: Input,
@@ -196,6 +200,7 @@ struct Def {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(args_override_self = true)]
 struct Fmt {
     /// Packages and files, `DIR/...` for all below; `-` formats stdin.
     #[arg(value_name = "FILE")]
@@ -212,6 +217,7 @@ struct Fmt {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(args_override_self = true)]
 struct Import {
     /// Mode (json, yaml, toml, text, binary, data, auto), then packages and data files.
     #[arg(value_name = "FILE")]
@@ -306,8 +312,43 @@ pub fn refused(error: &clap::Error) -> String {
         (ErrorKind::UnknownArgument, None, Some(name)) => {
             format!("unknown shorthand flag: '{name}' in -{name}")
         }
+        (ErrorKind::InvalidValue | ErrorKind::TooManyValues, Some(name), _) => {
+            value_refused(error, name)
+        }
+        (ErrorKind::InvalidSubcommand, ..) => match error.get(ContextKind::InvalidSubcommand) {
+            Some(ContextValue::String(name)) => format!("unknown command {name:?} for \"cue\""),
+            _ => error.to_string().trim_end().to_owned(),
+        },
         _ => error.to_string().trim_end().to_owned(),
     }
+}
+
+/// Why the value of a flag was refused: it is none, or not one of those that there are.
+fn value_refused(error: &clap::Error, flag: &str) -> String {
+    let flag = flag.split(['[', ' ', '=']).next().unwrap_or_default();
+    let value = match error.get(ContextKind::InvalidValue) {
+        Some(ContextValue::String(it)) => it.as_str(),
+        _ => "",
+    };
+    if value.is_empty() {
+        let last = std::env::args().next_back().unwrap_or_default();
+        return match last.strip_prefix('-').filter(|it| it.len() == 1) {
+            Some(name) => format!("flag needs an argument: '{name}' in -{name}"),
+            None => format!("flag needs an argument: --{flag}"),
+        };
+    }
+    let names = if flag == "concrete" { "-c, --concrete".to_owned() } else { format!("--{flag}") };
+    format!(
+        "invalid argument {value:?} for {names:?} flag: strconv.ParseBool: parsing {value:?}: \
+         invalid syntax"
+    )
+}
+
+/// Whether the folder is named before the command, as cue wants it.
+fn is_first(folder: &Path) -> bool {
+    let mut all = std::env::args().skip_while(|it| it != "cue").skip(1);
+    let first = all.next().unwrap_or_default();
+    first.starts_with("-C") || first.starts_with("--chdir") || folder.as_os_str().is_empty()
 }
 
 /// What holds for every command.
@@ -321,6 +362,12 @@ struct Common<'a> {
 /// Runs the command.
 pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     if let Some(folder) = &args.chdir {
+        if !is_first(folder) {
+            let text = "flag: must be the first argument";
+            let folder = folder.display().to_string();
+            cli.out.note(&format!("invalid argument {folder:?} for \"-C, --chdir\" {text}"));
+            return Ok(Exit::NotSo);
+        }
         if let Err(error) = std::env::set_current_dir(folder) {
             let why = match error.kind() {
                 std::io::ErrorKind::NotFound => "no such file or directory".to_owned(),
@@ -432,7 +479,10 @@ fn imported(it: Import, common: Common<'_>) -> anyhow::Result<Exit> {
         let file = it.outfile.clone().filter(|it| !it.is_empty()).unwrap_or(written.file);
         let target = Path::new(&file);
         if file != "-" && target.exists() && !it.force {
-            let shown = cue_tool::read::absolute(target);
+            let shown = match &it.outfile {
+                Some(name) if !name.is_empty() => name.clone(),
+                _ => cue_tool::read::absolute(target),
+            };
             let text = format!("Skipping file {shown:?}: already exists.\nUse -f to override.");
             common.cli.out.note(&text);
         } else if it.dry_run {

@@ -441,7 +441,7 @@ impl Evaluation {
                     breaks.push(before);
                 }
                 breaks.extend(notes.breaks.iter().map(|it| before + it));
-                docs.extend(notes.docs.iter().cloned());
+                docs.extend(notes.lines().map(str::to_owned));
                 attributes.extend(notes.attributes.iter().cloned());
             }
             let member = Member {

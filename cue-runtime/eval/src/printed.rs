@@ -10,7 +10,7 @@ use crate::error::Fault;
 use crate::evaluator::Evaluator;
 use crate::export::{Style, is_identifier, marker};
 use crate::heap::{FaultId, Source, Test, VertexId};
-use crate::program::{Code, ExprId, Label, LabelKind, Presence};
+use crate::program::{Code, ExprId, Label, LabelKind, Notes, Presence};
 use crate::texts::scalar_text;
 
 /// What the printer shows besides regular fields, and how.
@@ -214,6 +214,9 @@ impl Evaluator {
             (Some(fields), imports @ [_, ..]) if !closed => {
                 header(imports) + &definition::laid_out(&fields, layout)
             }
+            (_, imports @ [_, ..]) if names == Names::Replaced => {
+                header(imports) + definition::laid_out(&text, layout).trim_end()
+            }
             _ => definition::laid_out(&text, layout).trim_end().to_owned(),
         }
     }
@@ -346,14 +349,14 @@ impl Evaluator {
                 out.push('\n');
             }
         }
+        let first = arcs.first().map(|it| it.label);
         for arc in &arcs {
-            if show.has(Show::DOCS) {
-                for notes in &arc.notes {
-                    for line in &self.program.notes[*notes as usize].docs {
-                        let _ = writeln!(out, "{indent}// {line}");
-                    }
-                }
-            }
+            let (above, below) = match show.has(Show::DOCS) {
+                true => self.comments(&arc.notes, &indent),
+                false => Default::default(),
+            };
+            let opens = first == Some(arc.label);
+            out.push_str(if opens { above.trim_start_matches('\n') } else { &above });
             let _ =
                 write!(out, "{indent}{}{}: ", self.field_label(arc.label), marker(arc.presence));
             let optional = arc.presence == Presence::Optional;
@@ -376,8 +379,44 @@ impl Evaluator {
                 }
             }
             out.push('\n');
+            out.push_str(&below);
         }
         later.marks.push(Mark::Leave(number));
+    }
+
+    /// The comments above a field, of all that declare it, each text once, and those below it. They stand apart from each other, and from what is before them where
+    /// they did in the source.
+    fn comments(&self, notes: &[u32], indent: &str) -> (String, String) {
+        let mut all: Vec<&[String]> = Vec::new();
+        let (mut before, mut below) = (String::new(), String::new());
+        let notes = notes.iter().map(|it| &self.program.notes[*it as usize]);
+        // What stands above an outer label comes last.
+        let (outer, own): (Vec<&Notes>, Vec<&Notes>) = notes.partition(|it| it.outer);
+        for it in own.into_iter().chain(outer) {
+            let mut start = 0;
+            let between = it.breaks.iter().copied().filter(|at| *at != it.above);
+            let mut ends: Vec<u32> = between.chain([it.above, it.docs.len() as u32]).collect();
+            ends.sort_unstable();
+            for end in ends {
+                let lines = it.docs.get(start as usize..end as usize).unwrap_or_default();
+                if !lines.is_empty() && !all.contains(&lines) {
+                    let above = start < it.above && below.is_empty();
+                    let text = if above { &mut before } else { &mut below };
+                    let apart = match start {
+                        _ if start == it.above => it.gap,
+                        0 => it.apart,
+                        _ => true,
+                    };
+                    if !text.is_empty() || apart {
+                        text.push('\n');
+                    }
+                    lines.iter().for_each(|it| text.extend([indent, it, "\n"]));
+                    all.push(lines);
+                }
+                start = end;
+            }
+        }
+        (before, below)
     }
 
     /// A label as it is printed: keywords need no quotes (O-84).

@@ -107,14 +107,30 @@ pub struct At {
 /// Docs and attributes of a field declaration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
-    /// Comment lines.
+    /// Comment lines as they are written.
     pub docs: Vec<String>,
     /// Indices of those that begin another comment.
     pub breaks: Vec<u32>,
+    /// How many of them stand above the field; the others stand below it.
+    pub above: u32,
+    /// An empty line stands between the field and those below.
+    pub gap: bool,
+    /// They stand above a label outside: `// a` of `c` in `b: c: 1`.
+    pub outer: bool,
     /// An empty line stands above them.
     pub apart: bool,
     /// `(name, body)`
     pub attributes: Vec<(String, String)>,
+}
+
+impl Notes {
+    /// The comment without what marks it as one.
+    pub fn lines(&self) -> impl Iterator<Item = &str> {
+        self.docs.iter().map(|it| {
+            let text = it.strip_prefix("//").unwrap_or(it);
+            text.strip_prefix(' ').unwrap_or(text)
+        })
+    }
 }
 
 /// The label of a declaration.

@@ -205,7 +205,7 @@ impl Evaluation {
             return;
         }
         let crossed = walk.shared.len();
-        if concrete && depth > 0 {
+        if concrete {
             if let Some((at, target)) = self.evaluator.shares_of(id, real) {
                 // What several references share is told of at the first of them.
                 if !walk.seen.insert(target.number()) {

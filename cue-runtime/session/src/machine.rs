@@ -344,6 +344,7 @@ fn written(
             });
         }
         SyntaxStyle::Final => Style::Final,
+        SyntaxStyle::Exported => return Ok(it.shown(id, Show::new(Style::Final, Show::DOCS))),
         SyntaxStyle::Definition if path.is_empty() => return Ok(it.definition()),
         SyntaxStyle::Definition => Style::Definition,
     };

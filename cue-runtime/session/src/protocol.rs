@@ -274,6 +274,8 @@ pub enum SyntaxStyle {
     Final,
     /// As written, references kept where possible, with docs and attributes (`cue def`).
     Definition,
+    /// As `cue export --out cue`: like `Final`, with docs.
+    Exported,
 }
 
 /// What `cue eval` shows on demand.

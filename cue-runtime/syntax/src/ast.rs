@@ -112,6 +112,8 @@ pub struct Comments {
     pub below: ThinVec<String>,
     /// An empty line stands between the field and those below.
     pub gap: bool,
+    /// Those above stand above a label outside: `// a` of `c` in `b: c: 1`.
+    pub outer: bool,
 }
 
 /// `label: value`

@@ -176,6 +176,7 @@ impl Lower<'_> {
         let tree = self.tree;
         let Kind::Field { label, value, extras, .. } = &tree[id].kind else { return None };
         let alias = extras.alias();
+        docs.comments.outer = !docs.lines.is_empty();
         self.add_docs(id, &mut docs);
         let named = |it: &Ident| &*it.name != "_";
         let mut name = alias.map(|it| self.ident(it.field)).filter(named);

@@ -29,7 +29,8 @@ pub(crate) struct Frame {
 pub(crate) struct Machine {
     pub(crate) items: Vec<Item>,
     pub(crate) wishes: u32,
-    pub(crate) level: usize,
+    /// Of indentation; below nothing for as long as a mark of a label is left over.
+    pub(crate) level: i32,
     marks: Vec<bool>,
     pub(crate) breaks: u32,
     started: bool,
@@ -93,7 +94,7 @@ impl Machine {
                 self.items.push(item.clone());
                 self.breaks += 1;
             }
-            self.items.extend(std::iter::repeat_n(Item::Hard, self.level));
+            self.items.extend(std::iter::repeat_n(Item::Hard, self.tabs()));
             self.after_brace = false;
             self.column = false;
             self.white = true;
@@ -110,10 +111,15 @@ impl Machine {
         }
     }
 
+    /// Tabs at the beginning of a line.
+    pub(crate) fn tabs(&self) -> usize {
+        usize::try_from(self.level).unwrap_or_default()
+    }
+
     /// Pops an indent mark at once.
     pub(crate) fn pop_mark(&mut self) {
         if self.marks.pop() == Some(true) {
-            self.level = self.level.saturating_sub(1);
+            self.level -= 1;
         }
     }
 

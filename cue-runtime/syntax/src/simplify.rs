@@ -149,7 +149,7 @@ impl Simplify<'_> {
             Kind::File(decls) => self.decls(id, decls, Nesting::Braces),
             Kind::Struct { braces, decls } => {
                 let single = nesting == Nesting::Label
-                    && self.style == Style::Simplified
+                    && self.style.drops_braces()
                     && matches!(decls.as_slice(), [only]
                     if matches!(&tree[*only].kind, Kind::Field { extras, .. } if extras.attributes().is_empty())
                         && !tree.comments.contains_key(only));

@@ -84,6 +84,9 @@ pub struct Value {
 /// # Errors
 /// The bytes are not of that encoding.
 pub fn read(encoding: Encoding, file: &str, bytes: &[u8]) -> Result<Vec<Value>, Diagnostic> {
+    // What is not UTF-8 counts as U+FFFD, but in what is bytes.
+    let lossy = String::from_utf8_lossy(bytes);
+    let bytes = if encoding == Encoding::Binary { bytes } else { lossy.as_bytes() };
     let json_error = |error: DecodeError| {
         // The end is told as its last byte.
         let offset = error.offset.min(bytes.len().saturating_sub(1));
@@ -123,8 +126,7 @@ pub fn read(encoding: Encoding, file: &str, bytes: &[u8]) -> Result<Vec<Value>, 
             }
         }
         Encoding::Toml => {
-            let text = String::from_utf8_lossy(bytes);
-            let (datum, _) = toml::decode(&text, 0).map_err(|error| {
+            let (datum, _) = toml::decode(&lossy, 0).map_err(|error| {
                 let (line, column) = line_column(bytes, error.offset);
                 diagnostic(error.message, Some((file, line, column)))
             })?;

@@ -3,6 +3,8 @@
 use cue_eval::error::LITERAL;
 use cue_session::Diagnostic;
 
+use crate::tasks;
+
 /// Why a command failed; its text is what goes to stderr.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -60,10 +62,13 @@ fn print(all: &[Diagnostic]) -> String {
         text.push_str(clipped(&wrong.message));
         text.push_str(if wrong.positions.is_empty() { "\n" } else { ":\n" });
         for at in &wrong.positions {
-            let (file, line, column) = (&*at.file, at.line, at.column);
+            let (file, line, column) = (at.file.trim_start_matches('\0'), at.line, at.column);
+            let named = at.file.starts_with('\0')
+                || tasks::is_package(file)
+                || cue_eval::spots::is_read(file);
             text.push_str(&match file {
                 "" => format!("    {line}:{column}\n"),
-                _ if cue_eval::spots::is_read(file) => format!("    {file}:{line}:{column}\n"),
+                _ if named => format!("    {file}:{line}:{column}\n"),
                 _ => format!("    {}:{line}:{column}\n", crate::folder::dotted(file)),
             });
         }

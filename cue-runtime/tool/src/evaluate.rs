@@ -1,21 +1,22 @@
 //! eval, export, vet and def: sources and data to text, or to what is wrong.
 
+use cue_eval::Names;
 use cue_eval::builtin::Datum;
 use cue_eval::encode::json::{self, Html};
 use cue_eval::evaluation::parse_json;
 use cue_session::{
-    Budget, Concreteness, Position, Profile, Program, ProgramSpec, Runtime, Session, Shown, Source,
-    SyntaxStyle,
+    Budget, Concreteness, FieldSelection, Package, Presence, Profile, Program, ProgramSpec,
+    Runtime, Session, Shown, Source, SyntaxStyle,
 };
 use cue_syntax::Style;
-use cue_syntax::ast::ExprKind;
+use cue_syntax::ast::{Binary, ExprKind};
 
 use crate::data::{self, Encoding};
+use crate::filetype::is_name;
 use crate::load::Load;
 use crate::place::{Context, Placement, Several};
 use crate::plan::{self, DATA, Unit};
-use crate::tags::INJECTED;
-use crate::{Error, diagnostic, format, part, scope};
+use crate::{Error, diagnostic, format, part, scope, tasks};
 
 /// Which command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,7 +150,7 @@ pub struct Outcome {
 }
 
 /// Field that holds what `-e` asks for.
-const EXPRESSION: &str = "_lateen_expression";
+pub(crate) const EXPRESSION: &str = "_lateen_expression";
 const INCOMPLETE: &str = "some instances are incomplete; use the -c flag to show errors or \
                           -c=false to allow incomplete instances";
 
@@ -165,8 +166,8 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
         scope::parsed("--expression", text)?;
     }
     let units = plan::units(runtime, request)?;
-    // The only packages there are besides the built-in ones.
-    if request.imports == Imports::PutIn && units.iter().any(|it| !it.packages.is_empty()) {
+    let other = |it: &Package| !tasks::is_package(&it.path);
+    if request.imports == Imports::PutIn && units.iter().any(|it| it.packages.iter().any(other)) {
         let text = "--inline-imports: values of other packages are not put in by this command";
         return Err(Error::Request(text.into()));
     }
@@ -180,7 +181,9 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
             let Err(error) = it.answer(runtime, &mut outcome) else { continue };
             let error = it.renamed(error);
             let name = match request.expressions.len() {
-                0 | 1 => Some(unit.name.as_str()).filter(|it| several && !it.is_empty()),
+                0 | 1 => {
+                    Some(unit.name.as_str()).filter(|it| several && !unit.apart && !it.is_empty())
+                }
                 _ => Some(expression.as_str()),
             };
             let named = name.is_some() && request.verb == Verb::Eval;
@@ -192,7 +195,7 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
             // A value that is not concrete keeps no other from being told.
             let goes_on = match request.verb {
                 Verb::Vet => !unit.checked || it.is_incomplete(outcome.errors.last()),
-                Verb::Eval => it.is_strict(),
+                Verb::Eval => it.is_strict() && !unit.apart,
                 Verb::Export | Verb::Def => false,
             };
             if !goes_on {
@@ -204,22 +207,36 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
 }
 
 /// One expression, or the whole, of what is evaluated together.
-struct Asked<'a> {
-    request: &'a Request,
-    unit: &'a Unit,
+pub(crate) struct Asked<'a> {
+    pub(crate) request: &'a Request,
+    pub(crate) unit: &'a Unit,
     /// Empty for the whole.
-    expression: &'a str,
+    pub(crate) expression: &'a str,
 }
 
 impl Asked<'_> {
-    /// Where the value stands.
-    fn path(&self) -> String {
-        match (self.expression, self.unit.apart) {
-            ("", true) => DATA.to_owned(),
-            ("", false) => String::new(),
-            (path, true) if cue_syntax::parse_path(path).is_ok() => format!("{DATA}.{path}"),
-            (_, _) => EXPRESSION.to_owned(),
-        }
+    /// Opens what is asked for; where the value stands in it, and whether that is a field of the value.
+    fn open(&self, runtime: &dyn Runtime) -> Result<(Session, String, Of), Error> {
+        let quoted = self.expression.trim_start().starts_with(['"', '[']);
+        let named = !quoted && cue_syntax::parse_path(self.expression).is_ok();
+        Ok(match (self.expression, self.unit.apart) {
+            ("", true) => (self.start(runtime, None)?, DATA.to_owned(), Of::Field),
+            ("", false) => (self.start(runtime, None)?, String::new(), Of::Field),
+            (path, true) if named => {
+                (self.start(runtime, None)?, format!("{DATA}.{path}"), Of::Field)
+            }
+            (path, apart) => {
+                // What is no field may still be a name: of a package, of a `let`.
+                if named && !apart {
+                    if let Ok(mut session) = self.start(runtime, None) {
+                        if is_there(&mut session, path)? {
+                            return Ok((session, path.to_owned(), Of::Field));
+                        }
+                    }
+                }
+                (self.start(runtime, Some(path))?, EXPRESSION.to_owned(), Of::Expression)
+            }
+        })
     }
 
     fn has_data(&self) -> bool {
@@ -247,12 +264,12 @@ impl Asked<'_> {
         }
     }
 
-    fn open(&self, runtime: &dyn Runtime) -> Result<Session, Error> {
-        let Asked { request, unit, expression } = self;
+    /// The sources, with one for an expression.
+    fn sources(&self, expression: Option<&str>) -> Vec<Source> {
+        let Asked { request, unit, .. } = self;
         let mut sources = unit.sources.clone();
         let clause = unit.package.as_ref().map(|it| format!("package {it}\n")).unwrap_or_default();
         let schema = request.schema.as_deref().filter(|_| unit.apart);
-        let expression = Some(*expression).filter(|_| self.path() == EXPRESSION);
         for (name, field, text) in
             [("--expression", EXPRESSION, expression), ("--schema", DATA, schema)]
         {
@@ -271,16 +288,20 @@ impl Asked<'_> {
             let text = format!("{clause}{imports}{shared}{field}: {text}\n");
             sources.push(Source::new(name, text));
         }
-        let packages = unit.packages.clone();
+        sources
+    }
+
+    fn start(&self, runtime: &dyn Runtime, expression: Option<&str>) -> Result<Session, Error> {
+        let (sources, packages) = (self.sources(expression), self.unit.packages.clone());
         // The session compiles it: an instance that a large program has made large is not used again.
         let program = Program::new(ProgramSpec { sources, packages, profile: Profile::V017 });
-        Ok(runtime.start(&program, unit.inputs.clone(), BUDGET)?)
+        Ok(runtime.start(&program, self.unit.inputs.clone(), BUDGET)?)
     }
 
     fn answer(&self, runtime: &dyn Runtime, outcome: &mut Outcome) -> Result<(), Error> {
         let request = self.request;
-        let path = self.path();
-        let session = &mut self.open(runtime)?;
+        let (mut session, path, of) = self.open(runtime)?;
+        let session = &mut session;
         let strict = self.is_strict();
         let how = if strict { Concreteness::Required } else { Concreteness::Optional };
         let ignores = request.ignore && request.verb == Verb::Eval;
@@ -311,7 +332,7 @@ impl Asked<'_> {
                 }
                 return Ok(());
             }
-            Verb::Export => SyntaxStyle::Final,
+            Verb::Export => SyntaxStyle::Exported,
             Verb::Eval => {
                 let concrete = request.concrete == Concrete::Must;
                 SyntaxStyle::EvalWith(Shown { wrong: ignores, concrete, ..request.shown })
@@ -325,7 +346,7 @@ impl Asked<'_> {
             labels = placement.around(runtime, &datum)?;
         }
         let text = if request.out == Encoding::Cue {
-            self.cue(session, &path, style, &labels)?
+            self.cue(session, (&path, of), style, &labels)?
         } else {
             let mut within = Vec::with_capacity(labels.len());
             for label in &labels {
@@ -369,27 +390,40 @@ impl Asked<'_> {
     fn cue(
         &self,
         session: &mut Session,
-        path: &str,
+        (path, of): (&str, Of),
         style: SyntaxStyle,
         labels: &[String],
     ) -> Result<Vec<u8>, Error> {
-        let part = match self.request.verb {
-            Verb::Def if self.is_field(session) => part::declared(self.unit, self.expression),
-            _ => self.bottom(session, path)?,
+        let apart = self.unit.apart || self.expression.is_empty();
+        let mut part = match (self.request.verb, of) {
+            (Verb::Eval | Verb::Def, Of::Expression) => self.bottom(session, path)?,
+            _ => None,
         };
+        let kept = of == Of::Expression;
+        if part.is_none()
+            && self.request.verb == Verb::Def
+            && !apart
+            && (!kept || is_composite(self.expression))
+        {
+            let expression = Some(self.expression).filter(|_| kept);
+            let names = if kept { Names::Kept } else { Names::Replaced };
+            part = part::declared(&self.sources(expression), &self.unit.packages, path, names);
+        }
         let mut text = match part {
             Some(text) => text,
             None => session.syntax(path, style)?.unwrap_or_default(),
         };
         if !labels.is_empty() {
-            text = format!("{}: {{\n{text}\n}}\n", labels.join(": "));
+            text = format!("{}: {{\n{}\n}}\n", labels.join(": "), text.trim_end());
         }
         let styled = match self.request.verb {
             Verb::Export => Style::Simplified,
             _ => self.request.style,
         };
         if styled == Style::Simplified {
-            text = format::text("-", &text, styled)?;
+            // What is left has no braces too many, and is aligned like that.
+            text = format::text("-", &text, Style::Value)?;
+            text = format::text("-", &text, Style::Plain)?;
             if self.request.verb == Verb::Eval {
                 text = spaced(&text);
             }
@@ -397,6 +431,9 @@ impl Asked<'_> {
         let mut text = text.trim_end_matches('\n').to_owned();
         if let Some(package) = &self.request.package {
             if cue_syntax::parse_header(&text).package.is_none() {
+                if !is_name(package) {
+                    return Err(Error::Request(format!("invalid identifier {package:?}")));
+                }
                 let clause = format!("package {package}\n\n");
                 text = format!("{clause}{text}").trim_end().to_owned();
             }
@@ -405,89 +442,43 @@ impl Asked<'_> {
         Ok(text.into_bytes())
     }
 
-    /// Whether the expression is the path of a field.
-    fn is_field(&self, session: &mut Session) -> bool {
-        !self.unit.apart
-            && !self.expression.is_empty()
-            && cue_syntax::parse_path(self.expression).is_ok()
-            && session.exists(self.expression).unwrap_or_default()
-    }
-
     /// What is printed of an expression that has no value yet and is no field, which has a text.
     fn bottom(&self, session: &mut Session, path: &str) -> Result<Option<String>, Error> {
-        let of_field = path != EXPRESSION || self.is_field(session);
-        if of_field || self.request.verb == Verb::Export {
-            return Ok(None);
-        }
         let wrong = session.validate(path, Concreteness::Required)?;
         let own = wrong.into_iter().find(|it| it.path == path && it.incomplete);
         // A type is a value.
         let own = own.filter(|it| !it.message.starts_with("incomplete value"));
         Ok(own.map(|it| format!("_|_ // {}\n", it.message)))
     }
-
-    /// An error without what was put around the texts that were given.
-    fn renamed(&self, error: Error) -> Error {
-        let Error::Diagnostics(mut all) = error else { return error };
-        let is_path = cue_syntax::parse_path(self.expression).is_ok();
-        let schema = self.request.schema.as_ref();
-        // A schema that is a path is looked up.
-        let looked_up = schema.is_some_and(|it| cue_syntax::parse_path(it).is_ok());
-        for wrong in &mut all {
-            let compiled = wrong.code != "cue/load";
-            wrong.positions.retain(|it| {
-                it.file != INJECTED && !(looked_up && compiled && it.file == "--schema")
-            });
-            if let Some(rest) = wrong.path.strip_prefix(EXPRESSION) {
-                let rest = rest.trim_start_matches('.');
-                // What was not even compiled has no path of its own.
-                wrong.path = match (is_path && compiled, rest) {
-                    (true, "") => self.expression.to_owned(),
-                    (true, rest) => format!("{}.{rest}", self.expression),
-                    (false, rest) => rest.to_owned(),
-                };
-            } else if let Some(rest) = wrong.path.strip_prefix(DATA) {
-                wrong.path = rest.trim_start_matches('.').to_owned();
-            }
-            // The value as a whole is no place beside one in it.
-            let all = wrong.positions.clone();
-            let inside = |it: &Position| {
-                it.column > 1 || !all.iter().any(|at| at.file == it.file && at.column > 1)
-            };
-            wrong.positions.retain(|it| !it.file.contains('\0') || inside(it));
-            wrong.positions.retain_mut(|it| self.relocated(it) == Place::Known);
-        }
-        Error::Diagnostics(all)
-    }
-
-    /// Where the piece stands in what was given.
-    fn relocated(&self, at: &mut Position) -> Place {
-        let before = match at.file.as_str() {
-            "--expression" => EXPRESSION.len() + 2,
-            "--schema" => DATA.len() + 2,
-            _ => {
-                let Some((_, file, line)) = self.unit.data.iter().find(|it| it.0 == at.file) else {
-                    return Place::Known;
-                };
-                at.file.clone_from(file);
-                let Some(place) = line.at(at.column) else { return Place::Unknown };
-                (at.line, at.column) = place;
-                return Place::Known;
-            }
-        };
-        // Below the package clause and the imports.
-        at.line = 1;
-        at.column = at.column.saturating_sub(u32::try_from(before).unwrap_or_default());
-        Place::Known
-    }
 }
 
-/// Whether a position can be told.
+/// What is looked at.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Known,
-    /// The decoder does not say where things stand.
-    Unknown,
+enum Of {
+    /// The whole or a field of it.
+    Field,
+    /// An expression over it.
+    Expression,
+}
+
+/// Whether an expression stands for its parts, which are not evaluated where they are printed.
+fn is_composite(expression: &str) -> bool {
+    let expr = cue_syntax::parse_expr(expression).map(|it| it.kind);
+    matches!(
+        expr,
+        Ok(ExprKind::Struct(_) | ExprKind::List(_) | ExprKind::Binary(Binary::Disjoin, ..))
+    )
+}
+
+/// Whether there is a field of that path: one that is optional is not.
+fn is_there(session: &mut Session, path: &str) -> Result<bool, Error> {
+    if !session.exists(path).unwrap_or_default() {
+        return Ok(false);
+    }
+    let (above, _) = path.rsplit_once('.').unwrap_or_default();
+    let fields = session.fields(above, FieldSelection::All).unwrap_or_default();
+    let optional = |it: &cue_session::Field| it.presence == Presence::Optional && it.path == path;
+    Ok(!fields.is_some_and(|it| it.iter().any(optional)))
 }
 
 /// Text that is indented by spaces, as `eval` has it.

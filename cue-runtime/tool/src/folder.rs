@@ -138,15 +138,10 @@ pub(crate) fn package(place: &Place<'_>, flags: &Flags<'_>) -> Result<Found, Err
                 }
             }
             added = true;
-            let reason = if base.ends_with("_test.cue") {
-                "_test.cue files excluded in non-test mode"
-            } else if base.ends_with("_tool.cue") {
-                "_tool.cue files excluded in non-cmd mode"
-            } else {
-                found.sources.push(source);
-                continue;
-            };
-            found.left_out.push((name, reason.into()));
+            match of_other_commands(&base) {
+                None => found.sources.push(source),
+                Some(reason) => found.left_out.push((name, reason.into())),
+            }
         }
         if own && !added {
             break;
@@ -155,6 +150,14 @@ pub(crate) fn package(place: &Place<'_>, flags: &Flags<'_>) -> Result<Found, Err
     }
     in_order(&mut found.sources);
     Ok(found)
+}
+
+/// Why a file is left out that only tests or `cue cmd` read.
+pub(crate) fn of_other_commands(name: &str) -> Option<&'static str> {
+    if name.ends_with("_test.cue") {
+        return Some("_test.cue files excluded in non-test mode");
+    }
+    name.ends_with("_tool.cue").then_some("_tool.cue files excluded in non-cmd mode")
 }
 
 /// The folder, and those above it up to the root of its module.

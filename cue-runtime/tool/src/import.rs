@@ -12,6 +12,7 @@ use crate::filetype::{self, FileType, Form, Named, Reading, ending};
 use crate::folder::{base, shown_name};
 use crate::load::{Folders, Load, unread};
 use crate::place::{Context, Placed, Placement, Several};
+use crate::remarks::{self, Remarks};
 use crate::written::{Breaks, plain, written};
 use crate::{Error, format, hoist, read};
 
@@ -315,7 +316,7 @@ fn texts(encoding: Encoding, bytes: &[u8], values: &[Value]) -> Vec<String> {
     let as_they_are = || values.iter().map(|it| plain(&it.datum)).collect();
     match encoding {
         Encoding::Json | Encoding::JsonLines => {
-            let text = |it: &Tree| written(it, bytes, Breaks::Kept);
+            let text = |it: &Tree| written(it, bytes, Breaks::Kept, &Remarks::default());
             json::decode(bytes, json::Values::Stream)
                 .map(|it| apart(it).iter().map(text).collect())
                 .unwrap_or_else(|_| as_they_are())
@@ -325,12 +326,25 @@ fn texts(encoding: Encoding, bytes: &[u8], values: &[Value]) -> Vec<String> {
             if documents.is_empty() {
                 return vec!["*null | _".into()];
             }
-            let text = |it: &yaml::Document| match it.tree.entries.is_empty() {
-                true => "null".to_owned(),
-                false => written(&it.tree, bytes, Breaks::Whole),
+            let start = |it: &yaml::Document| {
+                let first = it.tree.entries.first().map_or(0, |it| it.1 as usize);
+                let before = bytes.get(..first).unwrap_or_default();
+                before.windows(4).rposition(|it| it == b"\n---").map_or(0, |it| it + 1)
             };
-            documents.iter().map(text).collect()
+            let ends = documents.iter().skip(1).map(start).chain([bytes.len()]);
+            let text = |(number, (it, end)): (usize, (&yaml::Document, usize))| {
+                let from = if number == 0 { 0 } else { start(it) };
+                match it.tree.entries.is_empty() {
+                    true => "null".to_owned(),
+                    false => {
+                        let remarks = remarks::remarks(&it.tree, bytes, from, end);
+                        written(&it.tree, bytes, Breaks::Whole, &remarks)
+                    }
+                }
+            };
+            documents.iter().zip(ends).enumerate().map(text).collect()
         }
-        Encoding::Toml | Encoding::Text | Encoding::Binary | Encoding::Cue => as_they_are(),
+        Encoding::Text => values.iter().map(|it| it.datum.literal()).collect(),
+        Encoding::Toml | Encoding::Binary | Encoding::Cue => as_they_are(),
     }
 }

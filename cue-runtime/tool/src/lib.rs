@@ -15,18 +15,23 @@ pub mod read; // bytes of files
 mod condition; // `@if`, `@ignore`
 mod folder; // the files of a package
 mod module; // the module around them
+mod tasks; // `tool/*`
 pub mod load; // arguments -> packages and values
 pub mod tags; // `-t key=value` -> fields
 mod system; // `-T`: time, machine, user
 mod form; // CUE that is to be data
 pub mod data; // JSON, YAML, TOML, text: both ways
 mod located; // where data stands in its file
+mod embed; // `@embed`
 mod scope; // what expressions of the command line see
 pub mod place; // `-l`, `--list`: where data goes
 mod plan; // what is evaluated together
 mod part; // `def -e`
 pub mod evaluate; // eval, export, vet, def
+mod failed; // imports that failed
+mod told; // what is wrong, where it stands
 pub mod format; // fmt
+mod remarks; // comments of YAML
 mod written; // data as CUE text
 mod hoist; // `import -R`
 pub mod import; // import

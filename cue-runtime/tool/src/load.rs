@@ -6,11 +6,12 @@ use cue_session::{Package, Source};
 
 use crate::condition::{Flags, excluded};
 use crate::data::{self, Encoding, Value};
+use crate::embed::{Spliced, embed};
 use crate::filetype::{self, Form, Named, Reading, import_path};
 use crate::folder::{self, Found, Place};
 use crate::module::Module;
 use crate::tags::{self, Variables};
-use crate::{Error, diagnostic, form, module, read};
+use crate::{Error, diagnostic, failed, form, module, read};
 
 pub use crate::module::unspoken;
 
@@ -30,6 +31,8 @@ pub struct Load {
 pub struct Instance {
     /// How it is told apart from others.
     pub name: String,
+    /// Its path, of a package in a module; else empty.
+    pub(crate) import_path: String,
     /// Its files.
     pub sources: Vec<Source>,
     /// What they import from their module.
@@ -38,6 +41,8 @@ pub struct Instance {
     pub package: Option<String>,
     /// Other files in its folder that are known by their ending.
     pub data: Vec<PathBuf>,
+    /// Sources that data of other files was put into.
+    pub(crate) spliced: Vec<Spliced>,
 }
 
 /// What was loaded.
@@ -83,14 +88,28 @@ impl Load {
         }
         for it in loaded.packages.iter_mut().chain(&mut loaded.files) {
             it.packages = match &module {
-                Some(module) => module.imports(&it.sources, &flags)?,
+                Some(module) => module.imports(&it.sources, &flags).map_err(|mut error| {
+                    if let Error::Diagnostics(all) = &mut error {
+                        for wrong in all {
+                            failed::named(wrong, &it.import_path, &it.sources, &[]);
+                        }
+                    }
+                    error
+                })?,
                 None => module::without(&it.sources)?,
             };
         }
         let mut all: Vec<&mut Instance> =
             loaded.packages.iter_mut().chain(&mut loaded.files).collect();
         tags::inject(&mut all, &self.tags, self.variables, &flags)?;
-        Ok(loaded)
+        let mut wrong = Vec::new();
+        for Instance { sources, packages, spliced, .. } in all {
+            embed(sources, module.as_ref(), spliced, &mut wrong);
+            for it in packages {
+                embed(&mut it.sources, module.as_ref(), spliced, &mut wrong);
+            }
+        }
+        if wrong.is_empty() { Ok(loaded) } else { Err(Error::Diagnostics(wrong)) }
     }
 }
 
@@ -175,7 +194,10 @@ fn packages(
         let text = format!("cannot determine import path for {:?} {text}", parts.path);
         return Err(Error::Request(text));
     }
-    let shown = if parts.path.is_empty() { "." } else { parts.path };
+    let shown = match parts.path.trim_end_matches('/') {
+        "" => ".",
+        path => path,
+    };
     let place = Place { folder: &folder, root, package: qualifier, shown };
     let found = folder::package(&place, flags)?;
     if !found.wrong.is_empty() {
@@ -228,11 +250,21 @@ fn instance(found: Found, folder: &Path, module: Option<&Module>) -> Instance {
     let below = module.zip(path).and_then(|(module, path)| {
         let below = path.strip_prefix(&module.root).ok()?.display().to_string();
         let slash = if below.is_empty() { "" } else { "/" };
-        Some(format!("{}@v0{slash}{below}", module.path))
+        let Module { path, major, .. } = module;
+        let import_path = format!("{path}{slash}{below}@{major}");
+        Some((format!("{path}@{major}{slash}{below}"), import_path))
     });
     let package = found.package;
-    let name = below.unwrap_or_else(|| package.clone().unwrap_or_default());
-    Instance { name, sources: found.sources, packages: Vec::new(), package, data: found.data }
+    let none = || (package.clone().unwrap_or_default(), String::new());
+    let (name, import_path) = below.unwrap_or_else(none);
+    Instance {
+        name,
+        import_path,
+        sources: found.sources,
+        package,
+        data: found.data,
+        ..Instance::default()
+    }
 }
 
 /// Files one by one: CUE together, and the values of the others.
@@ -297,8 +329,11 @@ fn named(files: &[Named], flags: &Flags<'_>) -> Result<(Instance, Vec<Value>), E
                 Some(_) => {}
             }
         }
-        if !name.ends_with("_test.cue") && !name.ends_with("_tool.cue") {
-            it.sources.push(source);
+        match folder::of_other_commands(name) {
+            None => it.sources.push(source),
+            Some(reason) => {
+                left_out.push(format!("\n    {}: {reason}", folder::dotted(&source.name)));
+            }
         }
     }
     if it.sources.is_empty() && values.is_empty() && !left_out.is_empty() {

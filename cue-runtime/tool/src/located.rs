@@ -56,6 +56,16 @@ impl Lines {
     }
 }
 
+impl Lines {
+    /// Whether nothing stands on a line of the file.
+    pub(crate) fn is_empty(&self, file: &[u8], line: u32) -> bool {
+        let Some(index) = line.checked_sub(1) else { return true };
+        let Some(start) = self.0.get(index as usize) else { return true };
+        let end = self.0.get(line as usize).map_or(file.len(), |it| *it as usize);
+        file.get(*start as usize..end).unwrap_or_default().iter().all(u8::is_ascii_whitespace)
+    }
+}
+
 /// A value on one line.
 pub(crate) fn located(tree: &Tree, lines: &Lines) -> Located {
     let mut out = Located::default();

@@ -10,15 +10,17 @@ use cue_syntax::ast::{Decl, ExprKind, Label};
 use crate::condition::Flags;
 use crate::filetype::import_path;
 use crate::folder::{self, Place};
-use crate::{Error, diagnostic};
+use crate::{Error, diagnostic, tasks};
 
 /// A module on disk.
 pub(crate) struct Module {
     /// The folder with `cue.mod`.
     pub(crate) root: PathBuf,
-    /// Its path without the major version, which is not part of import paths; empty where the module
+    /// Its path without the major version, which import paths need not have; empty where the module
     /// does not say.
     pub(crate) path: String,
+    /// That version.
+    pub(crate) major: String,
 }
 
 /// The language that is spoken here: major, minor and patch.
@@ -56,15 +58,15 @@ pub(crate) fn around(folder: &Path) -> Result<Option<Module>, Error> {
     };
     let root = root.to_owned();
     let Ok(text) = fs::read_to_string(root.join("cue.mod/module.cue")) else {
-        return Ok(Some(Module { root, path: String::new() }));
+        return Ok(Some(Module { root, path: String::new(), major: String::new() }));
     };
     if let Some(message) = unspoken(&text) {
         return Err(Error::Request(message));
     }
     let file = cue_syntax::parse_file(&text).file;
     let path = declared(&file.decls, &["module"]).unwrap_or_default();
-    let path = path.split('@').next().unwrap_or(&path).to_owned();
-    Ok(Some(Module { root, path }))
+    let (path, major) = path.split_once('@').unwrap_or((&path, "v0"));
+    Ok(Some(Module { root, path: path.to_owned(), major: major.to_owned() }))
 }
 
 /// The string at a path of plain labels.
@@ -119,12 +121,24 @@ impl Module {
                 continue;
             }
             seen.push(import.clone());
+            if let Some(package) = tasks::package(&import) {
+                packages.push(package);
+                continue;
+            }
             let parts = import_path(&import);
-            let places = self.places(parts.path);
             let refused = |text: String| {
                 let at = Some((at.0.as_str(), at.1, at.2));
                 Err(diagnostic(format!("import failed: {text}"), at).into())
             };
+            let version = parts.version.unwrap_or_default();
+            if version.contains('/') {
+                return refused(format!(
+                    "cannot find package {import:?}: malformed import path {import:?}: import \
+                     paths can only contain a major version specifier"
+                ));
+            }
+            let other = !version.is_empty() && version != self.major;
+            let places = if other { Vec::new() } else { self.places(parts.path) };
             let name = match parts.package(&import) {
                 Ok(name) => name,
                 Err(_) if places.is_empty() => continue,
@@ -175,10 +189,15 @@ pub(crate) const UNAVAILABLE: &str =
 /// They import others; the first by its path is told of. Files that do not parse are not looked at.
 pub(crate) fn without(sources: &[Source]) -> Result<Vec<Package>, Error> {
     let outside = |it: &Imported| it.path.split('/').next().is_some_and(|it| it.contains('.'));
-    let wanted = imported(sources).into_iter().filter(outside);
-    let first = wanted.min_by(|a, b| a.path.cmp(&b.path));
+    let wanted = imported(sources);
+    let first = wanted.iter().filter(|it| outside(it)).min_by(|a, b| a.path.cmp(&b.path));
     let parses = |it: &Source| cue_syntax::parse_file(&it.text).errors.is_empty();
-    let Some(first) = first.filter(|_| sources.iter().all(parses)) else { return Ok(Vec::new()) };
+    let Some(first) = first.filter(|_| sources.iter().all(parses)) else {
+        let mut paths: Vec<&str> = wanted.iter().map(|it| it.path.as_str()).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        return Ok(paths.into_iter().filter_map(tasks::package).collect());
+    };
     let nameless = import_path(&first.path).package(&first.path).err();
     let at = (first.at.0.as_str(), first.at.1, first.at.2);
     let told = |text: String| diagnostic(format!("import failed: {text}"), Some(at));
@@ -186,12 +205,12 @@ pub(crate) fn without(sources: &[Source]) -> Result<Vec<Package>, Error> {
 }
 
 /// What a file imports, and where it says so.
-struct Imported {
-    path: String,
-    at: (String, u32, u32),
+pub(crate) struct Imported {
+    pub(crate) path: String,
+    pub(crate) at: (String, u32, u32),
 }
 
-fn imported(sources: &[Source]) -> Vec<Imported> {
+pub(crate) fn imported(sources: &[Source]) -> Vec<Imported> {
     let mut all = Vec::new();
     // Most import nothing, and are parsed where they are compiled.
     for source in sources.iter().filter(|it| it.text.contains("import")) {

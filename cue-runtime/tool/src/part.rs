@@ -4,40 +4,52 @@
 
 use std::sync::Arc;
 
-use cue_eval::{Budget, Evaluation, Names, Profile, Show, Source, Style, compile};
+use cue_eval::evaluation::compile_text;
+use cue_eval::{Budget, Evaluation, LoadError, Names, Profile, Show, Style, compile};
+use cue_session::{Package, Source};
 use cue_syntax::Style as Layout;
 use cue_syntax::ast::{Decl, ExprKind};
 
 use crate::evaluate::BUDGET;
 use crate::format;
-use crate::plan::Unit;
 
 /// Stack of an evaluation: the limits of its depth are set for it.
 const STACK: usize = 512 << 20;
 
 /// The text of the value at a path, if there is one.
-pub(crate) fn declared(unit: &Unit, path: &str) -> Option<String> {
+pub(crate) fn declared(
+    sources: &[Source],
+    packages: &[Package],
+    path: &str,
+    names: Names,
+) -> Option<String> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK);
-        thread.spawn_scoped(scope, || printed(unit, path)).ok()?.join().ok()?
+        thread.spawn_scoped(scope, || printed(sources, packages, path, names)).ok()?.join().ok()?
     })
 }
 
-fn printed(unit: &Unit, path: &str) -> Option<String> {
-    let sources = |all: &[cue_session::Source]| -> Vec<Source> {
-        all.iter().map(|it| Source { name: it.name.clone(), text: it.text.clone() }).collect()
+fn printed(sources: &[Source], packages: &[Package], path: &str, names: Names) -> Option<String> {
+    let texts = |all: &[Source]| -> Vec<cue_eval::Source> {
+        let text = |it: &Source| (it.name.clone(), it.text.clone());
+        all.iter().map(text).map(|(name, text)| cue_eval::Source { name, text }).collect()
     };
     let packages: Vec<_> =
-        unit.packages.iter().map(|it| (it.path.clone(), sources(&it.sources))).collect();
-    let program = compile(&sources(&unit.sources), &packages, Profile::V017).ok()?;
+        packages.iter().map(|it| (it.path.clone(), texts(&it.sources))).collect();
+    let program = compile(&texts(sources), &packages, Profile::V017).ok()?;
     let budget = Budget { ticks: BUDGET.ticks, depth: DEPTH, bytes: BUDGET.bytes };
     let mut evaluation = Evaluation::start(Arc::new(program), &[], budget);
     let id = evaluation.find(path).ok()??;
     let parts = Show::DOCS | Show::ATTRIBUTES | Show::OPTIONAL | Show::DEFINITIONS;
     let show = Show::new(Style::Definition, parts);
-    let text = evaluation.declared(id, show, Names::Replaced);
+    let text = evaluation.declared(id, show, names);
+    // What a loop around it has bound has no name here: only its values say what it is.
+    let unbound = |all: Vec<LoadError>| all.iter().any(|it| it.message.starts_with("reference "));
+    if names == Names::Replaced && compile_text(&text).err().is_some_and(unbound) {
+        return None;
+    }
     // A struct is a file; what closes it stands apart.
-    let opened = fields(&text)?;
+    let (header, opened) = fields(&text)?;
     // A definition closes what it holds, be it open (O-77).
     let last = path.rsplit(['.', '[']).next().unwrap_or_default();
     let defines = last.starts_with('#') || last.starts_with("_#");
@@ -45,26 +57,32 @@ fn printed(unit: &Unit, path: &str) -> Option<String> {
         true => format!("_#def\n_#def: {{\n{opened}\n}}"),
         false => opened,
     };
-    let gap = if opened.trim_start().starts_with("_#def") { "\n" } else { "" };
-    Some(format!("{gap}{}", format::text("-", &opened, Layout::Plain).ok()?))
+    let embeds = |text: &str| {
+        let file = cue_syntax::parse_file(text).file;
+        matches!(file.decls.as_slice(), [Decl::Embed(_), _, ..])
+    };
+    let gap = if header.is_empty() && embeds(&opened) { "\n" } else { "" };
+    let text = format::text("-", &format!("{header}{opened}"), Layout::Plain).ok()?;
+    Some(format!("{gap}{text}"))
 }
 
 /// Nesting of evaluations, as the sandbox has it.
 const DEPTH: u32 = 10_000;
 
-/// What stands in the braces of a struct; other values as they are.
-fn fields(text: &str) -> Option<String> {
+/// What is imported, and what stands in the braces of a struct; other values as they are.
+fn fields(text: &str) -> Option<(String, String)> {
     let file = cue_syntax::parse_file(text);
     if !file.errors.is_empty() {
         return None;
     }
-    let [Decl::Embed(only)] = file.file.decls.as_slice() else { return Some(text.to_owned()) };
-    let inner = match &only.kind {
+    let whole = || Some((String::new(), text.to_owned()));
+    let [Decl::Embed(only)] = file.file.decls.as_slice() else { return whole() };
+    let (start, end) = (only.span.start as usize, only.span.end as usize);
+    match &only.kind {
         ExprKind::Struct(decls) if !decls.is_empty() => {
-            let (start, end) = (only.span.start as usize + 1, only.span.end as usize - 1);
-            text.get(start..end)
+            let inner = text.get(start + 1..end - 1)?.trim_matches('\n');
+            Some((text.get(..start)?.to_owned(), inner.to_owned()))
         }
-        _ => None,
-    };
-    Some(inner.unwrap_or(text).trim_matches('\n').to_owned())
+        _ => whole(),
+    }
 }

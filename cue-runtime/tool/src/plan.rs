@@ -8,6 +8,7 @@ use cue_eval::evaluation::print_json;
 use cue_session::{Input, Package, Runtime, Source};
 
 use crate::data::Value;
+use crate::embed::Spliced;
 use crate::filetype::is_name;
 use crate::load::{Folders, Instance, Loaded};
 use crate::located::Located;
@@ -19,6 +20,8 @@ use crate::{Error, Request, Verb, scope};
 pub(crate) struct Unit {
     /// How it is told apart from others.
     pub(crate) name: String,
+    /// Its path, of a package in a module; else empty.
+    pub(crate) import_path: String,
     pub(crate) sources: Vec<Source>,
     pub(crate) packages: Vec<Package>,
     pub(crate) package: Option<String>,
@@ -26,6 +29,8 @@ pub(crate) struct Unit {
     pub(crate) inputs: Vec<Input>,
     /// Data among the sources: their names, their files and where their pieces come from.
     pub(crate) data: Vec<(String, String, Arc<Located>)>,
+    /// Sources that data of other files was put into.
+    pub(crate) spliced: Vec<Spliced>,
     /// Whether data is what is looked at.
     pub(crate) checked: bool,
     /// Names of fields that data has at the root.
@@ -61,6 +66,15 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit
     }
     if packages.is_empty() && request.name.is_some() {
         return refused("use of -n/--name flag without a directory");
+    }
+    if let Some(name) = &request.package {
+        let every = packages.iter().chain(&files);
+        let other = |it: &&Instance| it.package.as_ref().is_some_and(|it| it != name);
+        let clash = every.filter(|_| !request.force && request.verb != Verb::Vet).find(other);
+        if let Some(Instance { package: Some(other), .. }) = clash {
+            let text = "flag clashes with existing package name";
+            return Err(Error::Request(format!("\"package\" {text} ({name} vs {other})")));
+        }
     }
     let Some(files) = files else {
         return Ok(packages.into_iter().map(Unit::from).collect());
@@ -106,12 +120,6 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit
         });
         return Ok(each.collect());
     }
-    if let Some(clash) = request.package.as_ref().zip(schema.package.as_ref()) {
-        if clash.0 != clash.1 && !request.force {
-            let text = "flag clashes with existing package name";
-            return Err(Error::Request(format!("\"package\" {text} ({} vs {})", clash.0, clash.1)));
-        }
-    }
     let mut unit = Unit::from(schema);
     for of_file in by_file(&values) {
         if placement.is_used() {
@@ -132,8 +140,8 @@ pub(crate) fn by_file(values: &[Value]) -> Vec<&[Value]> {
 
 impl From<Instance> for Unit {
     fn from(it: Instance) -> Self {
-        let Instance { name, sources, packages, package, data: _ } = it;
-        Unit { name, sources, packages, package, ..Unit::default() }
+        let Instance { name, import_path, sources, packages, package, data: _, spliced } = it;
+        Unit { name, import_path, sources, packages, package, spliced, ..Unit::default() }
     }
 }
 

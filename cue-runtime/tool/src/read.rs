@@ -5,8 +5,8 @@ use std::path::Path;
 
 use cue_session::Source;
 
+use crate::Error;
 use crate::folder::shown_name;
-use crate::{Error, diagnostic};
 
 /// Largest file that is read.
 const LARGEST: u64 = 256 << 20;
@@ -50,25 +50,11 @@ pub fn absolute(path: &Path) -> String {
         .map_or_else(|_| path.display().to_string(), |it| it.display().to_string())
 }
 
-/// A CUE file; bytes that are not UTF-8 may stand in comments only.
+/// A CUE file; bytes that are not UTF-8 count as U+FFFD.
 ///
 /// # Errors
-/// It cannot be read, or is no text.
+/// It cannot be read.
 pub(crate) fn source(path: &Path) -> Result<Source, Error> {
-    let name = shown_name(path);
-    let text = match String::from_utf8(bytes(path)?) {
-        Ok(text) => text,
-        Err(error) => {
-            let bytes = error.as_bytes();
-            let at = error.utf8_error().valid_up_to();
-            let (line, column) = cue_eval::encode::line_column(bytes, at);
-            let start = bytes[..at].iter().rposition(|it| *it == b'\n').map_or(0, |it| it + 1);
-            if !bytes[start..at].starts_with(b"//") {
-                let wrong = diagnostic("illegal UTF-8 encoding", Some((&name, line, column)));
-                return Err(wrong.into());
-            }
-            String::from_utf8_lossy(bytes).into_owned()
-        }
-    };
-    Ok(Source::new(name, text))
+    let bytes = bytes(path)?;
+    Ok(Source::new(shown_name(path), String::from_utf8_lossy(&bytes).into_owned()))
 }

@@ -145,20 +145,42 @@ fn literal(target: &Target, value: &str) -> Result<String, Error> {
             other => refused(format!("invalid boolean {other:?} for injection tag {key:?}")),
         },
         Kind::Int | Kind::Number => {
-            let number = cue_syntax::parse_expr(value).ok().and_then(|it| match it.kind {
+            let unsigned = value.strip_prefix(['+', '-']).unwrap_or(value);
+            let number = cue_syntax::parse_expr(unsigned).ok().filter(|_| is_begun(unsigned));
+            let number = number.and_then(|it| match it.kind {
                 ExprKind::Number(digits) => Some(digits),
                 _ => None,
             });
             match number {
                 None => refused(format!(
-                    "invalid number for injection tag {key:?}: illegal number {value:?}"
+                    "invalid number for injection tag {key:?}: {}",
+                    illegal(unsigned)
                 )),
                 Some(digits) if target.kind == Kind::Int && is_float(&digits) => {
                     refused(format!("invalid int {value:?} for injection tag {key:?}"))
                 }
-                Some(_) => Ok(value.to_owned()),
+                Some(_) => Ok(value.trim_start_matches('+').to_owned()),
             }
         }
+    }
+}
+
+/// Whether a text begins as a number does.
+fn is_begun(text: &str) -> bool {
+    text.starts_with(|it: char| it.is_ascii_digit() || it == '.')
+}
+
+/// Why a text is no number.
+fn illegal(value: &str) -> String {
+    let radix = [("0x", "hexadecimal"), ("0b", "binary"), ("0o", "octal")];
+    let radix = radix.iter().find(|it| value.starts_with(it.0)).map(|it| it.1);
+    match radix {
+        _ if value.is_empty() => "invalid number \"\"".into(),
+        _ if !is_begun(value) => format!("illegal number start {value:?}"),
+        Some(radix) => format!("illegal {radix} number {value:?}"),
+        None if value.ends_with('_') => "illegal '_' in number".into(),
+        None if value.ends_with(['e', 'E']) => format!("illegal exponent {value:?}"),
+        None => format!("illegal number {value:?}"),
     }
 }
 

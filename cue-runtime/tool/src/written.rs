@@ -8,6 +8,7 @@ use cue_syntax::unquote::quote;
 
 use crate::filetype::is_name;
 use crate::located::Lines;
+use crate::remarks::Remarks;
 
 /// What decides where lines break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,10 @@ pub(crate) enum Breaks {
 /// A list or struct that is being written.
 struct Open {
     list: bool,
+    /// Its only field stands behind the label, without braces.
+    bare: bool,
+    /// It is not in brackets, nor what an element of another list begins with.
+    block: bool,
     /// Something was written in it.
     begun: bool,
     /// Each of its parts stands on a line of its own.
@@ -30,19 +35,40 @@ struct Open {
 }
 
 /// A value; the formatter sees to the indentation. The fields of an outermost struct have no braces.
-pub(crate) fn written(tree: &Tree, file: &[u8], breaks: Breaks) -> String {
+pub(crate) fn written(tree: &Tree, file: &[u8], breaks: Breaks, remarks: &Remarks) -> String {
     let lines = &Lines::new(file);
     let shapes = shapes(tree, lines, file);
     let mut out = String::new();
     let mut open: Vec<Open> = Vec::new();
     let mut labelled = false;
     let mut line = tree.entries.first().map_or(1, |it| lines.at(it.1).0);
+    // What stands behind the last value, and comes behind its comma.
+    let mut behind: Option<String> = None;
     for (number, (entry, offset)) in tree.entries.iter().enumerate() {
         let here = lines.at(*offset).0;
         let top = open.is_empty();
         if let Entry::End = entry {
             let Some(it) = open.pop() else { continue };
+            if it.bare {
+                continue;
+            }
             let outermost = open.is_empty() && !it.list;
+            let own = remarks.behind.get(&number).filter(|_| it.list).map(|it| format!(" {it}"));
+            if let Some(text) = behind.take().or(own) {
+                if it.list {
+                    out.push(',');
+                }
+                out.push_str(&text);
+                out.push('\n');
+                if !outermost {
+                    out.push(if it.list { ']' } else { '}' });
+                }
+                if let Some(above) = open.last_mut() {
+                    above.ends_in_struct = !it.list;
+                }
+                line = here.max(line);
+                continue;
+            }
             let newline = match breaks {
                 Breaks::Kept => it.begun && (here > line || (it.broken && !it.list)),
                 Breaks::Whole => it.broken && !(it.list && it.ends_in_struct),
@@ -73,9 +99,11 @@ pub(crate) fn written(tree: &Tree, file: &[u8], breaks: Breaks) -> String {
                         it.broken && (!it.list || matches!(entry, Entry::Scalar(_) | Entry::Key(_)))
                     }
                 };
+                let remark = behind.take();
                 if it.begun {
                     out.push_str(if newline && !it.list { "" } else { "," });
-                    out.push(if newline { '\n' } else { ' ' });
+                    out.push_str(remark.as_deref().unwrap_or_default());
+                    out.push(if newline || remark.is_some() { '\n' } else { ' ' });
                 } else if newline && (it.list || !outermost) {
                     out.push('\n');
                 }
@@ -85,6 +113,18 @@ pub(crate) fn written(tree: &Tree, file: &[u8], breaks: Breaks) -> String {
         }
         line = here.max(line);
         labelled = false;
+        if let Some((texts, gap)) = remarks.above.get(&number) {
+            if !out.is_empty() && !out.ends_with('\n') {
+                out.push('\n');
+            }
+            if *gap > 0 && !out.is_empty() {
+                out.push('\n');
+            }
+            for text in texts {
+                out.push_str(text);
+                out.push('\n');
+            }
+        }
         match entry {
             Entry::Scalar(datum) => match datum {
                 // Short ones of JSON stay as they are (O-93).
@@ -98,21 +138,44 @@ pub(crate) fn written(tree: &Tree, file: &[u8], breaks: Breaks) -> String {
             },
             Entry::Key(label) => {
                 let _ = write!(out, "{}: ", spelled(label));
+                if let Some(text) = remarks.behind.get(&number) {
+                    out.push_str(text);
+                    out.push('\n');
+                }
                 labelled = true;
             }
             Entry::List | Entry::Struct => {
                 let list = matches!(entry, Entry::List);
-                if list || !top {
+                // What is said of the only value is no reason for braces.
+                let bare = breaks == Breaks::Whole && remarks.is_alone(tree, number);
+                if list || !top && !bare {
                     out.push(if list { '[' } else { '{' });
                 }
+                // A struct may stand on one line in braces, or as what an element of a list begins with.
+                let flow = matches!(file.get(*offset as usize), Some(b'{' | b'['));
+                let within = open.last().filter(|it| it.list);
+                let block = match (list, within) {
+                    (true, None) => !flow,
+                    (true, Some(_)) => false,
+                    (false, None) => !flow,
+                    (false, Some(it)) => it.block,
+                };
                 let broken = shapes.get(number).is_some_and(|it| match breaks {
                     Breaks::Kept => it.large || !it.spaced,
-                    Breaks::Whole => it.last > here,
+                    Breaks::Whole => !bare && (block && !list || it.last > here),
                 });
-                open.push(Open { list, begun: false, broken, ends_in_struct: false });
+                open.push(Open { list, bare, block, begun: false, broken, ends_in_struct: false });
             }
             Entry::End => {}
         }
+        if let Entry::Scalar(_) = entry {
+            behind = remarks.behind_value(tree, number);
+        }
+    }
+    out.push_str(&behind.unwrap_or_default());
+    for text in &remarks.below {
+        out.push('\n');
+        out.push_str(text);
     }
     out
 }

@@ -687,3 +687,100 @@ fn yaml_knows_bytes() {
     let it = Request { expressions: vec!["a.b".into()], labels: vec!["c:".into()], ..it };
     assert_eq!(play(&it, folder.path()), Ok("c: !!binary aGk=\n".into()));
 }
+
+#[test]
+fn expressions_are_fields_or_stand_for_themselves() {
+    let text = "import \"strings\"\nx: 1\ny: {a: int, b?: 1}\nif x > 0 {g: 1}\n#D: q: int\n\
+        s: strings.ToUpper(t)\nt: string\nl: [1, int]\n";
+    let folder = folder(&[("x.cue", text)]);
+    let said = |verb, expression: &str| {
+        let mut it = request(verb, folder.path(), &["x.cue"]);
+        it.expressions = vec![expression.into()];
+        play(&it, folder.path()).unwrap_or_else(|it| it.lines().next().unwrap_or_default().into())
+    };
+    for (expression, wanted) in [
+        ("g", "1\n"),
+        ("y.nope", "_|_ // undefined field: nope\n"),
+        ("y.b", "_|_ // cannot reference optional field: b\n"),
+        ("{y}", "y\n"),
+        ("{#D, q: 1}", "\n#D\nq: 1\n"),
+        ("x | y", "x | y\n"),
+        ("x + 1", "2\n"),
+        ("-x", "-1\n"),
+        ("\"x\"", "\"x\"\n"),
+    ] {
+        assert_eq!(said(Verb::Def, expression), wanted, "{expression}");
+    }
+    for (expression, wanted) in [
+        ("y.nope", "undefined field: nope:"),
+        ("y[\"a\"]", "y.a: incomplete value int:"),
+        ("l[1]", "l.1: incomplete value int:"),
+        ("int", "incomplete value int:"),
+        ("g", "1\n"),
+    ] {
+        assert_eq!(said(Verb::Export, expression), wanted, "{expression}");
+    }
+}
+
+#[test]
+fn comments_are_exported_and_structs_simplified() {
+    let text = "// of x\nx: #D & {\n\t// own\n\ta: 1\n}\n#D: {\n\t// of a\n\ta: int\n}\n\
+        // of z\ny: z: 1\nv: {w: 1}\nu: {\"a-b\": 1}\n";
+    let folder = folder(&[("x.cue", text)]);
+    let cue = Request { out: Encoding::Cue, ..request(Verb::Export, folder.path(), &["x.cue"]) };
+    let wanted = "// of x\nx: {\n\t// own\n\n\t// of a\n\ta: 1\n}\ny: {\n\t// of z\n\tz: 1\n}\n\
+        v: w:     1\nu: \"a-b\": 1\n";
+    assert_eq!(play(&cue, folder.path()), Ok(wanted.into()));
+    let it = request(Verb::Eval, folder.path(), &["x.cue"]);
+    let it = Request { style: Style::Simplified, ..it };
+    let told = play(&it, folder.path()).expect("it is right");
+    assert!(told.contains("#D: {\n    a: int\n}\ny: z:     1\n"), "{told}");
+}
+
+#[test]
+fn what_is_no_text_and_what_other_commands_read() {
+    let folder = folder(&[("x_test.cue", "a: 1\n"), ("t.cue", "n: int @tag(n,type=int)\n")]);
+    let told = play(&request(Verb::Eval, folder.path(), &["x_test.cue"]), folder.path());
+    let told = told.expect_err("it is left out");
+    assert!(told.ends_with("x_test.cue: _test.cue files excluded in non-test mode"), "{told}");
+    let mut it = request(Verb::Eval, folder.path(), &["t.cue"]);
+    for (tag, wanted) in [("n=-1", Ok("n: -1\n")), ("n=x", Err("illegal number start \"x\""))] {
+        it.load.tags = vec![tag.into()];
+        let wanted = wanted.map(str::to_owned);
+        let wanted = wanted.map_err(|it| format!("invalid number for injection tag \"n\": {it}"));
+        assert_eq!(play(&it, folder.path()), wanted);
+    }
+    fs::write(folder.path().join("u.cue"), b"a: \"\xff\"\n").expect("a file");
+    let told = play(&request(Verb::Eval, folder.path(), &["u.cue"]), folder.path());
+    assert_eq!(told, Ok("a: \"\u{fffd}\"\n".into()));
+}
+
+#[test]
+fn packages_are_named_where_they_have_none() {
+    let folder = folder(&[("a.cue", "package a\nx: 1\n"), ("n.cue", "x: 1\n")]);
+    let named = |file: &str, name: &str, verb| {
+        let it = request(verb, folder.path(), &[file]);
+        play(&Request { package: Some(name.into()), ..it }, folder.path())
+    };
+    let clash = "\"package\" flag clashes with existing package name (q vs a)";
+    assert_eq!(named("a.cue", "q", Verb::Eval), Err(clash.into()));
+    assert_eq!(named("a.cue", "q", Verb::Vet), Ok(String::new()));
+    assert_eq!(named("n.cue", "q", Verb::Def), Ok("package q\n\nx: 1\n".into()));
+    assert_eq!(named("n.cue", "a b", Verb::Def), Err("invalid identifier \"a b\"".into()));
+}
+
+#[test]
+fn parts_of_loops_are_printed_by_value_and_closed_ones_with_their_imports() {
+    let text = "import \"strings\"\nl: [for i in [1, 2] {idx: i}]\n\
+        o: {for n in [\"a\"] {\"\\(n)\": {kind: n}}}\n#D: {t: strings.ToUpper(s), s: string}\n";
+    let folder = folder(&[("x.cue", text)]);
+    let said = |expression: &str| {
+        let mut it = request(Verb::Def, folder.path(), &["x.cue"]);
+        it.expressions = vec![expression.into()];
+        play(&it, folder.path())
+    };
+    assert_eq!(said("l[1]"), Ok("idx: 2\n".into()));
+    assert_eq!(said("o.a"), Ok("kind: \"a\"\n".into()));
+    let wanted = "import \"strings\"\n\n_#def\n_#def: {\n\tt: strings.ToUpper(s)\n\ts: string\n}\n";
+    assert_eq!(said("#D"), Ok(wanted.into()));
+}

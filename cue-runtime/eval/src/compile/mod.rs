@@ -176,27 +176,44 @@ impl Compiler<'_> {
         if outermost && !self.program.lenient {
             self.one_package(&files);
         }
-        let mut shared = Map::default();
-        for (_, file) in &files {
-            for decl in &file.decls {
-                if let Decl::Field(field) = decl {
-                    if let Some(name) = identifier(&field.label) {
-                        let label = self.label(&name);
-                        shared.insert(name, label);
-                    }
-                }
-            }
-        }
+        let all = self.names(files.iter().map(|it| &it.1));
+        // Files without a package see nobody's fields but their own, and nobody sees theirs (C-20); but
+        // for what the command line asks.
+        let packaged = |file: &File| file.package.as_ref().is_some_and(|it| &*it.name != "_");
+        let apart = outermost && !self.program.lenient && files.len() > 1;
+        let shared = match apart && files.iter().any(|it| !packaged(&it.1)) {
+            true => self.names(files.iter().map(|it| &it.1).filter(|it| packaged(it))),
+            false => all.clone(),
+        };
         let outside = (std::mem::take(&mut self.scopes), std::mem::take(&mut self.used));
         let mut roots = Vec::new();
         let path = std::mem::take(&mut self.path);
         for (source, file) in &files {
             self.source = *source;
-            roots.push(self.file(file, &shared));
+            let asked = |it: &SourceText| it.name.starts_with("--");
+            let asked = self.program.sources.get(*source as usize).is_some_and(asked);
+            let own = apart && !asked && !packaged(file);
+            let own = own.then(|| self.names(std::iter::once(file)));
+            let names = if asked { &all } else { own.as_ref().unwrap_or(&shared) };
+            roots.push(self.file(file, names));
         }
         self.path = path;
         (self.scopes, self.used) = outside;
         roots
+    }
+
+    /// The names of fields that files declare.
+    fn names<'f>(&mut self, files: impl Iterator<Item = &'f File>) -> Map<Arc<str>, Label> {
+        let mut names = Map::default();
+        for decl in files.flat_map(|it| &it.decls) {
+            if let Decl::Field(field) = decl {
+                if let Some(name) = identifier(&field.label) {
+                    let label = self.label(&name);
+                    names.insert(name, label);
+                }
+            }
+        }
+        names
     }
 
     /// Files that are compiled together are of one package (cue-errors 1.15).
@@ -259,7 +276,7 @@ impl Compiler<'_> {
                 Some((path, name)) => (path.to_owned(), Some(name.to_owned())),
                 None => (import.path.clone(), None),
             };
-            let last = path.rsplit('/').next().unwrap_or(&path);
+            let last = name_of(&path, None);
             let name: Arc<str> = match (&import.name, &explicit) {
                 (Some(name), _) => name.name.clone(),
                 (None, Some(name)) => name.as_str().into(),
@@ -317,8 +334,8 @@ impl Compiler<'_> {
             for import in &file.imports {
                 let path = import.path.rsplit_once(':').map_or(&*import.path, |it| it.0);
                 let explicit = import.path.rsplit_once(':').map(|it| it.1);
-                let last = path.rsplit('/').next().unwrap_or(path);
-                let name = import.name.as_ref().map_or(explicit.unwrap_or(last), |it| &it.name);
+                let own = name_of(path, explicit);
+                let name = import.name.as_ref().map_or(own, |it| &it.name);
                 let redeclared = redeclared.iter().any(|it| &*it.0 == name);
                 if used.contains(name) || redeclared {
                     continue;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cue_map::Map;
 use cue_syntax::ast::{
-    Clause, Decl, Expr, ExprKind, Field, Ident, Label as AstLabel, Marker, Span,
+    Clause, Comments, Decl, Expr, ExprKind, Field, Ident, Label as AstLabel, Marker, Span,
 };
 
 use super::faults::Step;
@@ -248,9 +248,16 @@ impl Compiler<'_> {
         } else {
             let attributes =
                 field.attributes.iter().map(|it| (it.name.clone(), it.body.clone())).collect();
-            let (docs, breaks) = (field.docs.to_vec(), field.breaks.to_vec());
-            let apart = field.apart;
-            self.program.notes.push(Notes { docs, breaks, apart, attributes });
+            let Comments { above, below, gap, outer } = &field.comments;
+            self.program.notes.push(Notes {
+                docs: above.iter().chain(below).cloned().collect(),
+                breaks: field.breaks.to_vec(),
+                above: above.len() as u32,
+                gap: *gap,
+                outer: *outer,
+                apart: field.apart,
+                attributes,
+            });
             self.program.notes.len() as u32 - 1
         };
         let step = match &field.label {

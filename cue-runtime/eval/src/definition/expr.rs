@@ -363,8 +363,11 @@ impl<'a> Printer<'a> {
                         let between =
                             last.and_then(|it| source.get(it as usize..value.span.start as usize));
                         let (docs, empty) = above(&source, value.span);
+                        let before = source.get(..value.span.start as usize).unwrap_or_default();
+                        let behind = before.trim_end_matches([' ', '\t']).ends_with('{');
                         let gap = match between {
                             Some(it) if !it.contains('\n') => Gap::Comma,
+                            _ if behind && items.is_empty() => Gap::Comma,
                             _ if empty && (docs.is_empty() || self.docs == Docs::Kept) => {
                                 Gap::Empty
                             }
@@ -492,7 +495,17 @@ impl<'a> Printer<'a> {
         if let Some(name) = scope.let_name(0) {
             alias = format!("{name}=");
         }
-        let comments = &field.comments;
+        // As it is written the comment above `a: b: 1` stands there.
+        let mut commented = field;
+        while let ExprKind::Struct(decls) = &commented.value.kind {
+            let [Decl::Field(inner)] = decls.as_slice() else { break };
+            commented = inner;
+            if inner.comments.outer {
+                break;
+            }
+        }
+        let commented = if commented.comments.outer { commented } else { field };
+        let comments = &commented.comments;
         let kept = |it: &[String]| !it.is_empty() && self.docs == Docs::Kept;
         let docs = kept(&comments.above).then(|| comments.above.clone()).into_iter().collect();
         let below = kept(&comments.below).then(|| (comments.below.clone(), comments.gap));
@@ -503,7 +516,7 @@ impl<'a> Printer<'a> {
         Item::Field(Declared {
             docs,
             below: below.into_iter().collect(),
-            apart: field.apart,
+            apart: commented.apart,
             label,
             alias: value_alias,
             value,

@@ -140,7 +140,20 @@ impl<'a> Printer<'a> {
             }
         }
         let mut items: Vec<Item> = parts.attributes.drain(..).map(Item::Attribute).collect();
-        let embedded = std::mem::take(&mut parts.embedded);
+        let mut embedded = std::mem::take(&mut parts.embedded);
+        // Attributes and lets of what is embedded as it is written stand outside of it.
+        let (mut attributes, mut lets) = (Vec::new(), Vec::new());
+        for it in &mut embedded {
+            let Out::Struct(inner) = it else { continue };
+            for item in std::mem::take(inner) {
+                match item {
+                    Item::Attribute(_) => attributes.push(item),
+                    Item::Let(..) => lets.push(item),
+                    _ => inner.push(item),
+                }
+            }
+        }
+        items.extend(attributes.into_iter().chain(lets));
         items.extend(embedded.into_iter().map(Item::Embed));
         let order = field_order(&parts.literals);
         let ranks = parts.fields.keys().map(|it| order.get(it).copied().unwrap_or(usize::MAX));

@@ -167,6 +167,7 @@ impl<'a> Printer<'a> {
                     None => (&*import.path, None),
                 };
                 let last = path.rsplit('/').next().unwrap_or(path);
+                let last = last.split('@').next().unwrap_or(last);
                 let name = match &import.name {
                     Some(name) => &*name.name,
                     None => explicit.unwrap_or(last),

@@ -118,10 +118,22 @@ impl Out {
             if index == 0 {
                 text.push_str(&operand.operand(strength));
             } else {
-                let _ = write!(text, " {operator} {}", operand.operand(strength + 1));
+                let gap = if operand.is_set_off() { '\n' } else { ' ' };
+                let _ = write!(text, " {operator}{gap}{}", operand.operand(strength + 1));
             }
         }
         Out::Text(text, strength)
+    }
+
+    /// Whether it begins a line behind an operator: a struct begins where its first declaration did,
+    /// if that is one with a place of its own (O-82).
+    fn is_set_off(&self) -> bool {
+        let Out::Struct(items) = self else { return false };
+        match items.iter().find(|it| !matches!(it, Item::Attribute(_))) {
+            Some(Item::Comprehension { gap, .. }) => *gap != Gap::Comma,
+            Some(Item::Embed(it)) => it.is_set_off(),
+            _ => false,
+        }
     }
 
     pub(super) fn text(&self) -> String {

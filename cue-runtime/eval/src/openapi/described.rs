@@ -67,7 +67,10 @@ impl Document<'_> {
         let mut said = self.begun(kinds);
         let notes = arc.map_or(&[][..], |it| &it.notes);
         let notes = notes.iter().map(|it| &self.it.program.notes[*it as usize]);
-        let text = description(notes.map(|it| (&*it.docs, &*it.breaks)));
+        let notes: Vec<_> = notes
+            .map(|it| (it.lines().map(str::to_owned).collect::<Vec<_>>(), &*it.breaks))
+            .collect();
+        let text = description(notes.iter().map(|it| (&*it.0, it.1)));
         if !text.is_empty() {
             said.once("description", Datum::text(text));
         }

@@ -16,12 +16,9 @@ impl Evaluation {
     pub fn docs(&self, id: VertexId) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         for notes in self.notes(id) {
-            let lines = &self.evaluator.program.notes[notes as usize].docs;
-            if lines.is_empty() {
-                continue;
-            }
-            let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-            if !all.contains(&text) {
+            let lines = self.evaluator.program.notes[notes as usize].lines();
+            let text: String = lines.map(|line| format!("{line}\n")).collect();
+            if !text.is_empty() && !all.contains(&text) {
                 all.push(text);
             }
         }
@@ -33,8 +30,8 @@ impl Evaluation {
         let Ok(Some((above, label))) = self.site(path) else { return Vec::new() };
         let arc = self.evaluator.heap.arc(above, label);
         let notes = arc.map_or_else(Vec::new, |it| it.notes.to_vec());
-        let all = notes.iter().flat_map(|it| &self.evaluator.program.notes[*it as usize].docs);
-        all.cloned().collect()
+        let all = notes.iter().flat_map(|it| self.evaluator.program.notes[*it as usize].lines());
+        all.map(str::to_owned).collect()
     }
 
     /// The attributes of a field, name and body.

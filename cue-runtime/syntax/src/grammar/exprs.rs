@@ -214,7 +214,7 @@ impl Grammar<'_> {
                 high = Some(self.rhs());
             }
         }
-        if self.is(T::Comma) {
+        if colon.is_none() && self.is(T::Comma) {
             self.next();
         }
         let end = self.token.end;
@@ -337,7 +337,9 @@ impl Grammar<'_> {
                 }
             },
             _ => {
-                let id = self.binary(1);
+                // Comments in it are the element's (rule 4.2).
+                let id = self.unary();
+                let id = self.binary_tail(1, id);
                 self.alias(id)
             }
         };

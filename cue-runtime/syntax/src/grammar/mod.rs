@@ -40,7 +40,6 @@ pub(crate) struct Grammar<'a> {
     /// Bodies of clauses nest without an expression between them.
     structs: u32,
     stopped: bool,
-    synced: (u32, u32),
     experiments: Experiments,
     words: Words,
     /// There if the tree is not wanted, only what it is lowered to.
@@ -127,7 +126,6 @@ impl<'a> Grammar<'a> {
             depth: 0,
             structs: 0,
             stopped: false,
-            synced: (0, 0),
             experiments: Experiments::default(),
             words: Words::Names,
             lowering: None,
@@ -318,24 +316,10 @@ impl<'a> Grammar<'a> {
         (self.expect(kind), end)
     }
 
-    /// Skips to a comma (rule 3.2).
+    /// Skips to the end. Official parsers mean to stop at a comma, but count none as further on than
+    /// where they have not stopped yet (rule 3.2).
     fn sync(&mut self) {
-        loop {
-            match self.token.kind {
-                T::Comma => {
-                    let at = self.token.start;
-                    if at == self.synced.0 && self.synced.1 < 10 {
-                        self.synced.1 += 1;
-                        return;
-                    }
-                    if self.synced.0 < at {
-                        self.synced = (at, 0);
-                        return;
-                    }
-                }
-                T::Eof => return,
-                _ => {}
-            }
+        while !self.is(T::Eof) {
             self.next();
         }
     }
@@ -513,14 +497,11 @@ impl<'a> Grammar<'a> {
             }
             kind = Kind::Literal(T::String, text.into());
             self.next();
-            self.expect_comma();
         } else {
             kind = Kind::Literal(T::String, "\"\"".into());
             self.expect(T::String);
-            if self.is(T::Comma) {
-                self.expect_comma();
-            }
         }
+        self.expect_comma();
         let path = self.tree.add(path_mark, end, kind);
         let id = self.tree.add(mark, end, Kind::Spec { name, path });
         self.close(id)

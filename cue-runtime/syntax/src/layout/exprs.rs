@@ -26,7 +26,7 @@ impl Layout<'_> {
             }
             Kind::Literal(kind, text) => {
                 self.start(mark);
-                let text = literal(*kind, text, self.m.level);
+                let text = literal(*kind, text, self.m.tabs());
                 self.m.word(&text);
             }
             Kind::Bottom => {

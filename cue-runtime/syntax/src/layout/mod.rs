@@ -19,6 +19,15 @@ pub enum Style {
     Simplified,
     /// The same for what a program made, which has no braces too many.
     Made,
+    /// A value simplified: definitions and hidden fields keep their braces (O-85).
+    Value,
+}
+
+impl Style {
+    /// Whether braces around the only field of a struct go, whatever has the struct.
+    pub(crate) fn drops_braces(self) -> bool {
+        matches!(self, Style::Simplified | Style::Value)
+    }
 }
 
 /// The text of a tree.
@@ -129,14 +138,23 @@ impl Layout<'_> {
             }
     }
 
-    fn defines(&self, id: NodeId) -> bool {
-        let Kind::Field { label, .. } = &self.tree[id].kind else { return false };
+    /// The name of a field, without an alias.
+    fn name(&self, id: NodeId) -> &str {
+        let Kind::Field { label, .. } = &self.tree[id].kind else { return "" };
         let mut label = *label;
         while let Kind::Alias { value, .. } = &self.tree[label].kind {
             label = *value;
         }
-        matches!(&self.tree[label].kind,
-            Kind::Ident(name) if name.starts_with('#') || name.starts_with("_#"))
+        if let Kind::Ident(name) = &self.tree[label].kind { name } else { "" }
+    }
+
+    fn defines(&self, id: NodeId) -> bool {
+        self.name(id).starts_with('#') || self.name(id).starts_with("_#")
+    }
+
+    /// Whether a field is a definition or hidden.
+    fn is_no_data(&self, id: NodeId) -> bool {
+        self.name(id).starts_with(['#', '_'])
     }
 
     fn decls(&mut self, list: &[NodeId]) {
@@ -311,7 +329,7 @@ impl Layout<'_> {
             if breaks(tree.start(inner)) && self.style == Style::Plain {
                 self.m.wish(IN | CUT);
                 self.decl(inner);
-                self.m.level = self.m.level.saturating_sub(1);
+                self.m.level -= 1;
             } else {
                 self.m.wish(SPACE | FREEZE);
                 self.decl(inner);
@@ -352,9 +370,11 @@ impl Layout<'_> {
         if !attributes.is_empty() || !inner.is_empty() || self.commented(*only) {
             return None;
         }
-        let drop = self.style == Style::Simplified
-            && !self.commented(id)
-            && self.comments(value).is_empty();
+        let kept = match self.style {
+            Style::Value => self.is_no_data(id),
+            _ => self.commented(id),
+        };
+        let drop = self.style.drops_braces() && !kept && self.comments(value).is_empty();
         (braces.is_none() || drop).then_some(*only)
     }
 

@@ -1,0 +1,48 @@
+//! Imports that failed, told by the packages that lead to them.
+
+use cue_session::{Diagnostic, Package, Position, Source};
+
+use crate::module::imported;
+
+/// What every such error begins with.
+const FAILED: &str = "import failed: ";
+
+/// Names the package that imports what is not there, and those that lead from `root` to it.
+pub(crate) fn named(wrong: &mut Diagnostic, root: &str, sources: &[Source], packages: &[Package]) {
+    let at = wrong.positions.first().map(|it| it.file.clone()).unwrap_or_default();
+    // What does not parse is told with the imports that lead there.
+    let failed = wrong.message.starts_with(FAILED);
+    if wrong.code != "cue/load" || !wrong.path.is_empty() || wrong.message.contains("import cycle")
+    {
+        return;
+    }
+    // From each package that was reached: how it was, and from which import.
+    let mut ways: Vec<(&[Source], String, Vec<Position>)> =
+        vec![(sources, root.to_owned(), Vec::new())];
+    let mut next = 0;
+    while let Some((sources, path, positions)) = ways.get(next).cloned() {
+        next += 1;
+        if let Some(source) = sources.iter().find(|it| it.name == at) {
+            match failed {
+                true if !root.is_empty() => wrong.path = path,
+                true => {}
+                false if cue_syntax::parse_file(&source.text).errors.is_empty() => return,
+                false => wrong.message.insert_str(0, &FAILED.repeat(positions.len())),
+            }
+            wrong.positions.splice(0..0, positions);
+            return;
+        }
+        for it in imported(sources) {
+            let Some(package) = packages.iter().find(|package| package.path == it.path) else {
+                continue;
+            };
+            if ways.iter().any(|way| std::ptr::eq(way.0, &*package.sources)) {
+                continue;
+            }
+            let (file, line, column) = it.at;
+            let mut positions = positions.clone();
+            positions.push(Position { file, line, column });
+            ways.push((&package.sources, format!("{path}.{}", package.path), positions));
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! The comments of a YAML file, and which of its fields and elements each belongs to.
+
+use std::collections::BTreeMap;
+
+use cue_eval::builtin::Datum;
+use cue_eval::encode::{Entry, Tree};
+
+use crate::located::Lines;
+
+/// The comments of one document, by the place of the entry in its tree.
+#[derive(Debug, Default)]
+pub(crate) struct Remarks {
+    /// Lines above a field or an element, and whether an empty line stands above them: until all are
+    /// found, how many of them stand there in the file too.
+    pub(crate) above: BTreeMap<usize, (Vec<String>, u32)>,
+    /// Behind a label or a value, on its line.
+    pub(crate) behind: BTreeMap<usize, String>,
+    /// Below everything.
+    pub(crate) below: Vec<String>,
+}
+
+/// A comment as it stands in the file.
+struct Comment {
+    at: u32,
+    line: u32,
+    column: u32,
+    text: String,
+    /// Nothing stands before it on its line.
+    alone: bool,
+}
+
+/// An entry that may have comments.
+#[derive(Clone, Copy)]
+struct Holder {
+    number: usize,
+    at: u32,
+    line: u32,
+    column: u32,
+}
+
+/// The comments between two offsets of the file, for the document that stands there.
+pub(crate) fn remarks(tree: &Tree, file: &[u8], from: usize, to: usize) -> Remarks {
+    let mut found = Remarks::default();
+    let part = file.get(from..to).unwrap_or_default();
+    if !part.contains(&b'#') {
+        return found;
+    }
+    let lines = &Lines::new(file);
+    let holders = holders(tree, lines, file);
+    let comments = comments(tree, file, from, to, lines);
+    let mut rest = comments.as_slice();
+    while let Some(first) = rest.first() {
+        if !first.alone {
+            found.behind(first, tree, file, lines, &holders);
+            rest = rest.get(1..).unwrap_or_default();
+            continue;
+        }
+        // Lines of one column that follow each other are one comment.
+        let mut count = 1;
+        while let (Some(one), Some(next)) = (rest.get(count - 1), rest.get(count)) {
+            if !next.alone || next.line != one.line + 1 || next.column != one.column {
+                break;
+            }
+            count += 1;
+        }
+        let (group, others) = rest.split_at(count);
+        found.alone(group, file, lines, &holders);
+        rest = others;
+    }
+    // An empty line stands above what is said of one if it is far enough from what came before.
+    for (number, (_, gap)) in &mut found.above {
+        let holder = holders.iter().find(|it| it.number == *number);
+        let before = tree.entries.get(..*number).unwrap_or_default().iter().rev();
+        let before = before.filter(|it| !matches!(it.0, Entry::End)).find(|it| {
+            !matches!(it.0, Entry::Struct | Entry::List) || holder.is_none_or(|at| it.1 < at.at)
+        });
+        if let (Some(holder), Some(before), 1..) = (holder, before, *gap) {
+            *gap = u32::from(holder.line.saturating_sub(*gap + lines.at(before.1).0) >= 2);
+        } else {
+            *gap = 0;
+        }
+    }
+    found
+}
+
+impl Remarks {
+    /// What comes behind a value; what stands above an element comes behind it once more.
+    pub(crate) fn behind_value(&self, tree: &Tree, number: usize) -> Option<String> {
+        let before = number.checked_sub(1).and_then(|it| tree.entries.get(it));
+        let element = before.is_some_and(|it| !matches!(it.0, Entry::Key(_)));
+        let above = self.above.get(&number).filter(|_| element);
+        let above = above.map(|it| format!("\n{}", it.0.join("\n"))).unwrap_or_default();
+        let own = self.behind.get(&number).map(|it| format!(" {it}")).unwrap_or_default();
+        Some(above + &own).filter(|it| !it.is_empty())
+    }
+
+    /// Whether a struct is one field with a scalar that something is said of, and nothing else is.
+    pub(crate) fn is_alone(&self, tree: &Tree, number: usize) -> bool {
+        let Some(label) = number.checked_sub(1) else { return false };
+        let said = |at: usize| self.above.contains_key(&at) || self.behind.contains_key(&at);
+        let shape = tree.entries.get(label..number + 4).unwrap_or_default();
+        matches!(
+            shape,
+            [
+                (Entry::Key(_), _),
+                (Entry::Struct, _),
+                (Entry::Key(_), _),
+                (Entry::Scalar(_), _),
+                (Entry::End, _)
+            ]
+        ) && !said(label)
+            && !said(number + 1)
+            && self.behind.contains_key(&(number + 2))
+    }
+
+    /// A comment on a line of its own: of what comes, or of what came if it is set off from that.
+    fn alone(&mut self, group: &[Comment], file: &[u8], lines: &Lines, holders: &[Holder]) {
+        let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
+        let texts = || group.iter().map(|it| it.text.clone());
+        let next = holders.iter().find(|it| it.at > first.at);
+        let before = holders.iter().rev().find(|it| it.at < first.at && it.column <= first.column);
+        let sibling = before.filter(|it| it.column == first.column);
+        let empty = |line: u32| lines.is_empty(file, line);
+        let foot = match next {
+            Some(next) if first.column > next.column => before,
+            Some(_) if empty(last.line + 1) && !empty(first.line - 1) => sibling,
+            Some(_) => None,
+            None if !empty(first.line.saturating_sub(1)) => before,
+            None => {
+                self.below.extend(texts());
+                return;
+            }
+        };
+        if let Some(it) = foot {
+            self.above.entry(it.number).or_default().0.extend(texts());
+        } else if let Some(it) = next {
+            let (all, own) = self.above.entry(it.number).or_default();
+            all.extend(texts());
+            *own += group.len() as u32;
+        } else {
+            self.below.extend(texts());
+        }
+    }
+
+    /// A comment behind something.
+    fn behind(
+        &mut self,
+        it: &Comment,
+        tree: &Tree,
+        file: &[u8],
+        lines: &Lines,
+        holders: &[Holder],
+    ) {
+        let last = tree.entries.iter().enumerate().rev();
+        let last = last
+            .into_iter()
+            .find(|(_, (entry, at))| *at < it.at && !matches!(entry, Entry::List | Entry::Struct));
+        let Some((number, (entry, at))) = last else { return };
+        let text = it.text.clone();
+        let here = lines.at(*at).0 == it.line;
+        match entry {
+            Entry::Key(_) | Entry::Scalar(_) if here => {
+                self.behind.insert(number, text);
+            }
+            // Of `[1, 2]`, behind the last element.
+            Entry::End if here && file.get(*at as usize) == Some(&b']') => {
+                self.behind.insert(number, text);
+            }
+            _ if !here => {
+                let next = holders.iter().find(|holder| holder.at > it.at);
+                if let Some(next) = next {
+                    self.above.entry(next.number).or_default().0.push(text);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn holders(tree: &Tree, lines: &Lines, file: &[u8]) -> Vec<Holder> {
+    let mut found = Vec::new();
+    // Whether what is open is a list, and written in brackets or braces.
+    let mut open: Vec<(bool, bool)> = Vec::new();
+    let mut labelled = false;
+    for (number, (entry, at)) in tree.entries.iter().enumerate() {
+        let flow = matches!(file.get(*at as usize), Some(b'[' | b'{'));
+        let within = open.last().is_some_and(|it| it.1);
+        let key = matches!(entry, Entry::Key(_));
+        let element = open.last().is_none_or(|it| it.0) && matches!(entry, Entry::Scalar(_));
+        if (key || element && !labelled) && !within {
+            let (line, column) = lines.at(*at);
+            found.push(Holder { number, at: *at, line, column });
+        }
+        match entry {
+            Entry::List => open.push((true, flow)),
+            Entry::Struct => open.push((false, flow)),
+            Entry::End => {
+                open.pop();
+            }
+            Entry::Key(_) | Entry::Scalar(_) => {}
+        }
+        labelled = key;
+    }
+    // An element that is a struct stands where its dash does.
+    for it in &mut found {
+        let start = (it.at - (it.column - 1)) as usize;
+        let line = file.get(start..it.at as usize).unwrap_or_default();
+        let dash = line.iter().position(|it| *it != b' ').filter(|at| line.get(*at) == Some(&b'-'));
+        if let Some(dash) = dash {
+            it.column = dash as u32 + 1;
+        }
+    }
+    found
+}
+
+/// `#` at the beginning of a line or behind a blank, but in quotes and in blocks of text.
+fn comments(tree: &Tree, file: &[u8], from: usize, to: usize, lines: &Lines) -> Vec<Comment> {
+    let texts: Vec<(usize, usize)> = tree
+        .entries
+        .iter()
+        .filter(|it| {
+            matches!(it.0, Entry::Key(_) | Entry::Scalar(Datum::String(_) | Datum::Bytes(_)))
+        })
+        .filter_map(|it| text_span(file, it.1 as usize))
+        .collect();
+    let mut found = Vec::new();
+    let mut at = from;
+    let mut spans = texts.iter().peekable();
+    while at < to {
+        while spans.next_if(|it| it.1 <= at).is_some() {}
+        if let Some((start, end)) = spans.peek().filter(|it| it.0 <= at) {
+            at = (*end).max(*start + 1);
+            continue;
+        }
+        let before = at.checked_sub(1).and_then(|it| file.get(it));
+        let begins = before.is_none_or(u8::is_ascii_whitespace);
+        if file.get(at) == Some(&b'#') && begins {
+            let rest = file.get(at..to).unwrap_or_default();
+            let length = rest.iter().position(|it| *it == b'\n').unwrap_or(rest.len());
+            let text = String::from_utf8_lossy(rest.get(1..length).unwrap_or_default());
+            let (line, column) = lines.at(at as u32);
+            let start = at - (column as usize - 1);
+            let alone = file.get(start..at).is_some_and(|it| it.iter().all(|it| *it == b' '));
+            let text = format!("//{}", text.trim_end());
+            found.push(Comment { at: at as u32, line, column, text, alone });
+            at += length;
+            continue;
+        }
+        at += 1;
+    }
+    found
+}
+
+/// Where a text in quotes or a block of text begins and ends.
+fn text_span(file: &[u8], start: usize) -> Option<(usize, usize)> {
+    let rest = file.get(start..)?;
+    match rest.first()? {
+        b'"' => {
+            let mut escaped = false;
+            let end = rest.iter().skip(1).position(|it| {
+                let ends = *it == b'"' && !escaped;
+                escaped = *it == b'\\' && !escaped;
+                ends
+            })?;
+            Some((start, start + end + 2))
+        }
+        b'\'' => {
+            let end = rest.iter().skip(1).position(|it| *it == b'\'')?;
+            Some((start, start + end + 2))
+        }
+        b'|' | b'>' => {
+            let mut lines = rest.split_inclusive(|it| *it == b'\n');
+            let mut end = start + lines.next()?.len();
+            let first = end;
+            let mut indent = None;
+            for line in lines {
+                let own = line.iter().take_while(|it| **it == b' ').count();
+                let empty = line.iter().all(u8::is_ascii_whitespace);
+                let least = *indent.get_or_insert(if empty { 0 } else { own });
+                if !empty && (own < least || own == 0) {
+                    break;
+                }
+                if !empty && least == 0 {
+                    indent = Some(own);
+                }
+                end += line.len();
+            }
+            Some((first, end))
+        }
+        _ => None,
+    }
+}

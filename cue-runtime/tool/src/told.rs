@@ -1,0 +1,72 @@
+//! Errors as they are told: without what was put around the texts that were given, where things stand
+//! in the files they are from.
+
+use cue_session::Position;
+
+use crate::evaluate::{Asked, EXPRESSION};
+use crate::plan::{DATA, Unit};
+use crate::tags::INJECTED;
+use crate::{Error, failed};
+
+impl Asked<'_> {
+    /// An error without what was put around the texts that were given.
+    pub(crate) fn renamed(&self, error: Error) -> Error {
+        let Error::Diagnostics(mut all) = error else { return error };
+        let schema = self.request.schema.as_ref();
+        // A schema that is a path is looked up.
+        let looked_up = schema.is_some_and(|it| cue_syntax::parse_path(it).is_ok());
+        for wrong in &mut all {
+            let Unit { import_path, sources, packages, .. } = self.unit;
+            failed::named(wrong, import_path, sources, packages);
+            let compiled = wrong.code != "cue/load";
+            wrong.positions.retain(|it| {
+                it.file != INJECTED && !(looked_up && compiled && it.file == "--schema")
+            });
+            if let Some(rest) = wrong.path.strip_prefix(EXPRESSION) {
+                wrong.path = rest.trim_start_matches('.').to_owned();
+            } else if let Some(rest) = wrong.path.strip_prefix(DATA) {
+                wrong.path = rest.trim_start_matches('.').to_owned();
+            }
+            // The value as a whole is no place beside one in it.
+            let all = wrong.positions.clone();
+            let inside = |it: &Position| {
+                it.column > 1 || !all.iter().any(|at| at.file == it.file && at.column > 1)
+            };
+            wrong.positions.retain(|it| !it.file.contains('\0') || inside(it));
+            wrong.positions.retain_mut(|it| self.relocated(it) == Place::Known);
+        }
+        Error::Diagnostics(all)
+    }
+
+    /// Where the piece stands in what was given.
+    fn relocated(&self, at: &mut Position) -> Place {
+        let before = match at.file.as_str() {
+            "--expression" => EXPRESSION.len() + 2,
+            "--schema" => DATA.len() + 2,
+            _ => {
+                if self.unit.spliced.iter().any(|it| it.relocate(at)) {
+                    return Place::Known;
+                }
+                let Some((_, file, line)) = self.unit.data.iter().find(|it| it.0 == at.file) else {
+                    return Place::Known;
+                };
+                at.file.clone_from(file);
+                let Some(place) = line.at(at.column) else { return Place::Unknown };
+                (at.line, at.column) = place;
+                return Place::Known;
+            }
+        };
+        // Below the package clause and the imports.
+        at.line = 1;
+        at.column = at.column.saturating_sub(u32::try_from(before).unwrap_or_default());
+        Place::Known
+    }
+}
+
+/// Whether a position can be told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Known,
+    /// The decoder does not say where things stand.
+    Unknown,
+}
