@@ -157,7 +157,7 @@ fn build(plan: &Plan, own_rustc: &Path, root: &Path, target_dir: &Path) {
         // With 225, as without it, a twentieth more module and a hundredth less work; with 46 a
         // twentieth less module and a tenth more work.
         // (Not `-inline-threshold`: that would hold for what is built for size as well.)
-        "-Cllvm-args=-inlinedefault-threshold=150".to_owned(),
+        "-Cllvm-args=-inlinedefault-threshold=130".to_owned(),
         format!("--remap-path-prefix={}=lateen", root.display()),
         format!("--remap-path-prefix={}=cargo", home.unwrap_or_default()),
         format!("--remap-path-prefix={}=rust", sysroot.display()),
