@@ -361,12 +361,13 @@ impl Evaluator {
 
     /// What is written counts at once, the rest in its turn (S-23).
     pub(crate) fn take(&mut self, id: VertexId, conjunct: Conjunct, work: &mut Work) {
-        let waits = match conjunct.source {
-            Source::Expr(expr, _) => conjunct.late || self.program.code(expr).is_computed(),
-            Source::Data(_) | Source::Vertex(_) => conjunct.late,
-        };
-        if waits {
+        let computed = |it: &Conjunct| matches!(it.source, Source::Expr(expr, _) if self.program.code(expr).is_computed());
+        if computed(&conjunct) {
             work.later.push_back(conjunct);
+        } else if conjunct.late {
+            // What a pattern writes comes before all references.
+            let place = work.later.iter().position(computed).unwrap_or(work.later.len());
+            work.later.insert(place, conjunct);
         } else {
             self.take_now(id, conjunct, work);
         }

@@ -86,6 +86,14 @@ fn marks_are_counted_disjunction_by_disjunction() {
 }
 
 #[test]
+fn what_a_pattern_writes_comes_before_references() {
+    check(
+        "#A: v: \"a\" | \"b\"\nh: [string]: #A\nh: a: v: *\"a\" | string\nh: [=~\"^b\"]: v: *h.a.v | string\nh: b: _",
+        "#A: { v: \"a\" | \"b\" } h: { a: { v: \"a\" } b: { v: \"a\" } }",
+    );
+}
+
+#[test]
 fn a_call_finds_a_scalar_that_is_still_being_evaluated() {
     check(
         "import \"regexp\"\nY: h: \"m\"\nX: Y.h\nY: h: z.h\nz: regexp.FindNamedSubmatch(\"^(?P<h>[a-z]+)$\", X)",
