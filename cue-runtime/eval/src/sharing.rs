@@ -16,24 +16,26 @@ impl Evaluator {
     /// there; `_` beside it says nothing, nor does a reference to the same. Whether it did.
     pub(crate) fn share(&mut self, id: VertexId) -> bool {
         let mut references: SmallVec<[(ExprId, EnvId); 2]> = SmallVec::new();
-        let mut open: SmallVec<[(ExprId, EnvId); 4]> = SmallVec::new();
+        let mut open: SmallVec<[(ExprId, EnvId, bool); 4]> = SmallVec::new();
         let mut closes = false;
         for conjunct in &self.heap.get(id).conjuncts {
             let Source::Expr(expr, env) = conjunct.source else { return false };
             if conjunct.close_as.is_some() || conjunct.beside != 0 {
                 return false;
             }
-            closes |= !conjunct.groups.is_empty();
-            open.push((expr, env));
+            open.push((expr, env, !conjunct.groups.is_empty()));
         }
         let lone = open.len() == 1;
-        while let Some((expr, env)) = open.pop() {
+        while let Some((expr, env, grouped)) = open.pop() {
             match self.program.code(expr) {
                 Code::Field { .. } | Code::Let { .. } | Code::Variable { .. } => {
                     references.push((expr, env));
+                    closes |= grouped;
                 }
                 Code::Top if !lone || references.len() + open.len() > 0 => {}
-                Code::Unify(left, right) => open.extend([(*left, env), (*right, env)]),
+                Code::Unify(left, right) => {
+                    open.extend([(*left, env, grouped), (*right, env, grouped)]);
+                }
                 _ => return lone && self.take_settled(id),
             }
         }

@@ -82,6 +82,10 @@ impl Machine {
                 let it = self.evaluation()?;
                 Ok(Answer::Yes(find(it, path)?.is_some()))
             }
+            Call::IsMember(path) => {
+                let there = self.evaluation()?.is_member(path);
+                Ok(Answer::Yes(there.map_err(|wrong| diagnostics(vec![wrong]))?))
+            }
             Call::Kinds(path) => {
                 let it = self.evaluation()?;
                 let found = find(it, path)?;

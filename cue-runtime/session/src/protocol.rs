@@ -366,6 +366,8 @@ pub enum Call {
     },
     /// Is there something (not an error by absence) at the path?
     Exists(String),
+    /// Whether a path leads to a field that is more than optional.
+    IsMember(String),
     /// What it is or may become.
     Kinds(String),
     /// The value as JSON, concrete, defaults taken.
@@ -431,7 +433,7 @@ pub enum Answer {
     UnknownProgram,
     /// Compile.
     Program(ProgramKey),
-    /// Exists, Keep, and Patch of what is kept: whether there is something.
+    /// Exists, IsMember, Keep, and Patch of what is kept: whether there is something.
     Yes(bool),
     /// Kinds; `None` if there is nothing.
     Kinds(Option<Kinds>),

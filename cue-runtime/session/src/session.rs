@@ -186,6 +186,11 @@ impl Session {
         expect_answer!(self.instance.call(&Call::Exists(path.into()))?, Yes)
     }
 
+    /// Whether `path` leads to a field that is more than optional; none of its siblings is evaluated.
+    pub fn is_member(&mut self, path: &str) -> Result<bool, Error> {
+        expect_answer!(self.instance.call(&Call::IsMember(path.into()))?, Yes)
+    }
+
     /// What the value is or may become; `None` if there is nothing.
     pub fn kinds(&mut self, path: &str) -> Result<Option<Kinds>, Error> {
         expect_answer!(self.instance.call(&Call::Kinds(path.into()))?, Kinds)

@@ -5,8 +5,8 @@ use cue_eval::builtin::Datum;
 use cue_eval::encode::json::{self, Html};
 use cue_eval::evaluation::parse_json;
 use cue_session::{
-    Budget, Concreteness, FieldSelection, Package, Presence, Profile, Program, ProgramSpec,
-    Runtime, Session, Shown, Source, SyntaxStyle,
+    Budget, Concreteness, Package, Profile, Program, ProgramSpec, Runtime, Session, Shown, Source,
+    SyntaxStyle,
 };
 use cue_syntax::Style;
 use cue_syntax::ast::{Binary, ExprKind};
@@ -229,7 +229,7 @@ impl Asked<'_> {
                 // What is no field may still be a name: of a package, of a `let`.
                 if named && !apart {
                     if let Ok(mut session) = self.start(runtime, None) {
-                        if is_there(&mut session, path)? {
+                        if session.is_member(path).unwrap_or_default() {
                             return Ok((session, path.to_owned(), Of::Field));
                         }
                     }
@@ -468,17 +468,6 @@ fn is_composite(expression: &str) -> bool {
         expr,
         Ok(ExprKind::Struct(_) | ExprKind::List(_) | ExprKind::Binary(Binary::Disjoin, ..))
     )
-}
-
-/// Whether there is a field of that path: one that is optional is not.
-fn is_there(session: &mut Session, path: &str) -> Result<bool, Error> {
-    if !session.exists(path).unwrap_or_default() {
-        return Ok(false);
-    }
-    let (above, _) = path.rsplit_once('.').unwrap_or_default();
-    let fields = session.fields(above, FieldSelection::All).unwrap_or_default();
-    let optional = |it: &cue_session::Field| it.presence == Presence::Optional && it.path == path;
-    Ok(!fields.is_some_and(|it| it.iter().any(optional)))
 }
 
 /// Text that is indented by spaces, as `eval` has it.
