@@ -194,11 +194,13 @@ impl Evaluator {
                 continue;
             }
             // An alternative comes after what the vertex is without it (D-7), and before what is computed.
-            if !work.picked.is_empty() && !work.later.front().is_some_and(|it| self.refers(it)) {
+            let refers =
+                work.late.is_empty() && work.later.front().is_some_and(|it| self.refers(it));
+            if !work.picked.is_empty() && !refers {
                 work.conjuncts.extend(work.picked.pop_front());
                 continue;
             }
-            if let Some(conjunct) = work.later.pop_front() {
+            if let Some(conjunct) = work.late.pop_front().or_else(|| work.later.pop_front()) {
                 self.note_left(id, work.left());
                 self.take_now(id, conjunct, work);
                 continue;
@@ -361,13 +363,14 @@ impl Evaluator {
 
     /// What is written counts at once, the rest in its turn (S-23).
     pub(crate) fn take(&mut self, id: VertexId, conjunct: Conjunct, work: &mut Work) {
-        let computed = |it: &Conjunct| matches!(it.source, Source::Expr(expr, _) if self.program.code(expr).is_computed());
-        if computed(&conjunct) {
+        let computed = match conjunct.source {
+            Source::Expr(expr, _) => self.program.code(expr).is_computed(),
+            Source::Data(_) | Source::Vertex(_) => false,
+        };
+        if computed {
             work.later.push_back(conjunct);
         } else if conjunct.late {
-            // What a pattern writes comes before all references.
-            let place = work.later.iter().position(computed).unwrap_or(work.later.len());
-            work.later.insert(place, conjunct);
+            work.late.push_back(conjunct);
         } else {
             self.take_now(id, conjunct, work);
         }

@@ -57,6 +57,8 @@ pub(crate) struct Parked {
 #[derive(Default)]
 pub(crate) struct Work {
     pub(crate) conjuncts: Vec<Conjunct>,
+    /// What patterns write: after the rest that is written.
+    pub(crate) late: VecDeque<Conjunct>,
     /// References and what has to be computed: after what is written (S-23).
     pub(crate) later: VecDeque<Conjunct>,
     pub(crate) seen: Met<(ExprId, EnvId), Groups>,
@@ -94,7 +96,8 @@ pub(crate) struct Work {
 impl Work {
     /// Whether references or dynamic labels are still to be done.
     pub(crate) fn left(&self) -> Left {
-        let done = self.later.is_empty()
+        let done = self.late.is_empty()
+            && self.later.is_empty()
             && self.computed.is_empty()
             && self.held.is_empty()
             && self.picked.is_empty();
@@ -103,7 +106,7 @@ impl Work {
 
     /// Bytes it takes, roughly.
     pub(crate) fn bytes(&self) -> u64 {
-        let conjuncts = self.conjuncts.len() + self.later.len();
+        let conjuncts = self.conjuncts.len() + self.late.len() + self.later.len();
         let met = self.seen.len() + self.inner.len();
         (conjuncts * CONJUNCT_BYTES + met * MET_BYTES + self.computed.len() * COMPUTED_BYTES) as u64
     }
@@ -112,6 +115,7 @@ impl Work {
     pub(crate) fn clear(&mut self) {
         let Work {
             conjuncts,
+            late,
             later,
             seen,
             newest_seen,
@@ -134,6 +138,7 @@ impl Work {
             counted: _,
         } = self;
         conjuncts.clear();
+        late.clear();
         later.clear();
         seen.clear();
         seen_vertices.clear();
