@@ -171,7 +171,7 @@ fn loops_in_loops_end_in_the_budget_of_memory() {
     let home = Home::new();
     let file = home.file("loops.cue", LOOPS);
     home.lateen(&["cue", "export", file.to_str().unwrap()])
-        .refused(1, &["a: evaluation exceeds its budget of memory (512 MiB)", "loops.cue:5:4"]);
+        .refused(1, &["a: evaluation exceeds its budget of memory (768 MiB)", "loops.cue:5:4"]);
 }
 
 #[test]
