@@ -10,6 +10,7 @@ use std::cell::RefCell;
 
 use cue_session::{Answer, Call, Diagnostic, Machine};
 
+mod encoded; // answers as bytes
 #[cfg(target_family = "wasm")]
 mod memory;
 
@@ -67,39 +68,9 @@ pub extern "C" fn run() -> usize {
     };
     OUTPUT.with(|output| {
         let mut output = output.borrow_mut();
-        *output = encoded(&answer);
+        *output = encoded::encoded(&answer);
         output.len()
     })
-}
-
-/// An answer in an array with room for its text, which would take twice as much if it grew.
-fn encoded(answer: &Answer) -> Vec<u8> {
-    let text = match answer {
-        Answer::Text(Some(text)) => text.len(),
-        _ => 0,
-    };
-    let room = Output(Vec::with_capacity(text + 64));
-    postcard::serialize_with_flavor(answer, room).unwrap_or_default()
-}
-
-struct Output(Vec<u8>);
-
-impl postcard::ser_flavors::Flavor for Output {
-    type Output = Vec<u8>;
-
-    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
-        self.0.push(byte);
-        Ok(())
-    }
-
-    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
-        self.0.extend_from_slice(bytes);
-        Ok(())
-    }
-
-    fn finalize(self) -> postcard::Result<Vec<u8>> {
-        Ok(self.0)
-    }
 }
 
 /// Address of the answer.
