@@ -94,7 +94,7 @@ pub(crate) struct Conjunct {
     pub(crate) late: bool,
     /// Of what is embedded: the mark of what stands beside it; 0 for none (C-12).
     pub(crate) beside: u32,
-    /// Of data: where it stands (see `texts`), 0 for nowhere.
+    /// Of data: where it stands (see `spots`), 0 for nowhere.
     pub(crate) spot: u32,
 }
 

@@ -55,31 +55,22 @@ pub(crate) fn written(tree: &Tree, file: &[u8], breaks: Breaks, remarks: &Remark
             let outermost = open.is_empty() && !it.list;
             let own = remarks.behind.get(&number).filter(|_| it.list).map(|it| format!(" {it}"));
             if let Some(text) = behind.take().or(own) {
-                if it.list {
-                    out.push(',');
-                }
+                out.push_str(if it.list { "," } else { "" });
                 out.push_str(&text);
                 out.push('\n');
-                if !outermost {
-                    out.push(if it.list { ']' } else { '}' });
-                }
-                if let Some(above) = open.last_mut() {
-                    above.ends_in_struct = !it.list;
-                }
-                line = here.max(line);
-                continue;
+            } else {
+                let newline = match breaks {
+                    Breaks::Kept => it.begun && (here > line || (it.broken && !it.list)),
+                    Breaks::Whole => it.broken && !(it.list && it.ends_in_struct),
+                };
+                out.push_str(match (newline, it.list) {
+                    // There is no comma in the file.
+                    (true, true) if breaks != Breaks::Whole => "\n",
+                    (true, true) => ",\n",
+                    (true, false) => "\n",
+                    (false, _) => "",
+                });
             }
-            let newline = match breaks {
-                Breaks::Kept => it.begun && (here > line || (it.broken && !it.list)),
-                Breaks::Whole => it.broken && !(it.list && it.ends_in_struct),
-            };
-            out.push_str(match (newline, it.list) {
-                // There is no comma in the file.
-                (true, true) if breaks != Breaks::Whole => "\n",
-                (true, true) => ",\n",
-                (true, false) => "\n",
-                (false, _) => "",
-            });
             if !outermost {
                 out.push(if it.list { ']' } else { '}' });
             }

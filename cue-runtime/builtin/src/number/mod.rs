@@ -73,15 +73,6 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// The int 0.
-    const ZERO: Parts = Parts {
-        kind: NumberKind::Int,
-        form: Form::Finite,
-        negative: false,
-        coefficient: BigUint::ZERO,
-        exponent: 0,
-    };
-
     /// Number of decimal digits of the coefficient; 1 for zero.
     pub fn digits(&self) -> i64 {
         count_digits(&self.coefficient)
@@ -139,7 +130,7 @@ impl Number {
                 return Number(Repr::Small(small));
             }
         }
-        Number(Repr::Wide(Arc::new(Wide::of_parts(parts))))
+        Number(Repr::Wide(Arc::new(Wide::Parts(parts))))
     }
 
     /// The float nearest to `value`, with the fewest digits that read back as `value`.

@@ -42,23 +42,23 @@ impl Written {
 
 /// A number with more to it than `i64` holds; dereferences to its parts.
 #[derive(Clone, Debug)]
-pub(super) struct Wide {
-    written: Option<Written>,
-    parts: OnceLock<Parts>,
+pub(super) enum Wide {
+    Parts(Parts),
+    /// As it is written, and its parts once they were asked for.
+    Text(Written, OnceLock<Parts>),
 }
 
 impl Wide {
-    pub(super) fn of_parts(parts: Parts) -> Self {
-        Self { written: None, parts: parts.into() }
-    }
-
     pub(super) fn of_text(written: Written) -> Self {
-        Self { written: Some(written), parts: OnceLock::new() }
+        Wide::Text(written, OnceLock::new())
     }
 
-    /// As it is written, if that is all that is known of it.
+    /// As it is written, if it was not computed.
     pub(super) fn written(&self) -> Option<&Written> {
-        self.written.as_ref()
+        match self {
+            Wide::Parts(_) => None,
+            Wide::Text(written, _) => Some(written),
+        }
     }
 }
 
@@ -66,12 +66,10 @@ impl Deref for Wide {
     type Target = Parts;
 
     fn deref(&self) -> &Parts {
-        let parts = || match &self.written {
-            Some(written) => written.parts(),
-            // Made of one or the other.
-            None => Parts::ZERO,
-        };
-        self.parts.get_or_init(parts)
+        match self {
+            Wide::Parts(parts) => parts,
+            Wide::Text(written, parts) => parts.get_or_init(|| written.parts()),
+        }
     }
 }
 
