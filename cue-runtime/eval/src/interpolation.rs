@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::builtin::Datum;
-use crate::demand::{Concrete, Unmet};
+use crate::demand::{Concrete, Operand, Unmet};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, FaultId};
@@ -13,6 +13,9 @@ use crate::program::{At, Code, ExprId, PartCode, Quotes};
 
 /// Bytes of the room for texts that is kept for the next one.
 const MOST_KEPT: usize = 1 << 20;
+
+/// What can be put into a text.
+const TEXTS: &str = "(bool|string|bytes|number)";
 
 /// A part of a text that is made, shared until all are known.
 enum Piece<'a> {
@@ -34,30 +37,71 @@ impl Piece<'_> {
 }
 
 impl Evaluator {
-    /// The error in the words of a user that say more than can be put into a text: what fails or is none is
-    /// said as written. `fault` is why they are no text; it stays where more may still come.
-    pub(crate) fn worded(&mut self, expr: ExprId, env: EnvId, fault: FaultId, at: At) -> FaultId {
+    /// The error in the words of a user (cue-errors 1.12). What an interpolation cannot put into a text is said
+    /// in few words, and as written if it fails; other words that are none fail beside it.
+    pub(crate) fn worded(&mut self, expr: ExprId, env: EnvId, at: At) -> FaultId {
         let program = self.program.clone();
-        let Code::Interpolation(parts, _) = program.code(expr) else { return fault };
         let (mut text, mut places) = (String::new(), Vec::new());
+        let Code::Interpolation(parts, _) = program.code(expr) else {
+            let value = self.eval(expr, env);
+            let vertex = value.vertex();
+            let why = match self.demand_in(value, self.program.at(expr), at) {
+                Ok(Concrete::Datum(Datum::String(text))) => {
+                    return self.fail(Kind::User, text.to_string(), at);
+                }
+                Ok(Concrete::Datum(it)) if it != Datum::Null => {
+                    return self.fail(Kind::User, it.cue_text(), at);
+                }
+                Ok(value) => {
+                    let operand = Operand { value, vertex, at: self.program.at(expr) };
+                    Some(self.misfit(&operand, TEXTS, at))
+                }
+                Err(Unmet::Fault(fault)) => Some(fault),
+                Err(Unmet::Open(_)) => None,
+            };
+            let own = self.fail(Kind::User, "", at);
+            return why.map_or(own, |why| self.both_faults(own, why));
+        };
         for part in parts.iter() {
             match part {
                 PartCode::Text(it) => text.push_str(&String::from_utf8_lossy(it)),
-                PartCode::Value(it) => match self.scalar(*it, env) {
-                    Ok(Datum::String(it)) => text.push_str(&it),
-                    Ok(Datum::Bytes(it)) => text.push_str(&String::from_utf8_lossy(&it)),
-                    Ok(it) => text.push_str(&it.cue_text()),
-                    Err(wrong) if self.heap.faults[wrong].kind == Kind::Incomplete => {
-                        return fault;
-                    }
-                    Err(_) => {
-                        text.push_str(&self.literal_text(*it));
-                        places.push(self.program.at(*it));
-                    }
-                },
+                PartCode::Value(it) => self.say_part(*it, env, &mut text, &mut places),
             }
         }
         self.fail_at(Kind::User, text, at, places)
+    }
+
+    fn say_part(&mut self, expr: ExprId, env: EnvId, text: &mut String, places: &mut Vec<At>) {
+        let place = self.program.at(expr);
+        let value = match self.key_of(expr, env) {
+            Some(key) => Value::Datum(key),
+            None => self.eval(expr, env),
+        };
+        let vertex = value.vertex();
+        let choice = vertex.map(|it| self.unify(it));
+        let choice = choice.filter(|it| self.heap.get(*it).choice.is_some());
+        let value = match (choice, self.demand(value, place)) {
+            (Some(id), _) => Concrete::Vertex(id),
+            (None, Ok(Concrete::Datum(Datum::String(it)))) => return text.push_str(&it),
+            (None, Ok(Concrete::Datum(Datum::Bytes(it)))) => {
+                return text.push_str(&String::from_utf8_lossy(&it));
+            }
+            (None, Ok(Concrete::Datum(it))) if it != Datum::Null => {
+                return text.push_str(&it.cue_text());
+            }
+            (None, Ok(value)) => value,
+            (None, Err(Unmet::Open(id))) => {
+                text.push_str(&self.short(id));
+                return places.push(self.written_at(id));
+            }
+            (None, Err(Unmet::Fault(_))) => {
+                text.push_str(&self.literal_text(expr));
+                return places.push(place);
+            }
+        };
+        let said = self.about_given(&value, text, str::to_owned);
+        text.push_str(&said);
+        places.extend(self.origin_of(&Operand { value, vertex, at: place }));
     }
 
     pub(crate) fn interpolate(
@@ -82,6 +126,7 @@ impl Evaluator {
                 Some(key) => Value::Datum(key),
                 None => self.eval(expr, env),
             };
+            let vertex = value.vertex();
             let fault = match self.demand_in(value, place, at) {
                 Ok(Concrete::Datum(datum)) => match datum {
                     Datum::String(text) => {
@@ -100,21 +145,20 @@ impl Evaluator {
                         pieces.push(Piece::Written(if it { b"true" } else { b"false" }));
                         continue;
                     }
+                    // What is no text is told where nothing before it has failed.
+                    _ if wrong.is_some() => continue,
                     other => {
-                        let message = format!(
-                            "cannot use {} (type {}) as type (bool|string|bytes|number)",
-                            other.cue_text(),
-                            other.kind_name()
-                        );
-                        self.fail(Kind::Permanent, message, place)
+                        let value = Concrete::Datum(other);
+                        self.misfit(&Operand { value, vertex, at: place }, TEXTS, at)
                     }
                 },
+                Ok(Concrete::Vertex(_)) if wrong.is_some() => continue,
                 Ok(Concrete::Vertex(id)) => {
                     let kind = if self.heap.get(id).is_list { "list" } else { "struct" };
                     let given = Concrete::Vertex(id);
                     let message = self.about_given(&given, "invalid interpolation: ", |text| {
                         format!(
-                            "cannot use {text} (type {kind}) as type (bool|string|bytes|number)"
+                            "cannot use {text} (type {kind}) as type {TEXTS}"
                         )
                     });
                     self.fail_of(Kind::Permanent, message, at, id)

@@ -10,6 +10,23 @@ pub(crate) fn order(one: &Diagnostic, other: &Diagnostic) -> Ordering {
     place(one).cmp(&place(other)).then_with(|| labels(&one.path).cmp(labels(&other.path)))
 }
 
+/// How much of a message is its own, not that of the error which it wraps: no more is told of the one error
+/// that is left of several (cue-errors 4.2).
+pub(crate) fn outer(message: &str) -> usize {
+    let end = |from: &str, until: &str| {
+        let from = message.find(from)?;
+        let end = message.get(from..)?.find(until)?;
+        Some(from + end + until.len() - ": ".len())
+    };
+    let wrapped = ["invalid interpolation: ", "error in call to "];
+    let found = match wrapped.iter().any(|it| message.starts_with(it)) {
+        true => end("", ": "),
+        false if message.starts_with("invalid value ") => end(" (does not satisfy ", "): "),
+        false => None,
+    };
+    found.unwrap_or(message.len())
+}
+
 /// What functions have read comes after the files.
 fn place(it: &Diagnostic) -> Option<(bool, &(String, u32, u32))> {
     it.positions.first().filter(|_| it.placed).map(|it| (is_read(&it.0), it))

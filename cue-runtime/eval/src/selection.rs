@@ -282,13 +282,47 @@ impl Evaluator {
         self.fail(Kind::Permanent, message, place)
     }
 
+    /// The error of what has no parts and never will have.
+    fn without_parts(&mut self, base: &Value, operand: ExprId, at: At) -> Option<FaultId> {
+        let id = match base {
+            Value::Fault(fault) => return Some(*fault),
+            Value::Datum(datum) => return Some(self.no_container(datum, Some(operand), at)),
+            Value::Vertex(id) => self.default_of(*id)?,
+        };
+        let vertex = self.heap.get(id);
+        let whole = vertex.is_struct || vertex.is_list;
+        if whole || vertex.state != State::Done || vertex.fault.is_some() || self.is_ahead(id) {
+            return None;
+        }
+        if let Some((datum, _)) = vertex.scalar.clone() {
+            return Some(self.no_container(&datum, Some(operand), at));
+        }
+        let never = self.kind_of_absence(id) == Kind::Permanent;
+        never.then(|| self.no_part(id, Some(operand), at, at))
+    }
+
     /// `operand[index]` (S-48).
     pub(crate) fn index(&mut self, operand: ExprId, index: ExprId, env: EnvId, at: At) -> Value {
         let base = self.eval(operand, env);
+        let wrong = self.without_parts(&base, operand, at);
         let place = self.program.at(index);
         let key = self.eval(index, env);
         let vertex = key.vertex();
-        let key = match self.demand_in(key, place, at) {
+        let key = self.demand_in(key, place, at);
+        let own = match key {
+            Err(Unmet::Fault(fault)) => Some(fault),
+            _ => None,
+        };
+        // What is asked of the operand comes before what is asked of the index.
+        if let Some(fault) = self.either_fault(wrong, own) {
+            return Value::Fault(fault);
+        }
+        let no_index = |it: &mut Self, kinds: &dyn std::fmt::Display| {
+            let text = it.literal_text(index);
+            let message = format!("invalid index {text} (invalid type {kinds})");
+            Value::Fault(it.fail_at(Kind::Permanent, message, at, vec![place]))
+        };
+        let key = match key {
             Ok(value) => Operand { value, vertex, at: place },
             Err(Unmet::Fault(fault)) => return Value::Fault(fault),
             Err(Unmet::Open(id)) => {
@@ -296,9 +330,7 @@ impl Evaluator {
                 let wanted = kinds.and(Kinds::INT.or(Kinds::STRING));
                 // Of `_` it is not waited for what becomes of it.
                 if kinds == Kinds::ANY || wanted == Kinds::BOTTOM {
-                    let text = self.source_at(place);
-                    let message = format!("invalid index {text} (invalid type {kinds})");
-                    return Value::Fault(self.fail_at(Kind::Permanent, message, at, vec![place]));
+                    return no_index(self, &kinds);
                 }
                 let message =
                     format!("invalid non-ground value {text} (must be concrete {wanted})");
@@ -312,14 +344,7 @@ impl Evaluator {
                 return self.select(base, label, Some(place), Some(operand), at);
             }
             Concrete::Datum(Datum::Number(number)) if number.is_int() => number.clone(),
-            _ => {
-                let kind = self.concrete_kind(&key.value);
-                let message = self.about_given(&key.value, "", |text| {
-                    format!("invalid index {text} (invalid type {kind})")
-                });
-                let positions = vec![place];
-                return Value::Fault(self.fail_at(Kind::Permanent, message, at, positions));
-            }
+            other => return no_index(self, &self.concrete_kind(other)),
         };
         let literal = matches!(self.program.code(index), Code::Number(_) | Code::Negative(_));
         let negative = number.to_i64().is_some_and(|it| it < 0);

@@ -85,10 +85,33 @@ impl Evaluator {
         true
     }
 
+    /// The last reference of a field that consists of nothing but references (cue-errors 3.3).
+    fn last_of_one(&self, id: VertexId) -> Option<At> {
+        let mut last = None;
+        let mut open: SmallVec<[ExprId; 4]> = SmallVec::new();
+        for conjunct in self.heap.get(id).conjuncts.iter().rev() {
+            let Source::Expr(expr, _) = conjunct.source else { return None };
+            open.push(expr);
+        }
+        while let Some(expr) = open.pop() {
+            match self.program.code(expr) {
+                Code::Top => {}
+                Code::Unify(left, right) => open.extend([*right, *left]),
+                _ => last = Some(self.refers_at(expr)?),
+            }
+        }
+        last
+    }
+
     /// The reference by which a field has its value, if it is one alone (cue-errors 3.3).
     pub(crate) fn shares_at(&self, id: VertexId) -> Option<At> {
         let [conjunct] = self.heap.get(id).conjuncts.as_slice() else { return None };
         let Source::Expr(expr, _) = conjunct.source else { return None };
+        self.refers_at(expr)
+    }
+
+    /// Where a reference is.
+    fn refers_at(&self, expr: ExprId) -> Option<At> {
         match self.program.code(expr) {
             Code::Field { .. }
             | Code::ComputedField { .. }
@@ -103,7 +126,7 @@ impl Evaluator {
     /// Where a field refers to the place that it has its value from, and that place, by way of references
     /// that are all of a field themselves; `real` has its value (cue-errors 3.3).
     pub(crate) fn shares_of(&mut self, id: VertexId, real: VertexId) -> Option<(At, VertexId)> {
-        let at = self.shares_at(id)?;
+        let at = if real == id { self.shares_at(id) } else { self.last_of_one(id) }?;
         // Nothing is missing where there is a scalar.
         if self.heap.get(real).scalar.is_some() {
             return None;

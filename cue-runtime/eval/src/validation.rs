@@ -11,6 +11,9 @@ use crate::validators::REQUIRED;
 /// How the error of lists begins that are of different lengths.
 const LENGTHS: &str = "incompatible list lengths";
 
+/// Errors after which no more are looked for.
+const MOST_TOLD: usize = 10_000;
+
 /// A walk that looks for errors.
 #[derive(Default)]
 struct Walk {
@@ -117,10 +120,14 @@ impl Evaluation {
             found.retain(|it| it.kind != Kind::Cycle);
         }
         // An error that others hand on is told once.
+        let several = found.len() > 1;
         let mut seen = cue_map::Set::default();
         found.retain(|it| {
             seen.insert((it.path.clone(), it.message.clone(), it.positions.first().cloned()))
         });
+        if let ([only], true) = (found.as_mut_slice(), several) {
+            only.message.truncate(report::outer(&only.message));
+        }
         cue_sort::by(&mut found, report::order);
         found
     }
@@ -155,7 +162,7 @@ impl Evaluation {
             }
             return;
         }
-        if walk.found.len() >= 100 || depth > self.evaluator.budget.depth {
+        if walk.found.len() >= MOST_TOLD || depth > self.evaluator.budget.depth {
             return;
         }
         if self.evaluator.is_sound_data(id) {
@@ -206,13 +213,15 @@ impl Evaluation {
         }
         let crossed = walk.shared.len();
         if concrete {
-            if let Some((at, target)) = self.evaluator.shares_of(id, real) {
-                // What several references share is told of at the first of them.
-                if !walk.seen.insert(target.number()) {
-                    return;
-                }
-                walk.shared.push(at);
+            let shares = self.evaluator.shares_of(id, real);
+            // What is left of a choice has no place of its own, so that the field itself shares it too.
+            let left = real != id && !self.evaluator.heap.get(real).picks.is_empty();
+            let target = if left { Some(real) } else { shares.map(|it| it.1) };
+            // What several references share is told of at the first of them.
+            if target.is_some_and(|it| !walk.seen.insert(it.number())) {
+                return;
             }
+            walk.shared.extend(shares.map(|it| it.0));
         }
         let shared = real != id && !concrete;
         if shared && walk.clean.contains(&real.number()) {

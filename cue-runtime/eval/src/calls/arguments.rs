@@ -139,12 +139,22 @@ impl Evaluator {
         let parameters = function.function.parameters;
         let mut all = Vec::with_capacity(parameters.len());
         let mut open = None;
+        let schemas = parameters.iter().any(|it| it.pass == Pass::Schema);
         for (place, parameter) in parameters.iter().enumerate() {
             all.push(match (given.get(place), parameter.default) {
                 (Some(argument), _) => {
-                    match self.argument(*argument, env, parameter, place, function) {
+                    let value = self.eval(*argument, env);
+                    let own = self.own_fault(&value);
+                    match self.argument_of(value, *argument, parameter, place, function) {
                         Ok(datum) => datum,
                         Err(fault) => {
+                            // All of them are evaluated before one is looked at.
+                            let after = given.get(place + 1..).filter(|_| !schemas);
+                            let after = self.wrong_arguments(after.unwrap_or_default(), env);
+                            let own = own.filter(|_| !schemas).map(|_| fault);
+                            if let Some(fault) = self.either_fault(own, after) {
+                                return Err(fault);
+                            }
                             let words = self.asked_for(fault, function).unwrap_or_default();
                             if words.starts_with("non-concrete ") {
                                 open = Some(fault);
@@ -163,6 +173,41 @@ impl Evaluator {
             });
         }
         open.map_or(Ok(all), Err)
+    }
+
+    /// What the value of an argument has failed with itself.
+    fn own_fault(&mut self, value: &Value) -> Option<FaultId> {
+        match value {
+            Value::Fault(fault) => Some(*fault),
+            Value::Datum(_) => None,
+            Value::Vertex(id) => {
+                let id = self.unify(*id);
+                self.heap.get(id).fault
+            }
+        }
+    }
+
+    /// The errors that arguments have themselves.
+    pub(super) fn wrong_arguments(&mut self, all: &[ExprId], env: EnvId) -> Option<FaultId> {
+        let mut wrong = None;
+        for argument in all {
+            let value = self.eval(*argument, env);
+            let own = self.own_fault(&value);
+            wrong = self.either_fault(wrong, own);
+        }
+        wrong
+    }
+
+    /// Two errors as one, if there are two.
+    pub(crate) fn either_fault(
+        &mut self,
+        one: Option<FaultId>,
+        other: Option<FaultId>,
+    ) -> Option<FaultId> {
+        match (one, other) {
+            (Some(one), Some(other)) => Some(self.both_faults(one, other)),
+            (one, other) => one.or(other),
+        }
     }
 
     /// Whether a reference in a literal that is an argument leads to what is called for: that has no
@@ -204,8 +249,19 @@ impl Evaluator {
         place: usize,
         function: Called<'_>,
     ) -> Result<Datum, FaultId> {
-        let at = self.program.at(expr);
         let value = self.eval(expr, env);
+        self.argument_of(value, expr, parameter, place, function)
+    }
+
+    fn argument_of(
+        &mut self,
+        value: Value,
+        expr: ExprId,
+        parameter: &Parameter,
+        place: usize,
+        function: Called<'_>,
+    ) -> Result<Datum, FaultId> {
+        let at = self.program.at(expr);
         if parameter.pass == Pass::Schema {
             if parameter.kinds == Kinds::STRUCT {
                 self.is_struct(&value, at, place, function)?;

@@ -120,6 +120,9 @@ impl Evaluator {
         let wanted = function.parameters.len();
         let least = function.parameters.iter().filter(|it| it.default.is_none()).count();
         if arguments.len() > wanted || arguments.len() < least {
+            if let Some(fault) = self.wrong_arguments(arguments, env) {
+                return Err(fault);
+            }
             let few = if arguments.len() < least { "not enough" } else { "too many" };
             let message = format!(
                 "{few} arguments in call to {} (have {}, want {wanted})",
@@ -273,15 +276,13 @@ impl Evaluator {
                 Value::Datum(Datum::count(length))
             }
             Plain::Error => {
-                let text = match arguments.first().map(|it| self.scalar(*it, env)) {
-                    Some(Ok(Datum::String(text))) => text.to_string(),
-                    Some(Ok(other)) => other.cue_text(),
-                    Some(Err(fault)) => {
-                        return Value::Fault(self.worded(arguments[0], env, fault, at));
-                    }
-                    None => "error".into(),
+                let [argument] = arguments else {
+                    let few = if arguments.is_empty() { "not enough" } else { "too many" };
+                    let have = arguments.len();
+                    let message = format!("{few} arguments in call to error (have {have}, want 1)");
+                    return Value::Fault(self.fail(Kind::Permanent, message, at));
                 };
-                Value::Fault(self.fail(Kind::User, text, at))
+                Value::Fault(self.worded(*argument, env, at))
             }
             Plain::Div | Plain::Mod | Plain::Quo | Plain::Rem => {
                 let mut operands = Vec::new();
