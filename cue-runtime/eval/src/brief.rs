@@ -1,7 +1,7 @@
 //! Values in few words, as messages have them (cue-errors 0.3).
 
 use crate::demand::Concrete;
-use crate::error::Fault;
+use crate::error::{Fault, LITERAL};
 use crate::evaluator::Evaluator;
 use crate::export::marker;
 use crate::heap::{Source, State, VertexId};
@@ -205,7 +205,8 @@ impl Evaluator {
 
     /// An error within a value: the first, and how many more there are (cue-errors 0.2).
     fn brief_fault(&self, fault: &Fault, id: VertexId) -> String {
-        let path = self.path(fault.place.unwrap_or(id));
+        let told = fault.message != LITERAL;
+        let path = if told { self.path(fault.place.unwrap_or(id)) } else { String::new() };
         let colon = if path.is_empty() { "" } else { ": " };
         format!("_|_({path}{colon}{})", fault.in_short())
     }

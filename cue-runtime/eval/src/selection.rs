@@ -291,13 +291,13 @@ impl Evaluator {
         };
         let vertex = self.heap.get(id);
         let whole = vertex.is_struct || vertex.is_list;
-        if whole || vertex.state != State::Done || vertex.fault.is_some() || self.is_ahead(id) {
+        if whole || vertex.state != State::Done || vertex.fault.is_some() {
             return None;
         }
         if let Some((datum, _)) = vertex.scalar.clone() {
             return Some(self.no_container(&datum, Some(operand), at));
         }
-        let never = self.kind_of_absence(id) == Kind::Permanent;
+        let never = !self.is_ahead(id) && self.kind_of_absence(id) == Kind::Permanent;
         never.then(|| self.no_part(id, Some(operand), at, at))
     }
 

@@ -111,7 +111,7 @@ impl Evaluator {
     }
 
     /// Where a reference is.
-    fn refers_at(&self, expr: ExprId) -> Option<At> {
+    pub(crate) fn refers_at(&self, expr: ExprId) -> Option<At> {
         match self.program.code(expr) {
             Code::Field { .. }
             | Code::ComputedField { .. }

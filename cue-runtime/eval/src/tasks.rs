@@ -4,8 +4,9 @@
 use std::num::NonZeroU32;
 
 use crate::builtin::Datum;
+use crate::demand::Concrete;
 use crate::error::{Fault, Kind};
-use crate::evaluator::Evaluator;
+use crate::evaluator::{Evaluator, Value};
 use crate::heap::{Conjunct, Contribution, EnvId, FaultId, Source, VertexId};
 use crate::program::{ExprId, Label, LabelKind, Presence};
 use crate::waiting::Left;
@@ -56,18 +57,29 @@ impl Evaluator {
         env: EnvId,
         value: ExprId,
     ) -> Result<Label, FaultId> {
-        let datum = match self.scalar_in(label, env, self.program.at(value)) {
-            Ok(datum) => datum,
+        let (at, whole) = (self.program.at(label), self.program.at(value));
+        let given = match self.key_of(label, env) {
+            Some(key) => Value::Datum(key),
+            None => self.eval(label, env),
+        };
+        let fault = match self.concrete_in(given, at, whole) {
+            Ok(Concrete::Datum(Datum::String(name))) => {
+                return Ok(self.labels.intern(LabelKind::Regular, &name));
+            }
+            Ok(Concrete::Datum(Datum::Number(number))) if number.is_int() => {
+                Fault::new(Kind::Permanent, "integer fields not supported", at)
+            }
+            Ok(Concrete::Vertex(_)) if self.refers_at(label).is_none() => {
+                Fault::new(Kind::Incomplete, "key value of dynamic field not yet known", at)
+            }
+            Ok(other) => {
+                let (text, kind) = (self.literal_text(label), self.concrete_kind(&other));
+                let message = format!("invalid index {text} (invalid type {kind})");
+                Fault::new(Kind::Permanent, message, whole).and_at(at)
+            }
             Err(fault) => return Err(self.unknown_key(fault, label)),
         };
-        match datum {
-            Datum::String(name) => Ok(self.labels.intern(LabelKind::Regular, &name)),
-            _ => {
-                let message = "integer fields not supported";
-                let fault = Fault::new(Kind::Permanent, message, self.program.at(label));
-                Err(self.heap.fault(fault))
-            }
-        }
+        Err(self.heap.fault(fault))
     }
 
     /// The error of a label that is not known yet (cue-errors 1.7).

@@ -1,6 +1,6 @@
 //! Validation: a walk through a value that looks for errors, and which of those it finds are told.
 
-use crate::error::Kind;
+use crate::error::{Kind, LITERAL};
 use crate::evaluation::{Concreteness, Diagnostic, Evaluation};
 use crate::evaluator::Evaluator;
 use crate::heap::{FaultId, Source, VertexId};
@@ -36,6 +36,8 @@ struct Walk {
     rounds: Vec<Round>,
     /// The error of the first required field that nothing can be given for, in what is no data.
     unmet: Option<FaultId>,
+    /// There is one in what is data.
+    refused: bool,
 }
 
 /// A reference by which a value has no end.
@@ -87,6 +89,10 @@ impl Evaluation {
         {
             return self.diagnostic(fault);
         }
+        // All that is required is told then, if nothing else is wrong (cue-errors 4.1).
+        if let (true, true, Concreteness::Optional) = (walk.found.is_empty(), walk.refused, values) {
+            return self.required(id);
+        }
         let told = |copy: &Diagnostic, known: &[bool]| {
             walk.found.iter().zip(known).any(|(it, copied)| {
                 !copied
@@ -123,7 +129,9 @@ impl Evaluation {
         let several = found.len() > 1;
         let mut seen = cue_map::Set::default();
         found.retain(|it| {
-            seen.insert((it.path.clone(), it.message.clone(), it.positions.first().cloned()))
+            // What is written as an error has no path (cue-errors 1.12).
+            let path = if it.message == LITERAL { "" } else { &it.path };
+            seen.insert((path.to_owned(), it.message.clone(), it.positions.first().cloned()))
         });
         if let ([only], true) = (found.as_mut_slice(), several) {
             only.message.truncate(report::outer(&only.message));
@@ -141,8 +149,7 @@ impl Evaluation {
         let mut walk = Walk { from: Some(id), ..Walk::default() };
         self.collect(id, Concreteness::Optional, &mut walk, 0);
         let Some(fault) = walk.unmet else { return Ok(None) };
-        let mut required = self.validate(id, Concreteness::Required);
-        required.retain(|it| it.message == REQUIRED);
+        let required = self.required(id);
         if !required.is_empty() {
             return Err(required);
         }
@@ -152,6 +159,13 @@ impl Evaluation {
         let short = self.evaluator.heap.faults[fault].in_short();
         told.iter_mut().for_each(|it| it.message.clone_from(&short));
         Ok(told.pop())
+    }
+
+    /// Every field that is required and not there.
+    fn required(&mut self, id: VertexId) -> Vec<Diagnostic> {
+        let mut required = self.validate(id, Concreteness::Required);
+        required.retain(|it| it.message == REQUIRED);
+        required
     }
 
     fn collect(&mut self, id: VertexId, values: Concreteness, walk: &mut Walk, depth: u32) {
@@ -264,12 +278,12 @@ impl Evaluation {
             walk.labels.push(label);
             match presence {
                 Presence::Optional => {}
-                Presence::Required if concrete && data || self.cannot_be_given(arc, walk) => {
+                Presence::Required if concrete => {
                     let fault = self.evaluator.not_given(arc);
                     let fault = self.evaluator.heap.fault(fault);
                     self.lacks(fault, walk);
                 }
-                Presence::Required => {}
+                Presence::Required => walk.refused |= self.cannot_be_given(arc, walk),
                 Presence::Member if data => self.collect(arc, values, walk, depth + 1),
                 Presence::Member => self.collect(arc, Concreteness::Optional, walk, depth + 1),
             }

@@ -56,7 +56,7 @@ fn print(all: &[Diagnostic]) -> String {
             break;
         }
         // What is written as an error is told without what it stands for.
-        if !wrong.path.is_empty() && wrong.message != LITERAL {
+        if !wrong.path.is_empty() && !wrong.message.ends_with(LITERAL) {
             text.push_str(&format!("{}: ", clipped(&wrong.path)));
         }
         text.push_str(clipped(&wrong.message));
