@@ -127,6 +127,8 @@ impl Evaluator {
         };
         let Source::Expr(expr, _) = conjunct.source else { return };
         let written = match self.program.code(expr) {
+            // What uses it in an expression hands on the error of the `let`.
+            _ if self.let_name(id).is_some() => true,
             Code::Call(Callee::Plain(plain), _) => {
                 matches!(plain, Plain::Close | Plain::CloseAll | Plain::Reclose)
             }
