@@ -155,6 +155,26 @@ impl Evaluator {
         next.filter(|it| *it != id)
     }
 
+    /// Whether a field is a reference that leads to another one, or to what that has failed with.
+    pub(crate) fn is_copy(&mut self, id: VertexId) -> bool {
+        if self.shares_at(id).is_none() {
+            return false;
+        }
+        let Some(Source::Expr(expr, env)) =
+            self.heap.get(id).conjuncts.first().map(|it| it.source.clone())
+        else {
+            return false;
+        };
+        let outside = std::mem::replace(&mut self.place, id);
+        let value = self.eval(expr, env);
+        self.place = outside;
+        match value {
+            Value::Vertex(_) => true,
+            Value::Datum(_) => false,
+            Value::Fault(fault) => self.heap.faults[fault].place.is_some_and(|it| it != id),
+        }
+    }
+
     /// What the one reference leads to that a field consists of.
     fn shared_with(&mut self, id: VertexId) -> Option<VertexId> {
         self.shares_at(id)?;

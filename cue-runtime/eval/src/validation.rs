@@ -14,6 +14,11 @@ const LENGTHS: &str = "incompatible list lengths";
 /// Errors after which no more are looked for.
 const MOST_TOLD: usize = 10_000;
 
+/// Whether it is told that something is not there, which has its own rule where values are shared.
+fn is_lack(message: &str) -> bool {
+    message == REQUIRED || message.starts_with("incomplete value ")
+}
+
 /// A walk that looks for errors.
 #[derive(Default)]
 struct Walk {
@@ -96,7 +101,7 @@ impl Evaluation {
         let told = |copy: &Diagnostic, known: &[bool]| {
             walk.found.iter().zip(known).any(|(it, copied)| {
                 !copied
-                    && !copy.kind.is_incomplete()
+                    && !(copy.kind.is_incomplete() && is_lack(&copy.message))
                     // Of what goes round the references say whether it is told elsewhere.
                     && copy.kind != Kind::StructuralCycle
                     && it.message == copy.message
@@ -184,7 +189,7 @@ impl Evaluation {
         }
         let concrete = values == Concreteness::Required;
         let real = self.evaluator.unify(id);
-        if !walk.repeats && real == id && self.evaluator.shares_at(id).is_some() {
+        if !walk.repeats && self.evaluator.is_copy(real) {
             walk.repeats = true;
             walk.copied.resize(walk.found.len(), false);
             self.collect(id, values, walk, depth);
