@@ -72,7 +72,10 @@ impl Evaluator {
         let before = self.heap.narrowed(id);
         let (old, new) = (self.saying(id, &before.by), self.saying(id, &by));
         let late = self.is_of_choice(id, before.at, at)
-            || kinds != Kinds::STRUCT && self.stood_by(id, before.via, via);
+            || !matches!(by, By::Test(_))
+                && !matches!(kinds, Kinds::STRUCT | Kinds::LIST)
+                && self.heap.get(id).picks.is_empty()
+                && self.stood_by(id, before.via, via);
         let message = match late {
             true => {
                 format!("conflicting values {new} and {old} (mismatched types {kinds} and {had})")
@@ -208,7 +211,7 @@ impl Evaluator {
 
     /// Whether what was there first came by a reference that is the first of several, and what comes
     /// now by the second: while it was alone the first one only stood for its target, and so it
-    /// counts after the second.
+    /// counts after the second, unless that is a bound, a choice, a list or a struct, which come last.
     fn stood_by(&self, id: VertexId, old: u32, new: u32) -> bool {
         if old == 0 || new == 0 {
             return false;
