@@ -127,7 +127,7 @@ impl Evaluator {
             return;
         }
         // A value that another field has too is named (cue-errors 0.3).
-        if id != real && !within.is_empty() && self.is_in_tree(id) && self.is_in_tree(real) {
+        if id != real && !within.is_empty() && self.is_in_tree(real) {
             let vertex = self.heap.get(real);
             if vertex.choice.is_none() && (vertex.is_struct || vertex.is_list) {
                 let path = self.path(real);

@@ -51,7 +51,12 @@ impl Evaluator {
             Ok(Concrete::Datum(Datum::Bool(it))) => Ok(it),
             Ok(value) => {
                 let clause = self.clause_at(at, "if");
-                Err(self.misfit(&Operand { value, vertex, at }, "bool", clause))
+                let kind = self.concrete_kind(&value);
+                let message = self.about_given(&value, "", |text| {
+                    format!("cannot use {text} (type {kind}) as type bool")
+                });
+                let positions = self.origin_of(&Operand { value, vertex, at });
+                Err(self.fail_at(Kind::Permanent, message, clause, positions))
             }
             Err(Unmet::Fault(fault)) if vertex.is_some() => Err(self.of_clause(fault, at, "if")),
             Err(Unmet::Fault(fault)) => Err(fault),
@@ -345,11 +350,15 @@ impl Evaluator {
             return Err(self.fail(Kind::Permanent, "cannot use value as list", at));
         }
         let (text, at) = match value {
-            Value::Vertex(id) => match self.written_at(id) {
-                // A literal is where the argument is.
-                none if none == At::default() => (self.short(id), at),
-                written => (self.short(id), written),
-            },
+            Value::Vertex(id) => {
+                let id = self.unify(id);
+                let text = self.about_given(&Concrete::Vertex(id), "", str::to_owned);
+                match self.written_at(id) {
+                    // A literal is where the argument is.
+                    none if none == At::default() => (text, at),
+                    written => (text, written),
+                }
+            }
             Value::Datum(datum) => (datum.cue_text(), at),
             Value::Fault(fault) => return Err(fault),
         };

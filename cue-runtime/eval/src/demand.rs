@@ -240,8 +240,12 @@ impl Evaluator {
     pub(crate) fn origin_of(&mut self, operand: &Operand) -> Vec<At> {
         match operand.vertex {
             Some(id) => {
-                let id = self.default_of(id).unwrap_or(id);
-                self.origin(id)
+                let id = self.unify(id);
+                match self.default_of(id) {
+                    // The default of a choice has no source, but a scalar one.
+                    Some(default) if default != id => vec![self.written_at(default)],
+                    _ => self.origin(id),
+                }
             }
             None => vec![operand.at],
         }

@@ -167,14 +167,18 @@ impl Evaluator {
                 }
             }
             (Arithmetic::Multiply, Datum::String(text), Datum::Number(count))
-            | (Arithmetic::Multiply, Datum::Number(count), Datum::String(text)) => {
+            | (Arithmetic::Multiply, Datum::Number(count), Datum::String(text))
+                if count.is_int() =>
+            {
                 match self.repeated("string", text.as_bytes(), count, at) {
                     Ok(bytes) => Value::Datum(Datum::lossy(&bytes)),
                     Err(fault) => Value::Fault(fault),
                 }
             }
             (Arithmetic::Multiply, Datum::Bytes(text), Datum::Number(count))
-            | (Arithmetic::Multiply, Datum::Number(count), Datum::Bytes(text)) => {
+            | (Arithmetic::Multiply, Datum::Number(count), Datum::Bytes(text))
+                if count.is_int() =>
+            {
                 match self.repeated("bytes", text, count, at) {
                     Ok(bytes) => Value::Datum(Datum::bytes(bytes)),
                     Err(fault) => Value::Fault(fault),
@@ -221,7 +225,13 @@ impl Evaluator {
         at: At,
     ) -> Result<Vec<u8>, FaultId> {
         let Some(count) = count.to_i64().and_then(|it| u64::try_from(it).ok()) else {
-            return Err(self.fail(Kind::Permanent, "cannot convert negative number to uint64", at));
+            let message = match count.to_string() {
+                negative if negative.starts_with('-') => {
+                    "cannot convert negative number to uint64".to_owned()
+                }
+                large => format!("cannot convert number {large} to uint64"),
+            };
+            return Err(self.fail(Kind::Permanent, message, at));
         };
         let Some(times) = usize::try_from(count).ok().filter(|it| *it <= MOST_REPEATS) else {
             let message =

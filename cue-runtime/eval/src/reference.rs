@@ -48,6 +48,7 @@ impl Evaluator {
         work: &mut Work,
     ) {
         let target = self.follow(target);
+        let target = self.scalar_behind(target);
         let (target, reach) = self.behind(target);
         let opened = conjunct.closes_as().filter(|it| self.opened.contains(it));
         let known = |groups: &Groups| conjunct.groups.iter().all(|it| groups.contains(it));

@@ -155,6 +155,24 @@ impl Evaluator {
         next.filter(|it| *it != id)
     }
 
+    /// The place that a scalar is shared from by fields that are nothing but references: they are not on the
+    /// way to it (cue-errors 2.2).
+    pub(crate) fn scalar_behind(&mut self, id: VertexId) -> VertexId {
+        let mut place = id;
+        for _ in 0..MOST_SHARED {
+            if self.shares_at(place).is_none() || self.settled_scalar(place).is_none() {
+                break;
+            }
+            let Some(next) = self.shared_with(place).map(|it| self.follow(it)) else { break };
+            // What is there alone says it.
+            if next == place || self.settled_scalar(next).is_none() {
+                break;
+            }
+            place = next;
+        }
+        place
+    }
+
     /// Whether a field is a reference that leads to another one, or to what that has failed with.
     pub(crate) fn is_copy(&mut self, id: VertexId) -> bool {
         if self.shares_at(id).is_none() {

@@ -41,7 +41,7 @@ impl Evaluator {
         };
         let text = self.literal_text(argument);
         let message = format!("cannot use {text} (type {kinds}) as struct in argument 1 to close");
-        Err(self.fail(Kind::Permanent, message, self.program.at(argument)))
+        Err(self.misused(message, kinds, vec![self.program.at(argument)]))
     }
 
     /// The same of what it is of once that is evaluated.
