@@ -72,6 +72,7 @@ impl Evaluator {
         let before = self.heap.narrowed(id);
         let (old, new) = (self.saying(id, &before.by), self.saying(id, &by));
         let late = self.is_of_choice(id, before.at, at)
+            || via != 0 && self.is_late(id, before.at)
             || !matches!(by, By::Test(_))
                 && !matches!(kinds, Kinds::STRUCT | Kinds::LIST)
                 && self.heap.get(id).picks.is_empty()
@@ -207,6 +208,16 @@ impl Evaluator {
             next = vertex.parent;
         }
         false
+    }
+
+    /// Whether it is a bound, a validator or a list of a pattern: those are looked at after what a reference
+    /// brings (S-23).
+    fn is_late(&self, id: VertexId, at: At) -> bool {
+        self.heap.get(id).conjuncts.iter().filter(|it| it.late).any(|it| match it.source {
+            Source::Expr(expr, _) => self.program.at(expr) == at
+                && matches!(self.program.code(expr), Code::Bound(..) | Code::Call(..)),
+            Source::Data(_) | Source::Vertex(_) => false,
+        })
     }
 
     /// Whether what was there first came by a reference that is the first of several, and what comes

@@ -102,11 +102,10 @@ impl Evaluator {
     ) -> Result<(), FaultId> {
         let text =
             |it: &Operand| matches!(it.value, Concrete::Datum(Datum::String(_) | Datum::Bytes(_)));
-        if !text(left) {
-            return Err(self.misfit(left, &format!("string in {symbol}"), at));
-        }
-        if !text(right) {
-            return Err(self.misfit(right, "(string|bytes)", at));
+        let one = (!text(left)).then(|| self.misfit(left, &format!("string in {symbol}"), at));
+        let other = (!text(right)).then(|| self.misfit(right, "(string|bytes)", at));
+        if let Some(fault) = self.either_fault(one, other) {
+            return Err(fault);
         }
         Ok(())
     }

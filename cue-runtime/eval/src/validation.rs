@@ -219,9 +219,12 @@ impl Evaluation {
                 }
                 walk.found.extend(told);
             }
-            // The elements of lists of different lengths are compared, what these have is not.
+            // The elements of lists of different lengths are compared, what these have or refer to is not.
             if self.evaluator.heap.faults[fault].message.starts_with(LENGTHS) {
                 for element in self.evaluator.elements(real) {
+                    if self.evaluator.is_referred_to(element) {
+                        continue;
+                    }
                     let element = self.evaluator.unify(element);
                     if let Some(fault) = self.evaluator.heap.get(element).fault {
                         walk.found.extend(self.diagnostic(fault));

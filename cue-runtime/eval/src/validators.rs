@@ -392,6 +392,41 @@ impl Evaluator {
         None
     }
 
+    /// The way in of what a value is held against; that itself is held against as data, without the
+    /// references on its way.
+    fn way_of_tests(&mut self, id: VertexId) -> Vec<At> {
+        let mut open = Vec::new();
+        for conjunct in &self.heap.get(self.follow(id)).conjuncts {
+            if let Source::Expr(expr, env) = conjunct.source {
+                open.push((expr, env, conjunct.via));
+            }
+        }
+        let mut found = Vec::new();
+        while let Some((expr, env, via)) = open.pop() {
+            if let Code::Unify(left, right) = self.program.code(expr) {
+                open.extend([(*left, env, via), (*right, env, via)]);
+                continue;
+            }
+            let at = self.refers_at(expr);
+            let target = match at {
+                Some(_) => self.eval(expr, env).vertex().map(|it| self.follow(it)),
+                None => None,
+            };
+            let brings = target.is_some_and(|it| !self.heap.get(it).tests.is_empty());
+            let mut way = Vec::from_iter(at);
+            self.heap.way_in(via, &mut way);
+            if !brings && !matches!(self.program.code(expr), Code::Call(..)) {
+                // Definitions and what embeds something are on it in any case.
+                way.retain(|it| {
+                    let text = self.source_at(*it);
+                    text.starts_with(['#', '{']) || text.starts_with("_#") || text.contains(".#")
+                });
+            }
+            found.append(&mut way);
+        }
+        found
+    }
+
     /// An error at or below one value as if it were at or below another.
     /// The value it is about is that of the other.
     fn moved(&mut self, mut fault: Fault, from: VertexId, to: VertexId) -> Fault {
@@ -434,12 +469,11 @@ impl Evaluator {
                 {
                     fault.positions.push(self.written_at(place));
                 }
-                _ => fault.positions.extend(self.named_at(place)),
-            }
-            for conjunct in &self.heap.get(place).conjuncts {
-                if fault.message.starts_with("conflicting values ") {
-                    self.heap.way_in(conjunct.via, &mut fault.positions);
+                _ if fault.message.starts_with("conflicting values ") => {
+                    fault.positions.extend(self.way_of_tests(place));
+                    fault.positions.extend(self.origin(place));
                 }
+                _ => fault.positions.extend(self.named_at(place)),
             }
         }
         let causes = std::mem::take(&mut fault.causes).into_iter();
