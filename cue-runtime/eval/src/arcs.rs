@@ -229,7 +229,7 @@ impl Evaluator {
                 return;
             }
         }
-        let name = pattern.alias.then(|| self.labels.name(label).clone());
+        let name = pattern.alias.then(|| self.labels.name(label));
         let key = (pattern.value, pattern.env, label);
         let env = match self.pattern_envs.get(&key) {
             Some(env) => *env,
@@ -298,7 +298,7 @@ impl Evaluator {
         if let Code::Top = self.program.code(pattern.label) {
             return Ok(true);
         }
-        let name = Datum::String(self.labels.name(label).clone());
+        let name = Datum::String(self.labels.name(label));
         if let Some(matches) = self.plainly_matches(pattern.label, &name) {
             return Ok(matches);
         }

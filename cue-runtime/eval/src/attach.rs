@@ -45,7 +45,7 @@ pub fn extend(program: &mut Program, name: &str, text: &str) -> Result<ExprId, V
     let mut compiler = Compiler::new(taken, &[]);
     let source = Source { name: name.into(), text: text.into() };
     let parsed = compiler.parse(&source);
-    let shared = fields.into_iter().map(|it| (compiler.program.labels.name(it).clone(), it));
+    let shared = fields.into_iter().map(|it| (compiler.program.labels.name(it), it));
     let shared: Map<Arc<str>, Label> = shared.collect();
     let root = compiler.file(&parsed, &shared);
     *program = compiler.program;

@@ -232,7 +232,7 @@ impl Evaluator {
         let env = self.env_up(env, *up);
         match self.heap.envs[env.index()].kind {
             EnvKind::Variables(_, Key::Label(label)) => {
-                Some(Datum::String(self.labels.name(label).clone()))
+                Some(Datum::String(self.labels.name(label)))
             }
             EnvKind::Variables(_, Key::Position(position)) => Some(Datum::count(position as usize)),
             _ => None,

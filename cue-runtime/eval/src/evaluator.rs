@@ -548,17 +548,17 @@ impl Evaluator {
         match arc {
             Some((Presence::Member, found)) => Value::Vertex(self.tried(found)),
             Some((Presence::Required, _)) => {
-                let name = self.labels.name(label).clone();
+                let name = self.labels.name(label);
                 let message = format!("required field missing: {name}");
                 Value::Fault(self.fail(Kind::Incomplete, message, at))
             }
             Some((Presence::Optional, _)) => {
-                let name = self.labels.name(label).clone();
+                let name = self.labels.name(label);
                 let message = format!("cannot reference optional field: {name}");
                 Value::Fault(self.fail(Kind::Incomplete, message, at))
             }
             None => {
-                let name = self.labels.name(label).clone();
+                let name = self.labels.name(label);
                 Value::Fault(self.fail(Kind::Incomplete, format!("undefined field: {name}"), at))
             }
         }

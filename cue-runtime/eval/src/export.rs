@@ -38,8 +38,8 @@ impl Evaluator {
     pub(crate) fn label_text(&self, label: Label) -> String {
         let name = self.labels.name(label);
         match self.labels.kind(label) {
-            LabelKind::Regular if !is_identifier(name) && !definition::is_keyword(name) => {
-                Datum::String(name.clone()).cue_text()
+            LabelKind::Regular if !is_identifier(&name) && !definition::is_keyword(&name) => {
+                Datum::String(name).cue_text()
             }
             _ => name.to_string(),
         }
@@ -120,7 +120,7 @@ impl Evaluator {
                         return Err(self.heap.fault(fault));
                     }
                 }
-                let name = self.labels.name(label).clone();
+                let name = self.labels.name(label);
                 fields.push((name, self.datum_at(arc, depth + 1)?));
             }
             return Ok(Datum::fields(fields));
@@ -188,7 +188,7 @@ impl Evaluator {
                 continue;
             }
             if let Some(value) = self.lenient(arc, depth + 1) {
-                fields.push((self.labels.name(label).clone(), value));
+                fields.push((self.labels.name(label), value));
             }
         }
         Some(Datum::fields(fields))

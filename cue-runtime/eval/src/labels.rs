@@ -41,10 +41,6 @@ pub struct Labels {
     known: Arc<Names>,
     /// Their labels follow those known.
     own: Names,
-    /// Labels of the first elements of lists, which no text finds, unless one was asked for before.
-    elements: Vec<Label>,
-    /// An element further on was asked for by its text.
-    sparse: bool,
     /// Import paths of packages with hidden fields of their own; number `n` is at `n - 1`.
     packages: Vec<Arc<str>>,
     /// The package whose hidden fields are meant; 0 is the main one.
@@ -74,8 +70,7 @@ impl Labels {
         };
         for names in [&*self.known, &self.own] {
             let same = |label: &Label| {
-                let it = self.entry(*label);
-                it.0 == kind && it.2 == package
+                self.entry(*label).is_some_and(|it| it.0 == kind && it.2 == package)
             };
             if let Some(label) = names.of_text(name).find(same) {
                 return label;
@@ -132,24 +127,13 @@ impl Labels {
 
     /// The import path of the package a hidden label belongs to; `None` for the main package.
     pub fn package(&self, label: Label) -> Option<&Arc<str>> {
-        self.packages.get((self.entry(label).2 as usize).checked_sub(1)?)
+        self.packages.get((self.entry(label)?.2 as usize).checked_sub(1)?)
     }
 
     /// The label of an element.
     pub fn index(&mut self, index: usize) -> Label {
-        if let Some(label) = self.elements.get(index) {
-            return *label;
-        }
-        let (text, next) = (index.to_string(), index == self.elements.len());
-        let label = match next && !self.sparse {
-            true => self.new_label((LabelKind::Index, text.into(), 0)),
-            false => self.intern_text(LabelKind::Index, &text, None),
-        };
-        match next {
-            true => self.elements.push(label),
-            false => self.sparse = true,
-        }
-        label
+        Label::element(index)
+            .unwrap_or_else(|| self.intern_text(LabelKind::Index, &index.to_string(), None))
     }
 
     /// The label of an identifier as written.
@@ -158,21 +142,23 @@ impl Labels {
     }
 
     /// Name, with its prefix.
-    pub fn name(&self, label: Label) -> &Arc<str> {
-        &self.entry(label).1
+    pub fn name(&self, label: Label) -> Arc<str> {
+        match (self.entry(label), label.index()) {
+            (Some(name), _) => name.1.clone(),
+            (None, index) => index.unwrap_or_default().to_string().into(),
+        }
     }
 
     /// Kind.
     pub fn kind(&self, label: Label) -> LabelKind {
-        self.entry(label).0
+        self.entry(label).map_or(LabelKind::Index, |it| it.0)
     }
 
-    fn entry(&self, label: Label) -> &Name {
-        let at = label.place();
-        match self.known.all.get(at) {
-            Some(name) => name,
-            None => &self.own.all[at - self.known.all.len()],
-        }
+    /// What is written down of a label: nothing of one that says itself which element it is.
+    fn entry(&self, label: Label) -> Option<&Name> {
+        let at = label.place()?;
+        let known = &self.known.all;
+        known.get(at).or_else(|| self.own.all.get(at - known.len()))
     }
 }
 
@@ -197,18 +183,21 @@ mod tests {
         assert_eq!(evaluation.package(hidden), None);
         assert_eq!(labels.identifier("b"), hidden, "another evaluation counts for itself");
         labels.share();
-        assert_eq!((&**labels.name(a), labels.kind(shown)), ("a", LabelKind::Regular));
-        assert_eq!(&**evaluation.name(hidden), "_h");
+        assert_eq!((&*labels.name(a), labels.kind(shown)), ("a", LabelKind::Regular));
+        assert_eq!(&*evaluation.name(hidden), "_h");
     }
 
     #[test]
     fn elements_are_named_by_their_place() {
         let mut labels = Labels::default();
-        let third = labels.index(2);
-        let first = labels.index(0);
-        assert_eq!([labels.index(0), labels.index(2)], [first, third]);
-        assert_eq!((&**labels.name(third), labels.kind(third)), ("2", LabelKind::Index));
-        let second = labels.intern(LabelKind::Index, "1");
-        assert_eq!([labels.index(1), labels.intern(LabelKind::Index, "2")], [second, third]);
+        let (first, third, last) = (labels.index(0), labels.index(2), labels.index(1 << 31));
+        assert_eq!([0, 2, 1 << 31].map(|it| labels.index(it)), [first, third, last]);
+        let named = |labels: &Labels, label| (labels.name(label).to_string(), labels.kind(label));
+        assert_eq!(named(&labels, third), ("2".to_owned(), LabelKind::Index));
+        assert_eq!(named(&labels, last), ("2147483648".to_owned(), LabelKind::Index));
+        let text = |labels: &mut Labels, name| labels.intern(LabelKind::Index, name);
+        assert_eq!([text(&mut labels, "2"), text(&mut labels, "2147483648")], [third, last]);
+        assert_ne!(text(&mut labels, "02"), third);
+        assert_eq!(labels.grown(), 2, "what says itself which it is is not written down");
     }
 }

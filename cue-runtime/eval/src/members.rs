@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use cue_map::Map;
+use cue_map::Places;
 
 use crate::heap::ArcEntry;
 use crate::program::Label;
@@ -15,8 +15,8 @@ const FEW: usize = 8;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arcs {
     entries: Thin<ArcEntry>,
-    /// Positions by label, once there are more than [`FEW`].
-    places: Option<Box<Map<Label, u32>>>,
+    /// Where those are that are no elements at their own place, once there are more than [`FEW`] arcs.
+    places: Option<Box<Places>>,
 }
 
 impl Arcs {
@@ -27,8 +27,11 @@ impl Arcs {
 
     /// Where the arc of a label is.
     pub(crate) fn place(&self, label: Label) -> Option<usize> {
+        let is = |at: usize| self.entries.get(at).is_some_and(|it| it.label == label);
         match &self.places {
-            Some(places) => places.get(&label).map(|at| *at as usize),
+            _ if let Some(index) = label.index().filter(|it| is(*it)) => Some(index),
+            Some(places) => places.find(&label, is),
+            None if self.entries.len() > FEW => None,
             None => self.entries.iter().position(|it| it.label == label),
         }
     }
@@ -42,12 +45,12 @@ impl Arcs {
     pub(crate) fn push(&mut self, entry: ArcEntry) {
         let (label, at) = (entry.label, self.entries.len());
         self.entries.push(entry);
-        match &mut self.places {
-            Some(places) => {
-                places.insert(label, at as u32);
-            }
-            None if at >= FEW => self.find_places(),
-            None => {}
+        if at < FEW || (at > FEW && label.index() == Some(at)) {
+            return;
+        }
+        let noted = self.places.as_mut().is_some_and(|it| it.push(&label, at));
+        if !noted {
+            self.find_places();
         }
     }
 
@@ -59,17 +62,16 @@ impl Arcs {
     /// Reorders them; equals keep their order.
     pub(crate) fn order_by(&mut self, key: impl FnMut(&ArcEntry) -> usize) {
         cue_sort::by_key(&mut self.entries, key);
-        if self.places.is_some() {
+        if self.entries.len() > FEW {
             self.find_places();
         }
     }
 
     #[cold]
     fn find_places(&mut self) {
-        let room = self.entries.capacity();
-        let mut places = Map::with_capacity(room);
-        places.extend(self.entries.iter().enumerate().map(|(at, it)| (it.label, at as u32)));
-        self.places = Some(Box::new(places));
+        let all = self.entries.iter().map(|it| it.label).enumerate();
+        let named = all.filter(|(at, label)| label.index() != Some(*at));
+        self.places = Places::of(named).map(Box::new);
     }
 }
 

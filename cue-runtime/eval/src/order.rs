@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use cue_map::Map;
 use smallvec::{SmallVec, smallvec};
@@ -415,10 +416,10 @@ impl Evaluator {
     /// Step F: components in topological order, the smallest name first.
     fn sorted(&self, id: VertexId, edges: &[Nodes]) -> Vec<usize> {
         let arcs = &self.heap.get(id).arcs;
-        let names: Vec<(u64, &str)> = arcs
+        let names: Vec<(u64, Arc<str>)> = arcs
             .iter()
             .map(|arc| {
-                let name: &str = self.labels.name(arc.label);
+                let name = self.labels.name(arc.label);
                 let index = match self.labels.kind(arc.label) {
                     LabelKind::Index => name.parse::<u64>().unwrap_or(u64::MAX),
                     _ => u64::MAX,
@@ -475,10 +476,10 @@ fn valid(at: At) -> Option<At> {
 }
 
 /// Nodes in topological order, the smallest name first; none if edges lead round, or names repeat.
-fn without_rounds(edges: &[Nodes], names: &[(u64, &str)]) -> Option<Vec<usize>> {
+fn without_rounds(edges: &[Nodes], names: &[(u64, Arc<str>)]) -> Option<Vec<usize>> {
     let mut waits = vec![0_u32; edges.len()];
     edges.iter().flatten().for_each(|to| waits[*to] += 1);
-    let key = |node: usize| Reverse((names[node], node));
+    let key = |node: usize| Reverse((&names[node], node));
     let mut ready: BinaryHeap<_> = (0..edges.len()).filter(|it| waits[*it] == 0).map(key).collect();
     let mut out: Vec<usize> = Vec::with_capacity(edges.len());
     while let Some(Reverse((name, node))) = ready.pop() {

@@ -423,8 +423,8 @@ impl Evaluator {
     fn field_label(&self, label: Label) -> String {
         let name = self.labels.name(label);
         match self.labels.kind(label) {
-            LabelKind::Regular if !is_identifier(name) && !definition::is_keyword(name) => {
-                Datum::String(name.clone()).cue_text()
+            LabelKind::Regular if !is_identifier(&name) && !definition::is_keyword(&name) => {
+                Datum::String(name).cue_text()
             }
             _ => name.to_string(),
         }

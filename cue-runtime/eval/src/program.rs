@@ -37,9 +37,12 @@ impl ExprId {
     }
 }
 
-/// An interned name and what kind of label it is.
+/// An interned name and what kind of label it is; an element of a list by its place there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Label(NonZeroU32); // Option<Label> is 4 bytes
+
+/// In a [`Label`]: the rest is the place of an element.
+const ELEMENT: u32 = 1 << 31;
 
 impl Label {
     /// The name at a place of all names.
@@ -47,10 +50,23 @@ impl Label {
         Self(NonZeroU32::MIN.saturating_add(place as u32))
     }
 
-    /// Its place.
+    /// Its place among the names, which an element has not.
     #[cfg_attr(not(target_family = "wasm"), inline)]
-    pub(crate) fn place(self) -> usize {
-        self.0.get() as usize - 1
+    pub(crate) fn place(self) -> Option<usize> {
+        self.index().is_none().then(|| self.0.get() as usize - 1)
+    }
+
+    /// The element at a place of a list; `None` if it is so far on that it has a name.
+    pub(crate) fn element(index: usize) -> Option<Self> {
+        let index = u32::try_from(index).ok().filter(|it| it & ELEMENT == 0)?;
+        NonZeroU32::new(ELEMENT | index).map(Self)
+    }
+
+    /// Which element it is, if it says that itself.
+    #[cfg_attr(not(target_family = "wasm"), inline)]
+    pub(crate) fn index(self) -> Option<usize> {
+        let bits = self.0.get();
+        (bits & ELEMENT != 0).then_some((bits & !ELEMENT) as usize)
     }
 }
 

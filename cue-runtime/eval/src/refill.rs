@@ -26,13 +26,14 @@ pub(crate) struct Refills {
     scopes: Vec<u32>,
 }
 
-/// Which fields at the root were named in what was evaluated, by the place of their labels.
+/// Which fields at the root were named in what was evaluated, by the place of their labels, one further
+/// on; elements all count as the first.
 #[derive(Default)]
 pub(crate) struct Named(Vec<bool>);
 
 impl Named {
     pub(crate) fn note(&mut self, label: Label) {
-        let place = label.place();
+        let place = label.place().map_or(0, |it| it + 1);
         if self.0.len() <= place {
             self.0.resize(place + 1, false);
         }
@@ -40,7 +41,8 @@ impl Named {
     }
 
     fn contains(&self, label: Label) -> bool {
-        self.0.get(label.place()).copied().unwrap_or(false)
+        let place = label.place().map_or(0, |it| it + 1);
+        self.0.get(place).copied().unwrap_or(false)
     }
 }
 

@@ -527,8 +527,9 @@ impl Evaluator {
         for (index, element) in elements.iter().enumerate() {
             let label = self.labels.index(index);
             let real = self.follow(*element);
-            // A scalar is the element itself, as often as it is one.
-            let child = if self.is_bare_scalar(real) {
+            let known = self.heap.get(real);
+            // What is done with is the element itself, as often as it is one.
+            let child = if known.state == State::Done && known.fault.is_none() {
                 shared += size_of::<ArcEntry>();
                 real
             } else {

@@ -44,10 +44,6 @@ impl<T> Thin<T> {
         }
     }
 
-    pub(crate) fn capacity(&self) -> usize {
-        self.0.capacity()
-    }
-
     pub(crate) fn extend(&mut self, items: impl IntoIterator<Item = T>) {
         self.0.extend(items);
     }

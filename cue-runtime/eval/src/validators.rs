@@ -337,7 +337,7 @@ impl Evaluator {
                     let regular = self.labels.kind(label) == LabelKind::Regular;
                     if regular && presence == Presence::Member {
                         let value = self.looked_at(arc, depth + 1);
-                        fields.push((self.labels.name(label).clone(), value));
+                        fields.push((self.labels.name(label), value));
                     }
                 }
                 Datum::fields(fields)

@@ -15,6 +15,8 @@
 mod table; // hashes to places
 mod map; // keys to values
 mod set; // keys alone
+mod places; // keys of entries that stand elsewhere
 
 pub use crate::map::{Entry, IntoIter, Iter, Map, Occupied, Vacant};
+pub use crate::places::Places;
 pub use crate::set::Set;

@@ -1,5 +1,7 @@
 //! Arguments of calls as functions take them (S-52).
 
+use cue_map::Map;
+
 use super::{Called, quoted};
 use crate::builtin::{Datum, Kinds, Parameter, Pass};
 use crate::compare;
@@ -360,11 +362,11 @@ impl Evaluator {
                 Ok(Datum::list(elements))
             }
             Pass::LiveLists => {
-                let lists = self.tree(id, OUTER, 0).map_err(|it| self.in_call(it, function))?;
+                let lists = self.tree(id, OUTER).map_err(|it| self.in_call(it, function))?;
                 self.only_lists(&lists, function)?;
                 Ok(lists)
             }
-            Pass::LiveTree | Pass::Schema => self.tree(id, NESTED, 0),
+            Pass::LiveTree | Pass::Schema => self.tree(id, NESTED),
         }
     }
 
@@ -604,9 +606,23 @@ impl Evaluator {
     }
 
     /// Lists as lists, `most` of them in each other; everything else as it is.
-    pub(super) fn tree(&mut self, id: VertexId, most: u32, depth: u32) -> Result<Datum, FaultId> {
+    pub(super) fn tree(&mut self, id: VertexId, most: u32) -> Result<Datum, FaultId> {
+        self.branch(id, most, 0, &mut Map::default())
+    }
+
+    /// What is `depth` lists deep in a tree; a list that stands there more than once is one.
+    fn branch(
+        &mut self,
+        id: VertexId,
+        most: u32,
+        depth: u32,
+        met: &mut Map<(VertexId, u32), Datum>,
+    ) -> Result<Datum, FaultId> {
         let id = self.default_of(id).unwrap_or(id);
         let id = self.unify(id);
+        if let Some(list) = met.get(&(id, depth)) {
+            return Ok(list.clone());
+        }
         if let Some(fault) = self.heap.get(id).fault {
             let open = self.heap.faults[fault].kind.is_incomplete();
             return if open && depth > 0 { Ok(Datum::Live(self.handle(id))) } else { Err(fault) };
@@ -617,9 +633,11 @@ impl Evaluator {
         let arcs = self.elements(id);
         let mut items = Vec::new();
         for arc in arcs {
-            items.push(self.tree(arc, most, depth + 1)?);
+            items.push(self.branch(arc, most, depth + 1, met)?);
         }
-        Ok(Datum::list(items))
+        let list = Datum::list(items);
+        met.insert((id, depth), list.clone());
+        Ok(list)
     }
 
     pub(super) fn handles_of(&mut self, value: Value, at: At) -> Result<Vec<Datum>, FaultId> {

@@ -327,7 +327,7 @@ impl Document<'_> {
             match (self.it.labels.kind(arc.label), arc.presence) {
                 (LabelKind::Definition, Presence::Member) => self.define(arc.vertex, &arc)?,
                 (LabelKind::Regular, presence) => {
-                    let name = self.it.labels.name(arc.label).clone();
+                    let name = self.it.labels.name(arc.label);
                     if presence != Presence::Optional {
                         required.push(Datum::String(name.clone()));
                     }

@@ -143,7 +143,7 @@ impl Document<'_> {
         let id = self.it.unify(schema);
         let id = self.it.default_of(id).unwrap_or(id);
         for arc in self.it.ordered(id) {
-            let name = self.it.labels.name(arc.label).clone();
+            let name = self.it.labels.name(arc.label);
             match (self.it.labels.kind(arc.label), arc.presence) {
                 (LabelKind::Definition, Presence::Member) => self.define(arc.vertex, &arc)?,
                 (LabelKind::Regular, Presence::Member | Presence::Required) => {

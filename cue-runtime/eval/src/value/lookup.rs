@@ -67,7 +67,7 @@ impl Evaluation {
         let real = it.unify(id);
         let arcs = &it.heap.get(real).arcs;
         let kept = arcs.iter().filter(|arc| it.labels.kind(arc.label) != LabelKind::Index);
-        let names = kept.map(|arc| it.labels.name(arc.label).clone());
+        let names = kept.map(|arc| it.labels.name(arc.label));
         names.filter(|it| crate::export::is_identifier(it) || it.starts_with(['#', '_'])).collect()
     }
 

@@ -1,0 +1,88 @@
+//! Where in an array of somebody else's is this key?
+
+use std::hash::Hash;
+
+use crate::table::hash;
+
+/// A slot without a place.
+const FREE: u32 = u32::MAX;
+
+/// So many of the places at most for so many slots.
+const ROOM: (usize, usize) = (3, 4);
+
+/// Places by the hash of their keys, which are not kept: who asks knows them. Nothing is removed.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// Open addressing with linear probing; a power of two of them.
+    slots: Box<[u32]>,
+    /// How many places there are.
+    count: u32,
+}
+
+impl Places {
+    /// The places of these keys, with room for one more at least; `None` if there are no keys.
+    pub fn of<K: Hash>(keys: impl Iterator<Item = (usize, K)> + Clone) -> Option<Self> {
+        let count = keys.clone().count();
+        if count == 0 {
+            return None;
+        }
+        let slots = ((count + 1) * ROOM.1).div_ceil(ROOM.0).next_power_of_two();
+        let mut made = Self { slots: vec![FREE; slots].into(), count: 0 };
+        for (place, key) in keys {
+            made.push(&key, place);
+        }
+        Some(made)
+    }
+
+    /// The place with this key that is the one, as `is` says.
+    pub fn find<K: Hash>(&self, key: &K, is: impl Fn(usize) -> bool) -> Option<usize> {
+        let mask = self.slots.len() - 1;
+        let mut at = hash(key) as usize;
+        loop {
+            let place = self.slots[at & mask];
+            if place == FREE || is(place as usize) {
+                return (place != FREE).then_some(place as usize);
+            }
+            at = at.wrapping_add(1);
+        }
+    }
+
+    /// One more; `false` if there is no room for it, and all have to be found anew.
+    pub fn push<K: Hash>(&mut self, key: &K, place: usize) -> bool {
+        let slots = self.slots.len();
+        if (self.count as usize + 1) * ROOM.1 > slots * ROOM.0 {
+            return false;
+        }
+        let mut at = hash(key) as usize & (slots - 1);
+        while self.slots[at] != FREE {
+            at = (at + 1) & (slots - 1);
+        }
+        self.slots[at] = place as u32;
+        self.count += 1;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_key_is_found_at_its_place_however_many_there_are() {
+        let mut keys: Vec<u32> = Vec::new();
+        assert!(Places::of(keys.iter().enumerate()).is_none());
+        let mut places: Option<Places> = None;
+        for key in (0..1_000_u32).map(|it| it.wrapping_mul(2_654_435_761)) {
+            keys.push(key);
+            let noted = places.as_mut().is_some_and(|it| it.push(&key, keys.len() - 1));
+            if !noted {
+                places = Places::of(keys.iter().enumerate());
+            }
+            let found = places.as_ref().expect("there are some");
+            for (at, key) in keys.iter().enumerate() {
+                assert_eq!(found.find(key, |it| keys[it] == *key), Some(at));
+            }
+            assert_eq!(found.find(&1, |it| keys[it] == 1), None);
+        }
+    }
+}
