@@ -214,8 +214,10 @@ impl Evaluator {
     /// brings (S-23).
     fn is_late(&self, id: VertexId, at: At) -> bool {
         self.heap.get(id).conjuncts.iter().filter(|it| it.late).any(|it| match it.source {
-            Source::Expr(expr, _) => self.program.at(expr) == at
-                && matches!(self.program.code(expr), Code::Bound(..) | Code::Call(..)),
+            Source::Expr(expr, _) => {
+                self.program.at(expr) == at
+                    && matches!(self.program.code(expr), Code::Bound(..) | Code::Call(..))
+            }
             Source::Data(_) | Source::Vertex(_) => false,
         })
     }

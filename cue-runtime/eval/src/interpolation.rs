@@ -157,9 +157,7 @@ impl Evaluator {
                     let kind = if self.heap.get(id).is_list { "list" } else { "struct" };
                     let given = Concrete::Vertex(id);
                     let message = self.about_given(&given, "invalid interpolation: ", |text| {
-                        format!(
-                            "cannot use {text} (type {kind}) as type {TEXTS}"
-                        )
+                        format!("cannot use {text} (type {kind}) as type {TEXTS}")
                     });
                     self.fail_of(Kind::Permanent, message, at, id)
                 }

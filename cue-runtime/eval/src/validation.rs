@@ -95,13 +95,13 @@ impl Evaluation {
             return self.diagnostic(fault);
         }
         // All that is required is told then, if nothing else is wrong (cue-errors 4.1).
-        if let (true, true, Concreteness::Optional) = (walk.found.is_empty(), walk.refused, values) {
+        if let (true, true, Concreteness::Optional) = (walk.found.is_empty(), walk.refused, values)
+        {
             return self.required(id);
         }
         let told = |copy: &Diagnostic, known: &[bool]| {
             walk.found.iter().zip(known).any(|(it, copied)| {
-                !copied
-                    && !(copy.kind.is_incomplete() && is_lack(&copy.message))
+                !(*copied || copy.kind.is_incomplete() && is_lack(&copy.message))
                     // Of what goes round the references say whether it is told elsewhere.
                     && copy.kind != Kind::StructuralCycle
                     && it.message == copy.message
