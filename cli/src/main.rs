@@ -21,6 +21,7 @@ mod follow; // an Application while it is delivered
 
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::Parser;
 
 use crate::command::Command;
@@ -79,23 +80,13 @@ fn main() -> ExitCode {
         Err(error) => error.exit(),
     };
     start_log(arguments.verbose, &arguments.command);
-    // kube and rustls must agree on one provider; the first installed one wins.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    runtime.enable_all().thread_stack_size(THREAD_STACK);
-    if let Some(threads) = arguments.command.threads() {
-        runtime.worker_threads(threads);
-    }
-    let runtime = match runtime.build() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            eprintln!("error: starting threads failed: {error}");
-            return Exit::NotSo.into();
-        }
-    };
     let out = Out::new(arguments.color);
     let cli = Cli { out, target: arguments.target };
-    let exit = match runtime.block_on(command::run(arguments.command, &cli)) {
+    let done = match arguments.command {
+        Command::Cue(args) => alone(|| command::cue::run(args, &cli)),
+        other => together(other, &cli),
+    };
+    let exit = match done {
         Ok(exit) => exit,
         Err(error) => {
             let label = cli.out.paint(output::Tone::Bad, "error:");
@@ -103,9 +94,32 @@ fn main() -> ExitCode {
             exit::of(&error)
         }
     };
+    exit.into()
+}
+
+/// Runs a command that talks to nobody: none of the threads are started that others need.
+fn alone(run: impl FnOnce() -> anyhow::Result<Exit> + Send) -> anyhow::Result<Exit> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(THREAD_STACK);
+        let spawned = thread.spawn_scoped(scope, run).context("starting a thread failed")?;
+        spawned.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// Runs a command that may ask a cluster.
+fn together(command: Command, cli: &Cli) -> anyhow::Result<Exit> {
+    // kube and rustls must agree on one provider; the first installed one wins.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.enable_all().thread_stack_size(THREAD_STACK);
+    if let Some(threads) = command.threads() {
+        runtime.worker_threads(threads);
+    }
+    let runtime = runtime.build().context("starting threads failed")?;
+    let done = runtime.block_on(command::run(command, cli));
     // Watches and simulated controllers need no farewell.
     runtime.shutdown_background();
-    exit.into()
+    done
 }
 
 fn start_log(verbose: u8, command: &Command) {

@@ -27,18 +27,18 @@ fn main() {
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let module = out.join("guest.wasm");
+    let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let root = here.join("../..").canonicalize().expect("the workspace is there");
     if let Some(given) = env::var_os("GUEST_WASM") {
         std::fs::copy(&given, &module).expect("GUEST_WASM names a readable file");
-        name(&module);
+        name(&module, &root);
         return;
     }
     if env::var_os("GUEST_SKIP").is_some() {
         std::fs::write(&module, b"").expect("OUT_DIR is writable");
-        name(&module);
+        name(&module, &root);
         return;
     }
-    let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
-    let root = here.join("../..").canonicalize().expect("the workspace is there");
     for part in ["map", "sort", "syntax", "builtin", "eval", "patch", "session", "guest"] {
         println!("cargo::rerun-if-changed={}", root.join("cue-runtime").join(part).display());
     }
@@ -65,14 +65,16 @@ fn main() {
             size - MOST
         );
     }
-    name(&module);
+    name(&module, &root);
 }
 
-/// Hands on the interpreter's hash: at run time its megabytes are read by nobody but the compiler.
-fn name(module: &Path) {
-    let wasm = std::fs::read(module).expect("the guest was just written");
-    let digest: String =
-        Sha256::digest(wasm)[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+/// Hands on the hash of the interpreter and of what compiles it: at run time its megabytes are read by
+/// nobody but the compiler.
+fn name(module: &Path, root: &Path) {
+    let mut hash = Sha256::new();
+    hash.update(std::fs::read(module).expect("the guest was just written"));
+    hash.update(std::fs::read(root.join("Cargo.lock")).expect("the workspace has a lock file"));
+    let digest: String = hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
     println!("cargo::rustc-env=GUEST_DIGEST={digest}");
 }
 
@@ -157,7 +159,7 @@ fn build(plan: &Plan, own_rustc: &Path, root: &Path, target_dir: &Path) {
         // With 225, as without it, a twentieth more module and a hundredth less work; with 46 a
         // twentieth less module and a tenth more work.
         // (Not `-inline-threshold`: that would hold for what is built for size as well.)
-        "-Cllvm-args=-inlinedefault-threshold=130".to_owned(),
+        "-Cllvm-args=-inlinedefault-threshold=120".to_owned(),
         format!("--remap-path-prefix={}=lateen", root.display()),
         format!("--remap-path-prefix={}=cargo", home.unwrap_or_default()),
         format!("--remap-path-prefix={}=rust", sysroot.display()),

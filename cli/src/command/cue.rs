@@ -360,7 +360,7 @@ struct Common<'a> {
 }
 
 /// Runs the command.
-pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
+pub fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     if let Some(folder) = &args.chdir {
         if !is_first(folder) {
             let text = "flag: must be the first argument";
@@ -379,7 +379,7 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     }
     let style = if args.simplify { Style::Simplified } else { Style::Plain };
     let common = Common { ignore: args.ignore, style, cli };
-    let done = tokio::task::block_in_place(|| match args.command {
+    let done = match args.command {
         Command::Export(it) => {
             let request = Request { escape: it.escape, ..it.input.request(Verb::Export) };
             values(request, Some(&it.output), common)
@@ -400,7 +400,7 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
         }
         Command::Fmt(it) => formatted(it, common),
         Command::Import(it) => imported(it, common),
-    });
+    };
     // cue ends with 1 whatever was wrong.
     match done {
         Err(error) => {

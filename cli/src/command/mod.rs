@@ -104,7 +104,7 @@ pub async fn run(command: Command, cli: &Cli) -> anyhow::Result<Exit> {
         Command::Install(args) => install::run(args, cli).await,
         Command::Controller(args) => controller::run(*args, cli).await,
         Command::Local(args) => local::run(args, cli).await,
-        Command::Cue(args) => cue::run(args, cli).await,
+        Command::Cue(args) => tokio::task::block_in_place(|| cue::run(args, cli)),
         Command::Version(args) => version::run(&args, cli),
         Command::Completion(args) => Ok(completion::run(&args)),
         Command::CompileInterpreter => {

@@ -1,10 +1,10 @@
 //! The interpreter's compiled module and its cache on disk.
 //!
 //! Compiling takes about half a second; a cached file is mapped in a tenth of a millisecond. The
-//! file's name holds the hash of the module and of everything in wasmtime that must agree.
+//! file's name holds the hash of the module and of the libraries' versions; whether all that must agree
+//! does (settings, processor), wasmtime looks at when it reads the file.
 
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use wasmtime::{Engine, Module};
@@ -12,7 +12,7 @@ use wasmtime::{Engine, Module};
 /// The interpreter, built by build.rs.
 static GUEST: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guest.wasm"));
 
-/// Names the interpreter: build.rs hashed it.
+/// Names the interpreter and what compiles it: build.rs hashed the module and the lock file.
 const DIGEST: &str = env!("GUEST_DIGEST");
 
 /// Why the sandbox could not be set up.
@@ -26,36 +26,33 @@ pub enum Error {
     Setup(String),
 }
 
-/// Loads the module from `cache`, or compiles it and tries to leave it there.
-pub(crate) fn load(engine: &Engine, cache: Option<&Path>) -> Result<Module, Error> {
+/// The module that `cache` has, if there is one that this engine takes.
+pub(crate) fn cached(engine: &Engine, cache: &Path) -> Option<Module> {
+    read(engine, &file_in(cache))
+}
+
+/// Whether a file that may be used is there.
+pub(crate) fn is_cached(cache: &Path) -> bool {
+    ours(&file_in(cache))
+}
+
+/// Compiles the module and tries to leave it in `cache`.
+pub(crate) fn compile(engine: &Engine, cache: Option<&Path>) -> Result<Module, Error> {
     if GUEST.is_empty() {
         return Err(Error::Absent);
     }
-    let Some(folder) = cache else { return compile(engine) };
-    let file = folder.join(file_name(engine));
-    if let Some(module) = read(engine, &file) {
-        return Ok(module);
-    }
-    let module = compile(engine)?;
-    if let Err(error) = write(&module, folder, &file) {
-        tracing::debug!(%error, file = %file.display(), "compiled interpreter not cached");
+    let module = Module::new(engine, GUEST).map_err(|error| Error::Setup(error.to_string()))?;
+    if let Some(folder) = cache {
+        let file = file_in(folder);
+        if let Err(error) = write(&module, folder, &file) {
+            tracing::debug!(%error, file = %file.display(), "compiled interpreter not cached");
+        }
     }
     Ok(module)
 }
 
-/// Whether a file for this engine is there that may be used.
-pub(crate) fn is_cached(engine: &Engine, cache: &Path) -> bool {
-    ours(&cache.join(file_name(engine)))
-}
-
-fn compile(engine: &Engine) -> Result<Module, Error> {
-    Module::new(engine, GUEST).map_err(|error| Error::Setup(error.to_string()))
-}
-
-fn file_name(engine: &Engine) -> String {
-    let mut compatibility = DefaultHasher::new();
-    engine.precompile_compatibility_hash().hash(&mut compatibility);
-    format!("cue-{}-{:016x}.cwasm", DIGEST, compatibility.finish())
+fn file_in(folder: &Path) -> PathBuf {
+    folder.join(format!("cue-{DIGEST}-{}.cwasm", std::env::consts::ARCH))
 }
 
 #[allow(unsafe_code)]

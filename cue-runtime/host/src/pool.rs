@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use cue_session::{Answer, Call, Fault, Instance, Runtime};
-use wasmtime::{Config, Engine, InstancePre, Linker, Store};
+use wasmtime::{Config, Engine, InstancePre, Linker, Module, Store};
 
 use crate::module::{self, Error};
 use crate::sandbox::{EPOCHS, Limits, STACK, Sandbox, stack};
@@ -47,9 +47,8 @@ impl SandboxRuntime {
     /// # Errors
     /// When wasmtime refuses, or the binary was built without the interpreter.
     pub fn new(options: Options) -> Result<Self, Error> {
-        let engine = engine()?;
         let setup = |error: wasmtime::Error| Error::Setup(format!("{error:#}"));
-        let module = module::load(&engine, options.cache.as_deref())?;
+        let (engine, module) = loaded(options.cache.as_deref())?;
         let pre = Linker::new(&engine).instantiate_pre(&module).map_err(setup)?;
         let shared = Arc::new(Shared { engine, pre, idle: Mutex::new(Vec::new()), options });
         tick(Arc::downgrade(&shared));
@@ -57,15 +56,36 @@ impl SandboxRuntime {
     }
 }
 
-fn engine() -> Result<Engine, Error> {
+/// An engine and the interpreter in it: the file in `cache` if that may be used, else compiled, and left there.
+fn loaded(cache: Option<&Path>) -> Result<(Engine, Module), Error> {
+    if let Some(cache) = cache {
+        let engine = engine(Compiler::Without)?;
+        if let Some(module) = module::cached(&engine, cache) {
+            return Ok((engine, module));
+        }
+    }
+    let engine = engine(Compiler::With)?;
+    let module = module::compile(&engine, cache)?;
+    Ok((engine, module))
+}
+
+/// Whether an engine can compile: setting that up costs more than mapping what is compiled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Compiler {
+    With,
+    Without,
+}
+
+fn engine(compiler: Compiler) -> Result<Engine, Error> {
     let mut config = Config::new();
+    config.enable_compiler(compiler == Compiler::With);
     config.epoch_interruption(true).max_wasm_stack(STACK).async_stack_size(2 * STACK);
     Engine::new(&config).map_err(|error| Error::Setup(format!("{error:#}")))
 }
 
 /// Whether `cache` holds this binary's interpreter, compiled.
 pub fn is_compiled(cache: &Path) -> bool {
-    engine().is_ok_and(|engine| module::is_cached(&engine, cache))
+    module::is_cached(cache)
 }
 
 /// Compiles the interpreter into `cache`: for a process of its own, whose memory goes with it.
@@ -73,7 +93,7 @@ pub fn is_compiled(cache: &Path) -> bool {
 /// # Errors
 /// When wasmtime refuses, or the binary was built without the interpreter.
 pub fn compile(cache: &Path) -> Result<(), Error> {
-    module::load(&engine()?, Some(cache)).map(drop)
+    module::compile(&engine(Compiler::With)?, Some(cache)).map(drop)
 }
 
 /// Advances the epoch as long as the runtime lives.
