@@ -1,5 +1,6 @@
 //! Recorded sequences of calls of a value's API: fills make versions, everything else asks one.
 
+use std::io::Write;
 use std::path::Path;
 
 use cue_eval::builtin::Datum;
@@ -11,6 +12,7 @@ use cue_eval::{
     Concreteness, Diagnostic, Evaluation, Kind, LabelKind, LoadError, Names, Presence, Show, Style,
     evaluation,
 };
+use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::cue_eval::{BUDGET, kind_names, places, played, records, scalar_text};
@@ -104,9 +106,39 @@ fn root_error(it: &mut Evaluation) -> Option<Value> {
     (!wrong.is_empty()).then(|| json!({"error": errors(&wrong)}))
 }
 
+/// JSON as the recorder handed it over, which the recorded places are of: blanks behind colons and commas.
+fn spaced(value: &Value) -> String {
+    struct Spaced;
+    impl Formatter for Spaced {
+        fn begin_array_value<W: ?Sized + Write>(
+            &mut self,
+            to: &mut W,
+            first: bool,
+        ) -> std::io::Result<()> {
+            to.write_all(if first { b"" } else { b", " })
+        }
+
+        fn begin_object_key<W: ?Sized + Write>(
+            &mut self,
+            to: &mut W,
+            first: bool,
+        ) -> std::io::Result<()> {
+            to.write_all(if first { b"" } else { b", " })
+        }
+
+        fn begin_object_value<W: ?Sized + Write>(&mut self, to: &mut W) -> std::io::Result<()> {
+            to.write_all(b": ")
+        }
+    }
+    let mut text = Vec::new();
+    let mut writer = Serializer::with_formatter(&mut text, Spaced);
+    serde::Serialize::serialize(value, &mut writer).expect("values of JSON are written to memory");
+    String::from_utf8(text).expect("JSON is UTF-8")
+}
+
 fn filled(version: &Version, step: &Value) -> Result<Version, Vec<LoadError>> {
     let path = path(step).unwrap_or_default();
-    let json = step.get("json").map(Value::to_string);
+    let json = step.get("json").map(spaced);
     let text = |key: &str| step[key].as_str();
     let filling = match (&json, text("cue"), text("expr")) {
         (Some(text), _, _) => Filling::Alone { name: "fill.json", text },
