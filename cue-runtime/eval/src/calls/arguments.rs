@@ -1,15 +1,13 @@
 //! Arguments of calls as functions take them (S-52).
 
-use cue_map::Map;
-
 use super::{Called, quoted};
 use crate::builtin::{Datum, Kinds, Parameter, Pass};
 use crate::compare;
 use crate::demand::{Concrete, Operand, Unmet};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{EnvId, FaultId, State, VertexId};
-use crate::program::{At, Callee, Code, ExprId, Plain};
+use crate::heap::{EnvId, FaultId, VertexId};
+use crate::program::{At, Callee, ExprId, Plain};
 
 /// A list of lists.
 const OUTER: u32 = 1;
@@ -17,107 +15,6 @@ const OUTER: u32 = 1;
 const NESTED: u32 = 1_000;
 
 impl Evaluator {
-    /// What `close` is of; what is no struct at first sight is refused.
-    pub(crate) fn close_argument(
-        &mut self,
-        arguments: &[ExprId],
-        env: EnvId,
-        at: At,
-    ) -> Result<ExprId, FaultId> {
-        let &[argument] = arguments else {
-            let few = if arguments.is_empty() { "not enough" } else { "too many" };
-            let have = arguments.len();
-            let message = format!("{few} arguments in call to close (have {have}, want 1)");
-            return Err(self.fail(Kind::Permanent, message, at));
-        };
-        let kinds = match self.program.code(argument) {
-            Code::Null => Kinds::NULL,
-            Code::Bool(_) => Kinds::BOOL,
-            Code::Number(number) => compare::kinds(&Datum::Number(number.clone())),
-            Code::String(_) => Kinds::STRING,
-            Code::Bytes(_) => Kinds::BYTES,
-            Code::List(_) => Kinds::LIST,
-            Code::Type(kinds, _) => *kinds,
-            code if code.is_computed() => return self.close_given(argument, env, at),
-            _ => return Ok(argument),
-        };
-        let text = self.literal_text(argument);
-        let message = format!("cannot use {text} (type {kinds}) as struct in argument 1 to close");
-        Err(self.misused(message, kinds, vec![self.program.at(argument)]))
-    }
-
-    /// The same of what it is of once that is evaluated.
-    fn close_given(&mut self, argument: ExprId, env: EnvId, at: At) -> Result<ExprId, FaultId> {
-        let place = self.program.at(argument);
-        let (text, kinds, from) = match self.eval(argument, env) {
-            Value::Datum(datum) => (datum.cue_text(), compare::kinds(&datum), vec![place]),
-            Value::Vertex(id) => {
-                let id = self.unify(id);
-                let vertex = self.heap.get(id);
-                if vertex.state != State::Done || vertex.fault.is_some() {
-                    return Ok(argument);
-                }
-                let text = self.about_given(&Concrete::Vertex(id), "", str::to_owned);
-                (text, self.kinds_of(id), self.origin(id))
-            }
-            Value::Fault(_) => return Ok(argument),
-        };
-        if kinds == Kinds::ANY {
-            let message = "error in call to close: struct argument must be concrete";
-            return Err(self.fail(Kind::Permanent, message, at));
-        }
-        if kinds.meets(Kinds::STRUCT) || kinds == Kinds::BOTTOM {
-            return Ok(argument);
-        }
-        let message = format!("cannot use {text} (type {kinds}) as struct in argument 1 to close");
-        Err(self.misused(message, kinds, from))
-    }
-
-    /// The argument of `__closeAll` and `__reclose`: a literal where `explicitopen` holds (C-15).
-    pub(crate) fn closed_literal(
-        &mut self,
-        plain: Plain,
-        arguments: &[ExprId],
-        at: At,
-    ) -> Result<ExprId, FaultId> {
-        let literal = |it: &Self, expr: ExprId| match it.program.code(expr) {
-            Code::Struct(it_is) => Some(it.program.structs[*it_is as usize].explicit),
-            Code::List(_) => Some(true),
-            _ => None,
-        };
-        let found = arguments.first().and_then(|it| match self.program.code(*it) {
-            Code::Call(Callee::Plain(Plain::Close), inner) if plain == Plain::Reclose => {
-                inner.first().and_then(|it| literal(self, *it))
-            }
-            _ => literal(self, *it),
-        });
-        let name = crate::written::plain_name(plain);
-        let why = match (found, arguments) {
-            (Some(true), [argument]) => return Ok(*argument),
-            (Some(false), _) => format!("{name} may only be used when explicitopen is enabled"),
-            _ => "argument must be a struct or list literal".to_owned(),
-        };
-        Err(self.fail(Kind::Permanent, format!("error in call to {name}: {why}"), at))
-    }
-
-    /// Notes how what is spread into a literal closes, if that has to close likewise.
-    pub(crate) fn reclose(&mut self, spread: ExprId, env: EnvId, close_as: Option<u32>) {
-        let Some(group) = close_as.and_then(|it| self.reclosing.get(&it)).copied() else { return };
-        let Value::Vertex(id) = self.eval(spread, env) else { return };
-        let id = self.unify(id);
-        let all: Vec<u32> = self.heap.get(id).closing.iter().map(|it| it.group).collect();
-        let deep = self.path_names(spread)
-            || all.iter().any(|it| self.closes(*it) && !self.shallow.contains(it));
-        // What closes on one level only wins.
-        let closed = self.counts_as_closed(id);
-        if closed && !deep {
-            self.shallow.insert(group);
-        }
-        if closed || deep {
-            self.closing.insert(group);
-        }
-    }
-
     /// Whether a call lacks its first argument and so is a validator.
     pub(crate) fn is_partial(&self, callee: Callee, arguments: &[ExprId]) -> bool {
         match callee {
@@ -423,30 +320,6 @@ impl Evaluator {
         Err(self.misused(message, kinds, from))
     }
 
-    /// Of a list of lists: an element that is none is told of as it is.
-    fn only_lists(&mut self, lists: &Datum, function: Called<'_>) -> Result<(), FaultId> {
-        let Datum::List(items) = lists else { return Ok(()) };
-        for item in items.iter() {
-            let Datum::Live(raw) = item else { continue };
-            let Some(id) = self.handled(*raw) else { continue };
-            if let Some(fault) = self.heap.get(self.follow(id)).fault {
-                return Err(self.in_call(fault, function));
-            }
-            let (text, kinds, at) = (self.short(id), self.kinds_of(id), self.written_at(id));
-            let path = function.path();
-            let (kind, message) = match kinds.meets(Kinds::LIST) {
-                true => (Kind::Incomplete, format!("non-concrete value {kinds}")),
-                false => {
-                    let message = format!("cannot use value {text} (type {kinds}) as list");
-                    (Kind::Permanent, message)
-                }
-            };
-            let message = format!("error in call to {path}: {message}");
-            return Err(self.fail_at(kind, message, function.at, vec![at]));
-        }
-        Ok(())
-    }
-
     /// What an error says that a function tells of an argument which may still resolve.
     fn asked_for(&self, fault: FaultId, function: Called<'_>) -> Option<&str> {
         let known = &self.heap.faults[fault];
@@ -493,85 +366,6 @@ impl Evaluator {
         self.fail_at(Kind::Incomplete, message, function.at, positions)
     }
 
-    /// The elements of a list of numbers or strings.
-    pub(super) fn elements_as(
-        &mut self,
-        list: VertexId,
-        pass: Pass,
-        place: usize,
-        function: Called<'_>,
-    ) -> Result<Datum, FaultId> {
-        let (kinds, noun) = match pass {
-            Pass::Strings => (Kinds::STRING, "string"),
-            _ => (Kinds::NUMBER, "number"),
-        };
-        let arcs = self.elements(list);
-        let mut items = Vec::with_capacity(arcs.len());
-        for (index, arc) in arcs.into_iter().enumerate() {
-            let at = self.first_position(arc);
-            let asked = match self.default_of(arc) {
-                Some(_) => self.demand(Value::Vertex(arc), at),
-                None => Err(Unmet::Open(arc)),
-            };
-            let value = match asked {
-                Ok(value) => value,
-                Err(Unmet::Fault(fault)) => {
-                    let fault = self.element_of_itself(fault, function);
-                    return Err(self.in_call(fault, function));
-                }
-                Err(Unmet::Open(id)) if self.kinds_of(id).meets(kinds) => {
-                    let text = self.short(id);
-                    let message = format!(
-                        "error in call to {}: non-concrete value {text} for element {index} of {noun} list argument {place}",
-                        function.path()
-                    );
-                    let positions = vec![self.written_at(id), at];
-                    return Err(self.fail_at(Kind::Incomplete, message, function.at, positions));
-                }
-                Err(Unmet::Open(id)) => {
-                    let (text, kinds) = (self.short(id), self.kinds_of(id));
-                    let message = format!(
-                        "error in call to {}: invalid list element {index} in argument {place} to call: cannot use value {text} ({kinds}) as {noun}",
-                        function.path()
-                    );
-                    let positions = vec![at, self.written_at(id)];
-                    return Err(self.fail_at(Kind::Permanent, message, function.at, positions));
-                }
-            };
-            match value {
-                Concrete::Datum(datum) if compare::kinds(&datum).meets(kinds) => items.push(datum),
-                Concrete::Vertex(id) if let Some(fault) = self.permanent(id, 0) => {
-                    let fault = self.heap.fault(fault);
-                    return Err(self.in_call(fault, function));
-                }
-                other => {
-                    let message = format!(
-                        "error in call to {}: invalid list element {index} in argument {place} to call: cannot use value {} ({}) as {noun}",
-                        function.path(),
-                        self.concrete_text(&other),
-                        self.concrete_kind(&other)
-                    );
-                    let positions = vec![at, self.written_at(arc)];
-                    return Err(self.fail_at(Kind::Permanent, message, function.at, positions));
-                }
-            }
-        }
-        Ok(Datum::list(items))
-    }
-
-    /// A value that is computed from a list with itself in it is without end: the call fails for
-    /// the element, and then for the list.
-    fn element_of_itself(&mut self, fault: FaultId, function: Called<'_>) -> FaultId {
-        if !self.waits_for_itself(fault) {
-            return fault;
-        }
-        let fault = Fault::spread(Kind::StructuralCycle, "structural cycle");
-        let fault = self.heap.fault(fault);
-        let call = format!("error in call to {}", function.path());
-        let fault = self.wrapped(fault, &call, function.at);
-        self.wrapped(fault, &call, function.at)
-    }
-
     /// An error found in an argument of a call.
     pub(super) fn in_call(&mut self, fault: FaultId, function: Called<'_>) -> FaultId {
         if self.heap.faults[fault].message.starts_with("error in call to ") {
@@ -603,51 +397,6 @@ impl Evaluator {
         wrapped.place = Some(here);
         wrapped.causes.iter_mut().for_each(|it| it.place = Some(here));
         fault
-    }
-
-    /// Lists as lists, `most` of them in each other; everything else as it is.
-    pub(super) fn tree(&mut self, id: VertexId, most: u32) -> Result<Datum, FaultId> {
-        self.branch(id, most, 0, &mut Map::default())
-    }
-
-    /// What is `depth` lists deep in a tree; a list that stands there more than once is one.
-    fn branch(
-        &mut self,
-        id: VertexId,
-        most: u32,
-        depth: u32,
-        met: &mut Map<(VertexId, u32), Datum>,
-    ) -> Result<Datum, FaultId> {
-        let id = self.default_of(id).unwrap_or(id);
-        let id = self.unify(id);
-        if let Some(list) = met.get(&(id, depth)) {
-            return Ok(list.clone());
-        }
-        if let Some(fault) = self.heap.get(id).fault {
-            let open = self.heap.faults[fault].kind.is_incomplete();
-            return if open && depth > 0 { Ok(Datum::Live(self.handle(id))) } else { Err(fault) };
-        }
-        if !self.heap.get(id).is_list || depth > most {
-            return Ok(Datum::Live(self.handle(id)));
-        }
-        let arcs = self.elements(id);
-        let mut items = Vec::new();
-        for arc in arcs {
-            items.push(self.branch(arc, most, depth + 1, met)?);
-        }
-        let list = Datum::list(items);
-        met.insert((id, depth), list.clone());
-        Ok(list)
-    }
-
-    pub(super) fn handles_of(&mut self, value: Value, at: At) -> Result<Vec<Datum>, FaultId> {
-        match self.concrete(value, at)? {
-            Concrete::Vertex(id) if self.heap.get(id).is_list => {
-                let arcs = self.elements(id);
-                Ok(arcs.into_iter().map(|it| Datum::Live(self.handle(it))).collect())
-            }
-            _ => Err(self.fail(Kind::Permanent, "cannot use value as list", at)),
-        }
     }
 
     /// What a function was given as it is.

@@ -1,6 +1,8 @@
 //! Calls: functions without a package, functions of packages, and both as validators.
 
 mod arguments; // as functions take them
+mod elements; // lists of them
+mod closing; // those of `close`
 mod checked; // texts held against a schema
 mod special; // functions that look at values
 mod value; // functions as values

@@ -1,0 +1,112 @@
+//! What `close` and the functions of `explicitopen` are called with (C-15).
+
+use crate::builtin::{Datum, Kinds};
+use crate::compare;
+use crate::demand::Concrete;
+use crate::error::Kind;
+use crate::evaluator::{Evaluator, Value};
+use crate::heap::{EnvId, FaultId, State};
+use crate::program::{At, Callee, Code, ExprId, Plain};
+
+impl Evaluator {
+    /// What `close` is of; what is no struct at first sight is refused.
+    pub(crate) fn close_argument(
+        &mut self,
+        arguments: &[ExprId],
+        env: EnvId,
+        at: At,
+    ) -> Result<ExprId, FaultId> {
+        let &[argument] = arguments else {
+            let few = if arguments.is_empty() { "not enough" } else { "too many" };
+            let have = arguments.len();
+            let message = format!("{few} arguments in call to close (have {have}, want 1)");
+            return Err(self.fail(Kind::Permanent, message, at));
+        };
+        let kinds = match self.program.code(argument) {
+            Code::Null => Kinds::NULL,
+            Code::Bool(_) => Kinds::BOOL,
+            Code::Number(number) => compare::kinds(&Datum::Number(number.clone())),
+            Code::String(_) => Kinds::STRING,
+            Code::Bytes(_) => Kinds::BYTES,
+            Code::List(_) => Kinds::LIST,
+            Code::Type(kinds, _) => *kinds,
+            code if code.is_computed() => return self.close_given(argument, env, at),
+            _ => return Ok(argument),
+        };
+        let text = self.literal_text(argument);
+        let message = format!("cannot use {text} (type {kinds}) as struct in argument 1 to close");
+        Err(self.misused(message, kinds, vec![self.program.at(argument)]))
+    }
+
+    /// The same of what it is of once that is evaluated.
+    fn close_given(&mut self, argument: ExprId, env: EnvId, at: At) -> Result<ExprId, FaultId> {
+        let place = self.program.at(argument);
+        let (text, kinds, from) = match self.eval(argument, env) {
+            Value::Datum(datum) => (datum.cue_text(), compare::kinds(&datum), vec![place]),
+            Value::Vertex(id) => {
+                let id = self.unify(id);
+                let vertex = self.heap.get(id);
+                if vertex.state != State::Done || vertex.fault.is_some() {
+                    return Ok(argument);
+                }
+                let text = self.about_given(&Concrete::Vertex(id), "", str::to_owned);
+                (text, self.kinds_of(id), self.origin(id))
+            }
+            Value::Fault(_) => return Ok(argument),
+        };
+        if kinds == Kinds::ANY {
+            let message = "error in call to close: struct argument must be concrete";
+            return Err(self.fail(Kind::Permanent, message, at));
+        }
+        if kinds.meets(Kinds::STRUCT) || kinds == Kinds::BOTTOM {
+            return Ok(argument);
+        }
+        let message = format!("cannot use {text} (type {kinds}) as struct in argument 1 to close");
+        Err(self.misused(message, kinds, from))
+    }
+
+    /// The argument of `__closeAll` and `__reclose`: a literal where `explicitopen` holds (C-15).
+    pub(crate) fn closed_literal(
+        &mut self,
+        plain: Plain,
+        arguments: &[ExprId],
+        at: At,
+    ) -> Result<ExprId, FaultId> {
+        let literal = |it: &Self, expr: ExprId| match it.program.code(expr) {
+            Code::Struct(it_is) => Some(it.program.structs[*it_is as usize].explicit),
+            Code::List(_) => Some(true),
+            _ => None,
+        };
+        let found = arguments.first().and_then(|it| match self.program.code(*it) {
+            Code::Call(Callee::Plain(Plain::Close), inner) if plain == Plain::Reclose => {
+                inner.first().and_then(|it| literal(self, *it))
+            }
+            _ => literal(self, *it),
+        });
+        let name = crate::written::plain_name(plain);
+        let why = match (found, arguments) {
+            (Some(true), [argument]) => return Ok(*argument),
+            (Some(false), _) => format!("{name} may only be used when explicitopen is enabled"),
+            _ => "argument must be a struct or list literal".to_owned(),
+        };
+        Err(self.fail(Kind::Permanent, format!("error in call to {name}: {why}"), at))
+    }
+
+    /// Notes how what is spread into a literal closes, if that has to close likewise.
+    pub(crate) fn reclose(&mut self, spread: ExprId, env: EnvId, close_as: Option<u32>) {
+        let Some(group) = close_as.and_then(|it| self.reclosing.get(&it)).copied() else { return };
+        let Value::Vertex(id) = self.eval(spread, env) else { return };
+        let id = self.unify(id);
+        let all: Vec<u32> = self.heap.get(id).closing.iter().map(|it| it.group).collect();
+        let deep = self.path_names(spread)
+            || all.iter().any(|it| self.closes(*it) && !self.shallow.contains(it));
+        // What closes on one level only wins.
+        let closed = self.counts_as_closed(id);
+        if closed && !deep {
+            self.shallow.insert(group);
+        }
+        if closed || deep {
+            self.closing.insert(group);
+        }
+    }
+}
