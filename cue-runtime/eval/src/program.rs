@@ -363,6 +363,7 @@ impl Code {
                 | Code::Field { .. }
                 | Code::Let { .. }
                 | Code::Variable { .. }
+                | Code::Enclosing { .. }
                 | Code::Select(..)
         )
     }
@@ -428,6 +429,7 @@ impl Code {
                 | Code::Variable { .. }
                 | Code::ComputedField { .. }
                 | Code::Outer { .. }
+                | Code::Enclosing { .. }
                 | Code::Import(_)
                 | Code::Select(..)
                 | Code::Index(..)

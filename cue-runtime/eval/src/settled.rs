@@ -88,7 +88,7 @@ impl Evaluator {
     fn is_path(&self, mut expr: ExprId) -> bool {
         loop {
             match self.program.code(expr) {
-                Code::Field { .. } | Code::Variable { .. } => return true,
+                Code::Field { .. } | Code::Variable { .. } | Code::Enclosing { .. } => return true,
                 Code::Select(operand, _) => expr = *operand,
                 _ => return false,
             }

@@ -28,7 +28,10 @@ impl Evaluator {
         let lone = open.len() == 1;
         while let Some((expr, env, grouped)) = open.pop() {
             match self.program.code(expr) {
-                Code::Field { .. } | Code::Let { .. } | Code::Variable { .. } => {
+                Code::Field { .. }
+                | Code::Let { .. }
+                | Code::Variable { .. }
+                | Code::Enclosing { .. } => {
                     references.push((expr, env));
                     closes |= grouped;
                 }
@@ -125,6 +128,7 @@ impl Evaluator {
             | Code::ComputedField { .. }
             | Code::Let { .. }
             | Code::Variable { .. }
+            | Code::Enclosing { .. }
             | Code::Select(..)
             | Code::Index(..) => Some(self.program.at(expr)),
             _ => None,

@@ -3,7 +3,7 @@
 use cue_map::Map;
 use cue_syntax::ast::{Binary, Element, Expr, ExprKind, Ident, Part, Span, Unary};
 
-use super::{Compiler, Imported, NO_MARKER};
+use super::{Compiler, Imported, NO_MARKER, Scope};
 use crate::builtin::{Constant, Item, Package};
 use crate::number::Number;
 use crate::program::{
@@ -44,23 +44,15 @@ impl Compiler<'_> {
                 let names = Map::with_capacity(decls.len());
                 return self.literal(decls, names, span);
             }
-            ExprKind::List(elements) => {
-                let mut list = Vec::new();
-                for element in elements {
-                    list.push(match element {
-                        Element::Expr(inner) => match &inner.kind {
-                            ExprKind::Comprehension(clauses, body) => ListElement::Comprehension(
-                                self.comprehension(clauses, body, inner.span),
-                            ),
-                            _ => ListElement::Value(self.expr(inner)),
-                        },
-                        Element::Ellipsis(inner) => {
-                            ListElement::Rest(inner.as_ref().map(|it| self.expr(it)))
-                        }
-                    });
-                }
-                Code::List(list.into())
+            ExprKind::List(elements)
+                if self.aliasv2 && self.text_of(expr.span).contains("self") =>
+            {
+                self.enter(Scope::List);
+                let list = self.list(elements);
+                self.leave();
+                Code::Aliased(self.push(list, expr.span))
             }
+            ExprKind::List(elements) => self.list(elements),
             ExprKind::Unary(op, operand) => {
                 let operand = self.expr(operand);
                 match op {
@@ -247,5 +239,23 @@ impl Compiler<'_> {
         let literal = Code::Struct(self.program.structs.len() as u32 - 1);
         let literal = self.program.push(literal, at);
         self.push(Code::Select(literal, label), span)
+    }
+
+    fn list(&mut self, elements: &[Element]) -> Code {
+        let mut list = Vec::new();
+        for element in elements {
+            list.push(match element {
+                Element::Expr(inner) => match &inner.kind {
+                    ExprKind::Comprehension(clauses, body) => {
+                        ListElement::Comprehension(self.comprehension(clauses, body, inner.span))
+                    }
+                    _ => ListElement::Value(self.expr(inner)),
+                },
+                Element::Ellipsis(inner) => {
+                    ListElement::Rest(inner.as_ref().map(|it| self.expr(it)))
+                }
+            });
+        }
+        Code::List(list.into())
     }
 }

@@ -94,6 +94,8 @@ pub(crate) enum Scope {
     Names(Map<Arc<str>, Named>),
     /// A struct's own names.
     Struct(Map<Arc<str>, Named>),
+    /// A list with `self` in it.
+    List,
     /// Imports of a file; no environment.
     Imports(Map<Arc<str>, Imported>),
 }
@@ -394,7 +396,7 @@ impl Compiler<'_> {
                 Named::Field(_) => Some(false),
                 _ => None,
             },
-            Scope::Names(_) | Scope::Imports(_) => None,
+            Scope::Names(_) | Scope::List | Scope::Imports(_) => None,
         })
     }
 

@@ -15,7 +15,7 @@ impl Compiler<'_> {
                 Scope::Names(names) | Scope::Struct(names) if names.contains_key(name) => {
                     return None;
                 }
-                Scope::Names(_) | Scope::Struct(_) => {}
+                Scope::Names(_) | Scope::Struct(_) | Scope::List => {}
                 Scope::Imports(imports) => {
                     used.insert(name.into());
                     return imports.get(name).cloned();
@@ -56,8 +56,12 @@ impl Compiler<'_> {
                         break;
                     }
                     if matches!(scope, Scope::Struct(_)) {
-                        enclosing = enclosing.or(Some(up));
+                        enclosing = enclosing.or(Some((up, Code::Enclosing { up })));
                     }
+                    up += 1;
+                }
+                Scope::List => {
+                    enclosing = enclosing.or(Some((up, Code::Variable { up, index: 0 })));
                     up += 1;
                 }
                 Scope::Imports(imports) => {
@@ -84,13 +88,13 @@ impl Compiler<'_> {
             }
             return self.push(code, span);
         }
-        if let ("self", Some(up)) = (&**name, enclosing) {
+        if let ("self", Some((up, code))) = (&**name, enclosing) {
             self.reach(up);
             if !self.aliasv2 {
                 let message = "predeclared identifier \"self\" requires @experiment(aliasv2)";
                 self.error(span, message);
             }
-            return self.push(Code::Enclosing { up }, span);
+            return self.push(code, span);
         }
         let code = match predeclared(name) {
             Some(code) => code,

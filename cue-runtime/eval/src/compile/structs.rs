@@ -205,8 +205,13 @@ impl Compiler<'_> {
     }
 
     fn text_before(&self, span: Span) -> &str {
+        self.text_of(Span { start: 0, end: span.start })
+    }
+
+    pub(super) fn text_of(&self, span: Span) -> &str {
         let source = self.program.sources.get(self.source as usize);
-        source.and_then(|it| it.text.get(..span.start as usize)).unwrap_or_default()
+        let place = span.start as usize..span.end as usize;
+        source.and_then(|it| it.text.get(place)).unwrap_or_default()
     }
 
     pub(super) fn field(&mut self, field: &Field) -> Declaration {
