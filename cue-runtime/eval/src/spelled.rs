@@ -2,7 +2,7 @@
 
 use crate::error::Fault;
 use crate::evaluator::Evaluator;
-use crate::heap::{EnvId, Source, VertexId};
+use crate::heap::{Conjunct, EnvId, Source, VertexId};
 use crate::program::{At, Code, Declaration, ExprId};
 
 /// References one after the other that are followed to what they share.
@@ -102,15 +102,18 @@ impl Evaluator {
         self.is_in_tree(id) || self.is_imported(id)
     }
 
-    /// An element that is nothing but a literal keeps its spelling (O-71, O-72).
+    /// An element keeps the spelling of the first literal that is said of it (O-71, O-72).
     pub(crate) fn spelling(&self, id: VertexId) -> Option<String> {
         let vertex = self.heap.get(id);
-        let [conjunct] = vertex.conjuncts.as_slice() else { return None };
-        let Source::Expr(expr, _) = conjunct.source else { return None };
         vertex.scalar.as_ref()?;
-        if !matches!(self.program.code(expr), Code::Number(_) | Code::String(_) | Code::Bytes(_)) {
-            return None;
-        }
+        let literal = |it: &Conjunct| match it.source {
+            Source::Expr(expr, _) => match self.program.code(expr) {
+                Code::Number(_) | Code::String(_) | Code::Bytes(_) => Some(expr),
+                _ => None,
+            },
+            Source::Data(_) | Source::Vertex(_) => None,
+        };
+        let expr = vertex.conjuncts.iter().find_map(literal)?;
         let at = self.program.at(expr);
         let source = self.program.sources.get(at.source as usize)?;
         let text = source.text.get(at.span.start as usize..at.span.end as usize)?;

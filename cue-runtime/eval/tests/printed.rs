@@ -582,3 +582,12 @@ fn an_expression_that_stands_first_is_set_off() {
     check(&format!("// About it.\n{clause}"), &format!("\n{clause}"));
     check("{if x {y: 1}}\nx: bool\n", "{\n    if x {\n        y: 1\n    }\n}\nx: bool\n");
 }
+
+#[test]
+fn elements_keep_the_spelling_of_their_first_literal() {
+    // O-72, also where something else is said of them.
+    check("a: [0x10, 1_000]\na: [int, >5]\n", "a: [0x10, 1_000]\n");
+    check("a: [...string]\na: [#\"C:\\b\"#]\n", "a: [#\"C:\\b\"#]\n");
+    check("a: [16]\na: [0x10]\nb: a\nb: [0x10]\n", "a: [16]\nb: [0x10]\n");
+    check("a: [0x10 & int]\nb: 0x10\n", "a: [16]\nb: 16\n");
+}
