@@ -647,7 +647,7 @@ impl Evaluator {
             if index > 0 && !out.ends_with('\n') {
                 out.push_str(", ");
             }
-            match self.spelling(*arc) {
+            match self.spelling(*arc, depth) {
                 Some(text) => out.push_str(&text),
                 // What it says stands behind the comma (O-67).
                 None => match self.wrong(*arc) {

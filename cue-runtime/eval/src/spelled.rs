@@ -4,6 +4,7 @@ use crate::error::Fault;
 use crate::evaluator::Evaluator;
 use crate::heap::{Conjunct, EnvId, Source, VertexId};
 use crate::program::{At, Code, Declaration, ExprId};
+use crate::texts::indented;
 
 /// References one after the other that are followed to what they share.
 const MOST_SHARED: usize = 50;
@@ -103,7 +104,7 @@ impl Evaluator {
     }
 
     /// An element keeps the spelling of the first literal that is said of it (O-71, O-72).
-    pub(crate) fn spelling(&self, id: VertexId) -> Option<String> {
+    pub(crate) fn spelling(&self, id: VertexId, depth: usize) -> Option<String> {
         let vertex = self.heap.get(id);
         vertex.scalar.as_ref()?;
         let literal = |it: &Conjunct| match it.source {
@@ -118,8 +119,7 @@ impl Evaluator {
         let source = self.program.sources.get(at.source as usize)?;
         let text = source.text.get(at.span.start as usize..at.span.end as usize)?;
         let first = text.chars().next()?;
-        let lines = text.contains('\n');
-        (!lines && matches!(first, '0'..='9' | '.' | '"' | '\'' | '#')).then(|| text.to_owned())
+        matches!(first, '0'..='9' | '.' | '"' | '\'' | '#').then(|| indented(text, depth))
     }
 
     /// The expressions that make a value.

@@ -51,6 +51,25 @@ pub(crate) fn multiline(text: &str, depth: usize) -> String {
     out
 }
 
+/// A literal of several lines, as it is written, with the indentation of its place.
+pub(crate) fn indented(literal: &str, depth: usize) -> String {
+    let Some((before, last)) = literal.rsplit_once('\n') else { return literal.to_owned() };
+    let quotes = last.trim_start();
+    let old = last.strip_suffix(quotes).unwrap_or_default();
+    let indent = "\t".repeat(depth + 1);
+    let mut out = String::with_capacity(literal.len());
+    for (at, line) in before.lines().enumerate() {
+        // Only what is empty may be indented less.
+        let line = if at == 0 { line } else { line.strip_prefix(old).unwrap_or_default() };
+        if at > 0 && !line.is_empty() {
+            out.push_str(&indent);
+        }
+        out.push_str(line);
+        out.push('\n');
+    }
+    out + &indent + quotes
+}
+
 /// Escapes of a text in quotes with `#`.
 fn escaped(text: &str, hashes: &str) -> String {
     let mut out = String::with_capacity(text.len());

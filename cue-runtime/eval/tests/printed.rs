@@ -590,4 +590,8 @@ fn elements_keep_the_spelling_of_their_first_literal() {
     check("a: [...string]\na: [#\"C:\\b\"#]\n", "a: [#\"C:\\b\"#]\n");
     check("a: [16]\na: [0x10]\nb: a\nb: [0x10]\n", "a: [16]\nb: [0x10]\n");
     check("a: [0x10 & int]\nb: 0x10\n", "a: [16]\nb: 16\n");
+    check(
+        "a: b: [#\"\"\"\n  x\n\n   y\n  \"\"\"#, '''\nz\n''']\n",
+        "a: {\n    b: [#\"\"\"\n        x\n\n         y\n        \"\"\"#, '''\n        z\n        ''']\n}\n",
+    );
 }
