@@ -35,8 +35,15 @@ pub(crate) enum End {
 }
 
 impl Evaluator {
-    /// A list that a function or a slice made has elements and nothing else.
-    pub(crate) fn take_elements(&mut self, id: VertexId, list: VertexId, groups: &Groups) {
+    /// A list that a function or a slice made has elements and nothing else. The way to a function's is
+    /// that of its elements too.
+    pub(crate) fn take_elements(&mut self, id: VertexId, list: VertexId, from: &Conjunct) {
+        let is_slice = |expr| matches!(self.program.code(expr), Code::Slice(..));
+        let via = match from.source {
+            Source::Expr(expr, _) if !is_slice(expr) => from.via,
+            _ => 0,
+        };
+        let groups = &from.groups;
         let at = self.heap.narrowed(list).at;
         let elements = self.elements(list);
         if self.is_lone(id) && elements.iter().all(|it| self.is_bare_scalar(*it)) {
@@ -50,7 +57,7 @@ impl Evaluator {
             let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
             let source = Source::Vertex(self.follow(*element));
             let groups = self.deep_groups(groups);
-            let conjunct = Conjunct { groups, by_reference: true, ..Conjunct::new(source) };
+            let conjunct = Conjunct { groups, by_reference: true, via, ..Conjunct::new(source) };
             self.add_conjunct(child, conjunct);
         }
         self.fit_length(id, elements.len(), End::Closed, at);

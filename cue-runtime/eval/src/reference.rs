@@ -333,7 +333,7 @@ impl Evaluator {
         let target = self.follow(target);
         let conjuncts = self.heap.get(target).conjuncts.clone();
         if conjuncts.is_empty() && self.heap.get(target).is_list {
-            self.take_elements(id, target, &conjunct.groups);
+            self.take_elements(id, target, conjunct);
         }
         // What a struct embeds of its own fields may add to these (S-25).
         let own = conjunct.close_as.is_some()
