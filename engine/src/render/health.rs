@@ -96,8 +96,14 @@ pub fn evaluate(
 
 /// What is wrong with the whole text (a condition that cannot be decided, say) leaves no message at all.
 fn sound(session: &mut Session) -> Result<(), CueError> {
-    let all = session.validate("", Concreteness::Required)?;
-    let wrong: Vec<_> = all.into_iter().filter(|it| it.path.is_empty()).collect();
+    let mut wrong = Vec::new();
+    for it in session.validate("", Concreteness::Required)? {
+        // What a `let` of the text lacks is told by its name, which is no field's.
+        let of_let = !it.path.contains(['.', '[', '"']) && !session.exists(&it.path)?;
+        if it.path.is_empty() || of_let {
+            wrong.push(it);
+        }
+    }
     if wrong.is_empty() { Ok(()) } else { Err(CueError::Diagnostics(wrong)) }
 }
 
