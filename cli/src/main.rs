@@ -21,7 +21,6 @@ mod follow; // an Application while it is delivered
 
 use std::process::ExitCode;
 
-use anyhow::Context as _;
 use clap::Parser;
 
 use crate::command::Command;
@@ -67,9 +66,6 @@ pub struct Cli {
     pub target: TargetArgs,
 }
 
-/// Stack of a worker thread: more than the CUE sandbox asks for, so that calls stay on it.
-const THREAD_STACK: usize = 24 << 20;
-
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -82,11 +78,7 @@ fn main() -> ExitCode {
     start_log(arguments.verbose, &arguments.command);
     let out = Out::new(arguments.color);
     let cli = Cli { out, target: arguments.target };
-    let done = match arguments.command {
-        Command::Cue(args) => alone(|| command::cue::run(args, &cli)),
-        other => together(other, &cli),
-    };
-    let exit = match done {
+    let exit = match command::run(arguments.command, &cli) {
         Ok(exit) => exit,
         Err(error) => {
             let label = cli.out.paint(output::Tone::Bad, "error:");
@@ -95,31 +87,6 @@ fn main() -> ExitCode {
         }
     };
     exit.into()
-}
-
-/// Runs a command that talks to nobody: none of the threads are started that others need.
-fn alone(run: impl FnOnce() -> anyhow::Result<Exit> + Send) -> anyhow::Result<Exit> {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(THREAD_STACK);
-        let spawned = thread.spawn_scoped(scope, run).context("starting a thread failed")?;
-        spawned.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })
-}
-
-/// Runs a command that may ask a cluster.
-fn together(command: Command, cli: &Cli) -> anyhow::Result<Exit> {
-    // kube and rustls must agree on one provider; the first installed one wins.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    runtime.enable_all().thread_stack_size(THREAD_STACK);
-    if let Some(threads) = command.threads() {
-        runtime.worker_threads(threads);
-    }
-    let runtime = runtime.build().context("starting threads failed")?;
-    let done = runtime.block_on(command::run(command, cli));
-    // Watches and simulated controllers need no farewell.
-    runtime.shutdown_background();
-    done
 }
 
 fn start_log(verbose: u8, command: &Command) {

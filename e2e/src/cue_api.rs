@@ -110,20 +110,18 @@ fn root_error(it: &mut Evaluation) -> Option<Value> {
 fn spaced(value: &Value) -> String {
     struct Spaced;
     impl Formatter for Spaced {
-        fn begin_array_value<W: ?Sized + Write>(
-            &mut self,
-            to: &mut W,
-            first: bool,
-        ) -> std::io::Result<()> {
+        fn begin_array_value<W>(&mut self, to: &mut W, first: bool) -> std::io::Result<()>
+        where
+            W: ?Sized + Write,
+        {
             to.write_all(if first { b"" } else { b", " })
         }
 
-        fn begin_object_key<W: ?Sized + Write>(
-            &mut self,
-            to: &mut W,
-            first: bool,
-        ) -> std::io::Result<()> {
-            to.write_all(if first { b"" } else { b", " })
+        fn begin_object_key<W>(&mut self, to: &mut W, first: bool) -> std::io::Result<()>
+        where
+            W: ?Sized + Write,
+        {
+            self.begin_array_value(to, first)
         }
 
         fn begin_object_value<W: ?Sized + Write>(&mut self, to: &mut W) -> std::io::Result<()> {

@@ -1,12 +1,13 @@
 //! An Application of our own definitions, rendered by the interpreter in this process.
 
 use cue_session::NativeRuntime;
+use lateen_engine::api::definition::StatusTemplates;
 use lateen_engine::api::{Application, Definition};
 use lateen_engine::render::{
-    Context, Definitions, Library, NoActor, Request, Target, Templates, render,
+    Context, Definitions, Library, NoActor, Request, Target, Templates, health, render,
 };
 use lateen_engine::{authoring, validate};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 const BOX: &str = r#"
 box: {type: "component", description: "a box", attributes: workload: definition: {apiVersion: "v1", kind: "ConfigMap"}}
@@ -208,4 +209,23 @@ fn advice_names_what_nobody_declares_and_what_is_missing() {
             "spec.components[1].type: there is no ComponentDefinition bix; did you mean box?",
         ]
     );
+}
+
+/// What a text lacks as a whole, in a `let` too, leaves no message; what a field of it lacks is that field's.
+#[test]
+fn a_status_message_is_there_unless_the_whole_text_lacks_something() {
+    let runtime = NativeRuntime::default();
+    let message = |text: &str| {
+        let texts =
+            StatusTemplates { custom_status: text.to_owned(), ..StatusTemplates::default() };
+        let library = Library::default();
+        let templates = Templates::new(&runtime, &library);
+        health::evaluate(templates, &texts, &Map::new(), None).expect("it evaluates").message
+    };
+    assert_eq!(message("message: \"up\"\n"), "up");
+    assert_eq!(message("message: \"up\"\nother!: string\n"), "up");
+    assert_eq!(message("message: \"up\"\nother: string\n"), "up");
+    let by_let = "let all = context.output.all\nif all == _|_ {message: \"none\"}\nif len(all) > 0 {message: \"some\"}\n";
+    assert_eq!(message(by_let), "");
+    assert_eq!(message("message: \"up\"\nif len(context.output) > 0 {more: 1}\n"), "");
 }

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+use anyhow::Context as _;
 use clap::Subcommand;
 
 use crate::Cli;
@@ -61,11 +62,6 @@ pub enum Command {
 }
 
 impl Command {
-    /// Threads it is to have, if not one for every core.
-    pub fn threads(&self) -> Option<usize> {
-        if let Command::Controller(args) = self { Some(args.threads()) } else { None }
-    }
-
     /// Whether it runs until it is stopped: such commands log what they do.
     pub fn is_service(&self) -> bool {
         match self {
@@ -89,22 +85,25 @@ impl Command {
     }
 }
 
-/// Runs one command.
-pub async fn run(command: Command, cli: &Cli) -> anyhow::Result<Exit> {
+/// Stack of a worker thread: more than the CUE sandbox asks for, so that calls stay on it.
+const THREAD_STACK: usize = 24 << 20;
+
+/// Runs one command, with the threads that it needs.
+pub fn run(command: Command, cli: &Cli) -> anyhow::Result<Exit> {
     match command {
-        Command::Up(args) => up::run(args, cli).await,
-        Command::Status(args) => status::run(args, cli).await,
-        Command::Ls(args) => ls::run(args, cli).await,
-        Command::Delete(args) => delete::run(args, cli).await,
-        Command::Workflow(args) => workflow::run(args, cli).await,
-        Command::DryRun(args) => dry_run::run(args, cli).await,
-        Command::Def(args) => def::run(args, cli).await,
-        Command::Cluster(args) => cluster::run(args, cli).await,
-        Command::Revision(args) => revision::run(args, cli).await,
-        Command::Install(args) => install::run(args, cli).await,
-        Command::Controller(args) => controller::run(*args, cli).await,
-        Command::Local(args) => local::run(args, cli).await,
-        Command::Cue(args) => tokio::task::block_in_place(|| cue::run(args, cli)),
+        Command::Up(args) => together(None, up::run(args, cli)),
+        Command::Status(args) => together(None, status::run(args, cli)),
+        Command::Ls(args) => together(None, ls::run(args, cli)),
+        Command::Delete(args) => together(None, delete::run(args, cli)),
+        Command::Workflow(args) => together(None, workflow::run(args, cli)),
+        Command::DryRun(args) => together(None, dry_run::run(args, cli)),
+        Command::Def(args) => together(None, def::run(args, cli)),
+        Command::Cluster(args) => together(None, cluster::run(args, cli)),
+        Command::Revision(args) => together(None, revision::run(args, cli)),
+        Command::Install(args) => together(None, install::run(args, cli)),
+        Command::Controller(args) => together(Some(args.threads()), controller::run(*args, cli)),
+        Command::Local(args) => together(None, local::run(args, cli)),
+        Command::Cue(args) => alone(|| cue::run(args, cli)),
         Command::Version(args) => version::run(&args, cli),
         Command::Completion(args) => Ok(completion::run(&args)),
         Command::CompileInterpreter => {
@@ -112,4 +111,32 @@ pub async fn run(command: Command, cli: &Cli) -> anyhow::Result<Exit> {
             Ok(Exit::Done)
         }
     }
+}
+
+/// Runs what evaluates and talks to nobody, in a thread with room for that.
+fn alone(run: impl FnOnce() -> anyhow::Result<Exit> + Send) -> anyhow::Result<Exit> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(THREAD_STACK);
+        let spawned = thread.spawn_scoped(scope, run).context("starting a thread failed")?;
+        spawned.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// Runs what may ask a cluster; with a thread for every core, if it does not say how many.
+fn together(
+    threads: Option<usize>,
+    run: impl Future<Output = anyhow::Result<Exit>>,
+) -> anyhow::Result<Exit> {
+    // kube and rustls must agree on one provider; the first installed one wins.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.enable_all().thread_stack_size(THREAD_STACK);
+    if let Some(threads) = threads {
+        runtime.worker_threads(threads);
+    }
+    let runtime = runtime.build().context("starting threads failed")?;
+    let done = runtime.block_on(run);
+    // Watches and simulated controllers need no farewell.
+    runtime.shutdown_background();
+    done
 }

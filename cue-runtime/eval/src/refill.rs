@@ -26,14 +26,18 @@ pub(crate) struct Refills {
     scopes: Vec<u32>,
 }
 
-/// Which fields at the root were named in what was evaluated, by the place of their labels, one further
-/// on; elements all count as the first.
+/// Which fields at the root were named in what was evaluated.
 #[derive(Default)]
 pub(crate) struct Named(Vec<bool>);
 
 impl Named {
+    /// By the place of its label, one further on; elements all count as the first.
+    fn place(label: Label) -> usize {
+        label.place().map_or(0, |it| it + 1)
+    }
+
     pub(crate) fn note(&mut self, label: Label) {
-        let place = label.place().map_or(0, |it| it + 1);
+        let place = Self::place(label);
         if self.0.len() <= place {
             self.0.resize(place + 1, false);
         }
@@ -41,8 +45,7 @@ impl Named {
     }
 
     fn contains(&self, label: Label) -> bool {
-        let place = label.place().map_or(0, |it| it + 1);
-        self.0.get(place).copied().unwrap_or(false)
+        self.0.get(Self::place(label)).copied().unwrap_or(false)
     }
 }
 

@@ -2,13 +2,7 @@
 
 use std::hash::Hash;
 
-use crate::table::hash;
-
-/// A slot without a place.
-const FREE: u32 = u32::MAX;
-
-/// So many of the places at most for so many slots.
-const ROOM: (usize, usize) = (3, 4);
+use crate::table::{FREE, ROOM, hash, slots_for};
 
 /// Places by the hash of their keys, which are not kept: who asks knows them. Nothing is removed.
 #[derive(Clone, Debug)]
@@ -26,8 +20,7 @@ impl Places {
         if count == 0 {
             return None;
         }
-        let slots = ((count + 1) * ROOM.1).div_ceil(ROOM.0).next_power_of_two();
-        let mut made = Self { slots: vec![FREE; slots].into(), count: 0 };
+        let mut made = Self { slots: vec![FREE; slots_for(count + 1)].into(), count: 0 };
         for (place, key) in keys {
             made.push(&key, place);
         }

@@ -10,13 +10,18 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::FxHasher;
 
 /// A slot without an entry: no place is as large as all its bits.
-const FREE: u32 = u32::MAX;
+pub(crate) const FREE: u32 = u32::MAX;
 
 /// Up to so many entries are looked at one by one, without hashes.
 pub(crate) const FEW: usize = 8;
 
 /// So many entries at most for so many slots.
-const ROOM: (usize, usize) = (3, 4);
+pub(crate) const ROOM: (usize, usize) = (3, 4);
+
+/// Slots for so many entries: a power of two.
+pub(crate) fn slots_for(count: usize) -> usize {
+    (count * ROOM.1).div_ceil(ROOM.0).next_power_of_two()
+}
 
 /// The hash of a key.
 #[inline]
@@ -85,7 +90,7 @@ pub(crate) struct Table {
 impl Table {
     /// With room for so many entries, at least.
     pub(crate) fn with_room(count: usize) -> Self {
-        let slots = (count * ROOM.1).div_ceil(ROOM.0).next_power_of_two().max(ROOM.1);
+        let slots = slots_for(count).max(ROOM.1);
         Self { words: vec![FREE; slots + slots / ROOM.1 * ROOM.0].into(), slots: slots as u32 }
     }
 

@@ -99,8 +99,8 @@ fn sound(session: &mut Session) -> Result<(), CueError> {
     let mut wrong = Vec::new();
     for it in session.validate("", Concreteness::Required)? {
         // What a `let` of the text lacks is told by its name, which is no field's.
-        let of_let = !it.path.contains(['.', '[', '"']) && !session.exists(&it.path)?;
-        if it.path.is_empty() || of_let {
+        let near = !it.path.contains(['.', '[', '"']);
+        if it.path.is_empty() || near && !session.is_member(&it.path)? {
             wrong.push(it);
         }
     }

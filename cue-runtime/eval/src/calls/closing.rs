@@ -17,10 +17,7 @@ impl Evaluator {
         at: At,
     ) -> Result<ExprId, FaultId> {
         let &[argument] = arguments else {
-            let few = if arguments.is_empty() { "not enough" } else { "too many" };
-            let have = arguments.len();
-            let message = format!("{few} arguments in call to close (have {have}, want 1)");
-            return Err(self.fail(Kind::Permanent, message, at));
+            return Err(self.miscounted("close", arguments.len(), 1, at));
         };
         let kinds = match self.program.code(argument) {
             Code::Null => Kinds::NULL,

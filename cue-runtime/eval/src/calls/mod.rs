@@ -110,6 +110,13 @@ impl Evaluator {
         }
     }
 
+    /// The error of a call that has more or fewer arguments than there may be.
+    fn miscounted(&mut self, name: &str, have: usize, want: usize, at: At) -> FaultId {
+        let few = if have < want { "not enough" } else { "too many" };
+        let message = format!("{few} arguments in call to {name} (have {have}, want {want})");
+        self.fail(Kind::Permanent, message, at)
+    }
+
     fn package_call(
         &mut self,
         package: &str,
@@ -125,13 +132,7 @@ impl Evaluator {
             if let Some(fault) = self.wrong_arguments(arguments, env) {
                 return Err(fault);
             }
-            let few = if arguments.len() < least { "not enough" } else { "too many" };
-            let message = format!(
-                "{few} arguments in call to {} (have {}, want {wanted})",
-                called.value(),
-                arguments.len()
-            );
-            return Err(self.fail(Kind::Permanent, message, at));
+            return Err(self.miscounted(&called.value(), arguments.len(), wanted, at));
         }
         let all = self.arguments(arguments, env, called)?;
         let text = all.first().unwrap_or(&Datum::Null);
@@ -226,10 +227,7 @@ impl Evaluator {
             | Plain::MatchIf => Value::Vertex(self.anonymous(expr, env)),
             Plain::Len => {
                 let [argument] = arguments else {
-                    let few = if arguments.is_empty() { "not enough" } else { "too many" };
-                    let have = arguments.len();
-                    let message = format!("{few} arguments in call to len (have {have}, want 1)");
-                    return Value::Fault(self.fail(Kind::Permanent, message, at));
+                    return Value::Fault(self.miscounted("len", arguments.len(), 1, at));
                 };
                 let place = self.program.at(*argument);
                 let value = self.eval(*argument, env);
@@ -279,10 +277,7 @@ impl Evaluator {
             }
             Plain::Error => {
                 let [argument] = arguments else {
-                    let few = if arguments.is_empty() { "not enough" } else { "too many" };
-                    let have = arguments.len();
-                    let message = format!("{few} arguments in call to error (have {have}, want 1)");
-                    return Value::Fault(self.fail(Kind::Permanent, message, at));
+                    return Value::Fault(self.miscounted("error", arguments.len(), 1, at));
                 };
                 Value::Fault(self.worded(*argument, env, at))
             }
@@ -295,11 +290,7 @@ impl Evaluator {
                     _ => "rem",
                 };
                 if arguments.len() != 2 {
-                    let few = if arguments.len() < 2 { "not enough" } else { "too many" };
-                    let have = arguments.len();
-                    let message =
-                        format!("{few} arguments in call to {name} (have {have}, want 2)");
-                    return Value::Fault(self.fail(Kind::Permanent, message, at));
+                    return Value::Fault(self.miscounted(name, arguments.len(), 2, at));
                 }
                 let mut wrong = Vec::new();
                 for (place, argument) in arguments.iter().enumerate() {
