@@ -3,7 +3,7 @@
 use crate::builtin::{Datum, Kinds};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{EnvId, FaultId, Source, State, VertexId};
+use crate::heap::{EnvId, FaultId, Source, State, Test, VertexId};
 use crate::operators::range;
 use crate::program::{At, Code, ExprId};
 
@@ -110,17 +110,24 @@ impl Evaluator {
 
     /// The vertex that an error waits for, which is being evaluated, where a type or a bound of it is known already:
     /// asked for a concrete value it has none yet, more than that it leads back to itself (S-60).
-    fn known_in_part(&self, fault: FaultId) -> Option<VertexId> {
+    pub(crate) fn known_in_part(&self, fault: FaultId) -> Option<VertexId> {
         let known = &self.heap.faults[fault];
         let id = known.closes_at.filter(|it| known.awaits == Some((*it, None)))?;
-        let vertex = self.heap.get(id);
-        let narrowed = vertex.kinds != Kinds::ANY || !vertex.tests.is_empty();
         let own = known.kind == Kind::Cycle && known.place == Some(self.place);
-        (own && narrowed && vertex.state == State::Running).then_some(id)
+        (own && self.heap.get(id).state == State::Running && self.is_narrowed(id)).then_some(id)
+    }
+
+    /// Whether a type or a bound says something of a vertex; a function that tests it says nothing yet.
+    fn is_narrowed(&self, id: VertexId) -> bool {
+        let vertex = self.heap.get(id);
+        match &*vertex.tests {
+            [] => vertex.kinds != Kinds::ANY,
+            tests => tests.iter().any(|it| !matches!(it.0, Test::Call(..))),
+        }
     }
 
     /// The second error, which waits for what the first one waits for.
-    fn awaiting_as(&mut self, first: FaultId, second: FaultId) -> FaultId {
+    pub(crate) fn awaiting_as(&mut self, first: FaultId, second: FaultId) -> FaultId {
         let (closes_at, awaits) = (self.heap.faults[first].closes_at, self.heap.faults[first].awaits);
         let fault = &mut self.heap.faults[second];
         (fault.closes_at, fault.awaits) = (closes_at, awaits);
@@ -132,10 +139,11 @@ impl Evaluator {
     fn note_cycle(&mut self, fault: FaultId, id: VertexId, at: At) -> FaultId {
         let known = &self.heap.faults[fault];
         let Some(start) = known.closes_at.filter(|_| known.kind == Kind::Cycle) else { return fault };
-        let vertex = self.heap.get(id);
-        let narrowed = vertex.kinds != Kinds::ANY || !vertex.tests.is_empty();
-        if self.heap.get(start).state != State::Running || known.causes.len() > 20 || narrowed {
+        if self.heap.get(start).state != State::Running || known.causes.len() > 20 {
             return fault;
+        }
+        if self.is_narrowed(id) {
+            return self.held_against(fault, id);
         }
         let message = self.cycle_with(id, at);
         let known = &self.heap.faults[fault];
@@ -147,6 +155,19 @@ impl Evaluator {
         more.place = Some(self.place);
         noted.causes.push(more);
         self.heap.fault(noted)
+    }
+
+    /// The error of a loop, which the bounds of a vertex of it were held against.
+    fn held_against(&mut self, fault: FaultId, id: VertexId) -> FaultId {
+        let known = &self.heap.faults[fault];
+        let bounds = self.heap.get(id).tests.iter().filter(|it| matches!(it.0, Test::Bound(..)));
+        let more: Vec<At> = bounds.map(|it| it.1).filter(|it| !known.positions.contains(it)).collect();
+        if more.is_empty() || !known.causes.is_empty() {
+            return fault;
+        }
+        let mut held = known.clone();
+        held.positions.extend(more);
+        self.heap.fault(held)
     }
 
     /// The error of a reference to what is being evaluated: while it is being chosen, or waits to be,
