@@ -6,8 +6,8 @@ use crate::compare;
 use crate::demand::{Concrete, Operand, Unmet};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{EnvId, FaultId, VertexId};
-use crate::program::{At, Callee, ExprId, Plain};
+use crate::heap::{Conjunct, EnvId, FaultId, VertexId};
+use crate::program::{At, Callee, Code, ExprId, Plain};
 
 /// A list of lists.
 const OUTER: u32 = 1;
@@ -374,19 +374,37 @@ impl Evaluator {
         let mut fault = fault;
         let inner = &self.heap.faults[fault];
         if let Some(text) = inner.message.strip_prefix("incomplete value ") {
-            let message = match function.package {
-                "encoding/json" => {
-                    format!("cannot convert incomplete value {} to JSON", quoted(text))
+            let json = || format!("cannot convert incomplete value {} to JSON", quoted(text));
+            // What is told of it: where it is written, and by which references it came, or where its field is.
+            let (message, positions) = match (function.package, inner.place) {
+                ("encoding/json" | "encoding/csv", _) => (json(), inner.positions.clone()),
+                ("text/template", place) => {
+                    let field = place.and_then(|it| self.declared_at(it));
+                    let positions = field.map_or_else(|| inner.positions.clone(), |it| vec![it]);
+                    (format!("cannot convert non-concrete value {text}"), positions)
                 }
-                "text/template" => format!("cannot convert non-concrete value {text}"),
-                _ => inner.message.clone(),
+                (_, place) => {
+                    let conjuncts = place.into_iter().flat_map(|it| &self.heap.get(it).conjuncts);
+                    let written = conjuncts.filter_map(Conjunct::reference);
+                    let refers = |it: &ExprId| {
+                        matches!(self.program.code(*it), Code::Field { .. } | Code::Select(..))
+                    };
+                    let from = written.filter(refers).map(|it| self.program.at(it));
+                    (inner.message.clone(), inner.positions.iter().copied().chain(from).collect())
+                }
             };
             // It is the call that takes a value as data.
-            let inner = Fault { message, place: Some(self.place), ..inner.clone() };
+            let inner = Fault { message, positions, place: Some(self.place), ..inner.clone() };
             fault = self.heap.fault(inner);
         }
         let call = format!("error in call to {}", function.path());
         self.of_argument(fault, &call, function.at)
+    }
+
+    /// Where a field is declared first.
+    fn declared_at(&self, id: VertexId) -> Option<At> {
+        let vertex = self.heap.get(self.follow(id));
+        self.heap.arc(vertex.parent?, vertex.label?).map(|it| it.at)
     }
 
     /// The same in words around it: it is an error of the call.
