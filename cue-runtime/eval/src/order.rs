@@ -75,7 +75,8 @@ impl Evaluator {
         let vertex = self.heap.get(id);
         let single = vertex.placed.len() <= 1
             && vertex.placed.iter().all(|it| it.produced.is_empty())
-            && vertex.arcs.iter().all(|it| it.by.is_empty() == vertex.placed.is_empty());
+            && vertex.arcs.iter().all(|it| it.by.is_empty() == vertex.placed.is_empty())
+            && !vertex.placed.iter().any(|it| self.may_name(it));
         if vertex.is_list || vertex.arcs.len() < 2 || single {
             return None;
         }
@@ -85,6 +86,13 @@ impl Evaluator {
             return Some(order);
         }
         Some(self.sorted(id, &self.edges(id, ranked)))
+    }
+
+    /// Whether a comprehension of the literal may have named fields ahead of it (O-4): what it brought
+    /// nothing of stands where the literal has it.
+    fn may_name(&self, placed: &Placed) -> bool {
+        let mut all = self.program.structs[placed.literal as usize].declarations.iter();
+        all.any(|it| matches!(it, Declaration::Comprehension(_)))
     }
 
     /// The order of the common case: literals of one file of which each adds what those before it have
@@ -163,12 +171,23 @@ impl Evaluator {
                 }
             }
         }
+        // Who is nothing but the name of a `let` refers to all that is below that, at one place.
+        let outermost = self.outermost(id);
+        let let_tree = outermost != self.root && self.let_name(outermost).is_some();
+        let here = vertex.placed.iter().find_map(|it| valid(it.at));
         let mut visit = |by: &Contribution| {
             let literal = by.placed as usize;
             if let Some(ranked) = ranked.get_mut(literal) {
                 ranked.at = valid(by.at);
             }
-            let Some(outer) = by.outer else { return };
+            let by_let = if let_tree { here } else { None };
+            if let (Some(at), Some(ranked)) = (by_let, ranked.get_mut(literal)) {
+                ranked.at = Some(at);
+                return;
+            }
+            let Some(outer) = by.outer.filter(|it| !self.shares_within_let(id, *it)) else {
+                return;
+            };
             let own = owners.of(outer);
             if !own.contains(&literal) {
                 own.push(literal);
@@ -187,6 +206,28 @@ impl Evaluator {
             all.for_each(visit);
         }
         ranked
+    }
+
+    /// Whether a reference leads into a `let` and is all that is said of `id` or of what that is in: it
+    /// shares what is there, with the order that has (O-14).
+    fn shares_within_let(&self, id: VertexId, outer: ExprId) -> bool {
+        let mut base = outer;
+        while let Code::Select(operand, _) | Code::Index(operand, _) = self.program.code(base) {
+            base = *operand;
+        }
+        if base == outer || !matches!(self.program.code(base), Code::Let { .. }) {
+            return false;
+        }
+        let mut next = Some(id);
+        while let Some(id) = next {
+            let vertex = self.heap.get(id);
+            let mut all = vertex.conjuncts.iter().map(|it| &it.source);
+            if all.any(|it| matches!(it, Source::Expr(expr, _) if *expr == outer)) {
+                return vertex.conjuncts.len() == 1;
+            }
+            next = if vertex.label.is_some() { vertex.parent } else { None };
+        }
+        false
     }
 
     /// Contributions in the order they count in up to v0.14: what is embedded comes where it stands, not
@@ -218,15 +259,17 @@ impl Evaluator {
                 }
             }
         }
-        // What a choice was made of counts as several declarations, unless the choice is embedded.
-        let chosen = vertex.picks.iter().any(|(choice, pick)| {
-            let picked = match self.program.code(*choice) {
-                Code::Disjoin(all) => all.get(*pick as usize),
-                _ => None,
-            };
-            let says = picked.is_some_and(|it| !matches!(self.program.code(it.0), Code::Top));
-            says && !expressions.contains(choice)
-        });
+        // What a choice was made of counts as several declarations, unless the choice is embedded or has
+        // come down to one alternative.
+        let chosen = !self.is_only_one(id)
+            && vertex.picks.iter().any(|(choice, pick)| {
+                let picked = match self.program.code(*choice) {
+                    Code::Disjoin(all) => all.get(*pick as usize),
+                    _ => None,
+                };
+                let says = picked.is_some_and(|it| !matches!(self.program.code(it.0), Code::Top));
+                says && !expressions.contains(choice)
+            });
         for conjunct in vertex.conjuncts.iter().filter(|_| !chosen) {
             if let Source::Expr(expr, _) = conjunct.source {
                 expressions.push(expr);
@@ -265,6 +308,13 @@ impl Evaluator {
             let literal = vertex.placed[each.placed].literal;
             each.explicit |= through[each.placed] || literals.binary_search(&literal).is_ok();
         }
+    }
+
+    /// Whether a vertex is all that the alternatives of a field have left.
+    fn is_only_one(&self, id: VertexId) -> bool {
+        let vertex = self.heap.get(id);
+        let (Some(parent), Some(label)) = (vertex.parent, vertex.label) else { return false };
+        self.heap.arc(parent, label).is_some_and(|it| self.follow(it.vertex) == id)
     }
 
     /// Steps C to E: batches of literals in order of position, and the edges they give.
