@@ -51,3 +51,31 @@ fn a_choice_that_came_down_to_one_is_an_operand() {
     check("d: a & {f: 1}\na: *{x: 1} | 1", "d: { f: 1 x: 1 } a: { x: 1 }");
     check("d: a & {f: 1}\na: *{x: 1} | {y: 1}", "d: { x: 1 f: 1 } a: { x: 1 }");
 }
+
+#[test]
+fn a_copy_looks_as_if_it_shared() {
+    // Beside something embedded, `_` or a pattern the reference has a value of its own.
+    check("d: {{b: 1}, a: 2}\n{}\nf: d", "d: { b: 1 a: 2 } f: { b: 1 a: 2 }");
+    check(
+        "x: a: {{b: 1}, a: 2}\ny: z: x.a\ny: z: _",
+        "x: { a: { b: 1 a: 2 } } y: { z: { b: 1 a: 2 } }",
+    );
+    check(
+        "d: {{b: 1}, a: 2}\nr: {for k in [\"p\"] {(k): d}}",
+        "d: { b: 1 a: 2 } r: { p: { b: 1 a: 2 } }",
+    );
+    // A definition closes it: it is evaluated again.
+    check("d: {{b: 1}, a: 2}\n#p: d", "d: { b: 1 a: 2 } #p: { a: 2 b: 1 }");
+    check("#x: {d: {{b: 1}, a: 2}, f: d}", "#x: { d: { b: 1 a: 2 } f: { b: 1 a: 2 } }");
+    check(
+        "x: {d: {{b: 1}, a: 2}, f: d}\ny: x & {}",
+        "x: { d: { b: 1 a: 2 } f: { b: 1 a: 2 } } y: { d: { a: 2 b: 1 } f: { a: 2 b: 1 } }",
+    );
+}
+
+#[test]
+fn a_pattern_declares_each_field_it_applies_to() {
+    check("x: {[string]: _, if true {b: 1}, a: 1}", "x: { a: 1 b: 1 }");
+    check("x: {if true {b: 1}, [string]: _, a: 1}", "x: { b: 1 a: 1 }");
+    check("x: {[=~\"b\"]: _, if true {b: 1}, a: 1}", "x: { b: 1 a: 1 }");
+}
