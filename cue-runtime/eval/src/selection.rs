@@ -71,6 +71,11 @@ impl Evaluator {
         }
         let at = place(self);
         self.early |= self.heap.get(id).state == State::Running;
+        // A scalar has no fields, whatever may still come.
+        let vertex = self.heap.get(id);
+        if let Some((datum, _)) = vertex.scalar.clone().filter(|_| !vertex.is_struct) {
+            return Value::Fault(self.no_container(&datum, operand, at));
+        }
         if let Some(fault) = self.pending(id, label, arc.map(|it| it.0), at) {
             return Value::Fault(fault);
         }
@@ -83,7 +88,14 @@ impl Evaluator {
                     format!("cannot reference optional field: {}", self.label_text(label));
                 return Value::Fault(self.fail(Kind::Incomplete, message, at));
             }
-            Some((Presence::Required, _)) => {
+            Some((Presence::Required, found)) => {
+                let found = self.unify(found);
+                if let Some(fault) = self.heap.get(found).fault.filter(|it| {
+                    let fault = &self.heap.faults[*it];
+                    !fault.kind.is_incomplete()
+                }) {
+                    return Value::Fault(fault);
+                }
                 let message = format!("required field missing: {}", self.label_text(label));
                 return Value::Fault(self.fail(Kind::Incomplete, message, at));
             }
@@ -92,12 +104,6 @@ impl Evaluator {
         if unseen {
             let message = self.undefined(label);
             return Value::Fault(self.fail(Kind::Incomplete, message, at));
-        }
-        let vertex = self.heap.get(id);
-        if let Some((datum, _)) = vertex.scalar.clone() {
-            if !vertex.is_struct {
-                return Value::Fault(self.no_container(&datum, operand, at));
-            }
         }
         let vertex = self.heap.get(id);
         let settled = vertex.state == State::Done && !vertex.is_struct && !vertex.is_list;

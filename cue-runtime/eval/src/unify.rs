@@ -589,7 +589,15 @@ impl Evaluator {
                     self.heap.get_mut(id).content = true;
                     self.take_datum(id, datum, at, &conjunct.groups, (conjunct.via, 0));
                 }
-                Value::Fault(fault) => self.hold(id, fault, &conjunct, work),
+                Value::Fault(fault) => {
+                    let held = work.held.len();
+                    self.hold(id, fault, &conjunct, work);
+                    // What a required field is constrains who refers to it, be it there or not.
+                    let missing = work.held.len() == held && self.misses_required(fault);
+                    if let Some(target) = self.required(expr, env).filter(|_| missing) {
+                        self.take_vertex(id, target, &conjunct, work);
+                    }
+                }
             },
         }
     }
