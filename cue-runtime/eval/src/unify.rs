@@ -440,7 +440,15 @@ impl Evaluator {
                 }
             }
             Code::Aliased(inner) => {
-                let env = self.heap.env(Some(env), EnvKind::Variables(id, Key::None));
+                let known = work.aliased.iter().find(|it| (it.0, it.1) == (inner, env));
+                let env = match known {
+                    Some(known) => known.2,
+                    None => {
+                        let new = self.heap.env(Some(env), EnvKind::Variables(id, Key::None));
+                        work.aliased.push((inner, env, new));
+                        new
+                    }
+                };
                 work.conjuncts.push(Conjunct { source: Source::Expr(inner, env), ..conjunct });
             }
             Code::Opened(inner) => {
