@@ -4,7 +4,7 @@ use crate::builtin::{Datum, Kinds};
 use crate::demand::{Concrete, Operand, Unmet};
 use crate::error::Kind;
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{ArcEntry, EnvId, FaultId, State, VertexId};
+use crate::heap::{ArcEntry, Closing, EnvId, FaultId, State, VertexId};
 use crate::program::{At, Code, ExprId, Label, LabelKind, Presence};
 
 impl Evaluator {
@@ -130,7 +130,12 @@ impl Evaluator {
         let runs = self.running(id).is_some();
         // Up to v0.14 what is closed is so for whoever asks, once all is said of it.
         let older = self.program.lenient && !runs;
-        let inside = !older && self.is_around(id, self.place) && (runs || !self.closes_itself(id));
+        // Who asks for a field of its own asks before a definition has closed that.
+        let by_call = |it: &Closing| it.holds() && self.close_calls.contains(&it.group);
+        let own =
+            self.is_ancestor(self.place, id) && !self.heap.get(id).closing.iter().any(by_call);
+        let around = self.is_around(id, self.place) && (runs || !self.closes_itself(id));
+        let inside = !older && (own || around);
         // What is computed on the way is closed for itself only.
         let inline = !older
             && (self.is_in_place(operand)

@@ -603,3 +603,10 @@ fn an_alternative_whose_required_field_cannot_be_known_is_none() {
     check("b: {}\ne: {f!: b.f}\n", "b: {}\ne: {\n    f!: b.f\n}\n");
     check("e: 1 | {f!: int}\n", "e: 1 | {\n    f!: int\n}\n");
 }
+
+#[test]
+fn who_asks_for_a_field_of_its_own_asks_before_a_definition_closed_it() {
+    let waits = "#C: {\n    b: {\n        a: 1\n    }\n}\nif #C.b.h > 0 {\n    b: 1\n}\n";
+    check("#C: {b: {a: 1}}\nif #C.b.h > 0 {b: 1}\n", waits);
+    check("#C: {a: 1}\nif #C.h == _|_ {b: 1}\n", "#C: {\n    a: 1\n}\nb: 1\n");
+}
