@@ -149,6 +149,10 @@ impl Evaluator {
                 let kind = if self.heap.get(id).is_list { "list" } else { "struct" };
                 return Err(self.no_limit(kind, compare, at));
             }
+            Err(fault) if self.known_in_part(fault).is_some() => {
+                let open = self.open_limit(operand, compare);
+                return Err(self.awaiting_as(fault, open));
+            }
             Err(fault) => return Err(self.unknown_bound(fault, operand, compare)),
         };
         match &datum {
@@ -171,21 +175,18 @@ impl Evaluator {
 
     /// The error of a bound whose limit is not known (cue-errors 1.2).
     fn unknown_bound(&mut self, fault: FaultId, operand: ExprId, compare: Compare) -> FaultId {
-        let at = self.program.at(operand);
-        let mut fault_here = self.heap.faults[fault].clone();
-        if fault_here.at != at {
-            return fault;
+        let known = &self.heap.faults[fault];
+        let open = known.at == self.program.at(operand) && known.message.starts_with("non-concrete value ");
+        match open {
+            true => self.open_limit(operand, compare),
+            false => fault,
         }
-        let symbol = compare::symbol(compare);
-        if fault_here.message.starts_with("non-concrete value ") {
-            fault_here.positions = vec![at];
-            fault_here.at = At::default();
-            let text = self.literal_text(operand);
-            fault_here.message = format!("non-concrete value {text} for bound {symbol}");
-        } else {
-            return fault;
-        }
-        self.heap.fault(fault_here)
+    }
+
+    fn open_limit(&mut self, operand: ExprId, compare: Compare) -> FaultId {
+        let (text, symbol) = (self.literal_text(operand), compare::symbol(compare));
+        let message = format!("non-concrete value {text} for bound {symbol}");
+        self.fail_at(Kind::Incomplete, message, At::default(), vec![self.program.at(operand)])
     }
 
     /// Whether what was there first is of an alternative that is tried, and what comes now is not:

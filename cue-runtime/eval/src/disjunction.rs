@@ -211,7 +211,8 @@ impl Evaluator {
             choice.defaults = all.copied().collect();
         }
         let demoted = choice.defaults.is_empty() && !choice.all.is_empty();
-        if choice.defaults.len() == choice.all.len() {
+        let marked = nested || disjunctions.iter().any(|it| it.marks.contains(&true));
+        if !marked && choice.defaults.len() == choice.all.len() {
             choice.defaults.clear();
         }
         match choice.all.as_slice() {
