@@ -138,7 +138,7 @@ impl Evaluator {
             return None;
         }
         let arcs = vertex.arcs.iter().filter(|it| {
-            it.presence == Presence::Member
+            it.presence != Presence::Optional
                 && matches!(self.labels.kind(it.label), LabelKind::Regular | LabelKind::Index)
         });
         let arcs: Vec<VertexId> = arcs.map(|it| it.vertex).collect();

@@ -69,6 +69,8 @@ pub mod openapi; // definitions as OpenAPI schemas
 mod validators; // builtin functions as validators
 mod compare; // plain data: equality and order
 pub mod error; // errors as values
+mod copied; // fields that are copies of what they refer to
+mod components; // nodes and edges in order
 mod order; // fields in the order they are printed in
 mod definition; // a package as text, not evaluated
 mod bounds; // types and bounds, simplified for printing

@@ -4,7 +4,7 @@ use crate::builtin::{Datum, Kinds};
 use crate::demand::{Concrete, Operand, Unmet};
 use crate::error::Kind;
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{ArcEntry, EnvId, FaultId, State, VertexId};
+use crate::heap::{ArcEntry, Closing, EnvId, FaultId, State, VertexId};
 use crate::program::{At, Code, ExprId, Label, LabelKind, Presence};
 
 impl Evaluator {
@@ -71,6 +71,11 @@ impl Evaluator {
         }
         let at = place(self);
         self.early |= self.heap.get(id).state == State::Running;
+        // A scalar has no fields, whatever may still come.
+        let vertex = self.heap.get(id);
+        if let Some((datum, _)) = vertex.scalar.clone().filter(|_| !vertex.is_struct) {
+            return Value::Fault(self.no_container(&datum, operand, at));
+        }
         if let Some(fault) = self.pending(id, label, arc.map(|it| it.0), at) {
             return Value::Fault(fault);
         }
@@ -83,7 +88,14 @@ impl Evaluator {
                     format!("cannot reference optional field: {}", self.label_text(label));
                 return Value::Fault(self.fail(Kind::Incomplete, message, at));
             }
-            Some((Presence::Required, _)) => {
+            Some((Presence::Required, found)) => {
+                let found = self.unify(found);
+                if let Some(fault) = self.heap.get(found).fault.filter(|it| {
+                    let fault = &self.heap.faults[*it];
+                    !fault.kind.is_incomplete()
+                }) {
+                    return Value::Fault(fault);
+                }
                 let message = format!("required field missing: {}", self.label_text(label));
                 return Value::Fault(self.fail(Kind::Incomplete, message, at));
             }
@@ -92,12 +104,6 @@ impl Evaluator {
         if unseen {
             let message = self.undefined(label);
             return Value::Fault(self.fail(Kind::Incomplete, message, at));
-        }
-        let vertex = self.heap.get(id);
-        if let Some((datum, _)) = vertex.scalar.clone() {
-            if !vertex.is_struct {
-                return Value::Fault(self.no_container(&datum, operand, at));
-            }
         }
         let vertex = self.heap.get(id);
         let settled = vertex.state == State::Done && !vertex.is_struct && !vertex.is_list;
@@ -124,7 +130,12 @@ impl Evaluator {
         let runs = self.running(id).is_some();
         // Up to v0.14 what is closed is so for whoever asks, once all is said of it.
         let older = self.program.lenient && !runs;
-        let inside = !older && self.is_around(id, self.place) && (runs || !self.closes_itself(id));
+        // Who asks for a field of its own asks before a definition has closed that.
+        let by_call = |it: &Closing| it.holds() && self.close_calls.contains(&it.group);
+        let own =
+            self.is_ancestor(self.place, id) && !self.heap.get(id).closing.iter().any(by_call);
+        let around = self.is_around(id, self.place) && (runs || !self.closes_itself(id));
+        let inside = !older && (own || around);
         // What is computed on the way is closed for itself only.
         let inline = !older
             && (self.is_in_place(operand)

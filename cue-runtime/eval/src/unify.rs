@@ -440,7 +440,15 @@ impl Evaluator {
                 }
             }
             Code::Aliased(inner) => {
-                let env = self.heap.env(Some(env), EnvKind::Variables(id, Key::None));
+                let known = work.aliased.iter().find(|it| (it.0, it.1) == (inner, env));
+                let env = match known {
+                    Some(known) => known.2,
+                    None => {
+                        let new = self.heap.env(Some(env), EnvKind::Variables(id, Key::None));
+                        work.aliased.push((inner, env, new));
+                        new
+                    }
+                };
                 work.conjuncts.push(Conjunct { source: Source::Expr(inner, env), ..conjunct });
             }
             Code::Opened(inner) => {
@@ -589,7 +597,15 @@ impl Evaluator {
                     self.heap.get_mut(id).content = true;
                     self.take_datum(id, datum, at, &conjunct.groups, (conjunct.via, 0));
                 }
-                Value::Fault(fault) => self.hold(id, fault, &conjunct, work),
+                Value::Fault(fault) => {
+                    let held = work.held.len();
+                    self.hold(id, fault, &conjunct, work);
+                    // What a required field is constrains who refers to it, be it there or not.
+                    let missing = work.held.len() == held && self.misses_required(fault);
+                    if let Some(target) = self.required(expr, env).filter(|_| missing) {
+                        self.take_vertex(id, target, &conjunct, work);
+                    }
+                }
             },
         }
     }

@@ -11,6 +11,9 @@ use crate::validators::REQUIRED;
 /// How the error of lists begins that are of different lengths.
 const LENGTHS: &str = "incompatible list lengths";
 
+/// How the error begins of a field that a guard asks for and brings.
+const CYCLIC: &str = "cyclic reference to field ";
+
 /// Errors after which no more are looked for.
 const MOST_TOLD: usize = 10_000;
 
@@ -205,7 +208,10 @@ impl Evaluation {
             if self.evaluator.goes_on(real, fault) {
                 self.collect_in(id, real, Concreteness::Optional, walk, depth);
             }
-            if !open || concrete && walk.found.len() == before {
+            // A field that the whole waits for by itself is told, whatever may still come.
+            let message = &self.evaluator.heap.faults[fault].message;
+            let whole = id == self.evaluator.root && message.starts_with(CYCLIC);
+            if !open || (concrete || whole) && walk.found.len() == before {
                 let fault = self.evaluator.placed(fault, id);
                 let mut told = self.diagnostic(fault);
                 let place = self.evaluator.heap.faults[fault].place;
