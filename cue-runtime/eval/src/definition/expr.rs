@@ -77,7 +77,9 @@ impl<'a> Printer<'a> {
                 out
             }
             ExprKind::List(elements) => {
-                let scope = &Scope::new(Some(scope.clone()), Map::default()).entered();
+                // Its environment has the fields of the value that is being printed (O-78).
+                let scope = Scope::new(Some(scope.clone()), Map::default());
+                let scope = &scope.at(self.place()).entered();
                 let again = |it: &mut Self, expr| it.expr(expr, scope, file);
                 let mut text = String::from("[");
                 let mut last = expr.span.start as usize + 1;
@@ -200,7 +202,7 @@ impl<'a> Printer<'a> {
         match scope.find(name) {
             Some((there, Bound::Let(index))) => match there.lets.get(*index) {
                 Some((base, known)) => {
-                    there.use_let(*index, scope);
+                    there.use_let(*index, scope, &self.path);
                     known.borrow_mut().get_or_insert_with(|| self.taken.unique(base)).clone()
                 }
                 None => name.to_owned(),
@@ -489,7 +491,9 @@ impl<'a> Printer<'a> {
         let place = fixed.and_then(|it| self.place_of(&it));
         if let (Some(links), Some(place)) = (&mut self.links, &place) {
             if self.found.presence.contains_key(place) {
-                links.printed(place, number);
+                // Of a value with a name of its own no name is recognized.
+                let named = field.value_alias.is_some();
+                links.printed(place, if named { usize::MAX } else { number });
             }
         }
         if let Some(name) = scope.let_name(0) {

@@ -83,31 +83,50 @@ fn is_in_definition(it: &Evaluator, id: VertexId) -> bool {
     false
 }
 
-/// The vertex that a vertex is nothing but a reference to.
+/// The vertex that a vertex is nothing but a reference to, or several of.
 fn target(it: &mut Evaluator, id: VertexId) -> Option<VertexId> {
     if it.heap.get(id).forward.is_some() {
         return Some(it.follow(id)).filter(|it| *it != id);
     }
-    let [conjunct] = it.heap.get(id).conjuncts.as_slice() else { return None };
-    // Comprehensions make groups too, which close nothing.
-    let grouped = !conjunct.groups.is_empty();
-    let closing =
-        conjunct.close_as.is_some() || grouped && (conjunct.way != 0 || is_in_definition(it, id));
-    let Source::Expr(expr, env) = conjunct.source else { return None };
-    match it.program.code(expr) {
-        Code::Field { .. } | Code::Variable { .. } | Code::Select(..) | Code::Index(..) => {}
-        _ => return None,
+    let mut shared = None;
+    let mut open = Vec::new();
+    for conjunct in &it.heap.get(id).conjuncts {
+        let Source::Expr(expr, env) = conjunct.source else { return None };
+        open.push((expr, env));
     }
-    let Value::Vertex(target) = it.eval(expr, env) else { return None };
-    let target = it.follow(target);
+    while let Some((expr, env)) = open.pop() {
+        match it.program.code(expr) {
+            Code::Field { .. } | Code::Variable { .. } | Code::Select(..) | Code::Index(..) => {}
+            Code::Top => continue,
+            Code::Unify(left, right) => {
+                open.extend([(*left, env), (*right, env)]);
+                continue;
+            }
+            _ => return None,
+        }
+        let Value::Vertex(target) = it.eval(expr, env) else { return None };
+        let target = it.unify(target);
+        if shared.replace(target).is_some_and(|it| it != target) {
+            return None;
+        }
+    }
+    let target = shared?;
     let definition = it
         .heap
         .get(id)
         .label
         .is_some_and(|it_label| it.labels.kind(it_label) == LabelKind::Definition);
-    let open = !is_in_definition(it, target);
-    if target == id || it.is_ancestor(target, id) || (closing || definition) && open {
+    let closing = is_closing(it, id);
+    let outside = !is_in_definition(it, target) && !is_closing(it, target);
+    if target == id || it.is_ancestor(target, id) || (closing || definition) && outside {
         return None;
     }
     Some(target)
+}
+
+/// Whether something that is said of a vertex closes it.
+fn is_closing(it: &Evaluator, id: VertexId) -> bool {
+    let conjuncts = &it.heap.get(id).conjuncts;
+    conjuncts.iter().any(|it| it.close_as.is_some())
+        || conjuncts.iter().flat_map(|it| it.groups.iter()).any(|group| it.closes(*group))
 }

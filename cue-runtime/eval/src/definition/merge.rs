@@ -465,8 +465,11 @@ impl<'a> Printer<'a> {
             for (index, it) in lets.iter().enumerate() {
                 let Some(name) = it.scope.let_name(it.index) else { continue };
                 if printed[index].is_none() {
-                    let scope = Scope::of_let(&it.scope, it.index);
+                    let (scope, used) = Scope::of_let(&it.scope, it.index);
+                    let used = used.unwrap_or_else(|| self.path.clone());
+                    let outer = std::mem::replace(&mut self.path, used);
                     let value = self.expr(it.value, &scope, it.file);
+                    self.path = outer;
                     printed[index] = Some(Item::Let(name, value));
                     more = true;
                 }

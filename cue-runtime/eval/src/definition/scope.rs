@@ -41,8 +41,8 @@ pub(super) struct Scope {
     names: Map<Arc<str>, Bound>,
     /// Lets of this scope by number: name as written, and in the result once it is referred to.
     pub(super) lets: Vec<(Arc<str>, RefCell<Option<String>>)>,
-    /// From where each was referred to first.
-    users: RefCell<Map<usize, Rc<Scope>>>,
+    /// From where each was referred to first, and in which place.
+    users: RefCell<Map<usize, (Rc<Scope>, Vec<String>)>>,
     /// Where its fields are in the result, if that is one place.
     place: Option<String>,
     /// Evaluation has an environment for it.
@@ -125,16 +125,17 @@ impl Scope {
         self.lets.get(index)?.1.borrow().clone()
     }
 
-    /// A let is referred to from a scope.
-    pub(super) fn use_let(&self, index: usize, from: &Rc<Self>) {
-        self.users.borrow_mut().entry(index).or_insert_with(|| from.clone());
+    /// A let is referred to from a scope, in a place.
+    pub(super) fn use_let(&self, index: usize, from: &Rc<Self>, place: &[String]) {
+        let mut users = self.users.borrow_mut();
+        users.entry(index).or_insert_with(|| (from.clone(), place.to_vec()));
     }
 
-    /// The scope of the value of a let.
-    pub(super) fn of_let(it: &Rc<Self>, index: usize) -> Rc<Self> {
+    /// The scope of the value of a let, and the place where it is used first.
+    pub(super) fn of_let(it: &Rc<Self>, index: usize) -> (Rc<Self>, Option<Vec<String>>) {
         match it.users.borrow_mut().remove(&index) {
-            Some(user) => Self::seen_from(it, user),
-            None => it.clone(),
+            Some((user, place)) => (Self::seen_from(it, user), Some(place)),
+            None => (it.clone(), None),
         }
     }
 
