@@ -491,9 +491,12 @@ impl<'a> Printer<'a> {
         let place = fixed.and_then(|it| self.place_of(&it));
         if let (Some(links), Some(place)) = (&mut self.links, &place) {
             if self.found.presence.contains_key(place) {
-                // Of a value with a name of its own no name is recognized.
-                let named = field.value_alias.is_some();
-                links.printed(place, if named { usize::MAX } else { number });
+                // Of a value with a name of its own no name after it is recognized.
+                match field.value_alias {
+                    None => links.printed(place, number),
+                    Some(_) if links.is_named(place) => {}
+                    Some(_) => links.printed(place, usize::MAX),
+                }
             }
         }
         if let Some(name) = scope.let_name(0) {

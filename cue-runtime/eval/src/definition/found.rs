@@ -85,8 +85,10 @@ fn is_in_definition(it: &Evaluator, id: VertexId) -> bool {
 
 /// The vertex that a vertex is nothing but a reference to, or several of.
 fn target(it: &mut Evaluator, id: VertexId) -> Option<VertexId> {
-    if it.heap.get(id).forward.is_some() {
-        return Some(it.follow(id)).filter(|it| *it != id);
+    if let Some(forward) = it.heap.get(id).forward {
+        // An alternative that is left is no other place.
+        let shared = it.sharers.get(&forward).is_some_and(|it| it.contains(&id));
+        return shared.then(|| it.follow(forward));
     }
     let mut shared = None;
     let mut open = Vec::new();
