@@ -10,10 +10,10 @@ use cue_syntax::ast::{
 };
 
 use crate::builtin::Datum;
-use crate::definition::constant::{is_range, is_type, slice, strip};
+use crate::definition::constant::{UNSHARED, is_range, is_type, slice, strip};
 use crate::definition::linked::{Frame, Links};
 use crate::definition::merge::{Conjunct, has_old_alias};
-use crate::definition::out::{Declared, Gap, Item, Out, PRIMARY};
+use crate::definition::out::{Declared, Gap, Item, NO_SHARING, Out, PRIMARY};
 use crate::definition::scope::{Bound, Scope};
 use crate::definition::sourced::{Attributes, Docs};
 use crate::definition::{DEPTH, Printer};
@@ -45,6 +45,9 @@ impl<'a> Printer<'a> {
         let again = |it: &mut Self, expr| it.expr(expr, scope, file);
         match &expr.kind {
             ExprKind::Paren(inner) => again(self, inner),
+            ExprKind::Ident(name) if **name == *UNSHARED && scope.find(name).is_none() => {
+                Out::primary(NO_SHARING)
+            }
             ExprKind::Ident(name) => match self.unshown_let(name, scope) {
                 Some(it) => self.expr(it.value, &it.scope, it.file),
                 // Alone it is one that validates.

@@ -41,9 +41,13 @@ impl Found {
         }
         found.labels.retain(|key, _| !ambiguous.contains(key));
         let mut named = Map::default();
-        let mut places = vec![(it.root, String::new())];
-        while let Some((id, path)) = places.pop() {
+        let mut places = vec![(it.root, String::new(), false)];
+        while let Some((id, path, chosen)) = places.pop() {
             let vertex = it.heap.get(id);
+            // Names in what alternatives are left of mean the fields before these were tried.
+            let chosen = chosen
+                || vertex.choice.is_some()
+                || vertex.forward.is_some_and(|to| !shares(it, id, to));
             if vertex.closing.iter().any(|closing| it.shallow.contains(&closing.group)) {
                 found.closed.insert(path.clone());
             }
@@ -51,8 +55,11 @@ impl Found {
                 let dot = if path.is_empty() { "" } else { "." };
                 let place = format!("{path}{dot}{}", it.label_text(arc.label));
                 found.presence.insert(place.clone(), arc.presence);
+                if chosen {
+                    found.shared.insert(place.clone(), String::new());
+                }
                 if arc.vertex != id && it.heap.get(arc.vertex).parent == Some(id) {
-                    places.push((arc.vertex, place));
+                    places.push((arc.vertex, place, chosen));
                 }
             }
             named.insert(id, path);
@@ -63,7 +70,7 @@ impl Found {
             if let (Some(target), Some(path)) = (target(it, id), named.get(&id)) {
                 // What has no place of its own is no place that is printed.
                 let target = named.get(&target).cloned().unwrap_or_default();
-                found.shared.insert(path.clone(), target);
+                found.shared.entry(path.clone()).or_insert(target);
             }
         }
         found
@@ -87,8 +94,7 @@ fn is_in_definition(it: &Evaluator, id: VertexId) -> bool {
 fn target(it: &mut Evaluator, id: VertexId) -> Option<VertexId> {
     if let Some(forward) = it.heap.get(id).forward {
         // An alternative that is left is no other place.
-        let shared = it.sharers.get(&forward).is_some_and(|it| it.contains(&id));
-        return shared.then(|| it.follow(forward));
+        return shares(it, id, forward).then(|| it.follow(forward));
     }
     let mut shared = None;
     let mut open = Vec::new();
@@ -124,6 +130,11 @@ fn target(it: &mut Evaluator, id: VertexId) -> Option<VertexId> {
         return None;
     }
     Some(target)
+}
+
+/// Whether a vertex has its value from another place.
+fn shares(it: &Evaluator, id: VertexId, from: VertexId) -> bool {
+    it.sharers.get(&from).is_some_and(|it| it.contains(&id))
 }
 
 /// Whether something that is said of a vertex closes it.

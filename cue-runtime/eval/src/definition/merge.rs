@@ -11,7 +11,7 @@ use thin_vec::ThinVec;
 
 use crate::builtin::Datum;
 use crate::definition::Printer;
-use crate::definition::constant::{is_constant, strip, together};
+use crate::definition::constant::{is_constant, is_unshared, strip, together};
 use crate::definition::expr::{is_error, label_text, marker};
 use crate::definition::linked::{Frame, Links};
 use crate::definition::out::{Declared, Item, Out};
@@ -123,7 +123,8 @@ impl<'a> Printer<'a> {
                 parts.values.iter().map(|(it, file)| (*it, &self.files[*file].1)).collect();
             let value = together(&values);
             let alone = parts.operands.is_empty() && parts.embedded.is_empty() && !parts.has_struct;
-            if !value.is_top() || alone {
+            let unshared = parts.values.iter().any(|it| is_unshared(it.0));
+            if !value.is_top() || alone || unshared {
                 parts.embedded.push(value);
             }
         } else if parts.top {

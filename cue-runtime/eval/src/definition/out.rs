@@ -89,6 +89,8 @@ pub(super) const PRIMARY: u8 = 9;
 /// Stands for a bottom literal until the text is laid out: the comment behind it would end the
 /// line.
 pub(super) const BOTTOM: &str = "__bottom_literal__";
+/// And for `__no_sharing`; begins as that for bottom does.
+pub(super) const NO_SHARING: &str = "__bottom_literal__unshared__";
 
 impl Out {
     pub(super) fn primary(text: impl Into<String>) -> Self {

@@ -3,16 +3,18 @@
 
 use std::fmt::Write as _;
 
-use crate::definition::out::BOTTOM;
+use crate::definition::out::{BOTTOM, NO_SHARING};
 
 const REMARK: &str = "// explicit error (_|_ literal) in source";
+/// Behind what keeps a value from being shared, which is printed as bottom, too.
+const UNSHARED: &str = "// no sharing";
 /// What one tab of a line that goes on stands for.
 const TAB: usize = 8;
 
 /// The text as the formatter aligns it, then with what it would not take.
 pub(crate) fn laid_out(text: &str, style: cue_syntax::Style) -> String {
     let Some(text) = formatted(text, style) else {
-        return text.replace(BOTTOM, "_|_");
+        return text.replace(NO_SHARING, "_|_").replace(BOTTOM, "_|_");
     };
     if text.contains(BOTTOM) { with_remarks(&text) } else { text }
 }
@@ -78,7 +80,13 @@ fn with_remarks(text: &str) -> String {
         let mut rest = *line;
         let mut head = "\t".repeat(extra);
         while let Some((before, after)) = rest.split_once(BOTTOM) {
-            let shown = format!("{head}{before}_|_ {REMARK}");
+            let (after, remark) = match NO_SHARING.strip_prefix(BOTTOM) {
+                Some(unshared) if after.starts_with(unshared) => {
+                    (after.get(unshared.len()..).unwrap_or_default(), UNSHARED)
+                }
+                _ => (after, REMARK),
+            };
+            let shown = format!("{head}{before}_|_ {remark}");
             let after = after.trim_start();
             let begins = list.is_none().then(|| opens_list(before)).flatten();
             let width = before.trim_start().chars().count() + "_|_ ".len();
@@ -146,23 +154,20 @@ fn opens_list(before: &str) -> Option<bool> {
 
 /// Remarks at the end of lines that follow each other stand in one column.
 fn aligned(lines: &mut [String]) {
-    let ends = |line: &String| line.ends_with(REMARK);
+    let width = |line: &String| {
+        let remark = [REMARK, UNSHARED].into_iter().find(|it| line.ends_with(it))?;
+        Some((line.chars().count() - remark.len(), remark))
+    };
     let mut start = 0;
     while start < lines.len() {
-        let mut end = start;
-        while end < lines.len() && ends(&lines[end]) && tabs(&lines[end]) == tabs(&lines[start]) {
-            end += 1;
+        let indent = tabs(&lines[start]);
+        let block = lines[start..].iter().take_while(|it| tabs(it) == indent).map_while(width);
+        let block: Vec<(usize, &str)> = block.collect();
+        let widest = block.iter().map(|it| it.0).max().unwrap_or_default();
+        for (line, (width, remark)) in lines[start..].iter_mut().zip(&block) {
+            line.truncate(line.len() - remark.len());
+            let _ = write!(line, "{}{remark}", " ".repeat(widest - width));
         }
-        let width = |line: &String| line.chars().count() - REMARK.len();
-        let widest = lines[start..end].iter().map(width).max().unwrap_or_default();
-        for line in &mut lines[start..end] {
-            let gap = widest - width(line);
-            if gap > 0 {
-                let text = line[..line.len() - REMARK.len()].to_owned();
-                line.clear();
-                let _ = write!(line, "{text}{}{REMARK}", " ".repeat(gap));
-            }
-        }
-        start = end.max(start + 1);
+        start += block.len().max(1);
     }
 }
