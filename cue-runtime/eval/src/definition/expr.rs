@@ -12,7 +12,7 @@ use cue_syntax::ast::{
 use crate::builtin::Datum;
 use crate::definition::constant::{UNSHARED, is_range, is_type, slice, strip};
 use crate::definition::linked::{Frame, Links};
-use crate::definition::merge::{Conjunct, has_old_alias};
+use crate::definition::merge::{Braces, Conjunct, has_old_alias};
 use crate::definition::out::{Declared, Gap, Item, NO_SHARING, Out, PRIMARY};
 use crate::definition::scope::{Bound, Scope};
 use crate::definition::sourced::{Attributes, Docs};
@@ -313,11 +313,17 @@ impl<'a> Printer<'a> {
     }
 
     /// A struct whose declarations are not merged (O-76).
-    pub(super) fn as_written(&mut self, decls: &'a [Decl], scope: &Rc<Scope>, file: usize) -> Out {
+    pub(super) fn as_written(
+        &mut self,
+        decls: &'a [Decl],
+        scope: &Rc<Scope>,
+        file: usize,
+        braces: Braces,
+    ) -> Out {
         let outer = self.frame.clone();
         let frame = Frame::within(outer.clone());
         self.frame = Some(frame.clone());
-        let items = self.written_items(decls, scope, file, &frame);
+        let items = self.written_items(decls, scope, file, &frame, braces);
         self.frame = outer;
         Out::Struct(items)
     }
@@ -328,6 +334,7 @@ impl<'a> Printer<'a> {
         scope: &Rc<Scope>,
         file: usize,
         frame: &Frame,
+        braces: Braces,
     ) -> Vec<Item> {
         let (scope, lets) = self.struct_scope(decls, scope, file);
         self.enter_aliases(&scope);
@@ -356,7 +363,7 @@ impl<'a> Printer<'a> {
                 Decl::Field(field) => {
                     let number = numbers.iter().find(|it| it.0 == field.span.start);
                     let number = number.map_or(usize::MAX, |it| it.1);
-                    items.push(self.field_as_written(field, &scope, file, number));
+                    items.push(self.field_as_written(field, &scope, file, number, braces));
                     // What becomes `...` is not there.
                     if self.spread || !is_ellipsis(field) {
                         last = Some(field.span.end);
@@ -410,9 +417,34 @@ impl<'a> Printer<'a> {
             return None;
         }
         let name = self.names.get(file)?;
-        let known = &self.found.labels;
         let key = ((*name).clone(), label.span.start, label.span.end);
-        known.get(&key).map(|it| label_text(it))
+        let known = match self.place() {
+            Some(place) if place.is_empty() || self.found.presence.contains_key(&place) => {
+                self.found.labels_at.get(&(key, place))
+            }
+            _ => self.found.labels.get(&key),
+        };
+        known.map(|it| label_text(it))
+    }
+
+    /// The field that has the comment above another one: that may be what is left of `a: b: 1`.
+    pub(super) fn commented(&self, field: &'a Field, file: usize) -> &'a Field {
+        let (mut commented, mut next) = (field, field);
+        while let Some(inner) = self.shorthand(next, file) {
+            if inner.comments.outer || !inner.comments.below.is_empty() {
+                commented = inner;
+            }
+            next = inner;
+        }
+        commented
+    }
+
+    /// The field `b` of `a: b: 1`.
+    pub(super) fn shorthand(&self, field: &'a Field, file: usize) -> Option<&'a Field> {
+        let ExprKind::Struct(decls) = &field.value.kind else { return None };
+        let [Decl::Field(inner)] = decls.as_slice() else { return None };
+        let braces = slice(&self.files[file].1, field.value.span).starts_with('{');
+        (!braces).then_some(inner)
     }
 
     fn field_as_written(
@@ -421,6 +453,7 @@ impl<'a> Printer<'a> {
         scope: &Rc<Scope>,
         file: usize,
         number: usize,
+        braces: Braces,
     ) -> Item {
         let mut names = Map::default();
         let label = match &field.label {
@@ -505,19 +538,12 @@ impl<'a> Printer<'a> {
         if let Some(name) = scope.let_name(0) {
             alias = format!("{name}=");
         }
-        // As it is written the comment above `a: b: 1` stands there.
-        let mut commented = field;
-        while let ExprKind::Struct(decls) = &commented.value.kind {
-            let [Decl::Field(inner)] = decls.as_slice() else { break };
-            commented = inner;
-            if inner.comments.outer {
-                break;
-            }
-        }
-        let commented = if commented.comments.outer { commented } else { field };
+        // The comment above `a: b: 1` stands there alone.
+        let commented = self.commented(field, file);
         let comments = &commented.comments;
         let kept = |it: &[String]| !it.is_empty() && self.docs == Docs::Kept;
-        let docs = kept(&comments.above).then(|| comments.above.clone()).into_iter().collect();
+        let own = braces == Braces::Written && kept(&comments.above);
+        let docs = own.then(|| comments.above.clone()).into_iter().collect();
         let below = kept(&comments.below).then(|| (comments.below.clone(), comments.gap));
         let kept = self.keeps_attributes();
         let attributes = field.attributes.iter().filter(|_| kept);
@@ -533,7 +559,7 @@ impl<'a> Printer<'a> {
             attributes,
             place,
             spread: self.spread,
-            documented: !field.docs.is_empty(),
+            documented: braces == Braces::Written && !field.docs.is_empty(),
         })
     }
 }

@@ -4,14 +4,19 @@ use cue_map::{Map, Set};
 
 use crate::evaluation::Evaluation;
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{Source, VertexId};
+use crate::heap::{Source, Vertex, VertexId};
 use crate::program::{Code, LabelKind, Presence};
+
+/// A computed label: its file, its first and last byte.
+pub(super) type LabelKey = (String, u32, u32);
 
 /// What only an evaluation tells.
 #[derive(Default)]
 pub(super) struct Found {
     /// Labels that computed fields got: file, first and last byte of the label.
-    pub(super) labels: Map<(String, u32, u32), String>,
+    pub(super) labels: Map<LabelKey, String>,
+    /// The same by the place of the struct, which may have one of several.
+    pub(super) labels_at: Map<(LabelKey, String), String>,
     /// Places that `close` closed.
     pub(super) closed: Set<String>,
     /// Places that are nothing but another one, and which.
@@ -28,11 +33,7 @@ impl Found {
         let it = &mut evaluation.evaluator;
         let mut ambiguous = Set::default();
         for vertex in it.heap.vertices() {
-            for (expr, label) in vertex.placed.iter().flat_map(|it| &it.produced) {
-                let at = it.program.at(*expr);
-                let Some(source) = it.program.sources.get(at.source as usize) else { continue };
-                let key = (source.name.clone(), at.span.start, at.span.end);
-                let name = it.labels.name(*label).to_string();
+            for (key, name) in produced(it, vertex) {
                 if found.labels.get(&key).is_some_and(|other| *other != name) {
                     ambiguous.insert(key.clone());
                 }
@@ -50,6 +51,9 @@ impl Found {
                 || vertex.forward.is_some_and(|to| !shares(it, id, to));
             if vertex.closing.iter().any(|closing| it.shallow.contains(&closing.group)) {
                 found.closed.insert(path.clone());
+            }
+            for (key, name) in produced(it, it.heap.get(it.follow(id))) {
+                found.labels_at.insert((key, path.clone()), name);
             }
             for arc in &vertex.arcs {
                 let dot = if path.is_empty() { "" } else { "." };
@@ -75,6 +79,18 @@ impl Found {
         }
         found
     }
+}
+
+/// The labels that computed fields of a struct got.
+fn produced(it: &Evaluator, vertex: &Vertex) -> Vec<(LabelKey, String)> {
+    let all = vertex.placed.iter().flat_map(|it| &it.produced);
+    let all = all.filter_map(|(expr, label)| {
+        let at = it.program.at(*expr);
+        let source = it.program.sources.get(at.source as usize)?;
+        let key = (source.name.clone(), at.span.start, at.span.end);
+        Some((key, it.labels.name(*label).to_string()))
+    });
+    all.collect()
 }
 
 fn is_in_definition(it: &Evaluator, id: VertexId) -> bool {

@@ -38,7 +38,7 @@ enum Place {
 
 /// Whether a struct has braces, or is the rest of `a: b: 1`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Braces {
+pub(super) enum Braces {
     Written,
     None,
 }
@@ -300,7 +300,7 @@ impl<'a> Printer<'a> {
     ) {
         if is_complex(decls) {
             let known = self.imports.len();
-            let out = self.as_written(decls, scope, file);
+            let out = self.as_written(decls, scope, file, braces);
             parts.imports.extend(self.imports.drain(known..));
             parts.embedded.push(out);
             return;
@@ -361,11 +361,17 @@ impl<'a> Printer<'a> {
             documented: false,
         });
         merged.marker = firmer(merged.marker, field.marker);
-        // The comment above `a: b: 1` belongs to `b`, and is lost where they are merged (O-82).
+        // The comment above `a: b: 1` belongs to `b`, if that is a name, and is lost where they are
+        // merged (O-82).
+        let named = |it: &Field| matches!(it.label, AstLabel::Ident(_) | AstLabel::String(..));
         let kept = braces == Braces::Written && self.docs == Docs::Kept;
-        let comments = &field.comments;
+        let commented = match self.shorthand(field, file) {
+            Some(inner) if named(inner) => field,
+            _ => self.commented(field, file),
+        };
+        let comments = &commented.comments;
         if kept && !comments.above.is_empty() && !merged.docs.contains(&comments.above) {
-            merged.apart |= merged.docs.is_empty() && field.apart;
+            merged.apart |= merged.docs.is_empty() && commented.apart;
             merged.docs.push(comments.above.clone());
         }
         let below = (comments.below.clone(), comments.gap);
