@@ -217,18 +217,18 @@ impl<'a> Printer<'a> {
         let lets = std::mem::take(&mut parts.lets);
         self.add_lets(&lets, &mut items);
         let mut operands = parts.operands;
+        let closed = self.found.closed.contains(&self.path.join("."));
+        let own = match closed {
+            true => |own: Out| Out::primary(format!("close({})", own.text())),
+            false => |own| own,
+        };
         if operands.is_empty() {
-            return Out::Struct(items);
+            return own(Out::Struct(items));
         }
         // An empty struct says nothing beside one other operand only.
         let says = !items.is_empty() || parts.lets_in_operand;
         if says || parts.has_struct && operands.len() > 1 {
-            let own = Out::Struct(items);
-            let closed = self.found.closed.contains(&self.path.join("."));
-            operands.push(match closed {
-                true => Out::primary(format!("close({})", own.text())),
-                false => own,
-            });
+            operands.push(own(Out::Struct(items)));
         }
         match <[Out; 1]>::try_from(operands) {
             Ok([only]) => only,
