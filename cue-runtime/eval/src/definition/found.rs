@@ -49,7 +49,8 @@ impl Found {
             let chosen = chosen
                 || vertex.choice.is_some()
                 || vertex.forward.is_some_and(|to| !shares(it, id, to));
-            if vertex.closing.iter().any(|closing| it.shallow.contains(&closing.group)) {
+            let own = |group| it.shallow.contains(&group) && !it.of_parent(id, group);
+            if vertex.closing.iter().any(|closing| own(closing.group)) {
                 found.closed.insert(path.clone());
             }
             for (key, name) in produced(it, it.heap.get(it.follow(id))) {
@@ -68,7 +69,10 @@ impl Found {
             }
             named.insert(id, path);
         }
-        found.is_closed = it.is_closed_struct(it.root);
+        let closing = &it.heap.get(it.root).closing;
+        let deeply = |group| it.closes(group) && !it.shallow.contains(&group);
+        found.is_closed = it.is_closed_struct(it.root)
+            && (closing.is_empty() || closing.iter().any(|it| it.holds() && deeply(it.group)));
         let ids: Vec<VertexId> = named.keys().copied().collect();
         for id in ids {
             if let (Some(target), Some(path)) = (target(it, id), named.get(&id)) {

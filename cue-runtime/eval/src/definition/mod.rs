@@ -220,7 +220,11 @@ impl<'a> Printer<'a> {
         };
         let closed = self.found.is_closed && !embeds_definition(&body);
         if closed {
-            fields = format!("_#def\n_#def: {{\n{fields}}}\n");
+            fields = match &body {
+                // It is a call that closes it once more.
+                Out::Text(..) => format!("_#def\n_#def: {fields}"),
+                Out::Struct(_) => format!("_#def\n_#def: {{\n{fields}}}\n"),
+            };
         }
         for it in lets {
             fields.push_str(&format!("\n{it}\n"));
