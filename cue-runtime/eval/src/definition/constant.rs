@@ -33,6 +33,7 @@ pub(super) fn is_constant(expr: &Expr, scope: &Rc<Scope>) -> bool {
         ExprKind::Paren(inner) | ExprKind::Unary(Unary::Default, inner) => {
             is_constant(inner, scope)
         }
+        ExprKind::Unary(Unary::Open | Unary::Attempt, _) => false,
         ExprKind::Unary(_, inner) => is_constant(inner, scope),
         ExprKind::Binary(Binary::Disjoin, ..) => false,
         ExprKind::Binary(_, left, right) => is_constant(left, scope) && is_constant(right, scope),

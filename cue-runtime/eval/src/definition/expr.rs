@@ -219,6 +219,11 @@ impl<'a> Printer<'a> {
             }
             Some((_, Bound::Renamed(renamed))) => renamed.clone(),
             Some((there, Bound::Alias(label))) if !self.knows_aliases(there) => label.clone(),
+            Some((there, Bound::Field)) if there.aliases.borrow().contains_key(name) => {
+                let mut aliases = there.aliases.borrow_mut();
+                let known = aliases.get_mut(name).map(|it| it.get_or_insert_with(|| self.taken.unique(name)));
+                known.map_or(name.to_owned(), |it| it.clone())
+            }
             Some((_, Bound::Field | Bound::Alias(_))) => {
                 let place = scope.place_of(name);
                 match (&mut self.links, place) {
@@ -350,6 +355,7 @@ impl<'a> Printer<'a> {
         let mut items = Vec::new();
         let mut last = None;
         let mut open = false;
+        scope.aliases.borrow_mut().clear();
         for decl in decls {
             match decl {
                 Decl::Attribute(it) if self.attributes == Attributes::Kept => {
@@ -361,6 +367,9 @@ impl<'a> Printer<'a> {
                     items.push(Item::Ellipsis(Some(self.expr(inner, &scope, file))));
                 }
                 Decl::Field(field) => {
+                    if let Some(alias) = computed_alias(field) {
+                        scope.aliases.borrow_mut().insert(alias.name.clone(), None);
+                    }
                     let number = numbers.iter().find(|it| it.0 == field.span.start);
                     let number = number.map_or(usize::MAX, |it| it.1);
                     items.push(self.field_as_written(field, &scope, file, number, braces));
@@ -406,6 +415,20 @@ impl<'a> Printer<'a> {
         }
         if open {
             items.push(Item::Ellipsis(None));
+        }
+        let fields = decls.iter().filter_map(|it| match it {
+            Decl::Field(field) => Some(computed_alias(field)),
+            _ => None,
+        });
+        let printed = items.iter_mut().filter_map(|it| match it {
+            Item::Field(field) => Some(field),
+            _ => None,
+        });
+        for (alias, printed) in fields.zip(printed) {
+            let aliases = scope.aliases.borrow();
+            if let Some(Some(name)) = alias.and_then(|it| aliases.get(&it.name)) {
+                printed.label.insert_str(0, &format!("{name}="));
+            }
         }
         self.add_lets(&lets, &mut items);
         items
@@ -472,6 +495,7 @@ impl<'a> Printer<'a> {
             AstLabel::Dynamic(label) => {
                 match (&strip(label).kind, self.computed(label, scope, file)) {
                     (ExprKind::String(text), _) => behind(field, label_text(text)),
+                    (ExprKind::Interpolation { .. }, None) => self.expr(label, scope, file).text(),
                     // What is only a reference stays one.
                     (ExprKind::Ident(_) | ExprKind::Select(..) | ExprKind::Index(..), _)
                     | (_, None) => {
@@ -497,6 +521,7 @@ impl<'a> Printer<'a> {
                 String::new()
             }
             (Some(_), AstLabel::Ident(_)) if !has_old_alias(field) => String::new(),
+            (Some(_), AstLabel::Dynamic(_) | AstLabel::Interpolated(_)) => String::new(),
             (Some(alias), _) if field.key_alias.is_none() => format!("{}=", alias.name),
             (Some(_), _) | (None, _) => String::new(),
         };
@@ -576,9 +601,20 @@ fn is_ellipsis(field: &Field) -> bool {
     any && matches!(strip(&field.value).kind, ExprKind::Top)
 }
 
+/// The alias of a computed field, which is printed if something behind it refers to it.
+fn computed_alias(field: &Field) -> Option<&Ident> {
+    let computed = matches!(field.label, AstLabel::Dynamic(_) | AstLabel::Interpolated(_));
+    let old = computed && field.key_alias.is_none() && has_old_alias(field);
+    field.alias.as_deref().filter(|_| old)
+}
+
 /// A label that was in quotes, which stay behind an alias.
 fn behind(field: &Field, label: String) -> String {
-    match field.alias.is_some() && !label.starts_with('"') {
+    let aliased = match field.label {
+        AstLabel::Dynamic(_) | AstLabel::Interpolated(_) => has_old_alias(field),
+        _ => field.alias.is_some(),
+    };
+    match aliased && !label.starts_with('"') {
         true => Datum::text(label).cue_text(),
         false => label,
     }

@@ -43,6 +43,8 @@ pub(super) struct Scope {
     pub(super) lets: Vec<(Arc<str>, RefCell<Option<String>>)>,
     /// From where each was referred to first, and in which place.
     users: RefCell<Map<usize, (Rc<Scope>, Vec<String>)>>,
+    /// Aliases of computed fields that were printed, and their names once they are referred to.
+    pub(super) aliases: RefCell<Map<Arc<str>, Option<String>>>,
     /// Where its fields are in the result, if that is one place.
     place: Option<String>,
     /// Evaluation has an environment for it.
@@ -65,9 +67,19 @@ impl Scope {
         let lets = lets.into_iter().map(|it| (it, RefCell::new(None))).collect();
         let level = parent.as_ref().map_or(0, |it| it.level + 1);
         let (place, environment) = (None, None);
-        let users = RefCell::default();
+        let (users, aliases) = (RefCell::default(), RefCell::default());
         let is_environment = false;
-        Rc::new(Self { level, parent, names, lets, users, place, is_environment, environment })
+        Rc::new(Self {
+            level,
+            parent,
+            names,
+            lets,
+            users,
+            aliases,
+            place,
+            is_environment,
+            environment,
+        })
     }
 
     /// The variables of a clause.
