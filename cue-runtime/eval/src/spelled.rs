@@ -158,12 +158,9 @@ impl Evaluator {
                     for declaration in literal.declarations.iter().rev() {
                         match declaration {
                             Declaration::Embed(inner) => next.push(*inner),
-                            Declaration::Comprehension(index) => {
-                                let code = &self.program.comprehensions[*index as usize];
-                                next.extend(code.otherwise);
-                                next.push(code.body);
-                            }
-                            Declaration::Field { .. }
+                            // What those of a comprehension's body hold stands for them.
+                            Declaration::Comprehension(_)
+                            | Declaration::Field { .. }
                             | Declaration::Pattern { .. }
                             | Declaration::Open => {}
                         }
