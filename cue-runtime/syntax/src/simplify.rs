@@ -27,7 +27,7 @@ pub(crate) fn simplified(tree: &Tree, style: Style) -> Tree {
         } else {
             let (at, end) = (tree[last].mark.at, tree[last].end);
             let mut mark = Mark { at, ..Mark::default() };
-            if tree[last].mark.distance < Distance::Line {
+            if kept.is_empty() && tree[last].mark.distance < Distance::Line {
                 mark.distance = tree[last].mark.distance;
             }
             let id = tree.add(mark, end, Kind::Ellipsis(None));

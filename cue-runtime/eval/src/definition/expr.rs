@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use cue_map::Map;
 use cue_syntax::ast::{
-    Binary, Compare, Decl, Element, Expr, ExprKind, Field, Ident, Label as AstLabel, Marker, Part,
+    Attribute, Binary, Compare, Decl, Element, Expr, ExprKind, Field, Ident, Label as AstLabel, Marker, Part,
     Span, Unary,
 };
 
@@ -13,7 +13,7 @@ use crate::builtin::Datum;
 use crate::definition::constant::{UNSHARED, is_range, is_type, slice, strip};
 use crate::definition::linked::{Frame, Links};
 use crate::definition::merge::{Braces, Conjunct, has_old_alias};
-use crate::definition::out::{Declared, Gap, Item, NO_SHARING, Out, PRIMARY};
+use crate::definition::out::{Declared, Gap, Item, NO_SHARING, Note, Out, PRIMARY};
 use crate::definition::scope::{Bound, Scope};
 use crate::definition::sourced::{Attributes, Docs};
 use crate::definition::{DEPTH, Printer};
@@ -206,7 +206,12 @@ impl<'a> Printer<'a> {
             Some((there, Bound::Let(index))) => match there.lets.get(*index) {
                 Some((base, known)) => {
                     there.use_let(*index, scope, &self.path);
-                    known.borrow_mut().get_or_insert_with(|| self.taken.unique(base)).clone()
+                    let had = known.borrow().is_some();
+                    let name = known.borrow_mut().get_or_insert_with(|| self.taken.unique(base)).clone();
+                    if !had {
+                        self.print_let(there, *index);
+                    }
+                    name
                 }
                 None => name.to_owned(),
             },
@@ -242,6 +247,20 @@ impl<'a> Printer<'a> {
                 format!("{}{name}", if hidden { "__" } else { "" })
             }
         }
+    }
+
+    /// A `let` of a package is printed where something refers to it first: what it needs comes before
+    /// what else does.
+    fn print_let(&mut self, there: &Scope, index: usize) {
+        let there = &raw const *there;
+        let Some((lets, frame, level)) = self.lets.get(&there) else { return };
+        let Some(it) = lets.iter().find(|it| it.index == index).cloned() else { return };
+        let outer = (std::mem::replace(&mut self.frame, frame.clone()), self.level);
+        self.level = *level;
+        let (scope, _) = Scope::of_let(&it.scope, index);
+        let value = self.expr(it.value, &scope, it.file);
+        self.ready.insert((there, index), value);
+        (self.frame, self.level) = outer;
     }
 
     fn note_import(&mut self, base: &Expr, scope: &Rc<Scope>) {
@@ -359,7 +378,8 @@ impl<'a> Printer<'a> {
         for decl in decls {
             match decl {
                 Decl::Attribute(it) if self.attributes == Attributes::Kept => {
-                    items.insert(0, Item::Attribute(format!("@{}({})", it.name, it.body)));
+                    let number = items.iter().take_while(|it| matches!(it, Item::Attribute(_)));
+                    items.insert(number.count(), Item::Attribute(self.note(it, file)));
                 }
                 Decl::Let(..) | Decl::Attribute(_) => {}
                 Decl::Ellipsis(None, _) => open = true,
@@ -388,7 +408,7 @@ impl<'a> Printer<'a> {
                         let behind = before.trim_end_matches([' ', '\t']).ends_with('{');
                         let gap = match between {
                             Some(it) if !it.contains('\n') => Gap::Comma,
-                            _ if behind && items.is_empty() => Gap::Comma,
+                            _ if behind || begins(before) => Gap::Comma,
                             _ if empty && (docs.is_empty() || self.docs == Docs::Kept) => {
                                 Gap::Empty
                             }
@@ -432,6 +452,27 @@ impl<'a> Printer<'a> {
         }
         self.add_lets(&lets, &mut items);
         items
+    }
+
+    /// A declaration that is an attribute.
+    pub(super) fn note(&self, it: &Attribute, file: usize) -> Note {
+        let source = &self.files[file].1;
+        let (mut docs, empty) = above(source, it.span);
+        if self.docs == Docs::Dropped {
+            docs.clear();
+        }
+        let before = source.get(..it.span.start as usize).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let gap = match line.trim().is_empty() && !begins(before) {
+            true if empty => Gap::Empty,
+            true => Gap::Line,
+            false => Gap::Comma,
+        };
+        let rest = source.get(it.span.end as usize..).unwrap_or_default();
+        let rest = rest.lines().next().unwrap_or_default().trim();
+        let kept = self.docs == Docs::Kept && rest.starts_with("//");
+        let behind = if kept { format!(" {rest}") } else { String::new() };
+        Note { text: format!("@{}({})", it.name, it.body), gap, docs, behind }
     }
 
     /// The label that a computed field got, if it is one for all its evaluations.
@@ -656,6 +697,11 @@ pub(super) fn class(expr: &Expr, scope: &Rc<Scope>) -> u8 {
     }
 }
 
+/// Whether a file begins with what stands behind a text.
+fn begins(before: &str) -> bool {
+    before.trim().is_empty() && !before.contains('\n')
+}
+
 /// The comment directly above a declaration, and whether an empty line stands above it.
 fn above(source: &str, span: Span) -> (Vec<String>, bool) {
     let before = source.get(..span.start as usize).unwrap_or_default();
@@ -665,10 +711,11 @@ fn above(source: &str, span: Span) -> (Vec<String>, bool) {
         return (Vec::new(), false);
     }
     let mut docs = Vec::new();
-    for line in lines {
+    while let Some(line) = lines.next() {
         match line.trim_start().starts_with("//") {
             true => docs.insert(0, line.trim().to_owned()),
-            false => return (docs, line.trim().is_empty()),
+            // The beginning of the file is no line.
+            false => return (docs, line.trim().is_empty() && lines.next().is_some()),
         }
     }
     (docs, false)

@@ -14,7 +14,7 @@ use crate::definition::Printer;
 use crate::definition::constant::{is_constant, is_unshared, strip, together};
 use crate::definition::expr::{is_error, label_text, marker};
 use crate::definition::linked::{Frame, Links};
-use crate::definition::out::{Declared, Item, Out};
+use crate::definition::out::{Declared, Item, Note, Out};
 use crate::definition::scope::{Bound, LetValue, Scope, field_at};
 use crate::definition::sourced::{Attributes, Docs};
 use crate::program::Presence;
@@ -65,7 +65,7 @@ struct Parts<'a> {
     /// The fixed labels of each merged literal, for the order.
     literals: Vec<Vec<String>>,
     fields: IndexMap<String, Merged<'a>>,
-    attributes: Vec<String>,
+    attributes: Vec<Note>,
     lets: Vec<LetValue<'a>>,
     /// Packages that the embedded ones name.
     imports: Vec<(String, Option<String>)>,
@@ -317,9 +317,10 @@ impl<'a> Printer<'a> {
         for decl in decls {
             match decl {
                 Decl::Attribute(it) => {
-                    let text = format!("@{}({})", it.name, it.body);
-                    if self.attributes == Attributes::Kept && !parts.attributes.contains(&text) {
-                        parts.attributes.push(text);
+                    let note = self.note(it, file);
+                    let known = parts.attributes.iter().any(|it| it.text == note.text);
+                    if self.attributes == Attributes::Kept && !known {
+                        parts.attributes.push(note);
                     }
                 }
                 Decl::Let(..) => {}
@@ -406,7 +407,9 @@ impl<'a> Printer<'a> {
     ) -> (Rc<Scope>, Vec<LetValue<'a>>) {
         let key = (file, decls.as_ptr() as usize);
         if let Some((scope, lets)) = self.scopes.get(&key) {
-            return (scope.clone(), lets.clone());
+            let (scope, lets) = (scope.clone(), lets.clone());
+            self.note_lets(&scope, &lets);
+            return (scope, lets);
         }
         let mut names = Map::default();
         let mut lets = Vec::new();
@@ -448,7 +451,16 @@ impl<'a> Printer<'a> {
         if !decls.is_empty() {
             self.scopes.insert(key, (inner.clone(), lets.clone()));
         }
+        self.note_lets(&inner, &lets);
         (inner, lets)
+    }
+
+    /// Notes where the lets of a struct of a package are printed.
+    fn note_lets(&mut self, scope: &Rc<Scope>, lets: &[LetValue<'a>]) {
+        if self.links.is_some() && !lets.is_empty() {
+            let there = (lets.to_vec(), self.frame.clone(), self.level);
+            self.lets.insert(Rc::as_ptr(scope), there);
+        }
     }
 
     /// Where the value is that is being printed, if that is one place.
@@ -472,6 +484,12 @@ impl<'a> Printer<'a> {
             for (index, it) in lets.iter().enumerate() {
                 let Some(name) = it.scope.let_name(it.index) else { continue };
                 if printed[index].is_none() {
+                    let key = (Rc::as_ptr(&it.scope), it.index);
+                    if let Some(ready) = self.ready.remove(&key) {
+                        printed[index] = Some(Item::Let(name, ready));
+                        more = true;
+                        continue;
+                    }
                     let (scope, used) = Scope::of_let(&it.scope, it.index);
                     let used = used.unwrap_or_else(|| self.path.clone());
                     let outer = std::mem::replace(&mut self.path, used);

@@ -63,6 +63,10 @@ struct Printer<'a> {
     outside: Option<Outside<'a>>,
     /// Scopes of structs that were entered, by file and address of their declarations.
     scopes: Map<(usize, usize), (Rc<Scope>, Vec<LetValue<'a>>)>,
+    /// Lets of structs that are being printed, and where these are.
+    lets: Map<*const Scope, Lets<'a>>,
+    /// Lets as they are printed where they are referred to first.
+    ready: Map<LetKey, Out>,
     found: &'a Found,
     /// Names of fields in a whole package, which become others where they are captured.
     links: Option<Links>,
@@ -73,6 +77,9 @@ struct Printer<'a> {
     /// Of evaluated values: `let`s that a printed struct has had.
     shown: Option<Set<LetKey>>,
 }
+
+/// The lets of a struct, what is around them, how far they are indented.
+type Lets<'a> = (Vec<LetValue<'a>>, Option<Rc<Frame>>, usize);
 
 /// A `let`: the scope that has it, and its number there.
 type LetKey = (*const Scope, usize);
@@ -129,6 +136,8 @@ impl<'a> Printer<'a> {
             spread: false,
             outside: None,
             scopes: Map::default(),
+            lets: Map::default(),
+            ready: Map::default(),
             found,
             links: None,
             frame: None,
