@@ -239,7 +239,9 @@ impl<'a> Printer<'a> {
             fields.push_str(&format!("\n{it}\n"));
         }
         fields.push_str(&heading.end());
-        let gap = match starts_apart(&body) && !closed {
+        let gap = match (starts_apart(&body) || heading.ends_in_comment() && starts_lower(&body))
+            && !closed
+        {
             true => "\n",
             false => "",
         };
@@ -267,6 +269,12 @@ fn starts_apart(body: &Out) -> bool {
         Some(Item::Comprehension { gap: Gap::Empty, docs, .. }) => !docs.is_empty(),
         _ => false,
     }
+}
+
+/// Whether the first declaration is a comprehension with an empty line above it.
+fn starts_lower(body: &Out) -> bool {
+    let Out::Struct(items) = body else { return false };
+    matches!(items.first(), Some(Item::Comprehension { gap: Gap::Empty, .. }))
 }
 
 /// Whether a reference to a definition is embedded: what it closes needs no other name.
