@@ -35,6 +35,14 @@ impl<'a> Printer<'a> {
         out
     }
 
+    /// An expression that is a comprehension's body or an element of a list.
+    pub(super) fn bare(&mut self, expr: &'a Expr, scope: &Rc<Scope>, file: usize) -> Out {
+        if let ExprKind::Struct(decls) = &expr.kind {
+            self.bare = decls.as_ptr() as usize;
+        }
+        self.expr(expr, scope, file)
+    }
+
     fn expr_inner(&mut self, expr: &'a Expr, scope: &Rc<Scope>, file: usize) -> Out {
         if self.outside.is_some() {
             if let Some(out) = self.replaced(expr, scope) {
@@ -106,7 +114,7 @@ impl<'a> Printer<'a> {
                                 let (clauses, body) = self.clauses(clauses, body, scope, file);
                                 format!("{line}{clauses} {}", body.text())
                             }
-                            _ => again(self, inner).text(),
+                            _ => self.bare(inner, scope, file).text(),
                         },
                         Element::Ellipsis(None) => "...".into(),
                         Element::Ellipsis(Some(inner)) => match again(self, inner) {
@@ -374,6 +382,7 @@ impl<'a> Printer<'a> {
         let mut items = Vec::new();
         let mut last = None;
         let mut open = false;
+        let bare = self.bare == decls.as_ptr() as usize;
         scope.aliases.borrow_mut().clear();
         for decl in decls {
             match decl {
@@ -417,7 +426,7 @@ impl<'a> Printer<'a> {
                         let docs = if self.docs == Docs::Kept { docs } else { Vec::new() };
                         let (mut clauses, body) = self.clauses(clauses, body, &scope, file);
                         // The comment below the last one stands before its braces (O-82).
-                        let kept = self.docs == Docs::Kept;
+                        let kept = self.docs == Docs::Kept && !bare;
                         for line in kept.then(|| below(&source, value.span)).into_iter().flatten() {
                             clauses.push('\n');
                             clauses.push_str(&line);
@@ -488,7 +497,8 @@ impl<'a> Printer<'a> {
             }
             _ => self.found.labels.get(&key),
         };
-        known.map(|it| label_text(it))
+        // One of several lines is no label.
+        known.filter(|it| !it.contains('\n')).map(|it| label_text(it))
     }
 
     /// The field that has the comment above another one: that may be what is left of `a: b: 1`.
@@ -721,7 +731,7 @@ fn above(source: &str, span: Span) -> (Vec<String>, bool) {
     (docs, false)
 }
 
-/// The last comment below the last declaration of a struct.
+/// The last comment below the last declaration of a struct, with the empty line above it.
 fn below(source: &str, span: Span) -> Vec<String> {
     let after = source.get(span.end as usize..).unwrap_or_default();
     let mut lines = after.lines();
@@ -732,7 +742,7 @@ fn below(source: &str, span: Span) -> Vec<String> {
     for line in lines.map(str::trim) {
         if line.starts_with("//") {
             if std::mem::take(&mut ended) {
-                comment.clear();
+                comment = vec![String::new()];
             }
             comment.push(line.to_owned());
         } else if line.is_empty() {

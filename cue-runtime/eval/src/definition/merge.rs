@@ -571,7 +571,7 @@ fn has_let(expr: &Expr) -> bool {
 }
 
 /// Whether a struct is printed as it is written (O-76).
-fn is_complex(decls: &[Decl]) -> bool {
+pub(super) fn is_complex(decls: &[Decl]) -> bool {
     decls.iter().any(|decl| match decl {
         Decl::Field(field) => match &field.label {
             AstLabel::Pattern(..) | AstLabel::Dynamic(_) | AstLabel::Interpolated(_) => true,

@@ -70,6 +70,9 @@ struct Printer<'a> {
     found: &'a Found,
     /// Names of fields in a whole package, which become others where they are captured.
     links: Option<Links>,
+    /// Declarations of a struct that is a comprehension's body or an element: a comment at their end is
+    /// left out.
+    bare: usize,
     /// The struct of the result that is being printed.
     frame: Option<Rc<Frame>>,
     /// How far lines of a text of several lines are indented.
@@ -140,6 +143,7 @@ impl<'a> Printer<'a> {
             ready: Map::default(),
             found,
             links: None,
+            bare: 0,
             frame: None,
             level: 0,
             shown: None,
@@ -227,7 +231,9 @@ impl<'a> Printer<'a> {
             Some(links) => links.settle(&mut body),
             None => (body.fields(), Vec::new()),
         };
-        let closed = self.found.is_closed && !embeds_definition(&body);
+        // What is printed as it is written is not looked at.
+        let written = matches!(self.files, [(file, _)] if merge::is_complex(&file.decls));
+        let closed = self.found.is_closed && (written || !embeds_definition(&body));
         if closed {
             fields = match &body {
                 // It is a call that closes it once more.
