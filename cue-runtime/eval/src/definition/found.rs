@@ -44,6 +44,7 @@ impl Found {
         let mut named = Map::default();
         let mut places = vec![(it.root, String::new(), false)];
         while let Some((id, path, chosen)) = places.pop() {
+            it.unify(id);
             let vertex = it.heap.get(id);
             // Names in what alternatives are left of mean the fields before these were tried.
             let chosen = chosen

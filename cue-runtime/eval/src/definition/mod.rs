@@ -208,9 +208,11 @@ impl<'a> Printer<'a> {
                 format!("import (\n\t{}\n)\n\n", specs.join("\n\t"))
             }
         });
+        let written = matches!(self.files, [(file, _)] if merge::is_complex(&file.decls));
         let blank = match &body {
             Out::Struct(items) => match items.as_slice() {
-                [Item::Embed(_) | Item::Let(..), _, ..] => true,
+                [Item::Let(..), _, ..] => true,
+                [Item::Embed(_), _, ..] if !written => true,
                 // What becomes `...` leaves its place.
                 [Item::Field(first), _, ..] => {
                     matches!(&*first.label, "[string]" | "[_]") && first.value.is_top()
@@ -232,7 +234,6 @@ impl<'a> Printer<'a> {
             None => (body.fields(), Vec::new()),
         };
         // What is printed as it is written is not looked at.
-        let written = matches!(self.files, [(file, _)] if merge::is_complex(&file.decls));
         let closed = self.found.is_closed && (written || !embeds_definition(&body));
         if closed {
             fields = match &body {
@@ -254,7 +255,7 @@ impl<'a> Printer<'a> {
         let above = if text.is_empty() || heading.is_attached { "" } else { gap };
         let lay = |text: &str| laid_out(text, cue_syntax::Style::Made);
         if heading.attributes.is_empty() {
-            let blank = blank || closed && !text.starts_with("package");
+            let blank = blank || closed && text.is_empty();
             let first = if blank { "\n" } else { "" };
             return format!("{first}{}", lay(&(text + above + &fields)));
         }
