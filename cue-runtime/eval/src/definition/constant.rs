@@ -90,8 +90,10 @@ pub(super) fn slice(text: &str, span: Span) -> &str {
 
 /// All of them together, as one value; a literal that is the value keeps its spelling.
 pub(super) fn together(values: &[(&Expr, &Arc<str>)]) -> Out {
-    let said: Vec<&(&Expr, &Arc<str>)> =
-        values.iter().filter(|(it, _)| !matches!(strip(it).kind, ExprKind::Top) && !is_unshared(it)).collect();
+    let said: Vec<&(&Expr, &Arc<str>)> = values
+        .iter()
+        .filter(|(it, _)| !matches!(strip(it).kind, ExprKind::Top) && !is_unshared(it))
+        .collect();
     match said.as_slice() {
         [] => return Out::primary("_"),
         [(only, source)] => {

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use cue_map::Map;
 use cue_syntax::ast::{
-    Attribute, Binary, Compare, Decl, Element, Expr, ExprKind, Field, Ident, Label as AstLabel, Marker, Part,
-    Span, Unary,
+    Attribute, Binary, Compare, Decl, Element, Expr, ExprKind, Field, Ident, Label as AstLabel,
+    Marker, Part, Span, Unary,
 };
 
 use crate::builtin::Datum;
@@ -215,7 +215,8 @@ impl<'a> Printer<'a> {
                 Some((base, known)) => {
                     there.use_let(*index, scope, &self.path);
                     let had = known.borrow().is_some();
-                    let name = known.borrow_mut().get_or_insert_with(|| self.taken.unique(base)).clone();
+                    let name =
+                        known.borrow_mut().get_or_insert_with(|| self.taken.unique(base)).clone();
                     if !had {
                         self.print_let(there, *index);
                     }
@@ -234,7 +235,9 @@ impl<'a> Printer<'a> {
             Some((there, Bound::Alias(label))) if !self.knows_aliases(there) => label.clone(),
             Some((there, Bound::Field)) if there.aliases.borrow().contains_key(name) => {
                 let mut aliases = there.aliases.borrow_mut();
-                let known = aliases.get_mut(name).map(|it| it.get_or_insert_with(|| self.taken.unique(name)));
+                let known = aliases
+                    .get_mut(name)
+                    .map(|it| it.get_or_insert_with(|| self.taken.unique(name)));
                 known.map_or(name.to_owned(), |it| it.clone())
             }
             Some((_, Bound::Field | Bound::Alias(_))) => {

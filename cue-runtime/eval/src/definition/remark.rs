@@ -117,7 +117,9 @@ fn with_remarks(text: &str) -> String {
                     indent += cell + cells.unwrap_or_default();
                     if after.starts_with([',', ']']) {
                         shown = match before.ends_with('[') || before.ends_with(", ") {
-                            true => format!("{}, {remark}", shown.trim_end_matches(remark).trim_end()),
+                            true => {
+                                format!("{}, {remark}", shown.trim_end_matches(remark).trim_end())
+                            }
                             false => shown + ",",
                         };
                         match after.strip_prefix(',') {
@@ -163,7 +165,8 @@ fn value_at(line: &str) -> usize {
     let mut at = 0;
     loop {
         let rest = text.get(at..).unwrap_or_default();
-        let label = rest.find(": ").filter(|it| !rest.get(..*it).is_some_and(|it| it.contains(' ')));
+        let label =
+            rest.find(": ").filter(|it| !rest.get(..*it).is_some_and(|it| it.contains(' ')));
         let Some(label) = label else { return at };
         let value = rest.get(label + 1..).unwrap_or_default();
         at += label + 1 + value.len() - value.trim_start().len();
