@@ -477,7 +477,7 @@ impl Evaluator {
     }
 
     /// Whether a group closes what is above a vertex, and one level of that only.
-    fn of_parent(&self, id: VertexId, group: u32) -> bool {
+    pub(crate) fn of_parent(&self, id: VertexId, group: u32) -> bool {
         if !self.shallow.contains(&group) {
             return false;
         }
