@@ -8,6 +8,9 @@ use crate::evaluator::Evaluator;
 use crate::heap::{FaultId, State, VertexId};
 use crate::program::{LabelKind, Presence};
 
+/// How the error of lists begins that are of different lengths.
+const LENGTHS: &str = "incompatible list lengths";
+
 impl Evaluator {
     /// The first permanent error at or below a vertex.
     pub(crate) fn permanent(&mut self, id: VertexId, depth: u32) -> Option<Fault> {
@@ -69,6 +72,14 @@ impl Evaluator {
             && !fault.message.ends_with(EMPTY)
             && !fault.message.starts_with("invalid value ")
             && fault.message != NOT_ALLOWED
+    }
+
+    /// Beside the error that lists are of different lengths the first one among their elements is told.
+    pub(crate) fn element_fails(&mut self, list: VertexId, fault: FaultId) -> Option<Fault> {
+        if !self.heap.faults[fault].message.starts_with(LENGTHS) {
+            return None;
+        }
+        self.elements(list).into_iter().find_map(|it| self.permanent(it, 0))
     }
 
     /// The worst kind among the errors of members (cue-errors 0.1).

@@ -71,7 +71,15 @@ impl Evaluator {
         let had = std::mem::replace(&mut vertex.kinds, Kinds::BOTTOM);
         let before = self.heap.narrowed(id);
         let (old, new) = (self.saying(id, &before.by), self.saying(id, &by));
-        let late = self.is_of_choice(id, before.at, at)
+        // A list that a schema is held against comes after what that is written as.
+        let held = matches!(before.by, By::Datum(Datum::List(_)))
+            && before.at == At::default()
+            && via == 0
+            && !matches!(by, By::Test(_))
+            && self.heap.get(id).picks.is_empty()
+            && !self.checking.is_empty();
+        let late = held
+            || self.is_of_choice(id, before.at, at)
             || via != 0 && self.is_late(id, before.at)
             || !matches!(by, By::Test(_))
                 && !matches!(kinds, Kinds::STRUCT | Kinds::LIST)

@@ -410,6 +410,22 @@ impl Evaluator {
         if stands != id && self.is_ancestor(stands, self.place) { stands } else { id }
     }
 
+    /// What asks for a value that is made on the way: an expression, or a validator that runs. Others are
+    /// looked at for themselves (cue-errors 1.4).
+    fn asked_at(&self, id: VertexId) -> At {
+        let vertex = self.heap.get(id);
+        match vertex.conjuncts.as_slice() {
+            [Conjunct { source: Source::Expr(expr, _), .. }]
+                if vertex.label.is_none()
+                    && vertex.parent.is_some()
+                    && self.let_name(id).is_none() =>
+            {
+                self.program.at(*expr)
+            }
+            _ => self.checking.last().map_or_else(At::default, |it| it.at),
+        }
+    }
+
     /// The error of a value whose alternatives have all failed (cue-errors 1.4).
     fn no_alternative(
         &mut self,
@@ -451,11 +467,10 @@ impl Evaluator {
                 let own = self.heap.get(*candidate).fault.or_else(|| self.unknown(*candidate, 0));
                 all.extend(own.map(|it| self.heap.faults[it].clone()));
             }
-            // An alternative is given up at its first field that fails; which fields it allows is
-            // asked last (cue-errors 1.4).
-            if let Some(first) = all.iter().position(|it| it.message != NOT_ALLOWED) {
-                all.swap(0, first);
-                all.truncate(1);
+            if let Some(own) = self.heap.get(*candidate).fault {
+                all.extend(self.element_fails(*candidate, own));
+            } else {
+                first_fails(&mut all);
             }
             lists.push(all.into_iter().flat_map(Fault::each).collect());
         }
@@ -536,7 +551,7 @@ impl Evaluator {
             let kinds = [Kind::Cycle, Kind::Incomplete];
             let open = kinds.into_iter().find(|kind| parts.iter().any(|it| it.kind == *kind));
             let kind = open.unwrap_or(Kind::Permanent);
-            let mut fault = Fault::spread(kind, message);
+            let mut fault = Fault::new(kind, message, self.asked_at(id));
             fault.place = Some(id);
             fault.causes = parts;
             fault
@@ -550,6 +565,14 @@ impl Evaluator {
         }
         let fault = self.heap.fault(fault);
         self.raise_id(id, fault);
+    }
+}
+
+/// A value is given up at its first field that fails; which fields it allows is asked last (cue-errors 1.4).
+pub(crate) fn first_fails(all: &mut Vec<Fault>) {
+    if let Some(first) = all.iter().position(|it| it.message != NOT_ALLOWED) {
+        all.swap(0, first);
+        all.truncate(1);
     }
 }
 

@@ -8,9 +8,6 @@ use crate::program::{At, ExprId, Label, LabelKind, Presence};
 use crate::report;
 use crate::validators::REQUIRED;
 
-/// How the error of lists begins that are of different lengths.
-const LENGTHS: &str = "incompatible list lengths";
-
 /// Errors after which no more are looked for.
 const MOST_TOLD: usize = 10_000;
 
@@ -219,17 +216,9 @@ impl Evaluation {
                 }
                 walk.found.extend(told);
             }
-            // The elements of lists of different lengths are compared, what these have or refer to is not.
-            if self.evaluator.heap.faults[fault].message.starts_with(LENGTHS) {
-                for element in self.evaluator.elements(real) {
-                    if self.evaluator.is_referred_to(element) {
-                        continue;
-                    }
-                    let element = self.evaluator.unify(element);
-                    if let Some(fault) = self.evaluator.heap.get(element).fault {
-                        walk.found.extend(self.diagnostic(fault));
-                    }
-                }
+            if let Some(fault) = self.evaluator.element_fails(real, fault) {
+                let fault = self.evaluator.heap.fault(fault);
+                walk.found.extend(self.diagnostic(fault));
             }
             return;
         }

@@ -4,6 +4,7 @@ use crate::builtin::{CallContext, Datum, Function, Run, Special};
 use crate::calls::{CALL_BYTES, Called, kind_of};
 use crate::closed::NOT_ALLOWED;
 use crate::compare;
+use crate::disjunction::first_fails;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{By, Conjunct, EnvId, FaultId, Source, Test, VertexId};
@@ -19,7 +20,7 @@ const MOST_REPEATS: usize = 8;
 
 /// A validator that is running, and what it looks at.
 pub(crate) struct Check {
-    at: At,
+    pub(crate) at: At,
     /// The value, if it is concrete.
     datum: Option<Datum>,
     /// The vertex it stems from.
@@ -59,7 +60,7 @@ impl Evaluator {
                 let kinds = function.parameters[0].kinds;
                 let tests = &mut self.heap.get_mut(id).tests;
                 let by = By::Test(tests.len() as u32);
-                tests.push((Test::Call(package, function, rest, expr), at));
+                tests.push((Test::Call(package, function, rest, (expr, env)), at));
                 self.restrict(id, kinds, by, at, via);
             }
         }
@@ -248,17 +249,28 @@ impl Evaluator {
             let chosen = if meets { *then } else { *otherwise };
             let chosen = schema(self, chosen)?;
             let both = self.matched(subject, chosen);
-            let Some(inner) = self.permanent(both, 0) else { return Ok(()) };
+            let mut all = Vec::new();
+            self.permanent_all(both, &mut all, 0);
+            all.truncate(1);
             let text = self.short(id);
-            let message =
-                format!("invalid value {text} (does not satisfy matchIf): {}", inner.message);
-            let kind = match inner.kind {
-                Kind::StructuralCycle => inner.kind,
-                _ => Kind::Permanent,
-            };
-            let mut inner = self.moved(inner, both, id);
-            inner.positions.push(inner.at);
-            return Err(self.fail_at(kind, message, at, inner.positions));
+            let mut told: Option<Fault> = None;
+            for inner in all.into_iter().flat_map(Fault::each) {
+                let message =
+                    format!("invalid value {text} (does not satisfy matchIf): {}", inner.message);
+                let kind = match inner.kind {
+                    Kind::StructuralCycle => inner.kind,
+                    _ => Kind::Permanent,
+                };
+                let mut inner = self.moved(inner, both, id);
+                inner.positions.push(inner.at);
+                let fault = self.fail_at(kind, message, at, inner.positions);
+                let fault = self.heap.faults[fault].clone();
+                told = Some(match told {
+                    Some(before) => before.combined(fault),
+                    None => fault,
+                });
+            }
+            return told.map_or(Ok(()), |told| Err(self.heap.fault(told)));
         }
         let [limit, _] = &arguments[..] else { return Ok(()) };
         let schemas = self.elements_of(&arguments[1..], env, ("matchN", 2))?;
@@ -279,6 +291,7 @@ impl Evaluator {
             let both = self.matched(subject, each);
             let mut all = Vec::new();
             self.permanent_all(both, &mut all, 0);
+            first_fails(&mut all);
             if all.is_empty() {
                 if let Some(fault) = self.repeats(both, expr, 0) {
                     let fault = Fault { at, ..fault };
