@@ -83,7 +83,8 @@ impl Evaluator {
                     format!("cannot reference optional field: {}", self.label_text(label));
                 return Value::Fault(self.fail(Kind::Incomplete, message, at));
             }
-            Some((Presence::Required, _)) => {
+            Some((Presence::Required, found)) => {
+                self.unmet = Some(found);
                 let message = format!("required field missing: {}", self.label_text(label));
                 return Value::Fault(self.fail(Kind::Incomplete, message, at));
             }

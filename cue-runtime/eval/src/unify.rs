@@ -589,8 +589,24 @@ impl Evaluator {
                     self.heap.get_mut(id).content = true;
                     self.take_datum(id, datum, at, &conjunct.groups, (conjunct.via, 0));
                 }
-                Value::Fault(fault) => self.hold(id, fault, &conjunct, work),
+                Value::Fault(fault) => {
+                    // What is required is missed by whoever refers to it, and yet says what may stand there.
+                    if let Some(target) = self.unmet.take().filter(|it| self.is_called(expr, *it)) {
+                        self.take_vertex(id, target, &conjunct, work);
+                    }
+                    self.hold(id, fault, &conjunct, work);
+                }
             },
+        }
+    }
+
+    /// Whether an expression is a name or a selection of what a field is called.
+    fn is_called(&self, expr: ExprId, id: VertexId) -> bool {
+        match self.program.code(expr) {
+            Code::Field { label, .. } | Code::Select(_, label) => {
+                self.heap.get(id).label == Some(*label)
+            }
+            _ => false,
         }
     }
 
