@@ -62,7 +62,8 @@ impl Evaluator {
         vertex.label.is_none() && (vertex.is_struct || vertex.is_list)
     }
 
-    fn as_given(&mut self, id: VertexId) -> String {
+    /// A list or a struct as it is written.
+    pub(crate) fn as_given(&mut self, id: VertexId) -> String {
         let real = self.follow(id);
         let list = self.heap.get(real).is_list;
         let arcs: Vec<(Label, VertexId, Presence)> =

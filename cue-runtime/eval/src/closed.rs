@@ -45,6 +45,9 @@ impl Evaluator {
             let conflict = fault.message.starts_with("conflicting values ");
             let scalar = vertex.scalar.is_some() && vertex.kinds != Kinds::BOTTOM;
             if fault.kind != Kind::Incomplete && !(conflict && scalar) {
+                if conflict && !vertex.tests.is_empty() {
+                    self.ask_of_struct(id);
+                }
                 return;
             }
         }

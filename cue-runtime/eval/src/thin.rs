@@ -27,6 +27,10 @@ impl<T> Thin<T> {
         }
     }
 
+    pub(crate) fn pop(&mut self) {
+        self.0.pop();
+    }
+
     pub(crate) fn push(&mut self, item: T) {
         self.make_room();
         self.0.push(item);

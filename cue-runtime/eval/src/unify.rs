@@ -623,8 +623,7 @@ impl Evaluator {
         let plain = is_plain_type(name);
         // Ranges are predeclared: they are nowhere.
         let place = if plain { at } else { At::default() };
-        self.restrict(id, kinds, By::Expr(expr), place, via);
-        if !plain {
+        if self.restrict(id, kinds, By::Expr(expr), place, via) && !plain {
             self.heap.get_mut(id).tests.push((Test::Range(name), at));
         }
     }

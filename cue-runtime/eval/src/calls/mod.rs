@@ -49,7 +49,7 @@ impl Called<'_> {
     }
 
     /// As it is named where it stands for a value.
-    fn value(&self) -> String {
+    pub(crate) fn value(&self) -> String {
         if self.package.contains('/') {
             return format!("{:?}.{}", self.package, self.function.name);
         }
