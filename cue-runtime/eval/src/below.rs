@@ -74,12 +74,63 @@ impl Evaluator {
             && fault.message != NOT_ALLOWED
     }
 
-    /// Beside the error that lists are of different lengths the first one among their elements is told.
-    pub(crate) fn element_fails(&mut self, list: VertexId, fault: FaultId) -> Option<Fault> {
+    /// Beside the error that lists are of different lengths those of the first element that fails are told.
+    pub(crate) fn element_fails(&mut self, list: VertexId, fault: FaultId) -> Vec<Fault> {
         if !self.heap.faults[fault].message.starts_with(LENGTHS) {
-            return None;
+            return Vec::new();
         }
-        self.elements(list).into_iter().find_map(|it| self.permanent(it, 0))
+        self.first_failing_of(&self.elements(list))
+    }
+
+    /// What is wrong with a value, as who asks for it is told: it is given up at its first field that fails;
+    /// fields that are not allowed are found before those within them, all of a struct at once
+    /// (cue-errors 1.4, 4.1).
+    pub(crate) fn first_failing(&mut self, id: VertexId) -> Vec<Fault> {
+        if let Err(fault) = self.go_in(id) {
+            return vec![fault];
+        }
+        let found = self.first_failing_below(id);
+        self.go_out();
+        found
+    }
+
+    fn first_failing_below(&mut self, id: VertexId) -> Vec<Fault> {
+        let real = self.unify(id);
+        if let Err(spent) = self.tick() {
+            return vec![self.heap.faults[spent].clone()];
+        }
+        let own = |this: &Self, id: VertexId| {
+            let fault = this.heap.fault_of(id, this.follow(id))?;
+            let mut fault = this.heap.faults[fault].clone();
+            fault.place = fault.place.or(Some(id));
+            (!fault.kind.is_incomplete()).then_some(fault)
+        };
+        if let Some(fault) = own(self, id) {
+            return fault.each().collect();
+        }
+        let vertex = self.heap.get(real);
+        if vertex.choice.is_some() || self.heap.is_sound(real) {
+            return Vec::new();
+        }
+        let arcs = vertex.arcs.iter().filter(|it| it.presence != Presence::Optional);
+        let arcs: Vec<VertexId> = arcs.map(|it| it.vertex).collect();
+        let refused = arcs.iter().filter_map(|it| own(self, *it));
+        let refused: Vec<Fault> = refused.filter(|it| it.message == NOT_ALLOWED).collect();
+        if refused.is_empty() { self.first_failing_of(&arcs) } else { refused }
+    }
+
+    fn first_failing_of(&mut self, all: &[VertexId]) -> Vec<Fault> {
+        for each in all {
+            let unfinished = matches!(
+                self.heap.get(self.follow(*each)).state,
+                State::Running | State::Suspended
+            );
+            let found = if unfinished { Vec::new() } else { self.first_failing(*each) };
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        Vec::new()
     }
 
     /// The worst kind among the errors of members (cue-errors 0.1).

@@ -141,9 +141,7 @@ impl Evaluator {
         }
         // Who has a failed member has failed; deeper ones were found from above.
         if within.len() == 1 {
-            let mut found = Vec::new();
-            self.permanent_all(real, &mut found, 0);
-            let mut found = found.into_iter().flat_map(Fault::each);
+            let mut found = self.first_failing(real).into_iter();
             if let Some(mut first) = found.next() {
                 first.causes = found.collect();
                 out.push_str(&self.brief_fault(&first, id));

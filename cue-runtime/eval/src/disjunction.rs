@@ -4,7 +4,6 @@ use cue_map::{Map, Set};
 use smallvec::SmallVec;
 
 use crate::alike::Alternatives;
-use crate::closed::NOT_ALLOWED;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::groups::Groups;
@@ -461,16 +460,13 @@ impl Evaluator {
             if self.refused.contains(&candidate.number()) {
                 self.refuse_fields(*candidate);
             }
-            let mut all = Vec::new();
-            self.permanent_all(*candidate, &mut all, 0);
+            let mut all = self.first_failing(*candidate);
             if all.is_empty() {
                 let own = self.heap.get(*candidate).fault.or_else(|| self.unknown(*candidate, 0));
                 all.extend(own.map(|it| self.heap.faults[it].clone()));
             }
             if let Some(own) = self.heap.get(*candidate).fault {
                 all.extend(self.element_fails(*candidate, own));
-            } else {
-                first_fails(&mut all);
             }
             lists.push(all.into_iter().flat_map(Fault::each).collect());
         }
@@ -565,14 +561,6 @@ impl Evaluator {
         }
         let fault = self.heap.fault(fault);
         self.raise_id(id, fault);
-    }
-}
-
-/// A value is given up at its first field that fails; which fields it allows is asked last (cue-errors 1.4).
-pub(crate) fn first_fails(all: &mut Vec<Fault>) {
-    if let Some(first) = all.iter().position(|it| it.message != NOT_ALLOWED) {
-        all.swap(0, first);
-        all.truncate(1);
     }
 }
 

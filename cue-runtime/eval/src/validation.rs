@@ -216,7 +216,7 @@ impl Evaluation {
                 }
                 walk.found.extend(told);
             }
-            if let Some(fault) = self.evaluator.element_fails(real, fault) {
+            for fault in self.evaluator.element_fails(real, fault) {
                 let fault = self.evaluator.heap.fault(fault);
                 walk.found.extend(self.diagnostic(fault));
             }

@@ -4,7 +4,6 @@ use crate::builtin::{CallContext, Datum, Function, Run, Special};
 use crate::calls::{CALL_BYTES, Called, kind_of};
 use crate::closed::NOT_ALLOWED;
 use crate::compare;
-use crate::disjunction::first_fails;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{By, Conjunct, EnvId, FaultId, Source, Test, VertexId};
@@ -249,12 +248,10 @@ impl Evaluator {
             let chosen = if meets { *then } else { *otherwise };
             let chosen = schema(self, chosen)?;
             let both = self.matched(subject, chosen);
-            let mut all = Vec::new();
-            self.permanent_all(both, &mut all, 0);
-            all.truncate(1);
+            let all = self.first_failing(both);
             let text = self.short(id);
             let mut told: Option<Fault> = None;
-            for inner in all.into_iter().flat_map(Fault::each) {
+            for inner in all {
                 let message =
                     format!("invalid value {text} (does not satisfy matchIf): {}", inner.message);
                 let kind = match inner.kind {
@@ -289,9 +286,7 @@ impl Evaluator {
         }
         for each in schemas {
             let both = self.matched(subject, each);
-            let mut all = Vec::new();
-            self.permanent_all(both, &mut all, 0);
-            first_fails(&mut all);
+            let mut all = self.first_failing(both);
             if all.is_empty() {
                 if let Some(fault) = self.repeats(both, expr, 0) {
                     let fault = Fault { at, ..fault };

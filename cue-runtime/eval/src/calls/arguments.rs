@@ -273,13 +273,15 @@ impl Evaluator {
         if self.is_sound_data(id) {
             return None;
         }
+        let all = function.function.name == "Marshal" && function.package != "encoding/json";
         let mut found = Vec::new();
-        self.permanent_all(id, &mut found, 0);
+        match all {
+            true => self.permanent_all(id, &mut found, 0),
+            false => found = self.first_failing(id),
+        }
         let mut each = found.into_iter().flat_map(Fault::each);
         let mut first = each.next()?;
-        if function.function.name == "Marshal" && function.package != "encoding/json" {
-            first.causes = each.collect();
-        }
+        first.causes = each.collect();
         Some(self.heap.fault(first))
     }
 
