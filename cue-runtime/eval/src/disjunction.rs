@@ -516,15 +516,9 @@ impl Evaluator {
         let select = wrong.len() > 2;
         for mut part in lists.into_iter().flatten() {
             part.place = part.place.or(Some(id));
-            // With many alternatives only what shows another place counts.
-            let places: &[At] = match part.at == At::default() {
-                true => &part.positions,
-                false => std::slice::from_ref(&part.at),
-            };
-            let nowhere = [At::default()];
-            let places = if places.is_empty() { &nowhere[..] } else { places };
-            let new = places.iter().any(|it| !seen.contains(it));
-            seen.extend(places.iter().copied());
+            // With many alternatives only what shows another place counts; nowhere is one, too.
+            let mut places = std::iter::once(&part.at).chain(&part.positions);
+            let new = places.any(|it| seen.insert(*it));
             if select && !new {
                 continue;
             }
