@@ -70,8 +70,10 @@ impl Evaluator {
             self.heap.get(real).arcs.iter().map(|it| (it.label, it.vertex, it.presence)).collect();
         let mut parts = Vec::with_capacity(arcs.len());
         for (label, arc, presence) in arcs {
-            let sources: Vec<Source> =
-                self.heap.get(arc).conjuncts.iter().map(|it| it.source.clone()).collect();
+            // Of what may be there patterns say nothing.
+            let optional = presence == Presence::Optional;
+            let said = self.heap.get(arc).conjuncts.iter().filter(|it| !(optional && it.late));
+            let sources: Vec<Source> = said.map(|it| it.source.clone()).collect();
             let mut texts = Vec::with_capacity(sources.len());
             for source in sources {
                 texts.push(match source {

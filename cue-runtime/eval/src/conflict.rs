@@ -106,8 +106,11 @@ impl Evaluator {
         self.heap.way_in(before.via, &mut fault.positions);
         self.heap.way_in(via, &mut fault.positions);
         self.raise(id, fault);
+        // Those are asked of a struct that came before it.
         if test && !late {
             self.heap.get_mut(id).tests.pop();
+        } else if late && matches!(before.by, By::Test(_)) || had == Kinds::STRUCT && !late {
+            self.heap.get_mut(id).tests.clear();
         }
         false
     }

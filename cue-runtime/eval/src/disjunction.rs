@@ -4,6 +4,7 @@ use cue_map::{Map, Set};
 use smallvec::SmallVec;
 
 use crate::alike::Alternatives;
+use crate::closed::NOT_ALLOWED;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::groups::Groups;
@@ -510,12 +511,17 @@ impl Evaluator {
                 return;
             }
         }
+        let asked_at = self.asked_at(id);
         let mut parts: Vec<Fault> = Vec::new();
         let mut seen: Set<At> = Set::default();
         let mut known: Map<(String, At), Vec<String>> = Map::default();
         let select = wrong.len() > 2;
         for mut part in lists.into_iter().flatten() {
             part.place = part.place.or(Some(id));
+            // Which fields are allowed is found out where the choice is asked for.
+            if part.message == NOT_ALLOWED && part.at == At::default() {
+                part.at = asked_at;
+            }
             // With many alternatives only what shows another place counts; nowhere is one, too.
             let mut places = std::iter::once(&part.at).chain(&part.positions);
             let new = places.any(|it| seen.insert(*it));
@@ -541,7 +547,7 @@ impl Evaluator {
             let kinds = [Kind::Cycle, Kind::Incomplete];
             let open = kinds.into_iter().find(|kind| parts.iter().any(|it| it.kind == *kind));
             let kind = open.unwrap_or(Kind::Permanent);
-            let mut fault = Fault::new(kind, message, self.asked_at(id));
+            let mut fault = Fault::new(kind, message, asked_at);
             fault.place = Some(id);
             fault.causes = parts;
             fault

@@ -22,7 +22,11 @@ impl Evaluator {
         }
         let tests = vertex.tests.clone();
         let written = vertex.conjuncts.iter().filter_map(|it| match it.source {
-            Source::Expr(expr, _) => Some(self.program.at(expr)),
+            // Ranges have no source.
+            Source::Expr(expr, _) => match self.program.code(expr) {
+                Code::Type(_, name) if range(name).is_some() => None,
+                _ => Some(self.program.at(expr)),
+            },
             Source::Data(_) | Source::Vertex(_) => None,
         });
         let written: Vec<At> = written.collect();

@@ -27,6 +27,10 @@ impl<T> Thin<T> {
         }
     }
 
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
     pub(crate) fn pop(&mut self) {
         self.0.pop();
     }

@@ -1,6 +1,6 @@
 //! Functions as validators: collected with their arguments, run once the value is concrete (S-18).
 
-use crate::builtin::{CallContext, Datum, Function, Run, Special};
+use crate::builtin::{CallContext, Datum, Function, Kinds, Run, Special};
 use crate::calls::{CALL_BYTES, Called, kind_of};
 use crate::closed::NOT_ALLOWED;
 use crate::compare;
@@ -40,23 +40,54 @@ impl Evaluator {
         let at = self.program.at(expr);
         match callee {
             Callee::Plain(Plain::MatchN | Plain::MatchIf) => {
-                self.heap.get_mut(id).tests.push((Test::Match(expr, env), at));
+                // Of a struct that something else has come before it is not asked.
+                let vertex = self.heap.get_mut(id);
+                if vertex.kinds != Kinds::BOTTOM || !vertex.picks.is_empty() {
+                    vertex.tests.push((Test::Match(expr, env), at));
+                }
             }
             Callee::Plain(_) => {}
             Callee::Package(package, function) => {
-                let mut rest = Vec::new();
+                let (mut rest, mut wrong) = (Vec::new(), None);
                 let called = Called { package, function, at };
                 let parameters = function.parameters.iter().enumerate().skip(1);
                 for (argument, (place, parameter)) in arguments.iter().zip(parameters) {
                     match self.argument(*argument, env, parameter, place, called) {
                         Ok(datum) => rest.push(datum),
                         Err(fault) => {
-                            self.raise_id(id, fault);
-                            return;
+                            match self.eval(*argument, env) {
+                                Value::Vertex(value) => {
+                                    let value = self.unify(value);
+                                    if self.heap.get(value).fault.is_some() {
+                                        return self.raise_id(id, fault);
+                                    }
+                                    rest.extend(self.datum(value).ok());
+                                }
+                                Value::Datum(datum) => rest.push(datum),
+                                Value::Fault(fault) => return self.raise_id(id, fault),
+                            }
+                            wrong = Some(fault);
+                            break;
                         }
                     }
                 }
                 let kinds = function.parameters[0].kinds;
+                // What is of another kind is told before what an argument is.
+                if let Some(fault) = wrong {
+                    let scalars = rest.len() == arguments.len()
+                        && !rest.iter().any(|it| matches!(it, Datum::List(_) | Datum::Struct(_)));
+                    let tests = &mut self.heap.get_mut(id).tests;
+                    let count = tests.len();
+                    let by = if scalars { By::Test(count as u32) } else { By::Expr(expr) };
+                    tests.push((Test::Call(package, function, rest, (expr, env)), at));
+                    if self.restrict(id, kinds, by, at, via) {
+                        self.raise_id(id, fault);
+                    }
+                    while self.heap.get(id).tests.len() > count {
+                        self.heap.get_mut(id).tests.pop();
+                    }
+                    return;
+                }
                 let tests = &mut self.heap.get_mut(id).tests;
                 let by = By::Test(tests.len() as u32);
                 tests.push((Test::Call(package, function, rest, (expr, env)), at));
