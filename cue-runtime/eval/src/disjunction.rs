@@ -516,18 +516,22 @@ impl Evaluator {
         let mut seen: Set<At> = Set::default();
         let mut known: Map<(String, At), Vec<String>> = Map::default();
         let select = wrong.len() > 2;
+        for list in &mut lists {
+            // Which fields are allowed is found out where the choice is asked for.
+            for part in list.iter_mut().filter(|it| it.message == NOT_ALLOWED) {
+                if part.at == At::default() {
+                    part.at = asked_at;
+                }
+            }
+            // Of many alternatives only one that shows another place counts; nowhere is one, too.
+            let Some(first) = list.first() else { continue };
+            let mut places = std::iter::once(&first.at).chain(&first.positions);
+            if !places.any(|it| seen.insert(*it)) && select {
+                list.clear();
+            }
+        }
         for mut part in lists.into_iter().flatten() {
             part.place = part.place.or(Some(id));
-            // Which fields are allowed is found out where the choice is asked for.
-            if part.message == NOT_ALLOWED && part.at == At::default() {
-                part.at = asked_at;
-            }
-            // With many alternatives only what shows another place counts; nowhere is one, too.
-            let mut places = std::iter::once(&part.at).chain(&part.positions);
-            let new = places.any(|it| seen.insert(*it));
-            if select && !new {
-                continue;
-            }
             // Alternatives stand where their choice does: paths are compared.
             let place = part.place.map_or_else(String::new, |it| self.path(it));
             // Of choices within choices without end each is told of with the path of each in it.
