@@ -99,13 +99,7 @@ impl Evaluator {
         if let Err(spent) = self.tick() {
             return vec![self.heap.faults[spent].clone()];
         }
-        let own = |this: &Self, id: VertexId| {
-            let fault = this.heap.fault_of(id, this.follow(id))?;
-            let mut fault = this.heap.faults[fault].clone();
-            fault.place = fault.place.or(Some(id));
-            (!fault.kind.is_incomplete()).then_some(fault)
-        };
-        if let Some(fault) = own(self, id) {
+        if let Some(fault) = self.failing_by_itself(id) {
             return fault.each().collect();
         }
         let vertex = self.heap.get(real);
@@ -114,9 +108,20 @@ impl Evaluator {
         }
         let arcs = vertex.arcs.iter().filter(|it| it.presence != Presence::Optional);
         let arcs: Vec<VertexId> = arcs.map(|it| it.vertex).collect();
-        let refused = arcs.iter().filter_map(|it| own(self, *it));
+        let refused = arcs.iter().filter_map(|it| self.failing_by_itself(*it));
         let refused: Vec<Fault> = refused.filter(|it| it.message == NOT_ALLOWED).collect();
         if refused.is_empty() { self.first_failing_of(&arcs) } else { refused }
+    }
+
+    /// The error for good that is a value's own.
+    fn failing_by_itself(&mut self, id: VertexId) -> Option<Fault> {
+        let fault = self.heap.fault_of(id, self.follow(id))?;
+        let mut fault = self.heap.faults[fault].clone();
+        fault.place = fault.place.or(Some(id));
+        if fault.message == NOT_ALLOWED {
+            fault.positions.extend(self.declarations_of(id));
+        }
+        (!fault.kind.is_incomplete()).then_some(fault)
     }
 
     fn first_failing_of(&mut self, all: &[VertexId]) -> Vec<Fault> {

@@ -130,7 +130,9 @@ impl Evaluator {
             return;
         }
         // A value that another field has too is named (cue-errors 0.3).
-        if id != real && !within.is_empty() && self.is_in_tree(real) {
+        let shares = if id == real { self.shares_of(id, id).map(|it| it.1) } else { Some(real) };
+        if let Some(real) = shares.filter(|it| !within.is_empty() && self.is_in_tree(*it)) {
+            let real = self.follow(real);
             let vertex = self.heap.get(real);
             if vertex.choice.is_none() && (vertex.is_struct || vertex.is_list) {
                 let path = self.path(real);
