@@ -126,9 +126,11 @@ impl Evaluator {
         // Up to v0.14 what is closed is so for whoever asks, once all is said of it.
         let older = self.program.lenient && !runs;
         let inside = !older && self.is_around(id, self.place) && (runs || !self.closes_itself(id));
-        // What is computed on the way is closed for itself only.
+        // What is computed on the way is closed for itself only, but by a call to `close`.
+        let closing = &self.heap.get(id).closing;
+        let called = closing.iter().any(|it| it.holds() && self.close_calls.contains(&it.group));
         let inline = !older
-            && (self.is_in_place(operand)
+            && (!called && self.is_in_place(operand)
                 || operand.is_some_and(|it| matches!(self.program.code(it), Code::Call(..))));
         // A list never has fields, whoever asks.
         let never = fieldless && !runs;
