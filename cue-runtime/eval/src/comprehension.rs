@@ -231,9 +231,7 @@ impl Evaluator {
         let Code::Variable { up, index: 1 } = self.program.code(expr) else { return None };
         let env = self.env_up(env, *up);
         match self.heap.envs[env.index()].kind {
-            EnvKind::Variables(_, Key::Label(label)) => {
-                Some(Datum::String(self.labels.name(label)))
-            }
+            EnvKind::Variables(_, Key::Label(label)) => Some(Datum::text(self.labels.name(label))),
             EnvKind::Variables(_, Key::Position(position)) => Some(Datum::count(position as usize)),
             _ => None,
         }

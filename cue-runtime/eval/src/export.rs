@@ -39,7 +39,7 @@ impl Evaluator {
         let name = self.labels.name(label);
         match self.labels.kind(label) {
             LabelKind::Regular if !is_identifier(&name) && !definition::is_keyword(&name) => {
-                Datum::String(name).cue_text()
+                Datum::text(name).cue_text()
             }
             _ => name.to_string(),
         }
@@ -54,7 +54,10 @@ impl Evaluator {
 
     /// The value as data: concrete all the way down, defaults taken.
     pub(crate) fn datum(&mut self, id: VertexId) -> Result<Datum, FaultId> {
-        self.datum_at(id, 0)
+        let datum = self.datum_at(id, 0)?;
+        // Whatever was found with a text that could not be read is wrong.
+        self.charge(0)?;
+        Ok(datum)
     }
 
     fn datum_at(&mut self, id: VertexId, depth: u32) -> Result<Datum, FaultId> {
@@ -90,7 +93,7 @@ impl Evaluator {
             return Err(self.placed(fault, place));
         }
         if let Some((datum, _)) = &vertex.scalar {
-            return Ok(datum.clone());
+            return self.read(datum.clone());
         }
         if self.is_being_listed(id) {
             return Err(self.incomplete(place, id, "list"));
@@ -129,6 +132,18 @@ impl Evaluator {
         Err(self.incomplete(place, id, &text))
     }
 
+    /// Data that leaves the evaluator needs its allowance for texts no more.
+    fn read(&mut self, datum: Datum) -> Result<Datum, FaultId> {
+        match datum {
+            Datum::String(text) if !text.is_whole() => {
+                let text = text.whole();
+                self.charge(0)?;
+                Ok(Datum::text(text))
+            }
+            datum => Ok(datum),
+        }
+    }
+
     fn incomplete(&mut self, place: VertexId, id: VertexId, text: &str) -> FaultId {
         let mut fault = Fault::spread(Kind::Incomplete, format!("incomplete value {text}"));
         fault.positions = vec![self.written_at(id)];
@@ -164,7 +179,7 @@ impl Evaluator {
         }
         let vertex = self.heap.get(id);
         if let Some((datum, _)) = &vertex.scalar {
-            return Some(datum.clone());
+            return self.read(datum.clone()).ok();
         }
         if vertex.is_list {
             let arcs = self.elements(id);

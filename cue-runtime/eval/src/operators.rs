@@ -11,6 +11,7 @@ use crate::demand::{Concrete, Operand};
 use crate::error::Kind;
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, FaultId, Test, VertexId};
+use crate::interpolation::JOINED_FROM;
 use crate::number::Number;
 use crate::program::{Arithmetic, At, Callee, Code, ExprId, Plain};
 
@@ -148,7 +149,10 @@ impl Evaluator {
                 }
             }
             (Arithmetic::Add, Datum::String(left), Datum::String(right)) => {
-                let length = left.len() + right.len();
+                let length = left.len().saturating_add(right.len());
+                if length >= JOINED_FROM {
+                    return self.joined(length, vec![left.clone(), right.clone()]);
+                }
                 match self.charge_made(length) {
                     Ok(()) => {
                         let mut text = String::with_capacity(length);
