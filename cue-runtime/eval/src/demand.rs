@@ -121,7 +121,8 @@ impl Evaluator {
 
     /// The second error, which waits for what the first one waits for.
     fn awaiting_as(&mut self, first: FaultId, second: FaultId) -> FaultId {
-        let (closes_at, awaits) = (self.heap.faults[first].closes_at, self.heap.faults[first].awaits);
+        let (closes_at, awaits) =
+            (self.heap.faults[first].closes_at, self.heap.faults[first].awaits);
         let fault = &mut self.heap.faults[second];
         (fault.closes_at, fault.awaits) = (closes_at, awaits);
         second
@@ -131,7 +132,9 @@ impl Evaluator {
     /// before it, unless more is known of that than what it is computed from (S-60).
     fn note_cycle(&mut self, fault: FaultId, id: VertexId, at: At) -> FaultId {
         let known = &self.heap.faults[fault];
-        let Some(start) = known.closes_at.filter(|_| known.kind == Kind::Cycle) else { return fault };
+        let Some(start) = known.closes_at.filter(|_| known.kind == Kind::Cycle) else {
+            return fault;
+        };
         let vertex = self.heap.get(id);
         let narrowed = vertex.kinds != Kinds::ANY || !vertex.tests.is_empty();
         if self.heap.get(start).state != State::Running || known.causes.len() > 20 || narrowed {

@@ -426,6 +426,9 @@ impl Evaluator {
                 }
             }
             Test::Call(package, function, rest, written) => {
+                if let Some(fault) = self.misgiven((package, function), rest, *written) {
+                    return Err(fault);
+                }
                 let result = self.validate_call(id, package, function, rest, at);
                 result.map_err(|fault| {
                     let called = Some((*function, rest.as_slice()));

@@ -48,43 +48,47 @@ impl Evaluator {
             }
             Callee::Plain(_) => {}
             Callee::Package(package, function) => {
-                let (mut rest, mut wrong) = (Vec::new(), None);
+                let (mut rest, mut wrong, mut as_written) = (Vec::new(), None, false);
                 let called = Called { package, function, at };
                 let parameters = function.parameters.iter().enumerate().skip(1);
                 for (argument, (place, parameter)) in arguments.iter().zip(parameters) {
                     match self.argument(*argument, env, parameter, place, called) {
                         Ok(datum) => rest.push(datum),
                         Err(fault) => {
-                            match self.eval(*argument, env) {
-                                Value::Vertex(value) => {
-                                    let value = self.unify(value);
-                                    if self.heap.get(value).fault.is_some() {
-                                        return self.raise_id(id, fault);
-                                    }
-                                    rest.extend(self.datum(value).ok());
-                                }
-                                Value::Datum(datum) => rest.push(datum),
+                            let value = match self.eval(*argument, env) {
+                                Value::Vertex(value) => self.unify(value),
+                                Value::Datum(datum) => self.datum_vertex(datum),
                                 Value::Fault(fault) => return self.raise_id(id, fault),
+                            };
+                            if self.heap.get(value).fault.is_some() {
+                                return self.raise_id(id, fault);
                             }
-                            wrong = Some(fault);
-                            break;
+                            let value = self.default_of(value).unwrap_or(value);
+                            let value = self.unify(value);
+                            let scalar = self.heap.get(value).scalar.clone();
+                            as_written = scalar.is_none();
+                            rest.push(match scalar {
+                                Some((datum, _)) => datum,
+                                None => Datum::Live(self.handle(value)),
+                            });
+                            let kind = self.heap.faults[fault].kind;
+                            wrong = Some(fault).filter(|_| kind.is_incomplete());
                         }
                     }
                 }
                 let kinds = function.parameters[0].kinds;
-                // What is of another kind is told before what an argument is.
-                if let Some(fault) = wrong {
-                    let scalars = rest.len() == arguments.len()
-                        && !rest.iter().any(|it| matches!(it, Datum::List(_) | Datum::Struct(_)));
+                // What is of another kind is told before what an argument is, and that when there is a value.
+                if wrong.is_some() || as_written {
                     let tests = &mut self.heap.get_mut(id).tests;
                     let count = tests.len();
-                    let by = if scalars { By::Test(count as u32) } else { By::Expr(expr) };
+                    let by = if as_written { By::Expr(expr) } else { By::Test(count as u32) };
                     tests.push((Test::Call(package, function, rest, (expr, env)), at));
-                    if self.restrict(id, kinds, by, at, via) {
-                        self.raise_id(id, fault);
-                    }
-                    while self.heap.get(id).tests.len() > count {
+                    let fits = self.restrict(id, kinds, by, at, via);
+                    while self.heap.get(id).tests.len() > count && (wrong.is_some() || !fits) {
                         self.heap.get_mut(id).tests.pop();
+                    }
+                    if let Some(fault) = wrong.filter(|_| fits) {
+                        self.raise_id(id, fault);
                     }
                     return;
                 }
@@ -140,6 +144,33 @@ impl Evaluator {
         Ok(())
     }
 
+    /// The error of an argument that a validator was given and cannot take.
+    pub(crate) fn misgiven(
+        &mut self,
+        (package, function): (&'static str, &'static Function),
+        rest: &[Datum],
+        (expr, env): (ExprId, EnvId),
+    ) -> Option<FaultId> {
+        let wrong = |(place, it): (usize, &Datum)| {
+            let kinds = match it {
+                Datum::Live(raw) => {
+                    match self.handled(*raw).map(|it| self.heap.get(self.follow(it))) {
+                        Some(it) if it.is_list => Kinds::LIST,
+                        Some(it) if it.is_struct => Kinds::STRUCT,
+                        _ => Kinds::ANY,
+                    }
+                }
+                it => compare::kinds(it),
+            };
+            let parameter = function.parameters.get(place + 1)?;
+            (!parameter.kinds.meets(kinds)).then_some((place, parameter))
+        };
+        let (place, parameter) = rest.iter().enumerate().find_map(wrong)?;
+        let Ok(Code::Call(_, arguments)) = self.known_call(expr, env) else { return None };
+        let called = Called { package, function, at: self.program.at(expr) };
+        self.argument(*arguments.get(place)?, env, parameter, place + 1, called).err()
+    }
+
     fn validate_once(
         &mut self,
         id: VertexId,
@@ -150,7 +181,11 @@ impl Evaluator {
     ) -> Result<(), FaultId> {
         let result = match function.run {
             Run::Pure(run) => {
-                let first = self.datum(id)?;
+                let first = match self.datum(id) {
+                    // Of a struct it is not asked what is in it.
+                    Err(_) if self.heap.get(self.follow(id)).is_struct => Datum::fields(Vec::new()),
+                    first => first?,
+                };
                 let mut all = vec![first];
                 all.extend(rest.iter().cloned());
                 let mut context = CallContext::new(CALL_BYTES);
