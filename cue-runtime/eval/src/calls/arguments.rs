@@ -49,10 +49,26 @@ impl Evaluator {
                         Err(fault) => {
                             // All of them are evaluated before one is looked at.
                             let after = given.get(place + 1..).filter(|_| !schemas);
-                            let after = self.wrong_arguments(after.unwrap_or_default(), env);
+                            let after =
+                                self.wrong_arguments(after.unwrap_or_default(), env, function.at);
                             let own = own.filter(|_| !schemas).map(|_| fault);
                             if let Some(fault) = self.either_fault(own, after) {
                                 return Err(fault);
+                            }
+                            // Kinds are compared before elements are looked at.
+                            if self.heap.faults[fault].message.starts_with("error in call to ") {
+                                let rest = given.iter().zip(parameters).enumerate();
+                                let misfit =
+                                    rest.skip(place + 1).find_map(|(place, (it, wanted))| {
+                                        let fault = self
+                                            .argument(*it, env, wanted, place, function)
+                                            .err()?;
+                                        let text = &self.heap.faults[fault].message;
+                                        text.starts_with("cannot use ").then_some(fault)
+                                    });
+                                if let Some(fault) = misfit {
+                                    return Err(fault);
+                                }
                             }
                             let words = self.asked_for(fault, function).unwrap_or_default();
                             if words.starts_with("non-concrete ") {
@@ -87,11 +103,25 @@ impl Evaluator {
     }
 
     /// The errors that arguments have themselves.
-    pub(super) fn wrong_arguments(&mut self, all: &[ExprId], env: EnvId) -> Option<FaultId> {
+    pub(super) fn wrong_arguments(
+        &mut self,
+        all: &[ExprId],
+        env: EnvId,
+        call: At,
+    ) -> Option<FaultId> {
         let mut wrong = None;
         for argument in all {
             let value = self.eval(*argument, env);
-            let own = self.own_fault(&value);
+            let own = match (self.own_fault(&value), value.vertex()) {
+                // Nor is a choice decided.
+                (None, Some(id)) if self.is_undecided(id) => {
+                    match self.demand_given(value, self.program.at(*argument), call) {
+                        Err(Unmet::Fault(fault)) => Some(fault),
+                        _ => None,
+                    }
+                }
+                (own, _) => own,
+            };
             wrong = self.either_fault(wrong, own);
         }
         wrong

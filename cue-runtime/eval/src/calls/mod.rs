@@ -129,7 +129,7 @@ impl Evaluator {
         let wanted = function.parameters.len();
         let least = function.parameters.iter().filter(|it| it.default.is_none()).count();
         if arguments.len() > wanted || arguments.len() < least {
-            if let Some(fault) = self.wrong_arguments(arguments, env) {
+            if let Some(fault) = self.wrong_arguments(arguments, env, at) {
                 return Err(fault);
             }
             return Err(self.miscounted(&called.value(), arguments.len(), wanted, at));
