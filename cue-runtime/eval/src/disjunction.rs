@@ -314,12 +314,14 @@ impl Evaluator {
         work: &mut Work,
     ) {
         let at = self.program.at(expr);
-        let list = match self.list_in(arguments, env, ("or", 1)) {
+        let list = match self.list_in(arguments, env, ("or", 1, at)) {
             Ok(list) => list,
             Err(fault) => {
                 // A list that is made for it fails as its argument (cue-errors 1.10).
-                let fault = match self.program.code(arguments[0]) {
-                    Code::List(_) => self.of_argument(fault, "error in call to or", at),
+                let fault = match arguments {
+                    [list] if matches!(self.program.code(*list), Code::List(_)) => {
+                        self.of_argument(fault, "error in call to or", at)
+                    }
                     _ => fault,
                 };
                 return self.hold(id, fault, &conjunct, work);

@@ -136,7 +136,10 @@ impl Evaluator {
             _ => false,
         };
         let known = &self.heap.faults[fault];
-        if written && known.place == Some(outside) {
+        // What a call is given is of whoever asks.
+        let called = matches!(self.program.code(expr), Code::Call(..))
+            && known.message.ends_with(" in argument 1 to close");
+        if written && !called && known.place == Some(outside) {
             let mut own = known.clone();
             own.place = Some(id);
             own.causes.iter_mut().filter(|it| it.place == Some(outside)).for_each(|it| {
@@ -546,7 +549,7 @@ impl Evaluator {
                 work.conjuncts.push(Conjunct { source, groups, close_as, firing: 0, ..conjunct });
             }
             Code::Call(Callee::Plain(Plain::And), arguments) => {
-                match self.elements_of(&arguments, env, ("and", 1)) {
+                match self.elements_of(&arguments, env, ("and", 1, at)) {
                     Ok(elements) => {
                         for element in elements.into_iter().rev() {
                             work.conjuncts.push(Conjunct {

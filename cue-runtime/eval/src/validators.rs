@@ -336,7 +336,7 @@ impl Evaluator {
             return told.map_or(Ok(()), |told| Err(self.heap.fault(told)));
         }
         let [limit, _] = &arguments[..] else { return Ok(()) };
-        let schemas = self.elements_of(&arguments[1..], env, ("matchN", 2))?;
+        let schemas = self.elements_of(&arguments[1..], env, ("matchN", 2, at))?;
         let (mut matched, mut possible) = (0, 0);
         let mut failed = Vec::new();
         // Where several are matched, the schemas' own errors are told instead.

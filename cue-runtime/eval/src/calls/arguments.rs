@@ -96,14 +96,21 @@ impl Evaluator {
             Value::Fault(fault) => Some(*fault),
             Value::Datum(_) => None,
             Value::Vertex(id) => {
-                let id = self.unify(*id);
-                self.heap.get(id).fault
+                let real = self.unify(*id);
+                if let Some(fault) = self.heap.get(real).fault {
+                    return Some(fault);
+                }
+                let mut below = self.first_failing(*id).into_iter();
+                // What has no end may end for who asks for a part of it.
+                let mut first = below.next().filter(|it| it.kind != Kind::StructuralCycle)?;
+                first.causes = below.collect();
+                Some(self.heap.fault(first))
             }
         }
     }
 
     /// The errors that arguments have themselves.
-    pub(super) fn wrong_arguments(
+    pub(crate) fn wrong_arguments(
         &mut self,
         all: &[ExprId],
         env: EnvId,
@@ -316,7 +323,7 @@ impl Evaluator {
     }
 
     /// Whether it is a choice without a default.
-    fn is_undecided(&mut self, id: VertexId) -> bool {
+    pub(crate) fn is_undecided(&mut self, id: VertexId) -> bool {
         let id = self.unify(id);
         self.heap.get(id).choice.is_some() && self.default_of(id).is_none()
     }

@@ -111,7 +111,18 @@ impl Evaluator {
     }
 
     /// The error of a call that has more or fewer arguments than there may be.
-    fn miscounted(&mut self, name: &str, have: usize, want: usize, at: At) -> FaultId {
+    pub(crate) fn miscounted(
+        &mut self,
+        name: &str,
+        (given, env): (&[ExprId], EnvId),
+        want: usize,
+        at: At,
+    ) -> FaultId {
+        let have = given.len();
+        let wrong = if name == "error" { None } else { self.wrong_arguments(given, env, at) };
+        if let Some(fault) = wrong {
+            return fault;
+        }
         let few = if have < want { "not enough" } else { "too many" };
         let message = format!("{few} arguments in call to {name} (have {have}, want {want})");
         self.fail(Kind::Permanent, message, at)
@@ -129,10 +140,7 @@ impl Evaluator {
         let wanted = function.parameters.len();
         let least = function.parameters.iter().filter(|it| it.default.is_none()).count();
         if arguments.len() > wanted || arguments.len() < least {
-            if let Some(fault) = self.wrong_arguments(arguments, env, at) {
-                return Err(fault);
-            }
-            return Err(self.miscounted(&called.value(), arguments.len(), wanted, at));
+            return Err(self.miscounted(&called.value(), (arguments, env), wanted, at));
         }
         let all = self.arguments(arguments, env, called)?;
         let text = all.first().unwrap_or(&Datum::Null);
@@ -227,7 +235,7 @@ impl Evaluator {
             | Plain::MatchIf => Value::Vertex(self.anonymous(expr, env)),
             Plain::Len => {
                 let [argument] = arguments else {
-                    return Value::Fault(self.miscounted("len", arguments.len(), 1, at));
+                    return Value::Fault(self.miscounted("len", (arguments, env), 1, at));
                 };
                 let place = self.program.at(*argument);
                 let value = self.eval(*argument, env);
@@ -277,7 +285,7 @@ impl Evaluator {
             }
             Plain::Error => {
                 let [argument] = arguments else {
-                    return Value::Fault(self.miscounted("error", arguments.len(), 1, at));
+                    return Value::Fault(self.miscounted("error", (arguments, env), 1, at));
                 };
                 Value::Fault(self.worded(*argument, env, at))
             }
@@ -290,7 +298,7 @@ impl Evaluator {
                     _ => "rem",
                 };
                 if arguments.len() != 2 {
-                    return Value::Fault(self.miscounted(name, arguments.len(), 2, at));
+                    return Value::Fault(self.miscounted(name, (arguments, env), 2, at));
                 }
                 let mut wrong = Vec::new();
                 for (place, argument) in arguments.iter().enumerate() {
