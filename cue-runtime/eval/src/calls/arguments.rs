@@ -38,20 +38,20 @@ impl Evaluator {
         let parameters = function.function.parameters;
         let mut all = Vec::with_capacity(parameters.len());
         let mut open = None;
-        let schemas = parameters.iter().any(|it| it.pass == Pass::Schema);
         for (place, parameter) in parameters.iter().enumerate() {
             all.push(match (given.get(place), parameter.default) {
                 (Some(argument), _) => {
                     let value = self.eval(*argument, env);
-                    let own = self.own_fault(&value);
                     match self.argument_of(value, *argument, parameter, place, function) {
                         Ok(datum) => datum,
                         Err(fault) => {
                             // All of them are evaluated before one is looked at.
-                            let after = given.get(place + 1..).filter(|_| !schemas);
+                            let after = given.get(place + 1..);
                             let after =
                                 self.wrong_arguments(after.unwrap_or_default(), env, function.at);
-                            let own = own.filter(|_| !schemas).map(|_| fault);
+                            let again = self.eval(*argument, env);
+                            let own = self.wrong_argument(again, *argument, function.at);
+                            let own = own.map(|_| fault);
                             if let Some(fault) = self.either_fault(own, after) {
                                 return Err(fault);
                             }
@@ -119,19 +119,22 @@ impl Evaluator {
         let mut wrong = None;
         for argument in all {
             let value = self.eval(*argument, env);
-            let own = match (self.own_fault(&value), value.vertex()) {
-                // Nor is a choice decided.
-                (None, Some(id)) if self.is_undecided(id) => {
-                    match self.demand_given(value, self.program.at(*argument), call) {
-                        Err(Unmet::Fault(fault)) => Some(fault),
-                        _ => None,
-                    }
-                }
-                (own, _) => own,
-            };
+            let own = self.wrong_argument(value, *argument, call);
             wrong = self.either_fault(wrong, own);
         }
         wrong
+    }
+
+    /// What an argument has failed with itself, or that it is not decided.
+    fn wrong_argument(&mut self, value: Value, argument: ExprId, call: At) -> Option<FaultId> {
+        let own = self.own_fault(&value);
+        if own.is_some() || !value.vertex().is_some_and(|it| self.is_undecided(it)) {
+            return own;
+        }
+        match self.demand_given(value, self.program.at(argument), call) {
+            Err(Unmet::Fault(fault)) => Some(fault),
+            Err(Unmet::Open(_)) | Ok(_) => None,
+        }
     }
 
     /// Two errors as one, if there are two.
