@@ -8,9 +8,6 @@ use crate::evaluator::Evaluator;
 use crate::heap::{FaultId, State, VertexId};
 use crate::program::{LabelKind, Presence};
 
-/// How the error of lists begins that are of different lengths.
-const LENGTHS: &str = "incompatible list lengths";
-
 impl Evaluator {
     /// The first permanent error at or below a vertex.
     pub(crate) fn permanent(&mut self, id: VertexId, depth: u32) -> Option<Fault> {
@@ -65,21 +62,23 @@ impl Evaluator {
     /// its declarations, not of the value as a whole (cue-errors 4.1).
     pub(crate) fn goes_on(&self, id: VertexId, fault: FaultId) -> bool {
         let (vertex, fault) = (self.heap.get(id), &self.heap.faults[fault]);
-        (vertex.is_struct || vertex.is_list && fault.kind == Kind::Incomplete)
+        (vertex.is_struct || vertex.is_list)
             && vertex.choice.is_none()
             && vertex.kinds != Kinds::BOTTOM
-            && matches!(fault.kind, Kind::Permanent | Kind::Incomplete | Kind::Cycle)
+            && !matches!(fault.kind, Kind::StructuralCycle | Kind::Budget)
             && !fault.message.ends_with(EMPTY)
             && !fault.message.starts_with("invalid value ")
             && fault.message != NOT_ALLOWED
     }
 
-    /// Beside the error that lists are of different lengths those of the first element that fails are told.
-    pub(crate) fn element_fails(&mut self, list: VertexId, fault: FaultId) -> Vec<Fault> {
-        if !self.heap.faults[fault].message.starts_with(LENGTHS) {
+    /// Beside an error for good of a value itself those of its first field or element that fails are told.
+    pub(crate) fn fails_beside(&mut self, id: VertexId, fault: FaultId) -> Vec<Fault> {
+        if self.heap.faults[fault].kind.is_incomplete() || !self.goes_on(id, fault) {
             return Vec::new();
         }
-        self.first_failing_of(&self.elements(list))
+        let arcs = self.heap.get(id).arcs.iter().filter(|it| it.presence != Presence::Optional);
+        let arcs: Vec<VertexId> = arcs.map(|it| it.vertex).collect();
+        self.first_failing_of(&arcs)
     }
 
     /// What is wrong with a value, as who asks for it is told: it is given up at its first field that fails;
@@ -100,7 +99,9 @@ impl Evaluator {
             return vec![self.heap.faults[spent].clone()];
         }
         if let Some(fault) = self.failing_by_itself(id) {
-            return fault.each().collect();
+            let own = self.heap.fault_of(id, real);
+            let beside = own.map(|it| self.fails_beside(real, it)).unwrap_or_default();
+            return fault.each().chain(beside).collect();
         }
         let vertex = self.heap.get(real);
         if vertex.choice.is_some() || self.heap.is_sound(real) {

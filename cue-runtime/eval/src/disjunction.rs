@@ -468,9 +468,6 @@ impl Evaluator {
                 let own = self.heap.get(*candidate).fault.or_else(|| self.unknown(*candidate, 0));
                 all.extend(own.map(|it| self.heap.faults[it].clone()));
             }
-            if let Some(own) = self.heap.get(*candidate).fault {
-                all.extend(self.element_fails(*candidate, own));
-            }
             lists.push(all.into_iter().flat_map(Fault::each).collect());
         }
         // Of many, those before the first that may still resolve do not count.

@@ -199,7 +199,7 @@ impl Evaluation {
             let open = kind.is_incomplete();
             // What fails below hides what may still resolve, and stands beside what will not.
             let before = walk.found.len();
-            if self.evaluator.goes_on(real, fault) {
+            if open && self.evaluator.goes_on(real, fault) {
                 self.collect_in(id, real, Concreteness::Optional, walk, depth);
             }
             if !open || concrete && walk.found.len() == before {
@@ -216,7 +216,7 @@ impl Evaluation {
                 }
                 walk.found.extend(told);
             }
-            for fault in self.evaluator.element_fails(real, fault) {
+            for fault in self.evaluator.fails_beside(real, fault) {
                 let fault = self.evaluator.heap.fault(fault);
                 walk.found.extend(self.diagnostic(fault));
             }
