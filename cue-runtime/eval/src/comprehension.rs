@@ -371,6 +371,8 @@ impl Evaluator {
         };
         let message =
             format!("cannot use {text} (type {kinds}) as list in argument {place} to {name}");
+        // A choice has no place of its own.
+        let kinds = if open { Kinds::LIST } else { kinds };
         Err(self.misused(message, kinds, from))
     }
 }

@@ -291,7 +291,13 @@ impl Evaluator {
             Pass::Numbers | Pass::Strings => self.elements_as(id, parameter.pass, place, function),
             Pass::Scalar | Pass::Data => match self.wrong_within(id, function) {
                 Some(fault) => Err(self.in_call(fault, function)),
-                None => self.datum(id).map_err(|it| self.in_call(it, function)),
+                None => match self.datum(id) {
+                    // It is not asked what is in a struct that is no address.
+                    Err(_) if self.heap.get(id).is_struct && takes_no_struct(function) => {
+                        Ok(Datum::fields(Vec::new()))
+                    }
+                    result => result.map_err(|it| self.in_call(it, function)),
+                },
             },
             Pass::Whole => Ok(Datum::Live(self.handle(id))),
             Pass::Live => {
@@ -421,6 +427,7 @@ impl Evaluator {
                     format!("cannot convert incomplete value {} to JSON", quoted(text))
                 }
                 "text/template" => format!("cannot convert non-concrete value {text}"),
+                "net" => format!("non-concrete value {text}"),
                 _ => inner.message.clone(),
             };
             // It is the call that takes a value as data.
@@ -449,5 +456,13 @@ impl Evaluator {
     pub(crate) fn handle(&mut self, id: VertexId) -> u32 {
         self.handles.push(id);
         self.handles.len() as u32 - 1
+    }
+}
+
+/// Whether a function that is handed any value refuses structs.
+fn takes_no_struct(function: Called<'_>) -> bool {
+    match function.package {
+        "net" => function.function.name != "JoinHostPort",
+        package => package == "text/tabwriter",
     }
 }

@@ -199,6 +199,7 @@ impl Evaluator {
                     },
                     None => Vec::new(),
                 };
+                from.extend(self.misfit_at(&error.message, arguments, env));
                 if let Some(offset) = error.offset.filter(|_| context.base != 0) {
                     self.spots.keep(context.base, "", text);
                     from.push(self.spots.at(context.base.saturating_add(offset as u32)));
@@ -206,6 +207,19 @@ impl Evaluator {
                 Err(self.fail_at(kind, message, at, from))
             }
         }
+    }
+
+    /// Where the element of a list is that a function cannot use: it names the value.
+    fn misfit_at(&mut self, message: &str, arguments: &[ExprId], env: EnvId) -> Option<At> {
+        let (value, _) = message.strip_prefix("cannot use value ")?.split_once(" (type ")?;
+        arguments.iter().find_map(|it| {
+            let list = self.eval(*it, env).vertex()?;
+            let list = self.unify(list);
+            let elements =
+                if self.heap.get(list).is_list { self.elements(list) } else { Vec::new() };
+            let found = elements.into_iter().find(|it| self.short(*it) == value)?;
+            Some(self.written_at(found))
+        })
     }
 
     /// Notes where data stands that is the value of a vertex nobody has evaluated yet.
