@@ -338,19 +338,20 @@ impl Evaluator {
         let Some(argument) = arguments.first() else { return Ok(None) };
         let at = self.program.at(*argument);
         let value = self.eval(*argument, env);
+        let kinds = match &value {
+            Value::Vertex(id) => self.kinds_of(*id),
+            Value::Datum(datum) => crate::compare::kinds(datum),
+            Value::Fault(_) => Kinds::ANY,
+        };
         let open = value.vertex().is_some_and(|it| self.is_undecided(it));
-        if place == 1 && (!open || name != "or") {
+        // Of a list that is one only elements are asked for.
+        if place == 1 && !kinds.meets(Kinds::LIST) && (!open || name != "or") {
             if let Some(fault) = self.wrong_arguments(&[*argument], env, call) {
                 if open || !self.heap.faults[fault].kind.is_incomplete() {
                     return Err(fault);
                 }
             }
         }
-        let kinds = match &value {
-            Value::Vertex(id) => self.kinds_of(*id),
-            Value::Datum(datum) => crate::compare::kinds(datum),
-            Value::Fault(_) => Kinds::ANY,
-        };
         if kinds.meets(Kinds::LIST) {
             if let Concrete::Vertex(id) = self.concrete(value, at)? {
                 if self.heap.get(id).is_list {
