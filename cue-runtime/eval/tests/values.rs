@@ -186,3 +186,32 @@ fn words_of_a_user_are_told_from_bottom_literals() {
         assert_eq!(it.inspect(id).literal, literal, "{path}");
     }
 }
+
+#[test]
+fn several_defaults_are_a_choice_between_them() {
+    let version = version("a: *1 | *2 | string\nb: *1 | *int\nc: 1 | 2");
+    let mut it = version.evaluate();
+    for (path, syntax, defaults) in
+        [("a", "*1 | *2 | string", true), ("b", "*1 | *int", true), ("c", "1 | 2", false)]
+    {
+        let id = at(&mut it, path);
+        let node = it.inspect(id);
+        assert_eq!(node.syntax.as_deref(), Some(syntax), "{path}");
+        let default = node.default.map(|it| (it.kinds.to_string(), it.value.is_none()));
+        assert_eq!(default, defaults.then(|| ("int".to_owned(), true)), "{path}");
+    }
+}
+
+#[test]
+fn what_a_closed_value_closed_counts_as_closed_for_who_refers_to_it() {
+    let version = version(
+        "#D: out: {o: 1}\nw: #D & {}\nv: w.out & {q: 1}\ni: (#D & {}).out & {q: 1}\n\
+         p: #D.out\nx: p & {q: 1}",
+    );
+    let mut it = version.evaluate();
+    for (path, closed) in [("v", true), ("i", true), ("p", true), ("x", false)] {
+        let id = at(&mut it, path);
+        let node = it.inspect(id);
+        assert_eq!((node.closed, node.errors.len()), (closed, 0), "{path}");
+    }
+}
