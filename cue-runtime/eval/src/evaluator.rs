@@ -164,8 +164,8 @@ pub(crate) struct Evaluator {
     pub(crate) lifted: Map<crate::inline::Lifted, VertexId>,
     pub(crate) imports: Vec<(u32, VertexId)>,
     pub(crate) searched: Map<VertexId, crate::searched::Searched>,
-    /// The required field that was missed last.
-    pub(crate) unmet: Option<VertexId>,
+    /// The required field that was missed last, and the error that says so.
+    pub(crate) unmet: Option<(FaultId, VertexId)>,
     /// Something marked with `?` was not there.
     pub(crate) missed: bool,
     /// Groups of `x...`: nothing closes through them.
@@ -566,12 +566,7 @@ impl Evaluator {
         }
         match arc {
             Some((Presence::Member, found)) => Value::Vertex(self.tried(found)),
-            Some((Presence::Required, found)) => {
-                self.unmet = Some(found);
-                let name = self.labels.name(label);
-                let message = format!("required field missing: {name}");
-                Value::Fault(self.fail(Kind::Incomplete, message, at))
-            }
+            Some((Presence::Required, found)) => Value::Fault(self.misses(label, found, at)),
             Some((Presence::Optional, _)) => {
                 let name = self.labels.name(label);
                 let message = format!("cannot reference optional field: {name}");

@@ -8,6 +8,14 @@ use crate::heap::{ArcEntry, EnvId, FaultId, State, VertexId};
 use crate::program::{At, Code, ExprId, Label, LabelKind, Presence};
 
 impl Evaluator {
+    /// The error of a reference to a required field; what that says holds for who refers to it all the same.
+    pub(crate) fn misses(&mut self, label: Label, field: VertexId, at: At) -> FaultId {
+        let message = format!("required field missing: {}", self.label_text(label));
+        let fault = self.fail(Kind::Incomplete, message, at);
+        self.unmet = Some((fault, field));
+        fault
+    }
+
     /// Field `label` of `base` (S-47); `operand` is what `base` is written as, `whole` the selection, and
     /// `named` where the label stands: at the end of that, unless it is given.
     pub(crate) fn select(
@@ -90,15 +98,11 @@ impl Evaluator {
             }
             Some((Presence::Required, found)) => {
                 let found = self.unify(found);
-                if let Some(fault) = self.heap.get(found).fault.filter(|it| {
-                    let fault = &self.heap.faults[*it];
-                    !fault.kind.is_incomplete()
-                }) {
-                    return Value::Fault(fault);
-                }
-                self.unmet = Some(found);
-                let message = format!("required field missing: {}", self.label_text(label));
-                return Value::Fault(self.fail(Kind::Incomplete, message, at));
+                let own = self.heap.get(found).fault;
+                return Value::Fault(match own {
+                    Some(fault) if !self.heap.faults[fault].kind.is_incomplete() => fault,
+                    _ => self.misses(label, found, at),
+                });
             }
             Some((Presence::Member, _)) | None => {}
         }

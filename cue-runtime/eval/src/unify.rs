@@ -602,7 +602,8 @@ impl Evaluator {
                 }
                 Value::Fault(fault) => {
                     // What is required is missed by whoever refers to it, and yet says what may stand there.
-                    if let Some(target) = self.unmet.take().filter(|it| self.is_called(expr, *it)) {
+                    let unmet = self.unmet.take().filter(|it| it.0 == fault);
+                    if let Some((_, target)) = unmet.filter(|it| self.is_called(expr, it.1)) {
                         self.take_vertex(id, target, &conjunct, work);
                     }
                     self.hold(id, fault, &conjunct, work);
