@@ -52,6 +52,16 @@ template: {
 }
 "#;
 
+/// What it brings is what it asks for: CUE leaves that out, and what else there is stands.
+const LATE: &str = r#"
+late: {type: "component", description: "asks itself", attributes: workload: definition: {apiVersion: "v1", kind: "ConfigMap"}}
+template: {
+	output: {apiVersion: "v1", kind: "ConfigMap", data: size: "1"}
+	if output.data.more != _|_ {output: data: more: "2"}
+	parameter: {}
+}
+"#;
+
 /// As the trait `lifecycle` does it.
 const EACH: &str = r#"
 each: {type: "trait", description: "all containers", attributes: {}}
@@ -72,7 +82,7 @@ fn app(size: Value, text: &str) -> Application {
 
 fn definitions(runtime: &NativeRuntime) -> Definitions {
     let mut set = Definitions::default();
-    for source in [BOX, TAG, PAIR, EACH] {
+    for source in [BOX, TAG, PAIR, LATE, EACH] {
         let object = authoring::render(runtime, source).expect("a definition");
         set.insert(serde_json::from_value::<Definition>(object).expect("reads"));
     }
@@ -134,6 +144,16 @@ fn a_patch_of_each_element_reaches_all_numbers_are_whole_loops_keep_their_order(
     );
     let names = component.auxiliaries.iter().map(|it| it.object["metadata"]["name"].clone());
     assert_eq!(names.collect::<Vec<_>>(), ["z", "y"]);
+}
+
+#[test]
+fn a_template_that_asks_for_what_it_brings_is_rendered_without_that() {
+    let mut app = app(json!(1), "x");
+    app.spec.components.truncate(1);
+    let late = json!({ "name": "one", "type": "late" });
+    app.spec.components[0] = serde_json::from_value(late).expect("a component");
+    let targets = rendered(&app).expect("it renders");
+    assert_eq!(targets[0].components[0].workload["data"], json!({"size": "1"}));
 }
 
 #[test]

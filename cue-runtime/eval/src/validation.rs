@@ -149,8 +149,15 @@ impl Evaluation {
     /// data, but no value that has them is printed (cue-errors 4.1).
     ///
     /// # Errors
-    /// Fields that are required elsewhere.
+    /// Fields that are required elsewhere; a field that the whole asks for and brings.
     pub fn unmet(&mut self, id: VertexId) -> Result<Option<Diagnostic>, Vec<Diagnostic>> {
+        let real = self.evaluator.unify(id);
+        let own = self.evaluator.heap.fault_of(id, real).filter(|_| id == self.evaluator.root);
+        if let Some(fault) = own {
+            if self.evaluator.heap.faults[fault].message.starts_with(CYCLIC) {
+                return Err(self.diagnostic(fault));
+            }
+        }
         let mut walk = Walk { from: Some(id), ..Walk::default() };
         self.collect(id, Concreteness::Optional, &mut walk, 0);
         let Some(fault) = walk.unmet else { return Ok(None) };
@@ -205,10 +212,7 @@ impl Evaluation {
             if open && self.evaluator.goes_on(real, fault) {
                 self.collect_in(id, real, Concreteness::Optional, walk, depth);
             }
-            // A field that the whole waits for by itself is told, whatever may still come.
-            let message = &self.evaluator.heap.faults[fault].message;
-            let whole = id == self.evaluator.root && message.starts_with(CYCLIC);
-            if !open || (concrete || whole) && walk.found.len() == before {
+            if !open || concrete && walk.found.len() == before {
                 let fault = self.evaluator.placed(fault, id);
                 let mut told = self.diagnostic(fault);
                 let place = self.evaluator.heap.faults[fault].place;

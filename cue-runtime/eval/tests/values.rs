@@ -215,3 +215,15 @@ fn what_a_closed_value_closed_counts_as_closed_for_who_refers_to_it() {
         assert_eq!((node.closed, node.errors.len()), (closed, 0), "{path}");
     }
 }
+
+#[test]
+fn a_field_that_the_whole_asks_for_and_brings_is_an_error_only_of_who_prints_it() {
+    let version = version("d: {}\nif d.e != _|_ {d: e: 1}\nq: int");
+    let mut it = version.evaluate();
+    let root = at(&mut it, "");
+    assert!(it.validate(root, Concreteness::Optional).is_empty());
+    let told = it.unmet(root).expect_err("it is told");
+    assert_eq!(told[0].message, "cyclic reference to field e");
+    let (_, line, column) = &told[0].positions[0];
+    assert_eq!((told.len(), *line, *column), (1, 2, 6));
+}
