@@ -1,8 +1,6 @@
 //! Texts that are put together when they are read.
 
-use std::borrow::Borrow;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -158,18 +156,6 @@ impl<T: Into<Arc<str>>> From<T> for Text {
     }
 }
 
-impl AsRef<str> for Text {
-    fn as_ref(&self) -> &str {
-        self
-    }
-}
-
-impl Borrow<str> for Text {
-    fn borrow(&self) -> &str {
-        self
-    }
-}
-
 impl PartialEq for Text {
     fn eq(&self, other: &Text) -> bool {
         self.len() == other.len() && **self == **other
@@ -177,12 +163,6 @@ impl PartialEq for Text {
 }
 
 impl Eq for Text {}
-
-impl Hash for Text {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        (**self).hash(state);
-    }
-}
 
 impl fmt::Debug for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

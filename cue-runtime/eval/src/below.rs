@@ -76,9 +76,13 @@ impl Evaluator {
         if self.heap.faults[fault].kind.is_incomplete() || !self.goes_on(id, fault) {
             return Vec::new();
         }
+        self.first_failing_of(&self.counting(id))
+    }
+
+    /// The fields and elements whose errors are those of the value that has them.
+    fn counting(&self, id: VertexId) -> Vec<VertexId> {
         let arcs = self.heap.get(id).arcs.iter().filter(|it| it.presence != Presence::Optional);
-        let arcs: Vec<VertexId> = arcs.map(|it| it.vertex).collect();
-        self.first_failing_of(&arcs)
+        arcs.map(|it| it.vertex).collect()
     }
 
     /// What is wrong with a value, as who asks for it is told: it is given up at its first field that fails;
@@ -107,8 +111,7 @@ impl Evaluator {
         if vertex.choice.is_some() || self.heap.is_sound(real) {
             return Vec::new();
         }
-        let arcs = vertex.arcs.iter().filter(|it| it.presence != Presence::Optional);
-        let arcs: Vec<VertexId> = arcs.map(|it| it.vertex).collect();
+        let arcs = self.counting(real);
         let refused = arcs.iter().filter_map(|it| self.failing_by_itself(*it));
         let refused: Vec<Fault> = refused.filter(|it| it.message == NOT_ALLOWED).collect();
         if refused.is_empty() { self.first_failing_of(&arcs) } else { refused }

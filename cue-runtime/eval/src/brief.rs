@@ -145,9 +145,7 @@ impl Evaluator {
         }
         // Who has a failed member has failed; deeper ones were found from above.
         if within.len() == 1 {
-            let mut found = self.first_failing(real).into_iter();
-            if let Some(mut first) = found.next() {
-                first.causes = found.collect();
+            if let Some(first) = Fault::listed(self.first_failing(real)) {
                 out.push_str(&self.brief_fault(&first, id));
                 return;
             }

@@ -73,6 +73,7 @@ impl Evaluator {
             }
             return false;
         }
+        let alone = vertex.picks.is_empty();
         let had = std::mem::replace(&mut vertex.kinds, Kinds::BOTTOM);
         let before = self.heap.narrowed(id);
         let (old, new) = (self.saying(id, &before.by), self.saying(id, &by));
@@ -81,18 +82,18 @@ impl Evaluator {
             && before.at == At::default()
             && via == 0
             && !test
-            && self.heap.get(id).picks.is_empty()
+            && alone
             && !self.checking.is_empty();
         let late = held
             || self.is_of_choice(id, before.at, at)
-            || via != 0 && self.heap.get(id).picks.is_empty() && self.is_late(id, before.at)
+            || via != 0 && alone && self.is_late(id, before.at)
             || matches!(had, Kinds::STRUCT | Kinds::LIST)
                 && !(test && via != 0)
-                && self.heap.get(id).picks.is_empty()
+                && alone
                 && self.comes_late(id, before.via, via)
             || !test
                 && !matches!(kinds, Kinds::STRUCT | Kinds::LIST)
-                && self.heap.get(id).picks.is_empty()
+                && alone
                 && self.stood_by(id, before.via, via);
         let message = match late {
             true => {

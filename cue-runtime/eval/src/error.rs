@@ -111,6 +111,14 @@ impl Fault {
         }
     }
 
+    /// Several errors as one, the first of them with the others behind it.
+    pub(crate) fn listed(all: impl IntoIterator<Item = Fault>) -> Option<Fault> {
+        let mut all = all.into_iter();
+        let mut first = all.next()?;
+        first.causes = all.collect();
+        Some(first)
+    }
+
     /// Each error of a list, this one first.
     pub(crate) fn each(mut self) -> impl Iterator<Item = Fault> {
         let causes = std::mem::take(&mut self.causes);

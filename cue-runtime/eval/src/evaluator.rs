@@ -274,10 +274,14 @@ impl Evaluator {
         self.fits_memory()
     }
 
+    /// Bytes of everything but the texts that were put together.
+    fn counted(&self) -> u64 {
+        self.heap.bytes() + (self.labels.grown() * LABEL_BYTES) as u64 + self.bytes
+    }
+
     /// Whether all that was counted is within the budget.
     fn fits_memory(&mut self) -> Result<(), FaultId> {
-        let labels = (self.labels.grown() * LABEL_BYTES) as u64;
-        let counted = self.heap.bytes() + labels + self.bytes;
+        let counted = self.counted();
         if counted + self.allowance.used() > self.budget.bytes || self.allowance.is_exceeded() {
             return Err(self.out_of("memory"));
         }
@@ -287,8 +291,7 @@ impl Evaluator {
     /// Gives the texts that are put together later all that is left of the budget; an error where one of `length`
     /// bytes will not fit.
     pub(crate) fn allow_text(&mut self, length: usize) -> Result<(), FaultId> {
-        let counted = self.heap.bytes() + (self.labels.grown() * LABEL_BYTES) as u64 + self.bytes;
-        let most = self.budget.bytes.saturating_sub(counted);
+        let most = self.budget.bytes.saturating_sub(self.counted());
         self.allowance.allow(most);
         match length as u64 > most {
             true => Err(self.out_of("memory")),

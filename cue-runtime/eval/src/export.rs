@@ -34,6 +34,7 @@ impl Evaluator {
         labels.join(".")
     }
 
+    /// A label as it is printed: keywords need no quotes (O-84).
     pub(crate) fn label_text(&self, label: Label) -> String {
         let name = self.labels.name(label);
         match self.labels.kind(label) {

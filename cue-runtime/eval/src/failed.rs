@@ -1,7 +1,7 @@
 //! What is done with and has an error is that error to whoever asks for its value (cue-errors 4.1): a
 //! selection from it, an index, a comparison; a mere reference takes what it says.
 
-use crate::error::Kind;
+use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{FaultId, State, VertexId};
 use crate::program::Presence;
@@ -38,10 +38,8 @@ impl Evaluator {
             }
             return None;
         }
-        let mut all = self.first_failing(real).into_iter();
-        let mut first = all.next()?;
-        first.causes = all.collect();
-        Some(self.heap.fault(first))
+        let fault = Fault::listed(self.first_failing(real))?;
+        Some(self.heap.fault(fault))
     }
 
     /// Something that is no alternative has failed for good: until then there is nothing to look for.

@@ -62,11 +62,12 @@ impl Piece<'_> {
 
 impl Evaluator {
     /// A long text, put together when it is read.
-    pub(crate) fn joined(&mut self, length: usize, parts: Vec<Text>) -> Value {
+    pub(crate) fn joined(&mut self, parts: Vec<Text>) -> Value {
         let short = parts.iter().map(Text::len).filter(|it| *it < JOINED_FROM);
         let kept = JOINED_BYTES + parts.len() * 2 * size_of::<Text>() + short.sum::<usize>();
-        match self.charge(kept).and_then(|()| self.allow_text(length)) {
-            Ok(()) => Value::Datum(Datum::String(Text::joined(parts, &self.allowance))),
+        let text = Text::joined(parts, &self.allowance);
+        match self.charge(kept).and_then(|()| self.allow_text(text.len())) {
+            Ok(()) => Value::Datum(Datum::String(text)),
             Err(spent) => Value::Fault(spent),
         }
     }
@@ -217,7 +218,7 @@ impl Evaluator {
             && quotes != Quotes::Single
             && let Some(parts) = pieces.iter().map(Piece::text).collect()
         {
-            return self.joined(length, parts);
+            return self.joined(parts);
         }
         if let Err(spent) = self.charge_made(length) {
             return Value::Fault(spent);
@@ -247,13 +248,12 @@ impl Evaluator {
             return fault;
         }
         let (kind, closes_at, awaits) = (inner.kind, inner.closes_at, inner.awaits);
-        let mut all = inner.each().map(|mut it| {
+        let all = inner.each().map(|mut it| {
             let message = format!("{outer}: {}", it.message);
             it.positions.push(it.at);
             Fault { message, at, ..it }
         });
-        let Some(mut first) = all.next() else { return fault };
-        first.causes = all.collect();
+        let Some(mut first) = Fault::listed(all) else { return fault };
         (first.kind, first.closes_at, first.awaits) = (kind, closes_at, awaits);
         self.heap.fault(first)
     }

@@ -151,7 +151,7 @@ impl Evaluator {
             (Arithmetic::Add, Datum::String(left), Datum::String(right)) => {
                 let length = left.len().saturating_add(right.len());
                 if length >= JOINED_FROM {
-                    return self.joined(length, vec![left.clone(), right.clone()]);
+                    return self.joined(vec![left.clone(), right.clone()]);
                 }
                 match self.charge_made(length) {
                     Ok(()) => {

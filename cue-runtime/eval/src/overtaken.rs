@@ -44,8 +44,7 @@ impl Evaluator {
                     operand.span.start += (bound.len() - behind.len()) as u32;
                     told.push((compared(&text, *compare, limit), *at, Some(operand)));
                 }
-                Test::Bound(Compare::Match | Compare::NotMatch, _) => {
-                    let Test::Bound(compare, _) = test else { continue };
+                Test::Bound(compare @ (Compare::Match | Compare::NotMatch), _) => {
                     let symbol = compare::symbol(*compare);
                     let message =
                         format!("cannot use {text} (type _|_) as type string in {symbol}");

@@ -8,7 +8,7 @@ use crate::builtin::{Datum, FunctionName, Kinds};
 use crate::definition::{self, Mark, Places, Wanted};
 use crate::error::Fault;
 use crate::evaluator::Evaluator;
-use crate::export::{Style, is_identifier, marker};
+use crate::export::{Style, marker};
 use crate::heap::{FaultId, Source, Test, VertexId};
 use crate::program::{Code, ExprId, Label, LabelKind, Notes, Presence};
 use crate::texts::scalar_text;
@@ -357,8 +357,7 @@ impl Evaluator {
             };
             let opens = first == Some(arc.label);
             out.push_str(if opens { above.trim_start_matches('\n') } else { &above });
-            let _ =
-                write!(out, "{indent}{}{}: ", self.field_label(arc.label), marker(arc.presence));
+            let _ = write!(out, "{indent}{}{}: ", self.label_text(arc.label), marker(arc.presence));
             let optional = arc.presence == Presence::Optional;
             // Types that name themselves have no end: within them they are named.
             let named =
@@ -420,17 +419,6 @@ impl Evaluator {
             }
         }
         (before, below)
-    }
-
-    /// A label as it is printed: keywords need no quotes (O-84).
-    fn field_label(&self, label: Label) -> String {
-        let name = self.labels.name(label);
-        match self.labels.kind(label) {
-            LabelKind::Regular if !is_identifier(&name) && !definition::is_keyword(&name) => {
-                Datum::text(name).cue_text()
-            }
-            _ => name.to_string(),
-        }
     }
 
     fn is_shown(&self, label: Label, presence: Presence, show: Show) -> bool {

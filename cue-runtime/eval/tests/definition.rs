@@ -1,17 +1,17 @@
 //! Packages as `cue def` prints them: a text in, a text out.
 
+mod validated;
+
 use std::sync::Arc;
 
 use cue_eval::evaluation::compile_text;
-use cue_eval::{Budget, Concreteness, Evaluation};
+use cue_eval::{Budget, Evaluation};
+
+use crate::validated::validated;
 
 #[track_caller]
 fn check(text: &str, want: &str) {
-    let budget = Budget { ticks: 100_000, depth: 100, bytes: 50 << 20 };
-    let program = compile_text(text).expect("it compiles");
-    let mut it = Evaluation::start(Arc::new(program), &[], budget);
-    let root = it.find("").expect("it evaluates").expect("it is there");
-    it.validate(root, Concreteness::Optional);
+    let (mut it, _) = validated(text);
     assert_eq!(it.definition(), want);
 }
 

@@ -1,18 +1,15 @@
 //! The order of fields where they are printed (O-1 to O-16): a program in, the text of `cue eval` out,
 //! on one line.
 
-use std::sync::Arc;
+mod validated;
 
-use cue_eval::evaluation::compile_text;
-use cue_eval::{Budget, Concreteness, Evaluation, Style};
+use cue_eval::Style;
+
+use crate::validated::validated;
 
 #[track_caller]
 fn check(text: &str, want: &str) {
-    let budget = Budget { ticks: 100_000, depth: 100, bytes: 50 << 20 };
-    let program = compile_text(text).expect("it compiles");
-    let mut it = Evaluation::start(Arc::new(program), &[], budget);
-    let root = it.find("").expect("it evaluates").expect("it is there");
-    it.validate(root, Concreteness::Optional);
+    let (mut it, root) = validated(text);
     let words = it.syntax(root, Style::Eval);
     assert_eq!(words.split_whitespace().collect::<Vec<_>>().join(" "), want, "{text}");
 }

@@ -7,7 +7,7 @@ use crate::demand::{Concrete, Operand, Unmet};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{Conjunct, EnvId, FaultId, VertexId};
-use crate::program::{At, Callee, Code, ExprId, Plain};
+use crate::program::{At, Callee, ExprId, Plain};
 
 /// A list of lists.
 const OUTER: u32 = 1;
@@ -100,11 +100,10 @@ impl Evaluator {
                 if let Some(fault) = self.heap.get(real).fault {
                     return Some(fault);
                 }
-                let mut below = self.first_failing(*id).into_iter();
+                let below = Fault::listed(self.first_failing(*id));
                 // What has no end may end for who asks for a part of it.
-                let mut first = below.next().filter(|it| it.kind != Kind::StructuralCycle)?;
-                first.causes = below.collect();
-                Some(self.heap.fault(first))
+                let below = below.filter(|it| it.kind != Kind::StructuralCycle)?;
+                Some(self.heap.fault(below))
             }
         }
     }
@@ -325,10 +324,8 @@ impl Evaluator {
             true => self.permanent_all(id, &mut found, 0),
             false => found = self.first_failing(id),
         }
-        let mut each = found.into_iter().flat_map(Fault::each);
-        let mut first = each.next()?;
-        first.causes = each.collect();
-        Some(self.heap.fault(first))
+        let wrong = Fault::listed(found.into_iter().flat_map(Fault::each))?;
+        Some(self.heap.fault(wrong))
     }
 
     /// Whether it is a choice without a default.
@@ -422,24 +419,26 @@ impl Evaluator {
         let mut fault = fault;
         let inner = &self.heap.faults[fault];
         if let Some(text) = inner.message.strip_prefix("incomplete value ") {
-            let json = || format!("cannot convert incomplete value {} to JSON", quoted(text));
             // What is told of it: where it is written, and by which references it came, or where its field is.
-            let (message, positions) = match (function.package, inner.place) {
-                ("encoding/json" | "encoding/csv", _) => (json(), inner.positions.clone()),
-                ("text/template", place) => {
-                    let field = place.and_then(|it| self.declared_at(it));
-                    let positions = field.map_or_else(|| inner.positions.clone(), |it| vec![it]);
-                    (format!("cannot convert non-concrete value {text}"), positions)
+            let mut positions = inner.positions.clone();
+            let message = match function.package {
+                "encoding/json" | "encoding/csv" => {
+                    format!("cannot convert incomplete value {} to JSON", quoted(text))
                 }
-                ("net", _) => (format!("non-concrete value {text}"), inner.positions.clone()),
-                (_, place) => {
-                    let conjuncts = place.into_iter().flat_map(|it| &self.heap.get(it).conjuncts);
-                    let written = conjuncts.filter_map(Conjunct::reference);
-                    let refers = |it: &ExprId| {
-                        matches!(self.program.code(*it), Code::Field { .. } | Code::Select(..))
-                    };
-                    let from = written.filter(refers).map(|it| self.program.at(it));
-                    (inner.message.clone(), inner.positions.iter().copied().chain(from).collect())
+                "text/template" => {
+                    if let Some(field) = inner.place.and_then(|it| self.declared_at(it)) {
+                        positions = vec![field];
+                    }
+                    format!("cannot convert non-concrete value {text}")
+                }
+                "net" => format!("non-concrete value {text}"),
+                _ => {
+                    let conjuncts =
+                        inner.place.into_iter().flat_map(|it| &self.heap.get(it).conjuncts);
+                    let references = conjuncts.filter(|it| self.refers(it));
+                    let references = references.filter_map(Conjunct::reference);
+                    positions.extend(references.map(|it| self.program.at(it)));
+                    inner.message.clone()
                 }
             };
             // It is the call that takes a value as data.

@@ -80,7 +80,7 @@ impl Evaluator {
                 let values = if json { Concreteness::Optional } else { Concreteness::Required };
                 self.lacking_all(both, values, &mut found, 0);
             }
-            let mut each = found.into_iter().flat_map(Fault::each).map(|mut it| {
+            let each = found.into_iter().flat_map(Fault::each).map(|mut it| {
                 if let (NOT_ALLOWED, Some(field)) = (it.message.as_str(), it.place) {
                     it.positions.extend(self.declarations_of(field));
                 }
@@ -91,9 +91,8 @@ impl Evaluator {
                 it.place = None;
                 it
             });
-            if let Some(mut first) = each.next() {
-                first.causes = each.collect();
-                return Err(self.heap.fault(first));
+            if let Some(wrong) = Fault::listed(each) {
+                return Err(self.heap.fault(wrong));
             }
         }
         Ok(Ok(Datum::Bool(true)))
