@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// A string. A long one that was made of others keeps these until somebody reads it: what only asks how long
@@ -27,8 +27,8 @@ struct Joined {
 #[derive(Debug, Default)]
 pub struct Allowance {
     most: AtomicU64,
+    /// All there are, once one was too long.
     used: AtomicU64,
-    exceeded: AtomicBool,
 }
 
 impl Allowance {
@@ -45,19 +45,16 @@ impl Allowance {
 
     /// Whether a text was too long to be put together. It reads as empty: what was made since then is wrong.
     pub fn is_exceeded(&self) -> bool {
-        self.exceeded.load(Ordering::Relaxed)
+        self.used() == u64::MAX
     }
 
     // While it is put together a text is there twice.
     fn take(&self, bytes: usize) -> bool {
-        let bytes = bytes as u64;
         let used = self.used();
-        let fits =
-            used.saturating_add(bytes.saturating_mul(2)) <= self.most.load(Ordering::Relaxed);
-        match fits {
-            true => self.used.store(used + bytes, Ordering::Relaxed),
-            false => self.exceeded.store(true, Ordering::Relaxed),
-        }
+        let twice = (bytes as u64).saturating_mul(2);
+        let fits = used.saturating_add(twice) <= self.most.load(Ordering::Relaxed);
+        let now = if fits { used + bytes as u64 } else { u64::MAX };
+        self.used.store(now, Ordering::Relaxed);
         fits
     }
 }

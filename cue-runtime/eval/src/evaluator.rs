@@ -281,8 +281,7 @@ impl Evaluator {
 
     /// Whether all that was counted is within the budget.
     fn fits_memory(&mut self) -> Result<(), FaultId> {
-        let counted = self.counted();
-        if counted + self.allowance.used() > self.budget.bytes || self.allowance.is_exceeded() {
+        if self.counted().saturating_add(self.allowance.used()) > self.budget.bytes {
             return Err(self.out_of("memory"));
         }
         Ok(())
