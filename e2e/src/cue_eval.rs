@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 use crate::score::Scores;
 
 /// What one case may use up.
-pub(crate) const BUDGET: Budget = Budget { ticks: 600_000, depth: 400, bytes: 200 << 20 };
+pub(crate) const BUDGET: Budget = Budget { ticks: 4_000_000, depth: 400, bytes: 200 << 20 };
 const STACK: usize = 512 << 20;
 
 type Checks = Vec<(String, bool, String)>;

@@ -56,7 +56,7 @@ pub(super) fn text(args: &[Datum], at: usize) -> Read<&str> {
 /// A string, shared.
 pub(super) fn shared(args: &[Datum], at: usize) -> Read<Arc<str>> {
     match get(args, at)? {
-        Datum::String(text) => Ok(text.clone()),
+        Datum::String(text) => Ok(text.whole()),
         other => Err(misfit(other, "string", at)),
     }
 }

@@ -29,7 +29,7 @@ fn encode(cx: &mut CallContext, args: &[Datum]) -> Outcome {
                 out.push(',');
             }
             let text: Arc<str> = match cell {
-                Datum::String(text) => text.clone(),
+                Datum::String(text) => text.whole(),
                 other => to_json(other, Layout::Compact).into(),
             };
             cx.spend(text.len().saturating_mul(2) + 3)?;

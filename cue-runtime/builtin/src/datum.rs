@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::encode::json;
 use crate::number::Number;
+use crate::text::Text;
 
 /// A value of JSON, plus bytes, plus values of the evaluator that a function only passes on.
 #[derive(Clone, Debug)]
@@ -17,7 +18,7 @@ pub enum Datum {
     /// An int or a float.
     Number(Number),
     /// A string.
-    String(Arc<str>),
+    String(Text),
     /// Bytes.
     Bytes(Arc<[u8]>),
     /// A list.
@@ -74,7 +75,7 @@ pub struct Fields(Vec<(Arc<str>, Datum)>, Places);
 
 impl Datum {
     /// A string.
-    pub fn text(text: impl Into<Arc<str>>) -> Datum {
+    pub fn text(text: impl Into<Text>) -> Datum {
         Datum::String(text.into())
     }
 

@@ -15,6 +15,7 @@ pub mod number; // exact decimals, their arithmetic and text
 pub mod encode; // JSON, YAML and TOML, both ways
 pub mod call; // contexts, errors, kinds, the types of the table
 pub mod datum; // plain data in and out of functions
+pub mod text; // texts that are put together when they are read
 mod arguments; // reading arguments, with CUE's texts for those that do not fit
 mod strings;
 mod strconv;
@@ -59,6 +60,7 @@ pub use crate::call::{
 pub use crate::datum::{Datum, Fields, FunctionName, Items, NOTHING_SAID, Places};
 pub use crate::math::{next_above, next_below};
 pub use crate::pattern::Pattern;
+pub use crate::text::{Allowance, Text};
 
 const PACKAGES: &[Package] = &[
     ed25519::PACKAGE,

@@ -255,13 +255,13 @@ fn replace(cx: &mut CallContext, args: &[Datum]) -> Outcome {
     let (old, new) = (arg::text(args, 1)?, arg::text(args, 2)?);
     let most = usize::try_from(arg::int(args, 3)?).unwrap_or(usize::MAX);
     if old == new || most == 0 {
-        return Ok(Datum::String(text));
+        return Ok(Datum::text(text));
     }
     let found = if old.is_empty() { text.chars().count() + 1 } else { text.matches(old).count() };
     let grown = found.min(most).saturating_mul(new.len());
     cx.spend(text.len().saturating_add(grown))?;
     let replaced: Arc<str> = text.replacen(old, new, most).into();
-    Ok(Datum::String(replaced))
+    Ok(Datum::text(replaced))
 }
 
 /// Upper case of one character that is one character, else the character itself.

@@ -435,7 +435,7 @@ fn index(value: &Datum, key: &Datum) -> Result<Datum, String> {
     match value {
         Datum::Struct(fields) => match key {
             Datum::String(label) => {
-                let found = fields.iter().find(|it| it.0 == *label);
+                let found = fields.iter().find(|it| *it.0 == **label);
                 Ok(found.map_or(MISSING, |it| it.1.clone()))
             }
             other => Err(format!("value has type {}; should be string", type_name(other))),

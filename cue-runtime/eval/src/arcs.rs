@@ -298,7 +298,7 @@ impl Evaluator {
         if let Code::Top = self.program.code(pattern.label) {
             return Ok(true);
         }
-        let name = Datum::String(self.labels.name(label));
+        let name = Datum::text(self.labels.name(label));
         if let Some(matches) = self.plainly_matches(pattern.label, &name) {
             return Ok(matches);
         }
@@ -325,7 +325,7 @@ impl Evaluator {
         match self.program.code(pattern) {
             Code::Bound(compare, limit) => match self.program.code(*limit) {
                 Code::String(limit) => {
-                    crate::compare::holds(*compare, name, &Datum::String(limit.clone()))
+                    crate::compare::holds(*compare, name, &Datum::text(limit.clone()))
                 }
                 _ => None,
             },

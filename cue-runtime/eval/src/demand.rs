@@ -3,7 +3,7 @@
 use crate::builtin::{Datum, Kinds};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{EnvId, FaultId, Source, State, VertexId};
+use crate::heap::{EnvId, FaultId, Source, State, Test, VertexId};
 use crate::operators::range;
 use crate::program::{At, Code, ExprId};
 
@@ -75,8 +75,11 @@ impl Evaluator {
         };
         let vertex = self.heap.get(id);
         if let Some(fault) = vertex.fault {
-            self.note_cycle(fault, id, at);
-            return Err(Unmet::Fault(fault));
+            let noted = self.note_cycle(fault, id, at);
+            if noted != fault {
+                self.heap.get_mut(id).fault = Some(noted);
+            }
+            return Err(Unmet::Fault(noted));
         }
         if let Some((datum, _)) = &vertex.scalar {
             return Ok(Concrete::Datum(datum.clone()));
@@ -88,8 +91,11 @@ impl Evaluator {
             };
         }
         if let Some(fault) = self.put_off(id) {
-            self.note_cycle(fault, id, at);
-            return Err(Unmet::Fault(fault));
+            let noted = self.note_cycle(fault, id, at);
+            if let Some(it) = self.suspended.get_mut(&id) {
+                it.fault = noted;
+            }
+            return Err(Unmet::Fault(noted));
         }
         if vertex.state == State::Running {
             let message = self.cycle_with(id, at);
@@ -102,21 +108,70 @@ impl Evaluator {
         Err(Unmet::Open(id))
     }
 
-    /// Each reference of a loop of values adds itself to the error of all of them (S-60).
-    fn note_cycle(&mut self, fault: FaultId, id: VertexId, at: At) {
+    /// The vertex that an error waits for, which is being evaluated, where a type or a bound of it is known already:
+    /// asked for a concrete value it has none yet, more than that it leads back to itself (S-60).
+    pub(crate) fn known_in_part(&self, fault: FaultId) -> Option<VertexId> {
         let known = &self.heap.faults[fault];
-        let Some(start) = known.closes_at.filter(|_| known.kind == Kind::Cycle) else { return };
+        let id = known.closes_at.filter(|it| known.awaits == Some((*it, None)))?;
+        let own = known.kind == Kind::Cycle && known.place == Some(self.place);
+        (own && self.heap.get(id).state == State::Running && self.is_narrowed(id)).then_some(id)
+    }
+
+    /// Whether a type or a bound says something of a vertex; a function that tests it says nothing yet.
+    fn is_narrowed(&self, id: VertexId) -> bool {
+        let vertex = self.heap.get(id);
+        match &*vertex.tests {
+            [] => vertex.kinds != Kinds::ANY,
+            tests => tests.iter().any(|it| !matches!(it.0, Test::Call(..))),
+        }
+    }
+
+    /// The second error, which waits for what the first one waits for.
+    pub(crate) fn awaiting_as(&mut self, first: FaultId, second: FaultId) -> FaultId {
+        let (closes_at, awaits) =
+            (self.heap.faults[first].closes_at, self.heap.faults[first].awaits);
+        let fault = &mut self.heap.faults[second];
+        (fault.closes_at, fault.awaits) = (closes_at, awaits);
+        second
+    }
+
+    /// Each reference of a loop of values adds itself to the error of what it refers to, and so to those of all
+    /// before it, unless more is known of that than what it is computed from (S-60).
+    fn note_cycle(&mut self, fault: FaultId, id: VertexId, at: At) -> FaultId {
+        let known = &self.heap.faults[fault];
+        let Some(start) = known.closes_at.filter(|_| known.kind == Kind::Cycle) else {
+            return fault;
+        };
         if self.heap.get(start).state != State::Running || known.causes.len() > 20 {
-            return;
+            return fault;
+        }
+        if self.is_narrowed(id) {
+            return self.held_against(fault, id);
         }
         let message = self.cycle_with(id, at);
         let known = &self.heap.faults[fault];
         if known.at == at || known.causes.iter().any(|it| it.at == at) {
-            return;
+            return fault;
         }
+        let mut noted = known.clone();
         let mut more = Fault::new(Kind::Cycle, message, at);
         more.place = Some(self.place);
-        self.heap.faults[fault].causes.push(more);
+        noted.causes.push(more);
+        self.heap.fault(noted)
+    }
+
+    /// The error of a loop, which the bounds of a vertex of it were held against.
+    fn held_against(&mut self, fault: FaultId, id: VertexId) -> FaultId {
+        let known = &self.heap.faults[fault];
+        let bounds = self.heap.get(id).tests.iter().filter(|it| matches!(it.0, Test::Bound(..)));
+        let more: Vec<At> =
+            bounds.map(|it| it.1).filter(|it| !known.positions.contains(it)).collect();
+        if more.is_empty() || !known.causes.is_empty() {
+            return fault;
+        }
+        let mut held = known.clone();
+        held.positions.extend(more);
+        self.heap.fault(held)
     }
 
     /// The error of a reference to what is being evaluated: while it is being chosen, or waits to be,
@@ -174,6 +229,10 @@ impl Evaluator {
     /// An argument that a function does not take: the error stands where it is written, but a struct or a
     /// list may be written in several places (cue-errors 2.1).
     pub(crate) fn misused(&mut self, message: String, kinds: Kinds, mut from: Vec<At>) -> FaultId {
+        // What is predeclared has no place of its own (cue-errors 2.2).
+        if kinds == Kinds::FUNC {
+            from.clear();
+        }
         let several = kinds.meets(Kinds::LIST.or(Kinds::STRUCT)) || from.is_empty();
         let at = if several { At::default() } else { from.remove(0) };
         self.fail_at(Kind::Permanent, message, at, from)
@@ -306,14 +365,20 @@ impl Evaluator {
                 Err(self.fail_at(Kind::Incomplete, message, whole, positions))
             }
             Ok(value) => Ok(Operand { value, vertex, at }),
-            Err(Unmet::Fault(fault)) => Err(fault),
-            Err(Unmet::Open(id)) => {
-                let text = self.short(id);
-                let message = format!("non-concrete value {text} in operand to {symbol}");
-                let positions = self.named_at(id);
-                Err(self.fail_at(Kind::Incomplete, message, whole, positions))
+            Err(Unmet::Fault(fault)) => {
+                let Some(id) = self.known_in_part(fault) else { return Err(fault) };
+                let open = self.open_operand(id, symbol, whole);
+                Err(self.awaiting_as(fault, open))
             }
+            Err(Unmet::Open(id)) => Err(self.open_operand(id, symbol, whole)),
         }
+    }
+
+    fn open_operand(&mut self, id: VertexId, symbol: &str, whole: At) -> FaultId {
+        let text = self.short(id);
+        let message = format!("non-concrete value {text} in operand to {symbol}");
+        let positions = self.named_at(id);
+        self.fail_at(Kind::Incomplete, message, whole, positions)
     }
 
     /// Whether a list is being made, and it is not known yet how long it will be (S-32).

@@ -483,6 +483,16 @@ impl Evaluation {
         self.diagnostic(spent).into_iter().next()
     }
 
+    /// The error of the budget, once a text was read that would not fit: whatever was answered with it is wrong.
+    pub fn unread(&mut self) -> Option<Diagnostic> {
+        if !self.evaluator.allowance.is_exceeded() {
+            return None;
+        }
+        // Counting nothing notices it.
+        let _ = self.evaluator.charge(0);
+        self.spent()
+    }
+
     /// As CUE text.
     pub fn syntax(&mut self, id: VertexId, style: Style) -> String {
         self.evaluator.syntax(id, style)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cue_map::{Map, Set};
 
 use crate::absent::Answer;
-use crate::builtin::Datum;
+use crate::builtin::{Allowance, Datum};
 use crate::crowds::Crowd;
 use crate::error::{Fault, Kind};
 use crate::heap::{Conjunct, EnvId, EnvKind, FaultId, Heap, Source, State, VertexId};
@@ -64,6 +64,8 @@ pub(crate) struct Evaluator {
     pub(crate) ticks: u64,
     /// Memory outside of the heap.
     pub(crate) bytes: u64,
+    /// For texts that are put together when they are read.
+    pub(crate) allowance: Arc<Allowance>,
     /// The vertex being evaluated.
     pub(crate) current: VertexId,
     /// The last field or element on the way there: where errors are.
@@ -162,6 +164,8 @@ pub(crate) struct Evaluator {
     pub(crate) lifted: Map<crate::inline::Lifted, VertexId>,
     pub(crate) imports: Vec<(u32, VertexId)>,
     pub(crate) searched: Map<VertexId, crate::searched::Searched>,
+    /// The required field that was missed last.
+    pub(crate) unmet: Option<VertexId>,
     /// Something marked with `?` was not there.
     pub(crate) missed: bool,
     /// Groups of `x...`: nothing closes through them.
@@ -189,6 +193,7 @@ impl Evaluator {
             budget,
             ticks: 0,
             bytes: 0,
+            allowance: Arc::default(),
             current: root,
             place: root,
             depth: 0,
@@ -242,6 +247,7 @@ impl Evaluator {
             lifted: Map::default(),
             imports: Vec::new(),
             searched: Map::default(),
+            unmet: None,
             missed: false,
             opened: Set::default(),
             spots: crate::spots::Spots::default(),
@@ -271,10 +277,23 @@ impl Evaluator {
     /// Whether all that was counted is within the budget.
     fn fits_memory(&mut self) -> Result<(), FaultId> {
         let labels = (self.labels.grown() * LABEL_BYTES) as u64;
-        if self.heap.bytes() + labels + self.bytes > self.budget.bytes {
+        let counted = self.heap.bytes() + labels + self.bytes;
+        if counted + self.allowance.used() > self.budget.bytes || self.allowance.is_exceeded() {
             return Err(self.out_of("memory"));
         }
         Ok(())
+    }
+
+    /// Gives the texts that are put together later all that is left of the budget; an error where one of `length`
+    /// bytes will not fit.
+    pub(crate) fn allow_text(&mut self, length: usize) -> Result<(), FaultId> {
+        let counted = self.heap.bytes() + (self.labels.grown() * LABEL_BYTES) as u64 + self.bytes;
+        let most = self.budget.bytes.saturating_sub(counted);
+        self.allowance.allow(most);
+        match length as u64 > most {
+            true => Err(self.out_of("memory")),
+            false => Ok(()),
+        }
     }
 
     /// Counts memory outside of the heap before it is taken.
@@ -432,7 +451,7 @@ impl Evaluator {
             Code::PatternName { up } => {
                 let env = self.env_up(env, *up);
                 match &self.heap.envs[env.index()].kind {
-                    EnvKind::PatternName(Some(name)) => Value::Datum(Datum::String(name.clone())),
+                    EnvKind::PatternName(Some(name)) => Value::Datum(Datum::text(name.clone())),
                     _ => Value::Fault(self.fail(Kind::Incomplete, "label is not known yet", at)),
                 }
             }
@@ -547,7 +566,8 @@ impl Evaluator {
         }
         match arc {
             Some((Presence::Member, found)) => Value::Vertex(self.tried(found)),
-            Some((Presence::Required, _)) => {
+            Some((Presence::Required, found)) => {
+                self.unmet = Some(found);
                 let name = self.labels.name(label);
                 let message = format!("required field missing: {name}");
                 Value::Fault(self.fail(Kind::Incomplete, message, at))

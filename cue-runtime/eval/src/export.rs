@@ -7,7 +7,6 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, TOO_DEEP};
 use crate::heap::{FaultId, VertexId};
 use crate::program::{At, Label, LabelKind, Presence};
-use crate::validators::REQUIRED;
 
 /// How CUE text is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +38,7 @@ impl Evaluator {
         let name = self.labels.name(label);
         match self.labels.kind(label) {
             LabelKind::Regular if !is_identifier(&name) && !definition::is_keyword(&name) => {
-                Datum::String(name).cue_text()
+                Datum::text(name).cue_text()
             }
             _ => name.to_string(),
         }
@@ -54,7 +53,10 @@ impl Evaluator {
 
     /// The value as data: concrete all the way down, defaults taken.
     pub(crate) fn datum(&mut self, id: VertexId) -> Result<Datum, FaultId> {
-        self.datum_at(id, 0)
+        let datum = self.datum_at(id, 0)?;
+        // Whatever was found with a text that could not be read is wrong.
+        self.charge(0)?;
+        Ok(datum)
     }
 
     fn datum_at(&mut self, id: VertexId, depth: u32) -> Result<Datum, FaultId> {
@@ -90,7 +92,7 @@ impl Evaluator {
             return Err(self.placed(fault, place));
         }
         if let Some((datum, _)) = &vertex.scalar {
-            return Ok(datum.clone());
+            return self.read(datum.clone());
         }
         if self.is_being_listed(id) {
             return Err(self.incomplete(place, id, "list"));
@@ -114,9 +116,7 @@ impl Evaluator {
                     Presence::Member => {}
                     Presence::Optional => continue,
                     Presence::Required => {
-                        let at = self.first_position(arc);
-                        let mut fault = Fault::new(Kind::Incomplete, REQUIRED, at);
-                        fault.place = Some(arc);
+                        let fault = self.not_given(arc);
                         return Err(self.heap.fault(fault));
                     }
                 }
@@ -127,6 +127,18 @@ impl Evaluator {
         }
         let text = self.short(id);
         Err(self.incomplete(place, id, &text))
+    }
+
+    /// Data that leaves the evaluator needs its allowance for texts no more.
+    fn read(&mut self, datum: Datum) -> Result<Datum, FaultId> {
+        match datum {
+            Datum::String(text) if !text.is_whole() => {
+                let text = text.whole();
+                self.charge(0)?;
+                Ok(Datum::text(text))
+            }
+            datum => Ok(datum),
+        }
     }
 
     fn incomplete(&mut self, place: VertexId, id: VertexId, text: &str) -> FaultId {
@@ -164,7 +176,7 @@ impl Evaluator {
         }
         let vertex = self.heap.get(id);
         if let Some((datum, _)) = &vertex.scalar {
-            return Some(datum.clone());
+            return self.read(datum.clone()).ok();
         }
         if vertex.is_list {
             let arcs = self.elements(id);

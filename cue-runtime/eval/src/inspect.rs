@@ -58,14 +58,12 @@ pub struct Node {
     pub errors: Vec<Diagnostic>,
 }
 
-impl Evaluation {
-    /// Everything about a node.
-    pub fn inspect(&mut self, id: VertexId) -> Node {
-        let it = &mut self.evaluator;
-        let real = it.unify(id);
-        let mut node = Node {
+impl Node {
+    /// Nothing is known but kinds that it may have.
+    fn open(kinds: Kinds) -> Node {
+        Node {
             class: Class::Open,
-            kinds: Kinds::BOTTOM,
+            kinds,
             value: None,
             choice: false,
             default: None,
@@ -78,7 +76,16 @@ impl Evaluation {
             child_error: false,
             literal: false,
             errors: Vec::new(),
-        };
+        }
+    }
+}
+
+impl Evaluation {
+    /// Everything about a node.
+    pub fn inspect(&mut self, id: VertexId) -> Node {
+        let it = &mut self.evaluator;
+        let real = it.unify(id);
+        let mut node = Node::open(Kinds::BOTTOM);
         let shown = it.default_of(real).unwrap_or(real);
         let arcs = it.ordered(shown);
         if it.heap.get(shown).is_list {
@@ -143,6 +150,8 @@ impl Evaluation {
                 let mut default = self.inspect(default);
                 default.default = None;
                 node.default = Some(Box::new(default));
+            } else {
+                node.default = self.several_defaults(real).map(Box::new);
             }
             node.syntax = Some(
                 self.evaluator
@@ -179,5 +188,13 @@ impl Evaluation {
                 .to_owned(),
         );
         node
+    }
+
+    /// Of a choice with several defaults: what is left of it is a choice between these (D-2).
+    fn several_defaults(&mut self, id: VertexId) -> Option<Node> {
+        let it = &mut self.evaluator;
+        let defaults = it.choice_of(id)?.defaults;
+        let kinds = defaults.iter().map(|each| it.kinds_of(*each)).reduce(Kinds::or)?;
+        Some(Node { choice: true, ..Node::open(kinds) })
     }
 }

@@ -4,12 +4,19 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::builtin::Datum;
+use crate::builtin::{Datum, Text};
 use crate::demand::{Concrete, Operand, Unmet};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, FaultId};
 use crate::program::{At, Code, ExprId, PartCode, Quotes};
+
+/// A text of as many bytes is not put together before it is read: a chain in which each has the one before in it
+/// takes as much as its links, not as all their texts.
+pub(crate) const JOINED_FROM: usize = 4096;
+
+/// What such a text counts for without its parts.
+const JOINED_BYTES: usize = 80;
 
 /// Bytes of the room for texts that is kept for the next one.
 const MOST_KEPT: usize = 1 << 20;
@@ -20,12 +27,19 @@ const TEXTS: &str = "(bool|string|bytes|number)";
 /// A part of a text that is made, shared until all are known.
 enum Piece<'a> {
     Written(&'a [u8]),
-    Text(Arc<str>),
+    Text(Text),
     Bytes(Arc<[u8]>),
     Said(String),
 }
 
 impl Piece<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Piece::Text(text) => text.len(),
+            _ => self.bytes().len(),
+        }
+    }
+
     fn bytes(&self) -> &[u8] {
         match self {
             Piece::Written(bytes) => bytes,
@@ -34,9 +48,29 @@ impl Piece<'_> {
             Piece::Said(text) => text.as_bytes(),
         }
     }
+
+    /// As a text; `None` if it may be none.
+    fn text(&self) -> Option<Text> {
+        match self {
+            Piece::Written(bytes) => std::str::from_utf8(bytes).ok().map(Text::from),
+            Piece::Text(text) => Some(text.clone()),
+            Piece::Bytes(_) => None,
+            Piece::Said(text) => Some(text.as_str().into()),
+        }
+    }
 }
 
 impl Evaluator {
+    /// A long text, put together when it is read.
+    pub(crate) fn joined(&mut self, length: usize, parts: Vec<Text>) -> Value {
+        let short = parts.iter().map(Text::len).filter(|it| *it < JOINED_FROM);
+        let kept = JOINED_BYTES + parts.len() * 2 * size_of::<Text>() + short.sum::<usize>();
+        match self.charge(kept).and_then(|()| self.allow_text(length)) {
+            Ok(()) => Value::Datum(Datum::String(Text::joined(parts, &self.allowance))),
+            Err(spent) => Value::Fault(spent),
+        }
+    }
+
     /// The error in the words of a user (cue-errors 1.12). What an interpolation cannot put into a text is said
     /// in few words, and as written if it fails; other words that are none fail beside it.
     pub(crate) fn worded(&mut self, expr: ExprId, env: EnvId, at: At) -> FaultId {
@@ -178,7 +212,13 @@ impl Evaluator {
         if let Some(fault) = wrong {
             return Value::Fault(self.wrapped(fault, "invalid interpolation", at));
         }
-        let length = pieces.iter().map(|it| it.bytes().len()).sum();
+        let length = pieces.iter().fold(0, |all: usize, it| all.saturating_add(it.len()));
+        if length >= JOINED_FROM
+            && quotes != Quotes::Single
+            && let Some(parts) = pieces.iter().map(Piece::text).collect()
+        {
+            return self.joined(length, parts);
+        }
         if let Err(spent) = self.charge_made(length) {
             return Value::Fault(spent);
         }

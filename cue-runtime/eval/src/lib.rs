@@ -36,6 +36,7 @@ mod chains; // long chains of references
 mod tasks; // computed fields, comprehensions
 mod literals; // struct and list literals, data -> arcs
 mod conflict; // kinds and scalars that disagree
+mod overtaken; // bounds of what a struct came for later
 mod written; // expressions as messages show them
 mod members; // the arcs of one vertex: in order, and by label
 mod thin; // lists that are mostly empty
@@ -69,6 +70,8 @@ pub mod openapi; // definitions as OpenAPI schemas
 mod validators; // builtin functions as validators
 mod compare; // plain data: equality and order
 pub mod error; // errors as values
+mod copied; // fields that are copies of what they refer to
+mod components; // nodes and edges in order
 mod order; // fields in the order they are printed in
 mod definition; // a package as text, not evaluated
 mod bounds; // types and bounds, simplified for printing

@@ -181,7 +181,7 @@ impl Evaluator {
             Code::Null => Some(Datum::Null),
             Code::Bool(it) => Some(Datum::Bool(*it)),
             Code::Number(it) => Some(Datum::Number(it.clone())),
-            Code::String(it) => Some(Datum::String(it.clone())),
+            Code::String(it) => Some(Datum::text(it.clone())),
             _ => None,
         }
     }

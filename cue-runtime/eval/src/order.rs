@@ -9,8 +9,10 @@ use cue_map::Map;
 use smallvec::{SmallVec, smallvec};
 
 use crate::attach::NOWHERE;
+use crate::components::{Nodes, components, without_rounds};
+use crate::copied::Reach;
 use crate::evaluator::Evaluator;
-use crate::heap::{ArcEntry, Contribution, Placed, Source, VertexId};
+use crate::heap::{ArcEntry, Conjunct, Contribution, Placed, Source, Vertex, VertexId};
 use crate::program::{At, Code, DeclLabel, Declaration, ExprId, Label, LabelKind, Presence};
 
 /// A literal with its position and whether an operand of `&` brought it.
@@ -19,9 +21,6 @@ struct Ranked {
     at: Option<At>,
     explicit: bool,
 }
-
-/// Nodes, of which there is mostly one.
-type Nodes = SmallVec<[usize; 2]>;
 
 /// Labels that the dynamic fields of each literal gave and that were not placed yet.
 type Produced = Vec<Vec<(ExprId, Label)>>;
@@ -72,19 +71,38 @@ impl Evaluator {
 
     /// Places of arcs in the order they are printed in; `None` if they stand in it already.
     fn order_of(&self, id: VertexId) -> Option<Vec<usize>> {
+        let order =
+            || self.order_as_shared(id).or_else(|| self.order_of_own(id, self.reach_of(id)));
+        if self.stands_in_order(id) { None } else { order() }
+    }
+
+    /// Whether a vertex is a list, or of one literal.
+    fn stands_in_order(&self, id: VertexId) -> bool {
         let vertex = self.heap.get(id);
         let single = vertex.placed.len() <= 1
-            && vertex.placed.iter().all(|it| it.produced.is_empty())
+            && vertex.placed.iter().all(|it| it.produced.is_empty() && !self.may_name(it))
             && vertex.arcs.iter().all(|it| it.by.is_empty() == vertex.placed.is_empty());
-        if vertex.is_list || vertex.arcs.len() < 2 || single {
+        vertex.is_list || vertex.arcs.len() < 2 || single
+    }
+
+    /// The order that what is said of the vertex itself gives.
+    pub(crate) fn order_of_own(&self, id: VertexId, reach: Reach) -> Option<Vec<usize>> {
+        if self.stands_in_order(id) {
             return None;
         }
-        let mut ranked = self.positions(id);
+        let mut ranked = self.positions(id, reach);
         self.mark_explicit(id, &mut ranked);
         if let Some(order) = self.in_a_row(id, &mut ranked) {
             return Some(order);
         }
         Some(self.sorted(id, &self.edges(id, ranked)))
+    }
+
+    /// Whether a comprehension of the literal may have named fields ahead of it (O-4): what it brought
+    /// nothing of stands where the literal has it.
+    fn may_name(&self, placed: &Placed) -> bool {
+        let mut all = self.program.structs[placed.literal as usize].declarations.iter();
+        all.any(|it| matches!(it, Declaration::Comprehension(_)))
     }
 
     /// The order of the common case: literals of one file of which each adds what those before it have
@@ -148,7 +166,7 @@ impl Evaluator {
 
     /// Step A: the last contribution decides where a literal counts; through references the
     /// outermost one.
-    fn positions(&self, id: VertexId) -> Vec<Ranked> {
+    fn positions(&self, id: VertexId, reach: Reach) -> Vec<Ranked> {
         let vertex = self.heap.get(id);
         let mut ranked: Vec<Ranked> = Vec::with_capacity(vertex.placed.len());
         ranked.extend(vertex.placed.iter().enumerate().map(|(placed, it)| {
@@ -163,12 +181,18 @@ impl Evaluator {
                 }
             }
         }
-        let mut visit = |by: &Contribution| {
+        let here =
+            vertex.placed.iter().find_map(|it| valid(it.at)).filter(|_| reach == Reach::OnePlace);
+        let mut visit = |ranked: &mut [Ranked], by: &Contribution| {
             let literal = by.placed as usize;
             if let Some(ranked) = ranked.get_mut(literal) {
                 ranked.at = valid(by.at);
             }
-            let Some(outer) = by.outer else { return };
+            if let (Some(_), Some(ranked)) = (here, ranked.get_mut(literal)) {
+                ranked.at = here;
+                return;
+            }
+            let Some(outer) = by.outer.filter(|it| reach != Reach::Without(*it)) else { return };
             let own = owners.of(outer);
             if !own.contains(&literal) {
                 own.push(literal);
@@ -179,14 +203,37 @@ impl Evaluator {
                 }
             }
         };
-        let all = vertex.arcs.iter().flat_map(|it| &it.by);
         if self.program.lenient {
-            let all: Vec<&Contribution> = all.collect();
-            self.visited(id, &all).into_iter().for_each(|at| visit(all[at]));
-        } else {
-            all.for_each(visit);
+            let all: Vec<&Contribution> = vertex.arcs.iter().flat_map(|it| &it.by).collect();
+            self.visited(id, &all).into_iter().for_each(|at| visit(&mut ranked, all[at]));
+            return ranked;
+        }
+        let patterns = self.patterns_of(vertex);
+        for arc in &vertex.arcs {
+            arc.by.iter().for_each(|by| visit(&mut ranked, by));
+            for (literal, label, value) in &patterns {
+                let says =
+                    |it: &Conjunct| matches!(it.source, Source::Expr(expr, _) if expr == *value);
+                if self.heap.get(arc.vertex).conjuncts.iter().any(says) {
+                    ranked[*literal].at = valid(self.program.at(*label));
+                }
+            }
         }
         ranked
+    }
+
+    /// The patterns of the literals, if there are several: one that applies to a field contributes to it
+    /// like a declaration of that field (O-12). Each with its literal, its label and its value.
+    fn patterns_of(&self, vertex: &Vertex) -> Vec<(usize, ExprId, ExprId)> {
+        let mut found = Vec::new();
+        for (index, placed) in vertex.placed.iter().enumerate() {
+            for it in &self.program.structs[placed.literal as usize].declarations {
+                if let Declaration::Pattern { label, value, .. } = it {
+                    found.push((index, *label, *value));
+                }
+            }
+        }
+        found
     }
 
     /// Contributions in the order they count in up to v0.14: what is embedded comes where it stands, not
@@ -218,15 +265,17 @@ impl Evaluator {
                 }
             }
         }
-        // What a choice was made of counts as several declarations, unless the choice is embedded.
-        let chosen = vertex.picks.iter().any(|(choice, pick)| {
-            let picked = match self.program.code(*choice) {
-                Code::Disjoin(all) => all.get(*pick as usize),
-                _ => None,
-            };
-            let says = picked.is_some_and(|it| !matches!(self.program.code(it.0), Code::Top));
-            says && !expressions.contains(choice)
-        });
+        // What a choice was made of counts as several declarations, unless the choice is embedded or has
+        // come down to one alternative.
+        let chosen = !self.is_only_one(id)
+            && vertex.picks.iter().any(|(choice, pick)| {
+                let picked = match self.program.code(*choice) {
+                    Code::Disjoin(all) => all.get(*pick as usize),
+                    _ => None,
+                };
+                let says = picked.is_some_and(|it| !matches!(self.program.code(it.0), Code::Top));
+                says && !expressions.contains(choice)
+            });
         for conjunct in vertex.conjuncts.iter().filter(|_| !chosen) {
             if let Source::Expr(expr, _) = conjunct.source {
                 expressions.push(expr);
@@ -265,6 +314,13 @@ impl Evaluator {
             let literal = vertex.placed[each.placed].literal;
             each.explicit |= through[each.placed] || literals.binary_search(&literal).is_ok();
         }
+    }
+
+    /// Whether a vertex is all that the alternatives of a field have left.
+    fn is_only_one(&self, id: VertexId) -> bool {
+        let vertex = self.heap.get(id);
+        let (Some(parent), Some(label)) = (vertex.parent, vertex.label) else { return false };
+        self.heap.arc(parent, label).is_some_and(|it| self.follow(it.vertex) == id)
     }
 
     /// Steps C to E: batches of literals in order of position, and the edges they give.
@@ -473,73 +529,4 @@ impl Evaluator {
 /// The position, unless it is that of a declaration without source (a fill's path).
 fn valid(at: At) -> Option<At> {
     (at.span != NOWHERE).then_some(at)
-}
-
-/// Nodes in topological order, the smallest name first; none if edges lead round, or names repeat.
-fn without_rounds(edges: &[Nodes], names: &[(u64, Arc<str>)]) -> Option<Vec<usize>> {
-    let mut waits = vec![0_u32; edges.len()];
-    edges.iter().flatten().for_each(|to| waits[*to] += 1);
-    let key = |node: usize| Reverse((&names[node], node));
-    let mut ready: BinaryHeap<_> = (0..edges.len()).filter(|it| waits[*it] == 0).map(key).collect();
-    let mut out: Vec<usize> = Vec::with_capacity(edges.len());
-    while let Some(Reverse((name, node))) = ready.pop() {
-        if ready.peek().is_some_and(|it| it.0.0 == name) {
-            return None;
-        }
-        out.push(node);
-        for next in &edges[node] {
-            waits[*next] -= 1;
-            if waits[*next] == 0 {
-                ready.push(key(*next));
-            }
-        }
-    }
-    (out.len() == edges.len()).then_some(out)
-}
-
-/// The strongly connected component of each node (Tarjan, with a stack of its own).
-fn components(edges: &[Nodes]) -> Vec<usize> {
-    const NEW: usize = usize::MAX;
-    let count = edges.len();
-    let (mut index, mut low) = (vec![NEW; count], vec![0; count]);
-    let mut component = vec![NEW; count];
-    let (mut open, mut counter, mut found) = (Vec::new(), 0, 0);
-    for root in 0..count {
-        if index[root] != NEW {
-            continue;
-        }
-        let mut calls = vec![(root, 0usize)];
-        while let Some((node, edge)) = calls.pop() {
-            if edge == 0 {
-                (index[node], low[node]) = (counter, counter);
-                counter += 1;
-                open.push(node);
-            }
-            match edges[node].get(edge) {
-                Some(next) => {
-                    calls.push((node, edge + 1));
-                    if index[*next] == NEW {
-                        calls.push((*next, 0));
-                    } else if component[*next] == NEW {
-                        low[node] = low[node].min(index[*next]);
-                    }
-                }
-                None => {
-                    if low[node] == index[node] {
-                        while let Some(member) = open.pop() {
-                            component[member] = found;
-                            if member == node {
-                                break;
-                            }
-                        }
-                        found += 1;
-                    }
-                    if let Some((above, _)) = calls.last() {
-                        low[*above] = low[*above].min(low[node]);
-                    }
-                }
-            }
-        }
-    }
-    component
 }

@@ -460,7 +460,7 @@ impl Evaluator {
         let name = self.labels.name(label);
         match self.labels.kind(label) {
             LabelKind::Regular if !is_identifier(&name) && !definition::is_keyword(&name) => {
-                Datum::String(name).cue_text()
+                Datum::text(name).cue_text()
             }
             _ => name.to_string(),
         }

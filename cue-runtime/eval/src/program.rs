@@ -392,7 +392,7 @@ impl Code {
             Code::Null => Datum::Null,
             Code::Bool(it) => Datum::Bool(*it),
             Code::Number(it) => Datum::Number(it.clone()),
-            Code::String(it) => Datum::String(it.clone()),
+            Code::String(it) => Datum::text(it.clone()),
             Code::Bytes(it) => Datum::Bytes(it.clone()),
             _ => return None,
         })
@@ -540,7 +540,7 @@ impl Program {
             (Code::Number(it), Datum::Number(datum)) => {
                 it.compare(datum) == Ordering::Equal && it.is_int() == datum.is_int()
             }
-            (Code::String(it), Datum::String(datum)) => it == datum,
+            (Code::String(it), Datum::String(datum)) => **it == **datum,
             (Code::Bytes(it), Datum::Bytes(datum)) => it == datum,
             (Code::Type(kinds, name), _) => {
                 let meets = kinds.meets(crate::compare::kinds(datum));

@@ -352,6 +352,12 @@ impl Evaluator {
         }
     }
 
+    /// Whether a group is that of a definition which a vertex is in.
+    fn defines_around(&self, id: VertexId, group: u32) -> bool {
+        let around = std::iter::successors(Some(id), |it| self.heap.get(*it).parent);
+        around.into_iter().any(|it| self.definitions.get(&it.number()) == Some(&group))
+    }
+
     /// What a conjunct of `target` is for a vertex that refers to it.
     pub(crate) fn derived(
         &mut self,
@@ -365,7 +371,11 @@ impl Evaluator {
         if reference.is_some_and(|it| reach == Reach::Behind || !self.names_definition(it)) {
             // What encloses the target closes it only for those who come through it (C-3).
             let own = self.definitions.get(&target.number()).copied();
+            // What a value around it was closed by counts as closing it, though it holds nobody to that.
+            let closes = |it: &u32| self.closing.contains(it) && !self.defines_around(target, *it);
+            let closed = inner.groups.iter().any(closes);
             inner.groups.retain(|it| Some(*it) == own);
+            self.heap.get_mut(id).was_closed |= closed;
         }
         self.leave_marks(target, &mut inner.groups);
         let closed = inner.groups.iter().any(|it| self.closing.contains(it));

@@ -71,6 +71,11 @@ impl Evaluator {
         }
         let at = place(self);
         self.early |= self.heap.get(id).state == State::Running;
+        // A scalar has no fields, whatever may still come.
+        let vertex = self.heap.get(id);
+        if let Some((datum, _)) = vertex.scalar.clone().filter(|_| !vertex.is_struct) {
+            return Value::Fault(self.no_container(&datum, operand, at));
+        }
         if let Some(fault) = self.pending(id, label, arc.map(|it| it.0), at) {
             return Value::Fault(fault);
         }
@@ -83,7 +88,15 @@ impl Evaluator {
                     format!("cannot reference optional field: {}", self.label_text(label));
                 return Value::Fault(self.fail(Kind::Incomplete, message, at));
             }
-            Some((Presence::Required, _)) => {
+            Some((Presence::Required, found)) => {
+                let found = self.unify(found);
+                if let Some(fault) = self.heap.get(found).fault.filter(|it| {
+                    let fault = &self.heap.faults[*it];
+                    !fault.kind.is_incomplete()
+                }) {
+                    return Value::Fault(fault);
+                }
+                self.unmet = Some(found);
                 let message = format!("required field missing: {}", self.label_text(label));
                 return Value::Fault(self.fail(Kind::Incomplete, message, at));
             }
@@ -92,12 +105,6 @@ impl Evaluator {
         if unseen {
             let message = self.undefined(label);
             return Value::Fault(self.fail(Kind::Incomplete, message, at));
-        }
-        let vertex = self.heap.get(id);
-        if let Some((datum, _)) = vertex.scalar.clone() {
-            if !vertex.is_struct {
-                return Value::Fault(self.no_container(&datum, operand, at));
-            }
         }
         let vertex = self.heap.get(id);
         let settled = vertex.state == State::Done && !vertex.is_struct && !vertex.is_list;
@@ -124,10 +131,15 @@ impl Evaluator {
         let runs = self.running(id).is_some();
         // Up to v0.14 what is closed is so for whoever asks, once all is said of it.
         let older = self.program.lenient && !runs;
-        let inside = !older && self.is_around(id, self.place) && (runs || !self.closes_itself(id));
-        // What is computed on the way is closed for itself only.
+        // Who asks for a field of its own asks before a definition has closed that.
+        let closing = &self.heap.get(id).closing;
+        let called = closing.iter().any(|it| it.holds() && self.close_calls.contains(&it.group));
+        let own = self.is_ancestor(self.place, id) && !called;
+        let around = self.is_around(id, self.place) && (runs || !self.closes_itself(id));
+        let inside = !older && (own || around);
+        // What is computed on the way is closed for itself only, but by a call to `close`.
         let inline = !older
-            && (self.is_in_place(operand)
+            && (!called && self.is_in_place(operand)
                 || operand.is_some_and(|it| matches!(self.program.code(it), Code::Call(..))));
         // A list never has fields, whoever asks.
         let never = fieldless && !runs;

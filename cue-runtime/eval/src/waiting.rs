@@ -46,7 +46,7 @@ fn leave(all: &mut SmallVec<[u32; 1]>, index: u32) {
 /// A vertex that was put off.
 pub(crate) struct Suspended {
     work: Box<Work>,
-    fault: FaultId,
+    pub(crate) fault: FaultId,
     /// The vertex on the stack it waits for.
     on: VertexId,
     epoch: u64,

@@ -73,6 +73,8 @@ pub(crate) struct Work {
     pub(crate) seen_vertices: Met<(VertexId, Option<u32>), Groups>,
     /// The environment and the embedding group of a literal that came in; it comes again for other closing values.
     pub(crate) inner: Met<(u32, EnvId), (EnvId, Option<u32>)>,
+    /// The environments of values with an alias that came in: once more they are the same.
+    pub(crate) aliased: Vec<(ExprId, EnvId, EnvId)>,
     pub(crate) comprehensions: VecDeque<Pending>,
     /// Those that were tried in vain, and why.
     pub(crate) waiting: Vec<(Pending, FaultId)>,
@@ -124,6 +126,7 @@ impl Work {
             newest_group,
             seen_vertices,
             inner,
+            aliased,
             comprehensions,
             waiting,
             held,
@@ -143,6 +146,7 @@ impl Work {
         seen.clear();
         seen_vertices.clear();
         inner.clear();
+        aliased.clear();
         comprehensions.clear();
         waiting.clear();
         held.clear();

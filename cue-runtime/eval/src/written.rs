@@ -66,7 +66,7 @@ impl Evaluator {
             Code::Null => out.push_str("null"),
             Code::Bool(it) => out.push_str(if *it { "true" } else { "false" }),
             Code::Number(it) => out.push_str(&it.to_string()),
-            Code::String(it) => out.push_str(&Datum::String(it.clone()).cue_text()),
+            Code::String(it) => out.push_str(&Datum::text(it.clone()).cue_text()),
             Code::Bytes(it) => out.push_str(&Datum::Bytes(it.clone()).cue_text()),
             Code::Bottom => out.push_str("_|_(explicit error (_|_ literal) in source)"),
             Code::Top => out.push('_'),

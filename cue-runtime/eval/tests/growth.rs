@@ -238,7 +238,7 @@ fn thousands_of_alternatives_are_not_compared_with_each_other() {
 }
 
 #[test]
-fn a_text_that_is_made_is_counted_twice_while_it_is() {
+fn a_text_that_is_read_is_counted_twice_while_it_is_put_together() {
     let mut text = "s0: \"0123456789abcdef\"\n".to_owned();
     for at in 1..=24 {
         let _ = match at % 2 {
@@ -246,9 +246,27 @@ fn a_text_that_is_made_is_counted_twice_while_it_is() {
             _ => writeln!(text, "s{at}: \"\\(s{0})\\(s{0})\"", at - 1),
         };
     }
-    // The budget is 256 MiB: all up to 64 MiB are 128 MiB together, the next one would be there twice.
-    assert_eq!(value(&format!("{text}out: len(s22)"), "out", 10_000), "67108864");
-    assert!(value(&format!("{text}out: len(s23)"), "out", 10_000).contains("budget of memory"));
+    let out = |out: &str| value(&format!("{text}out: {out}"), "out", 10_000);
+    // The budget is 256 MiB: what is only measured takes nothing, as long as it would fit.
+    assert_eq!(out("len(s23)"), "134217728");
+    assert!(out("len(\"\\(s24)x\")").contains("budget of memory"));
+    // 64 MiB are there twice while they are put together, then once; the next 64 MiB fit as well, 128 MiB do not.
+    assert_eq!(out("[s22 > \"1\", s22 + \"x\" > \"1\"]"), "[false,false]");
+    assert!(out("s23 < \"1\"").contains("budget of memory"));
+    assert!(out("s23").contains("budget of memory"));
+    assert!(out("[s22, s22 + \"x\", s22 + \"y\", s22 + \"z\"]").contains("budget of memory"));
+}
+
+#[test]
+fn a_chain_of_texts_takes_as_much_as_its_links() {
+    let mut text = "s0: \"x\"\n".to_owned();
+    for at in 1..=20_000 {
+        let _ = writeln!(text, "s{at}: \"\\(s{})y\"", at - 1);
+    }
+    text.push_str("out: [len(s20000), s20000 =~ \"^xy*$\", s19999 + \"y\" == s20000]");
+    // All their texts are 200 MB.
+    let budget = Budget { ticks: 1_000_000, depth: 100_000, bytes: 48 << 20 };
+    assert_eq!(value_within(&text, "out", budget), "[20001,true,true]");
 }
 
 #[test]

@@ -595,3 +595,18 @@ fn elements_keep_the_spelling_of_their_first_literal() {
         "a: {\n    b: [#\"\"\"\n        x\n\n         y\n        \"\"\"#, '''\n        z\n        ''']\n}\n",
     );
 }
+
+#[test]
+fn an_alternative_whose_required_field_cannot_be_known_is_none() {
+    check("b: {}\ne: 1 | {f!: b.f}\n", "b: {}\ne: 1\n");
+    check("b: {}\ne: ({f!: b.f} | {g: 1}) & {h: 1}\n", "b: {}\ne: {\n    g: 1\n    h: 1\n}\n");
+    check("b: {}\ne: {f!: b.f}\n", "b: {}\ne: {\n    f!: b.f\n}\n");
+    check("e: 1 | {f!: int}\n", "e: 1 | {\n    f!: int\n}\n");
+}
+
+#[test]
+fn who_asks_for_a_field_of_its_own_asks_before_a_definition_closed_it() {
+    let waits = "#C: {\n    b: {\n        a: 1\n    }\n}\nif #C.b.h > 0 {\n    b: 1\n}\n";
+    check("#C: {b: {a: 1}}\nif #C.b.h > 0 {b: 1}\n", waits);
+    check("#C: {a: 1}\nif #C.h == _|_ {b: 1}\n", "#C: {\n    a: 1\n}\nb: 1\n");
+}

@@ -63,9 +63,12 @@ impl State {
 impl Machine {
     /// Carry out one call.
     pub fn call(&mut self, call: &Call) -> Answer {
-        match self.answer(call) {
-            Ok(answer) => answer,
-            Err(all) => Answer::Diagnostics(all),
+        let answer = self.answer(call);
+        let evaluation = self.session.as_mut().and_then(|it| it.evaluation.as_mut());
+        match (answer, evaluation.and_then(Evaluation::unread)) {
+            (Ok(_), Some(spent)) => Answer::Diagnostics(diagnostics(vec![spent])),
+            (Ok(answer), None) => answer,
+            (Err(all), _) => Answer::Diagnostics(all),
         }
     }
 

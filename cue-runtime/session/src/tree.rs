@@ -81,7 +81,7 @@ fn scalar(datum: &Datum) -> Tree {
         Datum::Bool(it) => Tree::Bool(*it),
         Datum::Number(it) if it.is_int() => Tree::Int(it.cue_text()),
         Datum::Number(it) => Tree::Float(it.cue_text()),
-        Datum::String(it) => Tree::String(it.clone()),
+        Datum::String(it) => Tree::String(it.whole()),
         Datum::Struct(fields) if fields.is_empty() => Tree::Struct(Vec::new()),
         other => Tree::Cue(other.cue_text()),
     }
@@ -93,7 +93,7 @@ pub(crate) fn datum(tree: &Tree) -> Option<Datum> {
         Tree::Null => Datum::Null,
         Tree::Bool(it) => Datum::Bool(*it),
         Tree::Int(text) => Datum::int(text.parse().ok().filter(|it: &i64| *it >= 0)?),
-        Tree::String(it) => Datum::String(it.clone()),
+        Tree::String(it) => Datum::text(it.clone()),
         Tree::List { items, .. } => Datum::list(items.iter().map(datum).collect::<Option<_>>()?),
         Tree::Struct(fields) => {
             let data = fields.iter().filter(|it| it.is_data());

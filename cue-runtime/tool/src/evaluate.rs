@@ -308,6 +308,10 @@ impl Asked<'_> {
         if !ignores {
             // Definitions and hidden fields count, though they are no data.
             let mut wrong = session.validate(&path, how)?;
+            // That the whole waits for itself is an error for `eval` alone.
+            if !strict && request.verb != Verb::Eval {
+                wrong.retain(|it| !it.incomplete);
+            }
             // `vet` overlooks required fields of definitions that nothing can be given for.
             if request.verb == Verb::Vet
                 && wrong.iter().any(|it| !it.incomplete)

@@ -13,6 +13,7 @@ pub(crate) struct Queue {
     now: VecDeque<Id>,
     queued: FxHashSet<Id>,
     later: BTreeSet<(Instant, Id)>,
+    gathered: FxHashSet<Id>,
 }
 
 impl Queue {
@@ -26,12 +27,20 @@ impl Queue {
         self.later.insert((Instant::now() + delay, id.clone()));
     }
 
+    /// As [`Queue::after`], once for all that asks for it until then.
+    pub(crate) fn gather(&mut self, delay: Duration, id: Id) {
+        if self.gathered.insert(id.clone()) {
+            self.after(delay, &id);
+        }
+    }
+
     pub(crate) fn pop(&mut self) -> Option<Id> {
         while let Some((at, _)) = self.later.first() {
             if *at > Instant::now() {
                 break;
             }
             if let Some((_, id)) = self.later.pop_first() {
+                self.gathered.remove(&id);
                 self.push(id);
             }
         }

@@ -1,6 +1,7 @@
 //! The one task: events in, reconciles out.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::mpsc::Receiver;
 use tokio_util::sync::CancellationToken;
@@ -12,6 +13,11 @@ use crate::{
     Cx, Options, daemonset, deployment, garbage, job, kubelet, namespace, network, object, quota,
     replicaset, role, statefulset, volume,
 };
+
+/// How long a change of a pod is on its way to the owner. In Kubernetes watches and writes of three controllers lie
+/// between a pod that is ready and the removal of the one it replaces: who makes several ready one after the other
+/// finds them all.
+const ON_ITS_WAY: Duration = Duration::from_millis(40);
 
 /// Runs until stopped, or until there are no more events.
 pub async fn run(
@@ -91,17 +97,22 @@ fn reconcile(cx: &mut Cx<'_>, id: &Id) {
 // Who has to look because of this event?
 fn observe(event: Event, graph: &mut Graph, queue: &mut Queue) {
     let Event { id, old, new } = event;
+    let pods = id.group.is_empty() && id.plural == "pods";
+    let changed = pods && old.is_some() && new.is_some();
     for affected in graph.observe(&id, old.as_ref(), new.as_ref()) {
-        queue.push(affected);
+        match changed {
+            true => queue.gather(ON_ITS_WAY, affected),
+            false => queue.push(affected),
+        }
     }
     if new.is_none() && !id.namespace.is_empty() {
         queue.push(Id::cluster("", "namespaces", &id.namespace));
     }
-    if id.group.is_empty() && id.plural == "pods" {
+    if pods {
         queue.push(Id::new("", "services", &id.namespace, "*"));
     }
     // What is counted changes with what is there, and with pods that end.
-    let counted = old.is_none() || new.is_none() || id.plural == "pods";
+    let counted = old.is_none() || new.is_none() || pods;
     if counted && !id.namespace.is_empty() {
         queue.push(Id::new("", "resourcequotas", &id.namespace, "*"));
     }

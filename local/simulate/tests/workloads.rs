@@ -9,11 +9,15 @@ use local_simulate::Options;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-/// Runs controllers on an empty plane while `act` plays.
+/// Runs controllers and pods on an empty plane while `act` plays.
 async fn with_plane<F: Future<Output = ()>>(act: impl FnOnce(Plane) -> F) {
+    let options = Options { ready_after: Duration::from_millis(20), ..Options::default() };
+    with_options(options, act).await;
+}
+
+async fn with_options<F: Future<Output = ()>>(options: Options, act: impl FnOnce(Plane) -> F) {
     let plane = Plane::new(PlaneOptions::default()).expect("a plane");
     let stop = CancellationToken::new();
-    let options = Options { ready_after: Duration::from_millis(20), ..Options::default() };
     let running = local_simulate::plane::run(&plane, options, stop.clone());
     let acting = async {
         tokio::time::timeout(Duration::from_secs(20), act(plane.clone())).await.expect("in time");
@@ -115,6 +119,40 @@ async fn a_deployment_rolls_out_and_goes_with_its_pods() {
             handle.list(&pods, &ListOptions::default()).await.expect("a list").items.len(),
             0
         );
+    })
+    .await;
+}
+
+// Without a kubelet somebody else says that pods are ready, one after the other.
+#[tokio::test]
+async fn a_pod_is_still_there_when_those_beside_it_become_ready() {
+    with_options(Options { pods: false, ..Options::default() }, |plane| async move {
+        create(&plane, "apps/v1", "deployments", "default", deployment("nginx:1", 1));
+        let handle = plane.handle("test");
+        let pods = handle.target("v1", "pods", "default", "").expect("known");
+        let named = async |many: usize| loop {
+            let found = handle.list(&pods, &ListOptions::default()).await.expect("a list").items;
+            if found.len() == many {
+                break found.iter().map(|it| it["metadata"]["name"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>();
+            }
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        };
+        let ready = |name: &str| {
+            let mut target = handle.target("v1", "pods", "default", name).expect("known");
+            target.subresource = "status".to_owned();
+            handle.modify(&target, |it| {
+                it["status"] = json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]});
+            })
+        };
+        let old = named(1).await.remove(0);
+        let target = handle.target("apps/v1", "deployments", "default", "web").expect("known");
+        let image = |it: &mut Value| it["spec"]["template"]["spec"]["containers"][0]["image"] = json!("nginx:2");
+        handle.modify(&target, image).expect("changed");
+        let new = named(2).await.into_iter().find(|it| *it != old).expect("another pod");
+        ready(&new).expect("the new one");
+        tokio::time::sleep(Duration::from_millis(15)).await;
+        ready(&old).expect("the old one");
+        assert_eq!(named(1).await, [new]);
     })
     .await;
 }

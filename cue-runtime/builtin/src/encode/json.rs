@@ -388,7 +388,7 @@ impl Reader<'_> {
                 }
                 Some(b'"') => {
                     let text = self.string()?;
-                    self.push(Entry::Scalar(Datum::String(text)), start);
+                    self.push(Entry::Scalar(Datum::text(text)), start);
                 }
                 Some(b'-' | b'0'..=b'9') => self.number()?,
                 Some(b't') => self.word("true", Datum::Bool(true))?,

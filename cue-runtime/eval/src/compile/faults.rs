@@ -104,7 +104,7 @@ impl Compiler<'_> {
                     path.push_str(name);
                 }
                 Step::Label(name, _) => {
-                    path.push_str(&Datum::String(name.clone()).cue_text());
+                    path.push_str(&Datum::text(name.clone()).cue_text());
                 }
             }
         }

@@ -89,7 +89,7 @@ impl<'a> Printer<'a> {
             }),
             ExprKind::String(text) => Out::primary(match slice(source, expr.span) {
                 _ if text.contains('\n') => crate::texts::multiline(text, 0),
-                _ => Datum::String(text.clone()).cue_text(),
+                _ => Datum::text(text.clone()).cue_text(),
             }),
             ExprKind::Bytes(_) => Out::primary(slice(source, expr.span)),
             ExprKind::Interpolation { parts, .. } => {
@@ -183,7 +183,7 @@ impl<'a> Printer<'a> {
                 let base = again(self, base).operand(PRIMARY);
                 let quoted = slice(source, *span).starts_with('"');
                 let name = match quoted && !is_identifier(name) {
-                    true => Datum::String(name.clone()).cue_text(),
+                    true => Datum::text(name.clone()).cue_text(),
                     false => name.to_string(),
                 };
                 Out::primary(format!("{base}.{name}"))

@@ -329,7 +329,7 @@ impl Document<'_> {
                 (LabelKind::Regular, presence) => {
                     let name = self.it.labels.name(arc.label);
                     if presence != Presence::Optional {
-                        required.push(Datum::String(name.clone()));
+                        required.push(Datum::text(name.clone()));
                     }
                     self.trail.push(name.clone());
                     let schema = self.describe(arc.vertex, Some(&arc))?;

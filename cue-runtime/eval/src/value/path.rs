@@ -58,7 +58,7 @@ impl Selector {
     pub fn text(&self) -> String {
         match self {
             Selector::Field { kind: LabelKind::Regular, name, .. } if !is_identifier(name) => {
-                Datum::String(name.clone()).cue_text()
+                Datum::text(name.clone()).cue_text()
             }
             Selector::Field { name, .. } => name.to_string(),
             Selector::Index(index) => index.to_string(),

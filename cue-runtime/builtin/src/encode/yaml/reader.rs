@@ -244,7 +244,7 @@ impl Composer {
         if self.expects_key() {
             let label: Arc<str> = match copies.first().map(|it| &it.0) {
                 Some(Entry::Key(label)) => label.clone(),
-                Some(Entry::Scalar(Datum::String(text))) => text.clone(),
+                Some(Entry::Scalar(Datum::String(text))) => text.whole(),
                 Some(Entry::Scalar(Datum::Null)) => "null".into(),
                 Some(Entry::Scalar(Datum::Bool(value))) => value.to_string().into(),
                 Some(Entry::Scalar(Datum::Number(value))) => value.to_string().into(),
@@ -255,7 +255,7 @@ impl Composer {
             for (index, (entry, offset)) in copies.into_iter().enumerate() {
                 let entry = match entry {
                     // An anchored key used as a value.
-                    Entry::Key(label) if index == 0 => Entry::Scalar(Datum::String(label)),
+                    Entry::Key(label) if index == 0 => Entry::Scalar(Datum::text(label)),
                     other => other,
                 };
                 self.tree.entries.push((entry, offset));

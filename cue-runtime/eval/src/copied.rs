@@ -1,0 +1,135 @@
+//! Fields that are nothing but a reference and still have a value of their own: what they are a copy of.
+//! Printed they look as if they shared that (O-14, S-72).
+
+use smallvec::SmallVec;
+
+use crate::builtin::Datum;
+use crate::evaluator::Evaluator;
+use crate::heap::{EnvId, EnvKind, Source, State, VertexId};
+use crate::program::{Code, ExprId, Label, LabelKind};
+
+/// Copies of copies that are looked through.
+const MOST_COPIES: usize = 16;
+
+/// By which references the literals of a vertex count as reached.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Reach {
+    /// By those that lead to them.
+    Own,
+    /// By one: who is nothing but the name of a `let` refers to all that is below that.
+    OnePlace,
+    /// As if that reference had not been followed.
+    Without(ExprId),
+}
+
+impl Evaluator {
+    /// Places of arcs in the order that the vertex prints them in which `id` is a copy of.
+    pub(crate) fn order_as_shared(&self, id: VertexId) -> Option<Vec<usize>> {
+        let (reference, mut origin) = self.copy_of(id)?;
+        for _ in 0..MOST_COPIES {
+            let Some((_, next)) = self.copy_of(origin) else { break };
+            origin = next;
+        }
+        let arcs = &self.heap.get(id).arcs;
+        // What nobody else asked for has no order yet.
+        if self.heap.get(origin).state == State::New {
+            return self.order_of_own(id, Reach::Without(reference));
+        }
+        if self.heap.get(origin).arcs.len() != arcs.len() {
+            return None;
+        }
+        let order = self.order_of_own(origin, Reach::Own);
+        let there = &self.heap.get(origin).arcs;
+        let place = |at: usize| arcs.place(there[order.as_ref().map_or(at, |it| it[at])].label);
+        (0..arcs.len()).map(place).collect()
+    }
+
+    /// How the literals of a vertex are reached that is no copy.
+    pub(crate) fn reach_of(&self, id: VertexId) -> Reach {
+        let outermost = self.outermost(id);
+        let within_let = outermost != self.root && self.let_name(outermost).is_some();
+        if within_let { Reach::OnePlace } else { Reach::Own }
+    }
+
+    /// The vertex that `id` would be if a reference that is all that is said of it, or of what it is in,
+    /// shared its target: one that is closed by a definition does not, unless by the one the target is in.
+    fn copy_of(&self, id: VertexId) -> Option<(ExprId, VertexId)> {
+        let mut way: SmallVec<[Label; 8]> = SmallVec::new();
+        let mut here = id;
+        loop {
+            if let Some((expr, env)) = self.lone_reference(here)? {
+                let mut origin = self.leads_to(expr, env)?;
+                for label in way.iter().rev() {
+                    origin = self.follow(self.heap.arc(origin, *label)?.vertex);
+                }
+                return (origin != id).then_some((expr, origin));
+            }
+            let vertex = self.heap.get(here);
+            way.push(vertex.label?);
+            here = vertex.parent?;
+        }
+    }
+
+    /// The reference that is all that is said of a vertex, `_` aside, if one is said of it; nothing if there
+    /// is more, or if it cannot be shared.
+    #[expect(clippy::option_option, reason = "no reference, and one that is not to be followed")]
+    fn lone_reference(&self, id: VertexId) -> Option<Option<(ExprId, EnvId)>> {
+        let vertex = self.heap.get(id);
+        let mut found = None;
+        let mut others = false;
+        for conjunct in &vertex.conjuncts {
+            let Source::Expr(expr, env) = conjunct.source else {
+                others = true;
+                continue;
+            };
+            match self.program.code(expr) {
+                Code::Top => {}
+                Code::Field { .. } | Code::Select(..) | Code::Index(..) | Code::Variable { .. } => {
+                    others |= found.is_some();
+                    found = Some((expr, env, conjunct));
+                }
+                _ => others = true,
+            }
+        }
+        let Some((expr, env, conjunct)) = found else { return Some(None) };
+        let mut groups = conjunct.groups.iter();
+        let closed = groups.any(|it| self.closing.contains(it) && !self.shallow.contains(it));
+        let beside = matches!(self.program.code(expr), Code::Field { up: 0, .. });
+        let defines = vertex.label.is_some_and(|it| {
+            let kind = self.labels.kind(it);
+            matches!(kind, LabelKind::Definition | LabelKind::HiddenDefinition)
+        });
+        (!others && !defines && (beside || !closed)).then_some(Some((expr, env)))
+    }
+
+    /// What names and selections lead to, if all of it is there already.
+    fn leads_to(&self, expr: ExprId, env: EnvId) -> Option<VertexId> {
+        let kind = |up: u32| &self.heap.envs[self.env_up(env, up).index()].kind;
+        let found = match self.program.code(expr) {
+            Code::Field { up, label } => {
+                let EnvKind::Struct(vertex, ..) = kind(*up) else { return None };
+                self.heap.arc(self.follow(*vertex), *label)?.vertex
+            }
+            Code::Let { up, index } => {
+                let EnvKind::Struct(_, lets, _) = kind(*up) else { return None };
+                (*lets.get(*index as usize)?)?
+            }
+            Code::Variable { up, index: 0 } => {
+                let EnvKind::Variables(vertex, _) = kind(*up) else { return None };
+                *vertex
+            }
+            Code::Select(operand, label) => {
+                self.heap.arc(self.leads_to(*operand, env)?, *label)?.vertex
+            }
+            Code::Index(operand, index) => {
+                let Some(Datum::Number(index)) = self.program.code(*index).scalar() else {
+                    return None;
+                };
+                let list = self.heap.get(self.leads_to(*operand, env)?);
+                list.arcs.get(usize::try_from(index.to_i64()?).ok()?)?.vertex
+            }
+            _ => return None,
+        };
+        Some(self.follow(found))
+    }
+}

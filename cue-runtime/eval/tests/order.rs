@@ -1,0 +1,81 @@
+//! The order of fields where they are printed (O-1 to O-16): a program in, the text of `cue eval` out,
+//! on one line.
+
+use std::sync::Arc;
+
+use cue_eval::evaluation::compile_text;
+use cue_eval::{Budget, Concreteness, Evaluation, Style};
+
+#[track_caller]
+fn check(text: &str, want: &str) {
+    let budget = Budget { ticks: 100_000, depth: 100, bytes: 50 << 20 };
+    let program = compile_text(text).expect("it compiles");
+    let mut it = Evaluation::start(Arc::new(program), &[], budget);
+    let root = it.find("").expect("it evaluates").expect("it is there");
+    it.validate(root, Concreteness::Optional);
+    let words = it.syntax(root, Style::Eval);
+    assert_eq!(words.split_whitespace().collect::<Vec<_>>().join(" "), want, "{text}");
+}
+
+#[test]
+fn a_body_that_brings_nothing_has_no_place() {
+    // It has named the field before: the order in which `for` meets it, not the one that is printed.
+    check("if false {c: 1}\nb: 1\nc: 2", "b: 1 c: 2");
+    check("if true {c: 2}\nb: 1\nc: 2", "c: 2 b: 1");
+    check("for k, v in {} {y: v}\nb: 1\ny: 2\nq: y", "b: 1 y: 2 q: 2");
+    check("x: {if false {if true {c: 1}}, b: 1, c: 2}", "x: { b: 1 c: 2 }");
+    check(
+        "x: {if false {c: 1}, b: 1, c: 2}\ny: [for k, v in x {k}]",
+        "x: { b: 1 c: 2 } y: [\"c\", \"b\"]",
+    );
+}
+
+#[test]
+fn a_let_alone_is_one_place() {
+    // All literals in it are reached by one reference, wherever they stand in it.
+    check("let V = {if true {b: 1}, a: 1}\nx: V", "x: { a: 1 b: 1 }");
+    check("let V = {z: {{b: 1}, a: 1}}\nx: V", "x: { z: { a: 1 b: 1 } }");
+    check("let V = {{b: 1}, c: 2, a: 1}\nlet W = V\nx: W", "x: { b: 1 c: 2 a: 1 }");
+    // What is selected from it is shared, with the order that it has.
+    check("let V = {z: {{b: 1}, a: 1}}\nx: V.z", "x: { b: 1 a: 1 }");
+    check("let V = [{{b: 1}, a: 1}]\nx: V[0]", "x: { b: 1 a: 1 }");
+    check("let V = {z: {{b: 1}, a: 1}}\nx: V.z & {}", "x: { a: 1 b: 1 }");
+}
+
+#[test]
+fn a_choice_that_came_down_to_one_is_an_operand() {
+    check(
+        "#A: {k: \"x\", f: int, c: 1} | {k: \"y\", f: int}\n_d: #A\nd: #A & {f: 1, k: \"x\"}",
+        "#A: { k: \"x\" f: int c: 1 } | { k: \"y\" f: int } d: { f: 1 k: \"x\" c: 1 }",
+    );
+    check("d: a & {f: 1}\na: *{x: 1} | 1", "d: { f: 1 x: 1 } a: { x: 1 }");
+    check("d: a & {f: 1}\na: *{x: 1} | {y: 1}", "d: { x: 1 f: 1 } a: { x: 1 }");
+}
+
+#[test]
+fn a_copy_looks_as_if_it_shared() {
+    // Beside something embedded, `_` or a pattern the reference has a value of its own.
+    check("d: {{b: 1}, a: 2}\n{}\nf: d", "d: { b: 1 a: 2 } f: { b: 1 a: 2 }");
+    check(
+        "x: a: {{b: 1}, a: 2}\ny: z: x.a\ny: z: _",
+        "x: { a: { b: 1 a: 2 } } y: { z: { b: 1 a: 2 } }",
+    );
+    check(
+        "d: {{b: 1}, a: 2}\nr: {for k in [\"p\"] {(k): d}}",
+        "d: { b: 1 a: 2 } r: { p: { b: 1 a: 2 } }",
+    );
+    // A definition closes it: it is evaluated again.
+    check("d: {{b: 1}, a: 2}\n#p: d", "d: { b: 1 a: 2 } #p: { a: 2 b: 1 }");
+    check("#x: {d: {{b: 1}, a: 2}, f: d}", "#x: { d: { b: 1 a: 2 } f: { b: 1 a: 2 } }");
+    check(
+        "x: {d: {{b: 1}, a: 2}, f: d}\ny: x & {}",
+        "x: { d: { b: 1 a: 2 } f: { b: 1 a: 2 } } y: { d: { a: 2 b: 1 } f: { a: 2 b: 1 } }",
+    );
+}
+
+#[test]
+fn a_pattern_declares_each_field_it_applies_to() {
+    check("x: {[string]: _, if true {b: 1}, a: 1}", "x: { a: 1 b: 1 }");
+    check("x: {if true {b: 1}, [string]: _, a: 1}", "x: { b: 1 a: 1 }");
+    check("x: {[=~\"b\"]: _, if true {b: 1}, a: 1}", "x: { b: 1 a: 1 }");
+}
