@@ -108,6 +108,9 @@ impl Evaluator {
                 parts.push(text(from));
             }
             parts.push(text(to));
+            if !whole {
+                parts.extend(self.kinds_told(id));
+            }
             parts.extend(rest.into_iter().map(|it| it.1));
             return parts.join(" & ");
         }

@@ -80,7 +80,14 @@ struct Later {
     lists: usize,
     /// An optional field is being written.
     optional: bool,
+    /// Structs that are being written.
+    around: Vec<VertexId>,
+    /// Optional fields within others that were written so far.
+    opened: usize,
 }
+
+/// As many optional fields within others are written as they are evaluated.
+const MOST_OPENED: usize = 2_000;
 
 impl Later {
     /// A package is named; those without one have none.
@@ -302,11 +309,16 @@ impl Evaluator {
         out
     }
 
-    /// Whether a file of several declarations begins with an empty line (O-64): if the first of them is an
-    /// expression, or clauses that begin a line of their source but not the first.
+    /// Whether a file of several declarations begins with an empty line (O-64): if the first of them is a
+    /// `let`, an expression, or clauses that begin a line of their source but not the first.
     fn is_set_off(&self, text: &str) -> bool {
         let file = cue_syntax::parse_file(text).file;
-        let [Decl::Embed(first), _, ..] = &*file.decls else { return false };
+        let first = match &*file.decls {
+            [Decl::Embed(first), _, ..] => first,
+            // One of a source.
+            [Decl::Let(..), _, ..] => return true,
+            _ => return false,
+        };
         let begins =
             |it: &str| it.starts_with('{') || it.starts_with("if ") || it.starts_with("for ");
         match first.kind {
@@ -328,6 +340,7 @@ impl Evaluator {
         let mut arcs = self.ordered(id);
         arcs.retain(|it| self.is_shown(it.label, it.presence, show));
         let indent = "\t".repeat(depth);
+        later.around.push(id);
         let number = later.structs;
         let _ = writeln!(out, "{indent}{LETS}{number}__");
         later.structs += 1;
@@ -359,9 +372,13 @@ impl Evaluator {
             out.push_str(if opens { above.trim_start_matches('\n') } else { &above });
             let _ = write!(out, "{indent}{}{}: ", self.label_text(arc.label), marker(arc.presence));
             let optional = arc.presence == Presence::Optional;
-            // Types that name themselves have no end: within them they are named.
-            let named =
-                if optional && later.optional { self.source_of(arc.vertex) } else { Vec::new() };
+            // Types that name themselves have no end: within them they are named. So is what fails.
+            let named = match optional
+                && (self.is_written_in(arc.vertex, later) || self.fails(arc.vertex))
+            {
+                true => self.source_of(arc.vertex),
+                false => Vec::new(),
+            };
             if named.is_empty() {
                 let within = later.optional;
                 later.optional |= optional;
@@ -383,7 +400,23 @@ impl Evaluator {
             out.push('\n');
             out.push_str(&below);
         }
+        later.around.pop();
         later.marks.push(Mark::Leave(number));
+    }
+
+    /// Whether a value is one that it stands in, or there are too many such by now.
+    fn is_written_in(&mut self, id: VertexId, later: &mut Later) -> bool {
+        later.opened += usize::from(later.optional);
+        let real = self.unify(id);
+        later.opened > MOST_OPENED || later.around.contains(&real)
+    }
+
+    /// Whether something in a value is wrong for good.
+    fn fails(&mut self, id: VertexId) -> bool {
+        let real = self.unify(id);
+        let own = self.heap.fault_of(id, real);
+        own.is_some_and(|it| !self.heap.faults[it].kind.is_incomplete())
+            || self.permanent(real, 0).is_some()
     }
 
     /// The comments above a field, of all that declare it, each text once, and those below it. They stand apart from each other, and from what is before them where
@@ -638,7 +671,7 @@ impl Evaluator {
             if index > 0 && !out.ends_with('\n') {
                 out.push_str(", ");
             }
-            match self.spelling(*arc, depth).or_else(|| self.spelling_shared(*arc, depth)) {
+            match self.element_spelling(*arc, depth) {
                 Some(text) => out.push_str(&text),
                 // What it says stands behind the comma (O-67).
                 None => match self.wrong(*arc) {

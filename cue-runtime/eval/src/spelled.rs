@@ -104,7 +104,7 @@ impl Evaluator {
     }
 
     /// An element keeps the spelling of the first literal that is said of it (O-71, O-72).
-    pub(crate) fn spelling(&self, id: VertexId, depth: usize) -> Option<String> {
+    fn spelling(&self, id: VertexId, depth: usize) -> Option<String> {
         let vertex = self.heap.get(id);
         vertex.scalar.as_ref()?;
         let literal = |it: &Conjunct| match it.source {
@@ -120,6 +120,12 @@ impl Evaluator {
         let text = source.text.get(at.span.start as usize..at.span.end as usize)?;
         let first = text.chars().next()?;
         matches!(first, '0'..='9' | '.' | '"' | '\'' | '#').then(|| indented(text, depth))
+    }
+
+    /// How an element is spelled, if it is as it is written somewhere.
+    pub(crate) fn element_spelling(&mut self, id: VertexId, depth: usize) -> Option<String> {
+        self.unify(id);
+        self.spelling(id, depth).or_else(|| self.spelling_shared(id, depth))
     }
 
     /// What is nothing but a reference to an element shares its spelling, too.

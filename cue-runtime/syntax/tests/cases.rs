@@ -30,3 +30,10 @@ fn format() {
         assert_eq!(format_tree(&tree, Style::Plain).trim_end(), want.trim_end(), "{source}");
     }
 }
+
+#[test]
+fn an_open_struct_within_a_line_stays_there() {
+    let (tree, errors) = parse_tree("a: [{[string]: _}]\nb: {c: 1, [string]: _}\n");
+    assert_eq!(errors, []);
+    assert_eq!(format_tree(&tree, Style::Simplified), "a: [{...}]\nb: {c: 1\n\t...\n}\n");
+}

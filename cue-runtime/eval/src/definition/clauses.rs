@@ -65,7 +65,8 @@ impl<'a> Printer<'a> {
                 Clause::Otherwise(_) => continue,
             });
         }
-        let body = match self.bare(body, &scope, file) {
+        self.enter_bare(body);
+        let body = match self.expr(body, &scope, file) {
             Out::Struct(items) => Out::Struct(items),
             other => Out::Struct(vec![Item::Embed(other)]),
         };

@@ -10,7 +10,7 @@ use cue_syntax::ast::{
 };
 
 use crate::builtin::Datum;
-use crate::definition::constant::{UNSHARED, is_range, is_type, slice, strip};
+use crate::definition::constant::{UNSHARED, is_range, is_type, is_unshared, slice, strip};
 use crate::definition::linked::{Frame, Links};
 use crate::definition::merge::{Braces, Conjunct, has_old_alias};
 use crate::definition::out::{Declared, Gap, Item, NO_SHARING, Note, Out, PRIMARY};
@@ -35,12 +35,29 @@ impl<'a> Printer<'a> {
         out
     }
 
-    /// An expression that is a comprehension's body or an element of a list.
-    pub(super) fn bare(&mut self, expr: &'a Expr, scope: &Rc<Scope>, file: usize) -> Out {
+    /// What stands before a comprehension in a list: nothing, or its line and the comment above it. Of
+    /// comments of elements only these stay.
+    fn element_line(&self, span: Span, last: usize, file: usize) -> String {
+        let source = &self.files[file].1;
+        let between = source.get(last..span.start as usize).unwrap_or_default();
+        let mut line = String::new();
+        if between.contains('\n') {
+            line.push('\n');
+            for doc in
+                (self.docs == Docs::Kept).then(|| above(source, span).0).into_iter().flatten()
+            {
+                line.push_str(&doc);
+                line.push('\n');
+            }
+        }
+        line
+    }
+
+    /// What is printed next is a comprehension's body or an element of a list.
+    pub(super) fn enter_bare(&mut self, expr: &Expr) {
         if let ExprKind::Struct(decls) = &expr.kind {
             self.bare = decls.as_ptr() as usize;
         }
-        self.expr(expr, scope, file)
     }
 
     fn expr_inner(&mut self, expr: &'a Expr, scope: &Rc<Scope>, file: usize) -> Out {
@@ -98,23 +115,14 @@ impl<'a> Printer<'a> {
                     let shown = match element {
                         Element::Expr(inner) => match &inner.kind {
                             ExprKind::Comprehension(clauses, body) => {
-                                let start = inner.span.start as usize;
-                                let between = source.get(last..start).unwrap_or_default();
-                                let mut line = String::new();
-                                if between.contains('\n') {
-                                    line.push('\n');
-                                    // Of comments of elements only those above clauses stay.
-                                    let kept = self.docs == Docs::Kept;
-                                    let docs = kept.then(|| above(source, inner.span).0);
-                                    for doc in docs.into_iter().flatten() {
-                                        line.push_str(&doc);
-                                        line.push('\n');
-                                    }
-                                }
+                                let line = self.element_line(inner.span, last, file);
                                 let (clauses, body) = self.clauses(clauses, body, scope, file);
                                 format!("{line}{clauses} {}", body.text())
                             }
-                            _ => self.bare(inner, scope, file).text(),
+                            _ => {
+                                self.enter_bare(inner);
+                                again(self, inner).text()
+                            }
                         },
                         Element::Ellipsis(None) => "...".into(),
                         Element::Ellipsis(Some(inner)) => match again(self, inner) {
@@ -698,6 +706,9 @@ pub(super) fn class(expr: &Expr, scope: &Rc<Scope>) -> u8 {
         ExprKind::Top => 0,
         ExprKind::Ident(name) if is_range(name) && scope.find(name).is_none() => 5,
         ExprKind::Ident(name) if is_type(name) && scope.find(name).is_none() => 0,
+        // A `let` is an expression like others.
+        ExprKind::Ident(name) if matches!(scope.find(name), Some((_, Bound::Let(_)))) => 4,
+        ExprKind::Ident(_) if is_unshared(expr) => 4,
         ExprKind::Ident(_) => 1,
         ExprKind::Null
         | ExprKind::Bool(_)
