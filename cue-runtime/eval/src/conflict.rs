@@ -176,7 +176,8 @@ impl Evaluator {
     /// The error of a bound whose limit is not known (cue-errors 1.2).
     fn unknown_bound(&mut self, fault: FaultId, operand: ExprId, compare: Compare) -> FaultId {
         let known = &self.heap.faults[fault];
-        let open = known.at == self.program.at(operand) && known.message.starts_with("non-concrete value ");
+        let open = known.at == self.program.at(operand)
+            && known.message.starts_with("non-concrete value ");
         match open {
             true => self.open_limit(operand, compare),
             false => fault,

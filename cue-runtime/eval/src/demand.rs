@@ -128,7 +128,8 @@ impl Evaluator {
 
     /// The second error, which waits for what the first one waits for.
     pub(crate) fn awaiting_as(&mut self, first: FaultId, second: FaultId) -> FaultId {
-        let (closes_at, awaits) = (self.heap.faults[first].closes_at, self.heap.faults[first].awaits);
+        let (closes_at, awaits) =
+            (self.heap.faults[first].closes_at, self.heap.faults[first].awaits);
         let fault = &mut self.heap.faults[second];
         (fault.closes_at, fault.awaits) = (closes_at, awaits);
         second
@@ -138,7 +139,9 @@ impl Evaluator {
     /// before it, unless more is known of that than what it is computed from (S-60).
     fn note_cycle(&mut self, fault: FaultId, id: VertexId, at: At) -> FaultId {
         let known = &self.heap.faults[fault];
-        let Some(start) = known.closes_at.filter(|_| known.kind == Kind::Cycle) else { return fault };
+        let Some(start) = known.closes_at.filter(|_| known.kind == Kind::Cycle) else {
+            return fault;
+        };
         if self.heap.get(start).state != State::Running || known.causes.len() > 20 {
             return fault;
         }
@@ -161,7 +164,8 @@ impl Evaluator {
     fn held_against(&mut self, fault: FaultId, id: VertexId) -> FaultId {
         let known = &self.heap.faults[fault];
         let bounds = self.heap.get(id).tests.iter().filter(|it| matches!(it.0, Test::Bound(..)));
-        let more: Vec<At> = bounds.map(|it| it.1).filter(|it| !known.positions.contains(it)).collect();
+        let more: Vec<At> =
+            bounds.map(|it| it.1).filter(|it| !known.positions.contains(it)).collect();
         if more.is_empty() || !known.causes.is_empty() {
             return fault;
         }

@@ -302,11 +302,15 @@ impl Evaluator {
         out
     }
 
-    /// Whether a file of several declarations begins with an empty line (O-64): if the first of them is an
-    /// expression, or clauses that begin a line of their source but not the first.
+    /// Whether a file of several declarations begins with an empty line (O-64): if the first of them is a `let`,
+    /// an expression, or clauses that begin a line of their source but not the first.
     fn is_set_off(&self, text: &str) -> bool {
         let file = cue_syntax::parse_file(text).file;
-        let [Decl::Embed(first), _, ..] = &*file.decls else { return false };
+        let first = match &*file.decls {
+            [Decl::Let(..), ..] => return true,
+            [Decl::Embed(first), _, ..] => first,
+            _ => return false,
+        };
         let begins =
             |it: &str| it.starts_with('{') || it.starts_with("if ") || it.starts_with("for ");
         match first.kind {
