@@ -62,13 +62,81 @@ impl Evaluator {
     /// its declarations, not of the value as a whole (cue-errors 4.1).
     pub(crate) fn goes_on(&self, id: VertexId, fault: FaultId) -> bool {
         let (vertex, fault) = (self.heap.get(id), &self.heap.faults[fault]);
-        (vertex.is_struct || vertex.is_list && fault.kind == Kind::Incomplete)
+        (vertex.is_struct || vertex.is_list)
             && vertex.choice.is_none()
             && vertex.kinds != Kinds::BOTTOM
-            && matches!(fault.kind, Kind::Permanent | Kind::Incomplete | Kind::Cycle)
+            && !matches!(fault.kind, Kind::StructuralCycle | Kind::Budget)
             && !fault.message.ends_with(EMPTY)
             && !fault.message.starts_with("invalid value ")
             && fault.message != NOT_ALLOWED
+    }
+
+    /// Beside an error for good of a value itself those of its first field or element that fails are told.
+    pub(crate) fn fails_beside(&mut self, id: VertexId, fault: FaultId) -> Vec<Fault> {
+        if self.heap.faults[fault].kind.is_incomplete() || !self.goes_on(id, fault) {
+            return Vec::new();
+        }
+        let arcs = self.heap.get(id).arcs.iter().filter(|it| it.presence != Presence::Optional);
+        let arcs: Vec<VertexId> = arcs.map(|it| it.vertex).collect();
+        self.first_failing_of(&arcs)
+    }
+
+    /// What is wrong with a value, as who asks for it is told: it is given up at its first field that fails;
+    /// fields that are not allowed are found before those within them, all of a struct at once
+    /// (cue-errors 1.4, 4.1).
+    pub(crate) fn first_failing(&mut self, id: VertexId) -> Vec<Fault> {
+        if let Err(fault) = self.go_in(id) {
+            return vec![fault];
+        }
+        let found = self.first_failing_below(id);
+        self.go_out();
+        found
+    }
+
+    fn first_failing_below(&mut self, id: VertexId) -> Vec<Fault> {
+        let real = self.unify(id);
+        if let Err(spent) = self.tick() {
+            return vec![self.heap.faults[spent].clone()];
+        }
+        if let Some(fault) = self.failing_by_itself(id) {
+            let own = self.heap.fault_of(id, real);
+            let beside = own.map(|it| self.fails_beside(real, it)).unwrap_or_default();
+            return fault.each().chain(beside).collect();
+        }
+        let vertex = self.heap.get(real);
+        if vertex.choice.is_some() || self.heap.is_sound(real) {
+            return Vec::new();
+        }
+        let arcs = vertex.arcs.iter().filter(|it| it.presence != Presence::Optional);
+        let arcs: Vec<VertexId> = arcs.map(|it| it.vertex).collect();
+        let refused = arcs.iter().filter_map(|it| self.failing_by_itself(*it));
+        let refused: Vec<Fault> = refused.filter(|it| it.message == NOT_ALLOWED).collect();
+        if refused.is_empty() { self.first_failing_of(&arcs) } else { refused }
+    }
+
+    /// The error for good that is a value's own.
+    fn failing_by_itself(&mut self, id: VertexId) -> Option<Fault> {
+        let fault = self.heap.fault_of(id, self.follow(id))?;
+        let mut fault = self.heap.faults[fault].clone();
+        fault.place = fault.place.or(Some(id));
+        if fault.message == NOT_ALLOWED {
+            fault.positions.extend(self.declarations_of(id));
+        }
+        (!fault.kind.is_incomplete()).then_some(fault)
+    }
+
+    fn first_failing_of(&mut self, all: &[VertexId]) -> Vec<Fault> {
+        for each in all {
+            let unfinished = matches!(
+                self.heap.get(self.follow(*each)).state,
+                State::Running | State::Suspended
+            );
+            let found = if unfinished { Vec::new() } else { self.first_failing(*each) };
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        Vec::new()
     }
 
     /// The worst kind among the errors of members (cue-errors 0.1).

@@ -62,15 +62,18 @@ impl Evaluator {
         vertex.label.is_none() && (vertex.is_struct || vertex.is_list)
     }
 
-    fn as_given(&mut self, id: VertexId) -> String {
+    /// A list or a struct as it is written.
+    pub(crate) fn as_given(&mut self, id: VertexId) -> String {
         let real = self.follow(id);
         let list = self.heap.get(real).is_list;
         let arcs: Vec<(Label, VertexId, Presence)> =
             self.heap.get(real).arcs.iter().map(|it| (it.label, it.vertex, it.presence)).collect();
         let mut parts = Vec::with_capacity(arcs.len());
         for (label, arc, presence) in arcs {
-            let sources: Vec<Source> =
-                self.heap.get(arc).conjuncts.iter().map(|it| it.source.clone()).collect();
+            // Of what may be there patterns say nothing.
+            let optional = presence == Presence::Optional;
+            let said = self.heap.get(arc).conjuncts.iter().filter(|it| !(optional && it.late));
+            let sources: Vec<Source> = said.map(|it| it.source.clone()).collect();
             let mut texts = Vec::with_capacity(sources.len());
             for source in sources {
                 texts.push(match source {
@@ -127,7 +130,9 @@ impl Evaluator {
             return;
         }
         // A value that another field has too is named (cue-errors 0.3).
-        if id != real && !within.is_empty() && self.is_in_tree(real) {
+        let shares = if id == real { self.shares_of(id, id).map(|it| it.1) } else { Some(real) };
+        if let Some(real) = shares.filter(|it| !within.is_empty() && self.is_in_tree(*it)) {
+            let real = self.follow(real);
             let vertex = self.heap.get(real);
             if vertex.choice.is_none() && (vertex.is_struct || vertex.is_list) {
                 let path = self.path(real);
@@ -140,9 +145,7 @@ impl Evaluator {
         }
         // Who has a failed member has failed; deeper ones were found from above.
         if within.len() == 1 {
-            let mut found = Vec::new();
-            self.permanent_all(real, &mut found, 0);
-            let mut found = found.into_iter().flat_map(Fault::each);
+            let mut found = self.first_failing(real).into_iter();
             if let Some(mut first) = found.next() {
                 first.causes = found.collect();
                 out.push_str(&self.brief_fault(&first, id));

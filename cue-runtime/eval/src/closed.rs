@@ -45,6 +45,9 @@ impl Evaluator {
             let conflict = fault.message.starts_with("conflicting values ");
             let scalar = vertex.scalar.is_some() && vertex.kinds != Kinds::BOTTOM;
             if fault.kind != Kind::Incomplete && !(conflict && scalar) {
+                if conflict && !vertex.tests.is_empty() {
+                    self.ask_of_struct(id);
+                }
                 return;
             }
         }
@@ -317,18 +320,28 @@ impl Evaluator {
     fn closing_here(&mut self, id: VertexId) -> Vec<u32> {
         let vertex = self.heap.get(id);
         // Alternatives are each closed for themselves (C-23).
-        if vertex.closing.is_empty() || vertex.fault.is_some() || vertex.choice.is_some() {
+        let fault = vertex.fault.map(|it| self.heap.faults[it].kind);
+        let open = fault == Some(Kind::Incomplete) && vertex.picks.is_empty();
+        if vertex.closing.is_empty() || fault.is_some() && !open || vertex.choice.is_some() {
             return Vec::new();
         }
         self.lift_literals(id);
-        self.heap
-            .get(id)
-            .closing
-            .iter()
-            .filter(|it| it.holds() && self.closes(it.group))
-            .filter(|it| !self.of_parent(id, it.group))
-            .map(|it| it.group)
-            .collect()
+        let closing = self.heap.get(id).closing.iter();
+        let closing = closing.filter(|it| it.holds() && self.closes(it.group));
+        let closing = closing.filter(|it| !self.of_parent(id, it.group));
+        let closing: Vec<u32> = closing.map(|it| it.group).collect();
+        // More may come while it is not complete: it is asked for what the fields have.
+        let count = if open && !closing.is_empty() { self.heap.get(id).arcs.len() } else { 0 };
+        for index in 0..count {
+            let field = self.heap.get(id).arcs[index].vertex;
+            let own = self.unify(field) == field;
+            let mut members = self.heap.get(field).arcs.iter();
+            let full = own && members.any(|it| it.presence == Presence::Member);
+            if full && self.is_refused(id, index, &closing) {
+                return closing;
+            }
+        }
+        if open { Vec::new() } else { closing }
     }
 
     /// Whether a group names a field or has a pattern for it, or stands beside `...`: that takes
@@ -477,7 +490,7 @@ impl Evaluator {
     }
 
     /// Whether a group closes what is above a vertex, and one level of that only.
-    fn of_parent(&self, id: VertexId, group: u32) -> bool {
+    pub(crate) fn of_parent(&self, id: VertexId, group: u32) -> bool {
         if !self.shallow.contains(&group) {
             return false;
         }

@@ -318,7 +318,7 @@ impl Evaluator {
         &mut self,
         arguments: &[ExprId],
         env: EnvId,
-        told: (&str, usize),
+        told: (&str, usize, At),
     ) -> Result<Vec<VertexId>, FaultId> {
         let list = self.list_in(arguments, env, told)?;
         Ok(list.map(|it| self.elements(it)).unwrap_or_default())
@@ -329,8 +329,12 @@ impl Evaluator {
         &mut self,
         arguments: &[ExprId],
         env: EnvId,
-        (name, place): (&str, usize),
+        (name, place, call): (&str, usize, At),
     ) -> Result<Option<VertexId>, FaultId> {
+        // The schemas of `matchN` come behind a count.
+        if place == 1 && arguments.len() != 1 {
+            return Err(self.miscounted(name, (arguments, env), 1, call));
+        }
         let Some(argument) = arguments.first() else { return Ok(None) };
         let at = self.program.at(*argument);
         let value = self.eval(*argument, env);
@@ -339,6 +343,15 @@ impl Evaluator {
             Value::Datum(datum) => crate::compare::kinds(datum),
             Value::Fault(_) => Kinds::ANY,
         };
+        let open = value.vertex().is_some_and(|it| self.is_undecided(it));
+        // Of a list that is one only elements are asked for.
+        if place == 1 && !kinds.meets(Kinds::LIST) && (!open || name != "or") {
+            if let Some(fault) = self.wrong_arguments(&[*argument], env, call) {
+                if open || !self.heap.faults[fault].kind.is_incomplete() {
+                    return Err(fault);
+                }
+            }
+        }
         if kinds.meets(Kinds::LIST) {
             if let Concrete::Vertex(id) = self.concrete(value, at)? {
                 if self.heap.get(id).is_list {
@@ -347,21 +360,20 @@ impl Evaluator {
             }
             return Err(self.fail(Kind::Permanent, "cannot use value as list", at));
         }
-        let (text, at) = match value {
+        let (text, from) = match value {
             Value::Vertex(id) => {
                 let id = self.unify(id);
+                let id = self.default_of(id).filter(|_| name != "or").unwrap_or(id);
                 let text = self.about_given(&Concrete::Vertex(id), "", str::to_owned);
-                match self.written_at(id) {
-                    // A literal is where the argument is.
-                    none if none == At::default() => (text, at),
-                    written => (text, written),
-                }
+                (text, self.origin(id))
             }
-            Value::Datum(datum) => (datum.cue_text(), at),
+            Value::Datum(datum) => (datum.cue_text(), vec![at]),
             Value::Fault(fault) => return Err(fault),
         };
         let message =
             format!("cannot use {text} (type {kinds}) as list in argument {place} to {name}");
-        Err(self.misused(message, kinds, vec![at]))
+        // A choice has no place of its own.
+        let kinds = if open { Kinds::LIST } else { kinds };
+        Err(self.misused(message, kinds, from))
     }
 }

@@ -65,15 +65,32 @@ impl Evaluator {
             }
             return true;
         }
+        let test = matches!(by, By::Test(_));
         if vertex.kinds == Kinds::BOTTOM {
+            // What is not taken is not asked of a struct that came before it.
+            if test && vertex.picks.is_empty() {
+                vertex.tests.pop();
+            }
             return false;
         }
         let had = std::mem::replace(&mut vertex.kinds, Kinds::BOTTOM);
         let before = self.heap.narrowed(id);
         let (old, new) = (self.saying(id, &before.by), self.saying(id, &by));
-        let late = self.is_of_choice(id, before.at, at)
-            || via != 0 && self.is_late(id, before.at)
-            || !matches!(by, By::Test(_))
+        // A list that a schema is held against comes after what that is written as.
+        let held = matches!(before.by, By::Datum(Datum::List(_)))
+            && before.at == At::default()
+            && via == 0
+            && !test
+            && self.heap.get(id).picks.is_empty()
+            && !self.checking.is_empty();
+        let late = held
+            || self.is_of_choice(id, before.at, at)
+            || via != 0 && self.heap.get(id).picks.is_empty() && self.is_late(id, before.at)
+            || matches!(had, Kinds::STRUCT | Kinds::LIST)
+                && !(test && via != 0)
+                && self.heap.get(id).picks.is_empty()
+                && self.comes_late(id, before.via, via)
+            || !test
                 && !matches!(kinds, Kinds::STRUCT | Kinds::LIST)
                 && self.heap.get(id).picks.is_empty()
                 && self.stood_by(id, before.via, via);
@@ -89,6 +106,12 @@ impl Evaluator {
         self.heap.way_in(before.via, &mut fault.positions);
         self.heap.way_in(via, &mut fault.positions);
         self.raise(id, fault);
+        // Those are asked of a struct that came before it.
+        if test && !late {
+            self.heap.get_mut(id).tests.pop();
+        } else if late && matches!(before.by, By::Test(_)) || had == Kinds::STRUCT && !late {
+            self.heap.get_mut(id).tests.clear();
+        }
         false
     }
 
@@ -224,6 +247,18 @@ impl Evaluator {
         })
     }
 
+    /// Whether what was there first is the struct or the list that a pattern refers to, and what comes now
+    /// is not: these come last.
+    fn comes_late(&self, id: VertexId, old: u32, new: u32) -> bool {
+        self.heap.get(id).conjuncts.iter().filter(|it| it.late).any(|it| match it.source {
+            Source::Expr(expr, _) => {
+                let refers = self.refers_at(expr);
+                refers.is_some_and(|at| self.crosses(old, at) && !self.crosses(new, at))
+            }
+            Source::Data(_) | Source::Vertex(_) => false,
+        })
+    }
+
     /// Whether what was there first came by a reference that is the first of several, and what comes
     /// now by the second: while it was alone the first one only stood for its target, and so it
     /// counts after the second, unless that is a bound, a choice, a list or a struct, which come last.
@@ -248,12 +283,14 @@ impl Evaluator {
             }
         }
         let [first, second, ..] = leaves.as_slice() else { return false };
-        let crosses = |via: u32, at: &At| {
-            let mut ways = Vec::new();
-            self.heap.way_in(via, &mut ways);
-            ways.contains(at)
-        };
-        first != second && crosses(old, first) && crosses(new, second)
+        first != second && self.crosses(old, *first) && self.crosses(new, *second)
+    }
+
+    /// Whether a way leads by a reference.
+    fn crosses(&self, via: u32, reference: At) -> bool {
+        let mut way = Vec::new();
+        self.heap.way_in(via, &mut way);
+        way.contains(&reference)
     }
 
     /// What a conjunct says, as messages have it (cue-errors 0.3).

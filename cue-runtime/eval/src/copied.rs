@@ -102,29 +102,6 @@ impl Evaluator {
         (!others && !defines && (beside || !closed)).then_some(Some((expr, env)))
     }
 
-    /// The required field that a reference leads to.
-    pub(crate) fn required(&self, expr: ExprId, env: EnvId) -> Option<VertexId> {
-        let (within, label) = match self.program.code(expr) {
-            Code::Field { up, label } => {
-                let EnvKind::Struct(vertex, ..) =
-                    self.heap.envs[self.env_up(env, *up).index()].kind
-                else {
-                    return None;
-                };
-                (self.follow(vertex), label)
-            }
-            Code::Select(operand, label) => (self.leads_to(*operand, env)?, label),
-            _ => return None,
-        };
-        let arc = self.heap.arc(within, *label)?;
-        (arc.presence == Presence::Required).then_some(arc.vertex)
-    }
-
-    /// Whether an error is that a required field is missing.
-    pub(crate) fn misses_required(&self, fault: FaultId) -> bool {
-        self.heap.faults[fault].message.starts_with("required field missing: ")
-    }
-
     /// What names and selections lead to, if all of it is there already.
     fn leads_to(&self, expr: ExprId, env: EnvId) -> Option<VertexId> {
         let kind = |up: u32| &self.heap.envs[self.env_up(env, up).index()].kind;

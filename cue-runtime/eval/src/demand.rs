@@ -229,6 +229,10 @@ impl Evaluator {
     /// An argument that a function does not take: the error stands where it is written, but a struct or a
     /// list may be written in several places (cue-errors 2.1).
     pub(crate) fn misused(&mut self, message: String, kinds: Kinds, mut from: Vec<At>) -> FaultId {
+        // What is predeclared has no place of its own (cue-errors 2.2).
+        if kinds == Kinds::FUNC {
+            from.clear();
+        }
         let several = kinds.meets(Kinds::LIST.or(Kinds::STRUCT)) || from.is_empty();
         let at = if several { At::default() } else { from.remove(0) };
         self.fail_at(Kind::Permanent, message, at, from)

@@ -315,12 +315,14 @@ impl Evaluator {
         work: &mut Work,
     ) {
         let at = self.program.at(expr);
-        let list = match self.list_in(arguments, env, ("or", 1)) {
+        let list = match self.list_in(arguments, env, ("or", 1, at)) {
             Ok(list) => list,
             Err(fault) => {
                 // A list that is made for it fails as its argument (cue-errors 1.10).
-                let fault = match self.program.code(arguments[0]) {
-                    Code::List(_) => self.of_argument(fault, "error in call to or", at),
+                let fault = match arguments {
+                    [list] if matches!(self.program.code(*list), Code::List(_)) => {
+                        self.of_argument(fault, "error in call to or", at)
+                    }
                     _ => fault,
                 };
                 return self.hold(id, fault, &conjunct, work);
@@ -411,6 +413,22 @@ impl Evaluator {
         if stands != id && self.is_ancestor(stands, self.place) { stands } else { id }
     }
 
+    /// What asks for a value that is made on the way: an expression, or a validator that runs. Others are
+    /// looked at for themselves (cue-errors 1.4).
+    fn asked_at(&self, id: VertexId) -> At {
+        let vertex = self.heap.get(id);
+        match vertex.conjuncts.as_slice() {
+            [Conjunct { source: Source::Expr(expr, _), .. }]
+                if vertex.label.is_none()
+                    && vertex.parent.is_some()
+                    && self.let_name(id).is_none() =>
+            {
+                self.program.at(*expr)
+            }
+            _ => self.checking.last().map_or_else(At::default, |it| it.at),
+        }
+    }
+
     /// The error of a value whose alternatives have all failed (cue-errors 1.4).
     fn no_alternative(
         &mut self,
@@ -446,17 +464,10 @@ impl Evaluator {
             if self.refused.contains(&candidate.number()) {
                 self.refuse_fields(*candidate);
             }
-            let mut all = Vec::new();
-            self.permanent_all(*candidate, &mut all, 0);
+            let mut all = self.first_failing(*candidate);
             if all.is_empty() {
                 let own = self.heap.get(*candidate).fault.or_else(|| self.unknown(*candidate, 0));
                 all.extend(own.map(|it| self.heap.faults[it].clone()));
-            }
-            // An alternative is given up at its first field that fails; which fields it allows is
-            // asked last (cue-errors 1.4).
-            if let Some(first) = all.iter().position(|it| it.message != NOT_ALLOWED) {
-                all.swap(0, first);
-                all.truncate(1);
             }
             lists.push(all.into_iter().flat_map(Fault::each).collect());
         }
@@ -500,24 +511,27 @@ impl Evaluator {
                 return;
             }
         }
+        let asked_at = self.asked_at(id);
         let mut parts: Vec<Fault> = Vec::new();
         let mut seen: Set<At> = Set::default();
         let mut known: Map<(String, At), Vec<String>> = Map::default();
         let select = wrong.len() > 2;
+        for list in &mut lists {
+            // Which fields are allowed is found out where the choice is asked for.
+            for part in list.iter_mut().filter(|it| it.message == NOT_ALLOWED) {
+                if part.at == At::default() {
+                    part.at = asked_at;
+                }
+            }
+            // Of many alternatives only one that shows another place counts; nowhere is one, too.
+            let Some(first) = list.first() else { continue };
+            let mut places = std::iter::once(&first.at).chain(&first.positions);
+            if !places.any(|it| seen.insert(*it)) && select {
+                list.clear();
+            }
+        }
         for mut part in lists.into_iter().flatten() {
             part.place = part.place.or(Some(id));
-            // With many alternatives only what shows another place counts.
-            let places: &[At] = match part.at == At::default() {
-                true => &part.positions,
-                false => std::slice::from_ref(&part.at),
-            };
-            let nowhere = [At::default()];
-            let places = if places.is_empty() { &nowhere[..] } else { places };
-            let new = places.iter().any(|it| !seen.contains(it));
-            seen.extend(places.iter().copied());
-            if select && !new {
-                continue;
-            }
             // Alternatives stand where their choice does: paths are compared.
             let place = part.place.map_or_else(String::new, |it| self.path(it));
             // Of choices within choices without end each is told of with the path of each in it.
@@ -537,7 +551,7 @@ impl Evaluator {
             let kinds = [Kind::Cycle, Kind::Incomplete];
             let open = kinds.into_iter().find(|kind| parts.iter().any(|it| it.kind == *kind));
             let kind = open.unwrap_or(Kind::Permanent);
-            let mut fault = Fault::spread(kind, message);
+            let mut fault = Fault::new(kind, message, asked_at);
             fault.place = Some(id);
             fault.causes = parts;
             fault

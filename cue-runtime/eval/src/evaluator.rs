@@ -164,6 +164,8 @@ pub(crate) struct Evaluator {
     pub(crate) lifted: Map<crate::inline::Lifted, VertexId>,
     pub(crate) imports: Vec<(u32, VertexId)>,
     pub(crate) searched: Map<VertexId, crate::searched::Searched>,
+    /// The required field that was missed last.
+    pub(crate) unmet: Option<VertexId>,
     /// Something marked with `?` was not there.
     pub(crate) missed: bool,
     /// Groups of `x...`: nothing closes through them.
@@ -245,6 +247,7 @@ impl Evaluator {
             lifted: Map::default(),
             imports: Vec::new(),
             searched: Map::default(),
+            unmet: None,
             missed: false,
             opened: Set::default(),
             spots: crate::spots::Spots::default(),
@@ -563,7 +566,8 @@ impl Evaluator {
         }
         match arc {
             Some((Presence::Member, found)) => Value::Vertex(self.tried(found)),
-            Some((Presence::Required, _)) => {
+            Some((Presence::Required, found)) => {
+                self.unmet = Some(found);
                 let name = self.labels.name(label);
                 let message = format!("required field missing: {name}");
                 Value::Fault(self.fail(Kind::Incomplete, message, at))

@@ -7,7 +7,6 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, TOO_DEEP};
 use crate::heap::{FaultId, VertexId};
 use crate::program::{At, Label, LabelKind, Presence};
-use crate::validators::REQUIRED;
 
 /// How CUE text is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,9 +116,7 @@ impl Evaluator {
                     Presence::Member => {}
                     Presence::Optional => continue,
                     Presence::Required => {
-                        let at = self.first_position(arc);
-                        let mut fault = Fault::new(Kind::Incomplete, REQUIRED, at);
-                        fault.place = Some(arc);
+                        let fault = self.not_given(arc);
                         return Err(self.heap.fault(fault));
                     }
                 }

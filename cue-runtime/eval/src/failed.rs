@@ -1,7 +1,7 @@
 //! What is done with and has an error is that error to whoever asks for its value (cue-errors 4.1): a
 //! selection from it, an index, a comparison; a mere reference takes what it says.
 
-use crate::error::{Fault, Kind};
+use crate::error::Kind;
 use crate::evaluator::Evaluator;
 use crate::heap::{FaultId, State, VertexId};
 use crate::program::Presence;
@@ -12,7 +12,7 @@ const DEEPEST: usize = 100;
 /// What is found in a value.
 #[derive(Default)]
 struct Found {
-    permanent: Vec<(FaultId, VertexId)>,
+    failed: bool,
     /// Something may still resolve.
     open: bool,
 }
@@ -32,33 +32,21 @@ impl Evaluator {
         if !self.is_done_below(real, 0, &mut found) {
             return None;
         }
-        let Some((last, place)) = found.permanent.pop() else {
+        if !found.failed {
             if !found.open {
                 self.heap.get_mut(real).sound = self.heap.resets + 1;
             }
             return None;
-        };
-        if found.permanent.is_empty() {
-            return Some(self.placed(last, place));
         }
-        // They were found from the last one on.
-        let mut all = self.fault_at(last, place);
-        for (fault, place) in found.permanent.into_iter().rev() {
-            all = all.combined(self.fault_at(fault, place));
-        }
-        Some(self.heap.fault(all))
+        let mut all = self.first_failing(real).into_iter();
+        let mut first = all.next()?;
+        first.causes = all.collect();
+        Some(self.heap.fault(first))
     }
 
     /// Something that is no alternative has failed for good: until then there is nothing to look for.
     pub(crate) fn note_failure(&mut self, fault: FaultId) {
-        self.failed |= self.trying.is_empty()
-            && matches!(self.heap.faults[fault].kind, Kind::Permanent | Kind::User);
-    }
-
-    fn fault_at(&self, fault: FaultId, place: VertexId) -> Fault {
-        let mut fault = self.heap.faults[fault].clone();
-        fault.place = fault.place.or(Some(place));
-        fault
+        self.failed |= self.trying.is_empty() && !self.heap.faults[fault].kind.is_incomplete();
     }
 
     /// Whether all of a value is evaluated; from its last field on, since that comes last.
@@ -73,7 +61,7 @@ impl Evaluator {
         }
         if let Some(fault) = self.heap.fault_of(id, real) {
             match self.heap.faults[fault].kind {
-                Kind::Permanent | Kind::User => found.permanent.push((fault, id)),
+                Kind::Permanent | Kind::User | Kind::StructuralCycle => found.failed = true,
                 _ => found.open = true,
             }
             return true;

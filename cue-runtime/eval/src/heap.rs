@@ -291,7 +291,7 @@ pub(crate) enum Test {
     Range(&'static str),
     /// A builtin function waiting for its first argument.
     /// The last is the call as written.
-    Call(&'static str, &'static Function, Vec<Datum>, ExprId),
+    Call(&'static str, &'static Function, Vec<Datum>, (ExprId, EnvId)),
     /// matchN and the like: evaluated with the vertex.
     Match(ExprId, EnvId),
 }

@@ -36,6 +36,7 @@ mod chains; // long chains of references
 mod tasks; // computed fields, comprehensions
 mod literals; // struct and list literals, data -> arcs
 mod conflict; // kinds and scalars that disagree
+mod overtaken; // bounds of what a struct came for later
 mod written; // expressions as messages show them
 mod members; // the arcs of one vertex: in order, and by label
 mod thin; // lists that are mostly empty

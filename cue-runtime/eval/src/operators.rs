@@ -13,7 +13,7 @@ use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, FaultId, Test, VertexId};
 use crate::interpolation::JOINED_FROM;
 use crate::number::Number;
-use crate::program::{Arithmetic, At, Callee, Code, ExprId};
+use crate::program::{Arithmetic, At, Callee, Code, ExprId, Plain};
 
 /// Times a text may be repeated.
 const MOST_REPEATS: usize = 1_000_000;
@@ -425,15 +425,19 @@ impl Evaluator {
                     None => Ok(()),
                 }
             }
-            Test::Call(package, function, rest, expr) => {
+            Test::Call(package, function, rest, written) => {
+                if let Some(fault) = self.misgiven((package, function), rest, *written) {
+                    return Err(fault);
+                }
                 let result = self.validate_call(id, package, function, rest, at);
                 result.map_err(|fault| {
-                    self.around_validator(fault, id, *expr, Some((function, rest)))
+                    let called = Some((*function, rest.as_slice()));
+                    self.around_validator(fault, id, *written, called)
                 })
             }
             Test::Match(expr, env) => {
                 let result = self.validate_match(id, *expr, *env, at);
-                result.map_err(|fault| self.around_validator(fault, id, *expr, None))
+                result.map_err(|fault| self.around_validator(fault, id, (*expr, *env), None))
             }
         }
     }
@@ -444,7 +448,7 @@ impl Evaluator {
         &mut self,
         fault: FaultId,
         id: VertexId,
-        expr: ExprId,
+        (expr, env): (ExprId, EnvId),
         called: Option<(&Function, &[Datum])>,
     ) -> FaultId {
         let at = self.program.at(expr);
@@ -456,9 +460,13 @@ impl Evaluator {
             Code::Call(_, arguments) | Code::CallOf(_, arguments) => &arguments[..],
             _ => &[],
         };
-        let schemas = matches!(program.code(expr), Code::Call(Callee::Plain(_), _));
+        let schemas = match program.code(expr) {
+            Code::Call(Callee::Plain(it), _) => Some(*it),
+            _ => None,
+        };
+        let own = schemas == Some(Plain::MatchN);
         // What is compared as it is has a place if it is a scalar, or if elements are counted that fit;
-        // schemas have none of their own.
+        // schemas have one if they are a scalar, a type or a bound.
         let counted = called.is_some_and(|it| matches!(it.0.run, Run::Evaluator(Special::MatchN)));
         let given = |place: usize| called.and_then(|it| it.1.get(place));
         let placed = |(place, it): (usize, &ExprId)| match (given(place), program.code(*it)) {
@@ -471,14 +479,25 @@ impl Evaluator {
                 None => Vec::new(),
             },
             (_, Code::Struct(_)) => Vec::new(),
-            (_, Code::List(_)) if schemas => Vec::new(),
+            (_, Code::List(_)) if schemas.is_some() => Vec::new(),
+            (_, Code::Type(_, name)) if range(name).is_some() => Vec::new(),
+            (_, code) if !(own || code.is_tag() || matches!(code, Code::Top)) => {
+                match self.eval(*it, env) {
+                    Value::Vertex(id) => {
+                        let id = self.unify(id);
+                        let id = self.default_of(id).unwrap_or(id);
+                        vec![self.written_at(id)]
+                    }
+                    Value::Datum(_) | Value::Fault(_) => vec![self.program.at(*it)],
+                }
+            }
             _ => vec![self.program.at(*it)],
         };
         let mut positions: Vec<At> = arguments.iter().enumerate().flat_map(placed).collect();
         positions.extend(self.named_at(id));
         let mut fault = self.heap.faults[fault].clone();
         // The causes of matchN's are those of its schemas.
-        for each in fault.causes.iter_mut().filter(|it| it.at == at && !schemas) {
+        for each in fault.causes.iter_mut().filter(|it| it.at == at && !own) {
             each.positions.extend_from_slice(&positions);
         }
         fault.positions.extend(positions);

@@ -370,7 +370,10 @@ impl Evaluator {
             if named.is_empty() {
                 let within = later.optional;
                 later.optional |= optional;
-                self.write_value(arc.vertex, show, out, depth, later);
+                match self.spelling_shared(arc.vertex, depth) {
+                    Some(text) => out.push_str(&text),
+                    None => self.write_value(arc.vertex, show, out, depth, later),
+                }
                 later.optional = within;
             } else {
                 self.write_source(named, out, depth, later);
@@ -651,7 +654,7 @@ impl Evaluator {
             if index > 0 && !out.ends_with('\n') {
                 out.push_str(", ");
             }
-            match self.spelling(*arc, depth) {
+            match self.spelling(*arc, depth).or_else(|| self.spelling_shared(*arc, depth)) {
                 Some(text) => out.push_str(&text),
                 // What it says stands behind the comma (O-67).
                 None => match self.wrong(*arc) {

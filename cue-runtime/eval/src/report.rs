@@ -1,4 +1,4 @@
-//! The order errors are told in (cue-errors 4.2).
+//! The order errors are told in (cue-errors 4.2): by place, by path and then by text.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,8 @@ use crate::spots::is_read;
 
 /// Those without a position of their own come first; then by place, then by path.
 pub(crate) fn order(one: &Diagnostic, other: &Diagnostic) -> Ordering {
-    place(one).cmp(&place(other)).then_with(|| labels(&one.path).cmp(labels(&other.path)))
+    let paths = || labels(&one.path).cmp(labels(&other.path));
+    place(one).cmp(&place(other)).then_with(paths).then_with(|| one.message.cmp(&other.message))
 }
 
 /// How much of a message is its own, not that of the error which it wraps: no more is told of the one error

@@ -4,7 +4,7 @@ use crate::builtin::{Datum, Kinds};
 use crate::demand::{Concrete, Operand, Unmet};
 use crate::error::Kind;
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{ArcEntry, Closing, EnvId, FaultId, State, VertexId};
+use crate::heap::{ArcEntry, EnvId, FaultId, State, VertexId};
 use crate::program::{At, Code, ExprId, Label, LabelKind, Presence};
 
 impl Evaluator {
@@ -96,6 +96,7 @@ impl Evaluator {
                 }) {
                     return Value::Fault(fault);
                 }
+                self.unmet = Some(found);
                 let message = format!("required field missing: {}", self.label_text(label));
                 return Value::Fault(self.fail(Kind::Incomplete, message, at));
             }
@@ -131,14 +132,14 @@ impl Evaluator {
         // Up to v0.14 what is closed is so for whoever asks, once all is said of it.
         let older = self.program.lenient && !runs;
         // Who asks for a field of its own asks before a definition has closed that.
-        let by_call = |it: &Closing| it.holds() && self.close_calls.contains(&it.group);
-        let own =
-            self.is_ancestor(self.place, id) && !self.heap.get(id).closing.iter().any(by_call);
+        let closing = &self.heap.get(id).closing;
+        let called = closing.iter().any(|it| it.holds() && self.close_calls.contains(&it.group));
+        let own = self.is_ancestor(self.place, id) && !called;
         let around = self.is_around(id, self.place) && (runs || !self.closes_itself(id));
         let inside = !older && (own || around);
-        // What is computed on the way is closed for itself only.
+        // What is computed on the way is closed for itself only, but by a call to `close`.
         let inline = !older
-            && (self.is_in_place(operand)
+            && (!called && self.is_in_place(operand)
                 || operand.is_some_and(|it| matches!(self.program.code(it), Code::Call(..))));
         // A list never has fields, whoever asks.
         let never = fieldless && !runs;

@@ -106,14 +106,6 @@ impl Evaluator {
         last
     }
 
-    /// Whether something that is said of a vertex is a reference.
-    pub(crate) fn is_referred_to(&self, id: VertexId) -> bool {
-        self.heap.get(id).conjuncts.iter().any(|it| match it.source {
-            Source::Expr(expr, _) => self.refers_at(expr).is_some(),
-            Source::Data(_) | Source::Vertex(_) => false,
-        })
-    }
-
     /// The reference by which a field has its value, if it is one alone (cue-errors 3.3).
     pub(crate) fn shares_at(&self, id: VertexId) -> Option<At> {
         let [conjunct] = self.heap.get(id).conjuncts.as_slice() else { return None };

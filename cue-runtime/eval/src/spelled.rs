@@ -3,7 +3,7 @@
 use crate::error::Fault;
 use crate::evaluator::Evaluator;
 use crate::heap::{Conjunct, EnvId, Source, VertexId};
-use crate::program::{At, Code, Declaration, ExprId};
+use crate::program::{At, Code, Declaration, ExprId, LabelKind};
 use crate::texts::indented;
 
 /// References one after the other that are followed to what they share.
@@ -122,6 +122,32 @@ impl Evaluator {
         matches!(first, '0'..='9' | '.' | '"' | '\'' | '#').then(|| indented(text, depth))
     }
 
+    /// What is nothing but a reference to an element shares its spelling, too.
+    pub(crate) fn spelling_shared(&mut self, id: VertexId, depth: usize) -> Option<String> {
+        self.heap.get(self.follow(id)).scalar.as_ref()?;
+        let mut next = id;
+        for _ in 0..MOST_SHARED {
+            let [conjunct] = self.heap.get(next).conjuncts.as_slice() else { return None };
+            let Source::Expr(expr, env) = conjunct.source else { return None };
+            match self.program.code(expr) {
+                Code::Field { .. }
+                | Code::Select(..)
+                | Code::Index(..)
+                | Code::Variable { index: 0, .. }
+                | Code::Let { .. } => {}
+                _ => return None,
+            }
+            next = self.eval(expr, env).vertex()?;
+            let label = self.heap.get(next).label;
+            if label.is_some_and(|it| self.labels.kind(it) == LabelKind::Index) {
+                if let Some(text) = self.spelling(next, depth) {
+                    return Some(text);
+                }
+            }
+        }
+        None
+    }
+
     /// The expressions that make a value.
     pub(crate) fn source_of(&self, id: VertexId) -> Vec<ExprId> {
         let mut all = Vec::new();
@@ -158,12 +184,9 @@ impl Evaluator {
                     for declaration in literal.declarations.iter().rev() {
                         match declaration {
                             Declaration::Embed(inner) => next.push(*inner),
-                            Declaration::Comprehension(index) => {
-                                let code = &self.program.comprehensions[*index as usize];
-                                next.extend(code.otherwise);
-                                next.push(code.body);
-                            }
-                            Declaration::Field { .. }
+                            // What those of a comprehension's body hold stands for them.
+                            Declaration::Comprehension(_)
+                            | Declaration::Field { .. }
                             | Declaration::Pattern { .. }
                             | Declaration::Open => {}
                         }

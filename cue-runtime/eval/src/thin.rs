@@ -27,6 +27,14 @@ impl<T> Thin<T> {
         }
     }
 
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    pub(crate) fn pop(&mut self) {
+        self.0.pop();
+    }
+
     pub(crate) fn push(&mut self, item: T) {
         self.make_room();
         self.0.push(item);

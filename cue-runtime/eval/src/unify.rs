@@ -136,7 +136,10 @@ impl Evaluator {
             _ => false,
         };
         let known = &self.heap.faults[fault];
-        if written && known.place == Some(outside) {
+        // What a call is given is of whoever asks.
+        let called = matches!(self.program.code(expr), Code::Call(..))
+            && known.message.ends_with(" in argument 1 to close");
+        if written && !called && known.place == Some(outside) {
             let mut own = known.clone();
             own.place = Some(id);
             own.causes.iter_mut().filter(|it| it.place == Some(outside)).for_each(|it| {
@@ -554,7 +557,7 @@ impl Evaluator {
                 work.conjuncts.push(Conjunct { source, groups, close_as, firing: 0, ..conjunct });
             }
             Code::Call(Callee::Plain(Plain::And), arguments) => {
-                match self.elements_of(&arguments, env, ("and", 1)) {
+                match self.elements_of(&arguments, env, ("and", 1, at)) {
                     Ok(elements) => {
                         for element in elements.into_iter().rev() {
                             work.conjuncts.push(Conjunct {
@@ -598,15 +601,23 @@ impl Evaluator {
                     self.take_datum(id, datum, at, &conjunct.groups, (conjunct.via, 0));
                 }
                 Value::Fault(fault) => {
-                    let held = work.held.len();
-                    self.hold(id, fault, &conjunct, work);
-                    // What a required field is constrains who refers to it, be it there or not.
-                    let missing = work.held.len() == held && self.misses_required(fault);
-                    if let Some(target) = self.required(expr, env).filter(|_| missing) {
+                    // What is required is missed by whoever refers to it, and yet says what may stand there.
+                    if let Some(target) = self.unmet.take().filter(|it| self.is_called(expr, *it)) {
                         self.take_vertex(id, target, &conjunct, work);
                     }
+                    self.hold(id, fault, &conjunct, work);
                 }
             },
+        }
+    }
+
+    /// Whether an expression is a name or a selection of what a field is called.
+    fn is_called(&self, expr: ExprId, id: VertexId) -> bool {
+        match self.program.code(expr) {
+            Code::Field { label, .. } | Code::Select(_, label) => {
+                self.heap.get(id).label == Some(*label)
+            }
+            _ => false,
         }
     }
 
@@ -623,8 +634,7 @@ impl Evaluator {
         let plain = is_plain_type(name);
         // Ranges are predeclared: they are nowhere.
         let place = if plain { at } else { At::default() };
-        self.restrict(id, kinds, By::Expr(expr), place, via);
-        if !plain {
+        if self.restrict(id, kinds, By::Expr(expr), place, via) && !plain {
             self.heap.get_mut(id).tests.push((Test::Range(name), at));
         }
     }

@@ -8,9 +8,6 @@ use crate::program::{At, ExprId, Label, LabelKind, Presence};
 use crate::report;
 use crate::validators::REQUIRED;
 
-/// How the error of lists begins that are of different lengths.
-const LENGTHS: &str = "incompatible list lengths";
-
 /// How the error begins of a field that a guard asks for and brings.
 const CYCLIC: &str = "cyclic reference to field ";
 
@@ -205,7 +202,7 @@ impl Evaluation {
             let open = kind.is_incomplete();
             // What fails below hides what may still resolve, and stands beside what will not.
             let before = walk.found.len();
-            if self.evaluator.goes_on(real, fault) {
+            if open && self.evaluator.goes_on(real, fault) {
                 self.collect_in(id, real, Concreteness::Optional, walk, depth);
             }
             // A field that the whole waits for by itself is told, whatever may still come.
@@ -225,17 +222,9 @@ impl Evaluation {
                 }
                 walk.found.extend(told);
             }
-            // The elements of lists of different lengths are compared, what these have or refer to is not.
-            if self.evaluator.heap.faults[fault].message.starts_with(LENGTHS) {
-                for element in self.evaluator.elements(real) {
-                    if self.evaluator.is_referred_to(element) {
-                        continue;
-                    }
-                    let element = self.evaluator.unify(element);
-                    if let Some(fault) = self.evaluator.heap.get(element).fault {
-                        walk.found.extend(self.diagnostic(fault));
-                    }
-                }
+            for fault in self.evaluator.fails_beside(real, fault) {
+                let fault = self.evaluator.heap.fault(fault);
+                walk.found.extend(self.diagnostic(fault));
             }
             return;
         }

@@ -1,6 +1,6 @@
 //! Functions as validators: collected with their arguments, run once the value is concrete (S-18).
 
-use crate::builtin::{CallContext, Datum, Function, Run, Special};
+use crate::builtin::{CallContext, Datum, Function, Kinds, Run, Special};
 use crate::calls::{CALL_BYTES, Called, kind_of};
 use crate::closed::NOT_ALLOWED;
 use crate::compare;
@@ -19,7 +19,7 @@ const MOST_REPEATS: usize = 8;
 
 /// A validator that is running, and what it looks at.
 pub(crate) struct Check {
-    at: At,
+    pub(crate) at: At,
     /// The value, if it is concrete.
     datum: Option<Datum>,
     /// The vertex it stems from.
@@ -40,26 +40,61 @@ impl Evaluator {
         let at = self.program.at(expr);
         match callee {
             Callee::Plain(Plain::MatchN | Plain::MatchIf) => {
-                self.heap.get_mut(id).tests.push((Test::Match(expr, env), at));
+                // Of a struct that something else has come before it is not asked.
+                let vertex = self.heap.get_mut(id);
+                if vertex.kinds != Kinds::BOTTOM || !vertex.picks.is_empty() {
+                    vertex.tests.push((Test::Match(expr, env), at));
+                }
             }
             Callee::Plain(_) => {}
             Callee::Package(package, function) => {
-                let mut rest = Vec::new();
+                let (mut rest, mut wrong, mut as_written) = (Vec::new(), None, false);
                 let called = Called { package, function, at };
                 let parameters = function.parameters.iter().enumerate().skip(1);
                 for (argument, (place, parameter)) in arguments.iter().zip(parameters) {
                     match self.argument(*argument, env, parameter, place, called) {
                         Ok(datum) => rest.push(datum),
                         Err(fault) => {
-                            self.raise_id(id, fault);
-                            return;
+                            let value = match self.eval(*argument, env) {
+                                Value::Vertex(value) => self.unify(value),
+                                Value::Datum(datum) => self.datum_vertex(datum),
+                                Value::Fault(fault) => return self.raise_id(id, fault),
+                            };
+                            if self.heap.get(value).fault.is_some() {
+                                return self.raise_id(id, fault);
+                            }
+                            let value = self.default_of(value).unwrap_or(value);
+                            let value = self.unify(value);
+                            let scalar = self.heap.get(value).scalar.clone();
+                            as_written = scalar.is_none();
+                            rest.push(match scalar {
+                                Some((datum, _)) => datum,
+                                None => Datum::Live(self.handle(value)),
+                            });
+                            let kind = self.heap.faults[fault].kind;
+                            wrong = Some(fault).filter(|_| kind.is_incomplete());
                         }
                     }
                 }
                 let kinds = function.parameters[0].kinds;
+                // What is of another kind is told before what an argument is, and that when there is a value.
+                if wrong.is_some() || as_written {
+                    let tests = &mut self.heap.get_mut(id).tests;
+                    let count = tests.len();
+                    let by = if as_written { By::Expr(expr) } else { By::Test(count as u32) };
+                    tests.push((Test::Call(package, function, rest, (expr, env)), at));
+                    let fits = self.restrict(id, kinds, by, at, via);
+                    while self.heap.get(id).tests.len() > count && (wrong.is_some() || !fits) {
+                        self.heap.get_mut(id).tests.pop();
+                    }
+                    if let Some(fault) = wrong.filter(|_| fits) {
+                        self.raise_id(id, fault);
+                    }
+                    return;
+                }
                 let tests = &mut self.heap.get_mut(id).tests;
                 let by = By::Test(tests.len() as u32);
-                tests.push((Test::Call(package, function, rest, expr), at));
+                tests.push((Test::Call(package, function, rest, (expr, env)), at));
                 self.restrict(id, kinds, by, at, via);
             }
         }
@@ -109,6 +144,33 @@ impl Evaluator {
         Ok(())
     }
 
+    /// The error of an argument that a validator was given and cannot take.
+    pub(crate) fn misgiven(
+        &mut self,
+        (package, function): (&'static str, &'static Function),
+        rest: &[Datum],
+        (expr, env): (ExprId, EnvId),
+    ) -> Option<FaultId> {
+        let wrong = |(place, it): (usize, &Datum)| {
+            let kinds = match it {
+                Datum::Live(raw) => {
+                    match self.handled(*raw).map(|it| self.heap.get(self.follow(it))) {
+                        Some(it) if it.is_list => Kinds::LIST,
+                        Some(it) if it.is_struct => Kinds::STRUCT,
+                        _ => Kinds::ANY,
+                    }
+                }
+                it => compare::kinds(it),
+            };
+            let parameter = function.parameters.get(place + 1)?;
+            (!parameter.kinds.meets(kinds)).then_some((place, parameter))
+        };
+        let (place, parameter) = rest.iter().enumerate().find_map(wrong)?;
+        let Ok(Code::Call(_, arguments)) = self.known_call(expr, env) else { return None };
+        let called = Called { package, function, at: self.program.at(expr) };
+        self.argument(*arguments.get(place)?, env, parameter, place + 1, called).err()
+    }
+
     fn validate_once(
         &mut self,
         id: VertexId,
@@ -119,7 +181,11 @@ impl Evaluator {
     ) -> Result<(), FaultId> {
         let result = match function.run {
             Run::Pure(run) => {
-                let first = self.datum(id)?;
+                let first = match self.datum(id) {
+                    // Of a struct it is not asked what is in it.
+                    Err(_) if self.heap.get(self.follow(id)).is_struct => Datum::fields(Vec::new()),
+                    first => first?,
+                };
                 let mut all = vec![first];
                 all.extend(rest.iter().cloned());
                 let mut context = CallContext::new(CALL_BYTES);
@@ -248,20 +314,29 @@ impl Evaluator {
             let chosen = if meets { *then } else { *otherwise };
             let chosen = schema(self, chosen)?;
             let both = self.matched(subject, chosen);
-            let Some(inner) = self.permanent(both, 0) else { return Ok(()) };
+            let all = self.first_failing(both);
             let text = self.short(id);
-            let message =
-                format!("invalid value {text} (does not satisfy matchIf): {}", inner.message);
-            let kind = match inner.kind {
-                Kind::StructuralCycle => inner.kind,
-                _ => Kind::Permanent,
-            };
-            let mut inner = self.moved(inner, both, id);
-            inner.positions.push(inner.at);
-            return Err(self.fail_at(kind, message, at, inner.positions));
+            let mut told: Option<Fault> = None;
+            for inner in all {
+                let message =
+                    format!("invalid value {text} (does not satisfy matchIf): {}", inner.message);
+                let kind = match inner.kind {
+                    Kind::StructuralCycle => inner.kind,
+                    _ => Kind::Permanent,
+                };
+                let mut inner = self.moved(inner, both, id);
+                inner.positions.push(inner.at);
+                let fault = self.fail_at(kind, message, at, inner.positions);
+                let fault = self.heap.faults[fault].clone();
+                told = Some(match told {
+                    Some(before) => before.combined(fault),
+                    None => fault,
+                });
+            }
+            return told.map_or(Ok(()), |told| Err(self.heap.fault(told)));
         }
         let [limit, _] = &arguments[..] else { return Ok(()) };
-        let schemas = self.elements_of(&arguments[1..], env, ("matchN", 2))?;
+        let schemas = self.elements_of(&arguments[1..], env, ("matchN", 2, at))?;
         let (mut matched, mut possible) = (0, 0);
         let mut failed = Vec::new();
         // Where several are matched, the schemas' own errors are told instead.
@@ -277,8 +352,7 @@ impl Evaluator {
         }
         for each in schemas {
             let both = self.matched(subject, each);
-            let mut all = Vec::new();
-            self.permanent_all(both, &mut all, 0);
+            let mut all = self.first_failing(both);
             if all.is_empty() {
                 if let Some(fault) = self.repeats(both, expr, 0) {
                     let fault = Fault { at, ..fault };

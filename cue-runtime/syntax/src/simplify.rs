@@ -26,7 +26,10 @@ pub(crate) fn simplified(tree: &Tree, style: Style) -> Tree {
             last
         } else {
             let (at, end) = (tree[last].mark.at, tree[last].end);
-            let mark = Mark { at, ..Mark::default() };
+            let mut mark = Mark { at, ..Mark::default() };
+            if kept.is_empty() && tree[last].mark.distance < Distance::Line {
+                mark.distance = tree[last].mark.distance;
+            }
             let id = tree.add(mark, end, Kind::Ellipsis(None));
             if let Some(comments) = tree.comments.remove(&last) {
                 tree.comments.insert(id, comments);

@@ -6,8 +6,8 @@ use crate::compare;
 use crate::demand::{Concrete, Operand, Unmet};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{EnvId, FaultId, VertexId};
-use crate::program::{At, Callee, ExprId, Plain};
+use crate::heap::{Conjunct, EnvId, FaultId, VertexId};
+use crate::program::{At, Callee, Code, ExprId, Plain};
 
 /// A list of lists.
 const OUTER: u32 = 1;
@@ -38,21 +38,37 @@ impl Evaluator {
         let parameters = function.function.parameters;
         let mut all = Vec::with_capacity(parameters.len());
         let mut open = None;
-        let schemas = parameters.iter().any(|it| it.pass == Pass::Schema);
         for (place, parameter) in parameters.iter().enumerate() {
             all.push(match (given.get(place), parameter.default) {
                 (Some(argument), _) => {
                     let value = self.eval(*argument, env);
-                    let own = self.own_fault(&value);
                     match self.argument_of(value, *argument, parameter, place, function) {
                         Ok(datum) => datum,
                         Err(fault) => {
                             // All of them are evaluated before one is looked at.
-                            let after = given.get(place + 1..).filter(|_| !schemas);
-                            let after = self.wrong_arguments(after.unwrap_or_default(), env);
-                            let own = own.filter(|_| !schemas).map(|_| fault);
+                            let after = given.get(place + 1..);
+                            let after =
+                                self.wrong_arguments(after.unwrap_or_default(), env, function.at);
+                            let again = self.eval(*argument, env);
+                            let own = self.wrong_argument(again, *argument, function.at);
+                            let own = own.map(|_| fault);
                             if let Some(fault) = self.either_fault(own, after) {
                                 return Err(fault);
+                            }
+                            // Kinds are compared before elements are looked at.
+                            if self.heap.faults[fault].message.starts_with("error in call to ") {
+                                let rest = given.iter().zip(parameters).enumerate();
+                                let misfit =
+                                    rest.skip(place + 1).find_map(|(place, (it, wanted))| {
+                                        let fault = self
+                                            .argument(*it, env, wanted, place, function)
+                                            .err()?;
+                                        let text = &self.heap.faults[fault].message;
+                                        text.starts_with("cannot use ").then_some(fault)
+                                    });
+                                if let Some(fault) = misfit {
+                                    return Err(fault);
+                                }
                             }
                             let words = self.asked_for(fault, function).unwrap_or_default();
                             if words.starts_with("non-concrete ") {
@@ -80,21 +96,45 @@ impl Evaluator {
             Value::Fault(fault) => Some(*fault),
             Value::Datum(_) => None,
             Value::Vertex(id) => {
-                let id = self.unify(*id);
-                self.heap.get(id).fault
+                let real = self.unify(*id);
+                if let Some(fault) = self.heap.get(real).fault {
+                    return Some(fault);
+                }
+                let mut below = self.first_failing(*id).into_iter();
+                // What has no end may end for who asks for a part of it.
+                let mut first = below.next().filter(|it| it.kind != Kind::StructuralCycle)?;
+                first.causes = below.collect();
+                Some(self.heap.fault(first))
             }
         }
     }
 
     /// The errors that arguments have themselves.
-    pub(super) fn wrong_arguments(&mut self, all: &[ExprId], env: EnvId) -> Option<FaultId> {
+    pub(crate) fn wrong_arguments(
+        &mut self,
+        all: &[ExprId],
+        env: EnvId,
+        call: At,
+    ) -> Option<FaultId> {
         let mut wrong = None;
         for argument in all {
             let value = self.eval(*argument, env);
-            let own = self.own_fault(&value);
+            let own = self.wrong_argument(value, *argument, call);
             wrong = self.either_fault(wrong, own);
         }
         wrong
+    }
+
+    /// What an argument has failed with itself, or that it is not decided.
+    fn wrong_argument(&mut self, value: Value, argument: ExprId, call: At) -> Option<FaultId> {
+        let own = self.own_fault(&value);
+        if own.is_some() || !value.vertex().is_some_and(|it| self.is_undecided(it)) {
+            return own;
+        }
+        match self.demand_given(value, self.program.at(argument), call) {
+            Err(Unmet::Fault(fault)) => Some(fault),
+            Err(Unmet::Open(_)) | Ok(_) => None,
+        }
     }
 
     /// Two errors as one, if there are two.
@@ -251,7 +291,13 @@ impl Evaluator {
             Pass::Numbers | Pass::Strings => self.elements_as(id, parameter.pass, place, function),
             Pass::Scalar | Pass::Data => match self.wrong_within(id, function) {
                 Some(fault) => Err(self.in_call(fault, function)),
-                None => self.datum(id).map_err(|it| self.in_call(it, function)),
+                None => match self.datum(id) {
+                    // It is not asked what is in a struct that is no address.
+                    Err(_) if self.heap.get(id).is_struct && takes_no_struct(function) => {
+                        Ok(Datum::fields(Vec::new()))
+                    }
+                    result => result.map_err(|it| self.in_call(it, function)),
+                },
             },
             Pass::Whole => Ok(Datum::Live(self.handle(id))),
             Pass::Live => {
@@ -273,18 +319,20 @@ impl Evaluator {
         if self.is_sound_data(id) {
             return None;
         }
+        let all = function.function.name == "Marshal" && function.package != "encoding/json";
         let mut found = Vec::new();
-        self.permanent_all(id, &mut found, 0);
+        match all {
+            true => self.permanent_all(id, &mut found, 0),
+            false => found = self.first_failing(id),
+        }
         let mut each = found.into_iter().flat_map(Fault::each);
         let mut first = each.next()?;
-        if function.function.name == "Marshal" && function.package != "encoding/json" {
-            first.causes = each.collect();
-        }
+        first.causes = each.collect();
         Some(self.heap.fault(first))
     }
 
     /// Whether it is a choice without a default.
-    fn is_undecided(&mut self, id: VertexId) -> bool {
+    pub(crate) fn is_undecided(&mut self, id: VertexId) -> bool {
         let id = self.unify(id);
         self.heap.get(id).choice.is_some() && self.default_of(id).is_none()
     }
@@ -374,19 +422,38 @@ impl Evaluator {
         let mut fault = fault;
         let inner = &self.heap.faults[fault];
         if let Some(text) = inner.message.strip_prefix("incomplete value ") {
-            let message = match function.package {
-                "encoding/json" => {
-                    format!("cannot convert incomplete value {} to JSON", quoted(text))
+            let json = || format!("cannot convert incomplete value {} to JSON", quoted(text));
+            // What is told of it: where it is written, and by which references it came, or where its field is.
+            let (message, positions) = match (function.package, inner.place) {
+                ("encoding/json" | "encoding/csv", _) => (json(), inner.positions.clone()),
+                ("text/template", place) => {
+                    let field = place.and_then(|it| self.declared_at(it));
+                    let positions = field.map_or_else(|| inner.positions.clone(), |it| vec![it]);
+                    (format!("cannot convert non-concrete value {text}"), positions)
                 }
-                "text/template" => format!("cannot convert non-concrete value {text}"),
-                _ => inner.message.clone(),
+                ("net", _) => (format!("non-concrete value {text}"), inner.positions.clone()),
+                (_, place) => {
+                    let conjuncts = place.into_iter().flat_map(|it| &self.heap.get(it).conjuncts);
+                    let written = conjuncts.filter_map(Conjunct::reference);
+                    let refers = |it: &ExprId| {
+                        matches!(self.program.code(*it), Code::Field { .. } | Code::Select(..))
+                    };
+                    let from = written.filter(refers).map(|it| self.program.at(it));
+                    (inner.message.clone(), inner.positions.iter().copied().chain(from).collect())
+                }
             };
             // It is the call that takes a value as data.
-            let inner = Fault { message, place: Some(self.place), ..inner.clone() };
+            let inner = Fault { message, positions, place: Some(self.place), ..inner.clone() };
             fault = self.heap.fault(inner);
         }
         let call = format!("error in call to {}", function.path());
         self.of_argument(fault, &call, function.at)
+    }
+
+    /// Where a field is declared first.
+    fn declared_at(&self, id: VertexId) -> Option<At> {
+        let vertex = self.heap.get(self.follow(id));
+        self.heap.arc(vertex.parent?, vertex.label?).map(|it| it.at)
     }
 
     /// The same in words around it: it is an error of the call.
@@ -407,5 +474,13 @@ impl Evaluator {
     pub(crate) fn handle(&mut self, id: VertexId) -> u32 {
         self.handles.push(id);
         self.handles.len() as u32 - 1
+    }
+}
+
+/// Whether a function that is handed any value refuses structs.
+fn takes_no_struct(function: Called<'_>) -> bool {
+    match function.package {
+        "net" => function.function.name != "JoinHostPort",
+        package => package == "text/tabwriter",
     }
 }

@@ -17,7 +17,7 @@ impl Evaluator {
         at: At,
     ) -> Result<ExprId, FaultId> {
         let &[argument] = arguments else {
-            return Err(self.miscounted("close", arguments.len(), 1, at));
+            return Err(self.miscounted("close", (arguments, env), 1, at));
         };
         let kinds = match self.program.code(argument) {
             Code::Null => Kinds::NULL,
@@ -27,6 +27,7 @@ impl Evaluator {
             Code::Bytes(_) => Kinds::BYTES,
             Code::List(_) => Kinds::LIST,
             Code::Type(kinds, _) => *kinds,
+            Code::Function(_) => Kinds::FUNC,
             code if code.is_computed() => return self.close_given(argument, env, at),
             _ => return Ok(argument),
         };
@@ -42,10 +43,16 @@ impl Evaluator {
             Value::Datum(datum) => (datum.cue_text(), compare::kinds(&datum), vec![place]),
             Value::Vertex(id) => {
                 let id = self.unify(id);
-                let vertex = self.heap.get(id);
-                if vertex.state != State::Done || vertex.fault.is_some() {
+                if self.heap.get(id).state != State::Done {
                     return Ok(argument);
                 }
+                if let Some(fault) = self.wrong_arguments(&[argument], env, at) {
+                    return match self.heap.faults[fault].kind.is_incomplete() {
+                        true if self.heap.get(id).choice.is_none() => Ok(argument),
+                        _ => Err(fault),
+                    };
+                }
+                let id = self.default_of(id).unwrap_or(id);
                 let text = self.about_given(&Concrete::Vertex(id), "", str::to_owned);
                 (text, self.kinds_of(id), self.origin(id))
             }

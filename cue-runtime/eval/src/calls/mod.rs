@@ -49,7 +49,7 @@ impl Called<'_> {
     }
 
     /// As it is named where it stands for a value.
-    fn value(&self) -> String {
+    pub(crate) fn value(&self) -> String {
         if self.package.contains('/') {
             return format!("{:?}.{}", self.package, self.function.name);
         }
@@ -111,7 +111,18 @@ impl Evaluator {
     }
 
     /// The error of a call that has more or fewer arguments than there may be.
-    fn miscounted(&mut self, name: &str, have: usize, want: usize, at: At) -> FaultId {
+    pub(crate) fn miscounted(
+        &mut self,
+        name: &str,
+        (given, env): (&[ExprId], EnvId),
+        want: usize,
+        at: At,
+    ) -> FaultId {
+        let have = given.len();
+        let wrong = if name == "error" { None } else { self.wrong_arguments(given, env, at) };
+        if let Some(fault) = wrong {
+            return fault;
+        }
         let few = if have < want { "not enough" } else { "too many" };
         let message = format!("{few} arguments in call to {name} (have {have}, want {want})");
         self.fail(Kind::Permanent, message, at)
@@ -129,10 +140,7 @@ impl Evaluator {
         let wanted = function.parameters.len();
         let least = function.parameters.iter().filter(|it| it.default.is_none()).count();
         if arguments.len() > wanted || arguments.len() < least {
-            if let Some(fault) = self.wrong_arguments(arguments, env) {
-                return Err(fault);
-            }
-            return Err(self.miscounted(&called.value(), arguments.len(), wanted, at));
+            return Err(self.miscounted(&called.value(), (arguments, env), wanted, at));
         }
         let all = self.arguments(arguments, env, called)?;
         let text = all.first().unwrap_or(&Datum::Null);
@@ -191,6 +199,7 @@ impl Evaluator {
                     },
                     None => Vec::new(),
                 };
+                from.extend(self.misfit_at(&error.message, arguments, env));
                 if let Some(offset) = error.offset.filter(|_| context.base != 0) {
                     self.spots.keep(context.base, "", text);
                     from.push(self.spots.at(context.base.saturating_add(offset as u32)));
@@ -198,6 +207,19 @@ impl Evaluator {
                 Err(self.fail_at(kind, message, at, from))
             }
         }
+    }
+
+    /// Where the element of a list is that a function cannot use: it names the value.
+    fn misfit_at(&mut self, message: &str, arguments: &[ExprId], env: EnvId) -> Option<At> {
+        let (value, _) = message.strip_prefix("cannot use value ")?.split_once(" (type ")?;
+        arguments.iter().find_map(|it| {
+            let list = self.eval(*it, env).vertex()?;
+            let list = self.unify(list);
+            let elements =
+                if self.heap.get(list).is_list { self.elements(list) } else { Vec::new() };
+            let found = elements.into_iter().find(|it| self.short(*it) == value)?;
+            Some(self.written_at(found))
+        })
     }
 
     /// Notes where data stands that is the value of a vertex nobody has evaluated yet.
@@ -227,7 +249,7 @@ impl Evaluator {
             | Plain::MatchIf => Value::Vertex(self.anonymous(expr, env)),
             Plain::Len => {
                 let [argument] = arguments else {
-                    return Value::Fault(self.miscounted("len", arguments.len(), 1, at));
+                    return Value::Fault(self.miscounted("len", (arguments, env), 1, at));
                 };
                 let place = self.program.at(*argument);
                 let value = self.eval(*argument, env);
@@ -277,7 +299,7 @@ impl Evaluator {
             }
             Plain::Error => {
                 let [argument] = arguments else {
-                    return Value::Fault(self.miscounted("error", arguments.len(), 1, at));
+                    return Value::Fault(self.miscounted("error", (arguments, env), 1, at));
                 };
                 Value::Fault(self.worded(*argument, env, at))
             }
@@ -290,7 +312,7 @@ impl Evaluator {
                     _ => "rem",
                 };
                 if arguments.len() != 2 {
-                    return Value::Fault(self.miscounted(name, arguments.len(), 2, at));
+                    return Value::Fault(self.miscounted(name, (arguments, env), 2, at));
                 }
                 let mut wrong = Vec::new();
                 for (place, argument) in arguments.iter().enumerate() {

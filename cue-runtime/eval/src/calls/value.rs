@@ -84,7 +84,7 @@ impl Evaluator {
         let vertex = self.heap.get(id);
         match (&vertex.scalar, &*vertex.tests) {
             (Some((Datum::Function(name), _)), _) => found(name),
-            (None, [(Test::Call(_, _, _, expr), _)]) => match self.program.code(*expr) {
+            (None, [(Test::Call(_, _, _, (expr, _)), _)]) => match self.program.code(*expr) {
                 Code::Function(callee) => Some(*callee),
                 _ => None,
             },

@@ -54,7 +54,11 @@ impl Compiler<'_> {
             }
             ExprKind::List(elements) => self.list(elements),
             ExprKind::Unary(op, operand) => {
-                let operand = self.expr(operand);
+                // Nothing is said of what is behind a misplaced mark.
+                let operand = match op {
+                    Unary::Default => self.push(Code::Bottom, span),
+                    _ => self.expr(operand),
+                };
                 match op {
                     Unary::Plus => Code::Positive(operand),
                     Unary::Minus => Code::Negative(operand),
@@ -138,6 +142,10 @@ impl Compiler<'_> {
                 self.disjuncts(right, all);
             }
             ExprKind::Unary(Unary::Default, inner) => {
+                let mut inner = inner;
+                while let ExprKind::Unary(Unary::Default, once_more) = &inner.kind {
+                    inner = once_more;
+                }
                 let inner = self.expr(inner);
                 all.push((inner, true));
             }

@@ -65,7 +65,7 @@ impl<'a> Printer<'a> {
                 Clause::Otherwise(_) => continue,
             });
         }
-        let body = match self.expr(body, &scope, file) {
+        let body = match self.bare(body, &scope, file) {
             Out::Struct(items) => Out::Struct(items),
             other => Out::Struct(vec![Item::Embed(other)]),
         };

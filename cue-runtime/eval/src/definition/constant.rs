@@ -27,15 +27,26 @@ pub(super) fn is_constant(expr: &Expr, scope: &Rc<Scope>) -> bool {
         | ExprKind::Bytes(_)
         | ExprKind::Bottom
         | ExprKind::Top => true,
-        ExprKind::Ident(name) => is_type(name) && scope.find(name).is_none(),
+        ExprKind::Ident(name) => {
+            (is_type(name) || **name == *UNSHARED) && scope.find(name).is_none()
+        }
         ExprKind::Paren(inner) | ExprKind::Unary(Unary::Default, inner) => {
             is_constant(inner, scope)
         }
+        ExprKind::Unary(Unary::Open | Unary::Attempt, _) => false,
         ExprKind::Unary(_, inner) => is_constant(inner, scope),
         ExprKind::Binary(Binary::Disjoin, ..) => false,
         ExprKind::Binary(_, left, right) => is_constant(left, scope) && is_constant(right, scope),
         _ => false,
     }
+}
+
+/// What is `_`, except that it keeps a value from being shared.
+pub(super) const UNSHARED: &str = "__no_sharing";
+
+/// Whether a value says `__no_sharing`.
+pub(super) fn is_unshared(expr: &Expr) -> bool {
+    matches!(&strip(expr).kind, ExprKind::Ident(name) if **name == *UNSHARED)
 }
 
 /// Whether a name is a type of numbers within limits: bounds to CUE, not a kind.
@@ -79,8 +90,10 @@ pub(super) fn slice(text: &str, span: Span) -> &str {
 
 /// All of them together, as one value; a literal that is the value keeps its spelling.
 pub(super) fn together(values: &[(&Expr, &Arc<str>)]) -> Out {
-    let said: Vec<&(&Expr, &Arc<str>)> =
-        values.iter().filter(|(it, _)| !matches!(strip(it).kind, ExprKind::Top)).collect();
+    let said: Vec<&(&Expr, &Arc<str>)> = values
+        .iter()
+        .filter(|(it, _)| !matches!(strip(it).kind, ExprKind::Top) && !is_unshared(it))
+        .collect();
     match said.as_slice() {
         [] => return Out::primary("_"),
         [(only, source)] => {

@@ -5,15 +5,15 @@ use std::rc::Rc;
 
 use cue_map::Map;
 use cue_syntax::ast::{
-    Binary, Compare, Decl, Element, Expr, ExprKind, Field, Ident, Label as AstLabel, Marker, Part,
-    Span, Unary,
+    Attribute, Binary, Compare, Decl, Element, Expr, ExprKind, Field, Ident, Label as AstLabel,
+    Marker, Part, Span, Unary,
 };
 
 use crate::builtin::Datum;
-use crate::definition::constant::{is_range, is_type, slice, strip};
+use crate::definition::constant::{UNSHARED, is_range, is_type, slice, strip};
 use crate::definition::linked::{Frame, Links};
-use crate::definition::merge::{Conjunct, has_old_alias};
-use crate::definition::out::{Declared, Gap, Item, Out, PRIMARY};
+use crate::definition::merge::{Braces, Conjunct, has_old_alias};
+use crate::definition::out::{Declared, Gap, Item, NO_SHARING, Note, Out, PRIMARY};
 use crate::definition::scope::{Bound, Scope};
 use crate::definition::sourced::{Attributes, Docs};
 use crate::definition::{DEPTH, Printer};
@@ -35,6 +35,14 @@ impl<'a> Printer<'a> {
         out
     }
 
+    /// An expression that is a comprehension's body or an element of a list.
+    pub(super) fn bare(&mut self, expr: &'a Expr, scope: &Rc<Scope>, file: usize) -> Out {
+        if let ExprKind::Struct(decls) = &expr.kind {
+            self.bare = decls.as_ptr() as usize;
+        }
+        self.expr(expr, scope, file)
+    }
+
     fn expr_inner(&mut self, expr: &'a Expr, scope: &Rc<Scope>, file: usize) -> Out {
         if self.outside.is_some() {
             if let Some(out) = self.replaced(expr, scope) {
@@ -45,6 +53,9 @@ impl<'a> Printer<'a> {
         let again = |it: &mut Self, expr| it.expr(expr, scope, file);
         match &expr.kind {
             ExprKind::Paren(inner) => again(self, inner),
+            ExprKind::Ident(name) if **name == *UNSHARED && scope.find(name).is_none() => {
+                Out::primary(NO_SHARING)
+            }
             ExprKind::Ident(name) => match self.unshown_let(name, scope) {
                 Some(it) => self.expr(it.value, &it.scope, it.file),
                 // Alone it is one that validates.
@@ -77,7 +88,9 @@ impl<'a> Printer<'a> {
                 out
             }
             ExprKind::List(elements) => {
-                let scope = &Scope::new(Some(scope.clone()), Map::default()).entered();
+                // Its environment has the fields of the value that is being printed (O-78).
+                let scope = Scope::new(Some(scope.clone()), Map::default());
+                let scope = &scope.at(self.place()).entered();
                 let again = |it: &mut Self, expr| it.expr(expr, scope, file);
                 let mut text = String::from("[");
                 let mut last = expr.span.start as usize + 1;
@@ -101,7 +114,7 @@ impl<'a> Printer<'a> {
                                 let (clauses, body) = self.clauses(clauses, body, scope, file);
                                 format!("{line}{clauses} {}", body.text())
                             }
-                            _ => again(self, inner).text(),
+                            _ => self.bare(inner, scope, file).text(),
                         },
                         Element::Ellipsis(None) => "...".into(),
                         Element::Ellipsis(Some(inner)) => match again(self, inner) {
@@ -200,8 +213,14 @@ impl<'a> Printer<'a> {
         match scope.find(name) {
             Some((there, Bound::Let(index))) => match there.lets.get(*index) {
                 Some((base, known)) => {
-                    there.use_let(*index, scope);
-                    known.borrow_mut().get_or_insert_with(|| self.taken.unique(base)).clone()
+                    there.use_let(*index, scope, &self.path);
+                    let had = known.borrow().is_some();
+                    let name =
+                        known.borrow_mut().get_or_insert_with(|| self.taken.unique(base)).clone();
+                    if !had {
+                        self.print_let(there, *index);
+                    }
+                    name
                 }
                 None => name.to_owned(),
             },
@@ -214,6 +233,13 @@ impl<'a> Printer<'a> {
             }
             Some((_, Bound::Renamed(renamed))) => renamed.clone(),
             Some((there, Bound::Alias(label))) if !self.knows_aliases(there) => label.clone(),
+            Some((there, Bound::Field)) if there.aliases.borrow().contains_key(name) => {
+                let mut aliases = there.aliases.borrow_mut();
+                let known = aliases
+                    .get_mut(name)
+                    .map(|it| it.get_or_insert_with(|| self.taken.unique(name)));
+                known.map_or(name.to_owned(), |it| it.clone())
+            }
             Some((_, Bound::Field | Bound::Alias(_))) => {
                 let place = scope.place_of(name);
                 match (&mut self.links, place) {
@@ -232,6 +258,20 @@ impl<'a> Printer<'a> {
                 format!("{}{name}", if hidden { "__" } else { "" })
             }
         }
+    }
+
+    /// A `let` of a package is printed where something refers to it first: what it needs comes before
+    /// what else does.
+    fn print_let(&mut self, there: &Scope, index: usize) {
+        let there = &raw const *there;
+        let Some((lets, frame, level)) = self.lets.get(&there) else { return };
+        let Some(it) = lets.iter().find(|it| it.index == index).cloned() else { return };
+        let outer = (std::mem::replace(&mut self.frame, frame.clone()), self.level);
+        self.level = *level;
+        let (scope, _) = Scope::of_let(&it.scope, index);
+        let value = self.expr(it.value, &scope, it.file);
+        self.ready.insert((there, index), value);
+        (self.frame, self.level) = outer;
     }
 
     fn note_import(&mut self, base: &Expr, scope: &Rc<Scope>) {
@@ -308,11 +348,17 @@ impl<'a> Printer<'a> {
     }
 
     /// A struct whose declarations are not merged (O-76).
-    pub(super) fn as_written(&mut self, decls: &'a [Decl], scope: &Rc<Scope>, file: usize) -> Out {
+    pub(super) fn as_written(
+        &mut self,
+        decls: &'a [Decl],
+        scope: &Rc<Scope>,
+        file: usize,
+        braces: Braces,
+    ) -> Out {
         let outer = self.frame.clone();
         let frame = Frame::within(outer.clone());
         self.frame = Some(frame.clone());
-        let items = self.written_items(decls, scope, file, &frame);
+        let items = self.written_items(decls, scope, file, &frame, braces);
         self.frame = outer;
         Out::Struct(items)
     }
@@ -323,6 +369,7 @@ impl<'a> Printer<'a> {
         scope: &Rc<Scope>,
         file: usize,
         frame: &Frame,
+        braces: Braces,
     ) -> Vec<Item> {
         let (scope, lets) = self.struct_scope(decls, scope, file);
         self.enter_aliases(&scope);
@@ -338,10 +385,13 @@ impl<'a> Printer<'a> {
         let mut items = Vec::new();
         let mut last = None;
         let mut open = false;
+        let bare = self.bare == decls.as_ptr() as usize;
+        scope.aliases.borrow_mut().clear();
         for decl in decls {
             match decl {
                 Decl::Attribute(it) if self.attributes == Attributes::Kept => {
-                    items.insert(0, Item::Attribute(format!("@{}({})", it.name, it.body)));
+                    let number = items.iter().take_while(|it| matches!(it, Item::Attribute(_)));
+                    items.insert(number.count(), Item::Attribute(self.note(it, file)));
                 }
                 Decl::Let(..) | Decl::Attribute(_) => {}
                 // Of a value that waits it stays where it is (O-68).
@@ -354,9 +404,12 @@ impl<'a> Printer<'a> {
                     items.push(Item::Ellipsis(Some(self.expr(inner, &scope, file))));
                 }
                 Decl::Field(field) => {
+                    if let Some(alias) = computed_alias(field) {
+                        scope.aliases.borrow_mut().insert(alias.name.clone(), None);
+                    }
                     let number = numbers.iter().find(|it| it.0 == field.span.start);
                     let number = number.map_or(usize::MAX, |it| it.1);
-                    items.push(self.field_as_written(field, &scope, file, number));
+                    items.push(self.field_as_written(field, &scope, file, number, braces));
                     // What becomes `...` is not there.
                     if self.spread || !is_ellipsis(field) {
                         last = Some(field.span.end);
@@ -373,7 +426,7 @@ impl<'a> Printer<'a> {
                         let behind = before.ends_with('{') || before.is_empty();
                         let gap = match between {
                             Some(it) if !it.contains('\n') => Gap::Comma,
-                            _ if behind && items.is_empty() => Gap::Comma,
+                            _ if behind || begins(before) => Gap::Comma,
                             _ if empty && (docs.is_empty() || self.docs == Docs::Kept) => {
                                 Gap::Empty
                             }
@@ -382,7 +435,7 @@ impl<'a> Printer<'a> {
                         let docs = if self.docs == Docs::Kept { docs } else { Vec::new() };
                         let (mut clauses, body) = self.clauses(clauses, body, &scope, file);
                         // The comment below the last one stands before its braces (O-82).
-                        let kept = self.docs == Docs::Kept;
+                        let kept = self.docs == Docs::Kept && !bare;
                         for line in kept.then(|| below(&source, value.span)).into_iter().flatten() {
                             clauses.push('\n');
                             clauses.push_str(&line);
@@ -401,8 +454,43 @@ impl<'a> Printer<'a> {
         if open {
             items.push(Item::Ellipsis(None));
         }
+        let fields = decls.iter().filter_map(|it| match it {
+            Decl::Field(field) => Some(computed_alias(field)),
+            _ => None,
+        });
+        let printed = items.iter_mut().filter_map(|it| match it {
+            Item::Field(field) => Some(field),
+            _ => None,
+        });
+        for (alias, printed) in fields.zip(printed) {
+            let aliases = scope.aliases.borrow();
+            if let Some(Some(name)) = alias.and_then(|it| aliases.get(&it.name)) {
+                printed.label.insert_str(0, &format!("{name}="));
+            }
+        }
         self.add_lets(&lets, &mut items);
         items
+    }
+
+    /// A declaration that is an attribute.
+    pub(super) fn note(&self, it: &Attribute, file: usize) -> Note {
+        let source = &self.files[file].1;
+        let (mut docs, empty) = above(source, it.span);
+        if self.docs == Docs::Dropped {
+            docs.clear();
+        }
+        let before = source.get(..it.span.start as usize).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let gap = match line.trim().is_empty() && !begins(before) {
+            true if empty => Gap::Empty,
+            true => Gap::Line,
+            false => Gap::Comma,
+        };
+        let rest = source.get(it.span.end as usize..).unwrap_or_default();
+        let rest = rest.lines().next().unwrap_or_default().trim();
+        let kept = self.docs == Docs::Kept && rest.starts_with("//");
+        let behind = if kept { format!(" {rest}") } else { String::new() };
+        Note { text: format!("@{}({})", it.name, it.body), gap, docs, behind }
     }
 
     /// The label that a computed field got, if it is one for all its evaluations.
@@ -411,9 +499,35 @@ impl<'a> Printer<'a> {
             return None;
         }
         let name = self.names.get(file)?;
-        let known = &self.found.labels;
         let key = ((*name).clone(), label.span.start, label.span.end);
-        known.get(&key).map(|it| label_text(it))
+        let known = match self.place() {
+            Some(place) if place.is_empty() || self.found.presence.contains_key(&place) => {
+                self.found.labels_at.get(&(key, place))
+            }
+            _ => self.found.labels.get(&key),
+        };
+        // One of several lines is no label.
+        known.filter(|it| !it.contains('\n')).map(|it| label_text(it))
+    }
+
+    /// The field that has the comment above another one: that may be what is left of `a: b: 1`.
+    pub(super) fn commented(&self, field: &'a Field, file: usize) -> &'a Field {
+        let (mut commented, mut next) = (field, field);
+        while let Some(inner) = self.shorthand(next, file) {
+            if inner.comments.outer || !inner.comments.below.is_empty() {
+                commented = inner;
+            }
+            next = inner;
+        }
+        commented
+    }
+
+    /// The field `b` of `a: b: 1`.
+    pub(super) fn shorthand(&self, field: &'a Field, file: usize) -> Option<&'a Field> {
+        let ExprKind::Struct(decls) = &field.value.kind else { return None };
+        let [Decl::Field(inner)] = decls.as_slice() else { return None };
+        let braces = slice(&self.files[file].1, field.value.span).starts_with('{');
+        (!braces).then_some(inner)
     }
 
     fn field_as_written(
@@ -422,6 +536,7 @@ impl<'a> Printer<'a> {
         scope: &Rc<Scope>,
         file: usize,
         number: usize,
+        braces: Braces,
     ) -> Item {
         let mut names = Map::default();
         let label = match &field.label {
@@ -440,6 +555,7 @@ impl<'a> Printer<'a> {
             AstLabel::Dynamic(label) => {
                 match (&strip(label).kind, self.computed(label, scope, file)) {
                     (ExprKind::String(text), _) => behind(field, label_text(text)),
+                    (ExprKind::Interpolation { .. }, None) => self.expr(label, scope, file).text(),
                     // What is only a reference stays one.
                     (ExprKind::Ident(_) | ExprKind::Select(..) | ExprKind::Index(..), _)
                     | (_, None) => {
@@ -465,6 +581,7 @@ impl<'a> Printer<'a> {
                 String::new()
             }
             (Some(_), AstLabel::Ident(_)) if !has_old_alias(field) => String::new(),
+            (Some(_), AstLabel::Dynamic(_) | AstLabel::Interpolated(_)) => String::new(),
             (Some(alias), _) if field.key_alias.is_none() => format!("{}=", alias.name),
             (Some(_), _) | (None, _) => String::new(),
         };
@@ -495,25 +612,23 @@ impl<'a> Printer<'a> {
         let place = fixed.and_then(|it| self.place_of(&it));
         if let (Some(links), Some(place)) = (&mut self.links, &place) {
             if self.found.presence.contains_key(place) {
-                links.printed(place, number);
+                // Of a value with a name of its own no name after it is recognized.
+                match field.value_alias {
+                    None => links.printed(place, number),
+                    Some(_) if links.is_named(place) => {}
+                    Some(_) => links.printed(place, usize::MAX),
+                }
             }
         }
         if let Some(name) = scope.let_name(0) {
             alias = format!("{name}=");
         }
-        // As it is written the comment above `a: b: 1` stands there.
-        let mut commented = field;
-        while let ExprKind::Struct(decls) = &commented.value.kind {
-            let [Decl::Field(inner)] = decls.as_slice() else { break };
-            commented = inner;
-            if inner.comments.outer {
-                break;
-            }
-        }
-        let commented = if commented.comments.outer { commented } else { field };
+        // The comment above `a: b: 1` stands there alone.
+        let commented = self.commented(field, file);
         let comments = &commented.comments;
         let kept = |it: &[String]| !it.is_empty() && self.docs == Docs::Kept;
-        let docs = kept(&comments.above).then(|| comments.above.clone()).into_iter().collect();
+        let own = braces == Braces::Written && kept(&comments.above);
+        let docs = own.then(|| comments.above.clone()).into_iter().collect();
         let below = kept(&comments.below).then(|| (comments.below.clone(), comments.gap));
         let kept = self.keeps_attributes();
         let attributes = field.attributes.iter().filter(|_| kept);
@@ -529,7 +644,7 @@ impl<'a> Printer<'a> {
             attributes,
             place,
             spread: self.spread,
-            documented: !field.docs.is_empty(),
+            documented: braces == Braces::Written && !field.docs.is_empty(),
         })
     }
 }
@@ -546,9 +661,20 @@ fn is_ellipsis(field: &Field) -> bool {
     any && matches!(strip(&field.value).kind, ExprKind::Top)
 }
 
+/// The alias of a computed field, which is printed if something behind it refers to it.
+fn computed_alias(field: &Field) -> Option<&Ident> {
+    let computed = matches!(field.label, AstLabel::Dynamic(_) | AstLabel::Interpolated(_));
+    let old = computed && field.key_alias.is_none() && has_old_alias(field);
+    field.alias.as_deref().filter(|_| old)
+}
+
 /// A label that was in quotes, which stay behind an alias.
 fn behind(field: &Field, label: String) -> String {
-    match field.alias.is_some() && !label.starts_with('"') {
+    let aliased = match field.label {
+        AstLabel::Dynamic(_) | AstLabel::Interpolated(_) => has_old_alias(field),
+        _ => field.alias.is_some(),
+    };
+    match aliased && !label.starts_with('"') {
         true => Datum::text(label).cue_text(),
         false => label,
     }
@@ -590,6 +716,11 @@ pub(super) fn class(expr: &Expr, scope: &Rc<Scope>) -> u8 {
     }
 }
 
+/// Whether a file begins with what stands behind a text.
+fn begins(before: &str) -> bool {
+    before.trim().is_empty() && !before.contains('\n')
+}
+
 /// The comment directly above a declaration, and whether an empty line stands above it.
 fn above(source: &str, span: Span) -> (Vec<String>, bool) {
     let before = source.get(..span.start as usize).unwrap_or_default();
@@ -599,16 +730,17 @@ fn above(source: &str, span: Span) -> (Vec<String>, bool) {
         return (Vec::new(), false);
     }
     let mut docs = Vec::new();
-    for line in lines {
+    while let Some(line) = lines.next() {
         match line.trim_start().starts_with("//") {
             true => docs.insert(0, line.trim().to_owned()),
-            false => return (docs, line.trim().is_empty()),
+            // The beginning of the file is no line.
+            false => return (docs, line.trim().is_empty() && lines.next().is_some()),
         }
     }
     (docs, false)
 }
 
-/// The last comment below the last declaration of a struct.
+/// The last comment below the last declaration of a struct, with the empty line above it.
 fn below(source: &str, span: Span) -> Vec<String> {
     let after = source.get(span.end as usize..).unwrap_or_default();
     let mut lines = after.lines();
@@ -619,7 +751,7 @@ fn below(source: &str, span: Span) -> Vec<String> {
     for line in lines.map(str::trim) {
         if line.starts_with("//") {
             if std::mem::take(&mut ended) {
-                comment.clear();
+                comment = vec![String::new()];
             }
             comment.push(line.to_owned());
         } else if line.is_empty() {

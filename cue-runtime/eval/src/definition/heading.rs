@@ -116,6 +116,11 @@ impl Heading {
         }
     }
 
+    /// Whether the last of what stands above is a comment below the package clause.
+    pub(super) fn ends_in_comment(&self) -> bool {
+        self.package.is_some() && !self.below.is_empty()
+    }
+
     /// Comments, the clause, the imports.
     pub(super) fn above(&self, imports: &str) -> String {
         let mut all = self.file.join("\n");

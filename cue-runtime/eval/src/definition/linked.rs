@@ -83,6 +83,11 @@ impl Links {
         format!("{name}{MARK}{number}__")
     }
 
+    /// Whether something named what is in a place.
+    pub(super) fn is_named(&self, place: &str) -> bool {
+        self.places.contains_key(place)
+    }
+
     /// The field of a place was printed. Names after it are tied only if there was none before.
     pub(super) fn printed(&mut self, place: &str, field: usize) {
         let Some(known) = self.places.get_mut(place) else {

@@ -11,10 +11,10 @@ use thin_vec::ThinVec;
 
 use crate::builtin::Datum;
 use crate::definition::Printer;
-use crate::definition::constant::{is_constant, strip, together};
+use crate::definition::constant::{is_constant, is_unshared, strip, together};
 use crate::definition::expr::{is_error, label_text, marker};
 use crate::definition::linked::{Frame, Links};
-use crate::definition::out::{Declared, Item, Out};
+use crate::definition::out::{Declared, Item, Note, Out};
 use crate::definition::scope::{Bound, LetValue, Scope, field_at};
 use crate::definition::sourced::{Attributes, Docs};
 use crate::program::Presence;
@@ -38,7 +38,7 @@ enum Place {
 
 /// Whether a struct has braces, or is the rest of `a: b: 1`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Braces {
+pub(super) enum Braces {
     Written,
     None,
 }
@@ -65,7 +65,7 @@ struct Parts<'a> {
     /// The fixed labels of each merged literal, for the order.
     literals: Vec<Vec<String>>,
     fields: IndexMap<String, Merged<'a>>,
-    attributes: Vec<String>,
+    attributes: Vec<Note>,
     lets: Vec<LetValue<'a>>,
     /// Packages that the embedded ones name.
     imports: Vec<(String, Option<String>)>,
@@ -123,7 +123,8 @@ impl<'a> Printer<'a> {
                 parts.values.iter().map(|(it, file)| (*it, &self.files[*file].1)).collect();
             let value = together(&values);
             let alone = parts.operands.is_empty() && parts.embedded.is_empty() && !parts.has_struct;
-            if !value.is_top() || alone {
+            let unshared = parts.values.iter().any(|it| is_unshared(it.0));
+            if !value.is_top() || alone || unshared {
                 parts.embedded.push(value);
             }
         } else if parts.top {
@@ -216,18 +217,18 @@ impl<'a> Printer<'a> {
         let lets = std::mem::take(&mut parts.lets);
         self.add_lets(&lets, &mut items);
         let mut operands = parts.operands;
+        let closed = self.found.closed.contains(&self.path.join("."));
+        let own = match closed {
+            true => |own: Out| Out::primary(format!("close({})", own.text())),
+            false => |own| own,
+        };
         if operands.is_empty() {
-            return Out::Struct(items);
+            return own(Out::Struct(items));
         }
         // An empty struct says nothing beside one other operand only.
         let says = !items.is_empty() || parts.lets_in_operand;
         if says || parts.has_struct && operands.len() > 1 {
-            let own = Out::Struct(items);
-            let closed = self.found.closed.contains(&self.path.join("."));
-            operands.push(match closed {
-                true => Out::primary(format!("close({})", own.text())),
-                false => own,
-            });
+            operands.push(own(Out::Struct(items)));
         }
         match <[Out; 1]>::try_from(operands) {
             Ok([only]) => only,
@@ -299,7 +300,7 @@ impl<'a> Printer<'a> {
     ) {
         if is_complex(decls) {
             let known = self.imports.len();
-            let out = self.as_written(decls, scope, file);
+            let out = self.as_written(decls, scope, file, braces);
             parts.imports.extend(self.imports.drain(known..));
             parts.embedded.push(out);
             return;
@@ -316,9 +317,10 @@ impl<'a> Printer<'a> {
         for decl in decls {
             match decl {
                 Decl::Attribute(it) => {
-                    let text = format!("@{}({})", it.name, it.body);
-                    if self.attributes == Attributes::Kept && !parts.attributes.contains(&text) {
-                        parts.attributes.push(text);
+                    let note = self.note(it, file);
+                    let known = parts.attributes.iter().any(|it| it.text == note.text);
+                    if self.attributes == Attributes::Kept && !known {
+                        parts.attributes.push(note);
                     }
                 }
                 Decl::Let(..) => {}
@@ -360,11 +362,17 @@ impl<'a> Printer<'a> {
             documented: false,
         });
         merged.marker = firmer(merged.marker, field.marker);
-        // The comment above `a: b: 1` belongs to `b`, and is lost where they are merged (O-82).
+        // The comment above `a: b: 1` belongs to `b`, if that is a name, and is lost where they are
+        // merged (O-82).
+        let named = |it: &Field| matches!(it.label, AstLabel::Ident(_) | AstLabel::String(..));
         let kept = braces == Braces::Written && self.docs == Docs::Kept;
-        let comments = &field.comments;
+        let commented = match self.shorthand(field, file) {
+            Some(inner) if named(inner) => field,
+            _ => self.commented(field, file),
+        };
+        let comments = &commented.comments;
         if kept && !comments.above.is_empty() && !merged.docs.contains(&comments.above) {
-            merged.apart |= merged.docs.is_empty() && field.apart;
+            merged.apart |= merged.docs.is_empty() && commented.apart;
             merged.docs.push(comments.above.clone());
         }
         let below = (comments.below.clone(), comments.gap);
@@ -399,7 +407,9 @@ impl<'a> Printer<'a> {
     ) -> (Rc<Scope>, Vec<LetValue<'a>>) {
         let key = (file, decls.as_ptr() as usize);
         if let Some((scope, lets)) = self.scopes.get(&key) {
-            return (scope.clone(), lets.clone());
+            let (scope, lets) = (scope.clone(), lets.clone());
+            self.note_lets(&scope, &lets);
+            return (scope, lets);
         }
         let mut names = Map::default();
         let mut lets = Vec::new();
@@ -441,7 +451,16 @@ impl<'a> Printer<'a> {
         if !decls.is_empty() {
             self.scopes.insert(key, (inner.clone(), lets.clone()));
         }
+        self.note_lets(&inner, &lets);
         (inner, lets)
+    }
+
+    /// Notes where the lets of a struct of a package are printed.
+    fn note_lets(&mut self, scope: &Rc<Scope>, lets: &[LetValue<'a>]) {
+        if self.links.is_some() && !lets.is_empty() {
+            let there = (lets.to_vec(), self.frame.clone(), self.level);
+            self.lets.insert(Rc::as_ptr(scope), there);
+        }
     }
 
     /// Where the value is that is being printed, if that is one place.
@@ -465,8 +484,17 @@ impl<'a> Printer<'a> {
             for (index, it) in lets.iter().enumerate() {
                 let Some(name) = it.scope.let_name(it.index) else { continue };
                 if printed[index].is_none() {
-                    let scope = Scope::of_let(&it.scope, it.index);
+                    let key = (Rc::as_ptr(&it.scope), it.index);
+                    if let Some(ready) = self.ready.remove(&key) {
+                        printed[index] = Some(Item::Let(name, ready));
+                        more = true;
+                        continue;
+                    }
+                    let (scope, used) = Scope::of_let(&it.scope, it.index);
+                    let used = used.unwrap_or_else(|| self.path.clone());
+                    let outer = std::mem::replace(&mut self.path, used);
                     let value = self.expr(it.value, &scope, it.file);
+                    self.path = outer;
                     printed[index] = Some(Item::Let(name, value));
                     more = true;
                 }
@@ -543,7 +571,7 @@ fn has_let(expr: &Expr) -> bool {
 }
 
 /// Whether a struct is printed as it is written (O-76).
-fn is_complex(decls: &[Decl]) -> bool {
+pub(super) fn is_complex(decls: &[Decl]) -> bool {
     decls.iter().any(|decl| match decl {
         Decl::Field(field) => match &field.label {
             AstLabel::Pattern(..) | AstLabel::Dynamic(_) | AstLabel::Interpolated(_) => true,

@@ -63,9 +63,16 @@ struct Printer<'a> {
     outside: Option<Outside<'a>>,
     /// Scopes of structs that were entered, by file and address of their declarations.
     scopes: Map<(usize, usize), (Rc<Scope>, Vec<LetValue<'a>>)>,
+    /// Lets of structs that are being printed, and where these are.
+    lets: Map<*const Scope, Lets<'a>>,
+    /// Lets as they are printed where they are referred to first.
+    ready: Map<LetKey, Out>,
     found: &'a Found,
     /// Names of fields in a whole package, which become others where they are captured.
     links: Option<Links>,
+    /// Declarations of a struct that is a comprehension's body or an element: a comment at their end is
+    /// left out.
+    bare: usize,
     /// The struct of the result that is being printed.
     frame: Option<Rc<Frame>>,
     /// How far lines of a text of several lines are indented.
@@ -73,6 +80,9 @@ struct Printer<'a> {
     /// Of evaluated values: `let`s that a printed struct has had.
     shown: Option<Set<LetKey>>,
 }
+
+/// The lets of a struct, what is around them, how far they are indented.
+type Lets<'a> = (Vec<LetValue<'a>>, Option<Rc<Frame>>, usize);
 
 /// A `let`: the scope that has it, and its number there.
 type LetKey = (*const Scope, usize);
@@ -129,8 +139,11 @@ impl<'a> Printer<'a> {
             spread: false,
             outside: None,
             scopes: Map::default(),
+            lets: Map::default(),
+            ready: Map::default(),
             found,
             links: None,
+            bare: 0,
             frame: None,
             level: 0,
             shown: None,
@@ -195,9 +208,11 @@ impl<'a> Printer<'a> {
                 format!("import (\n\t{}\n)\n\n", specs.join("\n\t"))
             }
         });
+        let written = matches!(self.files, [(file, _)] if merge::is_complex(&file.decls));
         let blank = match &body {
             Out::Struct(items) => match items.as_slice() {
-                [Item::Embed(_) | Item::Let(..), _, ..] => true,
+                [Item::Let(..), _, ..] => true,
+                [Item::Embed(_), _, ..] if !written => true,
                 // What becomes `...` leaves its place.
                 [Item::Field(first), _, ..] => {
                     matches!(&*first.label, "[string]" | "[_]") && first.value.is_top()
@@ -218,22 +233,29 @@ impl<'a> Printer<'a> {
             Some(links) => links.settle(&mut body),
             None => (body.fields(), Vec::new()),
         };
-        let closed = self.found.is_closed && !embeds_definition(&body);
+        // What is printed as it is written is not looked at.
+        let closed = self.found.is_closed && (written || !embeds_definition(&body));
         if closed {
-            fields = format!("_#def\n_#def: {{\n{fields}}}\n");
+            fields = match &body {
+                // It is a call that closes it once more.
+                Out::Text(..) => format!("_#def\n_#def: {fields}"),
+                Out::Struct(_) => format!("_#def\n_#def: {{\n{fields}}}\n"),
+            };
         }
         for it in lets {
             fields.push_str(&format!("\n{it}\n"));
         }
         fields.push_str(&heading.end());
-        let gap = match starts_apart(&body) && !closed {
+        let gap = match (starts_apart(&body) || heading.ends_in_comment() && starts_lower(&body))
+            && !closed
+        {
             true => "\n",
             false => "",
         };
         let above = if text.is_empty() || heading.is_attached { "" } else { gap };
         let lay = |text: &str| laid_out(text, cue_syntax::Style::Made);
         if heading.attributes.is_empty() {
-            let blank = blank || closed && !text.starts_with("package");
+            let blank = blank || closed && text.is_empty();
             let first = if blank { "\n" } else { "" };
             return format!("{first}{}", lay(&(text + above + &fields)));
         }
@@ -254,6 +276,12 @@ fn starts_apart(body: &Out) -> bool {
         Some(Item::Comprehension { gap: Gap::Empty, docs, .. }) => !docs.is_empty(),
         _ => false,
     }
+}
+
+/// Whether the first declaration is a comprehension with an empty line above it.
+fn starts_lower(body: &Out) -> bool {
+    let Out::Struct(items) = body else { return false };
+    matches!(items.first(), Some(Item::Comprehension { gap: Gap::Empty, .. }))
 }
 
 /// Whether a reference to a definition is embedded: what it closes needs no other name.

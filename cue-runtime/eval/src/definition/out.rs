@@ -16,7 +16,7 @@ pub(super) enum Out {
 /// A declaration.
 #[derive(Clone, Debug)]
 pub(super) enum Item {
-    Attribute(String),
+    Attribute(Note),
     Embed(Out),
     Let(String, Out),
     Field(Declared),
@@ -30,6 +30,17 @@ pub(super) enum Item {
     },
 }
 
+/// A declaration that is an attribute.
+#[derive(Clone, Debug)]
+pub(super) struct Note {
+    pub(super) text: String,
+    pub(super) gap: Gap,
+    /// The comment above it.
+    pub(super) docs: Vec<String>,
+    /// The comment behind it.
+    pub(super) behind: String,
+}
+
 /// What stands before a declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gap {
@@ -38,6 +49,23 @@ pub(super) enum Gap {
     Line,
     /// An empty line.
     Empty,
+}
+
+impl Gap {
+    /// Writes it behind what is there, then the comment above.
+    fn write(self, docs: &[String], text: &mut String) {
+        match self {
+            Gap::Comma if text.ends_with('\n') => {
+                text.pop();
+                text.push_str(", ");
+            }
+            Gap::Empty if !text.is_empty() => text.push('\n'),
+            Gap::Comma | Gap::Line | Gap::Empty => {}
+        }
+        for line in docs {
+            let _ = writeln!(text, "{line}");
+        }
+    }
 }
 
 /// A field.
@@ -89,6 +117,8 @@ pub(super) const PRIMARY: u8 = 9;
 /// Stands for a bottom literal until the text is laid out: the comment behind it would end the
 /// line.
 pub(super) const BOTTOM: &str = "__bottom_literal__";
+/// And for `__no_sharing`; begins as that for bottom does.
+pub(super) const NO_SHARING: &str = "__bottom_literal__unshared__";
 
 impl Out {
     pub(super) fn primary(text: impl Into<String>) -> Self {
@@ -159,7 +189,10 @@ impl Item {
     fn write(&self, text: &mut String) {
         match self {
             Item::Attribute(it) => {
-                let _ = writeln!(text, "{it}");
+                // A comment is set off.
+                let gap = if it.docs.is_empty() { it.gap } else { Gap::Empty };
+                gap.write(&it.docs, text);
+                let _ = writeln!(text, "{}{}", it.text, it.behind);
             }
             Item::Embed(it) => {
                 let _ = writeln!(text, "{}", it.text());
@@ -205,17 +238,7 @@ impl Item {
                 let _ = writeln!(text, "...{}", it.text());
             }
             Item::Comprehension { clauses, body, gap, docs } => {
-                match gap {
-                    Gap::Comma if text.ends_with('\n') => {
-                        text.pop();
-                        text.push_str(", ");
-                    }
-                    Gap::Empty if !text.is_empty() => text.push('\n'),
-                    Gap::Comma | Gap::Line | Gap::Empty => {}
-                }
-                for line in docs {
-                    let _ = writeln!(text, "{line}");
-                }
+                gap.write(docs, text);
                 let _ = writeln!(text, "{clauses} {}", body.text());
             }
         }

@@ -3,16 +3,18 @@
 
 use std::fmt::Write as _;
 
-use crate::definition::out::BOTTOM;
+use crate::definition::out::{BOTTOM, NO_SHARING};
 
 const REMARK: &str = "// explicit error (_|_ literal) in source";
+/// Behind what keeps a value from being shared, which is printed as bottom, too.
+const UNSHARED: &str = "// no sharing";
 /// What one tab of a line that goes on stands for.
 const TAB: usize = 8;
 
 /// The text as the formatter aligns it, then with what it would not take.
 pub(crate) fn laid_out(text: &str, style: cue_syntax::Style) -> String {
     let Some(text) = formatted(text, style) else {
-        return text.replace(BOTTOM, "_|_");
+        return text.replace(NO_SHARING, "_|_").replace(BOTTOM, "_|_");
     };
     if text.contains(BOTTOM) { with_remarks(&text) } else { text }
 }
@@ -42,17 +44,16 @@ struct OpenList {
 
 fn with_remarks(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
-    let all: Vec<&str> = text.lines().collect();
     let mut list: Option<OpenList> = None;
-    let mut deeper: Option<(usize, usize)> = None;
-    for (index, line) in all.iter().enumerate() {
+    // Where an operand began behind a remark: its lines are one level deeper.
+    let mut operand: Option<usize> = None;
+    for line in text.lines() {
         let own = tabs(line);
         let closing = line.trim_start().starts_with('}');
-        // The end of a block in a struct that a second one follows on the same line.
-        if deeper.is_some_and(|it| it.0 == own) && closing {
-            deeper = None;
+        let mut extra = usize::from(list.is_some()) + usize::from(operand.is_some());
+        if operand == Some(own) && closing && !line.trim_start().starts_with("} ") {
+            operand = None;
         }
-        let mut extra = usize::from(list.is_some()) + deeper.map_or(0, |it| it.1);
         if let Some(it) = &mut list {
             match it.first {
                 Some(_) if closing && own == it.indent => it.first = None,
@@ -75,37 +76,71 @@ fn with_remarks(text: &str) -> String {
             }
             continue;
         }
-        let mut rest = *line;
+        let mut rest = line;
         let mut head = "\t".repeat(extra);
+        let cell = line.chars().take(own + value_at(line)).count().saturating_sub(own);
+        let cell = cell.div_ceil(TAB).max(1);
+        let mut cells = None;
+        let text = line.trim_start();
+        // The block before it is aligned with the remark.
+        if text.starts_with("})") || text.starts_with("}, ") || closing && !text.ends_with('{') {
+            let inside = own + extra + 1;
+            let width = text.find(BOTTOM).map_or(0, |it| it + "_|_ ".len()).div_ceil(TAB);
+            let more = "\t".repeat(width.saturating_sub(1));
+            let of_block = |it: &&mut String| tabs(it) == inside && !it.contains(['{', '}']);
+            lines.iter_mut().rev().take_while(of_block).for_each(|it| it.insert_str(0, &more));
+        }
         while let Some((before, after)) = rest.split_once(BOTTOM) {
-            let shown = format!("{head}{before}_|_ {REMARK}");
-            let after = after.trim_start();
-            let begins = list.is_none().then(|| opens_list(before)).flatten();
+            let (after, remark) = match NO_SHARING.strip_prefix(BOTTOM) {
+                Some(unshared) if after.starts_with(unshared) => {
+                    (after.get(unshared.len()..).unwrap_or_default(), UNSHARED)
+                }
+                _ => (after, REMARK),
+            };
+            let mut after = after.trim_start();
+            let begins = list.is_none().then(|| begins_list(before)).flatten();
             let width = before.trim_start().chars().count() + "_|_ ".len();
-            lines.push(shown);
             let clause = ["{", "for ", "if ", "let "].iter().any(|it| after.starts_with(it));
             let comprehension = {
                 let line = line.trim_start_matches(['\t', '}', ',', ' ']);
                 line.starts_with("if ") || line.starts_with("for ") || begins.is_some()
             };
-            let indent = own + extra;
+            let mut indent = own + extra;
+            let mut shown = format!("{head}{before}_|_ {remark}");
             head = match (&begins, clause) {
                 (Some(_), true) => "\t".repeat(own + width.div_ceil(TAB)),
                 (_, true) => "\t".repeat(indent),
                 (_, false) if comprehension => "\t".repeat(indent + width.div_ceil(TAB)),
-                (_, false) => "\t".repeat(indent + 1),
+                (_, false) => {
+                    // An element and the comma behind it are on the line of the remark.
+                    cells = cells.or_else(|| cells_before(before));
+                    indent += cell + cells.unwrap_or_default();
+                    if after.starts_with([',', ']']) {
+                        shown = match before.ends_with('[') || before.ends_with(", ") {
+                            true => {
+                                format!("{}, {remark}", shown.trim_end_matches(remark).trim_end())
+                            }
+                            false => shown + ",",
+                        };
+                        match after.strip_prefix(',') {
+                            Some(next) => {
+                                after = next.trim_start();
+                                indent += usize::from(cells.is_some());
+                            }
+                            None => indent = own + extra,
+                        }
+                    }
+                    "\t".repeat(indent)
+                }
             };
+            lines.push(shown);
+            let opens = after.matches('(').count() > after.matches(')').count();
+            if opens && after.ends_with('{') {
+                operand = Some(own);
+            }
             if let Some(alone) = begins {
                 let first = if alone { own + 2 } else { own + (width + 2).div_ceil(TAB) };
                 list = Some(OpenList { indent: own, first: Some(first) });
-            } else if list.is_none() && clause && line.ends_with('{') && !closing {
-                let end = all[index + 1..].iter().find(|it| tabs(it) == own && !it.is_empty());
-                let inline = end.is_some_and(|it| it.trim_start().starts_with("}, "));
-                let around = all[..index].iter().rfind(|it| tabs(it) < own && !it.is_empty());
-                let in_list = around.is_some_and(|it| opens_list(it).is_some());
-                // An element that begins its own line is not deeper.
-                let apart = around.is_some_and(|it| it.ends_with('['));
-                deeper = (inline && !apart).then_some((own, 1 + usize::from(in_list)));
             }
             rest = after;
             if rest.is_empty() {
@@ -124,9 +159,22 @@ fn tabs(line: &str) -> usize {
     line.bytes().take_while(|it| *it == b'\t').count()
 }
 
-/// Whether a list is open at the end of a text; `true` if nothing stands in it before the last
-/// element.
-fn opens_list(before: &str) -> Option<bool> {
+/// How far into a line, without what it is indented by, the value of its field begins.
+fn value_at(line: &str) -> usize {
+    let text = line.trim_start();
+    let mut at = 0;
+    loop {
+        let rest = text.get(at..).unwrap_or_default();
+        let label =
+            rest.find(": ").filter(|it| !rest.get(..*it).is_some_and(|it| it.contains(' ')));
+        let Some(label) = label else { return at };
+        let value = rest.get(label + 1..).unwrap_or_default();
+        at += label + 1 + value.len() - value.trim_start().len();
+    }
+}
+
+/// What is behind the outermost bracket that is open at the end of a text.
+fn open_list(before: &str) -> Option<&str> {
     let mut open = Vec::new();
     let mut quoted = false;
     for (at, c) in before.char_indices() {
@@ -139,30 +187,49 @@ fn opens_list(before: &str) -> Option<bool> {
             _ => {}
         }
     }
-    let at = open.first()?;
-    let inside = before.get(at + 1..)?;
-    Some(inside.starts_with("if ") || inside.starts_with("for "))
+    before.get(open.first()? + 1..)
+}
+
+/// Whether a comprehension has begun in a list at the end of a text; `true` if nothing stands
+/// before it there.
+fn begins_list(before: &str) -> Option<bool> {
+    let inside = open_list(before)?;
+    let begins = |it: &str| it.starts_with("if ") || it.starts_with("for ");
+    let any = begins(inside) || [", if ", ", for "].iter().any(|it| inside.contains(it));
+    any.then(|| begins(inside))
+}
+
+/// How many tabs the elements take up that stand before the last one in a list that is open at the
+/// end of a text.
+fn cells_before(before: &str) -> Option<usize> {
+    let inside = open_list(before)?;
+    let elements = inside.split_inclusive(", ").filter(|it| it.ends_with(", "));
+    Some(elements.map(|it| (it.chars().count() + 1).div_ceil(TAB)).sum())
 }
 
 /// Remarks at the end of lines that follow each other stand in one column.
 fn aligned(lines: &mut [String]) {
-    let ends = |line: &String| line.ends_with(REMARK);
+    let operator = |it: &String| it.trim_start().starts_with(['|', '&', '=', '!']);
     let mut start = 0;
     while start < lines.len() {
-        let mut end = start;
-        while end < lines.len() && ends(&lines[end]) && tabs(&lines[end]) == tabs(&lines[start]) {
-            end += 1;
+        let indent = tabs(&lines[start]);
+        // Behind the label, if the value goes on in the next line.
+        let goes_on = value_at(&lines[start]) > 0
+            && open_list(&lines[start]).is_none()
+            && lines.get(start + 1).is_some_and(|it| tabs(it) > indent && operator(it));
+        let width = |line: &String| {
+            let remark = [REMARK, UNSHARED].into_iter().find(|it| line.ends_with(it))?;
+            let label = if goes_on { tabs(line) + value_at(line) } else { indent };
+            Some(((line.len() - remark.len()).saturating_sub(label), remark))
+        };
+        let of_block = |it: &&String| tabs(it) == indent || goes_on && operator(it);
+        let block = lines[start..].iter().take_while(of_block).map_while(width);
+        let block: Vec<(usize, &str)> = block.collect();
+        let widest = block.iter().map(|it| it.0).max().unwrap_or_default();
+        for (line, (width, remark)) in lines[start..].iter_mut().zip(&block) {
+            line.truncate(line.len() - remark.len());
+            let _ = write!(line, "{}{remark}", " ".repeat(widest - width));
         }
-        let width = |line: &String| line.chars().count() - REMARK.len();
-        let widest = lines[start..end].iter().map(width).max().unwrap_or_default();
-        for line in &mut lines[start..end] {
-            let gap = widest - width(line);
-            if gap > 0 {
-                let text = line[..line.len() - REMARK.len()].to_owned();
-                line.clear();
-                let _ = write!(line, "{text}{}{REMARK}", " ".repeat(gap));
-            }
-        }
-        start = end.max(start + 1);
+        start += block.len().max(1);
     }
 }

@@ -41,8 +41,10 @@ pub(super) struct Scope {
     names: Map<Arc<str>, Bound>,
     /// Lets of this scope by number: name as written, and in the result once it is referred to.
     pub(super) lets: Vec<(Arc<str>, RefCell<Option<String>>)>,
-    /// From where each was referred to first.
-    users: RefCell<Map<usize, Rc<Scope>>>,
+    /// From where each was referred to first, and in which place.
+    users: RefCell<Map<usize, (Rc<Scope>, Vec<String>)>>,
+    /// Aliases of computed fields that were printed, and their names once they are referred to.
+    pub(super) aliases: RefCell<Map<Arc<str>, Option<String>>>,
     /// Where its fields are in the result, if that is one place.
     place: Option<String>,
     /// Evaluation has an environment for it.
@@ -65,9 +67,19 @@ impl Scope {
         let lets = lets.into_iter().map(|it| (it, RefCell::new(None))).collect();
         let level = parent.as_ref().map_or(0, |it| it.level + 1);
         let (place, environment) = (None, None);
-        let users = RefCell::default();
+        let (users, aliases) = (RefCell::default(), RefCell::default());
         let is_environment = false;
-        Rc::new(Self { level, parent, names, lets, users, place, is_environment, environment })
+        Rc::new(Self {
+            level,
+            parent,
+            names,
+            lets,
+            users,
+            aliases,
+            place,
+            is_environment,
+            environment,
+        })
     }
 
     /// The variables of a clause.
@@ -125,16 +137,17 @@ impl Scope {
         self.lets.get(index)?.1.borrow().clone()
     }
 
-    /// A let is referred to from a scope.
-    pub(super) fn use_let(&self, index: usize, from: &Rc<Self>) {
-        self.users.borrow_mut().entry(index).or_insert_with(|| from.clone());
+    /// A let is referred to from a scope, in a place.
+    pub(super) fn use_let(&self, index: usize, from: &Rc<Self>, place: &[String]) {
+        let mut users = self.users.borrow_mut();
+        users.entry(index).or_insert_with(|| (from.clone(), place.to_vec()));
     }
 
-    /// The scope of the value of a let.
-    pub(super) fn of_let(it: &Rc<Self>, index: usize) -> Rc<Self> {
+    /// The scope of the value of a let, and the place where it is used first.
+    pub(super) fn of_let(it: &Rc<Self>, index: usize) -> (Rc<Self>, Option<Vec<String>>) {
         match it.users.borrow_mut().remove(&index) {
-            Some(user) => Self::seen_from(it, user),
-            None => it.clone(),
+            Some((user, place)) => (Self::seen_from(it, user), Some(place)),
+            None => (it.clone(), None),
         }
     }
 
