@@ -5,8 +5,8 @@ use smallvec::SmallVec;
 
 use crate::builtin::Datum;
 use crate::evaluator::Evaluator;
-use crate::heap::{EnvId, EnvKind, FaultId, Source, State, VertexId};
-use crate::program::{Code, ExprId, Label, LabelKind, Presence};
+use crate::heap::{EnvId, EnvKind, Source, State, VertexId};
+use crate::program::{Code, ExprId, Label, LabelKind};
 
 /// Copies of copies that are looked through.
 const MOST_COPIES: usize = 16;
