@@ -610,3 +610,14 @@ fn who_asks_for_a_field_of_its_own_asks_before_a_definition_closed_it() {
     check("#C: {b: {a: 1}}\nif #C.b.h > 0 {b: 1}\n", waits);
     check("#C: {a: 1}\nif #C.h == _|_ {b: 1}\n", "#C: {\n    a: 1\n}\nb: 1\n");
 }
+
+#[test]
+fn an_ellipsis_of_a_struct_that_waits_stays_where_it_is() {
+    check(
+        "a: {..., b: 1, if y.x < 1 {}}\ny: x: >0\n",
+        "a: {\n    ...\n    b: 1, if y.x < 1 {}\n}\ny: {\n    x: >0\n}\n",
+    );
+    check("b: 1\n...\n\"\\(y)\": 2\ny: string\n", "b: 1\n...\n\"\\(y)\": 2\ny:      string\n");
+    // Clauses that begin the file go on behind the lets.
+    check("if b.c == 1 {}\nb: {}\nlet V = 5\ny: V\n", "\nlet V = 5, if b.c == 1 {}\nb: {}\ny: V\n");
+}

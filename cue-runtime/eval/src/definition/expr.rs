@@ -402,6 +402,11 @@ impl<'a> Printer<'a> {
                     items.insert(number.count(), Item::Attribute(self.note(it, file)));
                 }
                 Decl::Let(..) | Decl::Attribute(_) => {}
+                // Of a value that waits it stays where it is (O-68).
+                Decl::Ellipsis(None, at) if self.shown.is_some() => {
+                    items.push(Item::Ellipsis(None));
+                    last = Some(at.end);
+                }
                 Decl::Ellipsis(None, _) => open = true,
                 Decl::Ellipsis(Some(inner), _) => {
                     items.push(Item::Ellipsis(Some(self.expr(inner, &scope, file))));
@@ -425,7 +430,8 @@ impl<'a> Printer<'a> {
                             last.and_then(|it| source.get(it as usize..value.span.start as usize));
                         let (docs, empty) = above(&source, value.span);
                         let before = source.get(..value.span.start as usize).unwrap_or_default();
-                        let behind = before.trim_end_matches([' ', '\t']).ends_with('{');
+                        let before = before.trim_end_matches([' ', '\t']);
+                        let behind = before.ends_with('{') || before.is_empty();
                         let gap = match between {
                             Some(it) if !it.contains('\n') => Gap::Comma,
                             _ if behind || begins(before) => Gap::Comma,
