@@ -39,7 +39,9 @@ fn main() {
         name(&module, &root);
         return;
     }
-    for part in ["map", "sort", "syntax", "builtin", "eval", "patch", "session", "guest"] {
+    for part in
+        ["map", "sort", "syntax", "builtin", "definition", "eval", "patch", "session", "guest"]
+    {
         println!("cargo::rerun-if-changed={}", root.join("cue-runtime").join(part).display());
     }
     for part in ["Cargo.toml", "Cargo.lock"] {

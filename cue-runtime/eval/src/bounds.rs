@@ -45,7 +45,7 @@ impl Evaluator {
                 // What another bound leaves out need not be left out again.
                 Test::Bound(Compare::NotEqual, limit) if self.is_out(id, limit) => {}
                 Test::Bound(compare, limit) => {
-                    let text = format!("{}{}", compare::symbol(*compare), limit.cue_lines());
+                    let text = format!("{}{}", compare.symbol(), limit.cue_lines());
                     if !rest.iter().any(|it| it.1 == text) {
                         rest.push((place, text));
                     }
@@ -87,9 +87,7 @@ impl Evaluator {
         if vertex.tests.len() == 1 && vertex.tests.iter().all(named) {
             return self.as_written(id);
         }
-        let text = |(compare, limit): &Limit| {
-            format!("{}{}", compare::symbol(*compare), limit.cue_lines())
-        };
+        let text = |(compare, limit): &Limit| format!("{}{}", compare.symbol(), limit.cue_lines());
         let mut parts: Vec<String> = Vec::new();
         if let (Some(from), Some(to)) = (&low, &high) {
             if let Some(name) = exact(from, to).filter(|_| whole) {
@@ -132,7 +130,7 @@ impl Evaluator {
         for (test, _) in &self.heap.get(id).tests {
             match test {
                 Test::Bound(compare, limit) => {
-                    let text = format!("{}{}", compare::symbol(*compare), limit.cue_lines());
+                    let text = format!("{}{}", compare.symbol(), limit.cue_lines());
                     if !parts.contains(&text) {
                         parts.push(text);
                     }
@@ -165,7 +163,7 @@ impl Evaluator {
                 }
                 Test::Bound(Compare::NotEqual, limit) if self.is_out(id, limit) => {}
                 Test::Bound(compare, limit) => {
-                    others.push(format!("{}{}", compare::symbol(*compare), limit.cue_text()));
+                    others.push(format!("{}{}", compare.symbol(), limit.cue_text()));
                 }
                 Test::Range(name) => names.push(*name),
                 Test::Call(package, function, rest, _) => {
@@ -190,8 +188,7 @@ impl Evaluator {
             }
         }
         let kinds = self.kinds_told(id).filter(|_| parts.is_empty());
-        let text =
-            |(compare, limit): &Limit| format!("{}{}", compare::symbol(*compare), limit.cue_text());
+        let text = |(compare, limit): &Limit| format!("{}{}", compare.symbol(), limit.cue_text());
         let mut last = None;
         match (&low, &high) {
             (Some(from), Some(to)) => match exact(from, to).filter(|_| whole) {

@@ -207,8 +207,8 @@ impl Evaluator {
         if !empty && !gap {
             return;
         }
-        let low_text = format!("{}{}", compare::symbol(above), low.cue_text());
-        let high_text = format!("{}{}", compare::symbol(below), high.cue_text());
+        let low_text = format!("{}{}", above.symbol(), low.cue_text());
+        let high_text = format!("{}{}", below.symbol(), high.cue_text());
         let (one, other) = if gap { (low_text, high_text) } else { (high_text, low_text) };
         let message = format!("incompatible {kind} bounds {one} and {other}");
         let at = |place: usize| self.heap.get(id).tests[place].1;

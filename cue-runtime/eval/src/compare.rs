@@ -124,17 +124,3 @@ pub(crate) fn bad_pattern(compare: Compare, pattern: &Datum) -> Option<String> {
 pub(crate) fn is_order(compare: Compare) -> bool {
     matches!(compare, Compare::Less | Compare::LessEqual | Compare::Greater | Compare::GreaterEqual)
 }
-
-/// The operator as written.
-pub(crate) fn symbol(compare: Compare) -> &'static str {
-    match compare {
-        Compare::Equal => "==",
-        Compare::NotEqual => "!=",
-        Compare::Less => "<",
-        Compare::LessEqual => "<=",
-        Compare::Greater => ">",
-        Compare::GreaterEqual => ">=",
-        Compare::Match => "=~",
-        Compare::NotMatch => "!~",
-    }
-}

@@ -181,7 +181,7 @@ impl Evaluator {
         };
         match &datum {
             Datum::Bool(_) => {
-                let (text, symbol) = (datum.cue_text(), compare::symbol(compare));
+                let (text, symbol) = (datum.cue_text(), compare.symbol());
                 let message = format!("invalid value {text} (type bool) for bound {symbol}");
                 Err(self.fail_at(Kind::Permanent, message, at, from))
             }
@@ -193,7 +193,7 @@ impl Evaluator {
     }
 
     fn no_limit(&mut self, kind: &str, compare: Compare, at: At) -> FaultId {
-        let message = format!("cannot use {kind} for bound {}", compare::symbol(compare));
+        let message = format!("cannot use {kind} for bound {}", compare.symbol());
         self.fail(Kind::Permanent, message, at)
     }
 
@@ -209,7 +209,7 @@ impl Evaluator {
     }
 
     fn open_limit(&mut self, operand: ExprId, compare: Compare) -> FaultId {
-        let (text, symbol) = (self.literal_text(operand), compare::symbol(compare));
+        let (text, symbol) = (self.literal_text(operand), compare.symbol());
         let message = format!("non-concrete value {text} for bound {symbol}");
         self.fail_at(Kind::Incomplete, message, At::default(), vec![self.program.at(operand)])
     }

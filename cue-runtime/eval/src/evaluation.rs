@@ -554,9 +554,7 @@ impl Evaluation {
         let id = self.evaluator.unify(id);
         let tests = &self.evaluator.heap.get(id).tests;
         let bound = |it: &Test| match it {
-            Test::Bound(operator, limit) => {
-                Some((crate::compare::symbol(*operator), limit.clone()))
-            }
+            Test::Bound(operator, limit) => Some((operator.symbol(), limit.clone())),
             Test::Range(_) | Test::Call(..) | Test::Match(..) => None,
         };
         tests.iter().filter_map(|it| bound(&it.0)).collect()

@@ -2,7 +2,6 @@
 
 use crate::builtin::{Datum, Kinds};
 use crate::compare;
-use crate::definition;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, TOO_DEEP};
 use crate::heap::{FaultId, VertexId};
@@ -38,7 +37,9 @@ impl Evaluator {
     pub(crate) fn label_text(&self, label: Label) -> String {
         let name = self.labels.name(label);
         match self.labels.kind(label) {
-            LabelKind::Regular if !is_identifier(&name) && !definition::is_keyword(&name) => {
+            LabelKind::Regular
+                if !cue_syntax::is_identifier(&name) && !cue_definition::is_keyword(&name) =>
+            {
                 Datum::text(name).cue_text()
             }
             _ => name.to_string(),
@@ -249,16 +250,4 @@ pub(crate) fn marker(presence: Presence) -> &'static str {
         Presence::Optional => "?",
         Presence::Required => "!",
     }
-}
-
-/// Whether a name can stand as a label without quotes.
-pub(crate) fn is_identifier(name: &str) -> bool {
-    let mut chars = name.chars();
-    chars.next().is_some_and(|c| c.is_alphabetic() || c == '$')
-        && chars.all(|c| c.is_alphanumeric() || c == '_' || c == '$')
-        && !matches!(
-            name,
-            "true" | "false" | "null" | "for" | "in" | "if" | "let" | "package" | "import"
-        )
-        || matches!(name, "for" | "in" | "if" | "let")
 }

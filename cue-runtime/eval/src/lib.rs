@@ -73,12 +73,12 @@ pub mod error; // errors as values
 mod copied; // fields that are copies of what they refer to
 mod components; // nodes and edges in order
 mod order; // fields in the order they are printed in
+mod found; // what only an evaluation tells
 mod definition; // a package as text, not evaluated
 mod bounds; // types and bounds, simplified for printing
 mod brief; // values in few words
 mod spelled; // how values are written in their sources
 mod printed; // values as CUE text
-mod texts; // scalars as CUE text
 pub mod export; // values -> data, short texts
 mod validation; // what is wrong in a value, and which errors of it are told
 pub mod evaluation; // the face: paths in, answers out

@@ -49,7 +49,7 @@ impl Evaluator {
                 Err(fault) => Value::Fault(fault),
             };
         }
-        let symbol = compare::symbol(operator);
+        let symbol = operator.symbol();
         let (left, right) = match self.operands(left, right, env, symbol, at) {
             Ok(both) => both,
             Err(fault) => return Value::Fault(fault),
@@ -399,7 +399,7 @@ impl Evaluator {
                             at,
                         };
                         let (value, limit) = (side(&value, value_at), side(limit, at));
-                        Err(self.invalid(compare::symbol(*operator), &value, &limit, at))
+                        Err(self.invalid(operator.symbol(), &value, &limit, at))
                     }
                 }
             }
@@ -519,7 +519,7 @@ impl Evaluator {
         let message = format!(
             "invalid value {} (out of bound {}{})",
             value.cue_text(),
-            compare::symbol(operator),
+            operator.symbol(),
             limit.cue_text()
         );
         // The bound is looked at when the value is there.

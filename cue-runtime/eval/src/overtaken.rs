@@ -37,7 +37,7 @@ impl Evaluator {
             let mut told = Vec::new();
             match test {
                 Test::Bound(compare, limit) if compare::is_order(*compare) && tight => {
-                    let symbol = compare::symbol(*compare);
+                    let symbol = compare.symbol();
                     let mut operand = *at;
                     let bound = self.source_at(*at);
                     let behind = bound.trim_start_matches(symbol).trim_start();
@@ -45,7 +45,7 @@ impl Evaluator {
                     told.push((compared(&text, *compare, limit), *at, Some(operand)));
                 }
                 Test::Bound(compare @ (Compare::Match | Compare::NotMatch), _) => {
-                    let symbol = compare::symbol(*compare);
+                    let symbol = compare.symbol();
                     let message =
                         format!("cannot use {text} (type _|_) as type string in {symbol}");
                     told.push((message, *at, None));
@@ -89,7 +89,7 @@ impl Evaluator {
 }
 
 fn compared(text: &str, compare: Compare, limit: &Datum) -> String {
-    let (symbol, kinds) = (compare::symbol(compare), compare::kinds(limit));
+    let (symbol, kinds) = (compare.symbol(), compare::kinds(limit));
     let limit = limit.cue_text();
     format!("invalid operands {text} and {limit} to '{symbol}' (type _|_ and {kinds})")
 }

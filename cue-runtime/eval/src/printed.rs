@@ -2,16 +2,16 @@
 
 use std::fmt::Write as _;
 
-use cue_syntax::ast::{Decl, ExprKind};
+use cue_definition::texts::scalar_text;
+use cue_definition::{Mark, Places, Wanted, laid_out};
+use cue_syntax::ast::{At, Decl, ExprKind};
 
 use crate::builtin::{Datum, FunctionName, Kinds};
-use crate::definition::{self, Mark, Places, Wanted};
 use crate::error::Fault;
 use crate::evaluator::Evaluator;
 use crate::export::{Style, marker};
 use crate::heap::{FaultId, Source, Test, VertexId};
-use crate::program::{Code, ExprId, Label, LabelKind, Notes, Presence};
-use crate::texts::scalar_text;
+use crate::program::{Code, Label, LabelKind, Notes, Presence};
 
 /// What the printer shows besides regular fields, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,8 +209,7 @@ impl Evaluator {
             }
         };
         let exprs = self.source_of(id);
-        let found =
-            definition::merged(&self.program, &exprs, &self.path(id), show, places.as_ref());
+        let found = self.merged(&exprs, &self.path(id), show, places.as_ref());
         // A part that a definition closes is one (O-77).
         let text = match closed {
             true => format!("{{\n_#def\n_#def: {}\n}}", found.text),
@@ -219,12 +218,12 @@ impl Evaluator {
         let layout = cue_syntax::Style::Plain;
         match (found.fields, found.imports.as_slice()) {
             (Some(fields), imports @ [_, ..]) if !closed => {
-                header(imports) + &definition::laid_out(&fields, layout)
+                header(imports) + &laid_out(&fields, layout)
             }
             (_, imports @ [_, ..]) if names == Names::Replaced => {
-                header(imports) + definition::laid_out(&text, layout).trim_end()
+                header(imports) + laid_out(&text, layout).trim_end()
             }
-            _ => definition::laid_out(&text, layout).trim_end().to_owned(),
+            _ => laid_out(&text, layout).trim_end().to_owned(),
         }
     }
 
@@ -253,7 +252,7 @@ impl Evaluator {
         let mut lets = false;
         if !later.wanted.is_empty() {
             let wanted = &later.wanted;
-            let found = definition::sources(&self.program, wanted, &later.marks, show);
+            let found = self.sources(wanted, &later.marks, show);
             let mut out = String::with_capacity(text.len() * 2);
             let mut rest = text.as_str();
             while let Some(at) = rest.find(SOURCE) {
@@ -296,7 +295,7 @@ impl Evaluator {
             Style::Definition => cue_syntax::Style::Plain,
             Style::Eval | Style::Final => cue_syntax::Style::Plain,
         };
-        let text = header + &definition::laid_out(&text, layout);
+        let text = header + &laid_out(&text, layout);
         if style != Style::Eval {
             return text;
         }
@@ -596,7 +595,7 @@ impl Evaluator {
                 Test::Match(expr, _) => {
                     if show.style != Style::Definition || show.has(Show::SPREAD) {
                         let mut text = String::new();
-                        self.write_source(vec![expr], &mut text, depth, later);
+                        self.write_source(vec![self.program.at(expr)], &mut text, depth, later);
                         parts.push(text);
                     } else if !named {
                         named = true;
@@ -698,7 +697,7 @@ impl Evaluator {
                     || vertex.choice.is_some();
                 if says && later.optional {
                     // As optional fields do: a type that names itself would go on for ever.
-                    self.write_source(vec![expr], out, depth, later);
+                    self.write_source(vec![self.program.at(expr)], out, depth, later);
                 } else if says {
                     later.optional = true;
                     self.write_value(value, show, out, depth, later);
@@ -709,7 +708,7 @@ impl Evaluator {
         out.push(']');
     }
 
-    fn write_source(&self, exprs: Vec<ExprId>, out: &mut String, depth: usize, later: &mut Later) {
+    fn write_source(&self, exprs: Vec<At>, out: &mut String, depth: usize, later: &mut Later) {
         let _ = write!(out, "{SOURCE}{}__", later.wanted.len());
         later.marks.push(Mark::Source(later.wanted.len()));
         later.wanted.push(Wanted { exprs, level: depth + 1 + later.lists });

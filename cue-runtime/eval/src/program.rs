@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use cue_map::Map;
+pub use cue_syntax::ast::At;
 use cue_syntax::ast::{Compare, Span};
 use thin_vec::ThinVec;
 
@@ -109,15 +110,6 @@ pub enum Presence {
     Required,
     /// `a:`
     Member,
-}
-
-/// A position: source and bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct At {
-    /// Index of the source in the program.
-    pub source: u32,
-    /// Bytes.
-    pub span: Span,
 }
 
 /// Docs and attributes of a field declaration.
@@ -495,11 +487,6 @@ pub struct Program {
     pub(crate) lifts: Map<ExprId, u32>,
 }
 
-/// Whether a predeclared name is that of a kind, not of a range of numbers.
-pub(crate) fn is_plain_type(name: &str) -> bool {
-    matches!(name, "string" | "bytes" | "bool" | "int" | "float" | "number")
-}
-
 impl Program {
     /// A source as a tree, in the syntax of the profile.
     pub(crate) fn parsed(&self, text: &str) -> cue_syntax::Parsed {
@@ -545,7 +532,7 @@ impl Program {
             (Code::Type(kinds, name), _) => {
                 let meets = kinds.meets(crate::compare::kinds(datum));
                 // Ranges look at the number too.
-                return (!meets || is_plain_type(name)).then_some(meets);
+                return (!meets || cue_definition::is_plain_type(name)).then_some(meets);
             }
             (code, _) if code.is_tag() => false,
             _ => return None,

@@ -4,7 +4,7 @@ use crate::error::Fault;
 use crate::evaluator::Evaluator;
 use crate::heap::{Conjunct, EnvId, Source, VertexId};
 use crate::program::{At, Code, Declaration, ExprId, LabelKind};
-use crate::texts::indented;
+use cue_definition::texts::indented;
 
 /// References one after the other that are followed to what they share.
 const MOST_SHARED: usize = 50;
@@ -155,8 +155,8 @@ impl Evaluator {
     }
 
     /// The expressions that make a value.
-    pub(crate) fn source_of(&self, id: VertexId) -> Vec<ExprId> {
-        let mut all = Vec::new();
+    pub(crate) fn source_of(&self, id: VertexId) -> Vec<At> {
+        let mut all: Vec<ExprId> = Vec::new();
         for conjunct in &self.heap.get(id).conjuncts {
             if let Source::Expr(expr, _) = conjunct.source {
                 if !all.contains(&expr) {
@@ -164,7 +164,7 @@ impl Evaluator {
                 }
             }
         }
-        all
+        all.into_iter().map(|it| self.program.at(it)).collect()
     }
 
     /// Positions of the literals of a struct that are written in its place, not behind a reference:

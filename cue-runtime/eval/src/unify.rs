@@ -10,7 +10,7 @@ use crate::groups::Groups;
 use crate::heap::{
     By, Conjunct, Cycle, Disjunction, EnvId, EnvKind, FaultId, Key, Source, State, Test, VertexId,
 };
-use crate::program::{At, Callee, Code, ExprId, Label, Plain, is_plain_type};
+use crate::program::{At, Callee, Code, ExprId, Label, Plain};
 use crate::waiting::Left;
 use crate::work::Work;
 
@@ -632,7 +632,7 @@ impl Evaluator {
         via: u32,
     ) {
         let at = self.program.at(expr);
-        let plain = is_plain_type(name);
+        let plain = cue_definition::is_plain_type(name);
         // Ranges are predeclared: they are nowhere.
         let place = if plain { at } else { At::default() };
         if self.restrict(id, kinds, By::Expr(expr), place, via) && !plain {

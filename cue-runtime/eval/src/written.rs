@@ -4,7 +4,6 @@
 use std::fmt::Write as _;
 
 use crate::builtin::{Datum, FunctionName};
-use crate::compare;
 use crate::evaluator::Evaluator;
 use crate::export::marker;
 use crate::heap::Test;
@@ -28,7 +27,7 @@ impl Evaluator {
     pub(crate) fn test_text(&mut self, test: &Test) -> String {
         match test {
             Test::Bound(operator, limit) => {
-                format!("{}{}", compare::symbol(*operator), limit.cue_text())
+                format!("{}{}", operator.symbol(), limit.cue_text())
             }
             Test::Range(name) => (*name).to_owned(),
             Test::Call(package, function, rest, _) => self.call_text(package, function.name, rest),
@@ -77,14 +76,14 @@ impl Evaluator {
             Code::Negative(it) => self.write_unary('-', *it, out, next),
             Code::Positive(it) => self.write_unary('+', *it, out, next),
             Code::Bound(operator, operand) => {
-                out.push_str(compare::symbol(*operator));
+                out.push_str(operator.symbol());
                 self.write_code(*operand, out, next);
             }
             Code::Unify(left, right) => self.write_binary("&", *left, *right, out, next),
             Code::And(left, right) => self.write_binary("&&", *left, *right, out, next),
             Code::Or(left, right) => self.write_binary("||", *left, *right, out, next),
             Code::Compare(operator, left, right) => {
-                self.write_binary(compare::symbol(*operator), *left, *right, out, next);
+                self.write_binary(operator.symbol(), *left, *right, out, next);
             }
             Code::Arithmetic(operator, left, right) => {
                 let symbol = match operator {

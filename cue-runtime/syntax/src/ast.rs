@@ -20,6 +20,15 @@ impl Span {
     }
 }
 
+/// A position: source and bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct At {
+    /// Index of the source in the program.
+    pub source: u32,
+    /// Bytes.
+    pub span: Span,
+}
+
 /// A file.
 #[derive(Debug, Default)]
 pub struct File {
@@ -231,6 +240,22 @@ pub enum Compare {
     Match,
     /// `!~`
     NotMatch,
+}
+
+impl Compare {
+    /// The operator as written.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Compare::Equal => "==",
+            Compare::NotEqual => "!=",
+            Compare::Less => "<",
+            Compare::LessEqual => "<=",
+            Compare::Greater => ">",
+            Compare::GreaterEqual => ">=",
+            Compare::Match => "=~",
+            Compare::NotMatch => "!~",
+        }
+    }
 }
 
 /// Operators with two operands.

@@ -15,6 +15,7 @@ mod stack; // room for recursion
 pub mod scan; // text -> tokens
 mod frames; // which node a comment belongs to
 mod grammar; // tokens -> concrete tree
+mod label; // names without quotes
 mod names; // aliases declared twice
 pub mod tree; // the concrete tree
 mod shared; // texts that come again
@@ -29,6 +30,7 @@ pub mod path; // `a.b[0]`
 mod position; // offsets -> lines and columns
 pub mod unquote; // string literals -> values
 
+pub use crate::label::is_identifier;
 pub use crate::layout::{Style, format_tree};
 pub use crate::parser::{
     Parsed, SyntaxError, parse_expr, parse_file, parse_header, parse_older, parse_tree,

@@ -8,9 +8,8 @@ use cue_syntax::format_expr;
 
 use super::{Compiler, LoadError};
 use crate::builtin::Datum;
-use crate::compare;
-use crate::export::is_identifier;
 use crate::program::{Code, ExprId};
+use cue_syntax::is_identifier;
 
 /// When an error is found; earlier ones hide later ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -212,6 +211,6 @@ fn symbol(operation: Binary) -> &'static str {
         Binary::Subtract => "-",
         Binary::Multiply => "*",
         Binary::Divide => "/",
-        Binary::Compare(compare) => compare::symbol(compare),
+        Binary::Compare(compare) => compare.symbol(),
     }
 }

@@ -55,9 +55,7 @@ impl Evaluation {
                 Code::Unify(left, right) => ("&", vec![left, right]),
                 Code::And(left, right) => ("&&", vec![left, right]),
                 Code::Or(left, right) => ("||", vec![left, right]),
-                Code::Compare(compare, left, right) => {
-                    (crate::compare::symbol(compare), vec![left, right])
-                }
+                Code::Compare(compare, left, right) => (compare.symbol(), vec![left, right]),
                 Code::Arithmetic(operator, left, right) => {
                     let operator = match operator {
                         Arithmetic::Add => "+",
@@ -70,7 +68,7 @@ impl Evaluation {
                 Code::Not(operand) => ("!", vec![operand]),
                 Code::Negative(operand) => ("-", vec![operand]),
                 Code::Positive(operand) => ("+", vec![operand]),
-                Code::Bound(compare, limit) => (crate::compare::symbol(compare), vec![limit]),
+                Code::Bound(compare, limit) => (compare.symbol(), vec![limit]),
                 Code::Select(operand, _) => (".", vec![operand]),
                 Code::Index(operand, index) => ("[]", vec![operand, index]),
                 Code::Slice(operand, low, high) => {

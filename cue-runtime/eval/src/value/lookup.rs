@@ -68,7 +68,7 @@ impl Evaluation {
         let arcs = &it.heap.get(real).arcs;
         let kept = arcs.iter().filter(|arc| it.labels.kind(arc.label) != LabelKind::Index);
         let names = kept.map(|arc| it.labels.name(arc.label));
-        names.filter(|it| crate::export::is_identifier(it) || it.starts_with(['#', '_'])).collect()
+        names.filter(|it| cue_syntax::is_identifier(it) || it.starts_with(['#', '_'])).collect()
     }
 
     /// Whether a struct takes one more regular field (or definition) of that name.

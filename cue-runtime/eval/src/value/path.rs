@@ -5,8 +5,8 @@ use std::sync::Arc;
 use cue_syntax::ast::{Expr, ExprKind, Ident};
 
 use crate::builtin::Datum;
-use crate::export::is_identifier;
 use crate::program::{LabelKind, Presence};
+use cue_syntax::is_identifier;
 
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use crate::builtin::Datum;
+use cue_builtin::Datum;
 
 /// A scalar (O-72); text of several lines is written so.
-pub(crate) fn scalar_text(datum: &Datum, depth: usize) -> String {
+pub fn scalar_text(datum: &Datum, depth: usize) -> String {
     match datum {
         Datum::String(text) if text.contains('\n') => multiline(text, depth),
         Datum::Bytes(bytes) if bytes.contains(&b'\n') => {
@@ -27,7 +27,7 @@ pub(crate) fn scalar_text(datum: &Datum, depth: usize) -> String {
 }
 
 /// A text on lines of its own, with as many `#` as it needs.
-pub(crate) fn multiline(text: &str, depth: usize) -> String {
+pub fn multiline(text: &str, depth: usize) -> String {
     let indent = "\t".repeat(depth + 1);
     let mut hashes = String::new();
     while text.contains(&format!("\"\"\"{hashes}")) {
@@ -52,7 +52,7 @@ pub(crate) fn multiline(text: &str, depth: usize) -> String {
 }
 
 /// A literal of several lines, as it is written, with the indentation of its place.
-pub(crate) fn indented(literal: &str, depth: usize) -> String {
+pub fn indented(literal: &str, depth: usize) -> String {
     let Some((before, last)) = literal.rsplit_once('\n') else { return literal.to_owned() };
     let quotes = last.trim_start();
     let old = last.strip_suffix(quotes).unwrap_or_default();

@@ -1,16 +1,20 @@
 //! What a package says, as text: its declarations merged by label but not evaluated, as `cue def`
-//! prints them (O-73 to O-86).
+//! prints them (O-73 to O-86), and the sources of values that wait for more (O-68).
 //!
 //! ~~~text
 //! sources ─parse─▶ conjuncts of the root ─merge─▶ Out ─text─▶ formatter
 //! ~~~
-//! Works on the syntax trees of the sources; only what refers to nothing is evaluated.
+//! Invariants
+//! 1. Works on the syntax trees of the sources; only what refers to nothing is evaluated, by who asks
+//!    for the text (`Evaluate`), who also tells what only an evaluation knows (`Found`).
+//! 2. A crate of its own, because the guest has it built for size.
+#![forbid(unsafe_code)]
 
 mod scope; // what a name in an expression stands for
 mod merge; // conjuncts of one place -> one value
 mod clauses; // comprehensions
 mod expr; // one expression as it stands
-mod constant; // values that refer to nothing, evaluated
+mod constant; // values that refer to nothing
 mod out; // what is printed: structs and texts
 mod sourced; // sources of values that wait for more
 mod remark; // bottom literals and the comment behind them
@@ -19,6 +23,7 @@ mod used; // names that sources have
 mod taken; // names that nothing else has
 mod heading; // what stands above the declarations
 mod linked; // names that mean something else in the result
+pub mod texts; // scalars as CUE text
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -26,27 +31,36 @@ use std::sync::Arc;
 use cue_map::{Map, Set};
 use cue_syntax::ast::{File, Label as AstLabel};
 
-use crate::definition::found::Found;
-use crate::definition::heading::Heading;
-use crate::definition::linked::{Frame, Links};
-use crate::definition::merge::Conjunct;
-use crate::definition::out::{Gap, Item, Out};
-use crate::definition::scope::{Bound, LetValue, Scope};
-use crate::evaluation::Evaluation;
-use crate::program::Program;
+use crate::heading::Heading;
+use crate::linked::{Frame, Links};
+use crate::merge::Conjunct;
+use crate::out::{Gap, Item, Out};
+use crate::scope::{Bound, LetValue, Scope};
+use crate::sourced::Outside;
+use crate::taken::Taken;
 
-pub(crate) use crate::definition::expr::is_keyword;
-pub(crate) use crate::definition::remark::laid_out;
-use crate::definition::sourced::Outside;
-pub(crate) use crate::definition::sourced::{
-    Attributes, Docs, Mark, Places, Wanted, merged, sources,
+pub use crate::constant::{Constant, Evaluate, is_plain_type};
+pub use crate::expr::is_keyword;
+pub use crate::found::{Found, LabelKey};
+pub use crate::remark::laid_out;
+pub use crate::sourced::{
+    Attributes, Docs, Manner, Mark, Merged, Places, Sources, Wanted, merged, sources,
 };
-use crate::definition::taken::Taken;
+
+/// A source as a tree.
+pub struct Source {
+    /// Its name: labels that were computed are known by it.
+    pub name: String,
+    /// The tree.
+    pub file: File,
+    /// The text that it is of.
+    pub text: Arc<str>,
+}
 
 /// Files parsed again, and what printing them has found out so far.
 struct Printer<'a> {
-    files: &'a [(File, Arc<str>)],
-    names: Vec<&'a String>,
+    files: &'a [Source],
+    evaluate: Evaluate,
     /// Builtin packages that the result names: path and name, if that is not the last part.
     imports: Vec<(String, Option<String>)>,
     taken: Taken,
@@ -87,49 +101,32 @@ type Lets<'a> = (Vec<LetValue<'a>>, Option<Rc<Frame>>, usize);
 /// A `let`: the scope that has it, and its number there.
 type LetKey = (*const Scope, usize);
 
-impl Evaluation {
-    /// The package as `cue def` prints it: merged, not evaluated.
-    pub fn definition(&mut self) -> String {
-        let found = Found::new(self);
-        package(&self.evaluator.program, &found)
-    }
-}
-
 /// How deeply values may nest.
 const DEPTH: u32 = 300;
 
-/// The files of the main package as one text.
-fn package(program: &Program, found: &Found) -> String {
-    let mut files = Vec::new();
-    for root in &program.roots {
-        let source = program.at(*root).source as usize;
-        let Some(source) = program.sources.get(source) else { continue };
-        let file = (program.parsed(&source.text).file, source.text.clone());
-        files.push((&source.name, file));
-    }
-    cue_sort::by(&mut files, |left, right| left.0.cmp(right.0));
-    let (names, files): (Vec<&String>, Vec<_>) = files.into_iter().unzip();
-    let mut printer = Printer::new(&files, names, found);
+/// The files of a package as one text, as `cue def` prints it.
+pub fn package(files: &[Source], evaluate: Evaluate, found: &Found) -> String {
+    let mut printer = Printer::new(files, evaluate, found);
     printer.links = Some(Links::default());
-    for (file, _) in &files {
-        used::names(&file.decls, &mut printer.taken);
+    for it in files {
+        used::names(&it.file.decls, &mut printer.taken);
     }
     let scopes = printer.file_scopes();
     let conjuncts = files
         .iter()
         .zip(scopes)
         .enumerate()
-        .map(|(index, ((file, _), scope))| Conjunct::File { file, index, scope })
+        .map(|(index, (it, scope))| Conjunct::File { file: &it.file, index, scope })
         .collect();
     let body = printer.merge(conjuncts);
     printer.file(body)
 }
 
 impl<'a> Printer<'a> {
-    fn new(files: &'a [(File, Arc<str>)], names: Vec<&'a String>, found: &'a Found) -> Self {
+    fn new(files: &'a [Source], evaluate: Evaluate, found: &'a Found) -> Self {
         Printer {
             files,
-            names,
+            evaluate,
             imports: Vec::new(),
             taken: Taken::default(),
             depth: 0,
@@ -162,7 +159,7 @@ impl<'a> Printer<'a> {
     /// The outermost scope of each file: its imports, then the fields of the package.
     fn file_scopes(&self) -> Vec<Rc<Scope>> {
         let mut shared = Map::default();
-        for (file, _) in self.files {
+        for Source { file, .. } in self.files {
             for decl in &file.decls {
                 if let cue_syntax::ast::Decl::Field(field) = decl {
                     if let AstLabel::Ident(name) = &field.label {
@@ -172,7 +169,7 @@ impl<'a> Printer<'a> {
             }
         }
         let mut scopes = Vec::new();
-        for (file, _) in self.files {
+        for Source { file, .. } in self.files {
             let mut imports = Map::default();
             for import in &file.imports {
                 let (path, explicit) = match import.path.rsplit_once(':') {
@@ -199,7 +196,7 @@ impl<'a> Printer<'a> {
 
     /// The body with what stands above it.
     fn file(&self, mut body: Out) -> String {
-        let heading = Heading::of(self.files.iter().map(|it| &*it.1));
+        let heading = Heading::of(self.files.iter().map(|it| &*it.text));
         let text = heading.above(&match self.imports.as_slice() {
             [] => String::new(),
             [only] => format!("import {}\n\n", import_text(only)),
@@ -208,7 +205,7 @@ impl<'a> Printer<'a> {
                 format!("import (\n\t{}\n)\n\n", specs.join("\n\t"))
             }
         });
-        let written = matches!(self.files, [(file, _)] if merge::is_complex(&file.decls));
+        let written = matches!(self.files, [it] if merge::is_complex(&it.file.decls));
         let blank = match &body {
             Out::Struct(items) => match items.as_slice() {
                 [Item::Let(..), _, ..] => true,
@@ -222,7 +219,7 @@ impl<'a> Printer<'a> {
                 // It keeps the line that it began, in braces too.
                 [Item::Comprehension { .. }, ..] => {
                     let above = |text: &str| text.trim_start_matches('{').starts_with('\n');
-                    self.files.first().is_some_and(|it| above(&it.1))
+                    self.files.first().is_some_and(|it| above(&it.text))
                 }
                 _ => false,
             },

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::definition::out::{BOTTOM, NO_SHARING};
+use crate::out::{BOTTOM, NO_SHARING};
 
 const REMARK: &str = "// explicit error (_|_ literal) in source";
 /// Behind what keeps a value from being shared, which is printed as bottom, too.
@@ -12,7 +12,7 @@ const UNSHARED: &str = "// no sharing";
 const TAB: usize = 8;
 
 /// The text as the formatter aligns it, then with what it would not take.
-pub(crate) fn laid_out(text: &str, style: cue_syntax::Style) -> String {
+pub fn laid_out(text: &str, style: cue_syntax::Style) -> String {
     let Some(text) = formatted(text, style) else {
         return text.replace(NO_SHARING, "_|_").replace(BOTTOM, "_|_");
     };

@@ -10,31 +10,31 @@ use std::rc::Rc;
 
 use cue_map::{Map, Set};
 
-use crate::definition::out::{Item, Out};
-use crate::definition::taken::Suffixed;
+use crate::out::{Item, Out};
+use crate::taken::Suffixed;
 
 /// Behind a name in a text, before its number, until all names are known.
 const MARK: &str = "__linked_";
 
 /// The fields of a struct of the result.
 #[derive(Debug, Default)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     parent: Option<Rc<Frame>>,
     /// Labels that are names, and the numbers of these fields.
     labels: RefCell<Map<String, usize>>,
 }
 
 impl Frame {
-    pub(super) fn within(parent: Option<Rc<Frame>>) -> Rc<Self> {
+    pub(crate) fn within(parent: Option<Rc<Frame>>) -> Rc<Self> {
         Rc::new(Self { parent, labels: RefCell::default() })
     }
 
-    pub(super) fn parent(&self) -> Option<Rc<Frame>> {
+    pub(crate) fn parent(&self) -> Option<Rc<Frame>> {
         self.parent.clone()
     }
 
     /// Of several of one label the last is found.
-    pub(super) fn add(&self, label: &str, field: usize) {
+    pub(crate) fn add(&self, label: &str, field: usize) {
         self.labels.borrow_mut().insert(label.to_owned(), field);
     }
 }
@@ -58,7 +58,7 @@ struct Known {
 
 /// The names of a result.
 #[derive(Debug, Default)]
-pub(super) struct Links {
+pub(crate) struct Links {
     references: Vec<Reference>,
     places: Map<String, Known>,
     fields: usize,
@@ -66,13 +66,13 @@ pub(super) struct Links {
 
 impl Links {
     /// The number of one more field.
-    pub(super) fn field(&mut self) -> usize {
+    pub(crate) fn field(&mut self) -> usize {
         self.fields += 1;
         self.fields
     }
 
     /// A name of a field: what stands for it in a text.
-    pub(super) fn name(&mut self, name: &str, place: &str, frame: Option<Rc<Frame>>) -> String {
+    pub(crate) fn name(&mut self, name: &str, place: &str, frame: Option<Rc<Frame>>) -> String {
         let number = self.references.len();
         let known = self.places.entry(place.to_owned()).or_default();
         let field = known.printed.map(|it| (it, place.to_owned()));
@@ -84,12 +84,12 @@ impl Links {
     }
 
     /// Whether something named what is in a place.
-    pub(super) fn is_named(&self, place: &str) -> bool {
+    pub(crate) fn is_named(&self, place: &str) -> bool {
         self.places.contains_key(place)
     }
 
     /// The field of a place was printed. Names after it are tied only if there was none before.
-    pub(super) fn printed(&mut self, place: &str, field: usize) {
+    pub(crate) fn printed(&mut self, place: &str, field: usize) {
         let Some(known) = self.places.get_mut(place) else {
             let known = Known { printed: Some(field), waiting: Vec::new() };
             self.places.insert(place.to_owned(), known);
@@ -103,7 +103,7 @@ impl Links {
     }
 
     /// Names for all marks, in the order of the text; fields that need an alias get it.
-    pub(super) fn settle(&self, body: &mut Out) -> (String, Vec<String>) {
+    pub(crate) fn settle(&self, body: &mut Out) -> (String, Vec<String>) {
         let text = body.fields();
         if self.references.is_empty() {
             return (text, Vec::new());
@@ -172,7 +172,7 @@ enum Meaning {
 }
 
 /// Marks of a text as names.
-pub(super) fn without_marks<'a>(text: &str, name: impl Fn(usize) -> Option<&'a str>) -> String {
+pub(crate) fn without_marks<'a>(text: &str, name: impl Fn(usize) -> Option<&'a str>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, number, after)) = next_mark(rest) {

@@ -5,27 +5,27 @@ use std::rc::Rc;
 
 use cue_map::Map;
 use cue_syntax::ast::{
-    Attribute, Binary, Compare, Decl, Element, Expr, ExprKind, Field, Ident, Label as AstLabel,
-    Marker, Part, Span, Unary,
+    Attribute, Binary, Decl, Element, Expr, ExprKind, Field, Ident, Label as AstLabel, Marker,
+    Part, Span, Unary,
 };
 
-use crate::builtin::Datum;
-use crate::definition::constant::{UNSHARED, is_range, is_type, is_unshared, slice, strip};
-use crate::definition::linked::{Frame, Links};
-use crate::definition::merge::{Braces, Conjunct, has_old_alias};
-use crate::definition::out::{Declared, Gap, Item, NO_SHARING, Note, Out, PRIMARY};
-use crate::definition::scope::{Bound, Scope};
-use crate::definition::sourced::{Attributes, Docs};
-use crate::definition::{DEPTH, Printer};
-use crate::export::is_identifier;
-use crate::number::Number;
+use crate::constant::{UNSHARED, is_range, is_type, is_unshared, slice, strip};
+use crate::linked::{Frame, Links};
+use crate::merge::{Braces, Conjunct, has_old_alias};
+use crate::out::{Declared, Gap, Item, NO_SHARING, Note, Out, PRIMARY};
+use crate::scope::{Bound, Scope};
+use crate::sourced::{Attributes, Docs};
+use crate::{DEPTH, Printer};
+use cue_builtin::Datum;
+use cue_builtin::number::Number;
+use cue_syntax::is_identifier;
 
 /// In a path: somewhere in an expression.
-pub(super) const SOMEWHERE: &str = "(expression)";
+pub(crate) const SOMEWHERE: &str = "(expression)";
 
 impl<'a> Printer<'a> {
     /// An expression that is not merged with others.
-    pub(super) fn expr(&mut self, expr: &'a Expr, scope: &Rc<Scope>, file: usize) -> Out {
+    pub(crate) fn expr(&mut self, expr: &'a Expr, scope: &Rc<Scope>, file: usize) -> Out {
         if self.depth > DEPTH {
             return Out::primary("_");
         }
@@ -38,7 +38,7 @@ impl<'a> Printer<'a> {
     /// What stands before a comprehension in a list: nothing, or its line and the comment above it. Of
     /// comments of elements only these stay.
     fn element_line(&self, span: Span, last: usize, file: usize) -> String {
-        let source = &self.files[file].1;
+        let source = &self.files[file].text;
         let between = source.get(last..span.start as usize).unwrap_or_default();
         let mut line = String::new();
         if between.contains('\n') {
@@ -54,7 +54,7 @@ impl<'a> Printer<'a> {
     }
 
     /// What is printed next is a comprehension's body or an element of a list.
-    pub(super) fn enter_bare(&mut self, expr: &Expr) {
+    pub(crate) fn enter_bare(&mut self, expr: &Expr) {
         if let ExprKind::Struct(decls) = &expr.kind {
             self.bare = decls.as_ptr() as usize;
         }
@@ -66,7 +66,7 @@ impl<'a> Printer<'a> {
                 return out;
             }
         }
-        let source = &self.files[file].1;
+        let source = &self.files[file].text;
         let again = |it: &mut Self, expr| it.expr(expr, scope, file);
         match &expr.kind {
             ExprKind::Paren(inner) => again(self, inner),
@@ -153,7 +153,7 @@ impl<'a> Printer<'a> {
                     Unary::Minus => "-",
                     Unary::Not => "!",
                     Unary::Default => "*",
-                    Unary::Bound(compare) => crate::compare::symbol(*compare),
+                    Unary::Bound(compare) => compare.symbol(),
                 };
                 Out::Text(format!("{operator}{inner}"), 8)
             }
@@ -295,7 +295,7 @@ impl<'a> Printer<'a> {
         scope: &Rc<Scope>,
         file: usize,
     ) -> String {
-        let source = self.files[file].1.clone();
+        let source = self.files[file].text.clone();
         let mut out = String::new();
         let bytes = slice(&source, whole.span).trim_start_matches('#').starts_with('\'');
         let lines = parts.iter().any(|it| matches!(it, Part::Text(it) if it.contains(&b'\n')));
@@ -356,7 +356,7 @@ impl<'a> Printer<'a> {
     }
 
     /// A struct whose declarations are not merged (O-76).
-    pub(super) fn as_written(
+    pub(crate) fn as_written(
         &mut self,
         decls: &'a [Decl],
         scope: &Rc<Scope>,
@@ -425,7 +425,7 @@ impl<'a> Printer<'a> {
                 }
                 Decl::Embed(value) => {
                     if let ExprKind::Comprehension(clauses, body) = &value.kind {
-                        let source = self.files[file].1.clone();
+                        let source = self.files[file].text.clone();
                         let between =
                             last.and_then(|it| source.get(it as usize..value.span.start as usize));
                         let (docs, empty) = above(&source, value.span);
@@ -481,8 +481,8 @@ impl<'a> Printer<'a> {
     }
 
     /// A declaration that is an attribute.
-    pub(super) fn note(&self, it: &Attribute, file: usize) -> Note {
-        let source = &self.files[file].1;
+    pub(crate) fn note(&self, it: &Attribute, file: usize) -> Note {
+        let source = &self.files[file].text;
         let (mut docs, empty) = above(source, it.span);
         if self.docs == Docs::Dropped {
             docs.clear();
@@ -503,11 +503,11 @@ impl<'a> Printer<'a> {
 
     /// The label that a computed field got, if it is one for all its evaluations.
     fn computed(&self, label: &Expr, scope: &Rc<Scope>, file: usize) -> Option<String> {
-        if super::clauses::is_variable(label, scope) {
+        if crate::clauses::is_variable(label, scope) {
             return None;
         }
-        let name = self.names.get(file)?;
-        let key = ((*name).clone(), label.span.start, label.span.end);
+        let name = &self.files.get(file)?.name;
+        let key = (name.clone(), label.span.start, label.span.end);
         let known = match self.place() {
             Some(place) if place.is_empty() || self.found.presence.contains_key(&place) => {
                 self.found.labels_at.get(&(key, place))
@@ -519,7 +519,7 @@ impl<'a> Printer<'a> {
     }
 
     /// The field that has the comment above another one: that may be what is left of `a: b: 1`.
-    pub(super) fn commented(&self, field: &'a Field, file: usize) -> &'a Field {
+    pub(crate) fn commented(&self, field: &'a Field, file: usize) -> &'a Field {
         let (mut commented, mut next) = (field, field);
         while let Some(inner) = self.shorthand(next, file) {
             if inner.comments.outer || !inner.comments.below.is_empty() {
@@ -531,10 +531,10 @@ impl<'a> Printer<'a> {
     }
 
     /// The field `b` of `a: b: 1`.
-    pub(super) fn shorthand(&self, field: &'a Field, file: usize) -> Option<&'a Field> {
+    pub(crate) fn shorthand(&self, field: &'a Field, file: usize) -> Option<&'a Field> {
         let ExprKind::Struct(decls) = &field.value.kind else { return None };
         let [Decl::Field(inner)] = decls.as_slice() else { return None };
-        let braces = slice(&self.files[file].1, field.value.span).starts_with('{');
+        let braces = slice(&self.files[file].text, field.value.span).starts_with('{');
         (!braces).then_some(inner)
     }
 
@@ -658,7 +658,7 @@ impl<'a> Printer<'a> {
 }
 
 /// The function of that name.
-pub(super) fn is_error(expr: &Expr, scope: &Rc<Scope>) -> bool {
+pub(crate) fn is_error(expr: &Expr, scope: &Rc<Scope>) -> bool {
     matches!(&expr.kind, ExprKind::Ident(it) if &**it == "error" && scope.find(it).is_none())
 }
 
@@ -703,11 +703,11 @@ fn unified<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
 }
 
 /// The class of literals.
-pub(super) const STRUCT: u8 = 6;
+pub(crate) const STRUCT: u8 = 6;
 
 /// Where an operand of `&` stands: types, references, scalars, bounds and other expressions, ranges,
 /// literals.
-pub(super) fn class(expr: &Expr, scope: &Rc<Scope>) -> u8 {
+pub(crate) fn class(expr: &Expr, scope: &Rc<Scope>) -> u8 {
     match &strip(expr).kind {
         ExprKind::Top => 0,
         ExprKind::Ident(name) if is_range(name) && scope.find(name).is_none() => 5,
@@ -776,7 +776,7 @@ fn below(source: &str, span: Span) -> Vec<String> {
     Vec::new()
 }
 
-pub(super) fn marker(marker: Marker) -> &'static str {
+pub(crate) fn marker(marker: Marker) -> &'static str {
     match marker {
         Marker::None => "",
         Marker::Optional => "?",
@@ -785,12 +785,12 @@ pub(super) fn marker(marker: Marker) -> &'static str {
 }
 
 /// Names that labels need no quotes for, though expressions do.
-pub(crate) fn is_keyword(name: &str) -> bool {
+pub fn is_keyword(name: &str) -> bool {
     matches!(name, "true" | "false" | "null" | "package" | "import")
 }
 
 /// A regular label.
-pub(super) fn label_text(name: &str) -> String {
+pub(crate) fn label_text(name: &str) -> String {
     if is_identifier(name) || is_keyword(name) {
         name.to_owned()
     } else {
@@ -804,8 +804,7 @@ fn operator_text(operator: Binary) -> (&'static str, u8) {
         Binary::Unify => ("&", 2),
         Binary::Or => ("||", 3),
         Binary::And => ("&&", 4),
-        Binary::Compare(compare @ Compare::Equal) => (crate::compare::symbol(compare), 5),
-        Binary::Compare(compare) => (crate::compare::symbol(compare), 5),
+        Binary::Compare(compare) => (compare.symbol(), 5),
         Binary::Add => ("+", 6),
         Binary::Subtract => ("-", 6),
         Binary::Multiply => ("*", 7),

@@ -1,31 +1,28 @@
 //! Sources of values that wait for more, as the value printer shows them (O-68).
 
 use std::rc::Rc;
-use std::sync::Arc;
 
 use cue_map::{Map, Set};
-use cue_syntax::ast::{Clause, Decl, Expr, ExprKind, File, Ident, Label as AstLabel};
+use cue_syntax::ast::{At, Clause, Decl, Expr, ExprKind, Ident, Label as AstLabel};
 
-use crate::definition::expr::{STRUCT, class, label_text};
-use crate::definition::found::Found;
-use crate::definition::heading::Heading;
-use crate::definition::merge::Conjunct;
-use crate::definition::out::Out;
-use crate::definition::scope::{Bound, LetValue, Scope};
-use crate::definition::{Printer, import_text, used};
-use crate::export::Style;
-use crate::printed::Show;
-use crate::program::{At, ExprId, Program};
+use crate::expr::{STRUCT, class, label_text};
+use crate::found::Found;
+use crate::heading::Heading;
+use crate::merge::Conjunct;
+use crate::out::Out;
+use crate::scope::{Bound, LetValue, Scope};
+use crate::{Evaluate, Printer, Source, import_text, used};
 
 /// The expressions of one value.
-pub(crate) struct Wanted {
-    pub(crate) exprs: Vec<ExprId>,
+pub struct Wanted {
+    /// Where they stand.
+    pub exprs: Vec<At>,
     /// How deep it stands: lines of texts are indented by one more.
-    pub(crate) level: usize,
+    pub level: usize,
 }
 
 /// What the printed text consists of, in its order.
-pub(crate) enum Mark {
+pub enum Mark {
     /// A struct begins that is made of these literals.
     Enter(Vec<At>),
     /// The source of a wanted value.
@@ -35,22 +32,21 @@ pub(crate) enum Mark {
 }
 
 /// What was found.
-pub(crate) struct Sources {
+pub struct Sources {
     /// A text for each that was wanted.
-    pub(crate) texts: Vec<String>,
+    pub texts: Vec<String>,
     /// Lines of the `let`s of each struct that the texts refer to.
-    pub(crate) lets: Vec<String>,
+    pub lets: Vec<String>,
     /// Packages that the texts name.
-    pub(crate) imports: Vec<(usize, String)>,
+    pub imports: Vec<(usize, String)>,
 }
 
 /// A place of the value, by path, and the expressions that make each.
-pub(crate) type Places = Map<String, Vec<ExprId>>;
+pub type Places = Map<String, Vec<At>>;
 
 /// What names that lead out of a printed part are replaced by (O-80).
-pub(super) struct Outside<'a> {
+pub(crate) struct Outside<'a> {
     index: Rc<Index<'a>>,
-    program: &'a Program,
     places: &'a Places,
     /// Path of the part.
     part: String,
@@ -59,9 +55,13 @@ pub(super) struct Outside<'a> {
 /// File, first byte, end.
 type Key = (usize, u32, u32);
 
+fn key(at: &At) -> Key {
+    (at.source as usize, at.span.start, at.span.end)
+}
+
 /// Every expression of the files by its place.
 #[derive(Default)]
-pub(super) struct Index<'a> {
+pub(crate) struct Index<'a> {
     exprs: Map<Key, (&'a Expr, Rc<Scope>)>,
     lets: Map<Key, Vec<LetValue<'a>>>,
     /// Scopes of structs that name fields anew.
@@ -70,81 +70,78 @@ pub(super) struct Index<'a> {
 
 /// Which attributes are printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Attributes {
+pub enum Attributes {
+    /// All.
     Kept,
     /// Those of the fields of the value, not of what these have.
     Outermost,
+    /// None.
     Dropped,
-}
-
-impl Attributes {
-    fn all(show: Show, otherwise: Self) -> Self {
-        if show.has(Show::ATTRIBUTES) { Self::Kept } else { otherwise }
-    }
 }
 
 /// What the comments above fields become.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Docs {
+pub enum Docs {
+    /// They stay.
     Kept,
+    /// They are left out.
     Dropped,
 }
 
-/// The sources of a program as trees, each with its text.
-fn parsed(program: &Program) -> Vec<(File, Arc<str>)> {
-    let sources = program.sources.iter();
-    let mut files: Vec<_> =
-        sources.map(|it| (program.parsed(&it.text).file, it.text.clone())).collect();
-    for (number, path) in &program.filled {
-        if let Some((file, _)) = files.get_mut(*number) {
-            let decls = std::mem::take(&mut file.decls);
-            file.decls = crate::attach::put(decls, path, &[]);
-        }
-    }
-    files
+/// How sources are printed.
+#[derive(Clone, Copy)]
+pub struct Manner {
+    /// Comments above fields.
+    pub docs: Docs,
+    /// Attributes of fields.
+    pub attributes: Attributes,
+    /// Structs have braces, however short.
+    pub spread: bool,
 }
 
 fn printer<'a>(
-    program: &'a Program,
-    files: &'a [(File, Arc<str>)],
+    files: &'a [Source],
+    evaluate: Evaluate,
     found: &'a Found,
+    manner: Manner,
 ) -> Printer<'a> {
-    Printer::new(files, program.sources.iter().map(|it| &it.name).collect(), found)
+    let mut printer = Printer::new(files, evaluate, found);
+    printer.docs = manner.docs;
+    printer.attributes = manner.attributes;
+    printer.spread = manner.spread;
+    printer
 }
 
 /// The declarations of one place, merged; `places` are what names that lead out are replaced by.
-pub(crate) fn merged(
-    program: &Program,
-    exprs: &[ExprId],
+pub fn merged(
+    files: &[Source],
+    evaluate: Evaluate,
+    exprs: &[At],
     part: &str,
-    show: Show,
+    manner: Manner,
     places: Option<&Places>,
 ) -> Merged {
-    let files = parsed(program);
     let found = Found::default();
-    let mut printer = printer(program, &files, &found);
-    printer.docs = if show.has(Show::DOCS) { Docs::Kept } else { Docs::Dropped };
-    printer.attributes = Attributes::all(show, Attributes::Dropped);
-    let (index, scopes) = printer.index_files(&files);
+    let mut printer = printer(files, evaluate, &found, manner);
+    let (index, scopes) = printer.index_files(files);
     let mut conjuncts = Vec::new();
-    for expr in exprs {
-        let at = program.at(*expr);
+    for at in exprs {
         let number = at.source as usize;
-        let key = (number, at.span.start, at.span.end);
-        if let Some((expr, scope)) = index.exprs.get(&key) {
+        if let Some((expr, scope)) = index.exprs.get(&key(at)) {
             conjuncts.push(Conjunct::Expr { expr, scope: scope.clone(), file: number });
-        } else if let (0, Some((file, _)), Some(scope)) =
+        } else if let (0, Some(source), Some(scope)) =
             (at.span.end, files.get(number), scopes.get(number))
         {
+            let file = &source.file;
             conjuncts.push(Conjunct::File { file, index: number, scope: scope.clone() });
         }
     }
     if let (Some(places), false) = (places, part.is_empty()) {
         let index = Rc::new(index);
-        printer.outside = Some(Outside { index, program, places, part: part.to_owned() });
+        printer.outside = Some(Outside { index, places, part: part.to_owned() });
     }
     let whole = part.is_empty() && printer.docs == Docs::Kept;
-    let first = files.first().filter(|_| whole).map(|it| &*it.1);
+    let first = files.first().filter(|_| whole).map(|it| &*it.text);
     let heading = Heading::of(first.into_iter()).of_file();
     let value = printer.merge(conjuncts);
     let fields = matches!(value, Out::Struct(_)).then(|| value.fields());
@@ -153,31 +150,32 @@ pub(crate) fn merged(
 }
 
 /// A place, merged.
-pub(crate) struct Merged {
-    pub(crate) text: String,
+pub struct Merged {
+    /// As an expression.
+    pub text: String,
     /// Of a struct, what is in its braces.
-    pub(crate) fields: Option<String>,
+    pub fields: Option<String>,
     /// Packages that it names.
-    pub(crate) imports: Vec<String>,
+    pub imports: Vec<String>,
     /// The comment at the top of the file, if this is the whole.
-    pub(crate) heading: String,
+    pub heading: String,
 }
 
 /// The texts of expressions, and what they need.
-pub(crate) fn sources(program: &Program, wanted: &[Wanted], marks: &[Mark], show: Show) -> Sources {
-    let files = parsed(program);
+pub fn sources(
+    files: &[Source],
+    evaluate: Evaluate,
+    wanted: &[Wanted],
+    marks: &[Mark],
+    manner: Manner,
+) -> Sources {
     let found = Found::default();
-    let mut printer = printer(program, &files, &found);
-    printer.docs = if show.has(Show::DOCS) { Docs::Kept } else { Docs::Dropped };
-    // Of a value as it is written its own fields keep theirs (O-68).
-    printer.attributes = Attributes::all(show, Attributes::Outermost);
-    // What is exported is simplified, what is evaluated not (O-62).
-    printer.spread = show.style == Style::Eval || show.has(Show::SPREAD);
+    let mut printer = printer(files, evaluate, &found, manner);
     printer.shown = Some(Set::default());
-    for (file, _) in &files {
-        used::names(&file.decls, &mut printer.taken);
+    for it in files {
+        used::names(&it.file.decls, &mut printer.taken);
     }
-    let (index, scopes) = printer.index_files(&files);
+    let (index, scopes) = printer.index_files(files);
     let mut texts = vec![String::new(); wanted.len()];
     let (mut lets, mut imported) = (Vec::new(), Vec::new());
     let mut around: Vec<Entered<'_>> = Vec::new();
@@ -190,7 +188,7 @@ pub(crate) fn sources(program: &Program, wanted: &[Wanted], marks: &[Mark], show
             }
             Mark::Source(number) => {
                 let before = printer.imports.len();
-                texts[*number] = printer.source(program, &wanted[*number], &index, &scopes);
+                texts[*number] = printer.source(&wanted[*number], &index, &scopes);
                 imported.extend(printer.imports[before..].iter().map(|it| (*number, it.0.clone())));
             }
             Mark::Leave(number) => {
@@ -249,22 +247,15 @@ impl<'a> Printer<'a> {
     }
 
     /// The source of one value.
-    fn source(
-        &mut self,
-        program: &Program,
-        wanted: &Wanted,
-        index: &Index<'a>,
-        scopes: &[Rc<Scope>],
-    ) -> String {
+    fn source(&mut self, wanted: &Wanted, index: &Index<'a>, scopes: &[Rc<Scope>]) -> String {
         self.level = wanted.level;
         // The root: its files.
         let whole: Vec<Conjunct<'a>> = wanted
             .exprs
             .iter()
-            .filter_map(|expr| {
-                let at = program.at(*expr);
+            .filter_map(|at| {
                 let number = at.source as usize;
-                let (file, _) = self.files.get(number).filter(|_| at.span.end == 0)?;
+                let file = &self.files.get(number).filter(|_| at.span.end == 0)?.file;
                 Some(Conjunct::File { file, index: number, scope: scopes.get(number)?.clone() })
             })
             .collect();
@@ -272,9 +263,8 @@ impl<'a> Printer<'a> {
             return self.merge(whole).fields();
         }
         let mut parts: Vec<(u8, Key, &'a Expr, Rc<Scope>)> = Vec::new();
-        for expr in &wanted.exprs {
-            let at = program.at(*expr);
-            let key = (at.source as usize, at.span.start, at.span.end);
+        for at in &wanted.exprs {
+            let key = key(at);
             if let Some((expr, scope)) = index.exprs.get(&key) {
                 parts.push((class(expr, scope), key, expr, scope.clone()));
             }
@@ -328,7 +318,7 @@ fn outer_path(expr: &Expr, scope: &Rc<Scope>) -> Option<OuterPath> {
 
 impl<'a> Printer<'a> {
     /// What a name that leads out of the printed part stands for.
-    pub(super) fn replaced(&mut self, expr: &'a Expr, scope: &Rc<Scope>) -> Option<Out> {
+    pub(crate) fn replaced(&mut self, expr: &'a Expr, scope: &Rc<Scope>) -> Option<Out> {
         let outside = self.outside.as_ref()?;
         let path = outer_path(expr, scope)?;
         match path {
@@ -343,9 +333,8 @@ impl<'a> Printer<'a> {
                 }
                 let exprs = outside.places.get(&path)?;
                 let mut conjuncts = Vec::new();
-                for expr in exprs {
-                    let at = outside.program.at(*expr);
-                    let key = (at.source as usize, at.span.start, at.span.end);
+                for at in exprs {
+                    let key = key(at);
                     let (expr, scope) = outside.index.exprs.get(&key)?;
                     conjuncts.push(Conjunct::Expr { expr, scope: scope.clone(), file: key.0 });
                 }
@@ -360,7 +349,7 @@ impl<'a> Printer<'a> {
     }
 
     /// The `let` of a name that no struct of an evaluated value has had: what it holds stands for it.
-    pub(super) fn unshown_let(&self, name: &str, scope: &Rc<Scope>) -> Option<LetValue<'a>> {
+    pub(crate) fn unshown_let(&self, name: &str, scope: &Rc<Scope>) -> Option<LetValue<'a>> {
         let shown = self.shown.as_ref()?;
         let (there, bound) = scope.find(name)?;
         let Bound::Let(number) = bound else { return None };
@@ -369,11 +358,11 @@ impl<'a> Printer<'a> {
     }
 
     /// Every expression of the files, and the outermost scope of each file.
-    fn index_files(&mut self, files: &'a [(File, Arc<str>)]) -> (Index<'a>, Vec<Rc<Scope>>) {
+    fn index_files(&mut self, files: &'a [Source]) -> (Index<'a>, Vec<Rc<Scope>>) {
         let mut index = Index::default();
         let scopes = self.file_scopes();
-        for (number, ((file, _), scope)) in files.iter().zip(&scopes).enumerate() {
-            self.index_decls(&file.decls, scope, number, (number, 0, 0), &mut index);
+        for (number, (source, scope)) in files.iter().zip(&scopes).enumerate() {
+            self.index_decls(&source.file.decls, scope, number, (number, 0, 0), &mut index);
         }
         (index, scopes)
     }

@@ -7,7 +7,7 @@ use thin_vec::ThinVec;
 
 /// A value.
 #[derive(Clone, Debug)]
-pub(super) enum Out {
+pub(crate) enum Out {
     Struct(Vec<Item>),
     /// Text and how strongly its outermost operator binds.
     Text(String, u8),
@@ -15,7 +15,7 @@ pub(super) enum Out {
 
 /// A declaration.
 #[derive(Clone, Debug)]
-pub(super) enum Item {
+pub(crate) enum Item {
     Attribute(Note),
     Embed(Out),
     Let(String, Out),
@@ -32,18 +32,18 @@ pub(super) enum Item {
 
 /// A declaration that is an attribute.
 #[derive(Clone, Debug)]
-pub(super) struct Note {
-    pub(super) text: String,
-    pub(super) gap: Gap,
+pub(crate) struct Note {
+    pub(crate) text: String,
+    pub(crate) gap: Gap,
     /// The comment above it.
-    pub(super) docs: Vec<String>,
+    pub(crate) docs: Vec<String>,
     /// The comment behind it.
-    pub(super) behind: String,
+    pub(crate) behind: String,
 }
 
 /// What stands before a declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Gap {
+pub(crate) enum Gap {
     /// What is before it, on the same line.
     Comma,
     Line,
@@ -70,25 +70,25 @@ impl Gap {
 
 /// A field.
 #[derive(Clone, Debug)]
-pub(super) struct Declared {
+pub(crate) struct Declared {
     /// Comments above it, with `//`.
-    pub(super) docs: Vec<ThinVec<String>>,
+    pub(crate) docs: Vec<ThinVec<String>>,
     /// Comments below it, and whether an empty line stands above them.
-    pub(super) below: Vec<(ThinVec<String>, bool)>,
+    pub(crate) below: Vec<(ThinVec<String>, bool)>,
     /// An empty line stands above the comment.
-    pub(super) apart: bool,
+    pub(crate) apart: bool,
     /// With its marker.
-    pub(super) label: String,
+    pub(crate) label: String,
     /// The name that the value has for what is in it.
-    pub(super) alias: Option<String>,
-    pub(super) value: Out,
-    pub(super) attributes: Vec<String>,
+    pub(crate) alias: Option<String>,
+    pub(crate) value: Out,
+    pub(crate) attributes: Vec<String>,
     /// Where it is.
-    pub(super) place: Option<String>,
+    pub(crate) place: Option<String>,
     /// A struct that is its value has braces, however short.
-    pub(super) spread: bool,
+    pub(crate) spread: bool,
     /// There is a comment above it, printed or not.
-    pub(super) documented: bool,
+    pub(crate) documented: bool,
 }
 
 impl Declared {
@@ -112,29 +112,29 @@ impl Declared {
 }
 
 /// Binding strength of what needs no parentheses anywhere.
-pub(super) const PRIMARY: u8 = 9;
+pub(crate) const PRIMARY: u8 = 9;
 
 /// Stands for a bottom literal until the text is laid out: the comment behind it would end the
 /// line.
-pub(super) const BOTTOM: &str = "__bottom_literal__";
+pub(crate) const BOTTOM: &str = "__bottom_literal__";
 /// And for `__no_sharing`; begins as that for bottom does.
-pub(super) const NO_SHARING: &str = "__bottom_literal__unshared__";
+pub(crate) const NO_SHARING: &str = "__bottom_literal__unshared__";
 
 impl Out {
-    pub(super) fn primary(text: impl Into<String>) -> Self {
+    pub(crate) fn primary(text: impl Into<String>) -> Self {
         Out::Text(text.into(), PRIMARY)
     }
 
-    pub(super) fn bottom() -> Self {
+    pub(crate) fn bottom() -> Self {
         Out::primary(BOTTOM)
     }
 
-    pub(super) fn is_top(&self) -> bool {
+    pub(crate) fn is_top(&self) -> bool {
         matches!(self, Out::Text(text, _) if text == "_")
     }
 
     /// As an operand: in parentheses if it binds less than `least`.
-    pub(super) fn operand(&self, least: u8) -> String {
+    pub(crate) fn operand(&self, least: u8) -> String {
         match self {
             Out::Text(text, strength) if *strength < least => format!("({text})"),
             _ => self.text(),
@@ -142,7 +142,7 @@ impl Out {
     }
 
     /// Operands joined by an operator that groups to the left.
-    pub(super) fn joined(operands: &[Out], operator: &str, strength: u8) -> Out {
+    pub(crate) fn joined(operands: &[Out], operator: &str, strength: u8) -> Out {
         let mut text = String::new();
         for (index, operand) in operands.iter().enumerate() {
             if index == 0 {
@@ -166,7 +166,7 @@ impl Out {
         }
     }
 
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         match self {
             Out::Text(text, _) => text.clone(),
             Out::Struct(items) if items.is_empty() => "{}".into(),
@@ -175,7 +175,7 @@ impl Out {
     }
 
     /// The declarations without braces; of another value itself.
-    pub(super) fn fields(&self) -> String {
+    pub(crate) fn fields(&self) -> String {
         let Out::Struct(items) = self else { return self.text() + "\n" };
         let mut text = String::new();
         for item in items {

@@ -5,20 +5,28 @@ use std::sync::Arc;
 
 use cue_syntax::ast::{Binary, Expr, ExprKind, Span, Unary};
 
-use crate::compile::experiments;
-use crate::definition::out::{Out, PRIMARY};
-use crate::definition::scope::Scope;
-use crate::evaluation::{Evaluation, compile_text};
-use crate::evaluator::Budget;
-use crate::export::Style;
-use crate::program::is_plain_type;
+use crate::out::{Out, PRIMARY};
+use crate::scope::Scope;
 
-/// What the values of one field may cost.
-const BUDGET: Budget = Budget { ticks: 50_000, depth: 50, bytes: 5 << 20 };
+/// Evaluates an expression that refers to nothing; takes the text of the file that it is of, too.
+pub type Evaluate = fn(text: &str, file: &str) -> Constant;
+
+/// What such an expression is.
+#[derive(Debug)]
+pub enum Constant {
+    /// Not to be evaluated alone.
+    Unread,
+    /// `_|_` as it is written.
+    Bottom,
+    /// An error, and what it says.
+    Failed(String),
+    /// A value as text.
+    Value(String),
+}
 
 /// Whether an expression is a value or made of values only; calls, lists, structs and choices are
 /// not.
-pub(super) fn is_constant(expr: &Expr, scope: &Rc<Scope>) -> bool {
+pub(crate) fn is_constant(expr: &Expr, scope: &Rc<Scope>) -> bool {
     match &expr.kind {
         ExprKind::Null
         | ExprKind::Bool(_)
@@ -42,21 +50,26 @@ pub(super) fn is_constant(expr: &Expr, scope: &Rc<Scope>) -> bool {
 }
 
 /// What is `_`, except that it keeps a value from being shared.
-pub(super) const UNSHARED: &str = "__no_sharing";
+pub(crate) const UNSHARED: &str = "__no_sharing";
 
 /// Whether a value says `__no_sharing`.
-pub(super) fn is_unshared(expr: &Expr) -> bool {
+pub(crate) fn is_unshared(expr: &Expr) -> bool {
     matches!(&strip(expr).kind, ExprKind::Ident(name) if **name == *UNSHARED)
 }
 
+/// Whether a predeclared name is that of a kind, not of a range of numbers.
+pub fn is_plain_type(name: &str) -> bool {
+    matches!(name, "string" | "bytes" | "bool" | "int" | "float" | "number")
+}
+
 /// Whether a name is a type of numbers within limits: bounds to CUE, not a kind.
-pub(super) fn is_range(name: &str) -> bool {
+pub(crate) fn is_range(name: &str) -> bool {
     let name = name.strip_prefix("__").unwrap_or(name);
     is_type(name) && !is_plain_type(name)
 }
 
 /// Names of types.
-pub(super) fn is_type(name: &str) -> bool {
+pub(crate) fn is_type(name: &str) -> bool {
     let name = name.strip_prefix("__").unwrap_or(name);
     matches!(
         name,
@@ -84,12 +97,12 @@ pub(super) fn is_type(name: &str) -> bool {
 }
 
 /// The source of a span.
-pub(super) fn slice(text: &str, span: Span) -> &str {
+pub(crate) fn slice(text: &str, span: Span) -> &str {
     text.get(span.start as usize..span.end as usize).unwrap_or_default()
 }
 
 /// All of them together, as one value; a literal that is the value keeps its spelling.
-pub(super) fn together(values: &[(&Expr, &Arc<str>)]) -> Out {
+pub(crate) fn together(values: &[(&Expr, &Arc<str>)], evaluate: Evaluate) -> Out {
     let said: Vec<&(&Expr, &Arc<str>)> = values
         .iter()
         .filter(|(it, _)| !matches!(strip(it).kind, ExprKind::Top) && !is_unshared(it))
@@ -103,8 +116,8 @@ pub(super) fn together(values: &[(&Expr, &Arc<str>)]) -> Out {
             }
             // A bound is printed as it is, without the types it implies.
             if let ExprKind::Unary(Unary::Bound(compare), limit) = &only.kind {
-                let limit = evaluate(slice(source, limit.span), source).text();
-                return Out::Text(format!("{}{limit}", crate::compare::symbol(*compare)), 8);
+                let limit = value(slice(source, limit.span), source, evaluate).text();
+                return Out::Text(format!("{}{limit}", compare.symbol()), 8);
             }
         }
         _ => {}
@@ -112,12 +125,12 @@ pub(super) fn together(values: &[(&Expr, &Arc<str>)]) -> Out {
     let parts: Vec<String> =
         said.iter().map(|(it, source)| format!("({})", slice(source, it.span))).collect();
     let file: &str = said.first().map_or("", |it| it.1);
-    let evaluated = evaluate(&parts.join(" & "), file);
+    let evaluated = value(&parts.join(" & "), file, evaluate);
     // The literal whose value it is.
     for (each, source) in &said {
         if let Some(text) = literal(strip(each), source) {
             let concrete = !matches!(strip(each).kind, ExprKind::Ident(_) | ExprKind::Top);
-            if concrete && evaluate(&text.text(), file).text() == evaluated.text() {
+            if concrete && value(&text.text(), file, evaluate).text() == evaluated.text() {
                 return text;
             }
         }
@@ -125,28 +138,21 @@ pub(super) fn together(values: &[(&Expr, &Arc<str>)]) -> Out {
     evaluated
 }
 
-/// The value of an expression, with what its file asks for.
-fn evaluate(text: &str, file: &str) -> Out {
-    let lazy = experiments(file).contains(&"shortcircuit");
-    let before = if lazy { "@experiment(shortcircuit)\n\n" } else { "" };
-    let Ok(program) = compile_text(&format!("{before}x: {text}")) else {
-        return Out::primary(text);
-    };
-    let mut it = Evaluation::start(Arc::new(program), &[], BUDGET);
-    let Ok(Some(id)) = it.find("x") else { return Out::primary(text) };
-    if let Some(error) = it.error(id) {
-        if text.trim_matches(['(', ')']) == "_|_" {
-            return Out::bottom();
+/// The value of an expression.
+fn value(text: &str, file: &str, evaluate: Evaluate) -> Out {
+    match evaluate(text, file) {
+        Constant::Unread => Out::primary(text),
+        Constant::Bottom => Out::bottom(),
+        Constant::Failed(message) => Out::primary(format!("_|_ // {message}")),
+        Constant::Value(text) => {
+            let strength = if text.contains(" & ") { 2 } else { PRIMARY };
+            Out::Text(text, strength)
         }
-        return Out::primary(format!("_|_ // {}", error.message));
     }
-    let text = it.syntax(id, Style::Definition).trim_end().to_owned();
-    let strength = if text.contains(" & ") { 2 } else { PRIMARY };
-    Out::Text(text, strength)
 }
 
 /// Without parentheses around it.
-pub(super) fn strip(expr: &Expr) -> &Expr {
+pub(crate) fn strip(expr: &Expr) -> &Expr {
     let mut expr = expr;
     while let ExprKind::Paren(inner) = &expr.kind {
         expr = inner;
@@ -155,7 +161,7 @@ pub(super) fn strip(expr: &Expr) -> &Expr {
 }
 
 /// A literal as it is written.
-pub(super) fn literal(expr: &Expr, source: &Arc<str>) -> Option<Out> {
+pub(crate) fn literal(expr: &Expr, source: &Arc<str>) -> Option<Out> {
     match &expr.kind {
         ExprKind::Bottom => Some(Out::bottom()),
         ExprKind::Null

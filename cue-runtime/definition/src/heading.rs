@@ -5,7 +5,7 @@ use cue_syntax::tree::{Distance, Group, Kind, Mark, NodeId, Tree};
 
 /// Comments and clauses of the files that make a package.
 #[derive(Default)]
-pub(super) struct Heading {
+pub(crate) struct Heading {
     /// Comments of the files, and of their clauses if no clause is printed.
     file: Vec<String>,
     /// Directly above the clause; those of several files are one.
@@ -16,13 +16,13 @@ pub(super) struct Heading {
     /// Below it; of what has no clause, below everything.
     below: Vec<String>,
     /// Nothing stands between the comments and what follows them.
-    pub(super) is_attached: bool,
+    pub(crate) is_attached: bool,
     /// Attributes behind the clause and the imports, with their comments.
-    pub(super) attributes: String,
+    pub(crate) attributes: String,
 }
 
 impl Heading {
-    pub(super) fn of<'a>(sources: impl Iterator<Item = &'a str>) -> Self {
+    pub(crate) fn of<'a>(sources: impl Iterator<Item = &'a str>) -> Self {
         let mut heading = Self::default();
         let mut met = Vec::new();
         for source in sources {
@@ -117,12 +117,12 @@ impl Heading {
     }
 
     /// Whether the last of what stands above is a comment below the package clause.
-    pub(super) fn ends_in_comment(&self) -> bool {
+    pub(crate) fn ends_in_comment(&self) -> bool {
         self.package.is_some() && !self.below.is_empty()
     }
 
     /// Comments, the clause, the imports.
-    pub(super) fn above(&self, imports: &str) -> String {
+    pub(crate) fn above(&self, imports: &str) -> String {
         let mut all = self.file.join("\n");
         let attached = match &self.package {
             None => all.is_empty() || self.is_attached,
@@ -152,7 +152,7 @@ impl Heading {
     }
 
     /// What ends the whole.
-    pub(super) fn end(&self) -> String {
+    pub(crate) fn end(&self) -> String {
         match self.package {
             Some(_) => String::new(),
             None => self.below.iter().map(|it| format!("\n{it}")).collect(),
@@ -160,7 +160,7 @@ impl Heading {
     }
 
     /// The comments of the files.
-    pub(super) fn of_file(&self) -> String {
+    pub(crate) fn of_file(&self) -> String {
         match self.package {
             Some(_) => self.below.join("\n"),
             None => self.file.join("\n"),

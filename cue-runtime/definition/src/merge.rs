@@ -9,22 +9,21 @@ use cue_syntax::ast::{Binary, Decl, Expr, ExprKind, Field, File, Label as AstLab
 use indexmap::IndexMap;
 use thin_vec::ThinVec;
 
-use crate::builtin::Datum;
-use crate::definition::Printer;
-use crate::definition::constant::{is_constant, is_unshared, strip, together};
-use crate::definition::expr::{is_error, label_text, marker};
-use crate::definition::linked::{Frame, Links};
-use crate::definition::out::{Declared, Item, Note, Out};
-use crate::definition::scope::{Bound, LetValue, Scope, field_at};
-use crate::definition::sourced::{Attributes, Docs};
-use crate::program::Presence;
+use crate::Printer;
+use crate::constant::{is_constant, is_unshared, strip, together};
+use crate::expr::{is_error, label_text, marker};
+use crate::linked::{Frame, Links};
+use crate::out::{Declared, Item, Note, Out};
+use crate::scope::{Bound, LetValue, Scope, field_at};
+use crate::sourced::{Attributes, Docs};
+use cue_builtin::Datum;
 
 /// The aliases of a scope, among its lets.
 const ALIASES: usize = usize::MAX;
 
 /// What holds at a place.
 #[derive(Clone)]
-pub(super) enum Conjunct<'a> {
+pub(crate) enum Conjunct<'a> {
     File { file: &'a File, index: usize, scope: Rc<Scope> },
     Expr { expr: &'a Expr, scope: Rc<Scope>, file: usize },
 }
@@ -38,7 +37,7 @@ enum Place {
 
 /// Whether a struct has braces, or is the rest of `a: b: 1`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Braces {
+pub(crate) enum Braces {
     Written,
     None,
 }
@@ -79,8 +78,8 @@ struct Parts<'a> {
 
 impl<'a> Printer<'a> {
     /// The value of a place.
-    pub(super) fn merge(&mut self, conjuncts: Vec<Conjunct<'a>>) -> Out {
-        if self.depth > crate::definition::DEPTH {
+    pub(crate) fn merge(&mut self, conjuncts: Vec<Conjunct<'a>>) -> Out {
+        if self.depth > crate::DEPTH {
             return Out::primary("_");
         }
         self.depth += 1;
@@ -120,8 +119,8 @@ impl<'a> Printer<'a> {
         }
         if !parts.values.is_empty() {
             let values: Vec<(&Expr, &Arc<str>)> =
-                parts.values.iter().map(|(it, file)| (*it, &self.files[*file].1)).collect();
-            let value = together(&values);
+                parts.values.iter().map(|(it, file)| (*it, &self.files[*file].text)).collect();
+            let value = together(&values, self.evaluate);
             let alone = parts.operands.is_empty() && parts.embedded.is_empty() && !parts.has_struct;
             let unshared = parts.values.iter().any(|it| is_unshared(it.0));
             if !value.is_top() || alone || unshared {
@@ -173,12 +172,7 @@ impl<'a> Printer<'a> {
             self.path.push(label.clone());
             // What is there is a field, however it is declared here.
             let known = place.as_ref().and_then(|it| self.found.presence.get(it));
-            let mark = match known {
-                None => merged.marker,
-                Some(Presence::Member) => Marker::None,
-                Some(Presence::Required) => Marker::Required,
-                Some(Presence::Optional) => Marker::Optional,
-            };
+            let mark = known.copied().unwrap_or(merged.marker);
             let alias = merged.alias.map(|it| self.fresh(&it));
             for conjunct in merged.conjuncts.iter().filter(|_| alias.is_some()) {
                 if let Conjunct::Expr { scope, .. } = conjunct {
@@ -247,7 +241,7 @@ impl<'a> Printer<'a> {
         match &expr.kind {
             ExprKind::Paren(inner) => self.add(inner, scope, file, parts, place),
             ExprKind::Struct(decls) => {
-                let text = super::constant::slice(&self.files[file].1, expr.span);
+                let text = crate::constant::slice(&self.files[file].text, expr.span);
                 let braces = if text.starts_with('{') { Braces::Written } else { Braces::None };
                 self.add_struct(decls, scope, file, parts, braces);
             }
@@ -399,7 +393,7 @@ impl<'a> Printer<'a> {
     }
 
     /// The scope inside a struct, and its lets under the names they get.
-    pub(super) fn struct_scope(
+    pub(crate) fn struct_scope(
         &mut self,
         decls: &'a [Decl],
         scope: &Rc<Scope>,
@@ -464,18 +458,18 @@ impl<'a> Printer<'a> {
     }
 
     /// Where the value is that is being printed, if that is one place.
-    pub(super) fn place(&self) -> Option<String> {
-        let known = !self.path.iter().any(|it| it == super::expr::SOMEWHERE);
+    pub(crate) fn place(&self) -> Option<String> {
+        let known = !self.path.iter().any(|it| it == crate::expr::SOMEWHERE);
         (known && self.links.is_some()).then(|| self.path.join("."))
     }
 
-    pub(super) fn place_of(&self, label: &str) -> Option<String> {
+    pub(crate) fn place_of(&self, label: &str) -> Option<String> {
         let place = self.place()?;
         Some(field_at(&place, label))
     }
 
     /// Lets of a struct that are referred to, before its declarations.
-    pub(super) fn add_lets(&mut self, lets: &[LetValue<'a>], items: &mut Vec<Item>) {
+    pub(crate) fn add_lets(&mut self, lets: &[LetValue<'a>], items: &mut Vec<Item>) {
         let mut printed: Vec<Option<Item>> = lets.iter().map(|_| None).collect();
         // One let may be used by another only.
         let mut more = true;
@@ -506,7 +500,7 @@ impl<'a> Printer<'a> {
 
 impl Printer<'_> {
     /// Each struct of an evaluated value names its lets anew (O-79); gives the names they had.
-    pub(super) fn enter_lets(&mut self, lets: &[LetValue<'_>]) -> Vec<Option<String>> {
+    pub(crate) fn enter_lets(&mut self, lets: &[LetValue<'_>]) -> Vec<Option<String>> {
         let Some(shown) = &mut self.shown else { return Vec::new() };
         shown.extend(lets.iter().map(|it| (Rc::as_ptr(&it.scope), it.index)));
         lets.iter().map(|it| it.scope.rename_let(it.index, None)).collect()
@@ -514,20 +508,20 @@ impl Printer<'_> {
 
     /// Aliases of a struct are known from where it is printed as declared: before that, what it was
     /// copied to has the labels instead.
-    pub(super) fn enter_aliases(&mut self, scope: &Rc<Scope>) {
+    pub(crate) fn enter_aliases(&mut self, scope: &Rc<Scope>) {
         if let Some(shown) = &mut self.shown {
             shown.insert((Rc::as_ptr(scope), ALIASES));
         }
     }
 
     /// Whether that is so by now.
-    pub(super) fn knows_aliases(&self, scope: &Scope) -> bool {
+    pub(crate) fn knows_aliases(&self, scope: &Scope) -> bool {
         let key = (&raw const *scope, ALIASES);
         self.shown.as_ref().is_none_or(|it| it.contains(&key))
     }
 
     /// A name for what has one of its own, which no other has.
-    pub(super) fn fresh(&mut self, name: &str) -> String {
+    pub(crate) fn fresh(&mut self, name: &str) -> String {
         self.taken.note(name);
         self.taken.unique(name)
     }
@@ -553,7 +547,7 @@ fn firmer(left: Marker, right: Marker) -> Marker {
 
 /// Whether a field has an alias before its label: `X=a:`. One behind it, `a~X:`, is not printed
 /// where the label itself is a name.
-pub(super) fn has_old_alias(field: &Field) -> bool {
+pub(crate) fn has_old_alias(field: &Field) -> bool {
     field.alias.as_ref().is_some_and(|it| it.span.start <= field.label_span.start)
 }
 
@@ -571,7 +565,7 @@ fn has_let(expr: &Expr) -> bool {
 }
 
 /// Whether a struct is printed as it is written (O-76).
-pub(super) fn is_complex(decls: &[Decl]) -> bool {
+pub(crate) fn is_complex(decls: &[Decl]) -> bool {
     decls.iter().any(|decl| match decl {
         Decl::Field(field) => match &field.label {
             AstLabel::Pattern(..) | AstLabel::Dynamic(_) | AstLabel::Interpolated(_) => true,

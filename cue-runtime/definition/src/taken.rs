@@ -44,13 +44,13 @@ impl Random {
 /// Names of aliases and `let`s for what means something else: digits always, more of them when a
 /// name is taken.
 #[derive(Default)]
-pub(super) struct Suffixed {
+pub(crate) struct Suffixed {
     random: Random,
     taken: Set<String>,
 }
 
 impl Suffixed {
-    pub(super) fn unique(&mut self, base: &str) -> String {
+    pub(crate) fn unique(&mut self, base: &str) -> String {
         let mut count = 0x10;
         loop {
             let name = format!("{base}_{:X}", self.random.below(count));
@@ -64,24 +64,24 @@ impl Suffixed {
 
 /// Names of a result: those of sources, and those of `let`s and aliases it has.
 #[derive(Default)]
-pub(super) struct Taken {
+pub(crate) struct Taken {
     random: Random,
     names: Set<String>,
 }
 
 impl Taken {
-    pub(super) fn note(&mut self, name: &str) {
+    pub(crate) fn note(&mut self, name: &str) {
         if !self.names.contains(name) {
             self.names.insert(name.to_owned());
         }
     }
 
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.names.contains(name)
     }
 
     /// A name that no other has: itself, with one of four digits, with random ones.
-    pub(super) fn unique(&mut self, base: &str) -> String {
+    pub(crate) fn unique(&mut self, base: &str) -> String {
         let mut count: u32 = 0x10;
         let mut number = 0;
         loop {

@@ -9,7 +9,7 @@ use cue_syntax::ast::{Expr, Ident};
 
 /// What a name stands for.
 #[derive(Clone)]
-pub(super) enum Bound {
+pub(crate) enum Bound {
     /// A field or an alias: printed as it is.
     Field,
     /// The alias of a field with that label.
@@ -25,26 +25,26 @@ pub(super) enum Bound {
 
 /// A `let` of a struct that is being merged.
 #[derive(Clone)]
-pub(super) struct LetValue<'a> {
+pub(crate) struct LetValue<'a> {
     /// Number among the lets of its scope.
-    pub(super) index: usize,
-    pub(super) value: &'a Expr,
-    pub(super) scope: Rc<Scope>,
-    pub(super) file: usize,
+    pub(crate) index: usize,
+    pub(crate) value: &'a Expr,
+    pub(crate) scope: Rc<Scope>,
+    pub(crate) file: usize,
 }
 
 /// Names, and the scope around them.
-pub(super) struct Scope {
+pub(crate) struct Scope {
     /// How many scopes are around it.
     level: u32,
     parent: Option<Rc<Scope>>,
     names: Map<Arc<str>, Bound>,
     /// Lets of this scope by number: name as written, and in the result once it is referred to.
-    pub(super) lets: Vec<(Arc<str>, RefCell<Option<String>>)>,
+    pub(crate) lets: Vec<(Arc<str>, RefCell<Option<String>>)>,
     /// From where each was referred to first, and in which place.
     users: RefCell<Map<usize, (Rc<Scope>, Vec<String>)>>,
     /// Aliases of computed fields that were printed, and their names once they are referred to.
-    pub(super) aliases: RefCell<Map<Arc<str>, Option<String>>>,
+    pub(crate) aliases: RefCell<Map<Arc<str>, Option<String>>>,
     /// Where its fields are in the result, if that is one place.
     place: Option<String>,
     /// Evaluation has an environment for it.
@@ -55,11 +55,11 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    pub(super) fn new(parent: Option<Rc<Scope>>, names: Map<Arc<str>, Bound>) -> Rc<Self> {
+    pub(crate) fn new(parent: Option<Rc<Scope>>, names: Map<Arc<str>, Bound>) -> Rc<Self> {
         Self::with_lets(parent, names, Vec::new())
     }
 
-    pub(super) fn with_lets(
+    pub(crate) fn with_lets(
         parent: Option<Rc<Scope>>,
         names: Map<Arc<str>, Bound>,
         lets: Vec<Arc<str>>,
@@ -83,23 +83,23 @@ impl Scope {
     }
 
     /// The variables of a clause.
-    pub(super) fn of_variables(parent: &Rc<Self>, names: &[&Ident]) -> Rc<Self> {
+    pub(crate) fn of_variables(parent: &Rc<Self>, names: &[&Ident]) -> Rc<Self> {
         let names = names.iter().map(|it| (it.name.clone(), Bound::Variable));
         Self::new(Some(parent.clone()), names.collect())
     }
 
     /// The same names, of the fields of that place.
-    pub(super) fn at(self: Rc<Self>, place: Option<String>) -> Rc<Self> {
+    pub(crate) fn at(self: Rc<Self>, place: Option<String>) -> Rc<Self> {
         Self::changed(self, |it| it.place = place)
     }
 
     /// The same names, of what has an environment.
-    pub(super) fn entered(self: Rc<Self>) -> Rc<Self> {
+    pub(crate) fn entered(self: Rc<Self>) -> Rc<Self> {
         Self::changed(self, |it| it.is_environment = true)
     }
 
     /// The names of a scope, as seen from the environment of another.
-    pub(super) fn seen_from(scope: &Rc<Self>, environment: Rc<Self>) -> Rc<Self> {
+    pub(crate) fn seen_from(scope: &Rc<Self>, environment: Rc<Self>) -> Rc<Self> {
         let seen = Self::new(Some(scope.clone()), Map::default());
         Self::changed(seen, |it| it.environment = Some(environment))
     }
@@ -112,7 +112,7 @@ impl Scope {
     }
 
     /// Where the field that a name leads to is in the result.
-    pub(super) fn place_of(&self, name: &str) -> Option<String> {
+    pub(crate) fn place_of(&self, name: &str) -> Option<String> {
         let mut up = 0;
         let mut next = self;
         while !next.names.contains_key(name) {
@@ -128,23 +128,23 @@ impl Scope {
     }
 
     /// Whether its names are those of the package, not of a value in it.
-    pub(super) fn is_outermost(&self) -> bool {
+    pub(crate) fn is_outermost(&self) -> bool {
         self.level <= 2
     }
 
     /// The name of a let in the result, if it was referred to.
-    pub(super) fn let_name(&self, index: usize) -> Option<String> {
+    pub(crate) fn let_name(&self, index: usize) -> Option<String> {
         self.lets.get(index)?.1.borrow().clone()
     }
 
     /// A let is referred to from a scope, in a place.
-    pub(super) fn use_let(&self, index: usize, from: &Rc<Self>, place: &[String]) {
+    pub(crate) fn use_let(&self, index: usize, from: &Rc<Self>, place: &[String]) {
         let mut users = self.users.borrow_mut();
         users.entry(index).or_insert_with(|| (from.clone(), place.to_vec()));
     }
 
     /// The scope of the value of a let, and the place where it is used first.
-    pub(super) fn of_let(it: &Rc<Self>, index: usize) -> (Rc<Self>, Option<Vec<String>>) {
+    pub(crate) fn of_let(it: &Rc<Self>, index: usize) -> (Rc<Self>, Option<Vec<String>>) {
         match it.users.borrow_mut().remove(&index) {
             Some((user, place)) => (Self::seen_from(it, user), Some(place)),
             None => (it.clone(), None),
@@ -152,12 +152,12 @@ impl Scope {
     }
 
     /// Has a let named anew where it is referred to next; gives the name it had.
-    pub(super) fn rename_let(&self, index: usize, name: Option<String>) -> Option<String> {
+    pub(crate) fn rename_let(&self, index: usize, name: Option<String>) -> Option<String> {
         std::mem::replace(&mut *self.lets.get(index)?.1.borrow_mut(), name)
     }
 
     /// The scope that has a name, and what it is there.
-    pub(super) fn find(&self, name: &str) -> Option<(&Scope, &Bound)> {
+    pub(crate) fn find(&self, name: &str) -> Option<(&Scope, &Bound)> {
         let mut next = Some(self);
         while let Some(scope) = next {
             if let Some(bound) = scope.names.get(name) {
@@ -170,7 +170,7 @@ impl Scope {
 }
 
 /// The path of a field of a place.
-pub(super) fn field_at(place: &str, label: &str) -> String {
+pub(crate) fn field_at(place: &str, label: &str) -> String {
     let dot = if place.is_empty() { "" } else { "." };
     format!("{place}{dot}{label}")
 }

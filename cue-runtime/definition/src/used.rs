@@ -3,12 +3,12 @@
 
 use cue_syntax::ast::{Clause, Decl, Expr, ExprKind, Label};
 
-use crate::definition::DEPTH;
-use crate::definition::taken::Taken;
-use crate::export::is_identifier;
+use crate::DEPTH;
+use crate::taken::Taken;
+use cue_syntax::is_identifier;
 
 /// Those of a file.
-pub(super) fn names(decls: &[Decl], out: &mut Taken) {
+pub(crate) fn names(decls: &[Decl], out: &mut Taken) {
     of_decls(decls, out, 0);
 }
 

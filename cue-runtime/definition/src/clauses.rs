@@ -4,14 +4,14 @@ use std::rc::Rc;
 
 use cue_syntax::ast::{Clause, Expr, ExprKind, Ident, Part};
 
-use crate::definition::Printer;
-use crate::definition::out::{Item, Out};
-use crate::definition::scope::{Bound, Scope};
-use crate::definition::sourced::Docs;
+use crate::Printer;
+use crate::out::{Item, Out};
+use crate::scope::{Bound, Scope};
+use crate::sourced::Docs;
 
 impl<'a> Printer<'a> {
     /// The clauses of a comprehension, and its body.
-    pub(super) fn clauses(
+    pub(crate) fn clauses(
         &mut self,
         clauses: &'a [Clause],
         body: &'a Expr,
@@ -20,7 +20,7 @@ impl<'a> Printer<'a> {
     ) -> (String, Out) {
         let outside = scope;
         let mut scope = scope.clone();
-        let source = self.files[file].1.clone();
+        let source = self.files[file].text.clone();
         let mut texts: Vec<String> = Vec::new();
         let mut end: Option<u32> = None;
         let inner =
@@ -110,7 +110,7 @@ fn apart(between: &str, docs: Docs) -> String {
 }
 
 /// Whether an expression depends on a variable of a comprehension.
-pub(super) fn is_variable(expr: &Expr, scope: &Rc<Scope>) -> bool {
+pub(crate) fn is_variable(expr: &Expr, scope: &Rc<Scope>) -> bool {
     let again = |it: &Expr| is_variable(it, scope);
     match &expr.kind {
         ExprKind::Ident(name) => matches!(scope.find(name), Some((_, Bound::Variable))),

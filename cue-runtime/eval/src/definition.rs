@@ -1,0 +1,99 @@
+//! A package as text, not evaluated: what `cue-definition` asks of a program.
+
+use std::sync::Arc;
+
+use cue_definition::{
+    Attributes, Constant, Docs, Manner, Mark, Merged, Places, Source, Sources, Wanted,
+};
+use cue_syntax::ast::At;
+
+use crate::attach::put;
+use crate::compile::experiments;
+use crate::evaluation::{Evaluation, compile_text};
+use crate::evaluator::{Budget, Evaluator};
+use crate::export::Style;
+use crate::found::found;
+use crate::printed::Show;
+use crate::program::Program;
+
+/// What the values of one field may cost.
+const BUDGET: Budget = Budget { ticks: 50_000, depth: 50, bytes: 5 << 20 };
+
+impl Evaluation {
+    /// The package as `cue def` prints it: merged, not evaluated.
+    pub fn definition(&mut self) -> String {
+        let found = found(self);
+        let program = &self.evaluator.program;
+        let sources = program.roots.iter().filter_map(|root| {
+            let source = program.sources.get(program.at(*root).source as usize)?;
+            let file = program.parsed(&source.text).file;
+            Some(Source { name: source.name.clone(), file, text: source.text.clone() })
+        });
+        let mut files: Vec<Source> = sources.collect();
+        cue_sort::by(&mut files, |left, right| left.name.cmp(&right.name));
+        cue_definition::package(&files, evaluate, &found)
+    }
+}
+
+impl Evaluator {
+    /// The declarations of a place, merged; `places` are what names that lead out are replaced by.
+    pub(crate) fn merged(
+        &self,
+        exprs: &[At],
+        part: &str,
+        show: Show,
+        places: Option<&Places>,
+    ) -> Merged {
+        let files = parsed(&self.program);
+        let manner = manner(show, Attributes::Dropped);
+        cue_definition::merged(&files, evaluate, exprs, part, manner, places)
+    }
+
+    /// The texts of expressions, and what they need.
+    pub(crate) fn sources(&self, wanted: &[Wanted], marks: &[Mark], show: Show) -> Sources {
+        // Of a value as it is written its own fields keep theirs (O-68).
+        let manner = manner(show, Attributes::Outermost);
+        cue_definition::sources(&parsed(&self.program), evaluate, wanted, marks, manner)
+    }
+}
+
+fn manner(show: Show, otherwise: Attributes) -> Manner {
+    Manner {
+        docs: if show.has(Show::DOCS) { Docs::Kept } else { Docs::Dropped },
+        attributes: if show.has(Show::ATTRIBUTES) { Attributes::Kept } else { otherwise },
+        // What is exported is simplified, what is evaluated not (O-62).
+        spread: show.style == Style::Eval || show.has(Show::SPREAD),
+    }
+}
+
+/// The sources of a program as trees.
+fn parsed(program: &Program) -> Vec<Source> {
+    let sources = program.sources.iter().map(|it| {
+        let file = program.parsed(&it.text).file;
+        Source { name: it.name.clone(), file, text: it.text.clone() }
+    });
+    let mut files: Vec<Source> = sources.collect();
+    for (number, path) in &program.filled {
+        if let Some(it) = files.get_mut(*number) {
+            let decls = std::mem::take(&mut it.file.decls);
+            it.file.decls = put(decls, path, &[]);
+        }
+    }
+    files
+}
+
+/// The value of an expression, with what its file asks for.
+fn evaluate(text: &str, file: &str) -> Constant {
+    let lazy = experiments(file).contains(&"shortcircuit");
+    let before = if lazy { "@experiment(shortcircuit)\n\n" } else { "" };
+    let Ok(program) = compile_text(&format!("{before}x: {text}")) else {
+        return Constant::Unread;
+    };
+    let mut it = Evaluation::start(Arc::new(program), &[], BUDGET);
+    let Ok(Some(id)) = it.find("x") else { return Constant::Unread };
+    match it.error(id) {
+        None => Constant::Value(it.syntax(id, Style::Definition).trim_end().to_owned()),
+        Some(_) if text.trim_matches(['(', ')']) == "_|_" => Constant::Bottom,
+        Some(error) => Constant::Failed(error.message),
+    }
+}
