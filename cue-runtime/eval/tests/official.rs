@@ -7,24 +7,28 @@ use std::sync::Arc;
 use cue_eval::evaluation::compile_text;
 use cue_eval::{Budget, Concreteness, Evaluation, Show, Style};
 
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).expect("a readable file")
+}
+
 /// Every file of a folder against the text beside it.
 fn play(folder: &str, print: impl Fn(&str, &mut Evaluation) -> String) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases").join(folder);
     let mut played = 0;
     let mut wrong = Vec::new();
-    for file in std::fs::read_dir(folder).unwrap() {
-        let path = file.unwrap().path();
+    for file in std::fs::read_dir(folder).expect("the folder of cases") {
+        let path = file.expect("a case").path();
         if path.extension().is_none_or(|it| it != "cue") {
             continue;
         }
-        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let program = compile_text(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        let program = compile_text(&read(&path)).expect("a program");
         let budget = Budget { ticks: 1_000_000, depth: 1_000, bytes: 200 << 20 };
         let mut it = Evaluation::start(Arc::new(program), &[], budget);
-        let root = it.find("").unwrap().unwrap();
+        let root = it.find("").ok().flatten().expect("a root");
         it.validate(root, Concreteness::Optional);
         let got = print(&name, &mut it);
-        if got != std::fs::read_to_string(path.with_extension("want")).unwrap() {
+        if got != read(&path.with_extension("want")) {
             wrong.push(format!("{name}:\n{got}"));
         }
         played += 1;
