@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use cue_syntax::ast::{Clause, Expr, ExprKind, Ident, Part};
 
-use crate::Printer;
 use crate::out::{Item, Out};
+use crate::printer::Printer;
 use crate::scope::{Bound, Scope};
 use crate::sourced::Docs;
 

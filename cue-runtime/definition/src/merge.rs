@@ -4,19 +4,19 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use cue_builtin::Datum;
 use cue_map::Map;
 use cue_syntax::ast::{Binary, Decl, Expr, ExprKind, Field, File, Label as AstLabel, Marker};
 use indexmap::IndexMap;
 use thin_vec::ThinVec;
 
-use crate::Printer;
 use crate::constant::{is_constant, is_unshared, strip, together};
 use crate::expr::{is_error, label_text, marker};
 use crate::linked::{Frame, Links};
 use crate::out::{Declared, Item, Note, Out};
+use crate::printer::Printer;
 use crate::scope::{Bound, LetValue, Scope, field_at};
 use crate::sourced::{Attributes, Docs};
-use cue_builtin::Datum;
 
 /// The aliases of a scope, among its lets.
 const ALIASES: usize = usize::MAX;
@@ -79,7 +79,7 @@ struct Parts<'a> {
 impl<'a> Printer<'a> {
     /// The value of a place.
     pub(crate) fn merge(&mut self, conjuncts: Vec<Conjunct<'a>>) -> Out {
-        if self.depth > crate::DEPTH {
+        if self.depth > crate::printer::DEPTH {
             return Out::primary("_");
         }
         self.depth += 1;

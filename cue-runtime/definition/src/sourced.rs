@@ -10,8 +10,9 @@ use crate::found::Found;
 use crate::heading::Heading;
 use crate::merge::Conjunct;
 use crate::out::Out;
+use crate::printer::{Printer, import_text};
 use crate::scope::{Bound, LetValue, Scope};
-use crate::{Evaluate, Printer, Source, import_text, used};
+use crate::{Evaluate, Source, used};
 
 /// The expressions of one value.
 pub struct Wanted {

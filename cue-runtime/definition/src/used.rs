@@ -2,10 +2,10 @@
 //! variables of `for`, aliases of values (O-79).
 
 use cue_syntax::ast::{Clause, Decl, Expr, ExprKind, Label};
-
-use crate::DEPTH;
-use crate::taken::Taken;
 use cue_syntax::is_identifier;
+
+use crate::printer::DEPTH;
+use crate::taken::Taken;
 
 /// Those of a file.
 pub(crate) fn names(decls: &[Decl], out: &mut Taken) {

@@ -1,0 +1,260 @@
+//! The files of a package, and what printing them has found out.
+
+use std::rc::Rc;
+
+use cue_map::{Map, Set};
+use cue_syntax::ast::Label as AstLabel;
+
+use crate::constant::Evaluate;
+use crate::found::Found;
+use crate::heading::Heading;
+use crate::linked::{Frame, Links};
+use crate::merge::Conjunct;
+use crate::out::{Gap, Item, Out};
+use crate::scope::{Bound, LetValue, Scope};
+use crate::sourced::{Attributes, Docs, Outside};
+use crate::taken::Taken;
+use crate::{Source, laid_out, merge, used};
+
+/// Files parsed again, and what printing them has found out so far.
+pub(crate) struct Printer<'a> {
+    pub(crate) files: &'a [Source],
+    pub(crate) evaluate: Evaluate,
+    /// Builtin packages that the result names: path and name, if that is not the last part.
+    pub(crate) imports: Vec<(String, Option<String>)>,
+    pub(crate) taken: Taken,
+    /// Structs being printed; deep nesting ends.
+    pub(crate) depth: u32,
+    /// Labels of the place being merged.
+    pub(crate) path: Vec<String>,
+    pub(crate) docs: Docs,
+    /// Attributes of fields are printed.
+    pub(crate) attributes: Attributes,
+    /// Structs have braces, however short.
+    pub(crate) spread: bool,
+    /// What names that lead out of a part are replaced by.
+    pub(crate) outside: Option<Outside<'a>>,
+    /// Scopes of structs that were entered, by file and address of their declarations.
+    pub(crate) scopes: Map<(usize, usize), (Rc<Scope>, Vec<LetValue<'a>>)>,
+    /// Lets of structs that are being printed, and where these are.
+    pub(crate) lets: Map<*const Scope, Lets<'a>>,
+    /// Lets as they are printed where they are referred to first.
+    pub(crate) ready: Map<LetKey, Out>,
+    pub(crate) found: &'a Found,
+    /// Names of fields in a whole package, which become others where they are captured.
+    pub(crate) links: Option<Links>,
+    /// Declarations of a struct that is a comprehension's body or an element: a comment at their end is
+    /// left out.
+    pub(crate) bare: usize,
+    /// The struct of the result that is being printed.
+    pub(crate) frame: Option<Rc<Frame>>,
+    /// How far lines of a text of several lines are indented.
+    pub(crate) level: usize,
+    /// Of evaluated values: `let`s that a printed struct has had.
+    pub(crate) shown: Option<Set<LetKey>>,
+}
+
+/// The lets of a struct, what is around them, how far they are indented.
+pub(crate) type Lets<'a> = (Vec<LetValue<'a>>, Option<Rc<Frame>>, usize);
+
+/// A `let`: the scope that has it, and its number there.
+pub(crate) type LetKey = (*const Scope, usize);
+
+/// How deeply values may nest.
+pub(crate) const DEPTH: u32 = 300;
+
+/// The files of a package as one text, as `cue def` prints it.
+pub fn package(files: &[Source], evaluate: Evaluate, found: &Found) -> String {
+    let mut printer = Printer::new(files, evaluate, found);
+    printer.links = Some(Links::default());
+    for it in files {
+        used::names(&it.file.decls, &mut printer.taken);
+    }
+    let scopes = printer.file_scopes();
+    let conjuncts = files
+        .iter()
+        .zip(scopes)
+        .enumerate()
+        .map(|(index, (it, scope))| Conjunct::File { file: &it.file, index, scope })
+        .collect();
+    let body = printer.merge(conjuncts);
+    printer.file(body)
+}
+
+impl<'a> Printer<'a> {
+    pub(crate) fn new(files: &'a [Source], evaluate: Evaluate, found: &'a Found) -> Self {
+        Printer {
+            files,
+            evaluate,
+            imports: Vec::new(),
+            taken: Taken::default(),
+            depth: 0,
+            path: Vec::new(),
+            docs: Docs::Kept,
+            attributes: Attributes::Kept,
+            spread: false,
+            outside: None,
+            scopes: Map::default(),
+            lets: Map::default(),
+            ready: Map::default(),
+            found,
+            links: None,
+            bare: 0,
+            frame: None,
+            level: 0,
+            shown: None,
+        }
+    }
+
+    /// Whether a field that is printed now has its attributes.
+    pub(crate) fn keeps_attributes(&self) -> bool {
+        match self.attributes {
+            Attributes::Kept => true,
+            Attributes::Outermost => self.depth == 1,
+            Attributes::Dropped => false,
+        }
+    }
+
+    /// The outermost scope of each file: its imports, then the fields of the package.
+    pub(crate) fn file_scopes(&self) -> Vec<Rc<Scope>> {
+        let mut shared = Map::default();
+        for Source { file, .. } in self.files {
+            for decl in &file.decls {
+                if let cue_syntax::ast::Decl::Field(field) = decl {
+                    if let AstLabel::Ident(name) = &field.label {
+                        shared.insert(name.name.clone(), Bound::Field);
+                    }
+                }
+            }
+        }
+        let mut scopes = Vec::new();
+        for Source { file, .. } in self.files {
+            let mut imports = Map::default();
+            for import in &file.imports {
+                let (path, explicit) = match import.path.rsplit_once(':') {
+                    Some((path, name)) => (path, Some(name)),
+                    None => (&*import.path, None),
+                };
+                let last = path.rsplit('/').next().unwrap_or(path);
+                let last = last.split('@').next().unwrap_or(last);
+                let name = match &import.name {
+                    Some(name) => &*name.name,
+                    None => explicit.unwrap_or(last),
+                };
+                let alias = import.name.as_ref().map(|it| it.name.to_string());
+                // The name that it has anyway is not given again.
+                let alias = alias.filter(|it| it != last);
+                imports.insert(name.into(), Bound::Import(import.path.clone(), alias));
+            }
+            let imports = Scope::new(None, imports);
+            scopes
+                .push(Scope::new(Some(imports), shared.clone()).at(Some(String::new())).entered());
+        }
+        scopes
+    }
+
+    /// The body with what stands above it.
+    fn file(&self, mut body: Out) -> String {
+        let heading = Heading::of(self.files.iter().map(|it| &*it.text));
+        let text = heading.above(&match self.imports.as_slice() {
+            [] => String::new(),
+            [only] => format!("import {}\n\n", import_text(only)),
+            all => {
+                let specs: Vec<String> = all.iter().map(import_text).collect();
+                format!("import (\n\t{}\n)\n\n", specs.join("\n\t"))
+            }
+        });
+        let written = matches!(self.files, [it] if merge::is_complex(&it.file.decls));
+        let blank = match &body {
+            Out::Struct(items) => match items.as_slice() {
+                [Item::Let(..), _, ..] => true,
+                [Item::Embed(_), _, ..] if !written => true,
+                // What becomes `...` leaves its place.
+                [Item::Field(first), _, ..] => {
+                    matches!(&*first.label, "[string]" | "[_]") && first.value.is_top()
+                }
+                // A struct in braces that was the whole file.
+                [Item::Embed(Out::Struct(items))] => items.len() > 1,
+                // It keeps the line that it began, in braces too.
+                [Item::Comprehension { .. }, ..] => {
+                    let above = |text: &str| text.trim_start_matches('{').starts_with('\n');
+                    self.files.first().is_some_and(|it| above(&it.text))
+                }
+                _ => false,
+            },
+            Out::Text(..) => false,
+        };
+        let blank = blank && text.is_empty();
+        let (mut fields, lets) = match &self.links {
+            Some(links) => links.settle(&mut body),
+            None => (body.fields(), Vec::new()),
+        };
+        // What is printed as it is written is not looked at.
+        let closed = self.found.is_closed && (written || !embeds_definition(&body));
+        if closed {
+            fields = match &body {
+                // It is a call that closes it once more.
+                Out::Text(..) => format!("_#def\n_#def: {fields}"),
+                Out::Struct(_) => format!("_#def\n_#def: {{\n{fields}}}\n"),
+            };
+        }
+        for it in lets {
+            fields.push_str(&format!("\n{it}\n"));
+        }
+        fields.push_str(&heading.end());
+        let gap = match (starts_apart(&body) || heading.ends_in_comment() && starts_lower(&body))
+            && !closed
+        {
+            true => "\n",
+            false => "",
+        };
+        let above = if text.is_empty() || heading.is_attached { "" } else { gap };
+        let lay = |text: &str| laid_out(text, cue_syntax::Style::Made);
+        if heading.attributes.is_empty() {
+            let blank = blank || closed && text.is_empty();
+            let first = if blank { "\n" } else { "" };
+            return format!("{first}{}", lay(&(text + above + &fields)));
+        }
+        // What experiments allow may forbid what is printed.
+        let whole = format!("{text}{}{gap}{fields}", heading.attributes);
+        match cue_syntax::parse_tree(&whole).1.is_empty() {
+            true => lay(&whole),
+            false => format!("{}{gap}{}", heading.attributes, lay(&(text + &fields))),
+        }
+    }
+}
+
+/// Whether the first declaration has a comment with an empty line above it.
+fn starts_apart(body: &Out) -> bool {
+    let Out::Struct(items) = body else { return false };
+    match items.first() {
+        Some(Item::Field(field)) => field.apart && !field.docs.is_empty(),
+        Some(Item::Comprehension { gap: Gap::Empty, docs, .. }) => !docs.is_empty(),
+        _ => false,
+    }
+}
+
+/// Whether the first declaration is a comprehension with an empty line above it.
+fn starts_lower(body: &Out) -> bool {
+    let Out::Struct(items) = body else { return false };
+    matches!(items.first(), Some(Item::Comprehension { gap: Gap::Empty, .. }))
+}
+
+/// Whether a reference to a definition is embedded: what it closes needs no other name.
+fn embeds_definition(body: &Out) -> bool {
+    let Out::Struct(items) = body else { return false };
+    items.iter().any(|item| match item {
+        Item::Embed(Out::Text(text, _)) => {
+            let last = text.rsplit('.').next().unwrap_or_default();
+            last.starts_with(['#', '_']) && last.contains('#') && !text.contains(' ')
+        }
+        _ => false,
+    })
+}
+
+pub(crate) fn import_text((path, alias): &(String, Option<String>)) -> String {
+    match alias {
+        Some(alias) => format!("{alias} {path:?}"),
+        None => format!("{path:?}"),
+    }
+}
