@@ -7,7 +7,7 @@ use crate::builtin::Datum;
 use crate::demand::Concrete;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{Conjunct, Contribution, EnvId, FaultId, Source, VertexId};
+use crate::heap::{Closed, Conjunct, Contribution, EnvId, FaultId, Source, VertexId};
 use crate::program::{ExprId, Label, LabelKind, Presence};
 use crate::waiting::Left;
 use crate::work::{Computed, Pending, Work};
@@ -149,6 +149,7 @@ impl Evaluator {
                         way: pending.from.way,
                         via: pending.from.via,
                         late: false,
+                        was_closed: Closed::Not,
                         beside: pending.from.beside,
                         spot: 0,
                     });

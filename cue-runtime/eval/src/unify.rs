@@ -3,6 +3,8 @@
 
 use std::num::NonZeroU32;
 
+use cue_syntax::ast::Compare;
+
 use crate::builtin::Kinds;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, TOO_DEEP, Value};
@@ -368,6 +370,8 @@ impl Evaluator {
 
     /// What is written counts at once, the rest in its turn (S-23).
     pub(crate) fn take(&mut self, id: VertexId, conjunct: Conjunct, work: &mut Work) {
+        let vertex = self.heap.get_mut(id);
+        vertex.was_closed = vertex.was_closed.max(conjunct.was_closed);
         let computed = match conjunct.source {
             Source::Expr(expr, _) => self.program.code(expr).is_computed(),
             Source::Data(_) | Source::Vertex(_) => false,
@@ -484,7 +488,7 @@ impl Evaluator {
             }
             Code::Bound(compare, operand) => match self.limit(compare, operand, env, at) {
                 Ok(datum) => {
-                    if compare == cue_syntax::ast::Compare::NotEqual {
+                    if matches!(compare, Compare::Equal | Compare::NotEqual) {
                         for group in &conjunct.groups {
                             self.note_open_shape(id, *group);
                         }
@@ -536,6 +540,7 @@ impl Evaluator {
                     way: conjunct.way,
                     via: conjunct.via,
                     late: false,
+                    was_closed: conjunct.was_closed,
                     beside: conjunct.beside,
                     spot: 0,
                 });
