@@ -365,7 +365,10 @@ impl Evaluator {
                         groups: groups.clone(),
                         from,
                     };
-                    self.add_pattern(id, pattern);
+                    match self.program.code(pattern.label) {
+                        Code::Call(..) => work.patterns.push_back(pattern),
+                        _ => self.add_pattern(id, pattern),
+                    }
                 }
                 Declaration::Embed(embed) => {
                     let via = self.heap.cross(from.via, self.program.at(*embed));

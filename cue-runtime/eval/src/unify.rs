@@ -216,6 +216,14 @@ impl Evaluator {
             if self.unpark(id, work) {
                 continue;
             }
+            if let Some(pattern) = work.patterns.pop_front() {
+                let listed = work.comprehensions.is_empty() && work.waiting.is_empty();
+                let listed = (listed && work.left() == Left::Nothing).then_some(id);
+                let before = std::mem::replace(&mut self.patterned, listed);
+                self.add_pattern(id, pattern);
+                self.patterned = before;
+                continue;
+            }
             if self.computed_fields(id, work) || self.comprehensions(id, work) {
                 self.epoch += 1;
                 continue;
