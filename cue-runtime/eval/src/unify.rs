@@ -400,7 +400,12 @@ impl Evaluator {
                 let (spot, groups) = (conjunct.spot, &conjunct.groups);
                 self.take_datum(id, datum, self.spots.at(spot), groups, (conjunct.via, spot));
             }
-            Source::Vertex(target) => self.take_vertex(id, target, &conjunct, work),
+            Source::Vertex(target) => {
+                // Of what is left of a choice only that.
+                let picks = self.heap.get(self.follow(target)).picks.clone();
+                self.heap.get_mut(id).picks.extend(picks);
+                self.take_vertex(id, target, &conjunct, work);
+            }
             Source::Expr(expr, env) => {
                 let mut met = false;
                 let new = work.newest_seen.is_none_or(|it| it.index() < env.index());
