@@ -334,7 +334,9 @@ impl Evaluator {
         let plain = !vertex.constrained && vertex.tests.is_empty();
         // Beside an embedded `_` definitions and the like leave everything possible.
         let beside = plain && !vertex.placed.is_empty() && !vertex.closing.iter().any(|it| it.top);
-        if self.emptied.contains(&id.number()) || beside {
+        // So does what can be nothing but a struct beside what checks it.
+        let whole = vertex.kinds == Kinds::STRUCT && !vertex.placed.is_empty();
+        if self.emptied.contains(&id.number()) || beside || whole {
             let vertex = self.heap.get_mut(id);
             let bare = vertex.scalar.is_none()
                 && !vertex.is_list
