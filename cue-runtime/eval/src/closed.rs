@@ -519,7 +519,9 @@ impl Evaluator {
     pub(crate) fn counts_as_closed(&self, id: VertexId) -> bool {
         let vertex = self.heap.get(id);
         let own = self.closed_itself(id) != Closed::Not;
-        !vertex.is_list && (own || vertex.is_struct && self.is_within_closed(id))
+        !vertex.is_list
+            && vertex.scalar.is_none()
+            && (own || vertex.is_struct && self.is_within_closed(id))
     }
 
     /// Whether a value is part of one that had come to be closed before it was there.

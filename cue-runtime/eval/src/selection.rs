@@ -121,9 +121,10 @@ impl Evaluator {
             return Value::Fault(self.no_part(id, operand, at, whole));
         }
         let fieldless = vertex.is_list && self.labels.kind(label) != LabelKind::Index;
+        // The literal around an embedded value closes only for who adds to it.
+        let closes = |it: u32| self.closing.contains(&it) && !self.literals.contains_key(&it);
         let mut closed = fieldless
-            || !vertex.open
-                && vertex.closing.iter().any(|it| it.holds() && self.closing.contains(&it.group));
+            || !vertex.open && vertex.closing.iter().any(|it| it.holds() && closes(it.group));
         if closed && !vertex.patterns.is_empty() && self.labels.kind(label) == LabelKind::Regular {
             // What a pattern allows may still come.
             let patterns = vertex.patterns.clone();
