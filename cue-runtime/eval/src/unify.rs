@@ -250,7 +250,14 @@ impl Evaluator {
             if let Some(waits) = self.waits_elsewhere(id, work) {
                 return Some(waits);
             }
-            if !work.disjunctions.is_empty() || !self.last_task(id, work) {
+            if !work.disjunctions.is_empty() {
+                break;
+            }
+            if !self.last_task(id, work) {
+                // A label that its own vertex brings nothing for may wait for what is around that.
+                if let Some(waits) = self.waits_elsewhere(id, work) {
+                    return Some(waits);
+                }
                 break;
             }
             self.epoch += 1;
