@@ -353,7 +353,7 @@ impl Evaluator {
         let arc = &self.heap.get(id).arcs[index];
         let (label, field) = (arc.label, arc.vertex);
         // Who says no more than that it is itself says nothing of it.
-        if self.definitions.get(&id.number()) != Some(&group) && self.is_itself(field) {
+        if !self.defines_around(id, group) && self.is_itself(field) {
             return false;
         }
         let vertex = self.heap.get(id);

@@ -353,7 +353,7 @@ impl Evaluator {
     }
 
     /// Whether a group is that of a definition which a vertex is in.
-    fn defines_around(&self, id: VertexId, group: u32) -> bool {
+    pub(crate) fn defines_around(&self, id: VertexId, group: u32) -> bool {
         let around = std::iter::successors(Some(id), |it| self.heap.get(*it).parent);
         around.into_iter().any(|it| match group {
             COUNTS => self.heap.get(it).label.is_some_and(|it| self.is_definition(it)),
