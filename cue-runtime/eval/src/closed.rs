@@ -560,13 +560,15 @@ impl Evaluator {
 
     /// How far a value that belongs to these groups is closed.
     pub(crate) fn closed_by<'a>(&self, groups: impl Iterator<Item = &'a u32>) -> Closed {
-        let closed = groups.map(|it| match (self.closes(*it), self.shallow.contains(it)) {
-            _ if *it == COUNTS => Closed::Throughout,
-            (true, false) => Closed::Throughout,
-            (true, true) => Closed::Here,
-            (false, _) => Closed::Not,
-        });
-        closed.max().unwrap_or(Closed::Not)
+        let mut closed = Closed::Not;
+        for group in groups {
+            match self.closes(*group) && !self.shallow.contains(group) || *group == COUNTS {
+                true => return Closed::Throughout,
+                false if self.closes(*group) => closed = Closed::Here,
+                false => {}
+            }
+        }
+        closed
     }
 
     /// Whether a vertex shares its value beside a `_` that is part of a closed value.

@@ -377,7 +377,8 @@ impl Evaluator {
             let own = self.definitions.get(&target.number()).copied();
             let own = own.or_else(|| named.then_some(COUNTS));
             // What a value around it was closed by counts as closing it, though it holds nobody to that.
-            let closes = |it: &u32| !self.defines_around(target, *it);
+            let closes =
+                |it: &u32| (*it == COUNTS || self.closes(*it)) && !self.defines_around(target, *it);
             let closed = self.closed_by(inner.groups.iter().filter(|it| closes(it)));
             inner.groups.retain(|it| Some(*it) == own);
             inner.was_closed = inner.was_closed.max(closed);

@@ -255,8 +255,9 @@ impl Evaluator {
             }
             if !self.last_task(id, work) {
                 // A label that its own vertex brings nothing for may wait for what is around that.
-                if let Some(waits) = self.waits_elsewhere(id, work) {
-                    return Some(waits);
+                let waits = self.waits_elsewhere(id, work).filter(|_| !work.computed.is_empty());
+                if waits.is_some() {
+                    return waits;
                 }
                 break;
             }
