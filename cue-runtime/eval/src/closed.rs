@@ -20,6 +20,9 @@ const MOST_REFUSED: u32 = 50;
 /// How many values around a struct may close it.
 const MOST_AROUND: usize = 200;
 
+/// How many groups are looked at for one that closes: who has more goes round in closed values.
+const MOST_GROUPS: usize = 64;
+
 /// What is said of fields that a closed struct has no place for.
 pub(crate) const NOT_ALLOWED: &str = "field not allowed";
 
@@ -561,7 +564,7 @@ impl Evaluator {
     /// How far a value that belongs to these groups is closed.
     pub(crate) fn closed_by<'a>(&self, groups: impl Iterator<Item = &'a u32>) -> Closed {
         let mut closed = Closed::Not;
-        for group in groups {
+        for group in groups.take(MOST_GROUPS) {
             match self.closes(*group) && !self.shallow.contains(group) || *group == COUNTS {
                 true => return Closed::Throughout,
                 false if self.closes(*group) => closed = Closed::Here,
