@@ -95,3 +95,12 @@ fn labels_that_a_let_names_come_last_and_in_reverse() {
         "x: [\"z\", \"b\", \"a\"]",
     );
 }
+
+#[test]
+fn a_copy_of_a_let_has_the_order_of_what_that_names() {
+    check(
+        "x: {{c: 5}, b: 1}\nif false {d: 1}\nlet V = x\ne: V",
+        "x: { c: 5 b: 1 } e: { c: 5 b: 1 }",
+    );
+    check("if false {d: 1}\nlet V = {{c: 5}, b: 1}\ne: V", "e: { b: 1 c: 5 }");
+}
