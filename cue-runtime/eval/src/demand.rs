@@ -3,7 +3,7 @@
 use crate::builtin::{Datum, Kinds};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{EnvId, FaultId, Source, State, Test, VertexId};
+use crate::heap::{Conjunct, EnvId, FaultId, Source, State, Test, VertexId};
 use crate::operators::range;
 use crate::program::{At, Code, ExprId};
 
@@ -58,6 +58,9 @@ impl Evaluator {
             Value::Vertex(id) => id,
         };
         let known = self.heap.get(self.follow(id)).state == State::Done;
+        if self.is_open_to_current(id) {
+            return Err(Unmet::Open(self.follow(id)));
+        }
         let id = self.unify(id);
         if self.heap.get(id).scalar.is_none() && !self.tasks.is_empty() {
             let vertex = self.heap.get(id);
@@ -75,6 +78,9 @@ impl Evaluator {
         };
         let vertex = self.heap.get(id);
         if let Some(fault) = vertex.fault {
+            if !known && self.waited_alone(id, fault) {
+                return Err(Unmet::Open(id));
+            }
             let noted = self.note_cycle(fault, id, at);
             if noted != fault {
                 self.heap.get_mut(id).fault = Some(noted);
@@ -117,11 +123,16 @@ impl Evaluator {
         (own && self.heap.get(id).state == State::Running && self.is_narrowed(id)).then_some(id)
     }
 
-    /// Whether a type or a bound says something of a vertex; a function that tests it says nothing yet.
-    fn is_narrowed(&self, id: VertexId) -> bool {
+    /// Whether a type or a bound says something of a vertex, be it `_`; a function that tests it says
+    /// nothing yet.
+    pub(crate) fn is_narrowed(&self, id: VertexId) -> bool {
         let vertex = self.heap.get(id);
+        let is_top = |it: &Conjunct| match it.source {
+            Source::Expr(expr, _) => matches!(self.program.code(expr), Code::Top),
+            Source::Data(_) | Source::Vertex(_) => false,
+        };
         match &*vertex.tests {
-            [] => vertex.kinds != Kinds::ANY,
+            [] => vertex.kinds != Kinds::ANY || vertex.conjuncts.iter().any(is_top),
             tests => tests.iter().any(|it| !matches!(it.0, Test::Call(..))),
         }
     }
@@ -153,9 +164,15 @@ impl Evaluator {
         if known.at == at || known.causes.iter().any(|it| it.at == at) {
             return fault;
         }
+        // Where it is told on two ways, the outer one counts.
         let mut noted = known.clone();
+        if noted.message == message {
+            (noted.at, noted.place) = (at, Some(self.place));
+            return self.heap.fault(noted);
+        }
         let mut more = Fault::new(Kind::Cycle, message, at);
         more.place = Some(self.place);
+        noted.causes.retain(|it| it.message != more.message);
         noted.causes.push(more);
         self.heap.fault(noted)
     }
@@ -197,7 +214,7 @@ impl Evaluator {
         self.demand_in(value, at, whole).map_err(|unmet| match unmet {
             Unmet::Fault(fault) => fault,
             Unmet::Open(id) => {
-                let message = format!("non-concrete value {}", self.short(id));
+                let message = format!("non-concrete value {}", self.short_as_known(id));
                 self.fail_of(Kind::Incomplete, message, at, id)
             }
         })
@@ -374,8 +391,16 @@ impl Evaluator {
         }
     }
 
-    fn open_operand(&mut self, id: VertexId, symbol: &str, whole: At) -> FaultId {
+    /// What is known of a value in few words, whatever error it has.
+    fn short_as_known(&mut self, id: VertexId) -> String {
+        let fault = self.heap.get_mut(id).fault.take();
         let text = self.short(id);
+        self.heap.get_mut(id).fault = fault;
+        text
+    }
+
+    fn open_operand(&mut self, id: VertexId, symbol: &str, whole: At) -> FaultId {
+        let text = self.short_as_known(id);
         let message = format!("non-concrete value {text} in operand to {symbol}");
         let positions = self.named_at(id);
         self.fail_at(Kind::Incomplete, message, whole, positions)
@@ -401,7 +426,8 @@ impl Evaluator {
         }
         let mut both = one.clone().combined(other.clone());
         // Each operand counts, though both say the same.
-        if both.causes.is_empty() && one.message == other.message {
+        let counts = both.kind != Kind::Cycle;
+        if counts && both.causes.is_empty() && one.message == other.message {
             both.causes.push(Fault { causes: Vec::new(), ..other.clone() });
         }
         self.heap.fault(both)

@@ -77,6 +77,10 @@ pub(crate) struct Evaluator {
     pub(crate) spent: Option<FaultId>,
     /// The vertex whose missing fields are absent for good.
     pub(crate) frozen: Option<VertexId>,
+    /// The last vertex of which a task was told so that waits for a value.
+    pub(crate) settled_alone: Option<VertexId>,
+    /// A vertex with several tasks that are told so, and the one that was put off which these take as it is.
+    pub(crate) open_to: Option<(VertexId, VertexId)>,
     /// What vertices on the stack and those put off still have to do.
     pub(crate) tasks: Map<VertexId, Tasks>,
     pub(crate) suspended: Map<VertexId, Suspended>,
@@ -200,6 +204,8 @@ impl Evaluator {
             nested: 0,
             spent: None,
             frozen: None,
+            settled_alone: None,
+            open_to: None,
             tasks: Map::default(),
             suspended: Map::default(),
             spare: Vec::new(),

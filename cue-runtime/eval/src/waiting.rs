@@ -372,7 +372,8 @@ impl Evaluator {
         conjunct: &Conjunct,
         work: &mut Work,
     ) {
-        if self.frozen == Some(id) || self.waits(fault).is_none() {
+        let ends = self.frozen.is_some_and(|it| it == id || self.value_waits(fault, it));
+        if ends || self.waits(fault).is_none() {
             self.raise_id(id, fault);
             return;
         }
@@ -471,6 +472,59 @@ impl Evaluator {
             next = vertex.parent?;
         }
         Some(path)
+    }
+
+    /// Tells a conjunct that waits for its own vertex that nothing comes any more. Of several that wait for
+    /// the same one, which waits for them, the first is the last to hear it, as it is the one that all wait
+    /// for; meanwhile they find that one as far as it is known (S-60).
+    pub(crate) fn last_held(&mut self, id: VertexId, work: &mut Work) {
+        let round = self.open_to.filter(|it| it.0 == id).or_else(|| {
+            let [(_, first), (_, second), ..] = &*work.held else { return None };
+            let on = self.value_waits_for(id, *first)?;
+            (self.value_waits_for(id, *second) == Some(on) && self.put_off(on).is_some())
+                .then_some((id, on))
+        });
+        let alone = self.value_waits_for(id, work.held[0].1).is_some();
+        let Some((_, on)) = round else {
+            let (conjunct, _) = work.held.remove(0);
+            self.take_now(id, conjunct, work);
+            self.settled_alone = alone.then_some(id);
+            return;
+        };
+        let last = work.held.len() == 1;
+        let (conjunct, _) = work.held.remove(usize::from(!last));
+        let more = |it: &Suspended| it.on == id || it.on == on;
+        if last && self.suspended.iter().any(|(it, by)| *it != on && more(by)) {
+            self.unify(on);
+        }
+        let before = self.open_to.replace((id, on));
+        self.take_now(id, conjunct, work);
+        self.open_to = if last { before.filter(|it| it.0 != id) } else { Some((id, on)) };
+        self.settled_alone = Some(id);
+    }
+
+    /// The vertex that has no value before `id` has one, if that is what a conjunct of `id` waits for.
+    fn value_waits_for(&self, id: VertexId, fault: FaultId) -> Option<VertexId> {
+        self.value_waits(fault, id).then_some(self.heap.faults[fault].place?)
+    }
+
+    /// Whether an error is that a vertex has no value yet.
+    fn value_waits(&self, fault: FaultId, id: VertexId) -> bool {
+        let fault = &self.heap.faults[fault];
+        fault.kind == Kind::Incomplete && fault.awaits == Some((id, None))
+    }
+
+    /// Whether a vertex is taken as it is by who is being evaluated.
+    pub(crate) fn is_open_to_current(&self, id: VertexId) -> bool {
+        self.open_to.is_some_and(|(_, on)| on == self.follow(id)) && self.is_narrowed(id)
+    }
+
+    /// Whether a vertex has an error because it waited for itself: who asked for it before that was clear
+    /// finds it as far as it is known (S-60).
+    pub(crate) fn waited_alone(&self, id: VertexId, fault: FaultId) -> bool {
+        self.settled_alone == Some(id)
+            && self.heap.faults[fault].kind == Kind::Incomplete
+            && self.is_narrowed(id)
     }
 
     /// Whether a task waits for its own vertex.
