@@ -78,7 +78,7 @@ impl Evaluator {
         };
         let vertex = self.heap.get(id);
         if let Some(fault) = vertex.fault {
-            if !known && self.waited_alone(id, fault) {
+            if self.waited_alone(id, fault, known) {
                 return Err(Unmet::Open(id));
             }
             let noted = self.note_cycle(fault, id, at);
@@ -97,6 +97,9 @@ impl Evaluator {
             };
         }
         if let Some(fault) = self.put_off(id) {
+            if self.waited_alone(id, fault, known) {
+                return Err(Unmet::Open(id));
+            }
             let noted = self.note_cycle(fault, id, at);
             if let Some(it) = self.suspended.get_mut(&id) {
                 it.fault = noted;

@@ -77,8 +77,12 @@ pub(crate) struct Evaluator {
     pub(crate) spent: Option<FaultId>,
     /// The vertex whose missing fields are absent for good.
     pub(crate) frozen: Option<VertexId>,
+    /// Vertices on the stack whose value is taken as it is known: all of their tasks waited for it.
+    pub(crate) asked_for: Vec<VertexId>,
     /// The last vertex of which a task was told so that waits for a value.
     pub(crate) settled_alone: Option<VertexId>,
+    /// Who asked for such a vertex last, before that was clear, and for which.
+    pub(crate) asked_alone: Option<(VertexId, VertexId)>,
     /// A vertex with several tasks that are told so, and the one that was put off which these take as it is.
     pub(crate) open_to: Option<(VertexId, VertexId)>,
     /// What vertices on the stack and those put off still have to do.
@@ -204,7 +208,9 @@ impl Evaluator {
             nested: 0,
             spent: None,
             frozen: None,
+            asked_for: Vec::new(),
             settled_alone: None,
+            asked_alone: None,
             open_to: None,
             tasks: Map::default(),
             suspended: Map::default(),

@@ -84,6 +84,9 @@ impl Evaluator {
             if !self.tasks.is_empty() {
                 self.tasks.remove(&id);
             }
+            if !self.asked_for.is_empty() {
+                self.asked_for.retain(|it| *it != id);
+            }
         }
         if !named && self.heap.get(id).fault.is_some() {
             self.fails_by_itself(id, outside);

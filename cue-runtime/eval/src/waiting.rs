@@ -372,7 +372,10 @@ impl Evaluator {
         conjunct: &Conjunct,
         work: &mut Work,
     ) {
-        let ends = self.frozen.is_some_and(|it| it == id || self.value_waits(fault, it));
+        let ends = match self.value_awaited(fault) {
+            Some(on) => self.asked_for.contains(&on) || on == id && self.frozen == Some(id),
+            None => self.frozen == Some(id),
+        };
         if ends || self.waits(fault).is_none() {
             self.raise_id(id, fault);
             return;
@@ -485,6 +488,9 @@ impl Evaluator {
                 .then_some((id, on))
         });
         let alone = self.value_waits_for(id, work.held[0].1).is_some();
+        if alone && !self.asked_for.contains(&id) {
+            self.asked_for.push(id);
+        }
         let Some((_, on)) = round else {
             let (conjunct, _) = work.held.remove(0);
             self.take_now(id, conjunct, work);
@@ -505,13 +511,26 @@ impl Evaluator {
 
     /// The vertex that has no value before `id` has one, if that is what a conjunct of `id` waits for.
     fn value_waits_for(&self, id: VertexId, fault: FaultId) -> Option<VertexId> {
-        self.value_waits(fault, id).then_some(self.heap.faults[fault].place?)
+        let fault = (self.value_awaited(fault) == Some(id)).then_some(fault)?;
+        self.heap.faults[fault].place
     }
 
-    /// Whether an error is that a vertex has no value yet.
-    fn value_waits(&self, fault: FaultId, id: VertexId) -> bool {
+    /// Whether an error is that a vertex on the stack has no value yet, which will be asked for once more.
+    pub(crate) fn waits_for_value(&self, fault: FaultId) -> bool {
+        self.value_awaited(fault).is_some_and(|it| {
+            !self.asked_for.contains(&it) && self.heap.get(it).state == State::Running
+        })
+    }
+
+    /// The vertex of which an error says that it has no value yet.
+    fn value_awaited(&self, fault: FaultId) -> Option<VertexId> {
         let fault = &self.heap.faults[fault];
-        fault.kind == Kind::Incomplete && fault.awaits == Some((id, None))
+        match fault.awaits {
+            Some((id, None)) if fault.kind == Kind::Incomplete && fault.closes_at == Some(id) => {
+                Some(id)
+            }
+            _ => None,
+        }
     }
 
     /// Whether a vertex is taken as it is by who is being evaluated.
@@ -521,10 +540,14 @@ impl Evaluator {
 
     /// Whether a vertex has an error because it waited for itself: who asked for it before that was clear
     /// finds it as far as it is known (S-60).
-    pub(crate) fn waited_alone(&self, id: VertexId, fault: FaultId) -> bool {
-        self.settled_alone == Some(id)
-            && self.heap.faults[fault].kind == Kind::Incomplete
-            && self.is_narrowed(id)
+    pub(crate) fn waited_alone(&mut self, id: VertexId, fault: FaultId, known: bool) -> bool {
+        let asked = (self.current, id);
+        let now = !known && self.settled_alone == Some(id);
+        if !now && self.asked_alone != Some(asked) {
+            return false;
+        }
+        self.asked_alone = Some(asked);
+        self.heap.faults[fault].kind == Kind::Incomplete && self.is_narrowed(id)
     }
 
     /// Whether a task waits for its own vertex.
