@@ -83,8 +83,8 @@ pub(crate) struct Evaluator {
     pub(crate) settled_alone: Option<VertexId>,
     /// Who asked for such a vertex last, before that was clear, and for which.
     pub(crate) asked_alone: Option<(VertexId, VertexId)>,
-    /// A vertex with several tasks that are told so, and the one that was put off which these take as it is.
-    pub(crate) open_to: Option<(VertexId, VertexId)>,
+    /// The vertex that was put off which several tasks that are told so take as it is.
+    pub(crate) open_to: Option<VertexId>,
     /// What vertices on the stack and those put off still have to do.
     pub(crate) tasks: Map<VertexId, Tasks>,
     pub(crate) suspended: Map<VertexId, Suspended>,

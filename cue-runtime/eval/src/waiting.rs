@@ -13,8 +13,8 @@ use smallvec::SmallVec;
 use crate::bodies::May;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{Conjunct, FaultId, State, VertexId};
-use crate::program::{At, Label, Presence};
+use crate::heap::{Conjunct, FaultId, Source, State, VertexId};
+use crate::program::{At, Code, Label, Presence};
 use crate::reference::Reach;
 use crate::work::Work;
 
@@ -380,7 +380,7 @@ impl Evaluator {
             self.raise_id(id, fault);
             return;
         }
-        if let crate::heap::Source::Expr(expr, env) = conjunct.source {
+        if let Source::Expr(expr, env) = conjunct.source {
             work.seen.forget((expr, env), |groups| *groups == conjunct.groups);
         }
         work.held.push((conjunct.clone(), fault));
@@ -477,36 +477,44 @@ impl Evaluator {
         Some(path)
     }
 
-    /// Tells a conjunct that waits for its own vertex that nothing comes any more. Of several that wait for
-    /// the same one, which waits for them, the first is the last to hear it, as it is the one that all wait
-    /// for; meanwhile they find that one as far as it is known (S-60).
+    /// Tells the first conjunct that waits for its own vertex that nothing comes any more. Where several wait
+    /// for the same one, which waits for them, all find that one as far as it is known, the first one last,
+    /// as it is the one that all wait for (S-60).
     pub(crate) fn last_held(&mut self, id: VertexId, work: &mut Work) {
-        let round = self.open_to.filter(|it| it.0 == id).or_else(|| {
-            let [(_, first), (_, second), ..] = &*work.held else { return None };
-            let on = self.value_waits_for(id, *first)?;
-            (self.value_waits_for(id, *second) == Some(on) && self.put_off(on).is_some())
-                .then_some((id, on))
-        });
-        let alone = self.value_waits_for(id, work.held[0].1).is_some();
-        if alone && !self.asked_for.contains(&id) {
+        let first = self.value_waits_for(id, work.held[0].1);
+        if first.is_some() && !self.asked_for.contains(&id) {
             self.asked_for.push(id);
         }
-        let Some((_, on)) = round else {
-            let (conjunct, _) = work.held.remove(0);
+        let second = work.held.get(1).and_then(|it| self.value_waits_for(id, it.1));
+        let on = first.filter(|it| second == first && self.put_off(*it).is_some());
+        let (conjunct, _) = work.held.remove(0);
+        if let Some(on) = on {
+            let before = self.open_to.replace(on);
+            self.held(id, work);
+            if self.asks_for_others(&conjunct, on) {
+                self.unify(on);
+            }
             self.take_now(id, conjunct, work);
-            self.settled_alone = alone.then_some(id);
-            return;
-        };
-        let last = work.held.len() == 1;
-        let (conjunct, _) = work.held.remove(usize::from(!last));
-        let more = |it: &Suspended| it.on == id || it.on == on;
-        if last && self.suspended.iter().any(|(it, by)| *it != on && more(by)) {
-            self.unify(on);
+            self.open_to = before;
+        } else {
+            self.take_now(id, conjunct, work);
         }
-        let before = self.open_to.replace((id, on));
-        self.take_now(id, conjunct, work);
-        self.open_to = if last { before.filter(|it| it.0 != id) } else { Some((id, on)) };
-        self.settled_alone = Some(id);
+        self.settled_alone = first.map(|_| id);
+    }
+
+    /// Whether an operand of a conjunct is another vertex than `on` that is not done with: what `on` waits for
+    /// hears of its value before.
+    fn asks_for_others(&mut self, conjunct: &Conjunct, on: VertexId) -> bool {
+        let Source::Expr(expr, env) = conjunct.source else { return false };
+        let Code::Arithmetic(_, left, right) = *self.program.code(expr) else { return false };
+        [left, right].into_iter().any(|it| {
+            if self.refers_at(it).is_none() {
+                return false;
+            }
+            let Some(asked) = self.eval(it, env).vertex() else { return false };
+            let asked = self.follow(asked);
+            asked != on && matches!(self.heap.get(asked).state, State::New | State::Suspended)
+        })
     }
 
     /// The vertex that has no value before `id` has one, if that is what a conjunct of `id` waits for.
@@ -533,9 +541,9 @@ impl Evaluator {
         }
     }
 
-    /// Whether a vertex is taken as it is by who is being evaluated.
-    pub(crate) fn is_open_to_current(&self, id: VertexId) -> bool {
-        self.open_to.is_some_and(|(_, on)| on == self.follow(id)) && self.is_narrowed(id)
+    /// Whether a vertex that was put off is taken as it is.
+    pub(crate) fn is_open(&self, id: VertexId) -> bool {
+        self.open_to == Some(self.follow(id)) && self.is_narrowed(id)
     }
 
     /// Whether a vertex has an error because it waited for itself: who asked for it before that was clear
