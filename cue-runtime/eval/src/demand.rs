@@ -58,7 +58,7 @@ impl Evaluator {
             Value::Vertex(id) => id,
         };
         let known = self.heap.get(self.follow(id)).state == State::Done;
-        if self.is_open(id) {
+        if self.is_taken_as_known(id) {
             return Err(Unmet::Open(self.follow(id)));
         }
         let id = self.unify(id);

@@ -542,7 +542,7 @@ impl Evaluator {
     }
 
     /// Whether a vertex that was put off is taken as it is.
-    pub(crate) fn is_open(&self, id: VertexId) -> bool {
+    pub(crate) fn is_taken_as_known(&self, id: VertexId) -> bool {
         self.open_to == Some(self.follow(id)) && self.is_narrowed(id)
     }
 
