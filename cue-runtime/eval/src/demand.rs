@@ -7,6 +7,9 @@ use crate::heap::{Conjunct, EnvId, FaultId, Source, State, Test, VertexId};
 use crate::operators::range;
 use crate::program::{At, Code, ExprId};
 
+/// References to references that are followed for where a type is written.
+const MOST_ALIASED: usize = 50;
+
 /// A value that an operator can work with.
 pub(crate) enum Concrete {
     Datum(Datum),
@@ -285,8 +288,8 @@ impl Evaluator {
 
     /// Where a value that a message names is from: what it is written as, and each conjunct of it as
     /// it is declared, references not followed (cue-errors 2.2).
-    pub(crate) fn named_at(&self, id: VertexId) -> Vec<At> {
-        let id = self.follow(id);
+    pub(crate) fn named_at(&mut self, id: VertexId) -> Vec<At> {
+        let id = self.aliased(id);
         let mut all = vec![self.written_at(id)];
         for conjunct in &self.heap.get(id).conjuncts {
             let Source::Expr(expr, _) = conjunct.source else { continue };
@@ -297,6 +300,27 @@ impl Evaluator {
             }
         }
         all
+    }
+
+    /// The type or bound that a field stands for which is nothing but a reference to one: within definitions
+    /// these share no value (S-72), but it is the same.
+    fn aliased(&mut self, id: VertexId) -> VertexId {
+        let mut id = self.follow(id);
+        for _ in 0..MOST_ALIASED {
+            let [only] = self.heap.get(id).conjuncts.as_slice() else { break };
+            let Source::Expr(expr, env) = only.source else { break };
+            if !matches!(self.program.code(expr), Code::Field { .. }) {
+                break;
+            }
+            let Some(target) = self.eval(expr, env).vertex() else { break };
+            let target = self.follow(target);
+            let vertex = self.heap.get(target);
+            if target == id || vertex.is_struct || vertex.is_list || vertex.state != State::Done {
+                break;
+            }
+            id = target;
+        }
+        id
     }
 
     /// Where a value is written, if it is one scalar, type, bound or validator.
