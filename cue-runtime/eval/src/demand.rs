@@ -3,7 +3,7 @@
 use crate::builtin::{Datum, Kinds};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{Conjunct, EnvId, FaultId, Source, State, Test, VertexId};
+use crate::heap::{EnvId, FaultId, Source, State, VertexId};
 use crate::operators::range;
 use crate::program::{At, Code, ExprId};
 
@@ -115,95 +115,11 @@ impl Evaluator {
             fault.place = Some(self.place);
             fault.closes_at = Some(id);
             fault.awaits = Some((id, None));
-            return Err(Unmet::Fault(self.heap.fault(fault)));
+            let fault = self.heap.fault(fault);
+            self.heap.faults[fault].closed_by = Some(fault);
+            return Err(Unmet::Fault(fault));
         }
         Err(Unmet::Open(id))
-    }
-
-    /// The vertex that an error waits for, which is being evaluated, where a type or a bound of it is known already:
-    /// asked for a concrete value it has none yet, more than that it leads back to itself (S-60).
-    pub(crate) fn known_in_part(&self, fault: FaultId) -> Option<VertexId> {
-        let known = &self.heap.faults[fault];
-        let id = known.closes_at.filter(|it| known.awaits == Some((*it, None)))?;
-        let own = known.kind == Kind::Cycle && known.place == Some(self.place);
-        (own && self.heap.get(id).state == State::Running && self.is_narrowed(id)).then_some(id)
-    }
-
-    /// Whether a type or a bound says something of a vertex, be it `_`; a function that tests it says
-    /// nothing yet.
-    pub(crate) fn is_narrowed(&self, id: VertexId) -> bool {
-        let vertex = self.heap.get(id);
-        let is_top = |it: &Conjunct| match it.source {
-            Source::Expr(expr, _) => matches!(self.program.code(expr), Code::Top),
-            Source::Data(_) | Source::Vertex(_) => false,
-        };
-        match &*vertex.tests {
-            [] => vertex.kinds != Kinds::ANY || vertex.conjuncts.iter().any(is_top),
-            tests => tests.iter().any(|it| !matches!(it.0, Test::Call(..))),
-        }
-    }
-
-    /// The second error, which waits for what the first one waits for.
-    pub(crate) fn awaiting_as(&mut self, first: FaultId, second: FaultId) -> FaultId {
-        let (closes_at, awaits) =
-            (self.heap.faults[first].closes_at, self.heap.faults[first].awaits);
-        let fault = &mut self.heap.faults[second];
-        (fault.closes_at, fault.awaits) = (closes_at, awaits);
-        second
-    }
-
-    /// Each reference of a loop of values adds itself to the error of what it refers to, and so to those of all
-    /// before it, unless more is known of that than what it is computed from (S-60).
-    fn note_cycle(&mut self, fault: FaultId, id: VertexId, at: At) -> FaultId {
-        let known = &self.heap.faults[fault];
-        let Some(start) = known.closes_at.filter(|_| known.kind == Kind::Cycle) else {
-            return fault;
-        };
-        if self.heap.get(start).state != State::Running || known.causes.len() > 20 {
-            return fault;
-        }
-        if self.is_narrowed(id) {
-            return self.held_against(fault, id);
-        }
-        let message = self.cycle_with(id, at);
-        let known = &self.heap.faults[fault];
-        if known.at == at || known.causes.iter().any(|it| it.at == at) {
-            return fault;
-        }
-        // Where it is told on two ways, the outer one counts.
-        let mut noted = known.clone();
-        if noted.message == message {
-            (noted.at, noted.place) = (at, Some(self.place));
-            return self.heap.fault(noted);
-        }
-        let mut more = Fault::new(Kind::Cycle, message, at);
-        more.place = Some(self.place);
-        noted.causes.retain(|it| it.message != more.message);
-        noted.causes.push(more);
-        self.heap.fault(noted)
-    }
-
-    /// The error of a loop, which the bounds of a vertex of it were held against.
-    fn held_against(&mut self, fault: FaultId, id: VertexId) -> FaultId {
-        let known = &self.heap.faults[fault];
-        let bounds = self.heap.get(id).tests.iter().filter(|it| matches!(it.0, Test::Bound(..)));
-        let more: Vec<At> =
-            bounds.map(|it| it.1).filter(|it| !known.positions.contains(it)).collect();
-        if more.is_empty() || !known.causes.is_empty() {
-            return fault;
-        }
-        let mut held = known.clone();
-        held.positions.extend(more);
-        self.heap.fault(held)
-    }
-
-    /// The error of a reference to what is being evaluated: while it is being chosen, or waits to be,
-    /// it is no field yet (cue-errors 1.9).
-    fn cycle_with(&self, id: VertexId, at: At) -> String {
-        let chosen = self.waits_to_choose(id)
-            || self.trying.iter().any(|(choice, _)| self.follow(*choice) == id);
-        let what = if chosen { "unresolved disjunction" } else { "cycle with field" };
-        format!("{what}: {}", self.source_at(at))
     }
 
     /// The same with the plain words for what is not concrete.
@@ -419,7 +335,7 @@ impl Evaluator {
     }
 
     /// What is known of a value in few words, whatever error it has.
-    fn short_as_known(&mut self, id: VertexId) -> String {
+    pub(crate) fn short_as_known(&mut self, id: VertexId) -> String {
         let fault = self.heap.get_mut(id).fault.take();
         let text = self.short(id);
         self.heap.get_mut(id).fault = fault;

@@ -14,7 +14,7 @@ use crate::bodies::May;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{Conjunct, FaultId, Source, State, VertexId};
-use crate::program::{At, Code, Label, Presence};
+use crate::program::{At, Label, Presence};
 use crate::reference::Reach;
 use crate::work::Work;
 
@@ -377,6 +377,7 @@ impl Evaluator {
             None => self.frozen == Some(id),
         };
         if ends || self.waits(fault).is_none() {
+            let fault = self.closing_loop(id, fault);
             self.raise_id(id, fault);
             return;
         }
@@ -475,87 +476,6 @@ impl Evaluator {
             next = vertex.parent?;
         }
         Some(path)
-    }
-
-    /// Tells the first conjunct that waits for its own vertex that nothing comes any more. Where several wait
-    /// for the same one, which waits for them, all find that one as far as it is known, the first one last,
-    /// as it is the one that all wait for (S-60).
-    pub(crate) fn last_held(&mut self, id: VertexId, work: &mut Work) {
-        let first = self.value_waits_for(id, work.held[0].1);
-        if first.is_some() && !self.asked_for.contains(&id) {
-            self.asked_for.push(id);
-        }
-        let second = work.held.get(1).and_then(|it| self.value_waits_for(id, it.1));
-        let on = first.filter(|it| second == first && self.put_off(*it).is_some());
-        let (conjunct, _) = work.held.remove(0);
-        if let Some(on) = on {
-            let before = self.open_to.replace(on);
-            self.held(id, work);
-            if self.asks_for_others(&conjunct, on) {
-                self.unify(on);
-            }
-            self.take_now(id, conjunct, work);
-            self.open_to = before;
-        } else {
-            self.take_now(id, conjunct, work);
-        }
-        self.settled_alone = first.map(|_| id);
-    }
-
-    /// Whether an operand of a conjunct is another vertex than `on` that is not done with: what `on` waits for
-    /// hears of its value before.
-    fn asks_for_others(&mut self, conjunct: &Conjunct, on: VertexId) -> bool {
-        let Source::Expr(expr, env) = conjunct.source else { return false };
-        let Code::Arithmetic(_, left, right) = *self.program.code(expr) else { return false };
-        [left, right].into_iter().any(|it| {
-            if self.refers_at(it).is_none() {
-                return false;
-            }
-            let Some(asked) = self.eval(it, env).vertex() else { return false };
-            let asked = self.follow(asked);
-            asked != on && matches!(self.heap.get(asked).state, State::New | State::Suspended)
-        })
-    }
-
-    /// The vertex that has no value before `id` has one, if that is what a conjunct of `id` waits for.
-    fn value_waits_for(&self, id: VertexId, fault: FaultId) -> Option<VertexId> {
-        let fault = (self.value_awaited(fault) == Some(id)).then_some(fault)?;
-        self.heap.faults[fault].place
-    }
-
-    /// Whether an error is that a vertex on the stack has no value yet, which will be asked for once more.
-    pub(crate) fn waits_for_value(&self, fault: FaultId) -> bool {
-        self.value_awaited(fault).is_some_and(|it| {
-            !self.asked_for.contains(&it) && self.heap.get(it).state == State::Running
-        })
-    }
-
-    /// The vertex of which an error says that it has no value yet.
-    fn value_awaited(&self, fault: FaultId) -> Option<VertexId> {
-        let fault = &self.heap.faults[fault];
-        match fault.awaits {
-            Some((id, None)) if fault.kind == Kind::Incomplete && fault.closes_at == Some(id) => {
-                Some(id)
-            }
-            _ => None,
-        }
-    }
-
-    /// Whether a vertex that was put off is taken as it is.
-    pub(crate) fn is_taken_as_known(&self, id: VertexId) -> bool {
-        self.open_to == Some(self.follow(id)) && self.is_narrowed(id)
-    }
-
-    /// Whether a vertex has an error because it waited for itself: who asked for it before that was clear
-    /// finds it as far as it is known (S-60).
-    pub(crate) fn waited_alone(&mut self, id: VertexId, fault: FaultId, known: bool) -> bool {
-        let asked = (self.current, id);
-        let now = !known && self.settled_alone == Some(id);
-        if !now && self.asked_alone != Some(asked) {
-            return false;
-        }
-        self.asked_alone = Some(asked);
-        self.heap.faults[fault].kind == Kind::Incomplete && self.is_narrowed(id)
     }
 
     /// Whether a task waits for its own vertex.
