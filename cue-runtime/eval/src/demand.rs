@@ -60,7 +60,7 @@ impl Evaluator {
             Value::Fault(fault) => return Err(Unmet::Fault(fault)),
             Value::Vertex(id) => id,
         };
-        let known = self.heap.get(self.follow(id)).state == State::Done;
+        let before = self.heap.get(self.follow(id)).state;
         if self.is_taken_as_known(id) {
             return Err(Unmet::Open(self.follow(id)));
         }
@@ -81,7 +81,7 @@ impl Evaluator {
         };
         let vertex = self.heap.get(id);
         if let Some(fault) = vertex.fault {
-            if self.waited_alone(id, fault, known) {
+            if self.waited_alone(id, fault, before) {
                 return Err(Unmet::Open(id));
             }
             let noted = self.note_cycle(fault, id, at);
@@ -94,13 +94,13 @@ impl Evaluator {
             return Ok(Concrete::Datum(datum.clone()));
         }
         if vertex.is_struct || vertex.is_list {
-            return match if known { self.failed_below(id) } else { None } {
+            return match if before == State::Done { self.failed_below(id) } else { None } {
                 Some(fault) => Err(Unmet::Fault(fault)),
                 None => Ok(Concrete::Vertex(id)),
             };
         }
         if let Some(fault) = self.put_off(id) {
-            if self.waited_alone(id, fault, known) {
+            if self.waited_alone(id, fault, before) {
                 return Err(Unmet::Open(id));
             }
             let noted = self.note_cycle(fault, id, at);

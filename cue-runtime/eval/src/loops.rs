@@ -195,9 +195,9 @@ impl Evaluator {
 
     /// Whether a vertex has an error because it waited for itself: who asked for it before that was clear
     /// finds it as far as it is known (S-60).
-    pub(crate) fn waited_alone(&mut self, id: VertexId, fault: FaultId, known: bool) -> bool {
+    pub(crate) fn waited_alone(&mut self, id: VertexId, fault: FaultId, before: State) -> bool {
         let asked = (self.current, id);
-        let now = !known && self.settled_alone == Some(id);
+        let now = before != State::Done && self.settled_alone == Some(id);
         if !now && self.asked_alone != Some(asked) {
             return false;
         }
