@@ -85,6 +85,8 @@ pub(crate) struct Evaluator {
     pub(crate) asked_alone: Option<(VertexId, VertexId)>,
     /// The vertex that was put off which several tasks that are told so take as it is.
     pub(crate) open_to: Option<VertexId>,
+    /// The vertex of which a pattern is all that is left: it brings no fields, who lists them may do so.
+    pub(crate) patterned: Option<VertexId>,
     /// What vertices on the stack and those put off still have to do.
     pub(crate) tasks: Map<VertexId, Tasks>,
     pub(crate) suspended: Map<VertexId, Suspended>,
@@ -212,6 +214,7 @@ impl Evaluator {
             settled_alone: None,
             asked_alone: None,
             open_to: None,
+            patterned: None,
             tasks: Map::default(),
             suspended: Map::default(),
             spare: Vec::new(),
@@ -514,7 +517,8 @@ impl Evaluator {
                 };
                 if let Value::Fault(fault) = &value {
                     let kind = self.heap.faults[*fault].kind;
-                    self.missed |= kind == Kind::Incomplete;
+                    // What must be there is missed by who refers to it, not by the body (S-42).
+                    self.missed |= kind == Kind::Incomplete && !self.is_unmet(*fault);
                 }
                 value
             }
@@ -525,6 +529,11 @@ impl Evaluator {
                 Err(fault) => Value::Fault(fault),
             },
         }
+    }
+
+    /// Whether an error says that a required field has no value.
+    pub(crate) fn is_unmet(&self, fault: FaultId) -> bool {
+        self.unmet.is_some_and(|it| it.0 == fault)
     }
 
     /// Where the name stands that a selection `whole` of `operand` ends with.
