@@ -11,6 +11,7 @@ use crate::error::Fault;
 use crate::evaluator::Evaluator;
 use crate::export::{Style, marker};
 use crate::heap::{FaultId, Source, Test, VertexId};
+use crate::order::Defaults;
 use crate::program::{Code, Label, LabelKind, Notes, Presence};
 
 /// What the printer shows besides regular fields, and how.
@@ -336,7 +337,10 @@ impl Evaluator {
         depth: usize,
         later: &mut Later,
     ) {
+        let all = depth == 0 && show.style != Style::Definition;
+        self.defaults = if all { Defaults::Values } else { Defaults::Alternatives };
         let mut arcs = self.ordered(id);
+        self.defaults = Defaults::Values;
         arcs.retain(|it| self.is_shown(it.label, it.presence, show));
         let indent = "\t".repeat(depth);
         later.around.push(id);
