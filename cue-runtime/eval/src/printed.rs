@@ -83,6 +83,8 @@ struct Later {
     optional: bool,
     /// Structs that are being written.
     around: Vec<VertexId>,
+    /// Choices that are being written with all their alternatives.
+    choices: Vec<VertexId>,
     /// Optional fields within others that were written so far.
     opened: usize,
 }
@@ -529,6 +531,12 @@ impl Evaluator {
                 _ if show.has(Show::SPREAD) => choice.defaults_first(),
                 _ => choice.all.clone(),
             };
+            // A type that names itself says nothing of that: it is not done yet.
+            if later.choices.contains(&id) {
+                out.push('_');
+                return;
+            }
+            later.choices.push(id);
             let mut texts: Vec<String> = Vec::new();
             for each in shown {
                 let mut text = String::new();
@@ -541,6 +549,7 @@ impl Evaluator {
                     texts.push(text);
                 }
             }
+            later.choices.pop();
             out.push_str(&texts.join(" | "));
             return;
         }
@@ -699,6 +708,8 @@ impl Evaluator {
                     || vertex.is_struct
                     || vertex.scalar.is_some()
                     || vertex.choice.is_some();
+                // A choice that is being written is not known yet.
+                let says = says && !later.choices.contains(&real);
                 if says && later.optional {
                     // As optional fields do: a type that names itself would go on for ever.
                     self.write_source(vec![self.program.at(expr)], out, depth, later);
