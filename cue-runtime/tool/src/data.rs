@@ -135,12 +135,12 @@ pub fn read(encoding: Encoding, file: &str, bytes: &[u8]) -> Result<Vec<Value>, 
         }
         Encoding::Text => {
             let datum = Datum::lossy(bytes);
-            let text = whole(&datum, (1, 1));
+            let text = Located { text: print_json(&datum), places: Vec::new() };
             vec![(datum, text)]
         }
         Encoding::Binary => {
             let datum = Datum::bytes(bytes);
-            let text = whole(&datum, (1, 1));
+            let text = Located { text: datum.literal(), places: Vec::new() };
             vec![(datum, text)]
         }
         Encoding::Cue => return Err(diagnostic("CUE is no data", Some((file, 1, 1)))),

@@ -239,6 +239,16 @@ impl Asked<'_> {
         })
     }
 
+    /// Whether nothing in it contradicts.
+    ///
+    /// # Errors
+    /// What does.
+    pub(crate) fn agrees(&self, runtime: &dyn Runtime) -> Result<(), Error> {
+        let wrong = self.start(runtime, None)?.validate("", Concreteness::Optional)?;
+        let wrong = wrong.into_iter().filter(|it| !it.incomplete).collect::<Vec<_>>();
+        if wrong.is_empty() { Ok(()) } else { Err(self.renamed(Error::Diagnostics(wrong))) }
+    }
+
     fn has_data(&self) -> bool {
         !self.unit.data.is_empty() || !self.unit.inputs.is_empty()
     }

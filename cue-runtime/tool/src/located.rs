@@ -82,7 +82,11 @@ pub(crate) fn located(tree: &Tree, lines: &Lines) -> Located {
         if follows && !labelled {
             out.text.push_str(", ");
         }
-        out.places.push((out.here(), lines.at(*offset)));
+        // What is all of a file begins with its first field.
+        let first = tree.entries.get(1).filter(|it| matches!(it.0, Entry::Key(_)));
+        let first = first.filter(|_| out.text.is_empty() && matches!(entry, Entry::Struct));
+        let offset = first.map_or(*offset, |it| it.1);
+        out.places.push((out.here(), lines.at(offset)));
         (follows, labelled) = (true, false);
         match entry {
             Entry::Scalar(datum) => out.text.push_str(&literal(datum)),

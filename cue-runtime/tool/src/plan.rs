@@ -9,8 +9,9 @@ use cue_session::{Input, Package, Runtime, Source};
 
 use crate::data::Value;
 use crate::embed::Spliced;
+use crate::evaluate::Asked;
 use crate::filetype::is_name;
-use crate::load::{Folders, Instance, Loaded};
+use crate::load::{Folders, Instance, Load, Loaded};
 use crate::located::Located;
 use crate::place::{self, Placed, Several};
 use crate::{Error, Request, Verb, scope};
@@ -55,7 +56,7 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit
     if let Some(text) = &request.schema {
         scope::parsed("--schema", text)?;
     }
-    let Loaded { packages, files, values } = request.load.load(Folders::OfCue)?;
+    let Loaded { packages, files, mut values } = request.load.load(Folders::OfCue)?;
     if placement.has_context() && !placement.is_used() {
         return refused(
             "flag \"with-context\" must be used with at least one of flag \"path\", \"list\", or \"files\"",
@@ -120,17 +121,27 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit
         });
         return Ok(each.collect());
     }
-    let mut unit = Unit::from(schema);
+    // Files are taken by their names.
+    values.sort_by(|one, other| one.file.cmp(&other.file));
+    let mut data = Unit { package: schema.package.clone(), ..Unit::default() };
     for of_file in by_file(&values) {
         if placement.is_used() {
-            unit.add(&placement.place(runtime, of_file)?, of_file);
+            data.add(&placement.place(runtime, of_file)?, of_file);
         } else {
             for it in of_file {
-                unit.add(&[Placed::one(Vec::new())], std::slice::from_ref(it));
+                data.add(&[Placed::one(Vec::new())], std::slice::from_ref(it));
             }
         }
     }
-    Ok(vec![unit])
+    // What data says is held against the rest once it agrees.
+    if data.data.len() > 1 && !schema.sources.is_empty() {
+        let whole = Request::new(Verb::Eval, Load::default());
+        Asked { request: &whole, unit: &data, expression: "" }.agrees(runtime)?;
+    }
+    let mut unit = Unit::from(schema);
+    unit.sources.splice(..0, data.sources);
+    let Unit { inputs, data, fields, .. } = data;
+    Ok(vec![Unit { inputs, data, fields, ..unit }])
 }
 
 /// Values of one file after the other.
@@ -185,9 +196,8 @@ impl Unit {
         let name = format!("{}\0{}.json", first.file, self.data.len());
         let clause = self.package.as_ref().map(|it| format!("package {it}\n"));
         let text = format!("{}{}\n", clause.unwrap_or_default(), line.text);
-        // What is checked is told before what it is checked against.
-        let place = if self.checked { 0 } else { self.sources.len() };
-        self.sources.insert(place, Source::new(name.as_str(), text));
+        // Data is told before what it is checked against.
+        self.sources.insert(self.data.len(), Source::new(name.as_str(), text));
         self.data.push((name, first.file.clone(), Arc::new(line)));
     }
 }
