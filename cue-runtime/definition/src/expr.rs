@@ -7,7 +7,7 @@ use cue_builtin::Datum;
 use cue_builtin::number::Number;
 use cue_map::Map;
 use cue_syntax::ast::{Binary, Element, Expr, ExprKind, Ident, Marker, Part, Span, Unary};
-use cue_syntax::is_identifier;
+use cue_syntax::{is_identifier, is_keyword};
 
 use crate::constant::{UNSHARED, is_range, is_type, is_unshared, slice, strip};
 use crate::merge::Conjunct;
@@ -403,11 +403,6 @@ pub(crate) fn marker(marker: Marker) -> &'static str {
         Marker::Optional => "?",
         Marker::Required => "!",
     }
-}
-
-/// Names that labels need no quotes for, though expressions do.
-pub fn is_keyword(name: &str) -> bool {
-    matches!(name, "true" | "false" | "null" | "package" | "import")
 }
 
 /// A regular label.

@@ -39,7 +39,7 @@ impl Evaluator {
         let name = self.labels.name(label);
         match self.labels.kind(label) {
             LabelKind::Regular
-                if !cue_syntax::is_identifier(&name) && !cue_definition::is_keyword(&name) =>
+                if !cue_syntax::is_identifier(&name) && !cue_syntax::is_keyword(&name) =>
             {
                 Datum::text(name).cue_text()
             }

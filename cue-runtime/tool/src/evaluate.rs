@@ -239,12 +239,14 @@ impl Asked<'_> {
         })
     }
 
-    /// Whether nothing in it contradicts.
+    /// Whether nothing at a path in it contradicts.
     ///
     /// # Errors
     /// What does.
-    pub(crate) fn agrees(&self, runtime: &dyn Runtime) -> Result<(), Error> {
-        let wrong = self.start(runtime, None)?.validate("", Concreteness::Optional)?;
+    pub(crate) fn agrees(&self, runtime: &dyn Runtime, path: &str) -> Result<(), Error> {
+        let started = self.start(runtime, None);
+        let wrong = started.and_then(|mut it| Ok(it.validate(path, Concreteness::Optional)?));
+        let wrong = wrong.map_err(|it| self.renamed(it))?;
         let wrong = wrong.into_iter().filter(|it| !it.incomplete).collect::<Vec<_>>();
         if wrong.is_empty() { Ok(()) } else { Err(self.renamed(Error::Diagnostics(wrong))) }
     }

@@ -56,7 +56,6 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit
     if let Some(text) = &request.schema {
         scope::parsed("--schema", text)?;
     }
-    let Loaded { packages, files, mut values } = request.load.load(Folders::OfCue)?;
     if placement.has_context() && !placement.is_used() {
         return refused(
             "flag \"with-context\" must be used with at least one of flag \"path\", \"list\", or \"files\"",
@@ -65,6 +64,7 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit
     if placement.is_used() && request.schema.is_some() {
         return refused("cannot combine --schema flag with flag \"path\", \"list\", or \"files\"");
     }
+    let Loaded { packages, files, mut values } = request.load.load(Folders::OfCue)?;
     if packages.is_empty() && request.name.is_some() {
         return refused("use of -n/--name flag without a directory");
     }
@@ -98,14 +98,21 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit
     if request.schema.is_some() && schema.sources.is_empty() {
         return refused("-d/--schema flag specified without a schema");
     }
-    if request.schema.is_some() && values.is_empty() {
-        return refused("-d/--schema flag requires non-CUE input files");
+    if request.schema.is_some() {
+        let mut unit = Unit::from(schema.clone());
+        unit.apart = true;
+        Asked { request, unit: &unit, expression: "" }.agrees(runtime, DATA)?;
+        if values.is_empty() {
+            return refused("-d/--schema flag requires non-CUE input files");
+        }
     }
     if values.is_empty() {
         // A package beside files that are CUE: each for itself.
         let files = Some(files).filter(|it| !it.sources.is_empty());
         return Ok(plain.into_iter().chain(files).map(Unit::from).collect());
     }
+    // Files are taken by their names.
+    values.sort_by(|one, other| one.file.cmp(&other.file));
     let merged = request.merge && request.verb != Verb::Vet && request.schema.is_none();
     if !merged && !placement.is_used() {
         if request.verb == Verb::Vet && schema.sources.is_empty() {
@@ -121,8 +128,6 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit
         });
         return Ok(each.collect());
     }
-    // Files are taken by their names.
-    values.sort_by(|one, other| one.file.cmp(&other.file));
     let mut data = Unit { package: schema.package.clone(), ..Unit::default() };
     for of_file in by_file(&values) {
         if placement.is_used() {
@@ -136,7 +141,7 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit
     // What data says is held against the rest once it agrees.
     if data.data.len() > 1 && !schema.sources.is_empty() {
         let whole = Request::new(Verb::Eval, Load::default());
-        Asked { request: &whole, unit: &data, expression: "" }.agrees(runtime)?;
+        Asked { request: &whole, unit: &data, expression: "" }.agrees(runtime, "")?;
     }
     let mut unit = Unit::from(schema);
     unit.sources.splice(..0, data.sources);
