@@ -345,14 +345,16 @@ impl Evaluator {
     /// Steps C to E: batches of literals in order of position, and the edges they give.
     fn edges(&self, id: VertexId, mut ranked: Vec<Ranked>) -> Vec<Nodes> {
         let vertex = self.heap.get(id);
+        // Data that came of one file is named by it, and told apart behind a NUL.
         let file = |at: &At| {
-            self.program.sources.get(at.source as usize).map_or("", |it| it.name.as_str())
+            let source = self.program.sources.get(at.source as usize);
+            source.and_then(|it| it.name.split('\0').next()).unwrap_or_default()
         };
         let dynamic = |it: &Ranked| !vertex.placed[it.placed].produced.is_empty();
         cue_sort::by(&mut ranked, |left, right| {
             let key = |it: &Ranked| match &it.at {
-                Some(at) => (false, file(at), at.span.start, dynamic(it), it.placed),
-                None => (true, "", 0, dynamic(it), it.placed),
+                Some(at) => (false, file(at), (at.source, at.span.start), dynamic(it), it.placed),
+                None => (true, "", (0, 0), dynamic(it), it.placed),
             };
             key(left).cmp(&key(right))
         });

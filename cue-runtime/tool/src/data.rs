@@ -225,7 +225,8 @@ pub(crate) fn write(
             Datum::String(text) => text.to_string(),
             Datum::Bytes(bytes) if encoding == Encoding::Binary => return Ok(bytes.to_vec()),
             other => {
-                let wanted = if encoding == Encoding::Text { "string" } else { "bytes" };
+                let text = encoding == Encoding::Text;
+                let wanted = if text { "string" } else { "(string|bytes)" };
                 let (text, kind) = (other.cue_text(), other.kind_name());
                 return Err(refused(format!("cannot use value {text} (type {kind}) as {wanted}")));
             }

@@ -191,6 +191,7 @@ fn packages(arguments: &[String]) -> Result<Vec<Vec<PathBuf>>, Error> {
         }
         let folders =
             if path.contains("...") { folder::below(folder)? } else { vec![folder.to_owned()] };
+        let before = all.len();
         for folder in folders {
             let files = folder::files(&folder)?;
             let files = files.into_iter().filter(|it| {
@@ -204,6 +205,9 @@ fn packages(arguments: &[String]) -> Result<Vec<Vec<PathBuf>>, Error> {
             files.sort();
             let of_one = files.chunk_by(|one, next| one.0 == next.0);
             all.extend(of_one.map(|it| it.iter().map(|it| it.1.clone()).collect::<Vec<_>>()));
+        }
+        if all.len() == before {
+            return Err(Error::Request(format!("cue: {path:?} matched no packages")));
         }
     }
     let named = arguments.files.iter().filter(|it| it.kind.encoding == Encoding::Cue);

@@ -122,7 +122,14 @@ pub(crate) fn located(tree: &Tree, lines: &Lines, keys: Keys) -> Located {
             (Entry::Key(label), _) => offset + inside(label),
             _ => *offset,
         };
-        out.places.push((out.here(), lines.at(place)));
+        // One without fields stands nowhere.
+        let empty = matches!(entry, Entry::Struct)
+            && keys == Keys::Unquoted
+            && out.text.is_empty()
+            && matches!(tree.entries.get(1), Some((Entry::End, _)));
+        if !empty {
+            out.places.push((out.here(), lines.at(place)));
+        }
         (follows, labelled) = (true, false);
         match entry {
             Entry::Scalar(datum) => out.text.push_str(&literal(datum)),

@@ -46,11 +46,15 @@ pub(crate) const DATA: &str = "_lateen_data";
 /// Data beyond this is handed over as it is, and errors do not say where in it.
 const LARGE: usize = 4 << 20;
 
-/// Loads what a request asks for and sorts it into what is evaluated together.
+/// Loads what a request asks for and sorts it into what is evaluated together, and what is wrong with
+/// the data behind that.
 ///
 /// # Errors
 /// What cannot be loaded, and what does not go together.
-pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit>, Error> {
+pub(crate) fn units(
+    runtime: &dyn Runtime,
+    request: &Request,
+) -> Result<(Vec<Unit>, Option<Error>), Error> {
     let refused = |text: &str| Err(Error::Request(text.to_owned()));
     let placement = request.placement()?;
     if let Some(text) = &request.schema {
@@ -64,7 +68,7 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit
     if placement.is_used() && request.schema.is_some() {
         return refused("cannot combine --schema flag with flag \"path\", \"list\", or \"files\"");
     }
-    let Loaded { packages, files, mut values } = request.load.load(Folders::OfCue)?;
+    let Loaded { packages, files, values, broken } = request.load.load(Folders::OfCue)?;
     if packages.is_empty() && request.name.is_some() {
         return refused("use of -n/--name flag without a directory");
     }
@@ -78,7 +82,7 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit
         }
     }
     let Some(files) = files else {
-        return Ok(packages.into_iter().map(Unit::from).collect());
+        return Ok((packages.into_iter().map(Unit::from).collect(), None));
     };
     if packages.len() > 1 && request.schema.is_some() {
         return refused("cannot use --schema/-d with flag more than one schema");
@@ -90,10 +94,11 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit
         )));
     }
     let package = packages.into_iter().next();
-    if package.is_some() && !files.sources.is_empty() && !values.is_empty() {
+    let no_data = values.is_empty() && broken.is_none();
+    if package.is_some() && !files.sources.is_empty() && !no_data {
         return refused("cannot combine packages with individual schema files");
     }
-    let plain = package.as_ref().filter(|_| values.is_empty()).cloned();
+    let plain = package.as_ref().filter(|_| no_data).cloned();
     let schema = package.unwrap_or_else(|| files.clone());
     if request.schema.is_some() && schema.sources.is_empty() {
         return refused("-d/--schema flag specified without a schema");
@@ -102,17 +107,15 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit
         let mut unit = Unit::from(schema.clone());
         unit.apart = true;
         Asked { request, unit: &unit, expression: "" }.agrees(runtime, DATA)?;
-        if values.is_empty() {
+        if no_data {
             return refused("-d/--schema flag requires non-CUE input files");
         }
     }
-    if values.is_empty() {
+    if no_data {
         // A package beside files that are CUE: each for itself.
         let files = Some(files).filter(|it| !it.sources.is_empty());
-        return Ok(plain.into_iter().chain(files).map(Unit::from).collect());
+        return Ok((plain.into_iter().chain(files).map(Unit::from).collect(), None));
     }
-    // Files are taken by their names.
-    values.sort_by(|one, other| one.file.cmp(&other.file));
     let merged = request.merge && request.verb != Verb::Vet && request.schema.is_none();
     if !merged && !placement.is_used() {
         if request.verb == Verb::Vet && schema.sources.is_empty() {
@@ -126,7 +129,7 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit
             unit.add(&[Placed::one(prefix)], std::slice::from_ref(it));
             unit
         });
-        return Ok(each.collect());
+        return Ok((each.collect(), broken));
     }
     let mut data = Unit { package: schema.package.clone(), ..Unit::default() };
     for of_file in by_file(&values) {
@@ -138,6 +141,9 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit
             }
         }
     }
+    if let Some(error) = broken {
+        return Err(error);
+    }
     // What data says is held against the rest once it agrees.
     if data.data.len() > 1 && !schema.sources.is_empty() {
         let whole = Request::new(Verb::Eval, Load::default());
@@ -146,7 +152,7 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit
     let mut unit = Unit::from(schema);
     unit.sources.splice(..0, data.sources);
     let Unit { inputs, data, fields, .. } = data;
-    Ok(vec![Unit { inputs, data, fields, ..unit }])
+    Ok((vec![Unit { inputs, data, fields, ..unit }], None))
 }
 
 /// Values of one file after the other.
