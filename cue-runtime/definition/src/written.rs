@@ -156,9 +156,15 @@ impl<'a> Printer<'a> {
             false => Gap::Comma,
         };
         let rest = source.get(it.span.end as usize..).unwrap_or_default();
-        let rest = rest.lines().next().unwrap_or_default().trim();
-        let kept = self.docs == Docs::Kept && rest.starts_with("//");
-        let behind = if kept { format!(" {rest}") } else { String::new() };
+        let line = rest.lines().next().unwrap_or_default().trim();
+        let kept = self.docs == Docs::Kept;
+        let mut behind = String::new();
+        if kept && line.starts_with("//") {
+            behind = format!(" {line}");
+        }
+        if kept && (line.is_empty() || line.starts_with("//")) {
+            behind.push_str(&ending(rest));
+        }
         Note { text: format!("@{}({})", it.name, it.body), gap, docs, behind }
     }
 
@@ -391,4 +397,24 @@ fn below(source: &str, span: Span) -> Vec<String> {
         }
     }
     Vec::new()
+}
+
+/// The comments on the lines behind a declaration, if nothing follows these: they are said of it.
+fn ending(rest: &str) -> String {
+    let mut found = String::new();
+    let mut gap = "\n";
+    for line in rest.lines().skip(1).map(str::trim) {
+        if line.starts_with("//") {
+            found.push_str(gap);
+            found.push_str(line);
+            gap = "\n";
+        } else if line.is_empty() {
+            gap = "\n\n";
+        } else if line.starts_with('}') {
+            break;
+        } else {
+            return String::new();
+        }
+    }
+    found
 }

@@ -183,7 +183,13 @@ impl Evaluator {
         let place = fault.place.filter(|_| fault.message != crate::error::LITERAL);
         let path = place.map(|it| self.path(it)).unwrap_or_default();
         let colon = if path.is_empty() { "" } else { ": " };
-        format!("{path}{colon}{}", fault.in_short())
+        let told = fault.in_short();
+        // The path is that of the error within.
+        let within = "invalid interpolation: ";
+        match told.strip_prefix(within) {
+            Some(rest) => format!("{within}{path}{colon}{rest}"),
+            None => format!("{path}{colon}{told}"),
+        }
     }
 
     /// The error that a value is printed as: one that nothing can resolve.
@@ -303,10 +309,14 @@ impl Evaluator {
             return text;
         }
         let mut out = String::with_capacity(text.len() * 2);
+        let mut before = "";
         for line in text.split_inclusive('\n') {
             let rest = line.trim_start_matches('\t');
-            out.push_str(&"    ".repeat(line.len() - rest.len()));
+            // Behind an element that is an error the line is indented once more (O-67).
+            let deeper = before.contains("_|_, // ") && !rest.starts_with(']');
+            out.push_str(&"    ".repeat(line.len() - rest.len() + usize::from(deeper)));
             out.push_str(rest);
+            before = line;
         }
         out
     }

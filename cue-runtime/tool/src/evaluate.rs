@@ -341,6 +341,10 @@ impl Asked<'_> {
             {
                 wrong.clear();
             }
+            // Nothing need be given for required fields where they are declared only.
+            if request.verb == Verb::Def {
+                wrong.retain(|it| !it.message.starts_with("field is required"));
+            }
             if !wrong.is_empty() {
                 return Err(Error::Diagnostics(wrong));
             }
