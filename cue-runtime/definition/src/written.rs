@@ -374,11 +374,12 @@ pub(crate) fn above(source: &str, span: Span) -> (Vec<String>, bool) {
     (docs, false)
 }
 
-/// The last comment below the last declaration of a struct, with the empty line above it.
-fn below(source: &str, span: Span) -> Vec<String> {
+/// The last comment below the last declaration of a struct or the last element of a list, with the empty
+/// line above it.
+pub(crate) fn below(source: &str, span: Span) -> Vec<String> {
     let after = source.get(span.end as usize..).unwrap_or_default();
     let mut lines = after.lines();
-    if lines.next().is_none_or(|rest| !rest.trim().is_empty()) {
+    if lines.next().is_none_or(|rest| !matches!(rest.trim(), "" | ",")) {
         return Vec::new();
     }
     let (mut comment, mut ended) = (Vec::new(), false);
@@ -390,7 +391,7 @@ fn below(source: &str, span: Span) -> Vec<String> {
             comment.push(line.to_owned());
         } else if line.is_empty() {
             ended = true;
-        } else if line.starts_with('}') && !ended {
+        } else if line.starts_with(['}', ']']) && !ended {
             return comment;
         } else {
             break;
