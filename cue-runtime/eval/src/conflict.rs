@@ -1,6 +1,6 @@
 //! Kinds and scalars that conjuncts bring, and the errors when they disagree (cue-errors 1.1, 2.2).
 
-use cue_syntax::ast::Compare;
+use cue_syntax::ast::{Compare, Span};
 
 use crate::builtin::{Datum, Kinds};
 use crate::compare;
@@ -103,7 +103,8 @@ impl Evaluator {
                 format!("conflicting values {old} and {new} (mismatched types {had} and {kinds})")
             }
         };
-        let mut fault = Fault::spread(Kind::Permanent, message).and_at(before.at).and_at(at);
+        let (first, second) = (self.says_at(&before.by, before.at), self.says_at(&by, at));
+        let mut fault = Fault::spread(Kind::Permanent, message).and_at(first).and_at(second);
         self.heap.way_in(before.via, &mut fault.positions);
         self.heap.way_in(via, &mut fault.positions);
         if !alone {
@@ -117,6 +118,25 @@ impl Evaluator {
             self.heap.get_mut(id).tests.clear();
         }
         false
+    }
+
+    /// Where something is said; of a file, where that begins behind the comments above it.
+    fn says_at(&self, by: &By, mut at: At) -> At {
+        let of_file = |it: ExprId| {
+            matches!(self.program.code(it), Code::Struct(_))
+                && self.program.at(it).span == Span::default()
+        };
+        if matches!(by, By::Expr(it) if of_file(*it)) {
+            let source = self.program.sources.get(at.source as usize);
+            let text = source.map_or("", |it| &it.text);
+            let mut rest = text.trim_start();
+            while let Some(comment) = rest.strip_prefix("//") {
+                rest = comment.split_once('\n').map_or("", |it| it.1).trim_start();
+            }
+            at.span.start = (text.len() - rest.len()) as u32;
+            at.span.end = at.span.start + 1;
+        }
+        at
     }
 
     /// A scalar must be the one that is there (S-15).

@@ -11,6 +11,7 @@ use crate::error::{Fault, Kind};
 use crate::heap::{Conjunct, EnvId, EnvKind, FaultId, Heap, Source, State, VertexId};
 use crate::labels::Labels;
 use crate::operators::Logic;
+use crate::order::Defaults;
 use crate::program::{At, Code, ExprId, Label, LabelKind, Presence, Program};
 use crate::waiting::{Copied, Suspended, Tasks};
 use crate::work::Work;
@@ -163,6 +164,7 @@ pub(crate) struct Evaluator {
     pub(crate) answers: Vec<Answer>,
     /// How often something was not finished when errors were looked for.
     pub(crate) passed_over: u64,
+    pub(crate) defaults: Defaults,
     /// Choices that are being made: the vertex and the alternative it is tried with.
     pub(crate) trying: Vec<(VertexId, VertexId)>,
     /// The value for which a function is being called.
@@ -254,6 +256,7 @@ impl Evaluator {
             declared: crate::declared::Declared::default(),
             answers: Vec::new(),
             passed_over: 0,
+            defaults: Defaults::Values,
             trying: Vec::new(),
             calling: None,
             pattern_envs: Map::default(),

@@ -479,6 +479,10 @@ fn lists_of_a_type_that_names_itself_name_it_again() {
 
 #[test]
 fn bounds_of_texts_and_bytes_are_simplified() {
+    // They stand where the tightest is written, and leave `null` out (O-69).
+    check("a: <\"c\" & !=null & >\"a\" & >\"b\"\n", "a: <\"c\" & >\"b\"\n");
+    check("a: !=\"b\" & <\"c\" & >\"a\"\n", "a: !=\"b\" & <\"c\" & >\"a\"\n");
+    check("a: >'a' & d\nd: <'c'\n", "a: >'a' & <'c'\nd: <'c'\n");
     check(
         "a: <\"m\" & <=\"k\"\nb: >'a' & >='a'\nc: !=\"a\" & >\"b\"\nd: >=\"k\" & <=\"k\"\n",
         "a: <=\"k\"\nb: >'a'\nc: >\"b\"\nd: >=\"k\" & <=\"k\"\n",
