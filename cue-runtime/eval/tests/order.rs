@@ -94,6 +94,9 @@ fn labels_that_a_let_names_come_last_and_in_reverse() {
         "x: [for k, _ in {let T = \"a\", (T): 1, let U = \"b\", (\"z\"): 1, (U): 1} {k}]",
         "x: [\"z\", \"b\", \"a\"]",
     );
+}
+
+#[test]
 fn alternatives_stand_beside_what_is_said_besides() {
     // Beside a choice operands count as declarations; a default that is a value of its own has operands.
     check("B: {{} | {b: 1}}\nx: B & {a: 1}", "B: {} | { b: 1 } x: { a: 1 } | { b: 1 a: 1 }");
