@@ -486,6 +486,12 @@ fn imported(it: Import, common: Common<'_>) -> anyhow::Result<Exit> {
             let text = format!("Skipping file {shown:?}: already exists.\nUse -f to override.");
             common.cli.out.note(&text);
         } else if it.dry_run {
+            let named = it.outfile.as_deref().is_some_and(|it| !it.is_empty());
+            let here = std::env::current_dir()?;
+            if named && target.is_relative() {
+                anyhow::bail!("Rel: can't make {file} relative to {}", here.display());
+            }
+            let file = target.strip_prefix(&here).unwrap_or(target).display().to_string();
             common.cli.out.note(&format!("importing into {}", file.trim_start_matches("./")));
         } else {
             if let Some(folder) = target.parent().filter(|_| file != "-") {

@@ -7,7 +7,7 @@ use cue_builtin::Datum;
 use cue_builtin::number::Number;
 use cue_map::Map;
 use cue_syntax::ast::{Binary, Element, Expr, ExprKind, Ident, Marker, Part, Span, Unary};
-use cue_syntax::is_identifier;
+use cue_syntax::{is_identifier, is_keyword};
 
 use crate::constant::{UNSHARED, is_range, is_type, is_unshared, slice, strip};
 use crate::merge::Conjunct;
@@ -15,7 +15,7 @@ use crate::out::{Gap, Item, NO_SHARING, Out, PRIMARY};
 use crate::printer::{DEPTH, Printer};
 use crate::scope::{Bound, Scope};
 use crate::sourced::Docs;
-use crate::written::above;
+use crate::written::{above, below};
 
 /// In a path: somewhere in an expression.
 pub(crate) const SOMEWHERE: &str = "(expression)";
@@ -32,18 +32,17 @@ impl<'a> Printer<'a> {
         out
     }
 
-    /// What stands before a comprehension in a list: nothing, or its line and the comment above it. Of
-    /// comments of elements only these stay.
+    /// What stands before a comprehension in a list: nothing, or its line and the comment above it, behind
+    /// an empty line if the file has one. Of comments of elements only these stay.
     fn element_line(&self, span: Span, last: usize, file: usize) -> String {
         let source = &self.files[file].text;
         let between = source.get(last..span.start as usize).unwrap_or_default();
         let mut line = String::new();
         if between.contains('\n') {
-            line.push('\n');
-            for doc in
-                (self.docs == Docs::Kept).then(|| above(source, span).0).into_iter().flatten()
-            {
-                line.push_str(&doc);
+            let (docs, apart) = above(source, span);
+            line.push_str(if apart { "\n\n" } else { "\n" });
+            for doc in docs.iter().filter(|_| self.docs == Docs::Kept) {
+                line.push_str(doc);
                 line.push('\n');
             }
         }
@@ -134,6 +133,14 @@ impl<'a> Printer<'a> {
                         text.push_str(if shown.starts_with('\n') { "," } else { ", " });
                     }
                     text.push_str(&shown);
+                }
+                if let Some(Element::Expr(last)) = elements.last() {
+                    let kept =
+                        self.docs == Docs::Kept && matches!(last.kind, ExprKind::Comprehension(..));
+                    let lines = if kept { below(source, last.span) } else { Vec::new() };
+                    if !lines.is_empty() {
+                        text.push_str(&format!(",\n{}\n", lines.join("\n")));
+                    }
                 }
                 Out::primary(text + "]")
             }
@@ -403,11 +410,6 @@ pub(crate) fn marker(marker: Marker) -> &'static str {
         Marker::Optional => "?",
         Marker::Required => "!",
     }
-}
-
-/// Names that labels need no quotes for, though expressions do.
-pub fn is_keyword(name: &str) -> bool {
-    matches!(name, "true" | "false" | "null" | "package" | "import")
 }
 
 /// A regular label.

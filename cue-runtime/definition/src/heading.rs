@@ -116,9 +116,9 @@ impl Heading {
         }
     }
 
-    /// Whether the last of what stands above is a comment below the package clause.
+    /// Whether the last of what stands above is a comment below the package clause, or behind it.
     pub(crate) fn ends_in_comment(&self) -> bool {
-        self.package.is_some() && !self.below.is_empty()
+        self.package.is_some() && !(self.below.is_empty() && self.line.is_empty())
     }
 
     /// Comments, the clause, the imports.
@@ -139,8 +139,8 @@ impl Heading {
                 false
             }
         };
-        // Attributes bring the distance they have.
-        let own = self.package.is_some() && self.below.is_empty();
+        // Attributes bring the distance they have, a comment behind the clause none.
+        let own = self.package.is_some() && self.below.is_empty() && self.line.is_empty();
         let apart = match imports.is_empty() {
             true => own && self.attributes.is_empty(),
             false => !attached,

@@ -32,7 +32,6 @@ use std::sync::Arc;
 use cue_syntax::ast::File;
 
 pub use crate::constant::{Constant, Evaluate, is_plain_type};
-pub use crate::expr::is_keyword;
 pub use crate::found::{Found, LabelKey};
 pub use crate::printer::package;
 pub use crate::remark::laid_out;

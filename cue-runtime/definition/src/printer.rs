@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use cue_map::{Map, Set};
-use cue_syntax::ast::Label as AstLabel;
+use cue_syntax::ast::{Binary, Decl, ExprKind, Label as AstLabel};
 
 use crate::constant::Evaluate;
 use crate::found::Found;
@@ -120,7 +120,7 @@ impl<'a> Printer<'a> {
         let mut shared = Map::default();
         for Source { file, .. } in self.files {
             for decl in &file.decls {
-                if let cue_syntax::ast::Decl::Field(field) = decl {
+                if let Decl::Field(field) = decl {
                     if let AstLabel::Ident(name) = &field.label {
                         shared.insert(name.name.clone(), Bound::Field);
                     }
@@ -190,7 +190,9 @@ impl<'a> Printer<'a> {
             None => (body.fields(), Vec::new()),
         };
         // What is printed as it is written is not looked at.
-        let closed = self.found.is_closed && (written || !embeds_definition(&body));
+        let called = matches!(&body, Out::Text(text, _) if text.starts_with("close("));
+        let closed = self.found.is_closed && (written || !embeds_definition(&body))
+            || called && self.files.iter().any(|it| embeds_closing(&it.file.decls));
         if closed {
             fields = match &body {
                 // It is a call that closes it once more.
@@ -249,6 +251,24 @@ fn embeds_definition(body: &Out) -> bool {
             last.starts_with(['#', '_']) && last.contains('#') && !text.contains(' ')
         }
         _ => false,
+    })
+}
+
+/// Whether a definition closes a file whatever is made of it: it is embedded, or an operand of what is.
+fn embeds_closing(decls: &[Decl]) -> bool {
+    let names = |it: &str| it.trim_start_matches('_').starts_with('#');
+    decls.iter().any(|decl| {
+        let Decl::Embed(first) = decl else { return false };
+        let mut open = vec![first];
+        while let Some(it) = open.pop() {
+            match &it.kind {
+                ExprKind::Binary(Binary::Unify, left, right) => open.extend([left, right]),
+                ExprKind::Ident(name) if names(name) => return true,
+                ExprKind::Select(it) if names(&it.1.name) => return true,
+                _ => {}
+            }
+        }
+        false
     })
 }
 

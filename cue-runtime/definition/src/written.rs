@@ -156,9 +156,15 @@ impl<'a> Printer<'a> {
             false => Gap::Comma,
         };
         let rest = source.get(it.span.end as usize..).unwrap_or_default();
-        let rest = rest.lines().next().unwrap_or_default().trim();
-        let kept = self.docs == Docs::Kept && rest.starts_with("//");
-        let behind = if kept { format!(" {rest}") } else { String::new() };
+        let line = rest.lines().next().unwrap_or_default().trim();
+        let kept = self.docs == Docs::Kept;
+        let mut behind = String::new();
+        if kept && line.starts_with("//") {
+            behind = format!(" {line}");
+        }
+        if kept && (line.is_empty() || line.starts_with("//")) {
+            behind.push_str(&ending(rest));
+        }
         Note { text: format!("@{}({})", it.name, it.body), gap, docs, behind }
     }
 
@@ -368,11 +374,12 @@ pub(crate) fn above(source: &str, span: Span) -> (Vec<String>, bool) {
     (docs, false)
 }
 
-/// The last comment below the last declaration of a struct, with the empty line above it.
-fn below(source: &str, span: Span) -> Vec<String> {
+/// The last comment below the last declaration of a struct or the last element of a list, with the empty
+/// line above it.
+pub(crate) fn below(source: &str, span: Span) -> Vec<String> {
     let after = source.get(span.end as usize..).unwrap_or_default();
     let mut lines = after.lines();
-    if lines.next().is_none_or(|rest| !rest.trim().is_empty()) {
+    if lines.next().is_none_or(|rest| !matches!(rest.trim(), "" | ",")) {
         return Vec::new();
     }
     let (mut comment, mut ended) = (Vec::new(), false);
@@ -384,11 +391,31 @@ fn below(source: &str, span: Span) -> Vec<String> {
             comment.push(line.to_owned());
         } else if line.is_empty() {
             ended = true;
-        } else if line.starts_with('}') && !ended {
+        } else if line.starts_with(['}', ']']) && !ended {
             return comment;
         } else {
             break;
         }
     }
     Vec::new()
+}
+
+/// The comments on the lines behind a declaration, if nothing follows these: they are said of it.
+fn ending(rest: &str) -> String {
+    let mut found = String::new();
+    let mut gap = "\n";
+    for line in rest.lines().skip(1).map(str::trim) {
+        if line.starts_with("//") {
+            found.push_str(gap);
+            found.push_str(line);
+            gap = "\n";
+        } else if line.is_empty() {
+            gap = "\n\n";
+        } else if line.starts_with('}') {
+            break;
+        } else {
+            return String::new();
+        }
+    }
+    found
 }

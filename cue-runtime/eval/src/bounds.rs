@@ -20,6 +20,9 @@ const FLOAT64: &str = "1.797693134862315708145274237317043567981e+308";
 /// A bound on one side: a number, a string or bytes.
 type Limit = (Compare, Datum);
 
+/// Where a test stands: source and offset.
+type Spot = (u32, u32);
+
 /// Names of ranges that are printed as such.
 const NAMED: &[&str] = &[
     "uint8", "uint16", "uint32", "uint64", "uint128", "int8", "int16", "int32", "int64", "int128",
@@ -32,42 +35,40 @@ impl Evaluator {
         let whole = vertex.kinds == Kinds::INT;
         let mut low: Option<Limit> = None;
         let mut high: Option<Limit> = None;
-        let mut rest: Vec<(usize, String)> = Vec::new();
-        let mut sides: [Option<usize>; 2] = [None, None];
-        for (place, (test, _)) in vertex.tests.iter().enumerate() {
+        let mut rest: Vec<(Spot, String)> = Vec::new();
+        let mut sides: [Spot; 2] = [(0, 0); 2];
+        for (test, at) in &vertex.tests {
+            let spot = (at.source, at.span.start);
             match test {
                 Test::Bound(compare, limit) if compare::is_order(*compare) => {
                     let upper = is_upper(*compare);
                     let side = if upper { &mut high } else { &mut low };
-                    tighten(side, (*compare, limit.clone()));
-                    sides[usize::from(upper)].get_or_insert(place);
+                    if tighten(side, (*compare, limit.clone())) {
+                        sides[usize::from(upper)] = spot;
+                    }
                 }
                 // What another bound leaves out need not be left out again.
                 Test::Bound(Compare::NotEqual, limit) if self.is_out(id, limit) => {}
                 Test::Bound(compare, limit) => {
                     let text = format!("{}{}", compare.symbol(), limit.cue_lines());
                     if !rest.iter().any(|it| it.1 == text) {
-                        rest.push((place, text));
+                        rest.push((spot, text));
                     }
                 }
                 Test::Range(name @ ("float32" | "float64")) if whole && !self.program.lenient => {
                     let Some((least, most)) = float_range(name) else { return self.as_written(id) };
                     tighten(&mut low, (Compare::GreaterEqual, Datum::Number(least)));
                     tighten(&mut high, (Compare::LessEqual, Datum::Number(most)));
-                    sides[0].get_or_insert(place);
-                    sides[1].get_or_insert(place);
                 }
                 Test::Range("uint") => {
                     tighten(&mut low, (Compare::GreaterEqual, Datum::Number(Number::int(0))));
-                    sides[0].get_or_insert(place);
+                    sides[0] = spot;
                 }
                 Test::Range(name) => match range(name) {
                     // Up to v0.14 ranges and bounds stand side by side.
                     Some((from, to)) if whole && (!self.program.lenient || *name == "rune") => {
                         tighten(&mut low, (Compare::GreaterEqual, Datum::Number(from)));
                         tighten(&mut high, (Compare::LessEqual, Datum::Number(to)));
-                        sides[0].get_or_insert(place);
-                        sides[1].get_or_insert(place);
                     }
                     _ => return self.as_written(id),
                 },
@@ -87,9 +88,11 @@ impl Evaluator {
         if vertex.tests.len() == 1 && vertex.tests.iter().all(named) {
             return self.as_written(id);
         }
+        cue_sort::by_key(&mut rest, |it| it.0);
         let text = |(compare, limit): &Limit| format!("{}{}", compare.symbol(), limit.cue_lines());
         let mut parts: Vec<String> = Vec::new();
-        if let (Some(from), Some(to)) = (&low, &high) {
+        let numbers = |it: &&Limit| matches!(it.1, Datum::Number(_));
+        if let (Some(from), Some(to)) = (low.as_ref().filter(numbers), &high) {
             if let Some(name) = exact(from, to).filter(|_| whole) {
                 parts.push(name.to_owned());
                 parts.extend(rest.into_iter().map(|it| it.1));
@@ -113,9 +116,7 @@ impl Evaluator {
             return parts.join(" & ");
         }
         for (side, limit) in [(sides[0], low), (sides[1], high)] {
-            if let (Some(place), Some(limit)) = (side, limit) {
-                rest.push((place, text(&limit)));
-            }
+            rest.extend(limit.iter().map(|it| (side, text(it))));
         }
         cue_sort::by_key(&mut rest, |it| it.0);
         parts.extend(self.kinds_told(id));
@@ -275,9 +276,8 @@ impl Evaluator {
     fn is_out(&self, id: VertexId, value: &Datum) -> bool {
         self.heap.get(id).tests.iter().any(|(test, _)| match test {
             Test::Bound(Compare::NotEqual, _) => false,
-            Test::Bound(operator, limit) => {
-                compare::holds(*operator, value, limit).is_some_and(|it| !it)
-            }
+            // So does one of another kind: of `null`.
+            Test::Bound(operator, limit) => compare::holds(*operator, value, limit) != Some(true),
             Test::Range(_) | Test::Call(..) | Test::Match(..) => false,
         })
     }

@@ -1,6 +1,6 @@
 //! Kinds and scalars that conjuncts bring, and the errors when they disagree (cue-errors 1.1, 2.2).
 
-use cue_syntax::ast::Compare;
+use cue_syntax::ast::{Compare, Span};
 
 use crate::builtin::{Datum, Kinds};
 use crate::compare;
@@ -103,9 +103,13 @@ impl Evaluator {
                 format!("conflicting values {old} and {new} (mismatched types {had} and {kinds})")
             }
         };
-        let mut fault = Fault::spread(Kind::Permanent, message).and_at(before.at).and_at(at);
+        let (first, second) = (self.says_at(&before.by, before.at), self.says_at(&by, at));
+        let mut fault = Fault::spread(Kind::Permanent, message).and_at(first).and_at(second);
         self.heap.way_in(before.via, &mut fault.positions);
         self.heap.way_in(via, &mut fault.positions);
+        if !alone {
+            self.last_references(id, &mut fault.positions);
+        }
         self.raise(id, fault);
         // Those are asked of a struct that came before it.
         if test && !late {
@@ -114,6 +118,25 @@ impl Evaluator {
             self.heap.get_mut(id).tests.clear();
         }
         false
+    }
+
+    /// Where something is said; of a file, where that begins behind the comments above it.
+    fn says_at(&self, by: &By, mut at: At) -> At {
+        let of_file = |it: ExprId| {
+            matches!(self.program.code(it), Code::Struct(_))
+                && self.program.at(it).span == Span::default()
+        };
+        if matches!(by, By::Expr(it) if of_file(*it)) {
+            let source = self.program.sources.get(at.source as usize);
+            let text = source.map_or("", |it| &it.text);
+            let mut rest = text.trim_start();
+            while let Some(comment) = rest.strip_prefix("//") {
+                rest = comment.split_once('\n').map_or("", |it| it.1).trim_start();
+            }
+            at.span.start = (text.len() - rest.len()) as u32;
+            at.span.end = at.span.start + 1;
+        }
+        at
     }
 
     /// A scalar must be the one that is there (S-15).
@@ -234,6 +257,37 @@ impl Evaluator {
             next = vertex.parent;
         }
         false
+    }
+
+    /// The last reference that says of which kind a vertex is, and the one that says so of what it refers to:
+    /// where alternatives are held against a vertex its conjuncts have all been seen (cue-errors 2.2).
+    fn last_references(&mut self, id: VertexId, out: &mut Vec<At>) {
+        let mut id = id;
+        for _ in 0..MOST_ERRORS {
+            let mut last = None;
+            let mut open: Vec<(ExprId, EnvId)> = Vec::new();
+            for conjunct in self.heap.get(id).conjuncts.iter().rev().filter(|it| !it.late) {
+                if let Source::Expr(expr, env) = conjunct.source {
+                    open.push((expr, env));
+                }
+            }
+            while let Some((expr, env)) = open.pop() {
+                match self.program.code(expr) {
+                    Code::Unify(left, right) => open.extend([(*right, env), (*left, env)]),
+                    Code::Field { .. } => last = Some((expr, env)),
+                    _ => {}
+                }
+            }
+            let Some((expr, env)) = last else { return };
+            let Some(target) = self.eval(expr, env).vertex() else { return };
+            let at = self.program.at(expr);
+            let known = self.heap.get(self.follow(target)).kinds != Kinds::ANY;
+            if !known || out.contains(&at) {
+                return;
+            }
+            out.push(at);
+            id = target;
+        }
     }
 
     /// Whether it is a bound, a validator or a list of a pattern: those are looked at after what a reference

@@ -13,6 +13,7 @@ use crate::evaluator::{Budget, Evaluator};
 use crate::export::Style;
 use crate::heap::{Conjunct, FaultId, Source, Test, VertexId};
 use crate::number::Number;
+use crate::order::Defaults;
 use crate::printed::{Names, Show};
 use crate::program::{At, ExprId, Label, LabelKind, Presence, Program};
 use crate::report;
@@ -382,6 +383,22 @@ impl Evaluation {
     /// # Errors
     /// What keeps it from being concrete.
     pub fn datum(&mut self, id: VertexId) -> Result<Datum, Vec<Diagnostic>> {
+        self.evaluator.defaults = Defaults::Values;
+        self.any_datum(id)
+    }
+
+    /// The same with the fields of defaults in the order they have in YAML.
+    ///
+    /// # Errors
+    /// What keeps it from being concrete.
+    pub fn datum_for_yaml(&mut self, id: VertexId) -> Result<Datum, Vec<Diagnostic>> {
+        self.evaluator.defaults = Defaults::Alternatives;
+        let datum = self.any_datum(id);
+        self.evaluator.defaults = Defaults::Values;
+        datum
+    }
+
+    fn any_datum(&mut self, id: VertexId) -> Result<Datum, Vec<Diagnostic>> {
         match self.evaluator.datum(id) {
             Ok(datum) => match endless(&datum) {
                 None => Ok(datum),

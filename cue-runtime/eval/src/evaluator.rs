@@ -11,6 +11,7 @@ use crate::error::{Fault, Kind};
 use crate::heap::{Conjunct, EnvId, EnvKind, FaultId, Heap, Source, State, VertexId};
 use crate::labels::Labels;
 use crate::operators::Logic;
+use crate::order::Defaults;
 use crate::program::{At, Code, ExprId, Label, LabelKind, Presence, Program};
 use crate::waiting::{Copied, Suspended, Tasks};
 use crate::work::Work;
@@ -77,6 +78,14 @@ pub(crate) struct Evaluator {
     pub(crate) spent: Option<FaultId>,
     /// The vertex whose missing fields are absent for good.
     pub(crate) frozen: Option<VertexId>,
+    /// Vertices on the stack whose value is taken as it is known: all of their tasks waited for it.
+    pub(crate) asked_for: Vec<VertexId>,
+    /// The last vertex of which a task was told so that waits for a value.
+    pub(crate) settled_alone: Option<VertexId>,
+    /// Who asked for such a vertex last, before that was clear, and for which.
+    pub(crate) asked_alone: Option<(VertexId, VertexId)>,
+    /// The vertex that was put off which several tasks that are told so take as it is.
+    pub(crate) open_to: Option<VertexId>,
     /// The vertex of which a pattern is all that is left: it brings no fields, who lists them may do so.
     pub(crate) patterned: Option<VertexId>,
     /// What vertices on the stack and those put off still have to do.
@@ -155,6 +164,7 @@ pub(crate) struct Evaluator {
     pub(crate) answers: Vec<Answer>,
     /// How often something was not finished when errors were looked for.
     pub(crate) passed_over: u64,
+    pub(crate) defaults: Defaults,
     /// Choices that are being made: the vertex and the alternative it is tried with.
     pub(crate) trying: Vec<(VertexId, VertexId)>,
     /// The value for which a function is being called.
@@ -202,6 +212,10 @@ impl Evaluator {
             nested: 0,
             spent: None,
             frozen: None,
+            asked_for: Vec::new(),
+            settled_alone: None,
+            asked_alone: None,
+            open_to: None,
             patterned: None,
             tasks: Map::default(),
             suspended: Map::default(),
@@ -242,6 +256,7 @@ impl Evaluator {
             declared: crate::declared::Declared::default(),
             answers: Vec::new(),
             passed_over: 0,
+            defaults: Defaults::Values,
             trying: Vec::new(),
             calling: None,
             pattern_envs: Map::default(),

@@ -5,6 +5,7 @@ use crate::compare;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, TOO_DEEP};
 use crate::heap::{FaultId, VertexId};
+use crate::order::Defaults;
 use crate::program::{At, Label, LabelKind, Presence};
 
 /// How CUE text is made.
@@ -38,7 +39,7 @@ impl Evaluator {
         let name = self.labels.name(label);
         match self.labels.kind(label) {
             LabelKind::Regular
-                if !cue_syntax::is_identifier(&name) && !cue_definition::is_keyword(&name) =>
+                if !cue_syntax::is_identifier(&name) && !cue_syntax::is_keyword(&name) =>
             {
                 Datum::text(name).cue_text()
             }
@@ -108,7 +109,10 @@ impl Evaluator {
             return Ok(Datum::list(items));
         }
         if vertex.is_struct {
+            let defaults = self.defaults;
+            self.defaults = if depth == 0 { Defaults::Values } else { defaults };
             let arcs = self.ordered_members(id);
+            self.defaults = defaults;
             let mut fields = Vec::with_capacity(arcs.len());
             for (label, arc, presence) in arcs {
                 if self.labels.kind(label) != LabelKind::Regular {

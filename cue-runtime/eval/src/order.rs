@@ -15,6 +15,15 @@ use crate::evaluator::Evaluator;
 use crate::heap::{ArcEntry, Conjunct, Contribution, Placed, Source, Vertex, VertexId};
 use crate::program::{At, Code, DeclLabel, Declaration, ExprId, Label, LabelKind, Presence};
 
+/// What the default of a field is for the order of its own fields.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Defaults {
+    /// A value: in JSON, and where fields are listed.
+    Values,
+    /// One of the alternatives: in YAML and CUE.
+    Alternatives,
+}
+
 /// A literal with its position and whether an operand of `&` brought it.
 struct Ranked {
     placed: usize,
@@ -276,17 +285,24 @@ impl Evaluator {
                 }
             }
         }
-        // What a choice was made of counts as several declarations, unless the choice is embedded or has
-        // come down to one alternative.
-        let chosen = !self.is_only_one(id)
-            && vertex.picks.iter().any(|(choice, pick)| {
-                let picked = match self.program.code(*choice) {
-                    Code::Disjoin(all) => all.get(*pick as usize),
-                    _ => None,
-                };
-                let says = picked.is_some_and(|it| !matches!(self.program.code(it.0), Code::Top));
-                says && !expressions.contains(choice)
-            });
+        // What a choice was made of counts as several declarations, unless it has come down to one
+        // alternative or its default is looked at as a value of its own: that stands for the choice.
+        let field = self.field_of(id);
+        let defaults = field.and_then(|it| self.heap.get(it).choice.as_deref());
+        let default = defaults.is_some_and(|it| matches!(*it.defaults, [it] if it == id));
+        let taken = default && self.defaults == Defaults::Values;
+        let picked = |expr: ExprId| {
+            let (_, pick) = vertex.picks.iter().find(|it| it.0 == expr)?;
+            match self.program.code(expr) {
+                Code::Disjoin(all) => all.get(*pick as usize).map(|it| it.0),
+                _ => None,
+            }
+        };
+        let says = |it: ExprId| !matches!(self.program.code(it), Code::Top);
+        let chosen = field != Some(id)
+            && !taken
+            && vertex.picks.iter().any(|it| picked(it.0).is_some_and(says));
+        let embedded = expressions.len();
         for conjunct in vertex.conjuncts.iter().filter(|_| !chosen) {
             if let Source::Expr(expr, _) = conjunct.source {
                 expressions.push(expr);
@@ -295,6 +311,7 @@ impl Evaluator {
         // Few, as a rule: sorted they are found as fast as in a set.
         let mut operands: SmallVec<[ExprId; 8]> = SmallVec::new();
         while let Some(expr) = expressions.pop() {
+            let of_field = expressions.len() >= embedded;
             if let Code::Unify(left, right) = self.program.code(expr) {
                 for side in [*left, *right] {
                     operands.push(side);
@@ -302,6 +319,9 @@ impl Evaluator {
                 }
             } else if let Code::Aliased(inner) = self.program.code(expr) {
                 expressions.push(*inner);
+            } else if let Some(it) = picked(expr).filter(|_| taken && of_field) {
+                operands.push(it);
+                expressions.push(it);
             }
         }
         if operands.is_empty() {
@@ -327,24 +347,25 @@ impl Evaluator {
         }
     }
 
-    /// Whether a vertex is all that the alternatives of a field have left.
-    fn is_only_one(&self, id: VertexId) -> bool {
+    /// What the field of a vertex has come to: the vertex, or the choice that it is an alternative of.
+    fn field_of(&self, id: VertexId) -> Option<VertexId> {
         let vertex = self.heap.get(id);
-        let (Some(parent), Some(label)) = (vertex.parent, vertex.label) else { return false };
-        self.heap.arc(parent, label).is_some_and(|it| self.follow(it.vertex) == id)
+        Some(self.follow(self.heap.arc(vertex.parent?, vertex.label?)?.vertex))
     }
 
     /// Steps C to E: batches of literals in order of position, and the edges they give.
     fn edges(&self, id: VertexId, mut ranked: Vec<Ranked>) -> Vec<Nodes> {
         let vertex = self.heap.get(id);
+        // Data that came of one file is named by it, and told apart behind a NUL.
         let file = |at: &At| {
-            self.program.sources.get(at.source as usize).map_or("", |it| it.name.as_str())
+            let source = self.program.sources.get(at.source as usize);
+            source.and_then(|it| it.name.split('\0').next()).unwrap_or_default()
         };
         let dynamic = |it: &Ranked| !vertex.placed[it.placed].produced.is_empty();
         cue_sort::by(&mut ranked, |left, right| {
             let key = |it: &Ranked| match &it.at {
-                Some(at) => (false, file(at), at.span.start, dynamic(it), it.placed),
-                None => (true, "", 0, dynamic(it), it.placed),
+                Some(at) => (false, file(at), (at.source, at.span.start), dynamic(it), it.placed),
+                None => (true, "", (0, 0), dynamic(it), it.placed),
             };
             key(left).cmp(&key(right))
         });

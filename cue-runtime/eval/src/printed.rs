@@ -11,6 +11,7 @@ use crate::error::Fault;
 use crate::evaluator::Evaluator;
 use crate::export::{Style, marker};
 use crate::heap::{FaultId, Source, Test, VertexId};
+use crate::order::Defaults;
 use crate::program::{Code, Label, LabelKind, Notes, Presence};
 
 /// What the printer shows besides regular fields, and how.
@@ -82,6 +83,8 @@ struct Later {
     optional: bool,
     /// Structs that are being written.
     around: Vec<VertexId>,
+    /// Choices that are being written with all their alternatives.
+    choices: Vec<VertexId>,
     /// Optional fields within others that were written so far.
     opened: usize,
 }
@@ -180,7 +183,13 @@ impl Evaluator {
         let place = fault.place.filter(|_| fault.message != crate::error::LITERAL);
         let path = place.map(|it| self.path(it)).unwrap_or_default();
         let colon = if path.is_empty() { "" } else { ": " };
-        format!("{path}{colon}{}", fault.in_short())
+        let told = fault.in_short();
+        // The path is that of the error within.
+        let within = "invalid interpolation: ";
+        match told.strip_prefix(within) {
+            Some(rest) => format!("{within}{path}{colon}{rest}"),
+            None => format!("{path}{colon}{told}"),
+        }
     }
 
     /// The error that a value is printed as: one that nothing can resolve.
@@ -300,10 +309,14 @@ impl Evaluator {
             return text;
         }
         let mut out = String::with_capacity(text.len() * 2);
+        let mut before = "";
         for line in text.split_inclusive('\n') {
             let rest = line.trim_start_matches('\t');
-            out.push_str(&"    ".repeat(line.len() - rest.len()));
+            // Behind an element that is an error the line is indented once more (O-67).
+            let deeper = before.contains("_|_, // ") && !rest.starts_with(']');
+            out.push_str(&"    ".repeat(line.len() - rest.len() + usize::from(deeper)));
             out.push_str(rest);
+            before = line;
         }
         out
     }
@@ -336,7 +349,10 @@ impl Evaluator {
         depth: usize,
         later: &mut Later,
     ) {
+        let all = depth == 0 && show.style != Style::Definition;
+        self.defaults = if all { Defaults::Values } else { Defaults::Alternatives };
         let mut arcs = self.ordered(id);
+        self.defaults = Defaults::Values;
         arcs.retain(|it| self.is_shown(it.label, it.presence, show));
         let indent = "\t".repeat(depth);
         later.around.push(id);
@@ -525,6 +541,12 @@ impl Evaluator {
                 _ if show.has(Show::SPREAD) => choice.defaults_first(),
                 _ => choice.all.clone(),
             };
+            // A type that names itself says nothing of that: it is not done yet.
+            if later.choices.contains(&id) {
+                out.push('_');
+                return;
+            }
+            later.choices.push(id);
             let mut texts: Vec<String> = Vec::new();
             for each in shown {
                 let mut text = String::new();
@@ -537,6 +559,7 @@ impl Evaluator {
                     texts.push(text);
                 }
             }
+            later.choices.pop();
             out.push_str(&texts.join(" | "));
             return;
         }
@@ -695,6 +718,8 @@ impl Evaluator {
                     || vertex.is_struct
                     || vertex.scalar.is_some()
                     || vertex.choice.is_some();
+                // A choice that is being written is not known yet.
+                let says = says && !later.choices.contains(&real);
                 if says && later.optional {
                     // As optional fields do: a type that names itself would go on for ever.
                     self.write_source(vec![self.program.at(expr)], out, depth, later);

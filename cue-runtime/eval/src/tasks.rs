@@ -251,9 +251,8 @@ impl Evaluator {
             }
         }
         if !moved && !work.held.is_empty() {
-            let (conjunct, _) = work.held.remove(0);
             moved = true;
-            self.take_now(id, conjunct, work);
+            self.last_held(id, work);
         }
         self.frozen = before;
         moved

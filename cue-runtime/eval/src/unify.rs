@@ -19,6 +19,9 @@ use crate::work::Work;
 /// From here on chains are taken up from their other end.
 const DEEP: u32 = 200;
 
+/// Closing values that are compared without being counted.
+const FEW_COMPARED: usize = 16;
+
 impl Evaluator {
     /// The vertex whose value `id` shares, itself if none.
     #[cfg_attr(not(target_family = "wasm"), inline)]
@@ -85,6 +88,9 @@ impl Evaluator {
             vertex.state = State::Done;
             if !self.tasks.is_empty() {
                 self.tasks.remove(&id);
+            }
+            if !self.asked_for.is_empty() {
+                self.asked_for.retain(|it| *it != id);
             }
         }
         if !named && self.heap.get(id).fault.is_some() {
@@ -425,9 +431,18 @@ impl Evaluator {
                 if work.brings_group(&conjunct.groups) {
                     met = !new && work.seen.place((expr, env)).is_some();
                 } else if !new {
+                    let mut compared = 0;
                     for groups in work.seen.of((expr, env)) {
                         met = true;
+                        compared += groups.len();
                         if conjunct.groups.iter().all(|it| groups.contains(it)) {
+                            return;
+                        }
+                    }
+                    // What comes anew in each round has to come to an end.
+                    if compared > FEW_COMPARED {
+                        self.ticks += compared as u64;
+                        if self.tick().is_err() {
                             return;
                         }
                     }

@@ -104,3 +104,16 @@ fn a_copy_of_a_let_has_the_order_of_what_that_names() {
     );
     check("if false {d: 1}\nlet V = {{c: 5}, b: 1}\ne: V", "e: { b: 1 c: 5 }");
 }
+
+#[test]
+fn alternatives_stand_beside_what_is_said_besides() {
+    // Beside a choice operands count as declarations; a default that is a value of its own has operands.
+    check("B: {{} | {b: 1}}\nx: B & {a: 1}", "B: {} | { b: 1 } x: { a: 1 } | { b: 1 a: 1 }");
+    let text = "x: {z: 1} & (*{} | {y: int}) & {a: 1}";
+    check(text, "x: { z: 1 a: 1 }");
+    let (mut it, root) = validated(text);
+    let json = it.datum(root).map(|it| cue_eval::evaluation::print_json(&it));
+    assert_eq!(json.ok().as_deref(), Some(r#"{"x":{"a":1,"z":1}}"#));
+    let yaml = it.datum_for_yaml(root).map(|it| cue_eval::encode::yaml::encode(&it));
+    assert_eq!(yaml.ok().as_deref(), Some("x:\n  z: 1\n  a: 1\n"));
+}

@@ -108,7 +108,7 @@ impl Machine {
             Call::Yaml { path, within } => {
                 let it = self.evaluation()?;
                 let Some(id) = find(it, path)? else { return Ok(Answer::Text(None)) };
-                let datum = it.datum(id).map_err(diagnostics)?.within(within);
+                let datum = it.datum_for_yaml(id).map_err(diagnostics)?.within(within);
                 Ok(Answer::Text(Some(cue_eval::encode::yaml::encode(&datum))))
             }
             Call::Keep { path, name } => {

@@ -11,3 +11,8 @@ pub fn is_identifier(name: &str) -> bool {
         )
         || matches!(name, "for" | "in" | "if" | "let")
 }
+
+/// Names that labels need no quotes for, though expressions do.
+pub fn is_keyword(name: &str) -> bool {
+    matches!(name, "true" | "false" | "null" | "package" | "import")
+}

@@ -30,7 +30,7 @@ pub mod path; // `a.b[0]`
 mod position; // offsets -> lines and columns
 pub mod unquote; // string literals -> values
 
-pub use crate::label::is_identifier;
+pub use crate::label::{is_identifier, is_keyword};
 pub use crate::layout::{Style, format_tree};
 pub use crate::parser::{
     Parsed, SyntaxError, parse_expr, parse_file, parse_header, parse_older, parse_tree,

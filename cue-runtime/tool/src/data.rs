@@ -10,7 +10,7 @@ use cue_eval::evaluation::print_json;
 use cue_session::Diagnostic;
 
 use crate::diagnostic;
-use crate::located::{Lines, Located, located, whole};
+use crate::located::{Keys, Lines, Located, located, placed, whole};
 use crate::read::absolute;
 
 /// A form of text that holds values.
@@ -100,15 +100,17 @@ pub fn read(encoding: Encoding, file: &str, bytes: &[u8]) -> Result<Vec<Value>, 
         Encoding::Json => {
             let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
             let tree = json::decode(bytes, json::Values::One).map_err(json_error)?;
-            let located = located(&tree, &Lines::new(bytes));
+            let located = located(&tree, &Lines::new(bytes), Keys::Unquoted);
             vec![(tree.into_datum(), located)]
         }
         Encoding::JsonLines => {
             let tree = json::decode(bytes, json::Values::Stream).map_err(json_error)?;
             let trees = apart(tree);
-            trees.into_iter().map(|it| (it.clone().into_datum(), located(&it, &lines))).collect()
+            let pair = |it: Tree| (it.clone().into_datum(), located(&it, &lines, Keys::Unquoted));
+            trees.into_iter().map(pair).collect()
         }
         Encoding::Yaml => {
+            let lines = Lines::of_characters(bytes);
             let documents = yaml::decode(bytes)
                 .map_err(|error| diagnostic(error.located(&absolute(Path::new(file))), None))?;
             if documents.is_empty() {
@@ -118,7 +120,7 @@ pub fn read(encoding: Encoding, file: &str, bytes: &[u8]) -> Result<Vec<Value>, 
                 let pair = |it: yaml::Document| {
                     let text = match it.tree.entries.is_empty() {
                         true => whole(&Datum::Null, (it.line, it.column)),
-                        false => located(&it.tree, &lines),
+                        false => located(&it.tree, &lines, Keys::Whole),
                     };
                     (it.tree.into_datum(), text)
                 };
@@ -126,21 +128,22 @@ pub fn read(encoding: Encoding, file: &str, bytes: &[u8]) -> Result<Vec<Value>, 
             }
         }
         Encoding::Toml => {
-            let (datum, _) = toml::decode(&lossy, 0).map_err(|error| {
+            let (datum, place) = toml::decode(&lossy, 1).map_err(|error| {
                 let (line, column) = line_column(bytes, error.offset);
                 diagnostic(error.message, Some((file, line, column)))
             })?;
-            let text = Located { text: print_json(&datum), places: Vec::new() };
+            let mut text = Located::default();
+            placed(&datum, place, &lines, &mut text);
             vec![(datum, text)]
         }
         Encoding::Text => {
             let datum = Datum::lossy(bytes);
-            let text = whole(&datum, (1, 1));
+            let text = Located { text: print_json(&datum), places: Vec::new() };
             vec![(datum, text)]
         }
         Encoding::Binary => {
             let datum = Datum::bytes(bytes);
-            let text = whole(&datum, (1, 1));
+            let text = Located { text: datum.literal(), places: Vec::new() };
             vec![(datum, text)]
         }
         Encoding::Cue => return Err(diagnostic("CUE is no data", Some((file, 1, 1)))),
@@ -222,7 +225,8 @@ pub(crate) fn write(
             Datum::String(text) => text.to_string(),
             Datum::Bytes(bytes) if encoding == Encoding::Binary => return Ok(bytes.to_vec()),
             other => {
-                let wanted = if encoding == Encoding::Text { "string" } else { "bytes" };
+                let text = encoding == Encoding::Text;
+                let wanted = if text { "string" } else { "(string|bytes)" };
                 let (text, kind) = (other.cue_text(), other.kind_name());
                 return Err(refused(format!("cannot use value {text} (type {kind}) as {wanted}")));
             }

@@ -165,7 +165,7 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
     for text in &request.expressions {
         scope::parsed("--expression", text)?;
     }
-    let units = plan::units(runtime, request)?;
+    let (units, broken) = plan::units(runtime, request)?;
     let other = |it: &Package| !tasks::is_package(&it.path);
     if request.imports == Imports::PutIn && units.iter().any(|it| it.packages.iter().any(other)) {
         let text = "--inline-imports: values of other packages are not put in by this command";
@@ -173,7 +173,7 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
     }
     let several = units.len() > 1;
     let mut outcome = Outcome::default();
-    'units: for unit in &units {
+    for unit in &units {
         let whole = [String::new()];
         let asked = if request.expressions.is_empty() { &whole[..] } else { &request.expressions };
         for expression in asked {
@@ -199,10 +199,11 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
                 Verb::Export | Verb::Def => false,
             };
             if !goes_on {
-                break 'units;
+                return Ok(outcome);
             }
         }
     }
+    outcome.errors.extend(broken);
     Ok(outcome)
 }
 
@@ -239,6 +240,18 @@ impl Asked<'_> {
         })
     }
 
+    /// Whether nothing at a path in it contradicts.
+    ///
+    /// # Errors
+    /// What does.
+    pub(crate) fn agrees(&self, runtime: &dyn Runtime, path: &str) -> Result<(), Error> {
+        let started = self.start(runtime, None);
+        let wrong = started.and_then(|mut it| Ok(it.validate(path, Concreteness::Optional)?));
+        let wrong = wrong.map_err(|it| self.renamed(it))?;
+        let wrong = wrong.into_iter().filter(|it| !it.incomplete).collect::<Vec<_>>();
+        if wrong.is_empty() { Ok(()) } else { Err(self.renamed(Error::Diagnostics(wrong))) }
+    }
+
     fn has_data(&self) -> bool {
         !self.unit.data.is_empty() || !self.unit.inputs.is_empty()
     }
@@ -247,7 +260,8 @@ impl Asked<'_> {
     fn is_strict(&self) -> bool {
         match self.request.concrete {
             Concrete::Must => true,
-            Concrete::May => false,
+            // Data that is checked always must be.
+            Concrete::May => self.request.verb == Verb::Vet && self.has_data(),
             Concrete::Usual => match self.request.verb {
                 Verb::Export => true,
                 Verb::Vet => self.has_data(),
@@ -300,6 +314,17 @@ impl Asked<'_> {
 
     fn answer(&self, runtime: &dyn Runtime, outcome: &mut Outcome) -> Result<(), Error> {
         let request = self.request;
+        // Data is held against what it meets before anything is asked of it.
+        let streamed = !request.merge || self.unit.apart;
+        if self.has_data() && streamed && !self.expression.is_empty() && !request.ignore {
+            let path = if self.unit.apart { DATA } else { "" };
+            Asked { expression: "", ..*self }.agrees(runtime, path)?;
+        }
+        let placement = request.placement()?;
+        let around = request.verb == Verb::Export && placement.has_labels() && !self.has_data();
+        if around {
+            placement.known(runtime, &self.unit.sources)?;
+        }
         let (mut session, path, of) = self.open(runtime)?;
         let session = &mut session;
         let strict = self.is_strict();
@@ -314,6 +339,10 @@ impl Asked<'_> {
                 && session.validate(&path, Concreteness::Optional)?.is_empty()
             {
                 wrong.clear();
+            }
+            // Nothing need be given for required fields where they are declared only.
+            if request.verb == Verb::Def {
+                wrong.retain(|it| !it.message.starts_with("field is required"));
             }
             if !wrong.is_empty() {
                 return Err(Error::Diagnostics(wrong));
@@ -340,8 +369,7 @@ impl Asked<'_> {
             Verb::Def => SyntaxStyle::Definition,
         };
         let mut labels = Vec::new();
-        let placement = request.placement()?;
-        if request.verb == Verb::Export && placement.has_labels() && !self.has_data() {
+        if around {
             let datum = datum(session, &path)?;
             labels = placement.around(runtime, &datum)?;
         }

@@ -112,7 +112,7 @@ pub struct Outcome {
     pub changed: Vec<Changed>,
 }
 
-/// Formats files; those before the first that fails are done.
+/// Formats files; the packages before the first that fails are done.
 ///
 /// # Errors
 /// A file that cannot be read, parsed or written, and what was done before.
@@ -123,38 +123,57 @@ pub fn files(request: &Request) -> Result<Outcome, (Outcome, Error)> {
         Wanted::Files => walked(&request.arguments),
     };
     let done =
-        found.and_then(|found| found.iter().try_for_each(|it| one(it, request, &mut outcome)));
+        found.and_then(|found| found.iter().try_for_each(|it| group(it, request, &mut outcome)));
     match done {
         Ok(()) => Ok(outcome),
         Err(error) => Err((outcome, error)),
     }
 }
 
-fn one(path: &Path, request: &Request, outcome: &mut Outcome) -> Result<(), Error> {
-    let name = shown_name(path);
-    let bytes = read::bytes(path)?;
-    let before = match String::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(_) => read::source(path)?.text.to_string(),
-    };
-    let after = text(&name, &before, request.style)?;
-    let input = name == "-";
-    if input && request.action == Action::Write {
-        outcome.output.clone_from(&after);
+/// Files of which none is touched if one cannot be parsed.
+fn group(paths: &[PathBuf], request: &Request, outcome: &mut Outcome) -> Result<(), Error> {
+    let mut made = Vec::with_capacity(paths.len());
+    let mut wrong = Vec::new();
+    for path in paths {
+        let mut name = shown_name(path);
+        let bytes = read::bytes(path)?;
+        let before = match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(_) => read::source(path)?.text.to_string(),
+        };
+        // Files that were looked for are told without the folder before them.
+        let told = if request.wanted == Wanted::Files { "\0" } else { "" };
+        name.insert_str(0, told);
+        match text(&name, &before, request.style) {
+            Ok(after) => {
+                made.push((path, Changed { file: name.split_off(told.len()), before, after }));
+            }
+            Err(Error::Diagnostics(all)) => wrong.extend(all),
+            Err(other) => return Err(other),
+        }
     }
-    if after == before {
-        return Ok(());
+    if !wrong.is_empty() {
+        return Err(Error::Diagnostics(wrong));
     }
-    if request.action == Action::Write && !input {
-        std::fs::write(path, &after)
-            .map_err(|source| Error::File { file: name.clone(), source })?;
+    for (path, it) in made {
+        let input = it.file == "-";
+        if input && request.action == Action::Write {
+            outcome.output.clone_from(&it.after);
+        }
+        if it.after == it.before {
+            continue;
+        }
+        if request.action == Action::Write && !input {
+            std::fs::write(path, &it.after)
+                .map_err(|source| Error::File { file: it.file.clone(), source })?;
+        }
+        outcome.changed.push(it);
     }
-    outcome.changed.push(Changed { file: name, before, after });
     Ok(())
 }
 
 /// The CUE files of packages, whatever stands above their clauses, and files.
-fn packages(arguments: &[String]) -> Result<Vec<PathBuf>, Error> {
+fn packages(arguments: &[String]) -> Result<Vec<Vec<PathBuf>>, Error> {
     let here = [String::from(".")];
     let arguments = if arguments.is_empty() { &here[..] } else { arguments };
     let arguments = filetype::arguments(arguments)?;
@@ -172,6 +191,7 @@ fn packages(arguments: &[String]) -> Result<Vec<PathBuf>, Error> {
         }
         let folders =
             if path.contains("...") { folder::below(folder)? } else { vec![folder.to_owned()] };
+        let before = all.len();
         for folder in folders {
             let files = folder::files(&folder)?;
             let files = files.into_iter().filter(|it| {
@@ -183,7 +203,11 @@ fn packages(arguments: &[String]) -> Result<Vec<PathBuf>, Error> {
                 .map(|it| read::source(&it).map(|text| (package(&text.text), it)))
                 .collect::<Result<_, _>>()?;
             files.sort();
-            all.extend(files.into_iter().map(|it| it.1));
+            let of_one = files.chunk_by(|one, next| one.0 == next.0);
+            all.extend(of_one.map(|it| it.iter().map(|it| it.1.clone()).collect::<Vec<_>>()));
+        }
+        if all.len() == before {
+            return Err(Error::Request(format!("cue: {path:?} matched no packages")));
         }
     }
     let named = arguments.files.iter().filter(|it| it.kind.encoding == Encoding::Cue);
@@ -192,7 +216,7 @@ fn packages(arguments: &[String]) -> Result<Vec<PathBuf>, Error> {
         let name = folder::dotted(&shown_name(it));
         (name.matches('/').count(), name)
     });
-    all.extend(named);
+    all.push(named);
     Ok(all)
 }
 
@@ -203,7 +227,7 @@ fn package(text: &str) -> String {
 }
 
 /// All CUE files below folders, and files.
-fn walked(arguments: &[String]) -> Result<Vec<PathBuf>, Error> {
+fn walked(arguments: &[String]) -> Result<Vec<Vec<PathBuf>>, Error> {
     if arguments.iter().any(|it| it.contains("...")) {
         return Err(Error::Request("cannot use \"...\" in --files mode".into()));
     }
@@ -216,13 +240,14 @@ fn walked(arguments: &[String]) -> Result<Vec<PathBuf>, Error> {
             return Err(Error::Request(format!("lstat {argument}: {text}")));
         }
         if argument == "-" || path.is_file() {
-            all.push(path.to_owned());
+            all.push(vec![path.to_owned()]);
             continue;
         }
         let mut open = vec![path.to_owned()];
         while let Some(next) = open.pop() {
             if next.is_file() {
-                all.extend(Some(next).filter(|it| folder::base(it).ends_with(".cue")));
+                let is_cue = folder::base(&next).ends_with(".cue");
+                all.extend(is_cue.then(|| vec![next]));
                 continue;
             }
             let failed = |source| Error::File { file: next.display().to_string(), source };

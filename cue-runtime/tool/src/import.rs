@@ -125,7 +125,9 @@ pub fn import(runtime: &dyn Runtime, options: &Options) -> Result<Vec<Written>, 
     if unnamed {
         return Err(Error::Request("must specify package name with the -p flag".into()));
     }
-    for named in &arguments.files {
+    let mut files: Vec<&Named> = arguments.files.iter().collect();
+    files.sort_by_key(|it| shown_name(Path::new(&it.name)));
+    for named in files {
         if named.kind.encoding != Encoding::Cue {
             it.file(named, &mode, None, &mut done)?;
         }
@@ -239,6 +241,10 @@ impl Import<'_> {
         let around = self.placement.is_used() || self.placement.has_context();
         let inherited = package.filter(|_| around || options.files == Files::Apart);
         if let Some(package) = options.package.as_deref().or(inherited) {
+            if !filetype::is_name(package) {
+                let text = "error formatting file: invalid identifier";
+                return Err(Error::Request(format!("{text} {package:?}")));
+            }
             out.push_str(&format!("package {package}\n\n"));
         }
         for it in placed {
@@ -246,7 +252,7 @@ impl Import<'_> {
                 let text = texts.get(*at).map_or("", String::as_str);
                 match values.get(*at).map(|it| &it.datum) {
                     Some(Datum::Struct(fields)) if fields.is_empty() => "{}".to_owned(),
-                    Some(Datum::Struct(_)) => format!("{{\n{text}\n}}"),
+                    Some(Datum::Struct(_)) => format!("{{\n{}\n}}", text.trim_end_matches('\n')),
                     _ => text.to_owned(),
                 }
             };

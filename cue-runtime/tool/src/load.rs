@@ -52,8 +52,10 @@ pub struct Loaded {
     pub packages: Vec<Instance>,
     /// CUE files that were named one by one.
     pub files: Option<Instance>,
-    /// Values of the data files that were named, in order.
+    /// Values of the data files that were named, by the names of these.
     pub values: Vec<Value>,
+    /// What is wrong with the first data file that cannot be read; the values are of those before it.
+    pub broken: Option<Error>,
 }
 
 /// Whether a folder without CUE files is one that can be asked for.
@@ -82,9 +84,15 @@ impl Load {
             loaded.packages.extend(found);
         }
         if !arguments.files.is_empty() {
-            let (files, values) = named(&arguments.files, &flags)?;
+            let (files, mut values, broken) = named(&arguments.files, &flags)?;
+            values.sort_by(|one, other| one.file.cmp(&other.file));
+            let broken = broken.into_iter().min_by(|one, other| one.0.cmp(&other.0));
+            if let Some((file, _)) = &broken {
+                values.retain(|it| it.file < *file);
+            }
             loaded.files = Some(files);
             loaded.values = values;
+            loaded.broken = broken.map(|it| it.1);
         }
         for it in loaded.packages.iter_mut().chain(&mut loaded.files) {
             it.packages = match &module {
@@ -267,8 +275,12 @@ fn instance(found: Found, folder: &Path, module: Option<&Module>) -> Instance {
     }
 }
 
+/// Data files that cannot be read, and why.
+type Broken = Vec<(String, Error)>;
+
 /// Files one by one: CUE together, and the values of the others.
-fn named(files: &[Named], flags: &Flags<'_>) -> Result<(Instance, Vec<Value>), Error> {
+fn named(files: &[Named], flags: &Flags<'_>) -> Result<(Instance, Vec<Value>, Broken), Error> {
+    let mut broken = Broken::new();
     let mut it = Instance::default();
     let mut values = Vec::new();
     let mut left_out: Vec<String> = Vec::new();
@@ -284,7 +296,13 @@ fn named(files: &[Named], flags: &Flags<'_>) -> Result<(Instance, Vec<Value>), E
         };
         if kind.encoding != Encoding::Cue {
             let shown = folder::shown_name(path);
-            let read = data::read(kind.encoding, &shown, &bytes)?;
+            let read = match data::read(kind.encoding, &shown, &bytes) {
+                Ok(read) => read,
+                Err(wrong) => {
+                    broken.push((shown, wrong.into()));
+                    continue;
+                }
+            };
             let schema = read.iter().find_map(|it| data::schema_in(&it.datum));
             if let Some(schema) = schema.filter(|_| kind.reading == Reading::Auto) {
                 return Err(unread(name, schema, kind.encoding));
@@ -336,13 +354,14 @@ fn named(files: &[Named], flags: &Flags<'_>) -> Result<(Instance, Vec<Value>), E
             }
         }
     }
-    if it.sources.is_empty() && values.is_empty() && !left_out.is_empty() {
+    let data = !values.is_empty() || !broken.is_empty();
+    if it.sources.is_empty() && !data && !left_out.is_empty() {
         let text = "build constraints exclude all CUE files in command-line-arguments:";
         return Err(Error::Request(format!("{text}{}", left_out.concat())));
     }
     it.name = it.package.clone().unwrap_or_default();
     folder::in_order(&mut it.sources);
-    Ok((it, values))
+    Ok((it, values, broken))
 }
 
 /// That a file of data says it is a schema in a language that is not read here.

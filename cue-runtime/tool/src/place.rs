@@ -166,6 +166,30 @@ impl Placement {
         text
     }
 
+    /// Whether every name in labels that see the program itself is declared there: that is asked before
+    /// anything is evaluated.
+    ///
+    /// # Errors
+    /// One that is not.
+    pub(crate) fn known(&self, runtime: &dyn Runtime, sources: &[Source]) -> Result<(), Error> {
+        for label in &self.labels {
+            let Label::Computed(text) = label else { continue };
+            let names =
+                cue_syntax::parse_expr(text).map(|it| scope::names(&it)).unwrap_or_default();
+            let mut seen = scope::imports(&names, |it| scope::declares(sources, it));
+            for name in names.iter().filter(|it| scope::declares(sources, it)) {
+                seen.push_str(&format!("{name}: _\n"));
+            }
+            match computed(runtime, text, &seen) {
+                Err(Error::Request(why)) if why.contains(": reference ") => {
+                    return Err(Error::Request(why));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Labels that see a value of the program itself.
     ///
     /// # Errors

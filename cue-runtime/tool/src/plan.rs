@@ -9,8 +9,9 @@ use cue_session::{Input, Package, Runtime, Source};
 
 use crate::data::Value;
 use crate::embed::Spliced;
+use crate::evaluate::Asked;
 use crate::filetype::is_name;
-use crate::load::{Folders, Instance, Loaded};
+use crate::load::{Folders, Instance, Load, Loaded};
 use crate::located::Located;
 use crate::place::{self, Placed, Several};
 use crate::{Error, Request, Verb, scope};
@@ -45,17 +46,20 @@ pub(crate) const DATA: &str = "_lateen_data";
 /// Data beyond this is handed over as it is, and errors do not say where in it.
 const LARGE: usize = 4 << 20;
 
-/// Loads what a request asks for and sorts it into what is evaluated together.
+/// Loads what a request asks for and sorts it into what is evaluated together, and what is wrong with
+/// the data behind that.
 ///
 /// # Errors
 /// What cannot be loaded, and what does not go together.
-pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit>, Error> {
+pub(crate) fn units(
+    runtime: &dyn Runtime,
+    request: &Request,
+) -> Result<(Vec<Unit>, Option<Error>), Error> {
     let refused = |text: &str| Err(Error::Request(text.to_owned()));
     let placement = request.placement()?;
     if let Some(text) = &request.schema {
         scope::parsed("--schema", text)?;
     }
-    let Loaded { packages, files, values } = request.load.load(Folders::OfCue)?;
     if placement.has_context() && !placement.is_used() {
         return refused(
             "flag \"with-context\" must be used with at least one of flag \"path\", \"list\", or \"files\"",
@@ -64,6 +68,7 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit
     if placement.is_used() && request.schema.is_some() {
         return refused("cannot combine --schema flag with flag \"path\", \"list\", or \"files\"");
     }
+    let Loaded { packages, files, values, broken } = request.load.load(Folders::OfCue)?;
     if packages.is_empty() && request.name.is_some() {
         return refused("use of -n/--name flag without a directory");
     }
@@ -77,7 +82,7 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit
         }
     }
     let Some(files) = files else {
-        return Ok(packages.into_iter().map(Unit::from).collect());
+        return Ok((packages.into_iter().map(Unit::from).collect(), None));
     };
     if packages.len() > 1 && request.schema.is_some() {
         return refused("cannot use --schema/-d with flag more than one schema");
@@ -89,21 +94,27 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit
         )));
     }
     let package = packages.into_iter().next();
-    if package.is_some() && !files.sources.is_empty() && !values.is_empty() {
+    let no_data = values.is_empty() && broken.is_none();
+    if package.is_some() && !files.sources.is_empty() && !no_data {
         return refused("cannot combine packages with individual schema files");
     }
-    let plain = package.as_ref().filter(|_| values.is_empty()).cloned();
+    let plain = package.as_ref().filter(|_| no_data).cloned();
     let schema = package.unwrap_or_else(|| files.clone());
     if request.schema.is_some() && schema.sources.is_empty() {
         return refused("-d/--schema flag specified without a schema");
     }
-    if request.schema.is_some() && values.is_empty() {
-        return refused("-d/--schema flag requires non-CUE input files");
+    if request.schema.is_some() {
+        let mut unit = Unit::from(schema.clone());
+        unit.apart = true;
+        Asked { request, unit: &unit, expression: "" }.agrees(runtime, DATA)?;
+        if no_data {
+            return refused("-d/--schema flag requires non-CUE input files");
+        }
     }
-    if values.is_empty() {
+    if no_data {
         // A package beside files that are CUE: each for itself.
         let files = Some(files).filter(|it| !it.sources.is_empty());
-        return Ok(plain.into_iter().chain(files).map(Unit::from).collect());
+        return Ok((plain.into_iter().chain(files).map(Unit::from).collect(), None));
     }
     let merged = request.merge && request.verb != Verb::Vet && request.schema.is_none();
     if !merged && !placement.is_used() {
@@ -118,19 +129,30 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Vec<Unit
             unit.add(&[Placed::one(prefix)], std::slice::from_ref(it));
             unit
         });
-        return Ok(each.collect());
+        return Ok((each.collect(), broken));
     }
-    let mut unit = Unit::from(schema);
+    let mut data = Unit { package: schema.package.clone(), ..Unit::default() };
     for of_file in by_file(&values) {
         if placement.is_used() {
-            unit.add(&placement.place(runtime, of_file)?, of_file);
+            data.add(&placement.place(runtime, of_file)?, of_file);
         } else {
             for it in of_file {
-                unit.add(&[Placed::one(Vec::new())], std::slice::from_ref(it));
+                data.add(&[Placed::one(Vec::new())], std::slice::from_ref(it));
             }
         }
     }
-    Ok(vec![unit])
+    if let Some(error) = broken {
+        return Err(error);
+    }
+    // What data says is held against the rest once it agrees.
+    if data.data.len() > 1 && !schema.sources.is_empty() {
+        let whole = Request::new(Verb::Eval, Load::default());
+        Asked { request: &whole, unit: &data, expression: "" }.agrees(runtime, "")?;
+    }
+    let mut unit = Unit::from(schema);
+    unit.sources.splice(..0, data.sources);
+    let Unit { inputs, data, fields, .. } = data;
+    Ok((vec![Unit { inputs, data, fields, ..unit }], None))
 }
 
 /// Values of one file after the other.
@@ -185,9 +207,8 @@ impl Unit {
         let name = format!("{}\0{}.json", first.file, self.data.len());
         let clause = self.package.as_ref().map(|it| format!("package {it}\n"));
         let text = format!("{}{}\n", clause.unwrap_or_default(), line.text);
-        // What is checked is told before what it is checked against.
-        let place = if self.checked { 0 } else { self.sources.len() };
-        self.sources.insert(place, Source::new(name.as_str(), text));
+        // Data is told before what it is checked against.
+        self.sources.insert(self.data.len(), Source::new(name.as_str(), text));
         self.data.push((name, first.file.clone(), Arc::new(line)));
     }
 }

@@ -60,7 +60,8 @@ pub(crate) fn written(tree: &Tree, file: &[u8], breaks: Breaks, remarks: &Remark
                 out.push('\n');
             } else {
                 let newline = match breaks {
-                    Breaks::Kept => it.begun && (here > line || (it.broken && !it.list)),
+                    Breaks::Kept if it.broken => it.begun && !it.list,
+                    Breaks::Kept => it.begun && here > line,
                     Breaks::Whole => it.broken && !(it.list && it.ends_in_struct),
                 };
                 out.push_str(match (newline, it.list) {
@@ -84,8 +85,12 @@ pub(crate) fn written(tree: &Tree, file: &[u8], breaks: Breaks, remarks: &Remark
             let outermost = open.len() == 1;
             if let Some(it) = open.last_mut() {
                 let newline = match breaks {
-                    Breaks::Kept if it.broken => !it.list,
-                    Breaks::Kept => here > line,
+                    // An element that is a list or struct itself decides where it begins.
+                    Breaks::Kept => match shapes.get(number).filter(|_| is_nested(entry)) {
+                        Some(shape) if it.list => !shape.is_free() && here > line,
+                        _ if it.broken => !it.list,
+                        _ => here > line,
+                    },
                     Breaks::Whole => {
                         it.broken && (!it.list || matches!(entry, Entry::Scalar(_) | Entry::Key(_)))
                     }
@@ -119,12 +124,12 @@ pub(crate) fn written(tree: &Tree, file: &[u8], breaks: Breaks, remarks: &Remark
         match entry {
             Entry::Scalar(datum) => match datum {
                 // Short ones of JSON stay as they are (O-93).
-                Datum::String(text)
-                    if text.contains('\n')
-                        && (breaks == Breaks::Whole || quote(text).len() > 10) =>
+                Datum::String(_)
+                    if breaks == Breaks::Kept && string_at(file, *offset).len() <= 10 =>
                 {
-                    multiline(text, &mut out);
+                    out.push_str(string_at(file, *offset));
                 }
+                Datum::String(text) if text.contains('\n') => multiline(text, &mut out),
                 other => out.push_str(&other.literal()),
             },
             Entry::Key(label) => {
@@ -152,7 +157,7 @@ pub(crate) fn written(tree: &Tree, file: &[u8], breaks: Breaks, remarks: &Remark
                     (false, Some(it)) => it.block,
                 };
                 let broken = shapes.get(number).is_some_and(|it| match breaks {
-                    Breaks::Kept => it.large || !it.spaced,
+                    Breaks::Kept => it.is_free(),
                     Breaks::Whole => !bare && (block && !list || it.last > here),
                 });
                 open.push(Open { list, bare, block, begun: false, broken, ends_in_struct: false });
@@ -171,6 +176,19 @@ pub(crate) fn written(tree: &Tree, file: &[u8], breaks: Breaks, remarks: &Remark
     out
 }
 
+/// A string of JSON as it is written.
+fn string_at(file: &[u8], offset: u32) -> &str {
+    let text = file.get(offset as usize..).unwrap_or_default();
+    let mut escaped = false;
+    let end = text.iter().skip(1).position(|it| {
+        let ends = *it == b'"' && !escaped;
+        escaped = *it == b'\\' && !escaped;
+        ends
+    });
+    let text = end.and_then(|it| text.get(..it + 2)).unwrap_or_default();
+    std::str::from_utf8(text).unwrap_or_default()
+}
+
 /// A label, without quotes where it needs none: the formatter breaks lines where it takes them away.
 fn spelled(label: &str) -> String {
     let plain = is_name(label) && !label.starts_with(['_', '#']);
@@ -186,6 +204,17 @@ struct Shape {
     large: bool,
     /// White space stands before one of its parts.
     spaced: bool,
+}
+
+impl Shape {
+    /// Whether its lines break where the formatter has it, not as in the file.
+    fn is_free(self) -> bool {
+        self.large || !self.spaced
+    }
+}
+
+fn is_nested(entry: &Entry) -> bool {
+    matches!(entry, Entry::List | Entry::Struct)
 }
 
 /// The shape of each list and struct, by the place of its entry.

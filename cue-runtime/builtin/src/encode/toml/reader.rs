@@ -257,9 +257,13 @@ impl<'a> Reader<'a> {
         DecodeError { message: format!("{DUPLICATE}{}", joined(path, ".")), offset }
     }
 
-    /// Where it is.
+    /// Where it is; arrays stand nowhere.
     fn place(&self) -> u32 {
-        if self.base == 0 { 0 } else { self.base.saturating_add(self.at as u32) }
+        if self.base == 0 || self.rest().starts_with('[') {
+            0
+        } else {
+            self.base.saturating_add(self.at as u32)
+        }
     }
 
     fn spaces(&mut self) {
