@@ -164,7 +164,10 @@ impl Evaluator {
                 || operand.is_some_and(|it| matches!(self.program.code(it), Code::Call(..))));
         // A list never has fields, whoever asks.
         let never = fieldless && !runs;
-        let closed = closed && open.is_none() && (never || !inside && !inline);
+        // Nor has what is asked by itself and can be no struct.
+        let kinds = self.heap.get(id).kinds;
+        let bare = runs && id == self.place && !kinds.meets(Kinds::STRUCT);
+        let closed = bare || closed && open.is_none() && (never || !inside && !inline);
         let kind = if closed { Kind::Permanent } else { Kind::Incomplete };
         let fault = self.fail(kind, message, at);
         if let Some(on) = open {
