@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use cue_definition::texts::scalar_text;
-use cue_definition::{Mark, Places, Wanted, laid_out};
+use cue_definition::{Mark, Place as Placed, PlaceOf, Places, Wanted, laid_out};
 use cue_syntax::ast::{At, Decl, ExprKind};
 
 use crate::builtin::{Datum, FunctionName, Kinds};
@@ -219,10 +219,17 @@ impl Evaluator {
         };
         let exprs = self.source_of(id);
         let found = self.merged(&exprs, &self.path(id), show, places.as_ref());
-        // A part that a definition closes is one (O-77).
-        let text = match closed {
-            true => format!("{{\n_#def\n_#def: {}\n}}", found.text),
-            false => found.heading + &found.text,
+        // A part that a definition closes is one (O-77), but not what a call closes.
+        let closed = closed && (!found.text.starts_with("close(") || self.is_kept_closed(id));
+        let text = match (closed, &found.fields) {
+            (true, _) => format!("{{\n_#def\n_#def: {}\n{}}}", found.text, found.lets),
+            (false, Some(fields)) if !found.lets.is_empty() => {
+                format!("{{\n{fields}{}}}", found.lets)
+            }
+            (false, None) if !found.lets.is_empty() => {
+                format!("{{\n{}\n{}}}", found.text, found.lets)
+            }
+            (false, _) => found.heading + &found.text,
         };
         let layout = cue_syntax::Style::Plain;
         match (found.fields, found.imports.as_slice()) {
@@ -236,12 +243,12 @@ impl Evaluator {
         }
     }
 
-    /// The expressions of every place that was evaluated.
-    fn places(&self) -> Places {
+    /// Every place that was evaluated.
+    fn places(&mut self) -> Places {
         let mut found = Places::default();
         let mut next = vec![(self.root, String::new())];
         while let Some((id, path)) = next.pop() {
-            let real = self.follow(id);
+            let real = self.unify(id);
             for arc in &self.heap.get(real).arcs {
                 if self.heap.get(arc.vertex).parent == Some(real) {
                     let dot = if path.is_empty() { "" } else { "." };
@@ -249,7 +256,16 @@ impl Evaluator {
                     next.push((arc.vertex, path));
                 }
             }
-            found.insert(path, self.source_of(id));
+            let vertex = self.heap.get(real);
+            let of = match &vertex.scalar {
+                _ if self.heap.fault_of(id, real).is_some() => PlaceOf::Unknown,
+                Some((Datum::Function(_), _)) => PlaceOf::Any,
+                Some(_) if vertex.arcs.is_empty() => PlaceOf::Scalar,
+                _ if self.is_kept_closed(id) || self.is_kept_closed(real) => PlaceOf::Closed,
+                _ => PlaceOf::Any,
+            };
+            let is_closed = self.is_closed_struct(real);
+            found.insert(path, Placed { exprs: self.source_of(id), of, is_closed });
         }
         found
     }

@@ -296,7 +296,13 @@ impl Asked<'_> {
                 .iter()
                 .filter(|it| unit.fields.contains(*it) && !scope::declares(&unit.sources, it));
             let shared: String = match name {
-                "--expression" => of_data.map(|it| format!("{it}: _\n")).collect(),
+                "--expression" => {
+                    let quoted = names.iter().filter(|it| {
+                        scope::quotes(&unit.sources, it) && !scope::declares(&unit.sources, it)
+                    });
+                    let quoted = quoted.map(|it| format!("{it}?: _\n"));
+                    of_data.map(|it| format!("{it}: _\n")).chain(quoted).collect()
+                }
                 _ => String::new(),
             };
             let text = format!("{clause}{imports}{shared}{field}: {text}\n");
