@@ -144,8 +144,8 @@ impl<'a> Printer<'a> {
                     text.push_str(&shown);
                 }
                 if let Some(Element::Expr(last)) = elements.last() {
-                    let kept = self.docs == Docs::Kept
-                        && matches!(last.kind, ExprKind::Comprehension(..));
+                    let kept =
+                        self.docs == Docs::Kept && matches!(last.kind, ExprKind::Comprehension(..));
                     let lines = if kept { below(source, last.span) } else { Vec::new() };
                     if !lines.is_empty() {
                         text.push_str(&format!(",\n{}\n", lines.join("\n")));
@@ -367,7 +367,7 @@ impl<'a> Printer<'a> {
             let Part::Expr(inner) = part else { continue };
             let start = inner.span.start as usize;
             self.operand = Operand::Yes;
-                        let text = self.expr(inner, scope, file).text();
+            let text = self.expr(inner, scope, file).text();
             // A value in parentheses of its own begins before what is in them.
             out.push_str(source.get(at..start).unwrap_or_default());
             out.push_str(&text);

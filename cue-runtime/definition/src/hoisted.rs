@@ -77,7 +77,15 @@ impl<'p> Counted<'p> {
         let mut taken = Taken::default();
         taken.selections = true;
         let part = part.to_owned();
-        Self { places, part, open: Vec::new(), taken, uses: Vec::new(), names: None, met: Vec::new() }
+        Self {
+            places,
+            part,
+            open: Vec::new(),
+            taken,
+            uses: Vec::new(),
+            names: None,
+            met: Vec::new(),
+        }
     }
 
     fn count(&mut self, path: &str, operand: Operand) -> bool {

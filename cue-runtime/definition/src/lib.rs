@@ -34,9 +34,9 @@ use cue_syntax::ast::File;
 
 pub use crate::constant::{Constant, Evaluate, is_plain_type};
 pub use crate::found::{Found, LabelKey};
+pub use crate::hoisted::{Place, PlaceOf, Places};
 pub use crate::printer::package;
 pub use crate::remark::laid_out;
-pub use crate::hoisted::{Place, PlaceOf, Places};
 pub use crate::sourced::{
     Attributes, Docs, Manner, Mark, Merged, Sources, Wanted, merged, sources,
 };

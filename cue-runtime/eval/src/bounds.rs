@@ -277,9 +277,7 @@ impl Evaluator {
         self.heap.get(id).tests.iter().any(|(test, _)| match test {
             Test::Bound(Compare::NotEqual, _) => false,
             // So does one of another kind: of `null`.
-            Test::Bound(operator, limit) => {
-                compare::holds(*operator, value, limit) != Some(true)
-            }
+            Test::Bound(operator, limit) => compare::holds(*operator, value, limit) != Some(true),
             Test::Range(_) | Test::Call(..) | Test::Match(..) => false,
         })
     }

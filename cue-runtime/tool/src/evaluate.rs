@@ -327,8 +327,7 @@ impl Asked<'_> {
             Asked { expression: "", ..*self }.agrees(runtime, path)?;
         }
         let placement = request.placement()?;
-        let around =
-            request.verb == Verb::Export && placement.has_labels() && !self.has_data();
+        let around = request.verb == Verb::Export && placement.has_labels() && !self.has_data();
         if around {
             placement.known(runtime, &self.unit.sources)?;
         }

@@ -18,7 +18,8 @@ impl Asked<'_> {
         for wrong in &mut all {
             let Unit { import_path, sources, packages, .. } = self.unit;
             failed::named(wrong, import_path, sources, packages);
-            let compiled = wrong.code != "cue/load" && !wrong.message.starts_with("undefined field");
+            let compiled =
+                wrong.code != "cue/load" && !wrong.message.starts_with("undefined field");
             wrong.positions.retain(|it| {
                 it.file != INJECTED && !(looked_up && compiled && it.file == "--schema")
             });

@@ -124,7 +124,9 @@ pub(crate) fn written(tree: &Tree, file: &[u8], breaks: Breaks, remarks: &Remark
         match entry {
             Entry::Scalar(datum) => match datum {
                 // Short ones of JSON stay as they are (O-93).
-                Datum::String(_) if breaks == Breaks::Kept && string_at(file, *offset).len() <= 10 => {
+                Datum::String(_)
+                    if breaks == Breaks::Kept && string_at(file, *offset).len() <= 10 =>
+                {
                     out.push_str(string_at(file, *offset));
                 }
                 Datum::String(text) if text.contains('\n') => multiline(text, &mut out),

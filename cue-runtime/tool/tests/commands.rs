@@ -617,7 +617,7 @@ fn values_beside_what_is_wrong() {
     let it = Request { ignore: true, ..request(Verb::Eval, folder.path(), &["x.cue"]) };
     let text = "x: 1\ny: _|_ // y: conflicting values int and \"a\" (mismatched types int and string)\nz: 2\n\
         a: {\n    b: _|_ // a.b: conflicting values 2 and 1\n    c: {}\n}\n\
-        l: [1, _|_, // l.1: conflicting values 3 and 2\n        4]\n\
+        l: [1, _|_, // l.1: conflicting values 3 and 2\n            4]\n\
         d: _|_ // d: 2 errors in empty disjunction: (and 2 more errors)\n\
         u: _|_ // u: invalid value \"x\" (out of bound =~\"y\") (and 1 more errors)\n";
     assert_eq!(play(&it, folder.path()).as_deref(), Ok(text));

@@ -259,7 +259,11 @@ impl<'a> Reader<'a> {
 
     /// Where it is; arrays stand nowhere.
     fn place(&self) -> u32 {
-        if self.base == 0 || self.rest().starts_with('[') { 0 } else { self.base.saturating_add(self.at as u32) }
+        if self.base == 0 || self.rest().starts_with('[') {
+            0
+        } else {
+            self.base.saturating_add(self.at as u32)
+        }
     }
 
     fn spaces(&mut self) {
