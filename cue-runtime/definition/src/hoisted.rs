@@ -88,6 +88,11 @@ impl<'p> Counted<'p> {
         }
     }
 
+    /// What makes the part.
+    pub(crate) fn own(&self) -> &'p [At] {
+        self.places.get(&self.part).map_or(&[], |it| &it.exprs)
+    }
+
     fn count(&mut self, path: &str, operand: Operand) -> bool {
         match self.uses.iter_mut().find(|it| it.0 == path) {
             Some(known) => {
@@ -239,7 +244,7 @@ impl<'a> Printer<'a> {
             if inside.is_empty() {
                 return None;
             }
-            if inside.starts_with('.') {
+            if inside.starts_with('.') && counted.places.contains_key(&path) {
                 let inner = selectors(inside);
                 return inner.strip_prefix('.').map(Out::primary);
             }

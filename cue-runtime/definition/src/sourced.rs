@@ -41,6 +41,8 @@ pub struct Sources {
     pub lets: Vec<String>,
     /// Packages that the texts name.
     pub imports: Vec<(usize, String)>,
+    /// What names that lead out are bound to.
+    pub hoisted: String,
 }
 
 /// File, first byte, end.
@@ -169,21 +171,42 @@ pub struct Merged {
     pub lets: String,
 }
 
-/// The texts of expressions, and what they need.
+/// The texts of expressions, and what they need; of a part names that lead out are replaced by places.
 pub fn sources(
     files: &[Source],
     evaluate: Evaluate,
     wanted: &[Wanted],
     marks: &[Mark],
     manner: Manner,
+    outside: Option<(&Places, &str)>,
 ) -> Sources {
     let found = Found::default();
-    let mut printer = printer(files, evaluate, &found, manner);
+    let once = |counted| {
+        let printer = printer(files, evaluate, &found, manner);
+        sources_once(printer, wanted, marks, counted)
+    };
+    let counted = outside.and_then(|(places, part)| once(Some(Counted::of(places, part))).1);
+    once(counted.map(Counted::planned)).0
+}
+
+fn sources_once<'a>(
+    mut printer: Printer<'a>,
+    wanted: &[Wanted],
+    marks: &[Mark],
+    counted: Option<Counted<'a>>,
+) -> (Sources, Option<Counted<'a>>) {
+    let files = printer.files;
     printer.shown = Some(Set::default());
     for it in files {
         used::names(&it.file.decls, &mut printer.taken);
     }
     let (index, scopes) = printer.index_files(files);
+    let index = Rc::new(index);
+    if let Some(counted) = counted {
+        let own = counted.own();
+        printer.outside = Some(Outside { index: index.clone(), counted });
+        printer.note_names(own);
+    }
     let mut texts = vec![String::new(); wanted.len()];
     let (mut lets, mut imported) = (Vec::new(), Vec::new());
     let mut around: Vec<Entered<'_>> = Vec::new();
@@ -216,10 +239,12 @@ pub fn sources(
             }
         }
     }
+    let hoisted = printer.hoisted();
+    let counted = printer.outside.map(|it| it.counted);
     // Those that only lets name come last.
     let of_lets = printer.imports.into_iter().map(|it| (wanted.len(), it.0));
     imported.extend(of_lets);
-    Sources { texts, lets, imports: imported }
+    (Sources { texts, lets, imports: imported, hoisted }, counted)
 }
 
 /// A struct that is being printed: the `let`s of its literals, and the names they had, if a struct

@@ -37,6 +37,8 @@ impl Show {
     pub const SPREAD: u8 = 32;
     /// Errors stand where they are.
     pub const ERRORS: u8 = 64;
+    /// Names that lead out of a part are bound below it (O-80).
+    pub const APART: u8 = 128;
 
     /// Parts are those above, added up.
     pub fn new(style: Style, parts: u8) -> Self {
@@ -87,6 +89,8 @@ struct Later {
     choices: Vec<VertexId>,
     /// Optional fields within others that were written so far.
     opened: usize,
+    /// Of a part the places of the whole, and its path.
+    outside: Option<(Places, String)>,
 }
 
 /// As many optional fields within others are written as they are evaluated.
@@ -147,6 +151,8 @@ impl Evaluator {
             }
         }
         let place = if id == self.root { Place::File } else { Place::Inside };
+        later.outside = (show.has(Show::APART) && !later.wanted.is_empty())
+            .then(|| (self.places(), self.path(id)));
         self.completed(out, show, later, place)
     }
 
@@ -274,10 +280,11 @@ impl Evaluator {
     fn completed(&self, mut text: String, show: Show, mut later: Later, place: Place) -> String {
         let whole = place == Place::File;
         let style = show.style;
-        let mut lets = false;
+        let (mut lets, mut apart) = (false, false);
         if !later.wanted.is_empty() {
             let wanted = &later.wanted;
-            let found = self.sources(wanted, &later.marks, show);
+            let outside = later.outside.as_ref().map(|it| (&it.0, it.1.as_str()));
+            let found = self.sources(wanted, &later.marks, show, outside);
             let mut out = String::with_capacity(text.len() * 2);
             let mut rest = text.as_str();
             while let Some(at) = rest.find(SOURCE) {
@@ -291,6 +298,9 @@ impl Evaluator {
             }
             out.push_str(rest);
             text = out;
+            // A part that is no struct stands first as an expression (O-64).
+            apart = !found.hoisted.is_empty() && !text.starts_with(LETS);
+            text.push_str(&found.hoisted);
             lets = found.lets.first().is_some_and(|it| !it.is_empty());
             for (number, lines) in found.lets.iter().enumerate() {
                 text = text.replacen(&format!("{LETS}{number}__\n"), lines, 1);
@@ -311,6 +321,9 @@ impl Evaluator {
             }
         }
         let mut header = if whole { header(&imports) } else { String::new() };
+        if apart {
+            header.push('\n');
+        }
         let sources = !later.wanted.is_empty() && style == Style::Eval;
         if whole && header.is_empty() && (lets || sources && self.is_set_off(&text)) {
             header.push('\n');

@@ -370,7 +370,8 @@ impl Asked<'_> {
             Verb::Export => SyntaxStyle::Exported,
             Verb::Eval => {
                 let concrete = request.concrete == Concrete::Must;
-                SyntaxStyle::EvalWith(Shown { wrong: ignores, concrete, ..request.shown })
+                let apart = of == Of::Field && !self.expression.is_empty() && !self.unit.apart;
+                SyntaxStyle::EvalWith(Shown { wrong: ignores, concrete, apart, ..request.shown })
             }
             Verb::Def => SyntaxStyle::Definition,
         };

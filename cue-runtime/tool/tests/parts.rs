@@ -71,3 +71,22 @@ fn a_field_that_is_not_there_is_told() {
     check("\"a\"?: 1\n", "a", "_|_ // cannot reference optional field: a\n");
     check("a: {}\n", "a", "\n");
 }
+
+#[test]
+fn what_is_printed_evaluated_names_what_it_waits_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("x.cue");
+    fs::write(&file, "i: int\no: {v: i + 1, w: o.v, x: i}\n").expect("a file");
+    let load = Load { arguments: vec![file.display().to_string()], ..Load::default() };
+    let printed = |expression: &str| {
+        let load = load.clone();
+        let request =
+            Request { expressions: vec![expression.into()], ..Request::new(Verb::Eval, load) };
+        let outcome = evaluate(&NativeRuntime::default(), &request).expect("it begins");
+        String::from_utf8(outcome.output).expect("text")
+    };
+    let let_i = "\n//cue:path: i\nlet I = int\n";
+    assert_eq!(printed("o"), format!("v: I + 1\nw: I + 1\nx: int\n{let_i}"));
+    assert_eq!(printed("o.v"), format!("\nI + 1\n{let_i}"));
+    assert_eq!(printed("{x: i + 1}"), "x: i + 1\n");
+}
