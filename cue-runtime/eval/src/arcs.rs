@@ -8,8 +8,8 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::groups::Groups;
 use crate::heap::{
-    ArcEntry, CONJUNCT_BYTES, Conjunct, Contribution, Cycle, EnvId, EnvKind, FaultId, Lineage,
-    Pattern, Source, State, VertexId,
+    ArcEntry, CONJUNCT_BYTES, COUNTS, Closed, Conjunct, Contribution, Cycle, EnvId, EnvKind,
+    FaultId, Lineage, Pattern, Source, State, VertexId,
 };
 use crate::program::{At, Callee, Code, ExprId, Label, LabelKind, Plain, Presence};
 use crate::thin::Thin;
@@ -69,6 +69,7 @@ impl Evaluator {
             way: from.way,
             via: from.via,
             late: false,
+            was_closed: Closed::Not,
             beside: from.beside,
             spot: 0,
         };
@@ -94,13 +95,13 @@ impl Evaluator {
         label: Label,
         mut conjunct: Conjunct,
     ) -> Conjunct {
-        let kind = self.labels.kind(label);
-        if !matches!(kind, LabelKind::Definition | LabelKind::HiddenDefinition) {
+        if !self.is_definition(label) {
             return conjunct;
         }
-        // A body that is a call to `close` closes one level (C-7), since v0.15.
+        // A body that is a call to `close` closes one level (C-7), since v0.15; what is below counts as closed.
         if let Source::Expr(value, _) = conjunct.source {
             if self.is_close(value) && !self.program.lenient {
+                conjunct.groups.add(COUNTS);
                 return conjunct;
             }
         }
@@ -117,6 +118,11 @@ impl Evaluator {
         conjunct
     }
 
+    /// Whether a label is that of a definition.
+    pub(crate) fn is_definition(&self, label: Label) -> bool {
+        matches!(self.labels.kind(label), LabelKind::Definition | LabelKind::HiddenDefinition)
+    }
+
     fn is_close(&self, expr: ExprId) -> bool {
         match self.program.code(expr) {
             Code::Call(Callee::Plain(Plain::Close), _) => true,
@@ -128,9 +134,7 @@ impl Evaluator {
     /// Whether the text of a reference names a definition: then it closes (C-1). What is no path
     /// brings what its value has.
     pub(crate) fn names_definition(&self, expr: ExprId) -> bool {
-        let definition = |label: &Label| {
-            matches!(self.labels.kind(*label), LabelKind::Definition | LabelKind::HiddenDefinition)
-        };
+        let definition = |label: &Label| self.is_definition(*label);
         match self.program.code(expr) {
             Code::Field { label, .. } => definition(label),
             Code::Select(operand, label) => definition(label) || self.path_names(*operand),
@@ -184,6 +188,9 @@ impl Evaluator {
             self.raise(id, Fault::new(Kind::Permanent, message, at));
             return child;
         }
+        // What comprehensions may bring is there from the start.
+        let late = !self.heap.get(id).named.contains(&label)
+            && self.closed_itself(id) == Closed::Throughout;
         let vertex = self.heap.get_mut(id);
         let mut all = Thin::default();
         if notes != 0 {
@@ -193,6 +200,7 @@ impl Evaluator {
             label,
             vertex: child,
             presence,
+            late,
             groups: groups.clone(),
             notes: all,
             at,
@@ -253,6 +261,7 @@ impl Evaluator {
                 way: pattern.from.way,
                 via: pattern.from.via,
                 late: true,
+                was_closed: Closed::Not,
                 beside: pattern.from.beside,
                 spot: 0,
             },

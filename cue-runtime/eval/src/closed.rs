@@ -9,13 +9,16 @@ use crate::compare;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::groups::Groups;
-use crate::heap::{Conjunct, FaultId, Source, State, Test, VertexId};
+use crate::heap::{COUNTS, Closed, Conjunct, FaultId, Rest, Source, State, Test, VertexId};
 use crate::number::Number;
 use crate::operators::range;
 use crate::program::{At, Code, Label, LabelKind, Presence};
 
 /// How deep what a closed struct refuses is refused too.
 const MOST_REFUSED: u32 = 50;
+
+/// How many values around a struct may close it.
+const MOST_AROUND: usize = 200;
 
 /// What is said of fields that a closed struct has no place for.
 pub(crate) const NOT_ALLOWED: &str = "field not allowed";
@@ -467,8 +470,11 @@ impl Evaluator {
     pub(crate) fn is_closed_struct(&self, id: VertexId) -> bool {
         let vertex = self.heap.get(id);
         !vertex.is_list
-            && (vertex.was_closed
-                || vertex.closing.iter().any(|it| it.holds() && self.closes(it.group)))
+            && (vertex.was_closed != Closed::Not
+                || vertex
+                    .closing
+                    .iter()
+                    .any(|it| it.group == COUNTS || it.holds() && self.closes(it.group)))
     }
 
     /// What `...` of an embedded value admits is nothing that the literal around closes (C-9): only
@@ -508,11 +514,59 @@ impl Evaluator {
         closing.iter().any(|it| it.open && marks.contains(&it.group) && outside(&it.group))
     }
 
-    /// Whether a struct counts as closed: it is part of a closed value, even where that is open.
+    /// Whether a struct counts as closed: it is part of a closed value, even where that is open. What is
+    /// in a value that counts does so too, unless a literal brings it before that comes to be closed.
     pub(crate) fn counts_as_closed(&self, id: VertexId) -> bool {
         let vertex = self.heap.get(id);
-        let closes = |group: u32| self.closes(group) && !self.literals.contains_key(&group);
-        !vertex.is_list && (vertex.was_closed || vertex.closing.iter().any(|it| closes(it.group)))
+        let own = self.closed_itself(id) != Closed::Not;
+        !vertex.is_list
+            && vertex.scalar.is_none()
+            && (own || vertex.is_struct && self.is_within_closed(id))
+    }
+
+    /// Whether a value is part of one that had come to be closed before it was there.
+    fn is_within_closed(&self, id: VertexId) -> bool {
+        let mut way = Vec::new();
+        let mut next = Some(id);
+        while let Some(id) = next.filter(|_| way.len() < MOST_AROUND) {
+            let vertex = self.heap.get(id);
+            next = vertex.label.and(vertex.parent);
+            way.extend(vertex.label.zip(next).map(|(label, parent)| (parent, label)));
+        }
+        let mut within = way.first().is_some_and(|it| self.is_of_rest(it.0, it.1));
+        for (parent, label) in way.into_iter().rev() {
+            let vertex = self.heap.get(parent);
+            let late = || vertex.arcs.named(label).is_some_and(|it| it.late);
+            within |= self.is_definition(label)
+                || late() && self.closed_itself(parent) == Closed::Throughout;
+        }
+        within
+    }
+
+    /// Whether an element is one of those that the `...` of a closed list admits.
+    fn is_of_rest(&self, list: VertexId, label: Label) -> bool {
+        let vertex = self.heap.get(list);
+        let place = vertex.arcs.place(label);
+        let closes = |it: &Rest| self.closed_by(it.groups.iter()) == Closed::Throughout;
+        vertex.is_list && vertex.rest.iter().any(|it| place >= Some(it.first) && closes(it))
+    }
+
+    /// How far a value itself is closed.
+    pub(crate) fn closed_itself(&self, id: VertexId) -> Closed {
+        let vertex = self.heap.get(id);
+        let own = vertex.closing.iter().map(|it| &it.group);
+        vertex.was_closed.max(self.closed_by(own.filter(|it| !self.literals.contains_key(it))))
+    }
+
+    /// How far a value that belongs to these groups is closed.
+    pub(crate) fn closed_by<'a>(&self, groups: impl Iterator<Item = &'a u32>) -> Closed {
+        let closed = groups.map(|it| match (self.closes(*it), self.shallow.contains(it)) {
+            _ if *it == COUNTS => Closed::Throughout,
+            (true, false) => Closed::Throughout,
+            (true, true) => Closed::Here,
+            (false, _) => Closed::Not,
+        });
+        closed.max().unwrap_or(Closed::Not)
     }
 
     /// Whether a vertex shares its value beside a `_` that is part of a closed value.
@@ -520,7 +574,8 @@ impl Evaluator {
         let closes = |it: &Conjunct| it.groups.iter().any(|group| self.closes(*group));
         let vertex = self.heap.get(id);
         vertex.forward.is_some_and(|it| self.heap.get(self.follow(it)).is_struct)
-            && vertex.conjuncts.iter().any(closes)
+            && (vertex.conjuncts.iter().any(closes)
+                || vertex.label.zip(vertex.parent).is_some_and(|(it, at)| self.is_of_rest(at, it)))
     }
 
     /// Whether a group closes: one of an embedding does only if something closed was embedded.

@@ -145,7 +145,10 @@ impl Evaluator {
                 let vertex = match value {
                     Value::Vertex(id) => id,
                     Value::Datum(datum) => self.datum_vertex(datum),
-                    Value::Fault(fault) if self.heap.faults[fault].kind.is_incomplete() => {
+                    Value::Fault(fault)
+                        if self.heap.faults[fault].kind.is_incomplete()
+                            && !self.is_unmet(fault) =>
+                    {
                         return Err(fault);
                     }
                     // Who names it has the error.
@@ -183,6 +186,11 @@ impl Evaluator {
                     }
                     Err(Unmet::Fault(fault)) if direct => {
                         return Err(self.of_clause(fault, at, "for"));
+                    }
+                    Err(Unmet::Fault(fault)) if self.lacks_field(*source, env, fault) => {
+                        let text = self.source_at(at);
+                        let message = format!("cannot range over {text} (incomplete)");
+                        return Err(self.fail(Kind::Incomplete, message, at));
                     }
                     Err(Unmet::Fault(fault)) => return Err(fault),
                     Err(Unmet::Open(id)) => {
@@ -224,6 +232,16 @@ impl Evaluator {
                 Ok(())
             }
         }
+    }
+
+    /// Whether a selection has failed for a field that a struct has not, and that one is not finished.
+    fn lacks_field(&mut self, expr: ExprId, env: EnvId, fault: FaultId) -> bool {
+        let Code::Select(operand, _) = self.program.code(expr) else { return false };
+        let operand = *operand;
+        let lacks = self.heap.faults[fault].message.starts_with("undefined field: ")
+            && self.waits(fault).is_none();
+        let from = if lacks { self.eval(operand, env).vertex() } else { None };
+        from.is_some_and(|it| self.running(self.follow(it)).is_some())
     }
 
     /// The value of an expression that is the key of a `for` and nothing else.
@@ -272,7 +290,7 @@ impl Evaluator {
     pub(crate) fn range_over(&mut self, id: VertexId, at: At) -> Result<(), FaultId> {
         let Some(on) = self.running(id).or_else(|| self.growing(id)) else { return Ok(()) };
         let vertex = self.heap.get(id);
-        if vertex.frozen {
+        if vertex.frozen || self.patterned == Some(id) {
             return Ok(());
         }
         let last = self.is_last(on);

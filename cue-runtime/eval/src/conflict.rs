@@ -107,6 +107,9 @@ impl Evaluator {
         let mut fault = Fault::spread(Kind::Permanent, message).and_at(first).and_at(second);
         self.heap.way_in(before.via, &mut fault.positions);
         self.heap.way_in(via, &mut fault.positions);
+        if !alone {
+            self.last_references(id, &mut fault.positions);
+        }
         self.raise(id, fault);
         // Those are asked of a struct that came before it.
         if test && !late {
@@ -254,6 +257,37 @@ impl Evaluator {
             next = vertex.parent;
         }
         false
+    }
+
+    /// The last reference that says of which kind a vertex is, and the one that says so of what it refers to:
+    /// where alternatives are held against a vertex its conjuncts have all been seen (cue-errors 2.2).
+    fn last_references(&mut self, id: VertexId, out: &mut Vec<At>) {
+        let mut id = id;
+        for _ in 0..MOST_ERRORS {
+            let mut last = None;
+            let mut open: Vec<(ExprId, EnvId)> = Vec::new();
+            for conjunct in self.heap.get(id).conjuncts.iter().rev().filter(|it| !it.late) {
+                if let Source::Expr(expr, env) = conjunct.source {
+                    open.push((expr, env));
+                }
+            }
+            while let Some((expr, env)) = open.pop() {
+                match self.program.code(expr) {
+                    Code::Unify(left, right) => open.extend([(*right, env), (*left, env)]),
+                    Code::Field { .. } => last = Some((expr, env)),
+                    _ => {}
+                }
+            }
+            let Some((expr, env)) = last else { return };
+            let Some(target) = self.eval(expr, env).vertex() else { return };
+            let at = self.program.at(expr);
+            let known = self.heap.get(self.follow(target)).kinds != Kinds::ANY;
+            if !known || out.contains(&at) {
+                return;
+            }
+            out.push(at);
+            id = target;
+        }
     }
 
     /// Whether it is a bound, a validator or a list of a pattern: those are looked at after what a reference

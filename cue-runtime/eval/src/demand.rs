@@ -3,9 +3,12 @@
 use crate::builtin::{Datum, Kinds};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{EnvId, FaultId, Source, State, Test, VertexId};
+use crate::heap::{EnvId, FaultId, Source, State, VertexId};
 use crate::operators::range;
 use crate::program::{At, Code, ExprId};
+
+/// References to references that are followed for where a type is written.
+const MOST_ALIASED: usize = 50;
 
 /// A value that an operator can work with.
 pub(crate) enum Concrete {
@@ -57,7 +60,10 @@ impl Evaluator {
             Value::Fault(fault) => return Err(Unmet::Fault(fault)),
             Value::Vertex(id) => id,
         };
-        let known = self.heap.get(self.follow(id)).state == State::Done;
+        let before = self.heap.get(self.follow(id)).state;
+        if self.is_taken_as_known(id) {
+            return Err(Unmet::Open(self.follow(id)));
+        }
         let id = self.unify(id);
         if self.heap.get(id).scalar.is_none() && !self.tasks.is_empty() {
             let vertex = self.heap.get(id);
@@ -75,6 +81,9 @@ impl Evaluator {
         };
         let vertex = self.heap.get(id);
         if let Some(fault) = vertex.fault {
+            if self.waited_alone(id, fault, before) {
+                return Err(Unmet::Open(id));
+            }
             let noted = self.note_cycle(fault, id, at);
             if noted != fault {
                 self.heap.get_mut(id).fault = Some(noted);
@@ -85,12 +94,15 @@ impl Evaluator {
             return Ok(Concrete::Datum(datum.clone()));
         }
         if vertex.is_struct || vertex.is_list {
-            return match if known { self.failed_below(id) } else { None } {
+            return match if before == State::Done { self.failed_below(id) } else { None } {
                 Some(fault) => Err(Unmet::Fault(fault)),
                 None => Ok(Concrete::Vertex(id)),
             };
         }
         if let Some(fault) = self.put_off(id) {
+            if self.waited_alone(id, fault, before) {
+                return Err(Unmet::Open(id));
+            }
             let noted = self.note_cycle(fault, id, at);
             if let Some(it) = self.suspended.get_mut(&id) {
                 it.fault = noted;
@@ -103,84 +115,11 @@ impl Evaluator {
             fault.place = Some(self.place);
             fault.closes_at = Some(id);
             fault.awaits = Some((id, None));
-            return Err(Unmet::Fault(self.heap.fault(fault)));
+            let fault = self.heap.fault(fault);
+            self.heap.faults[fault].closed_by = Some(fault);
+            return Err(Unmet::Fault(fault));
         }
         Err(Unmet::Open(id))
-    }
-
-    /// The vertex that an error waits for, which is being evaluated, where a type or a bound of it is known already:
-    /// asked for a concrete value it has none yet, more than that it leads back to itself (S-60).
-    pub(crate) fn known_in_part(&self, fault: FaultId) -> Option<VertexId> {
-        let known = &self.heap.faults[fault];
-        let id = known.closes_at.filter(|it| known.awaits == Some((*it, None)))?;
-        let own = known.kind == Kind::Cycle && known.place == Some(self.place);
-        (own && self.heap.get(id).state == State::Running && self.is_narrowed(id)).then_some(id)
-    }
-
-    /// Whether a type or a bound says something of a vertex; a function that tests it says nothing yet.
-    fn is_narrowed(&self, id: VertexId) -> bool {
-        let vertex = self.heap.get(id);
-        match &*vertex.tests {
-            [] => vertex.kinds != Kinds::ANY,
-            tests => tests.iter().any(|it| !matches!(it.0, Test::Call(..))),
-        }
-    }
-
-    /// The second error, which waits for what the first one waits for.
-    pub(crate) fn awaiting_as(&mut self, first: FaultId, second: FaultId) -> FaultId {
-        let (closes_at, awaits) =
-            (self.heap.faults[first].closes_at, self.heap.faults[first].awaits);
-        let fault = &mut self.heap.faults[second];
-        (fault.closes_at, fault.awaits) = (closes_at, awaits);
-        second
-    }
-
-    /// Each reference of a loop of values adds itself to the error of what it refers to, and so to those of all
-    /// before it, unless more is known of that than what it is computed from (S-60).
-    fn note_cycle(&mut self, fault: FaultId, id: VertexId, at: At) -> FaultId {
-        let known = &self.heap.faults[fault];
-        let Some(start) = known.closes_at.filter(|_| known.kind == Kind::Cycle) else {
-            return fault;
-        };
-        if self.heap.get(start).state != State::Running || known.causes.len() > 20 {
-            return fault;
-        }
-        if self.is_narrowed(id) {
-            return self.held_against(fault, id);
-        }
-        let message = self.cycle_with(id, at);
-        let known = &self.heap.faults[fault];
-        if known.at == at || known.causes.iter().any(|it| it.at == at) {
-            return fault;
-        }
-        let mut noted = known.clone();
-        let mut more = Fault::new(Kind::Cycle, message, at);
-        more.place = Some(self.place);
-        noted.causes.push(more);
-        self.heap.fault(noted)
-    }
-
-    /// The error of a loop, which the bounds of a vertex of it were held against.
-    fn held_against(&mut self, fault: FaultId, id: VertexId) -> FaultId {
-        let known = &self.heap.faults[fault];
-        let bounds = self.heap.get(id).tests.iter().filter(|it| matches!(it.0, Test::Bound(..)));
-        let more: Vec<At> =
-            bounds.map(|it| it.1).filter(|it| !known.positions.contains(it)).collect();
-        if more.is_empty() || !known.causes.is_empty() {
-            return fault;
-        }
-        let mut held = known.clone();
-        held.positions.extend(more);
-        self.heap.fault(held)
-    }
-
-    /// The error of a reference to what is being evaluated: while it is being chosen, or waits to be,
-    /// it is no field yet (cue-errors 1.9).
-    fn cycle_with(&self, id: VertexId, at: At) -> String {
-        let chosen = self.waits_to_choose(id)
-            || self.trying.iter().any(|(choice, _)| self.follow(*choice) == id);
-        let what = if chosen { "unresolved disjunction" } else { "cycle with field" };
-        format!("{what}: {}", self.source_at(at))
     }
 
     /// The same with the plain words for what is not concrete.
@@ -197,7 +136,7 @@ impl Evaluator {
         self.demand_in(value, at, whole).map_err(|unmet| match unmet {
             Unmet::Fault(fault) => fault,
             Unmet::Open(id) => {
-                let message = format!("non-concrete value {}", self.short(id));
+                let message = format!("non-concrete value {}", self.short_as_known(id));
                 self.fail_of(Kind::Incomplete, message, at, id)
             }
         })
@@ -265,8 +204,8 @@ impl Evaluator {
 
     /// Where a value that a message names is from: what it is written as, and each conjunct of it as
     /// it is declared, references not followed (cue-errors 2.2).
-    pub(crate) fn named_at(&self, id: VertexId) -> Vec<At> {
-        let id = self.follow(id);
+    pub(crate) fn named_at(&mut self, id: VertexId) -> Vec<At> {
+        let id = self.aliased(id);
         let mut all = vec![self.written_at(id)];
         for conjunct in &self.heap.get(id).conjuncts {
             let Source::Expr(expr, _) = conjunct.source else { continue };
@@ -277,6 +216,27 @@ impl Evaluator {
             }
         }
         all
+    }
+
+    /// The type or bound that a field stands for which is nothing but a reference to one: within definitions
+    /// these share no value (S-72), but it is the same.
+    fn aliased(&mut self, id: VertexId) -> VertexId {
+        let mut id = self.follow(id);
+        for _ in 0..MOST_ALIASED {
+            let [only] = self.heap.get(id).conjuncts.as_slice() else { break };
+            let Source::Expr(expr, env) = only.source else { break };
+            if !matches!(self.program.code(expr), Code::Field { .. }) {
+                break;
+            }
+            let Some(target) = self.eval(expr, env).vertex() else { break };
+            let target = self.follow(target);
+            let vertex = self.heap.get(target);
+            if target == id || vertex.is_struct || vertex.is_list || vertex.state != State::Done {
+                break;
+            }
+            id = target;
+        }
+        id
     }
 
     /// Where a value is written, if it is one scalar, type, bound or validator.
@@ -374,8 +334,16 @@ impl Evaluator {
         }
     }
 
-    fn open_operand(&mut self, id: VertexId, symbol: &str, whole: At) -> FaultId {
+    /// What is known of a value in few words, whatever error it has.
+    pub(crate) fn short_as_known(&mut self, id: VertexId) -> String {
+        let fault = self.heap.get_mut(id).fault.take();
         let text = self.short(id);
+        self.heap.get_mut(id).fault = fault;
+        text
+    }
+
+    fn open_operand(&mut self, id: VertexId, symbol: &str, whole: At) -> FaultId {
+        let text = self.short_as_known(id);
         let message = format!("non-concrete value {text} in operand to {symbol}");
         let positions = self.named_at(id);
         self.fail_at(Kind::Incomplete, message, whole, positions)
@@ -401,7 +369,8 @@ impl Evaluator {
         }
         let mut both = one.clone().combined(other.clone());
         // Each operand counts, though both say the same.
-        if both.causes.is_empty() && one.message == other.message {
+        let counts = both.kind != Kind::Cycle;
+        if counts && both.causes.is_empty() && one.message == other.message {
             both.causes.push(Fault { causes: Vec::new(), ..other.clone() });
         }
         self.heap.fault(both)

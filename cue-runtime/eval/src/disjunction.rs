@@ -471,6 +471,8 @@ impl Evaluator {
             }
             lists.push(all.into_iter().flat_map(Fault::each).collect());
         }
+        let first = lists.iter().flatten().find(|it| !it.is_of_user()).cloned();
+        let unknown = lists.iter().flatten().map(|it| it.kind).find(|it| it.is_incomplete());
         // Of many, those before the first that may still resolve do not count.
         let open = |it: &Vec<Fault>| it.iter().any(|it| it.kind.is_incomplete());
         if let (true, Some(first)) = (lists.len() > 2, lists.iter().position(open)) {
@@ -481,7 +483,7 @@ impl Evaluator {
             let other = |it: &&Fault| !it.is_of_user() && !it.message.ends_with(EMPTY);
             beside = match words {
                 true => lists.iter().rev().find_map(|it| it.iter().find(other)).cloned(),
-                false => lists.iter().flatten().find(|it| !it.is_of_user()).cloned(),
+                false => first,
             };
             for list in &mut lists {
                 list.retain(Fault::is_of_user);
@@ -556,12 +558,13 @@ impl Evaluator {
             fault.causes = parts;
             fault
         };
-        // Words of a user's own also say where the others failed, and count as theirs.
+        // Words of a user's own also say where the others failed, of what may still resolve only what takes
+        // part, and count as theirs.
         if let Some(other) = beside {
             fault.words = fault.causes.is_empty();
-            fault.positions.push(other.at);
+            fault.positions.extend((!other.kind.is_incomplete()).then_some(other.at));
             fault.positions.extend(other.positions);
-            fault.kind = if other.kind.is_incomplete() { other.kind } else { Kind::Permanent };
+            fault.kind = unknown.unwrap_or(Kind::Permanent);
         }
         let fault = self.heap.fault(fault);
         self.raise_id(id, fault);

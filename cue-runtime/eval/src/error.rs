@@ -1,6 +1,6 @@
 //! Errors as values; the texts users see are made here and where a fault is raised.
 
-use crate::heap::VertexId;
+use crate::heap::{FaultId, VertexId};
 use crate::program::{At, Label};
 
 /// The error that is written as such. It is told without the path of what it stands for.
@@ -71,6 +71,8 @@ pub struct Fault {
     pub(crate) causes: Vec<Fault>,
     /// Of a loop of values: the vertex that it leads back to (S-60).
     pub(crate) closes_at: Option<VertexId>,
+    /// The error of the reference that does.
+    pub(crate) closed_by: Option<FaultId>,
     /// It is in the words of a user, whatever kind it counts as.
     pub(crate) words: bool,
     /// What the task waits for that it is of: a field of a vertex, or all there is to know of it.
@@ -88,6 +90,7 @@ impl Fault {
             positions: Vec::new(),
             causes: Vec::new(),
             closes_at: None,
+            closed_by: None,
             words: false,
             awaits: None,
         }
@@ -143,6 +146,7 @@ impl Fault {
         let mut all = self;
         if all.closes_at.is_none() {
             (all.closes_at, all.awaits) = (other.closes_at, other.awaits);
+            all.closed_by = other.closed_by;
         }
         if new.severity() > own.severity() {
             all.kind = new;
@@ -156,8 +160,12 @@ impl Fault {
         all
     }
 
-    /// Whether it says the same of the same.
+    /// Whether it says the same of the same. A loop that leads to a field on several ways is one.
     fn is(&self, other: &Fault) -> bool {
+        let both = self.kind == Kind::Cycle && other.kind == Kind::Cycle;
+        if both && self.message == other.message {
+            return true;
+        }
         self.message == other.message
             && self.place == other.place
             && self.at == other.at

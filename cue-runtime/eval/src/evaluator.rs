@@ -78,6 +78,16 @@ pub(crate) struct Evaluator {
     pub(crate) spent: Option<FaultId>,
     /// The vertex whose missing fields are absent for good.
     pub(crate) frozen: Option<VertexId>,
+    /// Vertices on the stack whose value is taken as it is known: all of their tasks waited for it.
+    pub(crate) asked_for: Vec<VertexId>,
+    /// The last vertex of which a task was told so that waits for a value.
+    pub(crate) settled_alone: Option<VertexId>,
+    /// Who asked for such a vertex last, before that was clear, and for which.
+    pub(crate) asked_alone: Option<(VertexId, VertexId)>,
+    /// The vertex that was put off which several tasks that are told so take as it is.
+    pub(crate) open_to: Option<VertexId>,
+    /// The vertex of which a pattern is all that is left: it brings no fields, who lists them may do so.
+    pub(crate) patterned: Option<VertexId>,
     /// What vertices on the stack and those put off still have to do.
     pub(crate) tasks: Map<VertexId, Tasks>,
     pub(crate) suspended: Map<VertexId, Suspended>,
@@ -202,6 +212,11 @@ impl Evaluator {
             nested: 0,
             spent: None,
             frozen: None,
+            asked_for: Vec::new(),
+            settled_alone: None,
+            asked_alone: None,
+            open_to: None,
+            patterned: None,
             tasks: Map::default(),
             suspended: Map::default(),
             spare: Vec::new(),
@@ -505,7 +520,8 @@ impl Evaluator {
                 };
                 if let Value::Fault(fault) = &value {
                     let kind = self.heap.faults[*fault].kind;
-                    self.missed |= kind == Kind::Incomplete;
+                    // What must be there is missed by who refers to it, not by the body (S-42).
+                    self.missed |= kind == Kind::Incomplete && !self.is_unmet(*fault);
                 }
                 value
             }
@@ -516,6 +532,11 @@ impl Evaluator {
                 Err(fault) => Value::Fault(fault),
             },
         }
+    }
+
+    /// Whether an error says that a required field has no value.
+    pub(crate) fn is_unmet(&self, fault: FaultId) -> bool {
+        self.unmet.is_some_and(|it| it.0 == fault)
     }
 
     /// Where the name stands that a selection `whole` of `operand` ends with.

@@ -62,6 +62,10 @@ const ENV_BYTES: usize = 64;
 /// What an error counts for.
 const FAULT_BYTES: usize = 256;
 
+/// The group of what a definition holds that closes one level (C-7): below that it counts as closed, down
+/// to the last field, and refuses nothing.
+pub(crate) const COUNTS: u32 = 1;
+
 /// What must hold.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
@@ -92,6 +96,8 @@ pub(crate) struct Conjunct {
     pub(crate) via: u32,
     /// Of a pattern or `...T`: it comes after what is written (S-23).
     pub(crate) late: bool,
+    /// What it was closed by that holds whoever it was taken for to nothing.
+    pub(crate) was_closed: Closed,
     /// Of what is embedded: the mark of what stands beside it; 0 for none (C-12).
     pub(crate) beside: u32,
     /// Of data: where it stands (see `spots`), 0 for nowhere.
@@ -182,6 +188,7 @@ impl Conjunct {
             way: 0,
             via: 0,
             late: false,
+            was_closed: Closed::Not,
             beside: 0,
             spot: 0,
         }
@@ -252,6 +259,8 @@ pub(crate) struct ArcEntry {
     pub(crate) label: Label,
     pub(crate) vertex: VertexId,
     pub(crate) presence: Presence,
+    /// It came to be where all was closed already.
+    pub(crate) late: bool,
     pub(crate) groups: Groups,
     pub(crate) notes: Thin<u32>,
     pub(crate) at: At,
@@ -265,6 +274,7 @@ impl ArcEntry {
             label,
             vertex,
             presence: Presence::Member,
+            late: false,
             groups: Groups::new(),
             notes: Thin::default(),
             at,
@@ -326,6 +336,16 @@ impl Closing {
     }
 }
 
+/// How far a value counts as closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Closed {
+    Not,
+    /// Its own fields, as `close` does it.
+    Here,
+    /// With all that is in it.
+    Throughout,
+}
+
 /// Alternatives that are left.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Choice {
@@ -381,8 +401,8 @@ pub(crate) struct Vertex {
     pub(crate) closing: Thin<Closing>,
     /// Its fields were listed before it was finished: there may be no more (S-31).
     pub(crate) frozen: bool,
-    /// Something closed was opened into it with `...`.
-    pub(crate) was_closed: bool,
+    /// What something in it was closed by that holds it to nothing.
+    pub(crate) was_closed: Closed,
     pub(crate) open: bool,
     /// What is left of a choice whose default cannot hold (D rules).
     pub(crate) demoted: bool,
@@ -474,7 +494,7 @@ impl Vertex {
             narrowed: 0,
             closing: Thin::default(),
             frozen: false,
-            was_closed: false,
+            was_closed: Closed::Not,
             open: false,
             demoted: false,
             sound: 0,
@@ -492,7 +512,7 @@ impl Heap {
             envs: Blocks::default(),
             faults: Faults::default(),
             in_faults: 0,
-            groups: 0,
+            groups: COUNTS,
             resets: 0,
             ways: Blocks::default(),
             crossed: Blocks::default(),

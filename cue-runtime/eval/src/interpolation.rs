@@ -8,7 +8,7 @@ use crate::builtin::{Datum, Text};
 use crate::demand::{Concrete, Operand, Unmet};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{EnvId, FaultId};
+use crate::heap::{EnvId, FaultId, VertexId};
 use crate::program::{At, Code, ExprId, PartCode, Quotes};
 
 /// A text of as many bytes is not put together before it is read: a chain in which each has the one before in it
@@ -196,14 +196,14 @@ impl Evaluator {
                     });
                     self.fail_of(Kind::Permanent, message, at, id)
                 }
-                Err(Unmet::Fault(fault)) => fault,
-                Err(Unmet::Open(id)) => {
-                    let (text, kinds) = (self.short(id), self.kinds_of(id));
-                    let message = format!("non-concrete value {text} (type {kinds})");
-                    let literal = matches!(self.program.code(expr), Code::Top);
-                    let positions = vec![if literal { place } else { self.written_at(id) }];
-                    self.fail_at(Kind::Incomplete, message, at, positions)
-                }
+                Err(Unmet::Fault(fault)) => match self.known_in_part(fault) {
+                    Some(id) => {
+                        let open = self.open_part(id, expr, at);
+                        self.awaiting_as(fault, open)
+                    }
+                    None => fault,
+                },
+                Err(Unmet::Open(id)) => self.open_part(id, expr, at),
             };
             wrong = Some(match wrong {
                 Some(before) => self.both_faults(before, fault),
@@ -241,20 +241,31 @@ impl Evaluator {
         Value::Datum(datum)
     }
 
+    /// The error of a part of a text that is a type, a bound or the like.
+    fn open_part(&mut self, id: VertexId, expr: ExprId, at: At) -> FaultId {
+        let (text, kinds) = (self.short_as_known(id), self.kinds_of(id));
+        let message = format!("non-concrete value {text} (type {kinds})");
+        let literal = matches!(self.program.code(expr), Code::Top);
+        let positions = vec![if literal { self.program.at(expr) } else { self.written_at(id) }];
+        self.fail_at(Kind::Incomplete, message, at, positions)
+    }
+
     /// Each error of a list in other words around it; all its positions stay.
     pub(crate) fn wrapped(&mut self, fault: FaultId, outer: &str, at: At) -> FaultId {
         let inner = self.heap.faults[fault].clone();
         if inner.kind == Kind::Budget {
             return fault;
         }
-        let (kind, closes_at, awaits) = (inner.kind, inner.closes_at, inner.awaits);
+        let (kind, closed_by) = (inner.kind, inner.closed_by);
+        let (closes_at, awaits) = (inner.closes_at, inner.awaits);
         let all = inner.each().map(|mut it| {
             let message = format!("{outer}: {}", it.message);
             it.positions.push(it.at);
             Fault { message, at, ..it }
         });
         let Some(mut first) = Fault::listed(all) else { return fault };
-        (first.kind, first.closes_at, first.awaits) = (kind, closes_at, awaits);
+        (first.kind, first.closed_by) = (kind, closed_by);
+        (first.closes_at, first.awaits) = (closes_at, awaits);
         self.heap.fault(first)
     }
 }

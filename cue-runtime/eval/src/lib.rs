@@ -42,6 +42,7 @@ mod members; // the arcs of one vertex: in order, and by label
 mod thin; // lists that are mostly empty
 mod met; // what a vertex has met already
 mod waiting; // who waits for what
+mod loops; // values that wait for each other
 mod failed; // values that are done with and have errors
 mod bodies; // what comprehensions may bring
 mod plain; // vertices that are data and nothing else

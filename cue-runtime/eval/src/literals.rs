@@ -7,8 +7,8 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::groups::Groups;
 use crate::heap::{
-    By, Conjunct, Contribution, Cycle, EnvId, EnvKind, FaultId, Lineage, Pattern, Placed, Rest,
-    Source, VertexId,
+    By, Closed, Conjunct, Contribution, Cycle, EnvId, EnvKind, FaultId, Lineage, Pattern, Placed,
+    Rest, Source, VertexId,
 };
 use crate::program::{
     At, Code, DeclLabel, Declaration, ExprId, Label, LabelKind, ListElement, Presence,
@@ -94,7 +94,11 @@ impl Evaluator {
         conjunct: &Conjunct,
         at: At,
     ) -> Result<(), FaultId> {
-        self.heap.get_mut(id).is_list = true;
+        let conjuncts = self.heap.get(id).conjuncts.iter().chain([conjunct]);
+        let closed = self.closed_by(conjuncts.flat_map(|it| &it.groups));
+        let vertex = self.heap.get_mut(id);
+        vertex.is_list = true;
+        vertex.was_closed = vertex.was_closed.max(closed);
         self.narrow(id, Kinds::LIST, By::Expr(expr), at, conjunct.via);
         let from = conjunct.lineage();
         let mut next = 0;
@@ -180,6 +184,7 @@ impl Evaluator {
                         way: 0,
                         via,
                         late: true,
+                        was_closed: Closed::Not,
                         beside,
                         spot: 0,
                     },
@@ -360,7 +365,10 @@ impl Evaluator {
                         groups: groups.clone(),
                         from,
                     };
-                    self.add_pattern(id, pattern);
+                    match self.program.code(pattern.label) {
+                        Code::Call(..) => work.patterns.push_back(pattern),
+                        _ => self.add_pattern(id, pattern),
+                    }
                 }
                 Declaration::Embed(embed) => {
                     let via = self.heap.cross(from.via, self.program.at(*embed));
@@ -379,6 +387,7 @@ impl Evaluator {
                         way: conjunct.way,
                         via,
                         late: false,
+                        was_closed: Closed::Not,
                         beside: own.unwrap_or(from.beside),
                         spot: 0,
                     };

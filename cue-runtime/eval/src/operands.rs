@@ -19,7 +19,18 @@ impl Evaluator {
         whole: At,
     ) -> Result<(Operand, Operand), FaultId> {
         let left = self.operand(left, env, symbol, whole);
+        if let Err(fault) = left {
+            // It is asked once more: before that the other one is not needed.
+            if self.waits_for_value(fault) {
+                return Err(fault);
+            }
+        }
         let right = self.operand(right, env, symbol, whole);
+        if let (Err(_), Err(fault)) = (&left, &right) {
+            if self.waits_for_value(*fault) {
+                return Err(*fault);
+            }
+        }
         match (left, right) {
             (Ok(left), Ok(right)) => {
                 self.are_whole(&left, &right, symbol, whole)?;

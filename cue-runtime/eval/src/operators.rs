@@ -360,7 +360,7 @@ impl Evaluator {
         }
         match self.datum(id) {
             Ok(value) if compare::equal(&value, limit) == (operator == Compare::NotEqual) => {
-                let places = vec![self.first_position(id)];
+                let places = self.named_at(id);
                 Err(self.out_of_bound(&value, operator, limit, at, places))
             }
             _ => Ok(()),

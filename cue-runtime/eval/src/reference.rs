@@ -4,7 +4,7 @@
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::groups::Groups;
-use crate::heap::{Closing, Conjunct, Cycle, Source, State, VertexId, Way};
+use crate::heap::{COUNTS, Closing, Conjunct, Cycle, Source, State, VertexId, Way};
 use crate::program::{Code, Declaration, ExprId};
 use crate::thin::Thin;
 use crate::work::{Parked, Work};
@@ -355,7 +355,10 @@ impl Evaluator {
     /// Whether a group is that of a definition which a vertex is in.
     fn defines_around(&self, id: VertexId, group: u32) -> bool {
         let around = std::iter::successors(Some(id), |it| self.heap.get(*it).parent);
-        around.into_iter().any(|it| self.definitions.get(&it.number()) == Some(&group))
+        around.into_iter().any(|it| match group {
+            COUNTS => self.heap.get(it).label.is_some_and(|it| self.is_definition(it)),
+            _ => self.definitions.get(&it.number()) == Some(&group),
+        })
     }
 
     /// What a conjunct of `target` is for a vertex that refers to it.
@@ -370,22 +373,27 @@ impl Evaluator {
         let reference = conjunct.reference();
         if reference.is_some_and(|it| reach == Reach::Behind || !self.names_definition(it)) {
             // What encloses the target closes it only for those who come through it (C-3).
+            let named = self.heap.get(target).label.is_some_and(|it| self.is_definition(it));
             let own = self.definitions.get(&target.number()).copied();
+            let own = own.or_else(|| named.then_some(COUNTS));
             // What a value around it was closed by counts as closing it, though it holds nobody to that.
-            let closes = |it: &u32| self.closing.contains(it) && !self.defines_around(target, *it);
-            let closed = inner.groups.iter().any(closes);
+            let closes = |it: &u32| !self.defines_around(target, *it);
+            let closed = self.closed_by(inner.groups.iter().filter(|it| closes(it)));
             inner.groups.retain(|it| Some(*it) == own);
-            self.heap.get_mut(id).was_closed |= closed;
+            inner.was_closed = inner.was_closed.max(closed);
         }
         self.leave_marks(target, &mut inner.groups);
         let closed = inner.groups.iter().any(|it| self.closing.contains(it));
         let mut groups = conjunct.groups.clone();
         match conjunct.closes_as() {
             Some(group) if self.opened.contains(&group) => {
-                self.heap.get_mut(id).was_closed |= closed;
+                inner.was_closed = inner.was_closed.max(self.closed_by(inner.groups.iter()));
             }
             Some(group) if closed => {
                 groups.add(group);
+                if inner.groups.contains(&COUNTS) {
+                    groups.add(COUNTS);
+                }
                 // Closed through and through, if what is embedded is.
                 let deep = inner
                     .groups
@@ -413,6 +421,7 @@ impl Evaluator {
                     }
                 }
             }
+            Some(_) if inner.groups.contains(&COUNTS) => groups.add(COUNTS),
             Some(_) => {}
             None if conjunct.beside != 0 => {
                 for group in &inner.groups {
@@ -441,6 +450,7 @@ impl Evaluator {
             way: if conjunct.way == 0 { inner.way } else { conjunct.way },
             via,
             late: false,
+            was_closed: inner.was_closed,
             beside: if conjunct.beside == 0 { inner.beside } else { conjunct.beside },
             spot: inner.spot,
         }
@@ -463,7 +473,9 @@ impl Evaluator {
     fn group_within(&mut self, id: VertexId, mut group: u32) -> u32 {
         let Some(parent) = self.heap.get(id).parent else { return group };
         let parent = self.follow(parent);
-        while self.heap.get(parent).closing.binary_search_by_key(&group, |it| it.group).is_ok() {
+        while group != COUNTS
+            && self.heap.get(parent).closing.binary_search_by_key(&group, |it| it.group).is_ok()
+        {
             group = self.embedded_group(group, 0);
         }
         group

@@ -4,7 +4,7 @@ use crate::builtin::{Datum, Kinds};
 use crate::demand::{Concrete, Operand, Unmet};
 use crate::error::Kind;
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{ArcEntry, EnvId, FaultId, State, VertexId};
+use crate::heap::{ArcEntry, EnvId, FaultId, Source, State, VertexId};
 use crate::program::{At, Code, ExprId, Label, LabelKind, Presence};
 
 impl Evaluator {
@@ -87,6 +87,19 @@ impl Evaluator {
         if let Some(fault) = self.pending(id, label, arc.map(|it| it.0), at) {
             return Value::Fault(fault);
         }
+        // Nothing is said of it yet: a call that gives it is under way (S-26).
+        let vertex = self.heap.get(id);
+        let bare = vertex.state == State::Running
+            && vertex.placed.is_empty()
+            && !vertex.is_list
+            && vertex.fault.is_none();
+        if bare && !self.is_last(id) && self.calls(id) {
+            let message = self.undefined(label);
+            let fault = self.fail(Kind::Incomplete, message, at);
+            let known = &mut self.heap.faults[fault];
+            (known.closes_at, known.awaits) = (Some(id), Some((id, Some(label))));
+            return Value::Fault(fault);
+        }
         if let Some(fault) = self.heap.get(id).fault.filter(|_| !unseen) {
             return Value::Fault(fault);
         }
@@ -121,9 +134,10 @@ impl Evaluator {
             return Value::Fault(self.no_part(id, operand, at, whole));
         }
         let fieldless = vertex.is_list && self.labels.kind(label) != LabelKind::Index;
+        // The literal around an embedded value closes only for who adds to it.
+        let closes = |it: u32| self.closing.contains(&it) && !self.literals.contains_key(&it);
         let mut closed = fieldless
-            || !vertex.open
-                && vertex.closing.iter().any(|it| it.holds() && self.closing.contains(&it.group));
+            || !vertex.open && vertex.closing.iter().any(|it| it.holds() && closes(it.group));
         if closed && !vertex.patterns.is_empty() && self.labels.kind(label) == LabelKind::Regular {
             // What a pattern allows may still come.
             let patterns = vertex.patterns.clone();
@@ -155,6 +169,14 @@ impl Evaluator {
             (fault.closes_at, fault.awaits) = (Some(on), Some((id, Some(label))));
         }
         Value::Fault(fault)
+    }
+
+    /// Whether a value is what a function gives.
+    fn calls(&self, id: VertexId) -> bool {
+        self.heap.get(id).conjuncts.iter().any(|it| match it.source {
+            Source::Expr(expr, _) => matches!(self.program.code(expr), Code::Call(..)),
+            Source::Data(_) | Source::Vertex(_) => false,
+        })
     }
 
     /// What is said of a field that is not there; comparisons with bottom ask for many of them.

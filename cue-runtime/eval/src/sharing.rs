@@ -25,7 +25,9 @@ impl Evaluator {
             }
             open.push((expr, env, !conjunct.groups.is_empty()));
         }
+        // Where it has no place, `_` makes it a value of its own.
         let lone = open.len() == 1;
+        let placed = self.heap.get(id).label.is_some();
         while let Some((expr, env, grouped)) = open.pop() {
             match self.program.code(expr) {
                 Code::Field { .. }
@@ -35,7 +37,9 @@ impl Evaluator {
                     references.push((expr, env));
                     closes |= grouped;
                 }
-                Code::Top if !lone || references.len() + open.len() > 0 => {}
+                Code::Top if placed && (!lone || references.len() + open.len() > 0) => {
+                    closes |= grouped;
+                }
                 Code::Unify(left, right) => {
                     open.extend([(*left, env, grouped), (*right, env, grouped)]);
                 }

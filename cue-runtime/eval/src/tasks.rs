@@ -7,8 +7,8 @@ use crate::builtin::Datum;
 use crate::demand::Concrete;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{Conjunct, Contribution, EnvId, FaultId, Source, VertexId};
-use crate::program::{ExprId, Label, LabelKind, Presence};
+use crate::heap::{Closed, Conjunct, Contribution, EnvId, EnvKind, FaultId, Source, VertexId};
+use crate::program::{Code, ExprId, Label, LabelKind, PartCode, Presence};
 use crate::waiting::Left;
 use crate::work::{Computed, Pending, Work};
 
@@ -19,7 +19,12 @@ impl Evaluator {
         }
         let mut moved = false;
         let mut waiting = Vec::new();
-        for field in std::mem::take(&mut work.computed) {
+        // Those that a `let` of the struct names come last, and the last one of them first.
+        let fields = std::mem::take(&mut work.computed).into_iter();
+        let (by_let, mut fields): (Vec<Computed>, Vec<Computed>) =
+            fields.partition(|it| self.names_let(it.label, it.env, id));
+        fields.extend(by_let.into_iter().rev());
+        for field in fields {
             match self.label_of(field.label, field.env, field.value) {
                 Ok(known) => {
                     moved = true;
@@ -48,6 +53,25 @@ impl Evaluator {
         }
         work.computed = waiting;
         moved
+    }
+
+    /// Whether a label is made of what a `let` among the declarations of a vertex names.
+    fn names_let(&self, label: ExprId, env: EnvId, id: VertexId) -> bool {
+        match self.program.code(label) {
+            Code::Let { up, .. } => {
+                let scope = self.env_up(env, *up);
+                matches!(self.heap.envs[scope.index()].kind, EnvKind::Struct(it, ..) if it == id)
+            }
+            Code::Select(it, _) => self.names_let(*it, env, id),
+            Code::Arithmetic(_, left, right) | Code::Index(left, right) => {
+                self.names_let(*left, env, id) || self.names_let(*right, env, id)
+            }
+            Code::Interpolation(parts, _) => parts.iter().any(|it| match it {
+                PartCode::Value(it) => self.names_let(*it, env, id),
+                PartCode::Text(_) => false,
+            }),
+            _ => false,
+        }
     }
 
     /// The label of a field; what is wrong with it is told of where its value is.
@@ -149,6 +173,7 @@ impl Evaluator {
                         way: pending.from.way,
                         via: pending.from.via,
                         late: false,
+                        was_closed: Closed::Not,
                         beside: pending.from.beside,
                         spot: 0,
                     });
@@ -226,9 +251,8 @@ impl Evaluator {
             }
         }
         if !moved && !work.held.is_empty() {
-            let (conjunct, _) = work.held.remove(0);
             moved = true;
-            self.take_now(id, conjunct, work);
+            self.last_held(id, work);
         }
         self.frozen = before;
         moved

@@ -3,6 +3,8 @@
 
 use std::num::NonZeroU32;
 
+use cue_syntax::ast::Compare;
+
 use crate::builtin::Kinds;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, TOO_DEEP, Value};
@@ -16,6 +18,9 @@ use crate::work::Work;
 
 /// From here on chains are taken up from their other end.
 const DEEP: u32 = 200;
+
+/// Closing values that are compared without being counted.
+const FEW_COMPARED: usize = 16;
 
 impl Evaluator {
     /// The vertex whose value `id` shares, itself if none.
@@ -83,6 +88,9 @@ impl Evaluator {
             vertex.state = State::Done;
             if !self.tasks.is_empty() {
                 self.tasks.remove(&id);
+            }
+            if !self.asked_for.is_empty() {
+                self.asked_for.retain(|it| *it != id);
             }
         }
         if !named && self.heap.get(id).fault.is_some() {
@@ -214,6 +222,14 @@ impl Evaluator {
             if self.unpark(id, work) {
                 continue;
             }
+            if let Some(pattern) = work.patterns.pop_front() {
+                let listed = work.comprehensions.is_empty() && work.waiting.is_empty();
+                let listed = (listed && work.left() == Left::Nothing).then_some(id);
+                let before = std::mem::replace(&mut self.patterned, listed);
+                self.add_pattern(id, pattern);
+                self.patterned = before;
+                continue;
+            }
             if self.computed_fields(id, work) || self.comprehensions(id, work) {
                 self.epoch += 1;
                 continue;
@@ -240,7 +256,14 @@ impl Evaluator {
             if let Some(waits) = self.waits_elsewhere(id, work) {
                 return Some(waits);
             }
-            if !work.disjunctions.is_empty() || !self.last_task(id, work) {
+            if !work.disjunctions.is_empty() {
+                break;
+            }
+            if !self.last_task(id, work) {
+                // A label that its own vertex brings nothing for may wait for what is around that.
+                if let Some(waits) = self.waits_elsewhere(id, work) {
+                    return Some(waits);
+                }
                 break;
             }
             self.epoch += 1;
@@ -324,7 +347,9 @@ impl Evaluator {
         let plain = !vertex.constrained && vertex.tests.is_empty();
         // Beside an embedded `_` definitions and the like leave everything possible.
         let beside = plain && !vertex.placed.is_empty() && !vertex.closing.iter().any(|it| it.top);
-        if self.emptied.contains(&id.number()) || beside {
+        // So does what can be nothing but a struct beside what checks it.
+        let whole = vertex.kinds == Kinds::STRUCT && !vertex.placed.is_empty();
+        if self.emptied.contains(&id.number()) || beside || whole {
             let vertex = self.heap.get_mut(id);
             let bare = vertex.scalar.is_none()
                 && !vertex.is_list
@@ -368,6 +393,8 @@ impl Evaluator {
 
     /// What is written counts at once, the rest in its turn (S-23).
     pub(crate) fn take(&mut self, id: VertexId, conjunct: Conjunct, work: &mut Work) {
+        let vertex = self.heap.get_mut(id);
+        vertex.was_closed = vertex.was_closed.max(conjunct.was_closed);
         let computed = match conjunct.source {
             Source::Expr(expr, _) => self.program.code(expr).is_computed(),
             Source::Data(_) | Source::Vertex(_) => false,
@@ -388,7 +415,12 @@ impl Evaluator {
                 let (spot, groups) = (conjunct.spot, &conjunct.groups);
                 self.take_datum(id, datum, self.spots.at(spot), groups, (conjunct.via, spot));
             }
-            Source::Vertex(target) => self.take_vertex(id, target, &conjunct, work),
+            Source::Vertex(target) => {
+                // Of what is left of a choice only that.
+                let picks = self.heap.get(self.follow(target)).picks.clone();
+                self.heap.get_mut(id).picks.extend(picks);
+                self.take_vertex(id, target, &conjunct, work);
+            }
             Source::Expr(expr, env) => {
                 let mut met = false;
                 let new = work.newest_seen.is_none_or(|it| it.index() < env.index());
@@ -398,9 +430,18 @@ impl Evaluator {
                 if work.brings_group(&conjunct.groups) {
                     met = !new && work.seen.place((expr, env)).is_some();
                 } else if !new {
+                    let mut compared = 0;
                     for groups in work.seen.of((expr, env)) {
                         met = true;
+                        compared += groups.len();
                         if conjunct.groups.iter().all(|it| groups.contains(it)) {
+                            return;
+                        }
+                    }
+                    // What comes anew in each round has to come to an end.
+                    if compared > FEW_COMPARED {
+                        self.ticks += compared as u64;
+                        if self.tick().is_err() {
                             return;
                         }
                     }
@@ -484,7 +525,7 @@ impl Evaluator {
             }
             Code::Bound(compare, operand) => match self.limit(compare, operand, env, at) {
                 Ok(datum) => {
-                    if compare == cue_syntax::ast::Compare::NotEqual {
+                    if matches!(compare, Compare::Equal | Compare::NotEqual) {
                         for group in &conjunct.groups {
                             self.note_open_shape(id, *group);
                         }
@@ -536,6 +577,7 @@ impl Evaluator {
                     way: conjunct.way,
                     via: conjunct.via,
                     late: false,
+                    was_closed: conjunct.was_closed,
                     beside: conjunct.beside,
                     spot: 0,
                 });

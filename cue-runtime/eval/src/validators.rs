@@ -528,6 +528,7 @@ impl Evaluator {
                 Source::Expr(expr, _) => Some(self.program.at(expr)),
                 Source::Data(_) | Source::Vertex(_) => None,
             });
+            let own: Vec<At> = own.collect();
             fault.positions = self.named_at(place).into_iter().chain(own).collect();
         }
         if fault.message.starts_with("conflicting values ")

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use crate::bodies::May;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{Conjunct, FaultId, State, VertexId};
+use crate::heap::{Conjunct, FaultId, Source, State, VertexId};
 use crate::program::{At, Label, Presence};
 use crate::reference::Reach;
 use crate::work::Work;
@@ -372,11 +372,16 @@ impl Evaluator {
         conjunct: &Conjunct,
         work: &mut Work,
     ) {
-        if self.frozen == Some(id) || self.waits(fault).is_none() {
+        let ends = match self.value_awaited(fault) {
+            Some(on) => self.asked_for.contains(&on) || on == id && self.frozen == Some(id),
+            None => self.frozen == Some(id),
+        };
+        if ends || self.waits(fault).is_none() {
+            let fault = self.closing_loop(id, fault);
             self.raise_id(id, fault);
             return;
         }
-        if let crate::heap::Source::Expr(expr, env) = conjunct.source {
+        if let Source::Expr(expr, env) = conjunct.source {
             work.seen.forget((expr, env), |groups| *groups == conjunct.groups);
         }
         work.held.push((conjunct.clone(), fault));

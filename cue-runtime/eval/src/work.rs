@@ -4,7 +4,9 @@
 use std::collections::VecDeque;
 
 use crate::groups::Groups;
-use crate::heap::{CONJUNCT_BYTES, Conjunct, Disjunction, EnvId, FaultId, Lineage, VertexId};
+use crate::heap::{
+    CONJUNCT_BYTES, Conjunct, Disjunction, EnvId, FaultId, Lineage, Pattern, VertexId,
+};
 use crate::met::Met;
 use crate::program::{At, ExprId, Presence, Program};
 use crate::reference::Reach;
@@ -84,6 +86,8 @@ pub(crate) struct Work {
     /// Alternatives the vertex is tried with: they come after all it is without them (D-7).
     pub(crate) picked: VecDeque<Conjunct>,
     pub(crate) computed: Vec<Computed>,
+    /// Patterns that a call gives: it may look at the fields that are written.
+    pub(crate) patterns: VecDeque<Pattern>,
     pub(crate) parked: Vec<Parked>,
     /// A reference led to what encloses the vertex.
     pub(crate) encloses: bool,
@@ -133,6 +137,7 @@ impl Work {
             disjunctions,
             picked,
             computed,
+            patterns,
             parked,
             encloses,
             repeats,
@@ -153,6 +158,7 @@ impl Work {
         disjunctions.clear();
         picked.clear();
         computed.clear();
+        patterns.clear();
         parked.clear();
         (*newest_seen, *newest_inner, *newest_literal) = (None, None, None);
         (*newest_group, *firings) = (0, 0);

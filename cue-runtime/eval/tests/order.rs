@@ -78,6 +78,25 @@ fn a_pattern_declares_each_field_it_applies_to() {
 }
 
 #[test]
+fn a_let_is_a_declaration_as_well() {
+    // The literal counts where its last declaration stands, behind the body.
+    check("x: {b: 1, if true {f: S, b: 1}, let S = 2}", "x: { f: 2 b: 1 }");
+    check("x: {b: 1, let S = 2, if true {f: S, b: 1}}", "x: { b: 1 f: 2 }");
+}
+
+#[test]
+fn labels_that_a_let_names_come_last_and_in_reverse() {
+    check("x: {for k in [\"a\", \"b\"] {let T = k, (T): 1}}", "x: { b: 1 a: 1 }");
+    check("x: {for k in [\"a\", \"b\"] let T = k {(T): 1}}", "x: { a: 1 b: 1 }");
+    check("x: {for k in [\"a\", \"b\"] {let T = k, \"\\(k)\": T}}", "x: { a: \"a\" b: \"b\" }");
+    check("x: {for k in [\"a\", \"b\"] {let T = k, y: (T): 1}}", "x: { y: { a: 1 b: 1 } }");
+    check(
+        "x: [for k, _ in {let T = \"a\", (T): 1, let U = \"b\", (\"z\"): 1, (U): 1} {k}]",
+        "x: [\"z\", \"b\", \"a\"]",
+    );
+}
+
+#[test]
 fn alternatives_stand_beside_what_is_said_besides() {
     // Beside a choice operands count as declarations; a default that is a value of its own has operands.
     check("B: {{} | {b: 1}}\nx: B & {a: 1}", "B: {} | { b: 1 } x: { a: 1 } | { b: 1 a: 1 }");

@@ -467,7 +467,7 @@ fn alternatives_that_refuse_the_same_fields_are_one() {
 }
 
 #[test]
-fn lists_of_a_type_that_names_itself_name_it_again() {
+fn lists_of_a_type_that_names_itself_are_open() {
     let text = "#T: [\"a\", #T] | [\"b\", ...#T] | [\"c\", ...#T]\n";
     let budget = Budget { ticks: 100_000, depth: 100, bytes: 50 << 20 };
     let program = compile_text(text).expect("it compiles");

@@ -132,8 +132,10 @@ impl Evaluator {
         depth: u32,
         met: &mut Map<(VertexId, u32), Datum>,
     ) -> Result<Datum, FaultId> {
-        let id = self.default_of(id).unwrap_or(id);
+        // What is listed is as it is.
         let id = self.unify(id);
+        let default = if depth > most { None } else { self.default_of(id) };
+        let id = default.map_or(id, |it| self.unify(it));
         if let Some(list) = met.get(&(id, depth)) {
             return Ok(list.clone());
         }

@@ -6,7 +6,7 @@ use crate::builtin::{Datum, FunctionName, Item, Kinds, package};
 use crate::compile::predeclared;
 use crate::error::Kind;
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{EnvId, FaultId, Test, VertexId};
+use crate::heap::{EnvId, FaultId, State, Test, VertexId};
 use crate::program::{At, Callee, Code, ExprId};
 use crate::written::plain_name;
 
@@ -62,7 +62,11 @@ impl Evaluator {
                 }
                 let tests = &self.heap.get(id).tests;
                 validates = tests.iter().any(|it| matches!(it.0, Test::Call(..) | Test::Match(..)));
-                self.kinds_of(id)
+                // What is computed by a call of itself is no function.
+                match self.heap.get(id).state {
+                    State::Running => Kinds::BOTTOM,
+                    State::New | State::Suspended | State::Done => self.kinds_of(id),
+                }
             }
         };
         let place = self.program.at(callee);

@@ -4,7 +4,7 @@ use cue_map::Map;
 use cue_syntax::ast::{Binary, Element, Expr, ExprKind, Ident, Part, Span, Unary};
 
 use super::{Compiler, Imported, NO_MARKER, Scope};
-use crate::builtin::{Constant, Item, Package};
+use crate::builtin::{Constant, Item, Member, Package};
 use crate::number::Number;
 use crate::program::{
     Arithmetic, At, Callee, Code, DeclLabel, Declaration, ExprId, LabelKind, ListElement, PartCode,
@@ -168,15 +168,7 @@ impl Compiler<'_> {
                     let label = self.label(name);
                     return self.push(Code::Select(empty, label), span);
                 };
-                let code = match &member.item {
-                    Item::Function(function) => {
-                        Code::Function(Callee::Package(package.path, function))
-                    }
-                    Item::Constant(constant) => {
-                        return self.constant(package, member.name, constant, span);
-                    }
-                };
-                return self.push(code, span);
+                return self.member(package, member, span);
             }
         }
         let source = self.program.sources.get(self.source as usize);
@@ -189,6 +181,30 @@ impl Compiler<'_> {
         };
         let operand = self.base(operand);
         self.push(Code::Select(operand, label), span)
+    }
+
+    /// What a name of a builtin package stands for.
+    fn member(&mut self, package: &'static Package, member: &'static Member, span: Span) -> ExprId {
+        match &member.item {
+            Item::Function(function) => {
+                self.push(Code::Function(Callee::Package(package.path, function)), span)
+            }
+            Item::Constant(constant) => self.constant(package, member.name, constant, span),
+        }
+    }
+
+    /// A builtin package where it is a value itself: a struct of all that it has.
+    pub(super) fn whole(&mut self, package: &'static Package, span: Span) -> ExprId {
+        let at = At { source: self.source, span };
+        let mut literal = StructLiteral::default();
+        for member in package.members {
+            let label = DeclLabel::Fixed(self.label(&member.name.into()));
+            let value = self.member(package, member, span);
+            let presence = Presence::Member;
+            literal.declarations.push(Declaration::Field { label, presence, value, notes: 0, at });
+        }
+        self.program.structs.push(literal);
+        self.push(Code::Struct(self.program.structs.len() as u32 - 1), span)
     }
 
     /// The struct that has what a package says in CUE.

@@ -31,6 +31,7 @@ impl Compiler<'_> {
         let mut found = None;
         let mut bound = None;
         let mut pending = false;
+        let mut whole = None;
         for (scope, used) in self.scopes.iter().zip(&mut self.used).rev() {
             match scope {
                 Scope::Names(names) | Scope::Struct(names) => {
@@ -68,13 +69,21 @@ impl Compiler<'_> {
                     let code = match imports.get(name) {
                         Some(Imported::Package(index)) => Code::Import(*index),
                         Some(Imported::Missing) => Code::Bottom,
-                        Some(Imported::Builtin(_)) | None => continue,
+                        Some(Imported::Builtin(package)) => {
+                            used.insert(name.clone());
+                            whole = Some(*package);
+                            break;
+                        }
+                        None => continue,
                     };
                     used.insert(name.clone());
                     found = Some(code);
                     break;
                 }
             }
+        }
+        if let Some(package) = whole {
+            return self.whole(package, span);
         }
         if let Some(number) = bound {
             self.refers_to_let(number, span);
