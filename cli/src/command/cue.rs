@@ -292,6 +292,7 @@ impl Eval {
             attributes: self.show_attributes,
             wrong: false,
             concrete: false,
+            apart: false,
         }
     }
 }

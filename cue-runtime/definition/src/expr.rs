@@ -10,6 +10,7 @@ use cue_syntax::ast::{Binary, Element, Expr, ExprKind, Ident, Marker, Part, Span
 use cue_syntax::{is_identifier, is_keyword};
 
 use crate::constant::{UNSHARED, is_range, is_type, is_unshared, slice, strip};
+use crate::hoisted::Operand;
 use crate::merge::Conjunct;
 use crate::out::{Gap, Item, NO_SHARING, Out, PRIMARY};
 use crate::printer::{DEPTH, Printer};
@@ -57,15 +58,23 @@ impl<'a> Printer<'a> {
     }
 
     fn expr_inner(&mut self, expr: &'a Expr, scope: &Rc<Scope>, file: usize) -> Out {
+        let operand = std::mem::take(&mut self.operand);
         if self.outside.is_some() {
-            if let Some(out) = self.replaced(expr, scope) {
+            if let Some(out) = self.replaced(expr, scope, operand) {
                 return out;
             }
         }
         let source = &self.files[file].text;
         let again = |it: &mut Self, expr| it.expr(expr, scope, file);
+        let computed = |it: &mut Self, expr| {
+            it.operand = Operand::Yes;
+            it.expr(expr, scope, file)
+        };
         match &expr.kind {
-            ExprKind::Paren(inner) => again(self, inner),
+            ExprKind::Paren(inner) => {
+                self.operand = operand;
+                again(self, inner)
+            }
             ExprKind::Ident(name) if **name == *UNSHARED && scope.find(name).is_none() => {
                 Out::primary(NO_SHARING)
             }
@@ -150,7 +159,11 @@ impl<'a> Printer<'a> {
                     let inner = again(self, inner).operand(PRIMARY);
                     return Out::primary(inner + mark);
                 }
-                let inner = again(self, inner).operand(8);
+                let inner = match operator {
+                    Unary::Default => again(self, inner),
+                    _ => computed(self, inner),
+                };
+                let inner = inner.operand(8);
                 let operator = match operator {
                     Unary::Attempt | Unary::Open => "",
                     Unary::Plus => "+",
@@ -177,7 +190,10 @@ impl<'a> Printer<'a> {
                 Out::joined(&all, "&", 2)
             }
             ExprKind::Binary(operator, left, right) => {
-                let (left, right) = (again(self, left), again(self, right));
+                let (left, right) = match operator {
+                    Binary::Disjoin => (again(self, left), again(self, right)),
+                    _ => (computed(self, left), computed(self, right)),
+                };
                 let (operator, strength) = operator_text(*operator);
                 Out::joined(&[left, right], operator, strength)
             }
@@ -209,7 +225,7 @@ impl<'a> Printer<'a> {
                     false => again(self, callee).operand(PRIMARY),
                 };
                 let arguments: Vec<String> =
-                    arguments.iter().map(|it| again(self, it).text()).collect();
+                    arguments.iter().map(|it| computed(self, it).text()).collect();
                 Out::primary(format!("{callee}({})", arguments.join(", ")))
             }
             ExprKind::Comprehension(clauses, body) => {
@@ -335,6 +351,7 @@ impl<'a> Printer<'a> {
                         }
                     }
                     Part::Expr(inner) => {
+                        self.operand = Operand::Yes;
                         let text = self.expr(inner, scope, file).text();
                         out.push_str(&format!("\\({text})"));
                     }
@@ -349,6 +366,7 @@ impl<'a> Printer<'a> {
         for part in parts {
             let Part::Expr(inner) = part else { continue };
             let start = inner.span.start as usize;
+            self.operand = Operand::Yes;
             let text = self.expr(inner, scope, file).text();
             // A value in parentheses of its own begins before what is in them.
             out.push_str(source.get(at..start).unwrap_or_default());

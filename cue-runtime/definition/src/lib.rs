@@ -19,6 +19,7 @@ mod written; // declarations as they stand
 mod constant; // values that refer to nothing
 mod out; // what is printed: structs and texts
 mod sourced; // sources of values that wait for more
+mod hoisted; // names that lead out of a printed part
 mod remark; // bottom literals and the comment behind them
 mod found; // what only an evaluation tells
 mod used; // names that sources have
@@ -33,10 +34,11 @@ use cue_syntax::ast::File;
 
 pub use crate::constant::{Constant, Evaluate, is_plain_type};
 pub use crate::found::{Found, LabelKey};
+pub use crate::hoisted::{Place, PlaceOf, Places};
 pub use crate::printer::package;
 pub use crate::remark::laid_out;
 pub use crate::sourced::{
-    Attributes, Docs, Manner, Mark, Merged, Places, Sources, Wanted, merged, sources,
+    Attributes, Docs, Manner, Mark, Merged, Sources, Wanted, merged, sources,
 };
 
 /// A source as a tree.

@@ -8,11 +8,12 @@ use cue_syntax::ast::{Binary, Decl, ExprKind, Label as AstLabel};
 use crate::constant::Evaluate;
 use crate::found::Found;
 use crate::heading::Heading;
+use crate::hoisted::{Operand, Outside};
 use crate::linked::{Frame, Links};
 use crate::merge::Conjunct;
 use crate::out::{Gap, Item, Out};
 use crate::scope::{Bound, LetValue, Scope};
-use crate::sourced::{Attributes, Docs, Outside};
+use crate::sourced::{Attributes, Docs};
 use crate::taken::Taken;
 use crate::{Source, laid_out, merge, used};
 
@@ -34,6 +35,8 @@ pub(crate) struct Printer<'a> {
     pub(crate) spread: bool,
     /// What names that lead out of a part are replaced by.
     pub(crate) outside: Option<Outside<'a>>,
+    /// Whether what is printed next is computed with.
+    pub(crate) operand: Operand,
     /// Scopes of structs that were entered, by file and address of their declarations.
     pub(crate) scopes: Map<(usize, usize), (Rc<Scope>, Vec<LetValue<'a>>)>,
     /// Lets of structs that are being printed, and where these are.
@@ -94,6 +97,7 @@ impl<'a> Printer<'a> {
             attributes: Attributes::Kept,
             spread: false,
             outside: None,
+            operand: Operand::No,
             scopes: Map::default(),
             lets: Map::default(),
             ready: Map::default(),

@@ -5,9 +5,10 @@ use std::rc::Rc;
 use cue_map::{Map, Set};
 use cue_syntax::ast::{At, Clause, Decl, Expr, ExprKind, Ident, Label as AstLabel};
 
-use crate::expr::{STRUCT, class, label_text};
+use crate::expr::{STRUCT, class};
 use crate::found::Found;
 use crate::heading::Heading;
+use crate::hoisted::{Counted, Outside, Places};
 use crate::merge::Conjunct;
 use crate::out::Out;
 use crate::printer::{Printer, import_text};
@@ -40,30 +41,21 @@ pub struct Sources {
     pub lets: Vec<String>,
     /// Packages that the texts name.
     pub imports: Vec<(usize, String)>,
-}
-
-/// A place of the value, by path, and the expressions that make each.
-pub type Places = Map<String, Vec<At>>;
-
-/// What names that lead out of a printed part are replaced by (O-80).
-pub(crate) struct Outside<'a> {
-    index: Rc<Index<'a>>,
-    places: &'a Places,
-    /// Path of the part.
-    part: String,
+    /// What names that lead out are bound to.
+    pub hoisted: String,
 }
 
 /// File, first byte, end.
-type Key = (usize, u32, u32);
+pub(crate) type Key = (usize, u32, u32);
 
-fn key(at: &At) -> Key {
+pub(crate) fn key(at: &At) -> Key {
     (at.source as usize, at.span.start, at.span.end)
 }
 
 /// Every expression of the files by its place.
 #[derive(Default)]
 pub(crate) struct Index<'a> {
-    exprs: Map<Key, (&'a Expr, Rc<Scope>)>,
+    pub(crate) exprs: Map<Key, (&'a Expr, Rc<Scope>)>,
     lets: Map<Key, Vec<LetValue<'a>>>,
     /// Scopes of structs that name fields anew.
     aliases: Map<Key, Rc<Scope>>,
@@ -123,7 +115,22 @@ pub fn merged(
     places: Option<&Places>,
 ) -> Merged {
     let found = Found::default();
-    let mut printer = printer(files, evaluate, &found, manner);
+    let once = |counted| {
+        let printer = printer(files, evaluate, &found, manner);
+        merged_once(printer, exprs, part, counted)
+    };
+    let outside = places.filter(|_| !part.is_empty());
+    let counted = outside.and_then(|it| once(Some(Counted::of(it, part))).1);
+    once(counted.map(Counted::planned)).0
+}
+
+fn merged_once<'a>(
+    mut printer: Printer<'a>,
+    exprs: &[At],
+    part: &str,
+    counted: Option<Counted<'a>>,
+) -> (Merged, Option<Counted<'a>>) {
+    let files = printer.files;
     let (index, scopes) = printer.index_files(files);
     let mut conjuncts = Vec::new();
     for at in exprs {
@@ -137,17 +144,17 @@ pub fn merged(
             conjuncts.push(Conjunct::File { file, index: number, scope: scope.clone() });
         }
     }
-    if let (Some(places), false) = (places, part.is_empty()) {
-        let index = Rc::new(index);
-        printer.outside = Some(Outside { index, places, part: part.to_owned() });
-    }
+    printer.outside = counted.map(|counted| Outside { index: Rc::new(index), counted });
+    printer.note_names(exprs);
     let whole = part.is_empty() && printer.docs == Docs::Kept;
     let first = files.first().filter(|_| whole).map(|it| &*it.text);
     let heading = Heading::of(first.into_iter()).of_file();
     let value = printer.merge(conjuncts);
     let fields = matches!(value, Out::Struct(_)).then(|| value.fields());
+    let lets = printer.hoisted();
     let imports = printer.imports.iter().map(import_text).collect();
-    Merged { text: value.text(), fields, imports, heading }
+    let counted = printer.outside.map(|it| it.counted);
+    (Merged { text: value.text(), fields, imports, heading, lets }, counted)
 }
 
 /// A place, merged.
@@ -160,23 +167,46 @@ pub struct Merged {
     pub imports: Vec<String>,
     /// The comment at the top of the file, if this is the whole.
     pub heading: String,
+    /// What names that lead out are bound to.
+    pub lets: String,
 }
 
-/// The texts of expressions, and what they need.
+/// The texts of expressions, and what they need; of a part names that lead out are replaced by places.
 pub fn sources(
     files: &[Source],
     evaluate: Evaluate,
     wanted: &[Wanted],
     marks: &[Mark],
     manner: Manner,
+    outside: Option<(&Places, &str)>,
 ) -> Sources {
     let found = Found::default();
-    let mut printer = printer(files, evaluate, &found, manner);
+    let once = |counted| {
+        let printer = printer(files, evaluate, &found, manner);
+        sources_once(printer, wanted, marks, counted)
+    };
+    let counted = outside.and_then(|(places, part)| once(Some(Counted::of(places, part))).1);
+    once(counted.map(Counted::planned)).0
+}
+
+fn sources_once<'a>(
+    mut printer: Printer<'a>,
+    wanted: &[Wanted],
+    marks: &[Mark],
+    counted: Option<Counted<'a>>,
+) -> (Sources, Option<Counted<'a>>) {
+    let files = printer.files;
     printer.shown = Some(Set::default());
     for it in files {
         used::names(&it.file.decls, &mut printer.taken);
     }
     let (index, scopes) = printer.index_files(files);
+    let index = Rc::new(index);
+    if let Some(counted) = counted {
+        let own = counted.own();
+        printer.outside = Some(Outside { index: index.clone(), counted });
+        printer.note_names(own);
+    }
     let mut texts = vec![String::new(); wanted.len()];
     let (mut lets, mut imported) = (Vec::new(), Vec::new());
     let mut around: Vec<Entered<'_>> = Vec::new();
@@ -209,10 +239,12 @@ pub fn sources(
             }
         }
     }
+    let hoisted = printer.hoisted();
+    let counted = printer.outside.map(|it| it.counted);
     // Those that only lets name come last.
     let of_lets = printer.imports.into_iter().map(|it| (wanted.len(), it.0));
     imported.extend(of_lets);
-    Sources { texts, lets, imports: imported }
+    (Sources { texts, lets, imports: imported, hoisted }, counted)
 }
 
 /// A struct that is being printed: the `let`s of its literals, and the names they had, if a struct
@@ -290,61 +322,8 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// What a name or a selection of one stands for, at the level of the package.
-enum OuterPath {
-    Place(String),
-    Let(*const Scope, usize),
-}
-
-fn outer_path(expr: &Expr, scope: &Rc<Scope>) -> Option<OuterPath> {
-    match &expr.kind {
-        ExprKind::Ident(name) => match scope.find(name)? {
-            (there, Bound::Field) if there.is_outermost() => {
-                Some(OuterPath::Place(name.to_string()))
-            }
-            (there, Bound::Let(number)) if there.is_outermost() => {
-                Some(OuterPath::Let(&raw const *there, *number))
-            }
-            _ => None,
-        },
-        ExprKind::Select(it) => match outer_path(&it.0, scope)? {
-            OuterPath::Place(path) => {
-                Some(OuterPath::Place(format!("{path}.{}", label_text(&it.1.name))))
-            }
-            OuterPath::Let(..) => None,
-        },
-        _ => None,
-    }
-}
-
 impl<'a> Printer<'a> {
-    /// What a name that leads out of the printed part stands for.
-    pub(crate) fn replaced(&mut self, expr: &'a Expr, scope: &Rc<Scope>) -> Option<Out> {
-        let outside = self.outside.as_ref()?;
-        let path = outer_path(expr, scope)?;
-        match path {
-            OuterPath::Let(there, number) => {
-                let it = self.let_value(there, number)?;
-                Some(self.expr(it.value, &it.scope, it.file))
-            }
-            OuterPath::Place(path) => {
-                let inside = path.strip_prefix(&outside.part);
-                if inside.is_some_and(|it| it.is_empty() || it.starts_with('.')) {
-                    return None;
-                }
-                let exprs = outside.places.get(&path)?;
-                let mut conjuncts = Vec::new();
-                for at in exprs {
-                    let key = key(at);
-                    let (expr, scope) = outside.index.exprs.get(&key)?;
-                    conjuncts.push(Conjunct::Expr { expr, scope: scope.clone(), file: key.0 });
-                }
-                (!conjuncts.is_empty()).then(|| self.merge(conjuncts))
-            }
-        }
-    }
-
-    fn let_value(&self, there: *const Scope, number: usize) -> Option<LetValue<'a>> {
+    pub(crate) fn let_value(&self, there: *const Scope, number: usize) -> Option<LetValue<'a>> {
         let held = self.scopes.values().find(|it| Rc::as_ptr(&it.0) == there)?;
         held.1.get(number).cloned()
     }

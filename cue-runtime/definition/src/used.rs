@@ -42,7 +42,8 @@ fn of_decls(decls: &[Decl], out: &mut Taken, depth: u32) {
     }
 }
 
-fn of_expr(expr: &Expr, out: &mut Taken, depth: u32) {
+/// Those of an expression.
+pub(crate) fn of_expr(expr: &Expr, out: &mut Taken, depth: u32) {
     if depth > DEPTH {
         return;
     }
@@ -66,6 +67,10 @@ fn of_expr(expr: &Expr, out: &mut Taken, depth: u32) {
                 }
             }
             of_expr(body, out, depth);
+        }
+        ExprKind::Select(it) if out.selections => {
+            note(&it.1.name, out);
+            of_expr(&it.0, out, depth);
         }
         _ => expr.operands().into_iter().for_each(|it| of_expr(it, out, depth)),
     }

@@ -50,10 +50,16 @@ impl Evaluator {
     }
 
     /// The texts of expressions, and what they need.
-    pub(crate) fn sources(&self, wanted: &[Wanted], marks: &[Mark], show: Show) -> Sources {
+    pub(crate) fn sources(
+        &self,
+        wanted: &[Wanted],
+        marks: &[Mark],
+        show: Show,
+        outside: Option<(&Places, &str)>,
+    ) -> Sources {
         // Of a value as it is written its own fields keep theirs (O-68).
         let manner = manner(show, Attributes::Outermost);
-        cue_definition::sources(&parsed(&self.program), evaluate, wanted, marks, manner)
+        cue_definition::sources(&parsed(&self.program), evaluate, wanted, marks, manner, outside)
     }
 }
 

@@ -263,14 +263,14 @@ impl Evaluation {
         Ok(self.evaluator.heap.arc(above, label).map(|it| it.vertex))
     }
 
-    /// Whether a path leads to a field that is more than optional.
+    /// Whether a path leads to a field that is there: no optional one, and none that is required only.
     ///
     /// # Errors
     /// The path is none.
     pub fn is_member(&mut self, path: &str) -> Result<bool, Diagnostic> {
         let Some((above, label)) = self.site(path)? else { return Ok(path.is_empty()) };
         let arc = self.evaluator.heap.arc(above, label);
-        Ok(arc.is_some_and(|it| it.presence != Presence::Optional))
+        Ok(arc.is_some_and(|it| it.presence == Presence::Member))
     }
 
     /// The value that a field counts as there in, and its label.

@@ -147,6 +147,13 @@ fn shares(it: &Evaluator, id: VertexId, from: VertexId) -> bool {
     it.sharers.get(&from).is_some_and(|it| it.contains(&id))
 }
 
+impl Evaluator {
+    /// Whether a place is closed by a definition, of which it is part or by which it is made.
+    pub(crate) fn is_kept_closed(&self, id: VertexId) -> bool {
+        is_in_definition(self, id) || is_closing(self, id)
+    }
+}
+
 /// Whether something that is said of a vertex closes it.
 fn is_closing(it: &Evaluator, id: VertexId) -> bool {
     let conjuncts = &it.heap.get(id).conjuncts;

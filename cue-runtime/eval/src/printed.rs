@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use cue_definition::texts::scalar_text;
-use cue_definition::{Mark, Places, Wanted, laid_out};
+use cue_definition::{Mark, Place as Placed, PlaceOf, Places, Wanted, laid_out};
 use cue_syntax::ast::{At, Decl, ExprKind};
 
 use crate::builtin::{Datum, FunctionName, Kinds};
@@ -37,6 +37,8 @@ impl Show {
     pub const SPREAD: u8 = 32;
     /// Errors stand where they are.
     pub const ERRORS: u8 = 64;
+    /// Names that lead out of a part are bound below it (O-80).
+    pub const APART: u8 = 128;
 
     /// Parts are those above, added up.
     pub fn new(style: Style, parts: u8) -> Self {
@@ -87,6 +89,8 @@ struct Later {
     choices: Vec<VertexId>,
     /// Optional fields within others that were written so far.
     opened: usize,
+    /// Of a part the places of the whole, and its path.
+    outside: Option<(Places, String)>,
 }
 
 /// As many optional fields within others are written as they are evaluated.
@@ -147,6 +151,8 @@ impl Evaluator {
             }
         }
         let place = if id == self.root { Place::File } else { Place::Inside };
+        later.outside = (show.has(Show::APART) && !later.wanted.is_empty())
+            .then(|| (self.places(), self.path(id)));
         self.completed(out, show, later, place)
     }
 
@@ -219,10 +225,17 @@ impl Evaluator {
         };
         let exprs = self.source_of(id);
         let found = self.merged(&exprs, &self.path(id), show, places.as_ref());
-        // A part that a definition closes is one (O-77).
-        let text = match closed {
-            true => format!("{{\n_#def\n_#def: {}\n}}", found.text),
-            false => found.heading + &found.text,
+        // A part that a definition closes is one (O-77), but not what a call closes.
+        let closed = closed && (!found.text.starts_with("close(") || self.is_kept_closed(id));
+        let text = match (closed, &found.fields) {
+            (true, _) => format!("{{\n_#def\n_#def: {}\n{}}}", found.text, found.lets),
+            (false, Some(fields)) if !found.lets.is_empty() => {
+                format!("{{\n{fields}{}}}", found.lets)
+            }
+            (false, None) if !found.lets.is_empty() => {
+                format!("{{\n{}\n{}}}", found.text, found.lets)
+            }
+            (false, _) => found.heading + &found.text,
         };
         let layout = cue_syntax::Style::Plain;
         match (found.fields, found.imports.as_slice()) {
@@ -236,12 +249,12 @@ impl Evaluator {
         }
     }
 
-    /// The expressions of every place that was evaluated.
-    fn places(&self) -> Places {
+    /// Every place that was evaluated.
+    fn places(&mut self) -> Places {
         let mut found = Places::default();
         let mut next = vec![(self.root, String::new())];
         while let Some((id, path)) = next.pop() {
-            let real = self.follow(id);
+            let real = self.unify(id);
             for arc in &self.heap.get(real).arcs {
                 if self.heap.get(arc.vertex).parent == Some(real) {
                     let dot = if path.is_empty() { "" } else { "." };
@@ -249,7 +262,16 @@ impl Evaluator {
                     next.push((arc.vertex, path));
                 }
             }
-            found.insert(path, self.source_of(id));
+            let vertex = self.heap.get(real);
+            let of = match &vertex.scalar {
+                _ if self.heap.fault_of(id, real).is_some() => PlaceOf::Unknown,
+                Some((Datum::Function(_), _)) => PlaceOf::Any,
+                Some(_) if vertex.arcs.is_empty() => PlaceOf::Scalar,
+                _ if self.is_kept_closed(id) || self.is_kept_closed(real) => PlaceOf::Closed,
+                _ => PlaceOf::Any,
+            };
+            let is_closed = self.is_closed_struct(real);
+            found.insert(path, Placed { exprs: self.source_of(id), of, is_closed });
         }
         found
     }
@@ -258,10 +280,11 @@ impl Evaluator {
     fn completed(&self, mut text: String, show: Show, mut later: Later, place: Place) -> String {
         let whole = place == Place::File;
         let style = show.style;
-        let mut lets = false;
+        let (mut lets, mut apart) = (false, false);
         if !later.wanted.is_empty() {
             let wanted = &later.wanted;
-            let found = self.sources(wanted, &later.marks, show);
+            let outside = later.outside.as_ref().map(|it| (&it.0, it.1.as_str()));
+            let found = self.sources(wanted, &later.marks, show, outside);
             let mut out = String::with_capacity(text.len() * 2);
             let mut rest = text.as_str();
             while let Some(at) = rest.find(SOURCE) {
@@ -275,6 +298,9 @@ impl Evaluator {
             }
             out.push_str(rest);
             text = out;
+            // A part that is no struct stands first as an expression (O-64).
+            apart = !found.hoisted.is_empty() && !text.starts_with(LETS);
+            text.push_str(&found.hoisted);
             lets = found.lets.first().is_some_and(|it| !it.is_empty());
             for (number, lines) in found.lets.iter().enumerate() {
                 text = text.replacen(&format!("{LETS}{number}__\n"), lines, 1);
@@ -295,6 +321,9 @@ impl Evaluator {
             }
         }
         let mut header = if whole { header(&imports) } else { String::new() };
+        if apart {
+            header.push('\n');
+        }
         let sources = !later.wanted.is_empty() && style == Style::Eval;
         if whole && header.is_empty() && (lets || sources && self.is_set_off(&text)) {
             header.push('\n');

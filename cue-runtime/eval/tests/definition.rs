@@ -343,3 +343,33 @@ fn a_let_in_an_argument_leaves_an_empty_struct() {
         "y: len({\n\tlet x = {\n\t\ta: 5\n\t}\n\tx\n}) & {}\n",
     );
 }
+
+#[test]
+fn comprehensions_in_lists_keep_what_stands_above_and_below_them() {
+    check(
+        "c: [1,\n\n\t// a\n\tif true {2},\n\t// b\n\t3,\n\n\tfor x in [1] {x},\n\t// d\n]\n",
+        "c: [1,\n\n\t// a\n\tif true {\n\t\t2\n\t}, 3,\n\n\tfor x in [1] {\n\t\tx\n\t},\n\t// d\n]\n",
+    );
+}
+
+#[test]
+fn comments_behind_a_clause_and_below_an_attribute_stay() {
+    check("package p // t\n\na: 1\n", "package p // t\na: 1\n");
+    check("package p // t\n\nif true {a: 1}\n", "package p // t\n\nif true {\n\ta: 1\n}\n");
+    check("a: 1\n@x(y)\n\n// z\n", "@x(y)\n\n// z\na: 1\n");
+    // A remark of a value is no comment of its field.
+    check(
+        "#k: {\n\ta: int\n}\no?: 1 & 2\n",
+        "#k: {\n\ta: int\n}\no?: _|_ // conflicting values 2 and 1\n",
+    );
+}
+
+#[test]
+fn a_file_that_a_definition_closes_is_named() {
+    let want = "\n_#def\n_#def: close({\n\t#S\n\ta: 1\n\t#S: close({\n\t\ta: 1\n\t})\n})\n";
+    check("a: 1\n#S\n#S: close({a: 1})\n", want);
+    check(
+        "a: 1\nS\nS: close({a: 1})\n",
+        "close({\n\tS\n\ta: 1\n\tS: close({\n\t\ta: 1\n\t})\n})\n",
+    );
+}

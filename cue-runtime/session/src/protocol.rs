@@ -291,6 +291,8 @@ pub struct Shown {
     pub wrong: bool,
     /// Neither definitions nor hidden fields.
     pub concrete: bool,
+    /// The value is a field that is printed on its own: names that lead out of it are bound below it.
+    pub apart: bool,
 }
 
 /// A position in a source.

@@ -296,7 +296,13 @@ impl Asked<'_> {
                 .iter()
                 .filter(|it| unit.fields.contains(*it) && !scope::declares(&unit.sources, it));
             let shared: String = match name {
-                "--expression" => of_data.map(|it| format!("{it}: _\n")).collect(),
+                "--expression" => {
+                    let quoted = names.iter().filter(|it| {
+                        scope::quotes(&unit.sources, it) && !scope::declares(&unit.sources, it)
+                    });
+                    let quoted = quoted.map(|it| format!("{it}?: _\n"));
+                    of_data.map(|it| format!("{it}: _\n")).chain(quoted).collect()
+                }
                 _ => String::new(),
             };
             let text = format!("{clause}{imports}{shared}{field}: {text}\n");
@@ -364,7 +370,8 @@ impl Asked<'_> {
             Verb::Export => SyntaxStyle::Exported,
             Verb::Eval => {
                 let concrete = request.concrete == Concrete::Must;
-                SyntaxStyle::EvalWith(Shown { wrong: ignores, concrete, ..request.shown })
+                let apart = of == Of::Field && !self.expression.is_empty() && !self.unit.apart;
+                SyntaxStyle::EvalWith(Shown { wrong: ignores, concrete, apart, ..request.shown })
             }
             Verb::Def => SyntaxStyle::Definition,
         };

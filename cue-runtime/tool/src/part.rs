@@ -44,7 +44,19 @@ fn printed(sources: &[Source], packages: &[Package], path: &str, names: Names) -
     let show = Show::new(Style::Definition, parts);
     let text = evaluation.declared(id, show, names);
     // What a loop around it has bound has no name here: only its values say what it is.
-    let unbound = |all: Vec<LoadError>| all.iter().any(|it| it.message.starts_with("reference "));
+    let unbound = |all: Vec<LoadError>| {
+        let names = all.iter().filter_map(|it| {
+            let rest = it.message.strip_prefix("reference \"")?;
+            rest.split_once('"').map(|it| it.0)
+        });
+        // A name that was given here may be used in what it stands for; a definition leads to itself, as
+        // the part may.
+        let first = path.split(['.', '[']).next();
+        let known = |it: &str| {
+            it.contains('#') || Some(it) == first || text.contains(&format!("let {it} = "))
+        };
+        names.filter(|it| !known(it)).count() > 0
+    };
     if names == Names::Replaced && compile_text(&text).err().is_some_and(unbound) {
         return None;
     }
@@ -79,7 +91,7 @@ fn fields(text: &str) -> Option<(String, String)> {
     let [Decl::Embed(only)] = file.file.decls.as_slice() else { return whole() };
     let (start, end) = (only.span.start as usize, only.span.end as usize);
     match &only.kind {
-        ExprKind::Struct(decls) if !decls.is_empty() => {
+        ExprKind::Struct(_) => {
             let inner = text.get(start + 1..end - 1)?.trim_matches('\n');
             Some((text.get(..start)?.to_owned(), inner.to_owned()))
         }

@@ -105,3 +105,14 @@ pub(crate) fn declares(sources: &[Source], name: &str) -> bool {
         })
     })
 }
+
+/// Whether a package has a field of that name that only selections reach: its label is quoted.
+pub(crate) fn quotes(sources: &[Source], name: &str) -> bool {
+    let quoted = format!("\"{name}\"");
+    sources.iter().filter(|it| it.text.contains(&quoted)).any(|source| {
+        cue_syntax::parse_file(&source.text).file.decls.iter().any(|it| match it {
+            Decl::Field(field) => matches!(&field.label, Label::String(it, _) if **it == *name),
+            _ => false,
+        })
+    })
+}

@@ -146,7 +146,7 @@ fn eval_shows_more_on_demand() {
             format!("a: int @json(name=aa)\n{definition}{d}t: {{}} @foo(bar)\n"),
         ),
     ] {
-        let shown = Shown { hidden, optional, attributes, wrong: false, concrete: false };
+        let shown = Shown { hidden, optional, attributes, ..Shown::default() };
         let printed = play(&Request { shown, ..it.clone() }, folder.path());
         assert_eq!(printed, Ok(want), "{shown:?}");
     }

@@ -130,7 +130,9 @@ impl Layout<'_> {
     }
 
     fn commented(&self, id: NodeId) -> bool {
-        !self.comments(id).is_empty()
+        // What a program says behind a field is said of its value.
+        let counts = |it: &Group| self.style != Style::Made || it.doc;
+        self.comments(id).iter().any(counts)
             || match &self.tree[id].kind {
                 Kind::Field { label, .. } => !self.comments(*label).is_empty(),
                 Kind::Let { name, .. } => !self.comments(*name).is_empty(),
