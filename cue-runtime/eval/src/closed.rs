@@ -20,6 +20,9 @@ const MOST_REFUSED: u32 = 50;
 /// How many values around a struct may close it.
 const MOST_AROUND: usize = 200;
 
+/// How many groups are looked at for one that closes: who has more goes round in closed values.
+const MOST_GROUPS: usize = 64;
+
 /// What is said of fields that a closed struct has no place for.
 pub(crate) const NOT_ALLOWED: &str = "field not allowed";
 
@@ -353,7 +356,7 @@ impl Evaluator {
         let arc = &self.heap.get(id).arcs[index];
         let (label, field) = (arc.label, arc.vertex);
         // Who says no more than that it is itself says nothing of it.
-        if self.definitions.get(&id.number()) != Some(&group) && self.is_itself(field) {
+        if !self.defines_around(id, group) && self.is_itself(field) {
             return false;
         }
         let vertex = self.heap.get(id);
@@ -560,13 +563,15 @@ impl Evaluator {
 
     /// How far a value that belongs to these groups is closed.
     pub(crate) fn closed_by<'a>(&self, groups: impl Iterator<Item = &'a u32>) -> Closed {
-        let closed = groups.map(|it| match (self.closes(*it), self.shallow.contains(it)) {
-            _ if *it == COUNTS => Closed::Throughout,
-            (true, false) => Closed::Throughout,
-            (true, true) => Closed::Here,
-            (false, _) => Closed::Not,
-        });
-        closed.max().unwrap_or(Closed::Not)
+        let mut closed = Closed::Not;
+        for group in groups.take(MOST_GROUPS) {
+            match self.closes(*group) && !self.shallow.contains(group) || *group == COUNTS {
+                true => return Closed::Throughout,
+                false if self.closes(*group) => closed = Closed::Here,
+                false => {}
+            }
+        }
+        closed
     }
 
     /// Whether a vertex shares its value beside a `_` that is part of a closed value.

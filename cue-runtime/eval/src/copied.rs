@@ -38,7 +38,7 @@ impl Evaluator {
         if self.heap.get(origin).arcs.len() != arcs.len() {
             return None;
         }
-        let order = self.order_of_own(origin, Reach::Own);
+        let order = self.order_of_own(origin, self.reach_of(origin));
         let there = &self.heap.get(origin).arcs;
         let place = |at: usize| arcs.place(there[order.as_ref().map_or(at, |it| it[at])].label);
         (0..arcs.len()).map(place).collect()
@@ -84,7 +84,11 @@ impl Evaluator {
             };
             match self.program.code(expr) {
                 Code::Top => {}
-                Code::Field { .. } | Code::Select(..) | Code::Index(..) | Code::Variable { .. } => {
+                Code::Field { .. }
+                | Code::Let { .. }
+                | Code::Select(..)
+                | Code::Index(..)
+                | Code::Variable { .. } => {
                     others |= found.is_some();
                     found = Some((expr, env, conjunct));
                 }

@@ -13,6 +13,7 @@ use crate::labels::Labels;
 use crate::operators::Logic;
 use crate::order::Defaults;
 use crate::program::{At, Code, ExprId, Label, LabelKind, Presence, Program};
+use crate::visited::Visit;
 use crate::waiting::{Copied, Suspended, Tasks};
 use crate::work::Work;
 
@@ -88,6 +89,8 @@ pub(crate) struct Evaluator {
     pub(crate) open_to: Option<VertexId>,
     /// The vertex of which a pattern is all that is left: it brings no fields, who lists them may do so.
     pub(crate) patterned: Option<VertexId>,
+    /// How places came to what they refer to, once that was asked for.
+    pub(crate) visits: Map<VertexId, Visit>,
     /// What vertices on the stack and those put off still have to do.
     pub(crate) tasks: Map<VertexId, Tasks>,
     pub(crate) suspended: Map<VertexId, Suspended>,
@@ -213,6 +216,7 @@ impl Evaluator {
             spent: None,
             frozen: None,
             asked_for: Vec::new(),
+            visits: Map::default(),
             settled_alone: None,
             asked_alone: None,
             open_to: None,

@@ -10,6 +10,7 @@ use crate::export::Style;
 use crate::heap::VertexId;
 use crate::printed::Show;
 use crate::program::{LabelKind, Presence};
+use crate::visited::Visit;
 
 /// How the error of `_|_` in a source ends.
 const LITERAL: &str = "literal) in source";
@@ -130,8 +131,21 @@ impl Evaluation {
                 (node.length, node.open_list) = (None, false);
                 // Who refers to what has no end has none either.
                 if fault.kind == Kind::StructuralCycle && it.refers_to_endless(id, &fault) {
-                    let fault = it.heap.fault(fault);
-                    node.errors = self.diagnostic(fault);
+                    match it.visit(id) {
+                        Some(Visit::First) => {
+                            let open = self.validate(real, Concreteness::Required);
+                            let open = open.iter().any(|it| it.kind == Kind::Incomplete);
+                            node.class = if open { Class::Open } else { Class::Concrete };
+                        }
+                        Some(Visit::Later) => {
+                            node.members.clear();
+                            node.child_error = true;
+                        }
+                        Some(Visit::Within) | None => {
+                            let fault = it.heap.fault(fault);
+                            node.errors = self.diagnostic(fault);
+                        }
+                    }
                     return node;
                 }
                 let mut all = Vec::new();

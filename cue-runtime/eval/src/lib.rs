@@ -79,6 +79,7 @@ mod definition; // a package as text, not evaluated
 mod bounds; // types and bounds, simplified for printing
 mod brief; // values in few words
 mod spelled; // how values are written in their sources
+mod visited; // who came to a struct first
 mod printed; // values as CUE text
 pub mod export; // values -> data, short texts
 mod validation; // what is wrong in a value, and which errors of it are told

@@ -353,7 +353,7 @@ impl Evaluator {
     }
 
     /// Whether a group is that of a definition which a vertex is in.
-    fn defines_around(&self, id: VertexId, group: u32) -> bool {
+    pub(crate) fn defines_around(&self, id: VertexId, group: u32) -> bool {
         let around = std::iter::successors(Some(id), |it| self.heap.get(*it).parent);
         around.into_iter().any(|it| match group {
             COUNTS => self.heap.get(it).label.is_some_and(|it| self.is_definition(it)),
@@ -377,7 +377,8 @@ impl Evaluator {
             let own = self.definitions.get(&target.number()).copied();
             let own = own.or_else(|| named.then_some(COUNTS));
             // What a value around it was closed by counts as closing it, though it holds nobody to that.
-            let closes = |it: &u32| !self.defines_around(target, *it);
+            let closes =
+                |it: &u32| (*it == COUNTS || self.closes(*it)) && !self.defines_around(target, *it);
             let closed = self.closed_by(inner.groups.iter().filter(|it| closes(it)));
             inner.groups.retain(|it| Some(*it) == own);
             inner.was_closed = inner.was_closed.max(closed);

@@ -138,7 +138,10 @@ impl Evaluator {
         let closes = |it: u32| self.closing.contains(&it) && !self.literals.contains_key(&it);
         let mut closed = fieldless
             || !vertex.open && vertex.closing.iter().any(|it| it.holds() && closes(it.group));
-        if closed && !vertex.patterns.is_empty() && self.labels.kind(label) == LabelKind::Regular {
+        // Of other fields any may come to a struct.
+        let regular = self.labels.kind(label) == LabelKind::Regular;
+        closed &= fieldless || regular;
+        if closed && !vertex.patterns.is_empty() && regular {
             // What a pattern allows may still come.
             let patterns = vertex.patterns.clone();
             closed = !patterns.iter().any(|it| self.pattern_matches(it, label));

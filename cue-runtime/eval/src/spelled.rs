@@ -70,7 +70,7 @@ impl Evaluator {
     }
 
     /// What a path that is all of a vertex leads to; `_` beside it says nothing.
-    fn path_of(&mut self, id: VertexId) -> Option<VertexId> {
+    pub(crate) fn path_of(&mut self, id: VertexId) -> Option<VertexId> {
         let is_top = |it: &Source| match it {
             Source::Expr(expr, _) => matches!(self.program.code(*expr), Code::Top),
             Source::Data(_) | Source::Vertex(_) => false,

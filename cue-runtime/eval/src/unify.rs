@@ -261,8 +261,9 @@ impl Evaluator {
             }
             if !self.last_task(id, work) {
                 // A label that its own vertex brings nothing for may wait for what is around that.
-                if let Some(waits) = self.waits_elsewhere(id, work) {
-                    return Some(waits);
+                let waits = self.waits_elsewhere(id, work).filter(|_| !work.computed.is_empty());
+                if waits.is_some() {
+                    return waits;
                 }
                 break;
             }
@@ -645,7 +646,7 @@ impl Evaluator {
                 Value::Fault(fault) => {
                     // What is required is missed by whoever refers to it, and yet says what may stand there.
                     let unmet = self.unmet.take().filter(|it| it.0 == fault);
-                    if let Some((_, target)) = unmet.filter(|it| self.is_called(expr, it.1)) {
+                    if let Some((_, target)) = unmet.filter(|it| self.is_called(expr, env, it.1)) {
                         self.take_vertex(id, target, &conjunct, work);
                     }
                     self.hold(id, fault, &conjunct, work);
@@ -655,10 +656,13 @@ impl Evaluator {
     }
 
     /// Whether an expression is a name or a selection of what a field is called.
-    fn is_called(&self, expr: ExprId, id: VertexId) -> bool {
-        match self.program.code(expr) {
-            Code::Field { label, .. } | Code::Select(_, label) => {
-                self.heap.get(id).label == Some(*label)
+    fn is_called(&mut self, expr: ExprId, env: EnvId, id: VertexId) -> bool {
+        let called = self.heap.get(id).label;
+        match *self.program.code(expr) {
+            Code::Field { label, .. } => called == Some(label),
+            // It is not what is selected from that is missed.
+            Code::Select(operand, label) => {
+                called == Some(label) && self.eval(operand, env).vertex().is_some()
             }
             _ => false,
         }

@@ -43,6 +43,8 @@ struct Walk {
     unmet: Option<FaultId>,
     /// There is one in what is data.
     refused: bool,
+    /// What is lacking is looked for in what may still resolve, too.
+    everywhere: bool,
 }
 
 /// A reference by which a value has no end.
@@ -175,8 +177,11 @@ impl Evaluation {
 
     /// Every field that is required and not there.
     fn required(&mut self, id: VertexId) -> Vec<Diagnostic> {
-        let mut required = self.validate(id, Concreteness::Required);
+        let mut walk = Walk { from: Some(id), everywhere: true, ..Walk::default() };
+        self.collect(id, Concreteness::Required, &mut walk, 0);
+        let mut required = walk.found;
         required.retain(|it| it.message == REQUIRED);
+        cue_sort::by(&mut required, report::order);
         required
     }
 
@@ -210,7 +215,8 @@ impl Evaluation {
             // What fails below hides what may still resolve, and stands beside what will not.
             let before = walk.found.len();
             if open && self.evaluator.goes_on(real, fault) {
-                self.collect_in(id, real, Concreteness::Optional, walk, depth);
+                let within = if walk.everywhere { values } else { Concreteness::Optional };
+                self.collect_in(id, real, within, walk, depth);
             }
             if !open || concrete && walk.found.len() == before {
                 let fault = self.evaluator.placed(fault, id);

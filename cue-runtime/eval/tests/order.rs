@@ -97,6 +97,15 @@ fn labels_that_a_let_names_come_last_and_in_reverse() {
 }
 
 #[test]
+fn a_copy_of_a_let_has_the_order_of_what_that_names() {
+    check(
+        "x: {{c: 5}, b: 1}\nif false {d: 1}\nlet V = x\ne: V",
+        "x: { c: 5 b: 1 } e: { c: 5 b: 1 }",
+    );
+    check("if false {d: 1}\nlet V = {{c: 5}, b: 1}\ne: V", "e: { b: 1 c: 5 }");
+}
+
+#[test]
 fn alternatives_stand_beside_what_is_said_besides() {
     // Beside a choice operands count as declarations; a default that is a value of its own has operands.
     check("B: {{} | {b: 1}}\nx: B & {a: 1}", "B: {} | { b: 1 } x: { a: 1 } | { b: 1 a: 1 }");

@@ -166,6 +166,8 @@ fn what_has_no_end_is_told_of_where_it_is_referred_to() {
     // S-65, S-72: a path shares the error, and so does what repeats the way back to it.
     let text = "a: {b: c: b, d: 1}\npath: a.b\nmore: a.b & {q: 1}\naround: a & {q: 1}\n";
     let mut it = version(text).evaluate();
+    let root = at(&mut it, "");
+    it.validate(root, cue_eval::Concreteness::Optional);
     let errors = |it: &mut Evaluation, path: &str| {
         let id = at(it, path);
         it.inspect(id).errors.len()
