@@ -167,7 +167,7 @@ fn what_has_no_end_is_told_of_where_it_is_referred_to() {
     let text = "a: {b: c: b, d: 1}\npath: a.b\nmore: a.b & {q: 1}\naround: a & {q: 1}\n";
     let mut it = version(text).evaluate();
     let root = at(&mut it, "");
-    it.validate(root, cue_eval::Concreteness::Optional);
+    it.validate(root, Concreteness::Optional);
     let errors = |it: &mut Evaluation, path: &str| {
         let id = at(it, path);
         it.inspect(id).errors.len()
