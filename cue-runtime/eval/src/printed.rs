@@ -270,7 +270,7 @@ impl Evaluator {
                 _ if self.is_kept_closed(id) || self.is_kept_closed(real) => PlaceOf::Closed,
                 _ => PlaceOf::Any,
             };
-            let is_closed = self.is_closed_struct(real);
+            let is_closed = self.is_closed_struct(real) || self.is_kept_closed(id);
             found.insert(path, Placed { exprs: self.source_of(id), of, is_closed });
         }
         found

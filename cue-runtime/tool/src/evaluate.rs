@@ -347,7 +347,7 @@ impl Asked<'_> {
                 wrong.clear();
             }
             // Nothing need be given for required fields where they are declared only.
-            if request.verb == Verb::Def {
+            if request.verb == Verb::Def && request.out == Encoding::Cue {
                 wrong.retain(|it| !it.message.starts_with("field is required"));
             }
             if !wrong.is_empty() {
@@ -461,6 +461,14 @@ impl Asked<'_> {
             text = format::text("-", &text, Style::Plain)?;
             if self.request.verb == Verb::Eval {
                 text = spaced(&text);
+            }
+        }
+        // With data it is no file of the package any more.
+        if let (Verb::Def, true, Some(package)) =
+            (self.request.verb, self.has_data(), &self.unit.package)
+        {
+            if let Some(rest) = text.strip_prefix(&format!("package {package}\n\n")) {
+                text = rest.to_owned();
             }
         }
         let mut text = text.trim_end_matches('\n').to_owned();
