@@ -356,7 +356,7 @@ impl Evaluator {
         let arc = &self.heap.get(id).arcs[index];
         let (label, field) = (arc.label, arc.vertex);
         // Who says no more than that it is itself says nothing of it.
-        if !self.defines_around(id, group) && self.is_itself(field) {
+        if self.is_itself(field) && !self.definitions_around(id).contains(&group) {
             return false;
         }
         let vertex = self.heap.get(id);

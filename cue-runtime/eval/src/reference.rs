@@ -1,6 +1,8 @@
 //! What a vertex takes from another one: its conjuncts, in their own environments, on the way a
 //! reference goes.
 
+use smallvec::SmallVec;
+
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::groups::Groups;
@@ -352,13 +354,17 @@ impl Evaluator {
         }
     }
 
-    /// Whether a group is that of a definition which a vertex is in.
-    pub(crate) fn defines_around(&self, id: VertexId, group: u32) -> bool {
-        let around = std::iter::successors(Some(id), |it| self.heap.get(*it).parent);
-        around.into_iter().any(|it| match group {
-            COUNTS => self.heap.get(it).label.is_some_and(|it| self.is_definition(it)),
-            _ => self.definitions.get(&it.number()) == Some(&group),
-        })
+    /// The groups of the definitions which a vertex is in, and `COUNTS` if there are any.
+    pub(crate) fn definitions_around(&self, id: VertexId) -> SmallVec<[u32; 4]> {
+        let mut found = SmallVec::new();
+        for id in std::iter::successors(Some(id), |it| self.heap.get(*it).parent) {
+            found.extend(self.definitions.get(&id.number()).copied());
+            let named = self.heap.get(id).label.is_some_and(|it| self.is_definition(it));
+            if named && !found.contains(&COUNTS) {
+                found.push(COUNTS);
+            }
+        }
+        found
     }
 
     /// What a conjunct of `target` is for a vertex that refers to it.
@@ -377,9 +383,15 @@ impl Evaluator {
             let own = self.definitions.get(&target.number()).copied();
             let own = own.or_else(|| named.then_some(COUNTS));
             // What a value around it was closed by counts as closing it, though it holds nobody to that.
-            let closes =
-                |it: &u32| (*it == COUNTS || self.closes(*it)) && !self.defines_around(target, *it);
-            let closed = self.closed_by(inner.groups.iter().filter(|it| closes(it)));
+            let closes = |it: &&u32| **it == COUNTS || self.closes(**it);
+            let closing: SmallVec<[u32; 4]> = inner.groups.iter().filter(closes).copied().collect();
+            let closed = match closing.is_empty() {
+                true => self.closed_by([].iter()),
+                false => {
+                    let around = self.definitions_around(target);
+                    self.closed_by(closing.iter().filter(|it| !around.contains(it)))
+                }
+            };
             inner.groups.retain(|it| Some(*it) == own);
             inner.was_closed = inner.was_closed.max(closed);
         }
