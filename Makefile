@@ -27,7 +27,7 @@ fmt:
 
 conformance: target
 	$(CARGO) build --release --locked -p lateen -p lateen-e2e
-	target/release/lateen-e2e conformance --cases $(CASES) --scores e2e/scores.txt $(ARGS)
+	target/release/lateen-e2e conformance --cases $(CASES) --scores e2e/scores.txt --open cue-runtime/DIVERGENCES.md $(ARGS)
 
 bench: target
 	$(CARGO) bench -p lateen-e2e --bench render

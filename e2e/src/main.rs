@@ -33,6 +33,9 @@ enum Command {
         /// The committed scores; a difference is a failure.
         #[arg(long)]
         scores: Option<PathBuf>,
+        /// Names the cases of `cue` and `cuex` that may fail; another one that does is a failure.
+        #[arg(long)]
+        open: Option<PathBuf>,
         /// Write the scores there instead of comparing.
         #[arg(long)]
         update: bool,
@@ -133,6 +136,7 @@ fn main() -> anyhow::Result<ExitCode> {
         cases,
         only,
         scores,
+        open,
         update,
         verbose,
         work,
@@ -174,6 +178,13 @@ fn main() -> anyhow::Result<ExitCode> {
         eprintln!("{failure}");
     }
     print!("{}", fresh.text());
+    if let Some(file) = open {
+        let named = std::fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+        for case in fresh.unnamed(&named) {
+            eprintln!("{case} fails and is not named in {}", file.display());
+            played = ExitCode::FAILURE;
+        }
+    }
     let Some(file) = scores else { return Ok(played) };
     let committed = Scores::parse(&std::fs::read_to_string(&file).unwrap_or_default());
     if update {

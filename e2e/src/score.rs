@@ -43,6 +43,22 @@ impl Scores {
         }
     }
 
+    /// Cases of `cue` and `cuex` that fail and are not named in `open`, without repeats.
+    pub fn unnamed(&self, open: &str) -> Vec<&str> {
+        let mut all: Vec<&str> = self
+            .failures
+            .iter()
+            .filter(|it| it.starts_with("cue"))
+            .filter_map(|it| it.split_once(": "))
+            .map(|(_, rest)| rest.split([' ', ':', '#']).next().unwrap_or(rest))
+            .map(|it| it.strip_suffix(".txtar").unwrap_or(it))
+            .filter(|it| !open.contains(&format!("`{it}`")))
+            .collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
     /// Takes in the scores of another runner.
     pub fn merge(&mut self, other: Scores) {
         for (name, count) in other.counts {
@@ -107,6 +123,19 @@ impl Scores {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_fails_has_to_be_named() {
+        let mut scores = Scores::default();
+        for (name, case) in
+            [("cue.eval.main", "cycle/a.txtar"), ("cue.fmt.main", "b_test.go#3"), ("vela.x", "c")]
+        {
+            scores.check(name, case, false, || "another".to_owned());
+        }
+        scores.check("cuex.robust", "d same", false, String::new);
+        assert_eq!(scores.unnamed("| `cycle/a` |"), ["b_test.go", "d"]);
+        assert!(scores.unnamed("`cycle/a`, `b_test.go`, `d`").is_empty());
+    }
 
     #[test]
     fn a_file_is_read_back() {
