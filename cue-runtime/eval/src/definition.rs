@@ -3,17 +3,21 @@
 use std::sync::Arc;
 
 use cue_definition::{
-    Attributes, Constant, Docs, Manner, Mark, Merged, Places, Source, Sources, Wanted,
+    Attributes, Constant, Docs, Manner, Mark, Merged, Place, PlaceOf, Places, Source, Sources,
+    Wanted, laid_out,
 };
 use cue_syntax::ast::At;
 
 use crate::attach::put;
+use crate::builtin::Datum;
 use crate::compile::experiments;
+use crate::completed::header;
 use crate::evaluation::{Evaluation, compile_text};
 use crate::evaluator::{Budget, Evaluator};
 use crate::export::Style;
 use crate::found::found;
-use crate::printed::Show;
+use crate::heap::VertexId;
+use crate::printed::{Names, Show};
 use crate::program::Program;
 
 /// What the values of one field may cost.
@@ -60,6 +64,70 @@ impl Evaluator {
         // Of a value as it is written its own fields keep theirs (O-68).
         let manner = manner(show, Attributes::Outermost);
         cue_definition::sources(&parsed(&self.program), evaluate, wanted, marks, manner, outside)
+    }
+}
+
+impl Evaluator {
+    /// The declarations of a place, merged but not evaluated; a file if it names packages (O-61).
+    pub(crate) fn declared_text(&mut self, id: VertexId, show: Show, names: Names) -> String {
+        let (places, closed) = match names {
+            Names::Kept => (None, false),
+            Names::Replaced => {
+                let real = self.unify(id);
+                (Some(self.places()), id != self.root && self.is_closed_struct(real))
+            }
+        };
+        let exprs = self.source_of(id);
+        let found = self.merged(&exprs, &self.path(id), show, places.as_ref());
+        // A part that a definition closes is one (O-77), but not what a call closes.
+        let closed = closed && (!found.text.starts_with("close(") || self.is_kept_closed(id));
+        let text = match (closed, &found.fields) {
+            (true, _) => format!("{{\n_#def\n_#def: {}\n{}}}", found.text, found.lets),
+            (false, Some(fields)) if !found.lets.is_empty() => {
+                format!("{{\n{fields}{}}}", found.lets)
+            }
+            (false, None) if !found.lets.is_empty() => {
+                format!("{{\n{}\n{}}}", found.text, found.lets)
+            }
+            (false, _) => found.heading + &found.text,
+        };
+        let layout = cue_syntax::Style::Plain;
+        match (found.fields, found.imports.as_slice()) {
+            (Some(fields), imports @ [_, ..]) if !closed => {
+                header(imports) + &laid_out(&fields, layout)
+            }
+            (_, imports @ [_, ..]) if names == Names::Replaced => {
+                header(imports) + laid_out(&text, layout).trim_end()
+            }
+            _ => laid_out(&text, layout).trim_end().to_owned(),
+        }
+    }
+
+    /// Every place that was evaluated.
+    pub(crate) fn places(&mut self) -> Places {
+        let mut found = Places::default();
+        let mut next = vec![(self.root, String::new())];
+        while let Some((id, path)) = next.pop() {
+            let real = self.unify(id);
+            for arc in &self.heap.get(real).arcs {
+                if self.heap.get(arc.vertex).parent == Some(real) {
+                    let dot = if path.is_empty() { "" } else { "." };
+                    let path = format!("{path}{dot}{}", self.label_text(arc.label));
+                    next.push((arc.vertex, path));
+                }
+            }
+            let vertex = self.heap.get(real);
+            let of = match &vertex.scalar {
+                _ if self.heap.fault_of(id, real).is_some() => PlaceOf::Unknown,
+                Some((Datum::Function(_), _)) => PlaceOf::Any,
+                Some(_) if vertex.arcs.is_empty() => PlaceOf::Scalar,
+                _ if self.is_kept_closed(id) || self.is_kept_closed(real) => PlaceOf::Closed,
+                _ => PlaceOf::Any,
+            };
+            let is_closed = self.is_closed_struct(real) || self.is_kept_closed(id);
+            found.insert(path, Place { exprs: self.source_of(id), of, is_closed });
+        }
+        found
     }
 }
 

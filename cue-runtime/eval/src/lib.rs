@@ -27,7 +27,8 @@ mod body; // what a vertex is besides a scalar
 mod groups; // sets of closing values
 mod arcs; // what a vertex gets: conjuncts, fields, patterns
 mod work; // what is still to do for a vertex
-mod unify; // conjuncts -> arcs, scalars
+mod unify; // vertices one after the other
+mod conjuncts; // conjuncts -> arcs, scalars
 mod settled; // references to what gets no more
 mod sharing; // vertices that are references and nothing else
 mod reference; // what a vertex takes from another
@@ -81,6 +82,7 @@ mod brief; // values in few words
 mod spelled; // how values are written in their sources
 mod visited; // who came to a struct first
 mod printed; // values as CUE text
+mod completed; // what printed texts leave open
 pub mod export; // values -> data, short texts
 mod validation; // what is wrong in a value, and which errors of it are told
 pub mod evaluation; // the face: paths in, answers out

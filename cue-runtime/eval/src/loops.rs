@@ -190,7 +190,7 @@ impl Evaluator {
 
     /// Whether a vertex that was put off is taken as it is.
     pub(crate) fn is_taken_as_known(&self, id: VertexId) -> bool {
-        self.open_to == Some(self.follow(id)) && self.is_narrowed(id)
+        self.open_to.is_some_and(|it| it == self.follow(id)) && self.is_narrowed(id)
     }
 
     /// Whether a vertex has an error because it waited for itself: who asked for it before that was clear

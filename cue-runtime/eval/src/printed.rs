@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
+use cue_definition::Mark;
 use cue_definition::texts::scalar_text;
-use cue_definition::{Mark, Place as Placed, PlaceOf, Places, Wanted, laid_out};
-use cue_syntax::ast::{At, Decl, ExprKind};
 
 use crate::builtin::{Datum, FunctionName, Kinds};
+use crate::completed::{LETS, Later, Place};
 use crate::error::Fault;
 use crate::evaluator::Evaluator;
 use crate::export::{Style, marker};
@@ -69,52 +69,8 @@ pub enum Names {
     Replaced,
 }
 
-/// What is put in once the text stands: sources need the trees of the files.
-#[derive(Default)]
-struct Later {
-    wanted: Vec<Wanted>,
-    /// Structs printed so far.
-    structs: usize,
-    /// Sources and the structs around them, as they come.
-    marks: Vec<Mark>,
-    /// Builtin packages named, and where: twice as many as sources before, one more for a source itself.
-    imports: Vec<(usize, String)>,
-    /// Lists around what is being written.
-    lists: usize,
-    /// An optional field is being written.
-    optional: bool,
-    /// Structs that are being written.
-    around: Vec<VertexId>,
-    /// Choices that are being written with all their alternatives.
-    choices: Vec<VertexId>,
-    /// Optional fields within others that were written so far.
-    opened: usize,
-    /// Of a part the places of the whole, and its path.
-    outside: Option<(Places, String)>,
-}
-
 /// As many optional fields within others are written as they are evaluated.
 const MOST_OPENED: usize = 2_000;
-
-impl Later {
-    /// A package is named; those without one have none.
-    fn import(&mut self, package: &str) {
-        if !package.is_empty() && !self.imports.iter().any(|it| it.1 == package) {
-            self.imports.push((self.wanted.len() * 2, package.to_owned()));
-        }
-    }
-}
-
-const SOURCE: &str = "__source_";
-const LETS: &str = "__lets_";
-
-/// Where a text will stand.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// It is all of a file, and says what it imports.
-    File,
-    Inside,
-}
 
 impl Evaluator {
     /// The value as CUE text; fields of the root without braces.
@@ -211,162 +167,6 @@ impl Evaluator {
         match style {
             Style::Final | Style::Eval => self.told(fault),
             Style::Definition => fault.message.clone(),
-        }
-    }
-
-    /// The declarations of a place, merged but not evaluated; a file if it names packages (O-61).
-    pub(crate) fn declared_text(&mut self, id: VertexId, show: Show, names: Names) -> String {
-        let (places, closed) = match names {
-            Names::Kept => (None, false),
-            Names::Replaced => {
-                let real = self.unify(id);
-                (Some(self.places()), id != self.root && self.is_closed_struct(real))
-            }
-        };
-        let exprs = self.source_of(id);
-        let found = self.merged(&exprs, &self.path(id), show, places.as_ref());
-        // A part that a definition closes is one (O-77), but not what a call closes.
-        let closed = closed && (!found.text.starts_with("close(") || self.is_kept_closed(id));
-        let text = match (closed, &found.fields) {
-            (true, _) => format!("{{\n_#def\n_#def: {}\n{}}}", found.text, found.lets),
-            (false, Some(fields)) if !found.lets.is_empty() => {
-                format!("{{\n{fields}{}}}", found.lets)
-            }
-            (false, None) if !found.lets.is_empty() => {
-                format!("{{\n{}\n{}}}", found.text, found.lets)
-            }
-            (false, _) => found.heading + &found.text,
-        };
-        let layout = cue_syntax::Style::Plain;
-        match (found.fields, found.imports.as_slice()) {
-            (Some(fields), imports @ [_, ..]) if !closed => {
-                header(imports) + &laid_out(&fields, layout)
-            }
-            (_, imports @ [_, ..]) if names == Names::Replaced => {
-                header(imports) + laid_out(&text, layout).trim_end()
-            }
-            _ => laid_out(&text, layout).trim_end().to_owned(),
-        }
-    }
-
-    /// Every place that was evaluated.
-    fn places(&mut self) -> Places {
-        let mut found = Places::default();
-        let mut next = vec![(self.root, String::new())];
-        while let Some((id, path)) = next.pop() {
-            let real = self.unify(id);
-            for arc in &self.heap.get(real).arcs {
-                if self.heap.get(arc.vertex).parent == Some(real) {
-                    let dot = if path.is_empty() { "" } else { "." };
-                    let path = format!("{path}{dot}{}", self.label_text(arc.label));
-                    next.push((arc.vertex, path));
-                }
-            }
-            let vertex = self.heap.get(real);
-            let of = match &vertex.scalar {
-                _ if self.heap.fault_of(id, real).is_some() => PlaceOf::Unknown,
-                Some((Datum::Function(_), _)) => PlaceOf::Any,
-                Some(_) if vertex.arcs.is_empty() => PlaceOf::Scalar,
-                _ if self.is_kept_closed(id) || self.is_kept_closed(real) => PlaceOf::Closed,
-                _ => PlaceOf::Any,
-            };
-            let is_closed = self.is_closed_struct(real) || self.is_kept_closed(id);
-            found.insert(path, Placed { exprs: self.source_of(id), of, is_closed });
-        }
-        found
-    }
-
-    /// With sources, `let`s and imports in their places, aligned.
-    fn completed(&self, mut text: String, show: Show, mut later: Later, place: Place) -> String {
-        let whole = place == Place::File;
-        let style = show.style;
-        let (mut lets, mut apart) = (false, false);
-        if !later.wanted.is_empty() {
-            let wanted = &later.wanted;
-            let outside = later.outside.as_ref().map(|it| (&it.0, it.1.as_str()));
-            let found = self.sources(wanted, &later.marks, show, outside);
-            let mut out = String::with_capacity(text.len() * 2);
-            let mut rest = text.as_str();
-            while let Some(at) = rest.find(SOURCE) {
-                let (before, after) = rest.split_at(at);
-                out.push_str(before);
-                let after = &after[SOURCE.len()..];
-                let end = after.find("__").unwrap_or(after.len());
-                let number: Option<usize> = after[..end].parse().ok();
-                out.push_str(number.and_then(|it| found.texts.get(it)).map_or("_", |it| it));
-                rest = after.get(end + 2..).unwrap_or_default();
-            }
-            out.push_str(rest);
-            text = out;
-            // A part that is no struct stands first as an expression (O-64).
-            apart = !found.hoisted.is_empty() && !text.starts_with(LETS);
-            text.push_str(&found.hoisted);
-            lets = found.lets.first().is_some_and(|it| !it.is_empty());
-            for (number, lines) in found.lets.iter().enumerate() {
-                text = text.replacen(&format!("{LETS}{number}__\n"), lines, 1);
-            }
-            // What a source names comes behind what was named before it.
-            later.imports.extend(found.imports.into_iter().map(|it| (it.0 * 2 + 1, it.1)));
-            cue_sort::by(&mut later.imports, |one, other| one.0.cmp(&other.0));
-        }
-        if text.contains(LETS) {
-            let kept = text.split_inclusive('\n').filter(|it| !it.trim_start().starts_with(LETS));
-            text = kept.collect();
-        }
-        let mut imports: Vec<String> = Vec::new();
-        for (_, import) in &later.imports {
-            let import = format!("{import:?}");
-            if !imports.contains(&import) {
-                imports.push(import);
-            }
-        }
-        let mut header = if whole { header(&imports) } else { String::new() };
-        if apart {
-            header.push('\n');
-        }
-        let sources = !later.wanted.is_empty() && style == Style::Eval;
-        if whole && header.is_empty() && (lets || sources && self.is_set_off(&text)) {
-            header.push('\n');
-        }
-        let layout = match style {
-            Style::Definition if !show.has(Show::SPREAD) => cue_syntax::Style::Simplified,
-            Style::Definition => cue_syntax::Style::Plain,
-            Style::Eval | Style::Final => cue_syntax::Style::Plain,
-        };
-        let text = header + &laid_out(&text, layout);
-        if style != Style::Eval {
-            return text;
-        }
-        let mut out = String::with_capacity(text.len() * 2);
-        let mut before = "";
-        for line in text.split_inclusive('\n') {
-            let rest = line.trim_start_matches('\t');
-            // Behind an element that is an error the line is indented once more (O-67).
-            let deeper = before.contains("_|_, // ") && !rest.starts_with(']');
-            out.push_str(&"    ".repeat(line.len() - rest.len() + usize::from(deeper)));
-            out.push_str(rest);
-            before = line;
-        }
-        out
-    }
-
-    /// Whether a file of several declarations begins with an empty line (O-64): if the first of them is a
-    /// `let`, an expression, or clauses that begin a line of their source but not the first.
-    fn is_set_off(&self, text: &str) -> bool {
-        let file = cue_syntax::parse_file(text).file;
-        let first = match &*file.decls {
-            [Decl::Embed(first), _, ..] => first,
-            // One of a source.
-            [Decl::Let(..), _, ..] => return true,
-            _ => return false,
-        };
-        let begins =
-            |it: &str| it.starts_with('{') || it.starts_with("if ") || it.starts_with("for ");
-        match first.kind {
-            ExprKind::Comprehension(..) | ExprKind::Struct(_) => {
-                self.program.sources.first().is_some_and(|it| !begins(&it.text))
-            }
-            _ => true,
         }
     }
 
@@ -760,20 +560,5 @@ impl Evaluator {
             }
         }
         out.push(']');
-    }
-
-    fn write_source(&self, exprs: Vec<At>, out: &mut String, depth: usize, later: &mut Later) {
-        let _ = write!(out, "{SOURCE}{}__", later.wanted.len());
-        later.marks.push(Mark::Source(later.wanted.len()));
-        later.wanted.push(Wanted { exprs, level: depth + 1 + later.lists });
-    }
-}
-
-/// What names packages at the top of a file.
-fn header(imports: &[String]) -> String {
-    match imports {
-        [] => String::new(),
-        [only] => format!("import {only}\n\n"),
-        all => format!("import (\n\t{}\n)\n\n", all.join("\n\t")),
     }
 }

@@ -1,0 +1,310 @@
+//! Conjuncts to arcs, scalars, tests and choices: what each is for its vertex.
+
+use std::num::NonZeroU32;
+
+use cue_syntax::ast::Compare;
+
+use crate::builtin::Kinds;
+use crate::evaluator::{Evaluator, Value};
+use crate::heap::{By, Conjunct, Cycle, Disjunction, EnvId, EnvKind, Key, Source, Test, VertexId};
+use crate::program::{At, Callee, Code, ExprId, Plain};
+use crate::work::Work;
+
+/// Closing values that are compared without being counted.
+const FEW_COMPARED: usize = 16;
+
+impl Evaluator {
+    /// What is written counts at once, the rest in its turn (S-23).
+    pub(crate) fn take(&mut self, id: VertexId, conjunct: Conjunct, work: &mut Work) {
+        let vertex = self.heap.get_mut(id);
+        vertex.was_closed = vertex.was_closed.max(conjunct.was_closed);
+        let computed = match conjunct.source {
+            Source::Expr(expr, _) => self.program.code(expr).is_computed(),
+            Source::Data(_) | Source::Vertex(_) => false,
+        };
+        if computed {
+            work.later.push_back(conjunct);
+        } else if conjunct.late {
+            work.late.push_back(conjunct);
+        } else {
+            self.take_now(id, conjunct, work);
+        }
+    }
+
+    pub(crate) fn take_now(&mut self, id: VertexId, conjunct: Conjunct, work: &mut Work) {
+        match conjunct.source.clone() {
+            Source::Data(datum) => {
+                self.heap.get_mut(id).content = true;
+                let (spot, groups) = (conjunct.spot, &conjunct.groups);
+                self.take_datum(id, datum, self.spots.at(spot), groups, (conjunct.via, spot));
+            }
+            Source::Vertex(target) => {
+                // Of what is left of a choice only that.
+                let picks = self.heap.get(self.follow(target)).picks.clone();
+                self.heap.get_mut(id).picks.extend(picks);
+                self.take_vertex(id, target, &conjunct, work);
+            }
+            Source::Expr(expr, env) => {
+                let mut met = false;
+                let new = work.newest_seen.is_none_or(|it| it.index() < env.index());
+                if new {
+                    work.newest_seen = Some(env);
+                }
+                if work.brings_group(&conjunct.groups) {
+                    met = !new && work.seen.place((expr, env)).is_some();
+                } else if !new {
+                    let mut compared = 0;
+                    for groups in work.seen.of((expr, env)) {
+                        met = true;
+                        compared += groups.len();
+                        if conjunct.groups.iter().all(|it| groups.contains(it)) {
+                            return;
+                        }
+                    }
+                    // What comes anew in each round has to come to an end.
+                    if compared > FEW_COMPARED {
+                        self.ticks += compared as u64;
+                        if self.tick().is_err() {
+                            return;
+                        }
+                    }
+                }
+                // Once more, on behalf of other closing values (C-21): it may vouch for fields.
+                if met && !self.program.code(expr).has_fields() {
+                    return;
+                }
+                work.seen.push((expr, env), conjunct.groups.clone());
+                self.take_expr(id, expr, env, conjunct, work);
+            }
+        }
+    }
+
+    fn take_expr(
+        &mut self,
+        id: VertexId,
+        expr: ExprId,
+        env: EnvId,
+        conjunct: Conjunct,
+        work: &mut Work,
+    ) {
+        let at = self.program.at(expr);
+        if conjunct.cycle != Cycle::Cyclic && self.program.code(expr).says_something() {
+            self.heap.get_mut(id).content = true;
+        }
+        let code = match self.known_call(expr, env) {
+            Ok(code) => code,
+            Err(fault) => return self.hold(id, fault, &conjunct, work),
+        };
+        match code {
+            Code::Top => {
+                self.note_top(id, &conjunct.groups);
+            }
+            Code::Type(kinds, name) => self.take_type(id, expr, kinds, name, conjunct.via),
+            Code::Struct(literal) => self.take_struct(id, expr, literal, env, &conjunct, at, work),
+            Code::List(elements) => {
+                if let Err(fault) = self.take_list(id, expr, &elements, env, &conjunct, at) {
+                    self.hold(id, fault, &conjunct, work);
+                }
+            }
+            Code::Aliased(inner) => {
+                let known = work.aliased.iter().find(|it| (it.0, it.1) == (inner, env));
+                let env = match known {
+                    Some(known) => known.2,
+                    None => {
+                        let new = self.heap.env(Some(env), EnvKind::Variables(id, Key::None));
+                        work.aliased.push((inner, env, new));
+                        new
+                    }
+                };
+                work.conjuncts.push(Conjunct { source: Source::Expr(inner, env), ..conjunct });
+            }
+            Code::Opened(inner) => {
+                // Whatever is closed in there closes nothing here (C-15).
+                let group = self.heap.new_group();
+                self.opened.insert(group);
+                self.reclose(inner, env, conjunct.closes_as());
+                let conjunct = Conjunct {
+                    source: Source::Expr(inner, env),
+                    close_as: NonZeroU32::new(group),
+                    ..conjunct
+                };
+                self.take_now(id, conjunct, work);
+            }
+            Code::Unify(left, right) => {
+                for side in [right, left] {
+                    work.conjuncts
+                        .push(Conjunct { source: Source::Expr(side, env), ..conjunct.clone() });
+                }
+            }
+            Code::Disjoin(alternatives) => {
+                if let Some(pick) = self.pick(id, expr) {
+                    let (alternative, _) = alternatives[pick.min(alternatives.len() - 1)];
+                    work.picked.push_back(conjunct.alternative(alternative, env));
+                    return;
+                }
+                let marks: Vec<bool> = alternatives.iter().map(|it| it.1).collect();
+                let sources = vec![conjunct];
+                work.disjoin(Disjunction { expr, marks, sources }, &self.program);
+            }
+            Code::Bound(compare, operand) => match self.limit(compare, operand, env, at) {
+                Ok(datum) => {
+                    if matches!(compare, Compare::Equal | Compare::NotEqual) {
+                        for group in &conjunct.groups {
+                            self.note_open_shape(id, *group);
+                        }
+                    }
+                    let kinds = self.program.bound_kinds(compare, &datum);
+                    let tests = &mut self.heap.get_mut(id).tests;
+                    let by = By::Test(tests.len() as u32);
+                    tests.push((Test::Bound(compare, datum), at));
+                    self.restrict(id, kinds, by, at, conjunct.via);
+                }
+                Err(fault) => self.hold(id, fault, &conjunct, work),
+            },
+            Code::Call(Callee::Plain(Plain::Close), arguments) => {
+                let argument = match self.close_argument(&arguments, env, at) {
+                    Ok(argument) => argument,
+                    Err(fault) => return self.raise_id(id, fault),
+                };
+                let mut groups = conjunct.groups.clone();
+                let group = match conjunct.closes_as() {
+                    Some(group) if self.opened.contains(&group) => group,
+                    outer => {
+                        let group = self.heap.new_group();
+                        self.close_calls.insert(group);
+                        self.exempt(group, conjunct.beside);
+                        if let Some(again) = outer.and_then(|it| self.reclosing.get(&it)) {
+                            self.reclosing.insert(group, *again);
+                        } else if let Some(outer) = outer {
+                            if self.closing.insert(outer) {
+                                self.shallow.insert(outer);
+                            }
+                            groups.add(outer);
+                        }
+                        group
+                    }
+                };
+                groups.add(group);
+                if !self.opened.contains(&group) {
+                    self.shallow.insert(group);
+                    self.closing.insert(group);
+                }
+                work.conjuncts.push(Conjunct {
+                    source: Source::Expr(argument, env),
+                    groups,
+                    close_as: NonZeroU32::new(group),
+                    by_reference: conjunct.by_reference,
+                    outer: conjunct.outer,
+                    firing: 0,
+                    cycle: conjunct.cycle,
+                    way: conjunct.way,
+                    via: conjunct.via,
+                    late: false,
+                    was_closed: conjunct.was_closed,
+                    beside: conjunct.beside,
+                    spot: 0,
+                });
+            }
+            Code::Call(Callee::Plain(plain @ (Plain::CloseAll | Plain::Reclose)), arguments) => {
+                let argument = match self.closed_literal(plain, &arguments, at) {
+                    Ok(argument) => argument,
+                    Err(fault) => return self.raise_id(id, fault),
+                };
+                let group = self.heap.new_group();
+                match plain {
+                    Plain::Reclose => drop(self.reclosing.insert(group, group)),
+                    _ => drop(self.closing.insert(group)),
+                }
+                let mut groups = conjunct.groups.clone();
+                groups.push(group);
+                let source = Source::Expr(argument, env);
+                let close_as = NonZeroU32::new(group);
+                work.conjuncts.push(Conjunct { source, groups, close_as, firing: 0, ..conjunct });
+            }
+            Code::Call(Callee::Plain(Plain::And), arguments) => {
+                match self.elements_of(&arguments, env, ("and", 1, at)) {
+                    Ok(elements) => {
+                        for element in elements.into_iter().rev() {
+                            work.conjuncts.push(Conjunct {
+                                source: Source::Vertex(element),
+                                ..conjunct.clone()
+                            });
+                        }
+                    }
+                    Err(fault) => self.hold(id, fault, &conjunct, work),
+                }
+            }
+            Code::Call(Callee::Plain(Plain::Or), arguments) => {
+                self.take_or(id, expr, env, &arguments, conjunct, work);
+            }
+            Code::Function(callee) if !self.is_partial(callee, &[]) => {
+                self.heap.get_mut(id).content = true;
+                let datum = crate::calls::named(callee);
+                // What is predeclared has no place of its own (cue-errors 2.2).
+                let at = if matches!(callee, Callee::Plain(_)) { At::default() } else { at };
+                self.take_datum(id, datum, at, &conjunct.groups, (conjunct.via, 0));
+            }
+            Code::Function(callee) => {
+                self.note_top(id, &conjunct.groups);
+                self.take_validator(id, (expr, env), callee, &[], conjunct.via);
+            }
+            Code::Call(callee, arguments) if self.is_partial(callee, &arguments) => {
+                if matches!(callee, Callee::Plain(_)) {
+                    // matchN and matchIf check the fields themselves (C-11).
+                    for group in &conjunct.groups {
+                        self.note_open_shape(id, *group);
+                    }
+                } else {
+                    self.note_top(id, &conjunct.groups);
+                }
+                self.take_validator(id, (expr, env), callee, &arguments, conjunct.via);
+            }
+            _ => match self.eval(expr, env) {
+                Value::Vertex(target) => self.take_vertex(id, target, &conjunct, work),
+                Value::Datum(datum) => {
+                    self.heap.get_mut(id).content = true;
+                    self.take_datum(id, datum, at, &conjunct.groups, (conjunct.via, 0));
+                }
+                Value::Fault(fault) => {
+                    // What is required is missed by whoever refers to it, and yet says what may stand there.
+                    let unmet = self.unmet.take().filter(|it| it.0 == fault);
+                    if let Some((_, target)) = unmet.filter(|it| self.is_called(expr, env, it.1)) {
+                        self.take_vertex(id, target, &conjunct, work);
+                    }
+                    self.hold(id, fault, &conjunct, work);
+                }
+            },
+        }
+    }
+
+    /// Whether an expression is a name or a selection of what a field is called.
+    fn is_called(&mut self, expr: ExprId, env: EnvId, id: VertexId) -> bool {
+        let called = self.heap.get(id).label;
+        match *self.program.code(expr) {
+            Code::Field { label, .. } => called == Some(label),
+            // It is not what is selected from that is missed.
+            Code::Select(operand, label) => {
+                called == Some(label) && self.eval(operand, env).vertex().is_some()
+            }
+            _ => false,
+        }
+    }
+
+    /// A predeclared type or range.
+    pub(crate) fn take_type(
+        &mut self,
+        id: VertexId,
+        expr: ExprId,
+        kinds: Kinds,
+        name: &'static str,
+        via: u32,
+    ) {
+        let at = self.program.at(expr);
+        let plain = cue_definition::is_plain_type(name);
+        // Ranges are predeclared: they are nowhere.
+        let place = if plain { at } else { At::default() };
+        if self.restrict(id, kinds, By::Expr(expr), place, via) && !plain {
+            self.heap.get_mut(id).tests.push((Test::Range(name), at));
+        }
+    }
+}
