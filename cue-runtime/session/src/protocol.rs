@@ -368,7 +368,7 @@ pub enum Call {
     },
     /// Is there something (not an error by absence) at the path?
     Exists(String),
-    /// Whether a path leads to a field that is more than optional.
+    /// Whether a path leads to a field that is there, not only optional or required.
     IsMember(String),
     /// What it is or may become.
     Kinds(String),

@@ -100,7 +100,7 @@ fn sound(session: &mut Session) -> Result<(), CueError> {
     for it in session.validate("", Concreteness::Required)? {
         // What a `let` of the text lacks is told by its name, which is no field's.
         let near = !it.path.contains(['.', '[', '"']);
-        if it.path.is_empty() || near && !session.is_member(&it.path)? {
+        if it.path.is_empty() || near && !session.exists(&it.path)? {
             wrong.push(it);
         }
     }
