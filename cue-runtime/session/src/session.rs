@@ -186,7 +186,7 @@ impl Session {
         expect_answer!(self.instance.call(&Call::Exists(path.into()))?, Yes)
     }
 
-    /// Whether `path` leads to a field that is more than optional; none of its siblings is evaluated.
+    /// Whether `path` leads to a field that is there, not only optional or required; none of its siblings is evaluated.
     pub fn is_member(&mut self, path: &str) -> Result<bool, Error> {
         expect_answer!(self.instance.call(&Call::IsMember(path.into()))?, Yes)
     }
