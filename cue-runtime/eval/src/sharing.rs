@@ -37,9 +37,7 @@ impl Evaluator {
                     references.push((expr, env));
                     closes |= grouped;
                 }
-                Code::Top if placed && (!lone || references.len() + open.len() > 0) => {
-                    closes |= grouped;
-                }
+                Code::Top if placed && (!lone || references.len() + open.len() > 0) => {}
                 Code::Unify(left, right) => {
                     open.extend([(*left, env, grouped), (*right, env, grouped)]);
                 }
