@@ -12,10 +12,11 @@ pub(crate) fn named(wrong: &mut Diagnostic, root: &str, sources: &[Source], pack
     let at = wrong.positions.first().map(|it| it.file.clone()).unwrap_or_default();
     // What does not parse is told with the imports that lead there.
     let failed = wrong.message.starts_with(FAILED);
-    if wrong.code != "cue/load" || !wrong.path.is_empty() || wrong.message.contains("import cycle")
-    {
+    if wrong.code != "cue/load" || !wrong.path.is_empty() {
         return;
     }
+    // What leads round is told without the packages that it leads through.
+    let round = wrong.message.ends_with("import cycle not allowed");
     // From each package that was reached: how it was, and from which import.
     let mut ways: Vec<(&[Source], String, Vec<Position>)> =
         vec![(sources, root.to_owned(), Vec::new())];
@@ -24,7 +25,7 @@ pub(crate) fn named(wrong: &mut Diagnostic, root: &str, sources: &[Source], pack
         next += 1;
         if let Some(source) = sources.iter().find(|it| it.name == at) {
             match failed {
-                true if !root.is_empty() => wrong.path = path,
+                true if !root.is_empty() && !round => wrong.path = path,
                 true => {}
                 false if cue_syntax::parse_file(&source.text).errors.is_empty() => return,
                 false => wrong.message.insert_str(0, &FAILED.repeat(positions.len())),

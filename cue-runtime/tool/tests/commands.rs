@@ -784,3 +784,18 @@ fn parts_of_loops_are_printed_by_value_and_closed_ones_with_their_imports() {
     let wanted = "import \"strings\"\n\n_#def\n_#def: {\n\tt: strings.ToUpper(s)\n\ts: string\n}\n";
     assert_eq!(said("#D"), Ok(wanted.into()));
 }
+
+#[test]
+fn an_import_cycle_is_told_with_each_import_of_it() {
+    let folder = folder(&[
+        ("cue.mod/module.cue", "module: \"m.test/m\"\nlanguage: version: \"v0.17.0\"\n"),
+        ("main.cue", "package main\n\nimport \"m.test/m/a\"\n\nx: a.v\n"),
+        ("a/a.cue", "package a\n\nimport \"m.test/m/b\"\n\nv: b.v\n"),
+        ("b/b.cue", "package b\n\nimport \"m.test/m/a\"\n\nv: a.v\n"),
+    ]);
+    let it = request(Verb::Eval, folder.path(), &["main.cue"]);
+    let wrong = play(&it, folder.path()).expect_err("a cycle");
+    let places: Vec<&str> = wrong.lines().skip(1).map(str::trim).collect();
+    assert!(wrong.starts_with("import failed: import failed: import failed: package import cycle"));
+    assert_eq!(places, ["main.cue:3:8", "a/a.cue:3:8", "b/b.cue:3:8"], "{wrong}");
+}

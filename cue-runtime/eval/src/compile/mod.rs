@@ -244,7 +244,8 @@ impl Compiler<'_> {
     fn not_imported(&self, path: &str) -> String {
         // Those that are being loaded lead here.
         let loading = self.loaded.values().filter(|it| it.is_none()).count();
-        if self.loaded.get(path).is_some_and(Option::is_none) {
+        let named = |it: &str| it == path || it.rsplit_once(':').is_some_and(|it| it.0 == path);
+        if self.loaded.iter().any(|(it, known)| known.is_none() && named(it)) {
             let outer = "import failed: ".repeat(loading + 1);
             return format!("{outer}package import cycle not allowed");
         }
