@@ -28,13 +28,8 @@ pub enum Constant {
 /// not.
 pub(crate) fn is_constant(expr: &Expr, scope: &Rc<Scope>) -> bool {
     match &expr.kind {
-        ExprKind::Null
-        | ExprKind::Bool(_)
-        | ExprKind::Number(_)
-        | ExprKind::String(_)
-        | ExprKind::Bytes(_)
-        | ExprKind::Bottom
-        | ExprKind::Top => true,
+        ExprKind::Bottom | ExprKind::Top => true,
+        kind if kind.is_scalar() => true,
         ExprKind::Ident(name) => {
             (is_type(name) || **name == *UNSHARED) && scope.find(name).is_none()
         }
@@ -164,12 +159,9 @@ pub(crate) fn strip(expr: &Expr) -> &Expr {
 pub(crate) fn literal(expr: &Expr, source: &Arc<str>) -> Option<Out> {
     match &expr.kind {
         ExprKind::Bottom => Some(Out::bottom()),
-        ExprKind::Null
-        | ExprKind::Bool(_)
-        | ExprKind::Number(_)
-        | ExprKind::String(_)
-        | ExprKind::Bytes(_)
-        | ExprKind::Top => Some(Out::primary(slice(source, expr.span))),
+        kind if kind.is_scalar() || matches!(kind, ExprKind::Top) => {
+            Some(Out::primary(slice(source, expr.span)))
+        }
         // No name but a range (O-69).
         ExprKind::Ident(name) if &**name == "rune" => None,
         ExprKind::Ident(name) => {

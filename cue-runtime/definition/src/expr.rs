@@ -194,7 +194,7 @@ impl<'a> Printer<'a> {
                     Binary::Disjoin => (again(self, left), again(self, right)),
                     _ => (computed(self, left), computed(self, right)),
                 };
-                let (operator, strength) = operator_text(*operator);
+                let (operator, strength) = (operator.symbol(), strength(*operator));
                 Out::joined(&[left, right], operator, strength)
             }
             ExprKind::Select(it) => {
@@ -411,11 +411,7 @@ pub(crate) fn class(expr: &Expr, scope: &Rc<Scope>) -> u8 {
         ExprKind::Ident(name) if matches!(scope.find(name), Some((_, Bound::Let(_)))) => 4,
         ExprKind::Ident(_) if is_unshared(expr) => 4,
         ExprKind::Ident(_) => 1,
-        ExprKind::Null
-        | ExprKind::Bool(_)
-        | ExprKind::Number(_)
-        | ExprKind::String(_)
-        | ExprKind::Bytes(_) => 2,
+        kind if kind.is_scalar() => 2,
         ExprKind::Struct(_) | ExprKind::List(_) => STRUCT,
         // Bounds and what has to be computed stand in the order they are written in.
         _ => 4,
@@ -439,16 +435,15 @@ pub(crate) fn label_text(name: &str) -> String {
     }
 }
 
-fn operator_text(operator: Binary) -> (&'static str, u8) {
+/// How strongly an operator holds its operands together.
+fn strength(operator: Binary) -> u8 {
     match operator {
-        Binary::Disjoin => ("|", 1),
-        Binary::Unify => ("&", 2),
-        Binary::Or => ("||", 3),
-        Binary::And => ("&&", 4),
-        Binary::Compare(compare) => (compare.symbol(), 5),
-        Binary::Add => ("+", 6),
-        Binary::Subtract => ("-", 6),
-        Binary::Multiply => ("*", 7),
-        Binary::Divide => ("/", 7),
+        Binary::Disjoin => 1,
+        Binary::Unify => 2,
+        Binary::Or => 3,
+        Binary::And => 4,
+        Binary::Compare(_) => 5,
+        Binary::Add | Binary::Subtract => 6,
+        Binary::Multiply | Binary::Divide => 7,
     }
 }

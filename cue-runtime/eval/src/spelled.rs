@@ -1,10 +1,11 @@
 //! What printed values take from where they are written: expressions, literals, spellings.
 
+use cue_definition::texts::indented;
+
 use crate::error::Fault;
 use crate::evaluator::Evaluator;
 use crate::heap::{Conjunct, EnvId, Source, VertexId};
 use crate::program::{At, Code, Declaration, ExprId, LabelKind};
-use cue_definition::texts::indented;
 
 /// References one after the other that are followed to what they share.
 const MOST_SHARED: usize = 50;

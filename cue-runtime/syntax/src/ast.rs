@@ -242,6 +242,23 @@ pub enum Compare {
     NotMatch,
 }
 
+impl Binary {
+    /// The operator as written.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Binary::Unify => "&",
+            Binary::Disjoin => "|",
+            Binary::And => "&&",
+            Binary::Or => "||",
+            Binary::Add => "+",
+            Binary::Subtract => "-",
+            Binary::Multiply => "*",
+            Binary::Divide => "/",
+            Binary::Compare(compare) => compare.symbol(),
+        }
+    }
+}
+
 impl Compare {
     /// The operator as written.
     pub fn symbol(self) -> &'static str {
@@ -347,6 +364,20 @@ pub enum ExprKind {
     Comprehension(ThinVec<Clause>, Box<Expr>),
     /// What could not be parsed; there is an error for it.
     Bad,
+}
+
+impl ExprKind {
+    /// Whether it is a scalar as it is written: `null`, a boolean, a number, a text or bytes.
+    pub fn is_scalar(&self) -> bool {
+        matches!(
+            self,
+            ExprKind::Null
+                | ExprKind::Bool(_)
+                | ExprKind::Number(_)
+                | ExprKind::String(_)
+                | ExprKind::Bytes(_)
+        )
+    }
 }
 
 impl Expr {

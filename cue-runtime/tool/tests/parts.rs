@@ -5,18 +5,23 @@ use std::fs;
 use cue_session::NativeRuntime;
 use cue_tool::{Load, Request, Verb, evaluate};
 
+/// What a command prints of a part; it finds nothing wrong.
 #[track_caller]
-fn check(text: &str, expression: &str, want: &str) {
+fn printed(verb: Verb, text: &str, expression: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("x.cue");
     fs::write(&file, text).expect("a file");
     let load = Load { arguments: vec![file.display().to_string()], ..Load::default() };
-    let request =
-        Request { expressions: vec![expression.to_owned()], ..Request::new(Verb::Def, load) };
+    let request = Request { expressions: vec![expression.to_owned()], ..Request::new(verb, load) };
     let outcome = evaluate(&NativeRuntime::default(), &request).expect("it begins");
     let told: Vec<String> = outcome.errors.iter().map(ToString::to_string).collect();
     assert_eq!(told, Vec::<String>::new());
-    assert_eq!(String::from_utf8(outcome.output).expect("text"), want, "{text}");
+    String::from_utf8(outcome.output).expect("text")
+}
+
+#[track_caller]
+fn check(text: &str, expression: &str, want: &str) {
+    assert_eq!(printed(Verb::Def, text, expression), want, "{text}");
 }
 
 #[test]
@@ -74,17 +79,8 @@ fn a_field_that_is_not_there_is_told() {
 
 #[test]
 fn what_is_printed_evaluated_names_what_it_waits_for() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("x.cue");
-    fs::write(&file, "i: int\no: {v: i + 1, w: o.v, x: i}\n").expect("a file");
-    let load = Load { arguments: vec![file.display().to_string()], ..Load::default() };
-    let printed = |expression: &str| {
-        let load = load.clone();
-        let request =
-            Request { expressions: vec![expression.into()], ..Request::new(Verb::Eval, load) };
-        let outcome = evaluate(&NativeRuntime::default(), &request).expect("it begins");
-        String::from_utf8(outcome.output).expect("text")
-    };
+    let text = "i: int\no: {v: i + 1, w: o.v, x: i}\n";
+    let printed = |expression: &str| printed(Verb::Eval, text, expression);
     let let_i = "\n//cue:path: i\nlet I = int\n";
     assert_eq!(printed("o"), format!("v: I + 1\nw: I + 1\nx: int\n{let_i}"));
     assert_eq!(printed("o.v"), format!("\nI + 1\n{let_i}"));

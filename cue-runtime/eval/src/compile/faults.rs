@@ -4,12 +4,11 @@
 use std::sync::Arc;
 
 use cue_syntax::ast::{Binary, Expr, Ident, Span};
-use cue_syntax::format_expr;
+use cue_syntax::{format_expr, is_identifier};
 
 use super::{Compiler, LoadError};
 use crate::builtin::Datum;
 use crate::program::{Code, ExprId};
-use cue_syntax::is_identifier;
 
 /// When an error is found; earlier ones hide later ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -129,7 +128,7 @@ impl Compiler<'_> {
     pub(super) fn concrete_operand(&mut self, operation: Binary, operand: &Expr, code: ExprId) {
         let never = matches!(self.program.code(code), Code::Type(..) | Code::Top | Code::Bound(..));
         if never {
-            let symbol = symbol(operation);
+            let symbol = operation.symbol();
             let text = format_expr(operand);
             let message = format!("invalid operand {text} ('{symbol}' requires concrete value)");
             self.error(operand.span, message);
@@ -199,18 +198,4 @@ pub(crate) fn told(errors: Vec<(Stage, LoadError)>) -> Vec<LoadError> {
         told.dedup();
     }
     told
-}
-
-fn symbol(operation: Binary) -> &'static str {
-    match operation {
-        Binary::Unify => "&",
-        Binary::Disjoin => "|",
-        Binary::And => "&&",
-        Binary::Or => "||",
-        Binary::Add => "+",
-        Binary::Subtract => "-",
-        Binary::Multiply => "*",
-        Binary::Divide => "/",
-        Binary::Compare(compare) => compare.symbol(),
-    }
 }
