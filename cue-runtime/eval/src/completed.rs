@@ -89,7 +89,9 @@ impl Evaluator {
             apart = !found.hoisted.is_empty() && !text.starts_with(LETS);
             text.push_str(&found.hoisted);
             lets = found.lets.first().is_some_and(|it| !it.is_empty());
-            for (number, lines) in found.lets.iter().enumerate() {
+            // Where there are none the line is left out below.
+            let some = found.lets.iter().enumerate().filter(|it| !it.1.is_empty());
+            for (number, lines) in some {
                 text = text.replacen(&format!("{LETS}{number}__\n"), lines, 1);
             }
             // What a source names comes behind what was named before it.
