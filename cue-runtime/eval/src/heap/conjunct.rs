@@ -1,0 +1,175 @@
+//! What must hold at a vertex: the demand itself, and how it came there.
+
+use std::num::NonZeroU32;
+
+use super::{Closed, EnvId, VertexId};
+use crate::builtin::Datum;
+use crate::groups::Groups;
+use crate::program::{At, ExprId, Label};
+use crate::thin::Thin;
+
+/// What must hold.
+#[derive(Clone, Debug)]
+pub(crate) enum Source {
+    Expr(ExprId, EnvId),
+    Data(Datum),
+    /// Every conjunct of another vertex.
+    Vertex(VertexId),
+}
+
+/// What must hold at a vertex, and as part of which closing values.
+#[derive(Clone, Debug)]
+pub(crate) struct Conjunct {
+    pub(crate) source: Source,
+    pub(crate) groups: Groups,
+    /// For an embedding: the group that closed values embedded here close.
+    pub(crate) close_as: Option<NonZeroU32>,
+    /// Came through a reference.
+    pub(crate) by_reference: bool,
+    /// The reference followed first on the way in.
+    pub(crate) outer: Option<ExprId>,
+    /// The execution of a comprehension that made it; 0 for none.
+    pub(crate) firing: u32,
+    /// How it takes part in cycles; what it brings inherits this (S-62).
+    pub(crate) cycle: Cycle,
+    /// References followed to reach it: the last link, 0 for none.
+    pub(crate) way: u32,
+    /// Positions crossed on the way in, for messages: the last, 0 for none.
+    pub(crate) via: u32,
+    /// Of a pattern or `...T`: it comes after what is written (S-23).
+    pub(crate) late: bool,
+    /// What it was closed by that holds whoever it was taken for to nothing.
+    pub(crate) was_closed: Closed,
+    /// Of what is embedded: the mark of what stands beside it; 0 for none (C-12).
+    pub(crate) beside: u32,
+    /// Of data: where it stands (see `spots`), 0 for nowhere.
+    pub(crate) spot: u32,
+}
+
+/// What a conjunct hands on to everything inside of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Lineage {
+    pub(crate) cycle: Cycle,
+    pub(crate) outer: Option<ExprId>,
+    pub(crate) way: u32,
+    pub(crate) via: u32,
+    pub(crate) beside: u32,
+}
+
+/// The conjunct that narrowed the kinds of a vertex last (S-14).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Narrowed {
+    pub(crate) by: By,
+    pub(crate) at: At,
+    pub(crate) via: u32,
+}
+
+/// What a conjunct says, for messages.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum By {
+    #[default]
+    Nothing,
+    /// As it is written.
+    Expr(ExprId),
+    /// The scalar of the vertex.
+    Scalar,
+    Datum(Datum),
+    /// The test of that number.
+    Test(u32),
+    /// Another value.
+    Vertex(VertexId),
+}
+
+impl Conjunct {
+    pub(crate) fn lineage(&self) -> Lineage {
+        Lineage {
+            cycle: self.cycle,
+            outer: self.outer,
+            way: self.way,
+            via: self.via,
+            beside: self.beside,
+        }
+    }
+
+    /// The demand that one of the alternatives it is a choice of makes in its place (S-62).
+    pub(crate) fn alternative(self, alternative: ExprId, env: EnvId) -> Self {
+        let cycle = self.cycle.max(Cycle::Optional);
+        Self { source: Source::Expr(alternative, env), cycle, ..self }
+    }
+
+    /// The expression it is, by which it refers to something.
+    pub(crate) fn reference(&self) -> Option<ExprId> {
+        match self.source {
+            Source::Expr(expr, _) => Some(expr),
+            Source::Data(_) | Source::Vertex(_) => None,
+        }
+    }
+
+    /// A plain demand: part of nothing that closes, through no reference.
+    pub(crate) fn new(source: Source) -> Self {
+        Self {
+            source,
+            groups: Groups::new(),
+            close_as: None,
+            by_reference: false,
+            outer: None,
+            firing: 0,
+            cycle: Cycle::None,
+            way: 0,
+            via: 0,
+            late: false,
+            was_closed: Closed::Not,
+            beside: 0,
+            spot: 0,
+        }
+    }
+
+    /// The group that it closes as.
+    pub(crate) fn closes_as(&self) -> Option<u32> {
+        self.close_as.map(NonZeroU32::get)
+    }
+}
+
+/// How a conjunct takes part in cycles (S-62); it only rises.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Cycle {
+    #[default]
+    None,
+    /// Below an optional field, a pattern, `...T` or an alternative.
+    Optional,
+    /// Was optional and goes round once more.
+    Spared,
+    /// Repeats what encloses it.
+    Cyclic,
+}
+
+/// A reference that was followed on the way to a conjunct.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    pub(crate) before: u32,
+    pub(crate) reference: Option<ExprId>,
+    pub(crate) target: VertexId,
+    pub(crate) place: VertexId,
+    /// How many links lead here.
+    pub(crate) length: u32,
+}
+
+/// A struct literal among the conjuncts of a vertex.
+#[derive(Clone, Debug)]
+pub(crate) struct Placed {
+    pub(crate) literal: u32,
+    pub(crate) at: At,
+    /// How many further times it was added.
+    pub(crate) repeats: u32,
+    pub(crate) firing: u32,
+    /// Labels its dynamic fields gave.
+    pub(crate) produced: Thin<(ExprId, Label)>,
+}
+
+/// A declaration that contributes to a field.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contribution {
+    pub(crate) placed: u32,
+    pub(crate) at: At,
+    pub(crate) outer: Option<ExprId>,
+}
