@@ -1,9 +1,10 @@
 //! What to look at next, now or later.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustc_hash::FxHashSet;
+use tokio::time::Instant;
 
 use crate::cluster::Id;
 

@@ -39,7 +39,7 @@ pub async fn run(
                 Some(event) => observe(event, &mut graph, &mut queue),
                 None => return,
             },
-            () = tokio::time::sleep_until(wake.into()), if queue.waits() => {}
+            () = tokio::time::sleep_until(wake), if queue.waits() => {}
         }
         while let Ok(event) = events.try_recv() {
             observe(event, &mut graph, &mut queue);
