@@ -148,7 +148,7 @@ impl Evaluator {
     pub(crate) fn remember(&mut self, operand: ExprId, env: EnvId) {
         let mut next = Some(env);
         while let Some(at) = next {
-            let it = &self.heap.envs[at.index()];
+            let it = &self.heap.envs[at];
             if let EnvKind::Struct(vertex, ..) = it.kind {
                 let laps = self.heap.get(vertex).laps;
                 let found = Found::Absent(operand, env);

@@ -179,7 +179,7 @@ impl Evaluator {
         if vertex.frozen
             && presence == Presence::Member
             && self.labels.kind(label) == LabelKind::Regular
-            && !vertex.named.contains(&label)
+            && !vertex.is_named(label)
             && !self.listed.get(&id).is_some_and(|it| it.contains(&label))
         {
             let name = self.label_text(label);
@@ -189,8 +189,8 @@ impl Evaluator {
             return child;
         }
         // What comprehensions may bring is there from the start.
-        let late = !self.heap.get(id).named.contains(&label)
-            && self.closed_itself(id) == Closed::Throughout;
+        let late =
+            !self.heap.get(id).is_named(label) && self.closed_itself(id) == Closed::Throughout;
         let vertex = self.heap.get_mut(id);
         let mut all = Thin::default();
         if notes != 0 {
@@ -242,7 +242,7 @@ impl Evaluator {
         let env = match self.pattern_envs.get(&key) {
             Some(env) => *env,
             None => {
-                let env = self.heap.env(Some(pattern.env), EnvKind::PatternName(name));
+                let env = self.heap.envs.enter(Some(pattern.env), EnvKind::PatternName(name));
                 self.pattern_envs.insert(key, env);
                 env
             }

@@ -3,6 +3,8 @@
 
 use std::ops::{Deref, DerefMut};
 
+use cue_map::Set;
+
 use crate::heap::{Choice, Pattern, Placed, Rest, Test, Vertex};
 use crate::members::Arcs;
 use crate::program::{At, ExprId, Label};
@@ -21,7 +23,7 @@ pub(crate) struct Body {
     pub(crate) patterns: Thin<Pattern>,
     pub(crate) placed: Thin<Placed>,
     /// Labels in the order the literals name them, bodies of comprehensions where they stand (O-4).
-    pub(crate) named: Thin<Label>,
+    pub(crate) named: Option<Box<Set<Label>>>,
     pub(crate) choice: Option<Box<Choice>>,
     /// Alternatives this vertex is tried with.
     pub(crate) picks: Thin<(ExprId, u32)>,
@@ -36,10 +38,26 @@ impl Body {
         arcs: Arcs::new(),
         patterns: Thin::new(),
         placed: Thin::new(),
-        named: Thin::new(),
+        named: None,
         choice: None,
         picks: Thin::new(),
     };
+}
+
+impl Body {
+    /// Whether a literal with comprehensions names a field.
+    pub(crate) fn is_named(&self, label: Label) -> bool {
+        self.named.as_ref().is_some_and(|it| it.contains(&label))
+    }
+
+    /// Takes in what a literal names, behind what is there.
+    pub(crate) fn name(&mut self, labels: &[Label]) {
+        let all = self.named.get_or_insert_default();
+        if all.is_empty() {
+            all.extend(self.arcs.iter().map(|it| it.label));
+        }
+        all.extend(labels.iter().copied());
+    }
 }
 
 /// Allocated when something is first put into it.

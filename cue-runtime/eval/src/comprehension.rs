@@ -154,7 +154,7 @@ impl Evaluator {
                     // Who names it has the error.
                     Value::Fault(fault) => self.failed_value(written, env, fault),
                 };
-                let env = self.heap.env(Some(env), EnvKind::Variables(vertex, Key::None));
+                let env = self.heap.envs.enter(Some(env), EnvKind::Variables(vertex, Key::None));
                 self.clauses(rest, body, env, out)
             }
             ClauseCode::Let(value) => {
@@ -164,7 +164,7 @@ impl Evaluator {
                     Value::Fault(fault) => self.failed_value(*value, env, fault),
                 };
                 let kind = EnvKind::Variables(vertex, Key::None);
-                let env = self.heap.env(Some(env), kind);
+                let env = self.heap.envs.enter(Some(env), kind);
                 self.clauses(rest, body, env, out)
             }
             ClauseCode::For { keyed, source } => {
@@ -226,7 +226,7 @@ impl Evaluator {
                         (true, true) => Key::Position(position as u32),
                         (true, false) => Key::Label(label),
                     };
-                    let env = self.heap.env(Some(env), EnvKind::Variables(vertex, key));
+                    let env = self.heap.envs.enter(Some(env), EnvKind::Variables(vertex, key));
                     self.clauses(rest, body, env, out)?;
                 }
                 Ok(())
@@ -248,7 +248,7 @@ impl Evaluator {
     pub(crate) fn key_of(&self, expr: ExprId, env: EnvId) -> Option<Datum> {
         let Code::Variable { up, index: 1 } = self.program.code(expr) else { return None };
         let env = self.env_up(env, *up);
-        match self.heap.envs[env.index()].kind {
+        match self.heap.envs[env].kind {
             EnvKind::Variables(_, Key::Label(label)) => Some(Datum::text(self.labels.name(label))),
             EnvKind::Variables(_, Key::Position(position)) => Some(Datum::count(position as usize)),
             _ => None,
@@ -259,7 +259,7 @@ impl Evaluator {
     pub(crate) fn variable(&mut self, expr: ExprId, up: u32, index: u32, env: EnvId) -> Value {
         let at = self.program.at(expr);
         let scope = self.env_up(env, up);
-        let EnvKind::Variables(value, key) = self.heap.envs[scope.index()].kind else {
+        let EnvKind::Variables(value, key) = self.heap.envs[scope].kind else {
             return Value::Fault(self.fail(Kind::Permanent, "variable out of scope", at));
         };
         match (index, key) {
@@ -271,7 +271,7 @@ impl Evaluator {
             return Value::Fault(self.fail(Kind::Incomplete, "no such variable", at));
         };
         let key = self.datum_vertex(datum);
-        self.heap.envs[scope.index()].kind = EnvKind::Variables(value, Key::Vertex(key));
+        self.heap.envs[scope].kind = EnvKind::Variables(value, Key::Vertex(key));
         Value::Vertex(key)
     }
 

@@ -111,7 +111,8 @@ impl Evaluator {
                 let env = match known {
                     Some(known) => known.2,
                     None => {
-                        let new = self.heap.env(Some(env), EnvKind::Variables(id, Key::None));
+                        let new =
+                            self.heap.envs.enter(Some(env), EnvKind::Variables(id, Key::None));
                         work.aliased.push((inner, env, new));
                         new
                     }

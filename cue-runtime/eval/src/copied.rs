@@ -108,7 +108,7 @@ impl Evaluator {
 
     /// What names and selections lead to, if all of it is there already.
     fn leads_to(&self, expr: ExprId, env: EnvId) -> Option<VertexId> {
-        let kind = |up: u32| &self.heap.envs[self.env_up(env, up).index()].kind;
+        let kind = |up: u32| &self.heap.envs[self.env_up(env, up)].kind;
         let found = match self.program.code(expr) {
             Code::Field { up, label } => {
                 let EnvKind::Struct(vertex, ..) = kind(*up) else { return None };

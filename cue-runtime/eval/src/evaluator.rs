@@ -200,7 +200,7 @@ impl Evaluator {
     pub(crate) fn new(program: Arc<Program>, budget: Budget) -> Self {
         let mut heap = Heap::new();
         let root = heap.vertex(None, None);
-        let root_env = heap.env(None, EnvKind::PatternName(None));
+        let root_env = heap.envs.enter(None, EnvKind::PatternName(None));
         let mut it = Self {
             labels: program.labels.clone(),
             program: program.clone(),
@@ -376,11 +376,7 @@ impl Evaluator {
     }
 
     pub(crate) fn env_up(&self, env: EnvId, up: u32) -> EnvId {
-        let mut env = env;
-        for _ in 0..up {
-            env = self.heap.envs[env.index()].parent.unwrap_or(self.root_env);
-        }
-        env
+        self.heap.envs.outside(env, up).unwrap_or(self.root_env)
     }
 
     pub(crate) fn first_position(&self, id: VertexId) -> At {
@@ -474,7 +470,7 @@ impl Evaluator {
             Code::Variable { up, index } => self.variable(expr, *up, *index, env),
             Code::PatternName { up } => {
                 let env = self.env_up(env, *up);
-                match &self.heap.envs[env.index()].kind {
+                match &self.heap.envs[env].kind {
                     EnvKind::PatternName(Some(name)) => Value::Datum(Datum::text(name.clone())),
                     _ => Value::Fault(self.fail(Kind::Incomplete, "label is not known yet", at)),
                 }
@@ -497,7 +493,7 @@ impl Evaluator {
             }
             Code::Enclosing { up } => {
                 let outer = self.env_up(env, *up);
-                match self.heap.envs[outer.index()].kind {
+                match self.heap.envs[outer].kind {
                     EnvKind::Struct(vertex, ..) => Value::Vertex(vertex),
                     EnvKind::Variables(..) | EnvKind::PatternName(_) => {
                         Value::Fault(self.fail(Kind::Permanent, "self out of scope", at))
@@ -572,7 +568,7 @@ impl Evaluator {
 
     fn field(&mut self, up: u32, label: Label, env: EnvId, at: At) -> Value {
         let env = self.env_up(env, up);
-        let EnvKind::Struct(vertex, ..) = self.heap.envs[env.index()].kind else {
+        let EnvKind::Struct(vertex, ..) = self.heap.envs[env].kind else {
             return Value::Fault(self.fail(Kind::Permanent, "field out of scope", at));
         };
         if vertex == self.root {
@@ -613,7 +609,7 @@ impl Evaluator {
     pub(crate) fn let_name(&self, id: VertexId) -> Option<Label> {
         // It begins as what is written, where the others of its struct are.
         let Source::Expr(_, env) = self.heap.get(id).conjuncts.first()?.source else { return None };
-        let EnvKind::Struct(_, lets, literal) = &self.heap.envs[env.index()].kind else {
+        let EnvKind::Struct(_, lets, literal) = &self.heap.envs[env].kind else {
             return None;
         };
         let index = lets.iter().position(|it| *it == Some(id))?;
@@ -622,7 +618,7 @@ impl Evaluator {
 
     fn let_value(&mut self, up: u32, index: u32, env: EnvId) -> Value {
         let env = self.env_up(env, up);
-        let EnvKind::Struct(vertex, lets, literal) = &self.heap.envs[env.index()].kind else {
+        let EnvKind::Struct(vertex, lets, literal) = &self.heap.envs[env].kind else {
             return Value::Fault(self.fail(Kind::Permanent, "let out of scope", At::default()));
         };
         let (vertex, literal) = (*vertex, *literal);
@@ -632,7 +628,7 @@ impl Evaluator {
         let (value, _) = self.program.structs[literal as usize].lets[index as usize];
         let id = self.heap.vertex(Some(vertex), None);
         self.heap.get_mut(id).conjuncts.push(Conjunct::new(Source::Expr(value, env)));
-        if let EnvKind::Struct(_, lets, _) = &mut self.heap.envs[env.index()].kind {
+        if let EnvKind::Struct(_, lets, _) = &mut self.heap.envs[env].kind {
             lets[index as usize] = Some(id);
         }
         Value::Vertex(id)

@@ -2,7 +2,6 @@
 
 use std::num::NonZeroU32;
 use std::ops::{Index, IndexMut};
-use std::sync::Arc;
 
 use cue_syntax::ast::Compare;
 use smallvec::SmallVec;
@@ -16,10 +15,12 @@ use crate::program::{At, ExprId, Label, Presence};
 use crate::thin::Thin;
 
 mod conjunct;
+mod environment;
 
 pub(crate) use self::conjunct::{
     By, Conjunct, Contribution, Cycle, Lineage, Narrowed, Placed, Source, Way,
 };
+pub(crate) use self::environment::{EnvId, EnvKind, Environments, Key};
 
 /// A place in the output tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,22 +31,6 @@ impl VertexId {
     #[cfg_attr(not(target_family = "wasm"), inline)]
     pub(crate) fn number(self) -> u32 {
         self.0.get()
-    }
-}
-
-/// A scope chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct EnvId(NonZeroU32); // Option<EnvId> is 4 bytes
-
-impl EnvId {
-    /// The one at a place of all.
-    pub(crate) fn at(index: usize) -> Self {
-        Self(NonZeroU32::MIN.saturating_add(index as u32))
-    }
-
-    /// Where it is among all.
-    pub(crate) fn index(self) -> usize {
-        self.0.get() as usize - 1
     }
 }
 
@@ -254,33 +239,10 @@ pub(crate) struct Vertex {
     pub(crate) laps: u32,
 }
 
-#[derive(Clone, Debug)]
-pub(crate) enum EnvKind {
-    Struct(VertexId, Thin<Option<VertexId>>, u32),
-    /// What an alias or a clause names, and the key that goes with it.
-    Variables(VertexId, Key),
-    PatternName(Option<Arc<str>>),
-}
-
-/// The key of what `for` is at; it becomes a vertex when something refers to it as one.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Key {
-    None,
-    Label(Label),
-    Position(u32),
-    Vertex(VertexId),
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Env {
-    pub(crate) parent: Option<EnvId>,
-    pub(crate) kind: EnvKind,
-}
-
 /// The arrays.
 pub(crate) struct Heap {
     vertices: Blocks<Vertex>,
-    pub(crate) envs: Blocks<Env>,
+    pub(crate) envs: Environments,
     pub(crate) faults: Faults,
     /// What these hold besides themselves.
     in_faults: usize,
@@ -349,7 +311,7 @@ impl Heap {
     pub(crate) fn new() -> Self {
         Self {
             vertices: Blocks::with_room(FIRST_VERTICES),
-            envs: Blocks::default(),
+            envs: Environments::default(),
             faults: Faults::default(),
             in_faults: 0,
             groups: COUNTS,
@@ -402,10 +364,6 @@ impl Heap {
     /// Every vertex.
     pub(crate) fn vertices(&self) -> impl Iterator<Item = &Vertex> {
         self.vertices.iter()
-    }
-
-    pub(crate) fn env(&mut self, parent: Option<EnvId>, kind: EnvKind) -> EnvId {
-        EnvId::at(self.envs.push(Env { parent, kind }) - 1)
     }
 
     #[inline(never)]

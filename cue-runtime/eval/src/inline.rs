@@ -29,7 +29,7 @@ impl Evaluator {
 
     /// What a pattern says of the fields it fits: of none in particular, in whose scope it stands.
     pub(crate) fn value_of_pattern(&mut self, pattern: &Pattern) -> VertexId {
-        let env = self.heap.env(Some(pattern.env), EnvKind::PatternName(None));
+        let env = self.heap.envs.enter(Some(pattern.env), EnvKind::PatternName(None));
         self.anonymous(pattern.value, env)
     }
 
@@ -41,7 +41,7 @@ impl Evaluator {
         let mut parent = None;
         let mut next = Some(env);
         while let Some(env) = next {
-            let env = &self.heap.envs[env.index()];
+            let env = &self.heap.envs[env];
             if let EnvKind::Struct(vertex, ..) = env.kind {
                 parent = Some(vertex);
                 break;
@@ -151,7 +151,7 @@ impl Evaluator {
         let mut seen: Set<u32> = Set::default();
         let mut next = Some(env);
         while let Some(env) = next {
-            let env = &self.heap.envs[env.index()];
+            let env = &self.heap.envs[env];
             if let EnvKind::Struct(vertex, ..) = env.kind {
                 let mut above = Some(vertex);
                 while let Some(id) = above.filter(|it| seen.insert(it.number())) {

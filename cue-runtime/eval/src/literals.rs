@@ -11,8 +11,7 @@ use crate::heap::{
     Rest, Source, VertexId,
 };
 use crate::program::{
-    At, Code, DeclLabel, Declaration, ExprId, Label, LabelKind, ListElement, Presence,
-    StructLiteral,
+    At, Code, DeclLabel, Declaration, ExprId, LabelKind, ListElement, Presence, StructLiteral,
 };
 use crate::thin::Thin;
 use crate::work::{Computed, Pending, Work};
@@ -250,17 +249,14 @@ impl Evaluator {
             from.via = self.heap.cross_literal(from.via, at);
         }
         if let Some(named) = &code.named {
-            if self.heap.get(id).named.is_empty() {
-                let before: Vec<Label> = self.heap.get(id).arcs.iter().map(|it| it.label).collect();
-                self.heap.get_mut(id).named = before.into();
-            }
-            self.heap.get_mut(id).named.extend(named.iter().copied());
+            self.heap.get_mut(id).name(named);
         }
         let (place, inner) = match again {
             Some(known) => (known, work.inner.at_mut(known).0),
             None => {
                 let lets = vec![None; code.lets.len()];
-                let inner = self.heap.env(Some(env), EnvKind::Struct(id, lets.into(), literal));
+                let inner =
+                    self.heap.envs.enter(Some(env), EnvKind::Struct(id, lets.into(), literal));
                 (work.inner.push((literal, env), (inner, None)), inner)
             }
         };

@@ -103,7 +103,7 @@ impl Evaluator {
             (self.program.code(expr), of.sources.as_slice())
         {
             let outer = self.env_up(*env, *up);
-            let EnvKind::Struct(vertex, ..) = self.heap.envs[outer.index()].kind else {
+            let EnvKind::Struct(vertex, ..) = self.heap.envs[outer].kind else {
                 return None;
             };
             // Before that is done there may be more to come.

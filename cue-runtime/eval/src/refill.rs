@@ -12,7 +12,7 @@ use crate::builtin::Datum;
 use crate::compile::LoadError;
 use crate::evaluation::{Addition, Evaluation, compile_addition, split_path};
 use crate::evaluator::Evaluator;
-use crate::heap::{Conjunct, EnvKind, Source, State, VertexId};
+use crate::heap::{Conjunct, EnvId, EnvKind, Source, State, VertexId};
 use crate::program::{Code, DeclLabel, Declaration, ExprId, Label, LabelKind, Program};
 use crate::uses::Uses;
 
@@ -23,7 +23,7 @@ pub(crate) struct Refills {
     /// So many environments were looked through for those of the root.
     looked_through: usize,
     /// Scopes of literals that are the root.
-    scopes: Vec<u32>,
+    scopes: Vec<EnvId>,
 }
 
 /// Which fields at the root were named in what was evaluated.
@@ -212,12 +212,12 @@ impl Evaluator {
     fn forget_lets(&mut self, refills: &mut Refills) {
         for (number, env) in self.heap.envs.iter().enumerate().skip(refills.looked_through) {
             if matches!(env.kind, EnvKind::Struct(vertex, ..) if vertex == self.root) {
-                refills.scopes.push(number as u32);
+                refills.scopes.push(EnvId::at(number));
             }
         }
         refills.looked_through = self.heap.envs.len();
         for scope in &refills.scopes {
-            if let EnvKind::Struct(_, lets, _) = &mut self.heap.envs[*scope as usize].kind {
+            if let EnvKind::Struct(_, lets, _) = &mut self.heap.envs[*scope].kind {
                 lets.fill(None);
             }
         }

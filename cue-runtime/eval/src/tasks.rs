@@ -60,7 +60,7 @@ impl Evaluator {
         match self.program.code(label) {
             Code::Let { up, .. } => {
                 let scope = self.env_up(env, *up);
-                matches!(self.heap.envs[scope.index()].kind, EnvKind::Struct(it, ..) if it == id)
+                matches!(self.heap.envs[scope].kind, EnvKind::Struct(it, ..) if it == id)
             }
             Code::Select(it, _) => self.names_let(*it, env, id),
             Code::Arithmetic(_, left, right) | Code::Index(left, right) => {

@@ -358,15 +358,12 @@ impl Evaluator {
 
     /// Fields of comprehension bodies count where the comprehension stands (O-4).
     fn settle_order(&mut self, id: VertexId) {
-        let vertex = self.heap.get_mut(id);
-        if vertex.named.is_empty() {
+        if self.heap.get(id).named.is_none() {
             return;
         }
-        let named = std::mem::take(&mut vertex.named);
-        let mut rank: cue_map::Map<Label, usize> = cue_map::Map::default();
-        for (at, label) in named.into_iter().enumerate() {
-            rank.entry(label).or_insert(at);
-        }
+        let vertex = self.heap.get_mut(id);
+        let Some(named) = vertex.named.take() else { return };
+        let rank: cue_map::Map<Label, usize> = named.iter().copied().zip(0..).collect();
         vertex.arcs.order_by(|it| rank.get(&it.label).copied().unwrap_or(usize::MAX));
     }
 

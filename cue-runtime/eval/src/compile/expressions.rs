@@ -3,7 +3,8 @@
 use cue_map::Map;
 use cue_syntax::ast::{Binary, Element, Expr, ExprKind, Ident, Part, Span, Unary};
 
-use super::{Compiler, Imported, NO_MARKER, Scope};
+use super::scopes::{Imported, Opener};
+use super::{Compiler, NO_MARKER};
 use crate::builtin::{Constant, Item, Member, Package};
 use crate::number::Number;
 use crate::program::{
@@ -47,9 +48,9 @@ impl Compiler<'_> {
             ExprKind::List(elements)
                 if self.aliasv2 && self.text_of(expr.span).contains("self") =>
             {
-                self.enter(Scope::List);
+                self.scopes.enter(Opener::List, Map::default());
                 let list = self.list(elements);
-                self.leave();
+                self.scopes.leave();
                 Code::Aliased(self.push(list, expr.span))
             }
             ExprKind::List(elements) => self.list(elements),
@@ -213,13 +214,13 @@ impl Compiler<'_> {
         if let Some((_, known)) = known {
             return *known;
         }
-        let outside = (std::mem::take(&mut self.scopes), std::mem::take(&mut self.used));
+        let outside = std::mem::take(&mut self.scopes);
         let source = std::mem::replace(&mut self.source, spots::source_of(package));
         let text = match cue_syntax::parse_expr(package.text) {
             Ok(expr) => self.expr(&expr),
             Err(_) => self.push(Code::Bottom, Span::default()),
         };
-        (self.scopes, self.used) = outside;
+        self.scopes = outside;
         self.source = source;
         self.texts.push((package.path, text));
         text

@@ -4,6 +4,7 @@ mod structs; // struct literals, fields, comprehensions
 mod expressions;
 mod faults;
 mod names; // what names stand for
+mod scopes; // where they are declared
 
 use std::sync::Arc;
 
@@ -15,6 +16,8 @@ pub(crate) use self::faults::told;
 use self::faults::{Lets, Stage, Step};
 use self::names::identifier;
 pub(crate) use self::names::predeclared;
+pub(crate) use self::scopes::Named;
+use self::scopes::{Imported, Scopes};
 use crate::builtin;
 use crate::program::{At, Code, ExprId, Label, LabelKind, Program, SourceText};
 
@@ -65,41 +68,6 @@ pub fn compile(
     if compiler.errors.is_empty() { Ok(compiler.program) } else { Err(told(compiler.errors)) }
 }
 
-#[derive(Clone)]
-pub(crate) enum Named {
-    Field(Label),
-    /// The alias of a field whose label is computed.
-    Computed(ExprId),
-    /// `K` of `label~(K,V)`: the label as a string.
-    Key(Arc<str>),
-    ComputedKey(ExprId),
-    /// Which of its struct, which of the program.
-    Let(u32, u32),
-    /// The alias of a computed label that is not compiled yet.
-    Pending,
-    Variable(u32),
-    PatternName,
-}
-
-#[derive(Clone)]
-pub(crate) enum Imported {
-    Builtin(&'static builtin::Package),
-    Package(u32),
-    /// It is not there.
-    Missing,
-}
-
-pub(crate) enum Scope {
-    /// A struct, a comprehension's clause, or a pattern's value: one environment each.
-    Names(Map<Arc<str>, Named>),
-    /// A struct's own names.
-    Struct(Map<Arc<str>, Named>),
-    /// A list with `self` in it.
-    List,
-    /// Imports of a file; no environment.
-    Imports(Map<Arc<str>, Imported>),
-}
-
 pub(crate) struct Compiler<'a> {
     pub(crate) program: Program,
     available: &'a [(String, Vec<Source>)],
@@ -108,12 +76,10 @@ pub(crate) struct Compiler<'a> {
     /// What is compiled is in.
     path: Vec<Step>,
     lets: Lets,
-    scopes: Vec<Scope>,
+    scopes: Scopes,
     source: u32,
     /// Attributes of the file that is next.
     above: Vec<(String, String)>,
-    /// Names that stand for a `let`, an alias or an import of the file, and were referred to.
-    used: Vec<Set<Arc<str>>>,
     /// The file asks for the new aliases and `self`.
     aliasv2: bool,
     /// `@experiment(try)`
@@ -124,6 +90,8 @@ pub(crate) struct Compiler<'a> {
     trying: bool,
     /// Environments that names referred to, a bit each, counted from the outermost.
     reached: u128,
+    /// Behind the last code that may close a value.
+    closing: usize,
     /// What builtin packages say in CUE, by path.
     texts: Vec<(&'static str, ExprId)>,
 }
@@ -137,15 +105,15 @@ impl<'a> Compiler<'a> {
             errors: Vec::new(),
             path: Vec::new(),
             lets: Lets::default(),
-            scopes: Vec::new(),
+            scopes: Scopes::default(),
             source: 0,
             above: Vec::new(),
-            used: Vec::new(),
             aliasv2: false,
             attempts: false,
             explicitopen: false,
             trying: false,
             reached: 0,
+            closing: 0,
             texts: Vec::new(),
         }
     }
@@ -187,7 +155,7 @@ impl Compiler<'_> {
             true => self.names(files.iter().map(|it| &it.1).filter(|it| packaged(it))),
             false => all.clone(),
         };
-        let outside = (std::mem::take(&mut self.scopes), std::mem::take(&mut self.used));
+        let outside = std::mem::take(&mut self.scopes);
         let mut roots = Vec::new();
         let path = std::mem::take(&mut self.path);
         for (source, file) in &files {
@@ -200,7 +168,7 @@ impl Compiler<'_> {
             roots.push(self.file(file, names));
         }
         self.path = path;
-        (self.scopes, self.used) = outside;
+        self.scopes = outside;
         roots
     }
 
@@ -323,7 +291,7 @@ impl Compiler<'_> {
             );
             self.error(span, message);
         }
-        self.enter(Scope::Imports(imports));
+        self.scopes.enter_imports(imports);
         let names = shared.iter().map(|(name, label)| (name.clone(), Named::Field(*label)));
         // What stands above the clause says something of the file only.
         let clause = file.package.as_ref().map_or(0, |it| it.span.end);
@@ -331,7 +299,7 @@ impl Compiler<'_> {
             self.above.push((it.name.clone(), it.body.clone()));
         }
         let root = self.literal(&file.decls, names.collect(), Span::default());
-        let used = self.leave();
+        let used = self.scopes.leave();
         self.cyclic_lets();
         if !self.program.lenient {
             for import in &file.imports {
@@ -378,29 +346,6 @@ impl Compiler<'_> {
         builtin::package(path).map(Imported::Builtin)
     }
 
-    fn enter(&mut self, scope: Scope) {
-        self.scopes.push(scope);
-        self.used.push(Set::default());
-    }
-
-    /// Leaves the innermost scope; the names of it that were referred to.
-    fn leave(&mut self) -> Set<Arc<str>> {
-        self.scopes.pop();
-        self.used.pop().unwrap_or_default()
-    }
-
-    /// Whether the nearest scope outside that has the name has it as a `let`; of fields `false`.
-    fn bound_to_let(&self, name: &Arc<str>) -> Option<bool> {
-        self.scopes.iter().rev().find_map(|scope| match scope {
-            Scope::Struct(names) => match names.get(name)? {
-                Named::Let(..) => Some(true),
-                Named::Field(_) => Some(false),
-                _ => None,
-            },
-            Scope::Names(_) | Scope::List | Scope::Imports(_) => None,
-        })
-    }
-
     /// A `let` or alias that nothing refers to (cue-errors 1.14).
     fn unreferenced(&mut self, name: &Ident, span: Span, used: &Set<Arc<str>>) {
         if !used.contains(&name.name) && &*name.name != "_" {
@@ -414,16 +359,11 @@ impl Compiler<'_> {
         self.program.labels.of(LabelKind::of_identifier(name), name)
     }
 
-    /// How many environments there are here.
-    fn environments(&self) -> usize {
-        self.scopes.iter().filter(|it| !matches!(it, Scope::Imports(_))).count()
-    }
-
     /// What is selected from, or compared with bottom; notes how far out the nearest environment is that it depends on.
     fn base(&mut self, operand: &Expr) -> ExprId {
         let before = std::mem::take(&mut self.reached);
         let id = self.expr(operand);
-        let here = self.environments();
+        let here = self.scopes.environments() as usize;
         let code = self.program.code(id);
         if matches!(code, Code::Unify(..) | Code::Struct(_)) && (1..128).contains(&here) {
             let outside = self.reached & (u128::MAX >> (128 - here));
@@ -438,6 +378,9 @@ impl Compiler<'_> {
     }
 
     fn push(&mut self, code: Code, span: Span) -> ExprId {
+        if self.may_close(&code) {
+            self.closing = self.program.codes.len() + 1;
+        }
         self.program.push(code, At { source: self.source, span })
     }
 }

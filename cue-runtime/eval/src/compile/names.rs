@@ -4,100 +4,61 @@ use std::sync::Arc;
 
 use cue_syntax::ast::{Label as AstLabel, Span};
 
-use super::{Compiler, Imported, Named, Scope};
+use super::Compiler;
+use super::scopes::{Imported, Meaning, Named, Opener};
 use crate::builtin::Kinds;
 use crate::program::{Callee, Code, ExprId, LabelKind, Plain};
 
 impl Compiler<'_> {
-    pub(super) fn imported(&mut self, name: &str) -> Option<Imported> {
-        for (scope, used) in self.scopes.iter().zip(&mut self.used).rev() {
-            match scope {
-                Scope::Names(names) | Scope::Struct(names) if names.contains_key(name) => {
-                    return None;
-                }
-                Scope::Names(_) | Scope::Struct(_) | Scope::List => {}
-                Scope::Imports(imports) => {
-                    used.insert(name.into());
-                    return imports.get(name).cloned();
-                }
-            }
+    pub(super) fn imported(&mut self, name: &Arc<str>) -> Option<Imported> {
+        match self.scopes.find(name)? {
+            (Meaning::Imported(it), _) => Some(it),
+            (Meaning::Named(_), _) => None,
         }
-        None
     }
 
     pub(super) fn identifier(&mut self, name: &Arc<str>, span: Span) -> ExprId {
-        let mut up = 0;
-        let mut enclosing = None;
-        let mut found = None;
-        let mut bound = None;
-        let mut pending = false;
-        let mut whole = None;
-        for (scope, used) in self.scopes.iter().zip(&mut self.used).rev() {
-            match scope {
-                Scope::Names(names) | Scope::Struct(names) => {
-                    let code = names.get(name).map(|it| match it {
-                        Named::Field(label) => Code::Field { up, label: *label },
-                        Named::Computed(label) => Code::ComputedField { up, label: *label },
-                        Named::Key(text) => Code::String(text.clone()),
-                        Named::ComputedKey(expr) => Code::Outer { up, expr: *expr },
-                        Named::Let(index, number) => {
-                            bound = Some(*number);
-                            Code::Let { up, index: *index }
-                        }
-                        Named::Pending => {
-                            pending = true;
-                            Code::Bottom
-                        }
-                        Named::Variable(index) => Code::Variable { up, index: *index },
-                        Named::PatternName => Code::PatternName { up },
-                    });
-                    if let Some(code) = code {
-                        used.insert(name.clone());
-                        found = Some(code);
-                        break;
-                    }
-                    if matches!(scope, Scope::Struct(_)) {
-                        enclosing = enclosing.or(Some((up, Code::Enclosing { up })));
-                    }
-                    up += 1;
-                }
-                Scope::List => {
-                    enclosing = enclosing.or(Some((up, Code::Variable { up, index: 0 })));
-                    up += 1;
-                }
-                Scope::Imports(imports) => {
-                    let code = match imports.get(name) {
-                        Some(Imported::Package(index)) => Code::Import(*index),
-                        Some(Imported::Missing) => Code::Bottom,
-                        Some(Imported::Builtin(package)) => {
-                            used.insert(name.clone());
-                            whole = Some(*package);
-                            break;
-                        }
-                        None => continue,
-                    };
-                    used.insert(name.clone());
-                    found = Some(code);
-                    break;
-                }
+        let Some((meaning, up)) = self.scopes.find(name) else {
+            return self.predeclared(name, span);
+        };
+        let code = match meaning {
+            Meaning::Imported(Imported::Builtin(package)) => return self.whole(package, span),
+            Meaning::Imported(Imported::Package(index)) => Code::Import(index),
+            Meaning::Imported(Imported::Missing) => Code::Bottom,
+            Meaning::Named(named) => self.named(named, up, span),
+        };
+        if !matches!(code, Code::Import(_) | Code::String(_)) {
+            self.reach(up);
+        }
+        self.push(code, span)
+    }
+
+    fn named(&mut self, named: Named, up: u32, span: Span) -> Code {
+        match named {
+            Named::Field(label) => Code::Field { up, label },
+            Named::Computed(label) => Code::ComputedField { up, label },
+            Named::Key(text) => Code::String(text),
+            Named::ComputedKey(expr) => Code::Outer { up, expr },
+            Named::Let(index, number) => {
+                self.refers_to_let(number, span);
+                Code::Let { up, index }
             }
-        }
-        if let Some(package) = whole {
-            return self.whole(package, span);
-        }
-        if let Some(number) = bound {
-            self.refers_to_let(number, span);
-        }
-        if pending {
-            self.error(span, "cyclic reference in field alias");
-        }
-        if let Some(code) = found {
-            if !matches!(code, Code::Import(_) | Code::String(_)) {
-                self.reach(up);
+            Named::Pending => {
+                self.error(span, "cyclic reference in field alias");
+                Code::Bottom
             }
-            return self.push(code, span);
+            Named::Variable(index) => Code::Variable { up, index },
+            Named::PatternName => Code::PatternName { up },
         }
-        if let ("self", Some((up, code))) = (&**name, enclosing) {
+    }
+
+    /// What nothing around declares: `self`, or what the language has.
+    fn predeclared(&mut self, name: &str, span: Span) -> ExprId {
+        if let ("self", Some((opener, up))) = (name, self.scopes.enclosing()) {
+            let code = match opener {
+                Opener::List => Code::Variable { up, index: 0 },
+                _ => Code::Enclosing { up },
+            };
             self.reach(up);
             if !self.aliasv2 {
                 let message = "predeclared identifier \"self\" requires @experiment(aliasv2)";
@@ -117,7 +78,7 @@ impl Compiler<'_> {
 
     /// The environment that many out is referred to.
     fn reach(&mut self, up: u32) {
-        let at = self.environments().saturating_sub(1 + up as usize);
+        let at = self.scopes.environments().saturating_sub(1 + up);
         self.reached |= 1 << at.min(127);
     }
 }

@@ -9,7 +9,8 @@ use cue_syntax::ast::{
 
 use super::faults::Step;
 use super::names::{fixed, identifier};
-use super::{Compiler, NO_TRY, NOT_LAST, Named, Scope};
+use super::scopes::{Meaning, Named, Opener};
+use super::{Compiler, NO_TRY, NOT_LAST};
 use crate::program::{
     At, Callee, ClauseCode, Code, ComprehensionCode, DeclLabel, Declaration, ExprId, LabelKind,
     Notes, Plain, Presence, StructLiteral,
@@ -43,7 +44,7 @@ impl Compiler<'_> {
                         let label = self.label(&name);
                         let outer = match names.get(&name) {
                             Some(it) => Some(matches!(it, Named::Let(..))),
-                            None => self.bound_to_let(&name),
+                            None => self.scopes.bound_to_let(&name),
                         };
                         if outer == Some(true) && &*name != "_" {
                             clashes.push((name.clone(), field.value.span));
@@ -65,7 +66,7 @@ impl Compiler<'_> {
                 }
                 Decl::Let(name, _) => {
                     let own = fields.get(&name.name).is_some_and(|it| *it < name.span.start);
-                    let clash = own || self.bound_to_let(&name.name) == Some(false);
+                    let clash = own || self.scopes.bound_to_let(&name.name) == Some(false);
                     if clash && &*name.name != "_" {
                         clashes.push((name.name.clone(), self.let_span(name)));
                     }
@@ -88,7 +89,7 @@ impl Compiler<'_> {
                 }
             }
         }
-        self.enter(Scope::Struct(names));
+        self.scopes.enter(Opener::Struct, names);
         for decl in decls {
             let Decl::Field(field) = decl else { continue };
             let (AstLabel::Dynamic(label) | AstLabel::Interpolated(label)) = &field.label else {
@@ -98,13 +99,13 @@ impl Compiler<'_> {
                 continue;
             }
             let label = self.expr(label);
-            if let Some(Scope::Struct(names)) = self.scopes.last_mut() {
-                if let Some(alias) = &field.alias {
-                    names.insert(alias.name.clone(), Named::Computed(label));
-                }
-                if let Some(key) = &field.key_alias {
-                    names.insert(key.name.clone(), Named::ComputedKey(label));
-                }
+            if let Some(alias) = &field.alias {
+                let meaning = Meaning::Named(Named::Computed(label));
+                self.scopes.declare(alias.name.clone(), meaning);
+            }
+            if let Some(key) = &field.key_alias {
+                let meaning = Meaning::Named(Named::ComputedKey(label));
+                self.scopes.declare(key.name.clone(), meaning);
             }
         }
         let mut literal = StructLiteral { explicit: self.explicitopen, ..StructLiteral::default() };
@@ -144,7 +145,7 @@ impl Compiler<'_> {
             self.program.notes.push(Notes { attributes, apart, ..Notes::default() });
         }
         literal.declarations.shrink_to_fit();
-        let used = self.leave();
+        let used = self.scopes.leave();
         if !self.program.lenient {
             for decl in decls {
                 match decl {
@@ -164,20 +165,17 @@ impl Compiler<'_> {
 
     /// The value of a `let`, from where its own name is not seen.
     fn let_value(&mut self, name: &Ident, value: &Expr) -> ExprId {
-        let own = match self.scopes.last_mut() {
-            Some(Scope::Struct(names)) => names.remove(&name.name),
-            _ => None,
-        };
+        let own = self.scopes.hide(&name.name);
         let outside = match &own {
-            Some(Named::Let(_, number)) => Some(self.lets.begin(*number)),
+            Some(Meaning::Named(Named::Let(_, number))) => Some(self.lets.begin(*number)),
             _ => None,
         };
         let code = self.below(Step::Text("let[]"), |it| it.expr(value));
         if let Some(outside) = outside {
             self.lets.end(outside);
         }
-        if let (Some(own), Some(Scope::Struct(names))) = (own, self.scopes.last_mut()) {
-            names.insert(name.name.clone(), own);
+        if let Some(own) = own {
+            self.scopes.declare(name.name.clone(), own);
         }
         code
     }
@@ -233,9 +231,9 @@ impl Compiler<'_> {
             if let Some(key) = key {
                 names.insert(key.name.clone(), Named::PatternName);
             }
-            self.enter(Scope::Names(names));
+            self.scopes.enter(Opener::Clause, names);
             let value = self.below(Step::Text("[]"), |it| it.value(field));
-            self.leave();
+            self.scopes.leave();
             return Declaration::Pattern { label, value, alias: key.is_some() };
         }
         let label = match (&field.label, fixed(&field.label)) {
@@ -293,9 +291,9 @@ impl Compiler<'_> {
         if names.is_empty() {
             return self.expr(&field.value);
         }
-        self.enter(Scope::Names(names));
+        self.scopes.enter(Opener::Clause, names);
         let value = self.expr(&field.value);
-        let used = self.leave();
+        let used = self.scopes.leave();
         if !self.program.lenient {
             // It is told of where the field stands.
             let step = self.path.pop();
@@ -322,7 +320,7 @@ impl Compiler<'_> {
                     if let Some(key) = key {
                         names.insert(key.name.clone(), Named::Variable(1));
                     }
-                    self.enter(Scope::Names(names));
+                    self.scopes.enter(Opener::Clause, names);
                     self.path.push(Step::Text("for[]"));
                     pushed += 1;
                     codes.push(ClauseCode::For { keyed: key.is_some(), source });
@@ -332,7 +330,7 @@ impl Compiler<'_> {
                     let value = self.expr(value);
                     let mut names = Map::default();
                     names.insert(name.name.clone(), Named::Variable(0));
-                    self.enter(Scope::Names(names));
+                    self.scopes.enter(Opener::Clause, names);
                     self.path.push(Step::Text("let[]"));
                     pushed += 1;
                     codes.push(ClauseCode::Let(value));
@@ -354,7 +352,7 @@ impl Compiler<'_> {
                     self.trying = outside;
                     let mut names = Map::default();
                     names.insert(name.name.clone(), Named::Variable(0));
-                    self.enter(Scope::Names(names));
+                    self.scopes.enter(Opener::Clause, names);
                     self.path.push(Step::Text("try[]"));
                     pushed += 1;
                     codes.push(ClauseCode::Try(value));
@@ -371,23 +369,28 @@ impl Compiler<'_> {
         let body = self.expr(body);
         self.trying = outside;
         for _ in 0..pushed {
-            self.leave();
+            self.scopes.leave();
             self.path.pop();
         }
         let otherwise = otherwise.map(|it| self.expr(it));
-        let labels = &self.program.labels;
-        let closes = self.program.codes[first..].iter().any(|code| match code {
-            Code::Field { label, .. } | Code::Select(_, label) => {
-                matches!(labels.kind(*label), LabelKind::Definition | LabelKind::HiddenDefinition)
-            }
-            Code::Call(Callee::Plain(Plain::Close | Plain::CloseAll | Plain::Reclose), _) => true,
-            _ => false,
-        });
+        let closes = self.closing > first;
         let at = At { source: self.source, span };
         let clauses = codes.into();
         let says = self.program.body(body, otherwise);
         let code = ComprehensionCode { clauses, at, body, on_trial, otherwise, closes, says };
         self.program.comprehensions.push(code);
         self.program.comprehensions.len() as u32 - 1
+    }
+
+    /// Whether what is evaluated may close a value: it names a definition, or calls for it.
+    pub(super) fn may_close(&self, code: &Code) -> bool {
+        match code {
+            Code::Field { label, .. } | Code::Select(_, label) => {
+                let kind = self.program.labels.kind(*label);
+                matches!(kind, LabelKind::Definition | LabelKind::HiddenDefinition)
+            }
+            Code::Call(Callee::Plain(Plain::Close | Plain::CloseAll | Plain::Reclose), _) => true,
+            _ => false,
+        }
     }
 }

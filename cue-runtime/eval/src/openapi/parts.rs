@@ -50,7 +50,7 @@ impl Document<'_> {
     /// Whether an environment is that of a literal of the value itself.
     fn is_within(&self, env: EnvId, id: VertexId) -> bool {
         let real = self.it.follow(id);
-        match self.it.heap.envs[env.index()].kind {
+        match self.it.heap.envs[env].kind {
             EnvKind::Struct(vertex, ..) => vertex == real || vertex == id,
             EnvKind::Variables(..) | EnvKind::PatternName(_) => false,
         }
@@ -146,9 +146,9 @@ impl Document<'_> {
         let real = self.it.follow(id);
         let envs = &self.it.heap.envs;
         let is_it = |at: &usize| {
-            let own = matches!(envs[*at].kind, EnvKind::Struct(vertex, _, of)
+            let own = matches!(envs[EnvId::at(*at)].kind, EnvKind::Struct(vertex, _, of)
                 if of == literal && (vertex == real || vertex == id));
-            own && envs[*at].parent == Some(env)
+            own && envs[EnvId::at(*at)].parent == Some(env)
         };
         (0..envs.len()).rev().find(is_it).map(EnvId::at)
     }
@@ -158,7 +158,7 @@ impl Document<'_> {
         match self.it.program.code(expr).clone() {
             Code::Field { up, label } => {
                 let outer = self.it.env_up(env, up);
-                let EnvKind::Struct(vertex, ..) = self.it.heap.envs[outer.index()].kind else {
+                let EnvKind::Struct(vertex, ..) = self.it.heap.envs[outer].kind else {
                     return None;
                 };
                 let real = self.it.unify(vertex);
@@ -217,7 +217,7 @@ impl Document<'_> {
             if literals.contains(&env) {
                 return Some(env);
             }
-            next = self.it.heap.envs[env.index()].parent;
+            next = self.it.heap.envs[env].parent;
         }
         None
     }

@@ -1,0 +1,133 @@
+//! Environments: what the names around an expression stand for, each within the one outside of it.
+
+use std::num::NonZeroU32;
+use std::ops::{Index, IndexMut};
+use std::sync::Arc;
+
+use super::VertexId;
+use crate::blocks::Blocks;
+use crate::program::Label;
+use crate::thin::Thin;
+
+/// A scope chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct EnvId(NonZeroU32); // Option<EnvId> is 4 bytes
+
+impl EnvId {
+    /// The one at a place of all.
+    pub(crate) fn at(index: usize) -> Self {
+        Self(NonZeroU32::MIN.saturating_add(index as u32))
+    }
+
+    /// Where it is among all.
+    pub(crate) fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum EnvKind {
+    Struct(VertexId, Thin<Option<VertexId>>, u32),
+    /// What an alias or a clause names, and the key that goes with it.
+    Variables(VertexId, Key),
+    PatternName(Option<Arc<str>>),
+}
+
+/// The key of what `for` is at; it becomes a vertex when something refers to it as one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Key {
+    None,
+    Label(Label),
+    Position(u32),
+    Vertex(VertexId),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Env {
+    pub(crate) parent: Option<EnvId>,
+    pub(crate) kind: EnvKind,
+    /// How many are around it.
+    depth: u32,
+    /// One further out than the parent, so that the way out is logarithmic in the depth: nested guards name
+    /// what stands outside of all of them.
+    far: Option<EnvId>,
+}
+
+/// All of an evaluation.
+#[derive(Debug, Default)]
+pub(crate) struct Environments(Blocks<Env>);
+
+impl Environments {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Env> {
+        self.0.iter()
+    }
+
+    /// One more, within `parent`.
+    pub(crate) fn enter(&mut self, parent: Option<EnvId>, kind: EnvKind) -> EnvId {
+        let depth = parent.map_or(0, |it| self[it].depth + 1);
+        let far = parent.map(|it| self.far_from(it));
+        EnvId::at(self.0.push(Env { parent, kind, depth, far }) - 1)
+    }
+
+    /// Where one within `parent` leads to: as far as the last two ways together, if these are equally far, so that
+    /// the ways of a chain are those of a skew binary number (Myers 1983).
+    fn far_from(&self, parent: EnvId) -> EnvId {
+        let way = |from: EnvId| {
+            let to = self[from].far?;
+            Some((to, self[from].depth - self[to].depth))
+        };
+        match way(parent).and_then(|(to, far)| way(to).filter(|it| it.1 == far)) {
+            Some((to, _)) => to,
+            None => parent,
+        }
+    }
+
+    /// So many further out; none beyond the outermost.
+    pub(crate) fn outside(&self, env: EnvId, up: u32) -> Option<EnvId> {
+        let depth = self[env].depth.checked_sub(up)?;
+        let mut env = env;
+        while self[env].depth > depth {
+            let far = self[env].far.filter(|it| self[*it].depth >= depth);
+            env = far.or(self[env].parent)?;
+        }
+        Some(env)
+    }
+}
+
+impl Index<EnvId> for Environments {
+    type Output = Env;
+
+    fn index(&self, id: EnvId) -> &Env {
+        &self.0[id.index()]
+    }
+}
+
+impl IndexMut<EnvId> for Environments {
+    fn index_mut(&mut self, id: EnvId) -> &mut Env {
+        &mut self.0[id.index()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EnvKind, Environments};
+
+    #[test]
+    fn the_way_out_is_found_from_every_depth() {
+        let mut all = Environments::default();
+        let mut chain = Vec::new();
+        for _ in 0..200 {
+            chain.push(all.enter(chain.last().copied(), EnvKind::PatternName(None)));
+        }
+        for (at, env) in chain.iter().enumerate() {
+            for up in 0..200 {
+                let wanted = at.checked_sub(up).map(|it| chain[it]);
+                assert_eq!(all.outside(*env, up as u32), wanted, "{up} out of {at}");
+            }
+        }
+    }
+}
