@@ -254,9 +254,7 @@ impl Evaluator {
         let there =
             arc.presence == Presence::Member && self.labels.kind(arc.label) == LabelKind::Regular;
         let vertex = arc.vertex;
-        there
-            && closing.iter().any(|group| !self.allows(id, index, *group))
-            && !self.may_resolve(vertex, id)
+        there && self.refusing(id, index, closing).is_some() && !self.may_resolve(vertex, id)
     }
 
     /// Whether a field is an error that may resolve: whether it is allowed is not asked before. One that
@@ -350,21 +348,34 @@ impl Evaluator {
         if open { Vec::new() } else { closing }
     }
 
+    /// The first of the groups that has no place for a field.
+    fn refusing(&mut self, id: VertexId, index: usize, closing: &[u32]) -> Option<u32> {
+        if closing.is_empty() {
+            return None;
+        }
+        let arc = &self.heap.get(id).arcs[index];
+        let (field, named) = (arc.vertex, arc.groups.clone());
+        let itself = self.is_itself(field).then(|| self.definitions_around(id));
+        let sorted = named.is_sorted();
+        closing.iter().copied().find(|group| {
+            // Who says no more than that it is itself says nothing of it.
+            if itself.as_ref().is_some_and(|around| !around.contains(group)) {
+                return true;
+            }
+            // Of definitions within definitions there are as many as these are deep.
+            let names =
+                if sorted { named.binary_search(group).is_ok() } else { named.contains(group) };
+            !names && !self.allows(id, index, *group)
+        })
+    }
+
     /// Whether a group names a field or has a pattern for it, or stands beside `...`: that takes
     /// any field but of what is embedded with the group (C-13).
     fn allows(&mut self, id: VertexId, index: usize, group: u32) -> bool {
-        let arc = &self.heap.get(id).arcs[index];
-        let (label, field) = (arc.label, arc.vertex);
-        // Who says no more than that it is itself says nothing of it.
-        if self.is_itself(field) && !self.definitions_around(id).contains(&group) {
-            return false;
-        }
         let vertex = self.heap.get(id);
         let arc = &vertex.arcs[index];
-        if self.counts_for(&arc.groups, group) {
-            return true;
-        }
-        if self.opened_beside(id, group, &arc.groups) {
+        let label = arc.label;
+        if self.counts_for(&arc.groups, group) || self.opened_beside(id, group, &arc.groups) {
             return true;
         }
         let patterns = vertex.patterns.clone();
@@ -382,11 +393,10 @@ impl Evaluator {
             if closing.is_empty() || self.labels.kind(label) != LabelKind::Regular {
                 continue;
             }
-            let group = closing.iter().find(|group| !self.allows(id, index, **group));
-            let Some(group) = group else { continue };
+            let Some(group) = self.refusing(id, index, &closing) else { continue };
             // An optional field that is refused is no error of the struct (C-18).
             // Of an alternative it is enough to know that it fails.
-            let deep = !self.shallow.contains(group) && self.heap.get(id).picks.is_empty();
+            let deep = !self.shallow.contains(&group) && self.heap.get(id).picks.is_empty();
             let levels = if deep { MOST_REFUSED } else { 0 };
             let member = presence == Presence::Member;
             if member && self.fails_otherwise(id) {

@@ -384,15 +384,15 @@ impl Evaluator {
             let own = own.or_else(|| named.then_some(COUNTS));
             // What a value around it was closed by counts as closing it, though it holds nobody to that.
             let closes = |it: &&u32| **it == COUNTS || self.closes(**it);
-            let closing: SmallVec<[u32; 4]> = inner.groups.iter().filter(closes).copied().collect();
-            let closed = match closing.is_empty() {
-                true => self.closed_by([].iter()),
-                false => {
+            let mut closing = inner.groups.iter().filter(closes).peekable();
+            let closed = match closing.peek() {
+                None => self.closed_by([].iter()),
+                Some(_) => {
                     let around = self.definitions_around(target);
-                    self.closed_by(closing.iter().filter(|it| !around.contains(it)))
+                    self.closed_by(closing.filter(|it| !around.contains(it)))
                 }
             };
-            inner.groups.retain(|it| Some(*it) == own);
+            inner.groups = own.into_iter().filter(|it| inner.groups.contains(it)).collect();
             inner.was_closed = inner.was_closed.max(closed);
         }
         self.leave_marks(target, &mut inner.groups);
