@@ -152,14 +152,16 @@ pub(crate) fn sources(files: &Value, entry: &Value) -> (Vec<Source>, Vec<(String
     let files = files.as_object().unwrap_or(&empty);
     let args: Vec<&str> =
         entry.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let module = files.get("cue.mod/module.cue").and_then(Value::as_str);
+    let language = module.map(cue_tool::load::language).unwrap_or_default();
     let source = |name: &str| Source {
-        name: name.to_owned(),
-        text: files.get(name).and_then(Value::as_str).unwrap_or_default().into(),
+        language: language.clone(),
+        ..Source::new(name, files.get(name).and_then(Value::as_str).unwrap_or_default())
     };
     // Test files take no part, even when they are named (cue-errors 1.15).
     let taken = args.iter().filter(|it| !it.ends_with("_test.cue"));
     let sources: Vec<Source> = taken.map(|it| source(it)).collect();
-    let module = files.get("cue.mod/module.cue").and_then(Value::as_str).and_then(module_path);
+    let module = module.and_then(module_path);
     let mut packages: BTreeMap<String, Vec<Source>> = BTreeMap::new();
     for name in files.keys() {
         if !name.ends_with(".cue") || args.contains(&name.as_str()) {

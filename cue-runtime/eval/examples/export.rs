@@ -27,12 +27,7 @@ fn main() {
                     .collect();
                 let sources: Vec<Source> = args
                     .iter()
-                    .filter_map(|name| {
-                        Some(Source {
-                            name: (*name).into(),
-                            text: case["files"][*name].as_str()?.into(),
-                        })
-                    })
+                    .filter_map(|name| Some(Source::new(*name, case["files"][*name].as_str()?)))
                     .collect();
                 let want = &case["export"];
                 if want["ok"].is_null() {

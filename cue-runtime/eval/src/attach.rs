@@ -43,7 +43,7 @@ pub fn extend(program: &mut Program, name: &str, text: &str) -> Result<ExprId, V
     }
     let taken = std::mem::replace(program, Program::empty());
     let mut compiler = Compiler::new(taken, &[]);
-    let source = Source { name: name.into(), text: text.into() };
+    let source = Source::new(name, text);
     let parsed = compiler.parse(&source);
     let shared = fields.into_iter().map(|it| (compiler.program.labels.name(it), it));
     let shared: Map<Arc<str>, Label> = shared.collect();
@@ -60,7 +60,7 @@ pub fn extend(program: &mut Program, name: &str, text: &str) -> Result<ExprId, V
 pub(crate) fn attach(program: &mut Program, fill: Fill<'_>) -> Result<ExprId, Vec<LoadError>> {
     let taken = std::mem::replace(program, Program::empty());
     let mut compiler = Compiler::new(taken, &[]);
-    let source = Source { name: fill.name.into(), text: fill.text.into() };
+    let source = Source::new(fill.name, fill.text);
     let mut file = compiler.parse(&source);
     let number = compiler.program.sources.len().saturating_sub(1);
     compiler.program.filled.push((number, fill.path.to_vec()));

@@ -6,11 +6,11 @@ use cue_definition::{
     Attributes, Constant, Docs, Manner, Mark, Merged, Place, PlaceOf, Places, Source, Sources,
     Wanted, laid_out,
 };
+use cue_syntax::Experiment;
 use cue_syntax::ast::At;
 
 use crate::attach::put;
 use crate::builtin::Datum;
-use crate::compile::experiments;
 use crate::completed::header;
 use crate::evaluation::{Evaluation, compile_text};
 use crate::evaluator::{Budget, Evaluator};
@@ -30,7 +30,7 @@ impl Evaluation {
         let program = &self.evaluator.program;
         let sources = program.roots.iter().filter_map(|root| {
             let source = program.sources.get(program.at(*root).source as usize)?;
-            let file = program.parsed(&source.text).file;
+            let file = program.parsed(&source.text, &source.language).file;
             Some(Source { name: source.name.clone(), file, text: source.text.clone() })
         });
         let mut files: Vec<Source> = sources.collect();
@@ -143,7 +143,7 @@ fn manner(show: Show, otherwise: Attributes) -> Manner {
 /// The sources of a program as trees.
 fn parsed(program: &Program) -> Vec<Source> {
     let sources = program.sources.iter().map(|it| {
-        let file = program.parsed(&it.text).file;
+        let file = program.parsed(&it.text, &it.language).file;
         Source { name: it.name.clone(), file, text: it.text.clone() }
     });
     let mut files: Vec<Source> = sources.collect();
@@ -158,7 +158,7 @@ fn parsed(program: &Program) -> Vec<Source> {
 
 /// The value of an expression, with what its file asks for.
 fn evaluate(text: &str, file: &str) -> Constant {
-    let lazy = experiments(file).contains(&"shortcircuit");
+    let lazy = cue_syntax::parse_header(file).experiments.has(Experiment::ShortCircuit);
     let before = if lazy { "@experiment(shortcircuit)\n\n" } else { "" };
     let Ok(program) = compile_text(&format!("{before}x: {text}")) else {
         return Constant::Unread;

@@ -217,7 +217,7 @@ pub fn json_addition(
 /// # Errors
 /// What is wrong with it.
 pub fn compile_text(text: &str) -> Result<Program, Vec<LoadError>> {
-    compile::compile(&[SourceFile { name: "in.cue".into(), text: text.into() }], &[], Profile::V017)
+    compile::compile(&[SourceFile::new("in.cue", text)], &[], Profile::V017)
 }
 
 /// A number in a value that JSON has no text for.

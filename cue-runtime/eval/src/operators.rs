@@ -59,7 +59,7 @@ impl Evaluator {
                 return Value::Fault(fault);
             }
         }
-        if self.program.lenient && !self.were_comparable(operator, &left, &right) {
+        if !self.program.compares_all(at.source) && !self.were_comparable(operator, &left, &right) {
             return Value::Fault(self.invalid(symbol, &left, &right, at));
         }
         let first = match self.compared(&left, "left", symbol, &left, at) {
@@ -79,7 +79,7 @@ impl Evaluator {
         }
     }
 
-    /// Whether `==` had an answer up to v0.14: of two structs it had none, nor of values of different
+    /// Whether `==` had an answer up to v0.14, without `@experiment(structcmp)`: of two structs it had none, nor of values of different
     /// kinds, null excepted (S-56).
     fn were_comparable(&self, operator: Compare, left: &Operand, right: &Operand) -> bool {
         if !matches!(operator, Compare::Equal | Compare::NotEqual) {
@@ -312,7 +312,7 @@ impl Evaluator {
             Logic::And => ("&&", true),
             Logic::Or => ("||", false),
         };
-        if !self.program.short_circuits.contains(&at.source) {
+        if !self.program.short_circuits(at.source) {
             let (left, right) = match self.operands(left, right, env, symbol, at) {
                 Ok(both) => both,
                 Err(fault) => return Value::Fault(fault),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use cue_map::Map;
 pub use cue_syntax::ast::At;
 use cue_syntax::ast::{Compare, Span};
+use cue_syntax::{Experiment, Experiments, Language};
 use thin_vec::ThinVec;
 
 use crate::bodies::Body;
@@ -458,6 +459,10 @@ pub struct SourceText {
     pub lines: cue_syntax::LineIndex,
     /// Text.
     pub text: Arc<str>,
+    /// The version it is written in.
+    pub(crate) language: Language,
+    /// What it asks for.
+    pub(crate) experiments: Experiments,
 }
 
 /// A compiled program.
@@ -481,16 +486,29 @@ pub struct Program {
     pub(crate) filled: Vec<(usize, Vec<Selector>)>,
     /// Whether KubeVela's leniencies hold.
     pub(crate) lenient: bool,
-    /// Sources with `@experiment(shortcircuit)`.
-    pub(crate) short_circuits: Vec<u32>,
     /// What is selected from and depends on nothing in so many environments around it.
     pub(crate) lifts: Map<ExprId, u32>,
 }
 
 impl Program {
     /// A source as a tree, in the syntax of the profile.
-    pub(crate) fn parsed(&self, text: &str) -> cue_syntax::Parsed {
-        if self.lenient { cue_syntax::parse_older(text) } else { cue_syntax::parse_file(text) }
+    pub(crate) fn parsed(&self, text: &str, language: &Language) -> cue_syntax::Parsed {
+        match self.lenient {
+            true => cue_syntax::parse_older(text),
+            false => cue_syntax::parse_as(text, language),
+        }
+    }
+
+    /// Whether a source looks at the right side of `&&` and `||` only where it matters.
+    pub(crate) fn short_circuits(&self, source: u32) -> bool {
+        let own = self.sources.get(source as usize);
+        own.is_some_and(|it| it.experiments.has(Experiment::ShortCircuit))
+    }
+
+    /// Whether a source compares structs, and values of different kinds.
+    pub(crate) fn compares_all(&self, source: u32) -> bool {
+        let own = self.sources.get(source as usize);
+        !self.lenient && own.is_none_or(|it| it.experiments.has(Experiment::StructCmp))
     }
 
     /// Whether two disjunctions are of the same scalars and types in the same order.
@@ -560,7 +578,6 @@ impl Program {
             sources: Vec::new(),
             filled: Vec::new(),
             lenient: false,
-            short_circuits: Vec::new(),
             lifts: Map::default(),
         };
         // These stand nowhere.

@@ -68,7 +68,7 @@ fn errors_are_told_as_the_cases_say() {
 
 /// The first thing that keeps files, and the packages they import, from being evaluated.
 fn refused(files: &[(&str, &str)], packages: &[(&str, &str)]) -> String {
-    let source = |name: &str, text: &str| Source { name: name.into(), text: text.into() };
+    let source = |name: &str, text: &str| Source::new(name, text);
     let files: Vec<Source> = files.iter().map(|it| source(it.0, it.1)).collect();
     let packages: Vec<(String, Vec<Source>)> =
         packages.iter().map(|it| (it.0.to_owned(), vec![source(it.0, it.1)])).collect();

@@ -8,7 +8,7 @@ use cue_eval::{Budget, Concreteness, Evaluation, Profile, Source, Style, compile
 #[track_caller]
 fn check(text: &str, want: &str) {
     let budget = Budget { ticks: 100_000, depth: 100, bytes: 50 << 20 };
-    let source = Source { name: "in.cue".into(), text: text.into() };
+    let source = Source::new("in.cue", text);
     let program = compile(&[source], &[], Profile::KubeVela).expect("it compiles");
     let mut it = Evaluation::start(Arc::new(program), &[], budget);
     let root = it.find("").expect("it evaluates").expect("it is there");

@@ -134,7 +134,7 @@ fn comments_attributes_and_expressions() {
 
 #[test]
 fn hidden_fields_of_packages_are_their_own() {
-    let source = |text: &str| Source { name: "x.cue".into(), text: text.into() };
+    let source = |text: &str| Source::new("x.cue", text);
     let main = "import \"p.test/inner\"\na: inner.#D & {_v: 4}\nb: a._v\nc: a.shown";
     let packages =
         [("p.test/inner".to_owned(), vec![source("package inner\n#D: {_v: 3, shown: _v}")])];
@@ -147,7 +147,7 @@ fn hidden_fields_of_packages_are_their_own() {
 #[test]
 fn what_an_imported_package_lacks_is_lacking_for_those_who_import_it() {
     // S-73: the package is evaluated in its own order, not in that of who asks.
-    let source = |name: &str, text: &str| Source { name: name.into(), text: text.into() };
+    let source = |name: &str, text: &str| Source::new(name, text);
     let open = "package b\nimport \"m.test/c\"\nb: c.none & {other: 1}\nname: b.other\n";
     let packages = vec![
         ("m.test/b".to_owned(), vec![source("b.cue", open)]),

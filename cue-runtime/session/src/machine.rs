@@ -165,7 +165,7 @@ impl Machine {
             return Ok(key);
         }
         let sources = |all: &[crate::protocol::Source]| -> Vec<Source> {
-            all.iter().map(|it| Source { name: it.name.clone(), text: it.text.clone() }).collect()
+            all.iter().map(Source::from).collect()
         };
         let packages: Vec<(String, Vec<Source>)> =
             spec.packages.iter().map(|it| (it.path.clone(), sources(&it.sources))).collect();

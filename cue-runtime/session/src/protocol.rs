@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cue_syntax::Language;
 use serde::{Deserialize, Serialize};
 
 /// One CUE source text.
@@ -12,6 +13,8 @@ pub struct Source {
     /// The text; whoever holds the source shares it.
     #[serde(with = "text")]
     pub text: Arc<str>,
+    /// The version of the language it is written in, as `v0.15.0`; empty for the newest.
+    pub language: String,
 }
 
 /// A shared text as any other.
@@ -32,7 +35,14 @@ mod text {
 impl Source {
     /// A source named `name`.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { name: name.into(), text: text.into().into() }
+        Self { name: name.into(), text: text.into().into(), language: String::new() }
+    }
+}
+
+impl From<&Source> for cue_eval::Source {
+    fn from(it: &Source) -> Self {
+        let language = Language::parse(&it.language).unwrap_or_default();
+        Self { name: it.name.clone(), text: it.text.clone(), language }
     }
 }
 

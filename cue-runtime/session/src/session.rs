@@ -74,6 +74,7 @@ impl Program {
         });
         for source in &spec.sources {
             part(&source.name);
+            part(&source.language);
             part(&source.text);
         }
         for package in &spec.packages {
@@ -81,6 +82,7 @@ impl Program {
             part(&package.path);
             for source in &package.sources {
                 part(&source.name);
+                part(&source.language);
                 part(&source.text);
             }
         }

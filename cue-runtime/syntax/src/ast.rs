@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use thin_vec::ThinVec;
 
+use crate::language::Experiments;
+
 /// Byte range in one source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Span {
@@ -38,6 +40,8 @@ pub struct File {
     pub imports: Vec<Import>,
     /// Attributes before the declarations.
     pub attributes: Vec<Attribute>,
+    /// What it asks for.
+    pub experiments: Experiments,
     /// Everything else.
     pub decls: ThinVec<Decl>,
     /// Of the text, which bounds how deeply the declarations nest.

@@ -16,6 +16,7 @@ pub mod scan; // text -> tokens
 mod frames; // which node a comment belongs to
 mod grammar; // tokens -> concrete tree
 mod label; // names without quotes
+mod language; // its versions, and experiments in them
 mod names; // aliases declared twice
 pub mod tree; // the concrete tree
 mod shared; // texts that come again
@@ -31,9 +32,11 @@ mod position; // offsets -> lines and columns
 pub mod unquote; // string literals -> values
 
 pub use crate::label::{is_identifier, is_keyword};
+pub use crate::language::{Experiment, Experiments, Language};
 pub use crate::layout::{Style, format_tree};
 pub use crate::parser::{
-    Parsed, SyntaxError, parse_expr, parse_file, parse_header, parse_older, parse_tree,
+    Parsed, SyntaxError, parse_as, parse_expr, parse_file, parse_header, parse_older, parse_tree,
+    parse_tree_as,
 };
 pub use crate::path::parse_path;
 pub use crate::position::LineIndex;

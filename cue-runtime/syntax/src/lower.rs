@@ -46,6 +46,7 @@ impl Lower<'_> {
     pub(crate) fn file(&mut self) -> File {
         let mut file = self.items();
         file.expressions = self.done.expressions;
+        file.experiments = self.tree.experiments;
         file
     }
 

@@ -1,7 +1,8 @@
 //! What callers ask: a file or an expression as a tree, and what is wrong with it.
 
 use crate::ast::{Expr, File, Span};
-use crate::grammar::{self, Words};
+use crate::grammar::{self, Dialect, Words};
+use crate::language::Language;
 use crate::lower::{Done, Lower};
 use crate::stack;
 use crate::tree::Tree;
@@ -26,12 +27,17 @@ pub struct Parsed {
 
 /// Parses a file.
 pub fn parse_file(text: &str) -> Parsed {
-    parse(text, Words::Names)
+    parse(text, &Dialect::default())
+}
+
+/// Parses a file of a module that says which version of the language it is written in.
+pub fn parse_as(text: &str, language: &Language) -> Parsed {
+    parse(text, &Dialect { language: language.clone(), ..Dialect::default() })
 }
 
 /// Parses a file as CUE up to v0.14 does, which has the operators `div`, `mod`, `quo` and `rem`.
 pub fn parse_older(text: &str) -> Parsed {
-    parse(text, Words::Operators)
+    parse(text, &Dialect { words: Words::Operators, ..Dialect::default() })
 }
 
 /// Parses the attributes, the package clause and the imports of a file, which have no declarations
@@ -43,17 +49,17 @@ pub fn parse_header(text: &str) -> File {
     })
 }
 
-fn parse(text: &str, words: Words) -> Parsed {
+fn parse(text: &str, dialect: &Dialect) -> Parsed {
     stack::enough(text.len(), || {
-        let mut parsed = grammar::lowered(text, words).unwrap_or_else(|| whole(text, words));
+        let mut parsed = grammar::lowered(text, dialect).unwrap_or_else(|| whole(text, dialect));
         parsed.file.length = text.len();
         parsed
     })
 }
 
 /// Parses a file whose literals are wrong.
-fn whole(text: &str, words: Words) -> Parsed {
-    let (tree, mut errors) = grammar::file(text, words);
+fn whole(text: &str, dialect: &Dialect) -> Parsed {
+    let (tree, mut errors) = grammar::file(text, dialect);
     let mut lower = Lower { tree: &tree, done: Done::default() };
     let file = lower.file();
     if errors.is_empty() {
@@ -64,7 +70,13 @@ fn whole(text: &str, words: Words) -> Parsed {
 
 /// Parses a file to the tree that keeps comments and layout, for the printer.
 pub fn parse_tree(text: &str) -> (Tree, Vec<SyntaxError>) {
-    stack::enough(text.len(), || grammar::file(text, Words::Names))
+    stack::enough(text.len(), || grammar::file(text, &Dialect::default()))
+}
+
+/// As [`parse_tree`], of a module that says which version of the language it is written in.
+pub fn parse_tree_as(text: &str, language: &Language) -> (Tree, Vec<SyntaxError>) {
+    let dialect = Dialect { language: language.clone(), ..Dialect::default() };
+    stack::enough(text.len(), || grammar::file(text, &dialect))
 }
 
 /// Parses an expression.
@@ -99,13 +111,14 @@ mod tests {
             "a: {b: } c: {d: \"\\(e)\"}\n}\n// f\ng: 1",
             "(a.b): {[c]: d, \"\\(e)\": {f!: 1, g?: {...}}}\n// h\n",
         ];
+        let dialect = Dialect::default();
         for text in texts {
-            let (one, other) = (grammar::lowered(text, Words::Names), whole(text, Words::Names));
+            let (one, other) = (grammar::lowered(text, &dialect), whole(text, &dialect));
             assert_eq!(format!("{one:?}"), format!("{:?}", Some(other)), "{text}");
         }
         // What lowering finds is told in the order of the whole tree.
         let wrong = "\"\\ud800\": {b: \"\\ud800\"}";
-        assert!(grammar::lowered(wrong, Words::Names).is_none());
+        assert!(grammar::lowered(wrong, &dialect).is_none());
         let told = parse_file(wrong).errors;
         assert_eq!(told.iter().map(|it| it.span.start).collect::<Vec<_>>(), [0, 14]);
     }

@@ -4,6 +4,7 @@
 
 use cue_map::Map;
 
+use crate::language::Experiments;
 use crate::scan::T;
 
 /// White space before a token (rule 1.1).
@@ -233,6 +234,8 @@ pub struct Tree {
     pub root: Option<NodeId>,
     /// Where lines start.
     pub lines: crate::position::LineIndex,
+    /// What the file asks for.
+    pub(crate) experiments: Experiments,
 }
 
 impl Tree {

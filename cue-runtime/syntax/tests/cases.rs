@@ -1,6 +1,6 @@
 //! Cases in tests/cases: `errors.txt` (text, `=>`, messages) and `format.txt` (text, `=>`, text).
 
-use cue_syntax::{LineIndex, Style, format_tree, parse_tree};
+use cue_syntax::{Language, LineIndex, Style, format_tree, parse_as, parse_tree, parse_tree_as};
 
 fn cases(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.split("\n----\n").filter_map(|it| it.split_once("\n=>\n"))
@@ -29,6 +29,29 @@ fn format() {
         assert_eq!(errors, [], "{source}");
         assert_eq!(format_tree(&tree, Style::Plain).trim_end(), want.trim_end(), "{source}");
     }
+}
+
+// As the official parser tells of them, of modules before v0.15 and v0.17.
+#[test]
+fn older_modules_separate_elements_by_commas_and_have_fewer_experiments() {
+    for (version, text, wanted) in [
+        ("v0.16.0", "x: [\n1\n2,\n]", "missing ',' before newline in list literal"),
+        ("v0.14.0", "x: ==1", "expected operand, found '=='"),
+        (
+            "v0.15.0",
+            "@experiment(try)\nx: 1",
+            "parsing experiments for version \"v0.15.0\": cannot set experiment \"try\" before \
+             version v0.16.0",
+        ),
+    ] {
+        let old = Language::parse(version).expect("a version");
+        let (_, errors) = parse_tree_as(text, &old);
+        assert_eq!(errors.first().map(|it| &*it.message), Some(wanted), "{text}");
+        assert_eq!(parse_as(text, &old).errors, errors, "{text}");
+        assert_eq!(parse_tree(text).1, [], "{text}");
+    }
+    let old = Language::parse("v0.14.0").expect("a version");
+    assert_eq!(parse_tree_as("x: [1, 2\n]\ny: [for a in x {a}\n3]\nz: [1\n]", &old).1, []);
 }
 
 #[test]

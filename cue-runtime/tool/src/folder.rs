@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cue_session::{Diagnostic, Source};
+use cue_syntax::Language;
 
 use crate::condition::{Flags, excluded};
 use crate::read;
@@ -55,6 +56,8 @@ pub(crate) struct Place<'a> {
     pub(crate) package: Option<&'a str>,
     /// How the folder is told in messages.
     pub(crate) shown: &'a str,
+    /// The language its files are written in.
+    pub(crate) language: &'a Language,
 }
 
 /// Reads a package. Nothing found is no error yet.
@@ -84,8 +87,8 @@ pub(crate) fn package(place: &Place<'_>, flags: &Flags<'_>) -> Result<Found, Err
                 }
                 continue;
             }
-            let source = read::source(&path)?;
-            let parsed = cue_syntax::parse_file(&source.text);
+            let source = read::source(&path, place.language)?;
+            let parsed = cue_syntax::parse_as(&source.text, place.language);
             if let Some(wrong) = parsed.errors.first().filter(|_| own) {
                 let (line, column) = cue_syntax::LineIndex::new(&source.text).at(wrong.span.start);
                 let at = Some((source.name.as_str(), line, column));

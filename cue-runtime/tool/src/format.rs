@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use cue_syntax::{LineIndex, Style, format_tree, parse_tree};
+use cue_syntax::{Language, LineIndex, Style, format_tree, parse_tree_as};
 
 use crate::data::Encoding;
 use crate::filetype;
 use crate::folder::{self, shown_name};
-use crate::{Error, diagnostic, read};
+use crate::{Error, diagnostic, module, read};
 
 /// What to do with what is not formatted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,11 @@ pub enum Action {
 /// # Errors
 /// What keeps it from being parsed.
 pub fn text(name: &str, text: &str, style: Style) -> Result<String, Error> {
-    let (tree, errors) = parse_tree(text);
+    text_as(name, text, style, &Language::NEWEST)
+}
+
+fn text_as(name: &str, text: &str, style: Style, language: &Language) -> Result<String, Error> {
+    let (tree, errors) = parse_tree_as(text, language);
     if errors.is_empty() {
         return Ok(format_tree(&tree, style));
     }
@@ -139,12 +143,18 @@ fn group(paths: &[PathBuf], request: &Request, outcome: &mut Outcome) -> Result<
         let bytes = read::bytes(path)?;
         let before = match String::from_utf8(bytes) {
             Ok(text) => text,
-            Err(_) => read::source(path)?.text.to_string(),
+            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
         };
+        // Files that are looked for are taken as in no module.
+        let module = match request.wanted {
+            Wanted::Packages => module::around(folder_of(path))?,
+            Wanted::Files => None,
+        };
+        let language = module::language_of(module.as_ref());
         // Files that were looked for are told without the folder before them.
         let told = if request.wanted == Wanted::Files { "\0" } else { "" };
         name.insert_str(0, told);
-        match text(&name, &before, request.style) {
+        match text_as(&name, &before, request.style, language) {
             Ok(after) => {
                 made.push((path, Changed { file: name.split_off(told.len()), before, after }));
             }
@@ -200,8 +210,8 @@ fn packages(arguments: &[String]) -> Result<Vec<Vec<PathBuf>>, Error> {
             });
             // One package after the other, files without one first.
             let mut files: Vec<(String, PathBuf)> = files
-                .map(|it| read::source(&it).map(|text| (package(&text.text), it)))
-                .collect::<Result<_, _>>()?;
+                .map(|it| Ok((package(&String::from_utf8_lossy(&read::bytes(&it)?)), it)))
+                .collect::<Result<_, Error>>()?;
             files.sort();
             let of_one = files.chunk_by(|one, next| one.0 == next.0);
             all.extend(of_one.map(|it| it.iter().map(|it| it.1.clone()).collect::<Vec<_>>()));
@@ -218,6 +228,11 @@ fn packages(arguments: &[String]) -> Result<Vec<Vec<PathBuf>>, Error> {
     });
     all.push(named);
     Ok(all)
+}
+
+/// The folder that a file is in; of standard input where the command runs.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// The package of a file, `_` for none.

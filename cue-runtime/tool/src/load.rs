@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use cue_session::{Package, Source};
+use cue_syntax::Language;
 
 use crate::condition::{Flags, excluded};
 use crate::data::{self, Encoding, Value};
@@ -13,7 +14,7 @@ use crate::module::Module;
 use crate::tags::{self, Variables};
 use crate::{Error, diagnostic, failed, form, module, read};
 
-pub use crate::module::unspoken;
+pub use crate::module::{language, unspoken};
 
 /// What to load.
 #[derive(Clone, Debug, Default)]
@@ -84,7 +85,8 @@ impl Load {
             loaded.packages.extend(found);
         }
         if !arguments.files.is_empty() {
-            let (files, mut values, broken) = named(&arguments.files, &flags)?;
+            let language = module::language_of(module.as_ref());
+            let (files, mut values, broken) = named(&arguments.files, language, &flags)?;
             values.sort_by(|one, other| one.file.cmp(&other.file));
             let broken = broken.into_iter().min_by(|one, other| one.0.cmp(&other.0));
             if let Some((file, _)) = &broken {
@@ -173,6 +175,7 @@ fn packages(
             let place = Place {
                 folder: &path,
                 root,
+                language: module::language_of(module),
                 package: qualifier,
                 shown: if shown.is_empty() { "." } else { &shown },
             };
@@ -206,7 +209,8 @@ fn packages(
         "" => ".",
         path => path,
     };
-    let place = Place { folder: &folder, root, package: qualifier, shown };
+    let language = module::language_of(module);
+    let place = Place { folder: &folder, root, package: qualifier, shown, language };
     let found = folder::package(&place, flags)?;
     if !found.wrong.is_empty() {
         return Err(Error::Diagnostics(found.wrong));
@@ -241,7 +245,8 @@ fn imported(pattern: &str, module: Option<&Module>, flags: &Flags<'_>) -> Result
         return refused(text);
     };
     let root = Some(root.as_path());
-    let place = Place { folder: &folder, root, package: Some(name), shown: parts.path };
+    let language = &module.language;
+    let place = Place { folder: &folder, root, package: Some(name), shown: parts.path, language };
     let found = folder::package(&place, flags)?;
     if found.sources.is_empty() {
         let text = format!(
@@ -279,7 +284,11 @@ fn instance(found: Found, folder: &Path, module: Option<&Module>) -> Instance {
 type Broken = Vec<(String, Error)>;
 
 /// Files one by one: CUE together, and the values of the others.
-fn named(files: &[Named], flags: &Flags<'_>) -> Result<(Instance, Vec<Value>, Broken), Error> {
+fn named(
+    files: &[Named],
+    language: &Language,
+    flags: &Flags<'_>,
+) -> Result<(Instance, Vec<Value>, Broken), Error> {
     let mut broken = Broken::new();
     let mut it = Instance::default();
     let mut values = Vec::new();
@@ -311,13 +320,13 @@ fn named(files: &[Named], flags: &Flags<'_>) -> Result<(Instance, Vec<Value>, Br
             continue;
         }
         let source = match name.as_str() {
-            "-" => Source::new("-", String::from_utf8_lossy(&bytes).into_owned()),
-            _ => read::source(path)?,
+            "-" => read::text("-".into(), &bytes, language),
+            _ => read::source(path, language)?,
         };
         let file = if kind.form == Form::Schema {
             cue_syntax::parse_header(&source.text)
         } else {
-            let file = cue_syntax::parse_file(&source.text).file;
+            let file = cue_syntax::parse_as(&source.text, language).file;
             form::check(&source, &file, kind.form)?;
             file
         };

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cue_session::{Package, Source};
-use cue_syntax::LineIndex;
 use cue_syntax::ast::{Decl, ExprKind, Label};
+use cue_syntax::{Language, LineIndex};
 
 use crate::condition::Flags;
 use crate::filetype::import_path;
@@ -21,10 +21,9 @@ pub(crate) struct Module {
     pub(crate) path: String,
     /// That version.
     pub(crate) major: String,
+    /// The language its files are written in.
+    pub(crate) language: Language,
 }
-
-/// The language that is spoken here: major, minor and patch.
-const LANGUAGE: [u64; 3] = [0, 17, 1];
 
 /// Why the language that a module file names is not spoken here, if it is not.
 pub fn unspoken(module: &str) -> Option<String> {
@@ -32,19 +31,24 @@ pub fn unspoken(module: &str) -> Option<String> {
     let Some(version) = declared(&file.decls, &["language", "version"]) else {
         return Some("no language version declared in module.cue; run 'cue mod fix'".to_owned());
     };
-    let numbers = version.strip_prefix('v').unwrap_or_default().split(['.', '-', '+']);
-    let numbers: Vec<u64> = numbers.map_while(|it| it.parse().ok()).collect();
-    if numbers.is_empty() {
+    let Some(language) = Language::parse(&version) else {
         let message = "in module.cue is not valid semantic version";
         return Some(format!("language version {version:?} {message}"));
-    }
-    let [major, minor, patch] = LANGUAGE;
-    (numbers.as_slice() > LANGUAGE.as_slice()).then(|| {
+    };
+    language.is_unspoken().then(|| {
         format!(
             "language version {version:?} declared in module.cue is too new for current \
-             language version \"v{major}.{minor}.{patch}\""
+             language version {:?}",
+            Language::NEWEST.text()
         )
     })
+}
+
+/// The language that a module file names; the newest, if it names none.
+pub fn language(module: &str) -> Language {
+    let file = cue_syntax::parse_file(module).file;
+    let version = declared(&file.decls, &["language", "version"]);
+    version.and_then(|it| Language::parse(&it)).unwrap_or_default()
 }
 
 /// The module a folder is in, if any.
@@ -58,7 +62,8 @@ pub(crate) fn around(folder: &Path) -> Result<Option<Module>, Error> {
     };
     let root = root.to_owned();
     let Ok(text) = fs::read_to_string(root.join("cue.mod/module.cue")) else {
-        return Ok(Some(Module { root, path: String::new(), major: String::new() }));
+        let (path, major) = Default::default();
+        return Ok(Some(Module { root, path, major, language: Language::default() }));
     };
     if let Some(message) = unspoken(&text) {
         return Err(Error::Request(message));
@@ -66,7 +71,14 @@ pub(crate) fn around(folder: &Path) -> Result<Option<Module>, Error> {
     let file = cue_syntax::parse_file(&text).file;
     let path = declared(&file.decls, &["module"]).unwrap_or_default();
     let (path, major) = path.split_once('@').unwrap_or((&path, "v0"));
-    Ok(Some(Module { root, path: path.to_owned(), major: major.to_owned() }))
+    let language = language(&text);
+    Ok(Some(Module { root, path: path.to_owned(), major: major.to_owned(), language }))
+}
+
+/// The language of files in a module, or in none.
+pub(crate) fn language_of(module: Option<&Module>) -> &Language {
+    static NEWEST: Language = Language::NEWEST;
+    module.map_or(&NEWEST, |it| &it.language)
 }
 
 /// The string at a path of plain labels.
@@ -147,7 +159,9 @@ impl Module {
             let mut sources = Vec::new();
             for (folder, root) in &places {
                 let shown = parts.path;
-                let place = Place { folder, root: Some(root), package: Some(name), shown };
+                let language = &self.language;
+                let root = Some(&**root);
+                let place = Place { folder, root, package: Some(name), shown, language };
                 sources.extend(folder::package(&place, flags)?.sources);
             }
             if sources.is_empty() && !places.is_empty() {

@@ -31,8 +31,7 @@ pub(crate) fn declared(
 
 fn printed(sources: &[Source], packages: &[Package], path: &str, names: Names) -> Option<String> {
     let texts = |all: &[Source]| -> Vec<cue_eval::Source> {
-        let text = |it: &Source| (it.name.clone(), it.text.clone());
-        all.iter().map(text).map(|(name, text)| cue_eval::Source { name, text }).collect()
+        all.iter().map(cue_eval::Source::from).collect()
     };
     let packages: Vec<_> =
         packages.iter().map(|it| (it.path.clone(), texts(&it.sources))).collect();

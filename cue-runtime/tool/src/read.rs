@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use cue_session::Source;
+use cue_syntax::Language;
 
 use crate::Error;
 use crate::folder::shown_name;
@@ -54,7 +55,12 @@ pub fn absolute(path: &Path) -> String {
 ///
 /// # Errors
 /// It cannot be read.
-pub(crate) fn source(path: &Path) -> Result<Source, Error> {
-    let bytes = bytes(path)?;
-    Ok(Source::new(shown_name(path), String::from_utf8_lossy(&bytes).into_owned()))
+pub(crate) fn source(path: &Path, language: &Language) -> Result<Source, Error> {
+    Ok(text(shown_name(path), &bytes(path)?, language))
+}
+
+/// The bytes of a CUE file as its text.
+pub(crate) fn text(name: String, bytes: &[u8], language: &Language) -> Source {
+    let source = Source::new(name, String::from_utf8_lossy(bytes).into_owned());
+    Source { language: language.text().to_owned(), ..source }
 }

@@ -266,6 +266,32 @@ fn a_module_says_which_language_it_is_written_in() {
 }
 
 #[test]
+fn the_files_of_a_module_are_read_in_its_language() {
+    let folder = folder(&[
+        ("cue.mod/module.cue", "module: \"own.test/m@v0\"\nlanguage: version: \"v0.13.0\"\n"),
+        ("a/a.cue", "package a\n\nimport \"own.test/m/b\"\n\nx: b.x\n"),
+        ("b/b.cue", "package b\n\nx: error(\"c\")\n"),
+        ("d.cue", "x: [\n\t1\n\t2,\n]\n"),
+    ]);
+    let play = |name| play(&request(Verb::Export, folder.path(), &[name]), folder.path());
+    let missing = "x: builtin \"error\" is not available in version v0.13.0; it was added in \
+                   version \"v0.14.0\":\n    b/b.cue:3:4";
+    assert_eq!(play("a"), Err(missing.into()));
+    let wrong = "missing ',' before newline in list literal:\n    d.cue:3:2\nmissing ',' in list \
+                 literal:\n    d.cue:4:3";
+    assert_eq!(play("d.cue"), Err(wrong.into()));
+    let request = format::Request {
+        arguments: vec![folder.path().join("d.cue").display().to_string()],
+        wanted: Wanted::Packages,
+        style: Style::Plain,
+        action: Action::Check,
+    };
+    assert!(format::files(&request).is_err());
+    let request = format::Request { wanted: Wanted::Files, ..request };
+    assert!(format::files(&request).is_ok());
+}
+
+#[test]
 fn json_may_begin_with_a_byte_order_mark() {
     let folder = folder(&[("d.json", "\u{feff}{\"a\": 1}")]);
     let it = request(Verb::Export, folder.path(), &["d.json"]);

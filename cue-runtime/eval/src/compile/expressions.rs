@@ -1,6 +1,7 @@
 //! Expressions.
 
 use cue_map::Map;
+use cue_syntax::Experiment;
 use cue_syntax::ast::{Binary, Element, Expr, ExprKind, Ident, Part, Span, Unary};
 
 use super::scopes::{Imported, Opener};
@@ -46,7 +47,8 @@ impl Compiler<'_> {
                 return self.literal(decls, names, span);
             }
             ExprKind::List(elements)
-                if self.aliasv2 && self.text_of(expr.span).contains("self") =>
+                if self.experiments.has(Experiment::AliasV2)
+                    && self.text_of(expr.span).contains("self") =>
             {
                 self.scopes.enter(Opener::List, Map::default());
                 let list = self.list(elements);
@@ -66,7 +68,7 @@ impl Compiler<'_> {
                     Unary::Not => Code::Not(operand),
                     Unary::Bound(compare) => Code::Bound(*compare, operand),
                     Unary::Attempt => {
-                        if !self.attempts {
+                        if !self.experiments.has(Experiment::Try) {
                             self.error(span, NO_MARKER);
                         } else if !self.trying {
                             let message = "optional marker (?) is only valid within a try clause";
@@ -128,7 +130,7 @@ impl Compiler<'_> {
                 self.program.add_struct(StructLiteral {
                     declarations: vec![Declaration::Comprehension(index)],
                     has_embeds: true,
-                    explicit: self.explicitopen,
+                    explicit: self.experiments.has(Experiment::ExplicitOpen),
                     ..StructLiteral::default()
                 })
             }

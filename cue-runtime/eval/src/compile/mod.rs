@@ -9,8 +9,8 @@ mod scopes; // where they are declared
 use std::sync::Arc;
 
 use cue_map::{Map, Set};
-use cue_syntax::LineIndex;
 use cue_syntax::ast::{Decl, Expr, File, Ident, Span};
+use cue_syntax::{Experiments, Language, LineIndex};
 
 pub(crate) use self::faults::told;
 use self::faults::{Lets, Stage, Step};
@@ -37,6 +37,15 @@ pub struct Source {
     pub name: String,
     /// CUE; the program shares it.
     pub text: Arc<str>,
+    /// The version of the language it is written in.
+    pub language: Language,
+}
+
+impl Source {
+    /// A source in the newest version.
+    pub fn new(name: impl Into<String>, text: impl Into<Arc<str>>) -> Self {
+        Self { name: name.into(), text: text.into(), language: Language::default() }
+    }
 }
 
 /// What is wrong with a program, and where.
@@ -80,12 +89,8 @@ pub(crate) struct Compiler<'a> {
     source: u32,
     /// Attributes of the file that is next.
     above: Vec<(String, String)>,
-    /// The file asks for the new aliases and `self`.
-    aliasv2: bool,
-    /// `@experiment(try)`
-    attempts: bool,
-    /// `@experiment(explicitopen)`
-    explicitopen: bool,
+    /// What the file asks for.
+    experiments: Experiments,
     /// Inside of what a `try` is about.
     trying: bool,
     /// Environments that names referred to, a bit each, counted from the outermost.
@@ -108,9 +113,7 @@ impl<'a> Compiler<'a> {
             scopes: Scopes::default(),
             source: 0,
             above: Vec::new(),
-            aliasv2: false,
-            attempts: false,
-            explicitopen: false,
+            experiments: Experiments::default(),
             trying: false,
             reached: 0,
             closing: 0,
@@ -122,12 +125,14 @@ impl<'a> Compiler<'a> {
 impl Compiler<'_> {
     pub(crate) fn parse(&mut self, source: &Source) -> File {
         self.source = self.program.sources.len() as u32;
+        let parsed = self.program.parsed(&source.text, &source.language);
         self.program.sources.push(SourceText {
             name: source.name.clone(),
             lines: LineIndex::new(&source.text),
             text: source.text.clone(),
+            language: source.language.clone(),
+            experiments: parsed.file.experiments,
         });
-        let parsed = self.program.parsed(&source.text);
         for error in parsed.errors {
             self.fault(Stage::Syntax, self.source, error.span, String::new(), error.message);
         }
@@ -234,14 +239,7 @@ impl Compiler<'_> {
         let mut imports = Map::default();
         let mut places: Map<Arc<str>, Span> = Map::default();
         let mut redeclared = Vec::new();
-        let text = self.program.sources[source as usize].text.clone();
-        let asked = experiments(&text);
-        self.aliasv2 = asked.contains(&"aliasv2");
-        self.attempts = asked.contains(&"try");
-        self.explicitopen = asked.contains(&"explicitopen");
-        if asked.contains(&"shortcircuit") {
-            self.program.short_circuits.push(source);
-        }
+        self.experiments = file.experiments;
         for import in &file.imports {
             let (path, explicit) = match import.path.rsplit_once(':') {
                 Some((path, name)) => (path.to_owned(), Some(name.to_owned())),
@@ -383,15 +381,6 @@ impl Compiler<'_> {
         }
         self.program.push(code, At { source: self.source, span })
     }
-}
-
-/// What a file asks for that is not in the language yet.
-pub(crate) fn experiments(text: &str) -> Vec<&str> {
-    text.lines()
-        .filter_map(|it| it.trim().strip_prefix("@experiment(")?.split(')').next())
-        .flat_map(|it| it.split(','))
-        .map(str::trim)
-        .collect()
 }
 
 /// The name of the package at a path.

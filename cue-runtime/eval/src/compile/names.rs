@@ -2,12 +2,16 @@
 
 use std::sync::Arc;
 
+use cue_syntax::Experiment;
 use cue_syntax::ast::{Label as AstLabel, Span};
 
 use super::Compiler;
 use super::scopes::{Imported, Meaning, Named, Opener};
 use crate::builtin::Kinds;
 use crate::program::{Callee, Code, ExprId, LabelKind, Plain};
+
+/// Functions without a package that came later than the others, and with which version.
+const LATER: &[(&str, [u64; 3])] = &[("error", [0, 14, 0])];
 
 impl Compiler<'_> {
     pub(super) fn imported(&mut self, name: &Arc<str>) -> Option<Imported> {
@@ -60,20 +64,38 @@ impl Compiler<'_> {
                 _ => Code::Enclosing { up },
             };
             self.reach(up);
-            if !self.aliasv2 {
+            if !self.experiments.has(Experiment::AliasV2) {
                 let message = "predeclared identifier \"self\" requires @experiment(aliasv2)";
                 self.error(span, message);
             }
             return self.push(code, span);
         }
         let code = match predeclared(name) {
-            Some(code) => code,
+            Some(code) => {
+                self.is_spoken(name, span);
+                code
+            }
             None => {
                 self.error(span, format!("reference \"{name}\" not found"));
                 Code::Bottom
             }
         };
         self.push(code, span)
+    }
+
+    /// Whether the file's version of the language has a function already.
+    fn is_spoken(&mut self, name: &str, span: Span) {
+        let Some(source) = self.program.sources.get(self.source as usize) else { return };
+        let later = LATER.iter().find(|it| name.strip_prefix("__").unwrap_or(name) == it.0);
+        let Some((own, [major, minor, patch])) = later else { return };
+        if source.language.is_before([*major, *minor, *patch]) {
+            let language = &source.language;
+            let message = format!(
+                "builtin {own:?} is not available in version {language}; it was added in version \
+                 \"v{major}.{minor}.{patch}\""
+            );
+            self.error(span, message);
+        }
     }
 
     /// The environment that many out is referred to.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use cue_map::Map;
+use cue_syntax::Experiment;
 use cue_syntax::ast::{
     Clause, Comments, Decl, Expr, ExprKind, Field, Ident, Label as AstLabel, Marker, Span,
 };
@@ -108,7 +109,10 @@ impl Compiler<'_> {
                 self.scopes.declare(key.name.clone(), meaning);
             }
         }
-        let mut literal = StructLiteral { explicit: self.explicitopen, ..StructLiteral::default() };
+        let mut literal = StructLiteral {
+            explicit: self.experiments.has(Experiment::ExplicitOpen),
+            ..StructLiteral::default()
+        };
         literal.declarations.reserve_exact(decls.len());
         for decl in decls {
             match decl {
@@ -336,7 +340,7 @@ impl Compiler<'_> {
                     codes.push(ClauseCode::Let(value));
                 }
                 Clause::Try(span, binding) => {
-                    if !self.attempts {
+                    if !self.experiments.has(Experiment::Try) {
                         self.error(*span, NO_TRY);
                     }
                     let Some((name, value)) = binding else {

@@ -42,7 +42,7 @@ impl Version {
     /// # Errors
     /// What is wrong with it.
     pub fn compile(name: &str, text: &str, budget: Budget) -> Result<Self, Vec<LoadError>> {
-        let source = Source { name: name.into(), text: text.into() };
+        let source = Source::new(name, text);
         let program = compile::compile(&[source], &[], Profile::V017)?;
         Ok(Self { program: Arc::new(program), additions: Vec::new(), budget })
     }

@@ -4,6 +4,7 @@ use thin_vec::thin_vec;
 
 use super::piecemeal::Decls;
 use super::{DEEPEST, Grammar, too_deep};
+use crate::language::Experiment;
 use crate::scan::T;
 use crate::tree::{Extras, Kind, Mark, NodeId, Nodes, PostAlias};
 
@@ -126,7 +127,7 @@ impl Grammar<'_> {
         let word = self.token.kind;
         let single = matches!(clauses, [only]
             if matches!(self.tree[*only].kind, Kind::If(_) | Kind::Try(_)));
-        if !self.experiments.attempts {
+        if !self.experiments.has(Experiment::Try) {
             self.error(mark.at, format!("{} requires @experiment(try)", word.text()));
         } else if single && word != T::Else {
             self.error(mark.at, "use 'else' with single 'if' or 'try' clause");
@@ -340,7 +341,7 @@ impl Grammar<'_> {
             return None;
         }
         let tilde = self.mark();
-        if !self.experiments.aliasv2 {
+        if !self.experiments.has(Experiment::AliasV2) {
             self.error(tilde.at, "postfix alias syntax requires @experiment(aliasv2)");
         }
         self.next();
@@ -424,7 +425,7 @@ impl Grammar<'_> {
             return name;
         }
         let equal = self.mark();
-        if self.experiments.aliasv2 {
+        if self.experiments.has(Experiment::AliasV2) {
             let message = "old-style alias syntax (=) is not allowed with @experiment(aliasv2); use postfix syntax (~X or ~(K,V))";
             self.error(equal.at, message);
         }

@@ -4,6 +4,7 @@ use thin_vec::thin_vec;
 
 use super::{DEEPEST, Grammar, Words, precedence, too_deep};
 use crate::ast::Span;
+use crate::language::Experiment;
 use crate::parser::SyntaxError;
 use crate::scan::T;
 use crate::stack::OPERATORS;
@@ -57,7 +58,7 @@ impl Grammar<'_> {
     }
 
     fn is_word_operator(&self) -> bool {
-        self.words == Words::Operators
+        self.dialect.words == Words::Operators
             && self.is(T::Ident)
             && matches!(self.text(), "div" | "mod" | "quo" | "rem")
     }
@@ -97,8 +98,7 @@ impl Grammar<'_> {
                 | T::Neq
                 | T::Mat
                 | T::NMat
-                | T::Eql
-        );
+        ) || op == T::Eql && self.experiments.has(Experiment::StructCmp);
         let id = if prefix {
             self.open();
             let mark = self.mark();
@@ -171,7 +171,7 @@ impl Grammar<'_> {
                     self.close(id)
                 }
                 T::Ellipsis => {
-                    if !self.experiments.explicitopen {
+                    if !self.experiments.has(Experiment::ExplicitOpen) {
                         let at = self.token.start;
                         let message =
                             "postfix ... operator requires @experiment(explicitopen)".to_owned();
@@ -343,7 +343,16 @@ impl Grammar<'_> {
                 self.alias(id)
             }
         };
-        if !self.at_comma("list literal", &[T::RBrack]) {
+        // Up to v0.16 the end of a line separates no elements, but those of comprehensions.
+        let explicit = self.dialect.language.is_before([0, 17, 0])
+            && !matches!(self.tree[id].kind, Kind::Comprehension { .. });
+        if explicit && self.is(T::Comma) && self.token.inserted {
+            self.next();
+            if matches!(self.token.kind, T::RBrack | T::For | T::If) {
+                return (id, false);
+            }
+            self.error(self.token.start, "missing ',' before newline in list literal");
+        } else if !self.at_comma("list literal", &[T::RBrack]) {
             return (id, false);
         }
         self.next();

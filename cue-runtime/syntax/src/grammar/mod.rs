@@ -4,6 +4,7 @@ use thin_vec::ThinVec;
 
 use crate::ast::{Decl, Span};
 use crate::frames::Frames;
+use crate::language::{Experiments, Language};
 use crate::names::{self, Redeclared};
 use crate::parser::SyntaxError;
 use crate::position::LineIndex;
@@ -21,14 +22,6 @@ mod piecemeal; // declarations lowered as they come
 /// Parser errors after which parsing stops.
 const ERRORS: usize = 10;
 
-/// Which experiments the file asks for.
-#[derive(Clone, Copy, Default)]
-struct Experiments {
-    aliasv2: bool,
-    explicitopen: bool,
-    attempts: bool,
-}
-
 pub(crate) struct Grammar<'a> {
     src: &'a str,
     scanner: Scanner<'a>,
@@ -40,25 +33,33 @@ pub(crate) struct Grammar<'a> {
     /// Bodies of clauses nest without an expression between them.
     structs: u32,
     stopped: bool,
-    experiments: Experiments,
-    words: Words,
+    pub(super) dialect: Dialect,
+    pub(super) experiments: Experiments,
     /// There if the tree is not wanted, only what it is lowered to.
     lowering: Option<Lowering>,
 }
 
 /// What `div`, `mod`, `quo` and `rem` between two operands are.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Words {
     /// Names, as everywhere else.
+    #[default]
     Names,
     /// Operators, as up to v0.14 (rule 2.6).
     Operators,
 }
 
+/// Which CUE a text is written in.
+#[derive(Clone, Default)]
+pub(crate) struct Dialect {
+    pub(crate) words: Words,
+    pub(crate) language: Language,
+}
+
 /// Parses a file: tree and errors, sorted.
-pub(crate) fn file(src: &str, words: Words) -> (Tree, Vec<SyntaxError>) {
+pub(crate) fn file(src: &str, dialect: &Dialect) -> (Tree, Vec<SyntaxError>) {
     let mut it = Grammar::new(src, -1);
-    it.words = words;
+    it.dialect = dialect.clone();
     it.next();
     if it.errors.is_empty() {
         let (root, _) = it.file();
@@ -126,8 +127,8 @@ impl<'a> Grammar<'a> {
             depth: 0,
             structs: 0,
             stopped: false,
-            experiments: Experiments::default(),
-            words: Words::Names,
+            dialect: Dialect::default(),
+            experiments: Experiments::of(&Language::default()),
             lowering: None,
         }
     }
@@ -137,6 +138,7 @@ impl<'a> Grammar<'a> {
             (a.span.start, &a.message).cmp(&(b.span.start, &b.message))
         });
         self.errors.dedup();
+        self.tree.experiments = self.experiments;
         (self.tree, self.errors)
     }
 
@@ -412,9 +414,12 @@ impl<'a> Grammar<'a> {
             decls.push(self.attribute());
             self.decl_comma();
         }
-        if let Err(message) = self.experiments.read(&experiments) {
-            self.error(self.token.start, message);
-            self.stop();
+        match Experiments::read(&experiments, &self.dialect.language) {
+            Ok(read) => self.experiments = read,
+            Err(message) => {
+                self.error(self.token.start, message);
+                self.stop();
+            }
         }
         if self.is(T::Ident) && self.text() == "package" {
             self.open();
@@ -534,26 +539,4 @@ fn valid_import(literal: &str) -> bool {
                 && !c.is_whitespace()
                 && !"!\"#$%&'()*,:;<=>?[\\]^{|}`\u{fffd}".contains(c)
         })
-}
-
-impl Experiments {
-    /// Reads `@experiment(a,b)` (rule 2.5).
-    fn read(&mut self, attributes: &[&str]) -> Result<(), String> {
-        let mut bad = Vec::new();
-        for text in attributes {
-            let Some(body) = text.strip_prefix("@experiment(") else { continue };
-            for name in body.trim_end_matches(')').split(',') {
-                match name.trim() {
-                    "aliasv2" => self.aliasv2 = true,
-                    "explicitopen" => self.explicitopen = true,
-                    "try" => self.attempts = true,
-                    "structcmp" | "shortcircuit" | "testing" | "accepted_" | "" => {}
-                    name => bad.push(format!(
-                        "parsing experiments for version \"v0.17.1\": unknown experiment {name:?}"
-                    )),
-                }
-            }
-        }
-        if bad.is_empty() { Ok(()) } else { Err(bad.join("\n")) }
-    }
 }

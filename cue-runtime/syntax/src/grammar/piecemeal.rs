@@ -6,7 +6,7 @@
 
 use thin_vec::ThinVec;
 
-use super::{Grammar, Words};
+use super::{Dialect, Grammar};
 use crate::ast::{Decl, File};
 use crate::lower::{Done, Lower};
 use crate::names::{self, Names, Redeclared};
@@ -34,9 +34,9 @@ pub(super) struct Decls {
 }
 
 /// Parses a file. Nothing if lowering finds errors: these are in the order of the whole tree.
-pub(crate) fn lowered(src: &str, words: Words) -> Option<Parsed> {
+pub(crate) fn lowered(src: &str, dialect: &Dialect) -> Option<Parsed> {
     let mut it = Grammar::new(src, -1);
-    it.words = words;
+    it.dialect = dialect.clone();
     it.lowering = Some(Lowering::default());
     it.next();
     let mut decls = ThinVec::new();
