@@ -88,6 +88,7 @@ impl Evaluator {
                 | Code::Let { .. }
                 | Code::Select(..)
                 | Code::Index(..)
+                | Code::Import(_)
                 | Code::Variable { .. } => {
                     others |= found.is_some();
                     found = Some((expr, env, conjunct));
@@ -122,6 +123,7 @@ impl Evaluator {
                 let EnvKind::Variables(vertex, _) = kind(*up) else { return None };
                 *vertex
             }
+            Code::Import(index) => self.imports.iter().find(|it| it.0 == *index)?.1,
             Code::Select(operand, label) => {
                 self.heap.arc(self.leads_to(*operand, env)?, *label)?.vertex
             }

@@ -37,6 +37,10 @@ impl Evaluator {
                     references.push((expr, env));
                     closes |= grouped;
                 }
+                Code::Import(_) | Code::Select(..) if self.is_imported_path(expr) => {
+                    references.push((expr, env));
+                    closes |= grouped;
+                }
                 Code::Top if placed && (!lone || references.len() + open.len() > 0) => {}
                 Code::Unify(left, right) => {
                     open.extend([(*left, env, grouped), (*right, env, grouped)]);
@@ -72,6 +76,18 @@ impl Evaluator {
             return false;
         }
         self.share_with(id, target)
+    }
+
+    /// Whether an expression is a place of an imported package that no definition is around.
+    fn is_imported_path(&self, expr: ExprId) -> bool {
+        match self.program.code(expr) {
+            Code::Import(_) => true,
+            Code::Select(operand, _) => match self.program.code(*operand) {
+                Code::Select(_, label) if self.is_definition(*label) => false,
+                _ => self.is_imported_path(*operand),
+            },
+            _ => false,
+        }
     }
 
     /// A vertex shares another one, unless that encloses it. Whether it did, or that goes round.

@@ -107,7 +107,7 @@ impl Evaluator {
     /// An element keeps the spelling of the first literal that is said of it (O-71, O-72).
     fn spelling(&self, id: VertexId, depth: usize) -> Option<String> {
         let vertex = self.heap.get(id);
-        vertex.scalar.as_ref()?;
+        vertex.scalar.as_ref().filter(|_| vertex.fault.is_none())?;
         let literal = |it: &Conjunct| match it.source {
             Source::Expr(expr, _) => match self.program.code(expr) {
                 Code::Number(_) | Code::String(_) | Code::Bytes(_) => Some(expr),

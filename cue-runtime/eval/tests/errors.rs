@@ -82,6 +82,10 @@ fn refused(files: &[(&str, &str)], packages: &[(&str, &str)]) -> String {
 fn files_and_packages_that_do_not_fit_are_told_of() {
     let one = ("a.cue", "package p\na: 1\n");
     assert_eq!(refused(&[one, ("b.cue", "b: 2\n"), ("c.cue", "package p\n")], &[]), "");
+    // A file without a package sees those with one; nobody sees it.
+    assert_eq!(refused(&[("b.cue", "b: a\n"), one], &[]), "");
+    let unseen = refused(&[("a.cue", "package p\na: b\n"), ("b.cue", "b: 2\n")], &[]);
+    assert_eq!(unseen, "reference \"b\" not found");
     assert_eq!(
         refused(&[one, ("b.cue", "package q\nb: 2\n")], &[]),
         "found packages \"p\" (a.cue) and \"q\" (b.cue) in \".\""

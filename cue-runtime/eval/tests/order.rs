@@ -3,9 +3,13 @@
 
 mod validated;
 
-use cue_eval::Style;
+use std::sync::Arc;
+
+use cue_eval::{Budget, Evaluation, Profile, Source, Style, compile};
 
 use crate::validated::validated;
+
+const BUDGET: Budget = Budget { ticks: 100_000, depth: 100, bytes: 50 << 20 };
 
 #[track_caller]
 fn check(text: &str, want: &str) {
@@ -116,4 +120,24 @@ fn alternatives_stand_beside_what_is_said_besides() {
     assert_eq!(json.ok().as_deref(), Some(r#"{"x":{"a":1,"z":1}}"#));
     let yaml = it.datum_for_yaml(root).map(|it| cue_eval::encode::yaml::encode(&it));
     assert_eq!(yaml.ok().as_deref(), Some("x:\n  z: 1\n  a: 1\n"));
+}
+
+#[test]
+fn what_is_imported_keeps_the_order_of_its_package() {
+    let package =
+        "package p\nS: {[string]: c: 3}\nS: a: n: 1\nS: a: b: 2\n#D: {f: _}\n#D: {e: 1}\n";
+    let packages = [("m.test/p".to_owned(), vec![Source::new("p.cue", package)])];
+    for (main, want) in [
+        ("o: p.S", "o: { a: { c: 3 n: 1 b: 2 } }"),
+        ("o: p.S.a", "o: { c: 3 n: 1 b: 2 }"),
+        ("o: p.#D\nq: [p.S.a]", "o: { f: _ e: 1 } q: [{ c: 3 n: 1 b: 2 }]"),
+        ("o: p", "o: { S: { a: { c: 3 n: 1 b: 2 } } #D: { f: _ e: 1 } }"),
+    ] {
+        let main = Source::new("a.cue", format!("import \"m.test/p\"\n{main}\n"));
+        let program = compile(&[main], &packages, Profile::V017).unwrap();
+        let mut it = Evaluation::start(Arc::new(program), &[], BUDGET);
+        let root = it.find("").unwrap().unwrap();
+        let words = it.syntax(root, Style::Eval);
+        assert_eq!(words.split_whitespace().collect::<Vec<_>>().join(" "), want);
+    }
 }

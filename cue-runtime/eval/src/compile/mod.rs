@@ -152,8 +152,8 @@ impl Compiler<'_> {
             self.one_package(&files);
         }
         let all = self.names(files.iter().map(|it| &it.1));
-        // Files without a package see nobody's fields but their own, and nobody sees theirs (C-20); but
-        // for what the command line asks.
+        // Nobody sees the fields of files without a package but themselves (C-20), and what the command
+        // line asks.
         let packaged = |file: &File| file.package.as_ref().is_some_and(|it| &*it.name != "_");
         let apart = outermost && !self.program.lenient && files.len() > 1;
         let shared = match apart && files.iter().any(|it| !packaged(&it.1)) {
@@ -168,7 +168,11 @@ impl Compiler<'_> {
             let asked = |it: &SourceText| it.name.starts_with("--");
             let asked = self.program.sources.get(*source as usize).is_some_and(asked);
             let own = apart && !asked && !packaged(file);
-            let own = own.then(|| self.names(std::iter::once(file)));
+            let own = own.then(|| {
+                let mut names = self.names(std::iter::once(file));
+                names.extend(shared.iter().map(|(name, label)| (name.clone(), *label)));
+                names
+            });
             let names = if asked { &all } else { own.as_ref().unwrap_or(&shared) };
             roots.push(self.file(file, names));
         }
