@@ -559,7 +559,7 @@ impl Evaluator {
         let id = self.heap.vertex(None, None);
         let env = self.root_env;
         let program = self.program.clone();
-        for file in &program.packages[index as usize] {
+        for file in &program.packages[index as usize].roots {
             self.heap.get_mut(id).conjuncts.push(Conjunct::new(Source::Expr(*file, env)));
         }
         self.imports.push((index, id));

@@ -465,6 +465,15 @@ pub struct SourceText {
     pub(crate) experiments: Experiments,
 }
 
+/// A package that is imported.
+#[derive(Clone)]
+pub(crate) struct Package {
+    /// As it is imported.
+    pub(crate) path: Arc<str>,
+    /// Its files.
+    pub(crate) roots: Vec<ExprId>,
+}
+
 /// A compiled program.
 #[derive(Clone)]
 pub struct Program {
@@ -480,7 +489,7 @@ pub struct Program {
     /// Struct literals of the files of the main package.
     pub(crate) roots: Vec<ExprId>,
     /// Files of each imported package.
-    pub(crate) packages: Vec<Vec<ExprId>>,
+    pub(crate) packages: Vec<Package>,
     pub(crate) sources: Vec<SourceText>,
     /// Sources that hold at a path, and which.
     pub(crate) filled: Vec<(usize, Vec<Selector>)>,

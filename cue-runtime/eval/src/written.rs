@@ -162,12 +162,15 @@ impl Evaluator {
                 }
                 out.push(quote);
             }
+            Code::Import(index) => {
+                let path = &self.program.packages[*index as usize].path;
+                out.push_str(&Datum::text(path.clone()).cue_text());
+            }
             Code::Let { .. }
             | Code::Variable { .. }
             | Code::PatternName { .. }
             | Code::ComputedField { .. }
             | Code::Enclosing { .. }
-            | Code::Import(_)
             | Code::CallOf(..) => out.push_str(&self.source_at(self.program.at(expr))),
         }
     }

@@ -17,12 +17,16 @@ pub(crate) fn named(wrong: &mut Diagnostic, root: &str, sources: &[Source], pack
     }
     // What leads round is told without the packages that it leads through.
     let round = wrong.message.ends_with("import cycle not allowed");
-    // From each package that was reached: how it was, and from which import.
+    // From each package that is to be reached: how, and from which import. Packages are loaded by their paths, each
+    // with all that it imports before the next.
     let mut ways: Vec<(&[Source], String, Vec<Position>)> =
         vec![(sources, root.to_owned(), Vec::new())];
-    let mut next = 0;
-    while let Some((sources, path, positions)) = ways.get(next).cloned() {
-        next += 1;
+    let mut reached: Vec<&[Source]> = Vec::new();
+    while let Some((sources, path, positions)) = ways.pop() {
+        if reached.iter().any(|it| std::ptr::eq(*it, sources)) {
+            continue;
+        }
+        reached.push(sources);
         if let Some(source) = sources.iter().find(|it| it.name == at) {
             match failed {
                 true if !root.is_empty() && !round => wrong.path = path,
@@ -33,13 +37,12 @@ pub(crate) fn named(wrong: &mut Diagnostic, root: &str, sources: &[Source], pack
             wrong.positions.splice(0..0, positions);
             return;
         }
-        for it in imported(sources) {
+        let mut next = imported(sources);
+        next.sort_by(|one, other| other.path.cmp(&one.path));
+        for it in next {
             let Some(package) = packages.iter().find(|package| package.path == it.path) else {
                 continue;
             };
-            if ways.iter().any(|way| std::ptr::eq(way.0, &*package.sources)) {
-                continue;
-            }
             let (file, line, column) = it.at;
             let mut positions = positions.clone();
             positions.push(Position { file, line, column });

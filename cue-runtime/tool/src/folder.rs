@@ -89,10 +89,12 @@ pub(crate) fn package(place: &Place<'_>, flags: &Flags<'_>) -> Result<Found, Err
             }
             let source = read::source(&path, place.language)?;
             let parsed = cue_syntax::parse_as(&source.text, place.language);
-            if let Some(wrong) = parsed.errors.first().filter(|_| own) {
-                let (line, column) = cue_syntax::LineIndex::new(&source.text).at(wrong.span.start);
-                let at = Some((source.name.as_str(), line, column));
-                found.wrong.push(diagnostic(wrong.message.as_str(), at));
+            if own && !parsed.errors.is_empty() {
+                let lines = cue_syntax::LineIndex::new(&source.text);
+                found.wrong.extend(parsed.errors.iter().map(|wrong| {
+                    let (line, column) = lines.at(wrong.span.start);
+                    diagnostic(wrong.message.as_str(), Some((&*source.name, line, column)))
+                }));
             }
             let named = parsed.file.package.as_ref().map(|it| it.name.to_string());
             let Some(named) = named.filter(|it| it != "_") else {

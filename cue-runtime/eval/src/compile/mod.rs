@@ -19,7 +19,7 @@ pub(crate) use self::names::predeclared;
 pub(crate) use self::scopes::Named;
 use self::scopes::{Imported, Scopes};
 use crate::builtin;
-use crate::program::{At, Code, ExprId, Label, LabelKind, Program, SourceText};
+use crate::program::{At, Code, ExprId, Label, LabelKind, Package, Program, SourceText};
 
 /// Which CUE a program is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -341,7 +341,7 @@ impl Compiler<'_> {
             let roots = self.package(sources);
             self.program.labels.return_to(outside);
             let index = self.program.packages.len() as u32;
-            self.program.packages.push(roots);
+            self.program.packages.push(Package { path: path.into(), roots });
             self.loaded.insert(path.into(), Some(index));
             return Some(Imported::Package(index));
         }
