@@ -223,7 +223,7 @@ impl Evaluation {
                 let mut told = self.diagnostic(fault);
                 let place = self.evaluator.heap.faults[fault].place;
                 // What has no place of its own has that of who takes it over.
-                if place == Some(real) && depth > 0 && !self.evaluator.is_in_tree(real) {
+                if place == Some(real) && depth > 0 && !self.evaluator.is_rooted(real) {
                     let path = walk.path(&self.evaluator);
                     told.iter_mut().for_each(|it| it.path.clone_from(&path));
                 }

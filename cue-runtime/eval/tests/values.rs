@@ -162,6 +162,28 @@ fn what_an_imported_package_lacks_is_lacking_for_those_who_import_it() {
 }
 
 #[test]
+fn what_is_wrong_in_an_imported_package_is_told_by_its_path_there() {
+    let packages = [(
+        "m.test/q".to_owned(),
+        vec![Source::new("q.cue", "package q\nx: {y: 1} & {y: 2}\nz: string\nw: x\n")],
+    )];
+    for (main, wanted) in [
+        ("a: q.x", "x.y: conflicting values 2 and 1"),
+        ("a: q", "x.y: conflicting values 2 and 1"),
+        ("a: {b: [q.x]}", "x.y: conflicting values 2 and 1"),
+        ("a: {q.x}", "a.y: conflicting values 2 and 1"),
+        ("a: q.z", "a: incomplete value string"),
+    ] {
+        let main = Source::new("a.cue", format!("import \"m.test/q\"\n{main}\n"));
+        let program = cue_eval::compile(&[main], &packages, Profile::V017).unwrap();
+        let mut it = Evaluation::start(program.into(), &[], BUDGET);
+        let root = it.find("").unwrap().unwrap();
+        let all = it.validate(root, Concreteness::Required);
+        assert_eq!(format!("{}: {}", all[0].path, all[0].message), wanted);
+    }
+}
+
+#[test]
 fn what_has_no_end_is_told_of_where_it_is_referred_to() {
     // S-65, S-72: a path shares the error, and so does what repeats the way back to it.
     let text = "a: {b: c: b, d: 1}\npath: a.b\nmore: a.b & {q: 1}\naround: a & {q: 1}\n";
