@@ -293,6 +293,7 @@ impl Eval {
             wrong: false,
             concrete: false,
             apart: false,
+            file: false,
         }
     }
 }

@@ -84,9 +84,14 @@ impl Evaluator {
                 rest = after.get(end + 2..).unwrap_or_default();
             }
             out.push_str(rest);
-            text = out;
+            let bare = match show.has(Show::FILE) && style == Style::Eval {
+                true => bare(&out),
+                false => None,
+            };
+            let is_struct = bare.is_some();
+            text = bare.unwrap_or(out);
             // A part that is no struct stands first as an expression (O-64).
-            apart = !found.hoisted.is_empty() && !text.starts_with(LETS);
+            apart = !found.hoisted.is_empty() && !is_struct && !text.starts_with(LETS);
             text.push_str(&found.hoisted);
             lets = found.lets.first().is_some_and(|it| !it.is_empty());
             // Where there are none the line is left out below.
@@ -110,11 +115,12 @@ impl Evaluator {
             }
         }
         let mut header = if whole { header(&imports) } else { String::new() };
-        if apart {
+        if apart && header.is_empty() {
             header.push('\n');
         }
         let sources = !later.wanted.is_empty() && style == Style::Eval;
-        if whole && header.is_empty() && (lets || sources && self.is_set_off(&text)) {
+        let part = show.has(Show::FILE);
+        if whole && header.is_empty() && (lets || sources && !part && self.is_set_off(&text)) {
             header.push('\n');
         }
         let layout = match style {
@@ -170,6 +176,14 @@ impl Evaluator {
         later.marks.push(Mark::Source(later.wanted.len()));
         later.wanted.push(Wanted { exprs, level: depth + 1 + later.lists });
     }
+}
+
+/// The declarations of a struct that is all of a file.
+fn bare(text: &str) -> Option<String> {
+    let text = text.trim();
+    let inner = text.strip_prefix('{')?.strip_suffix('}')?;
+    let only = cue_syntax::parse_expr(text).is_ok_and(|it| matches!(it.kind, ExprKind::Struct(_)));
+    only.then(|| format!("{}\n", inner.trim()))
 }
 
 /// What names packages at the top of a file.

@@ -19,29 +19,31 @@ use crate::program::{Code, Label, LabelKind, Notes, Presence};
 pub struct Show {
     /// How values are.
     pub style: Style,
-    parts: u8,
+    parts: u16,
 }
 
 impl Show {
     /// Comments above fields.
-    pub const DOCS: u8 = 1;
+    pub const DOCS: u16 = 1;
     /// Attributes of fields.
-    pub const ATTRIBUTES: u8 = 2;
+    pub const ATTRIBUTES: u16 = 2;
     /// Optional fields.
-    pub const OPTIONAL: u8 = 4;
+    pub const OPTIONAL: u16 = 4;
     /// Definitions.
-    pub const DEFINITIONS: u8 = 8;
+    pub const DEFINITIONS: u16 = 8;
     /// Hidden fields.
-    pub const HIDDEN: u8 = 16;
+    pub const HIDDEN: u16 = 16;
     /// Defaults before other alternatives, every field on a line.
-    pub const SPREAD: u8 = 32;
+    pub const SPREAD: u16 = 32;
     /// Errors stand where they are.
-    pub const ERRORS: u8 = 64;
+    pub const ERRORS: u16 = 64;
     /// Names that lead out of a part are bound below it (O-80).
-    pub const APART: u8 = 128;
+    pub const APART: u16 = 128;
+    /// The text is a file: it says what it imports.
+    pub const FILE: u16 = 256;
 
     /// Parts are those above, added up.
-    pub fn new(style: Style, parts: u8) -> Self {
+    pub fn new(style: Style, parts: u16) -> Self {
         Self { style, parts }
     }
 
@@ -55,7 +57,7 @@ impl Show {
         Self { style, parts }
     }
 
-    pub(crate) fn has(self, part: u8) -> bool {
+    pub(crate) fn has(self, part: u16) -> bool {
         self.parts & part != 0
     }
 }
@@ -83,6 +85,7 @@ impl Evaluator {
         let style = show.style;
         let mut out = String::new();
         let mut later = Later::default();
+        let whole = id == self.root || show.has(Show::FILE);
         let real = self.unify(id);
         let real =
             if style == Style::Definition { real } else { self.default_of(real).unwrap_or(real) };
@@ -98,7 +101,7 @@ impl Evaluator {
             self.write_value(id, show, &mut out, 0, &mut later);
             out.push('\n');
             // The braces of a file are not written.
-            if id == self.root && style != Style::Definition {
+            if whole && style != Style::Definition {
                 if let Some(inner) = out.strip_prefix("{\n").and_then(|it| it.strip_suffix("}\n")) {
                     if self.heap.get(real).choice.is_none() {
                         out = inner.to_owned();
@@ -106,7 +109,7 @@ impl Evaluator {
                 }
             }
         }
-        let place = if id == self.root { Place::File } else { Place::Inside };
+        let place = if whole { Place::File } else { Place::Inside };
         later.outside = (show.has(Show::APART) && !later.wanted.is_empty())
             .then(|| (self.places(), self.path(id)));
         self.completed(out, show, later, place)

@@ -360,13 +360,14 @@ fn written(
 
 /// What is shown of a value, as the evaluator counts it.
 fn parts(shown: Shown) -> Show {
-    let Shown { hidden, optional, attributes, wrong: _, concrete, apart } = shown;
+    let Shown { hidden, optional, attributes, wrong: _, concrete, apart, file } = shown;
     let more = [
         (!concrete, Show::DEFINITIONS),
         (hidden && !concrete, Show::HIDDEN),
         (optional, Show::OPTIONAL),
         (attributes, Show::ATTRIBUTES),
         (apart, Show::APART),
+        (file, Show::FILE),
     ];
     Show::new(Style::Eval, more.iter().filter(|it| it.0).fold(0, |all, it| all | it.1))
 }

@@ -303,6 +303,8 @@ pub struct Shown {
     pub concrete: bool,
     /// The value is a field that is printed on its own: names that lead out of it are bound below it.
     pub apart: bool,
+    /// What is printed is a file: it says what it imports.
+    pub file: bool,
 }
 
 /// A position in a source.

@@ -371,7 +371,9 @@ impl Asked<'_> {
             Verb::Eval => {
                 let concrete = request.concrete == Concrete::Must;
                 let apart = of == Of::Field && !self.expression.is_empty() && !self.unit.apart;
-                SyntaxStyle::EvalWith(Shown { wrong: ignores, concrete, apart, ..request.shown })
+                let file = !self.expression.is_empty();
+                let shown = Shown { wrong: ignores, concrete, apart, file, ..request.shown };
+                SyntaxStyle::EvalWith(shown)
             }
             Verb::Def => SyntaxStyle::Definition,
         };

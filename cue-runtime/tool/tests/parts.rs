@@ -86,3 +86,14 @@ fn what_is_printed_evaluated_names_what_it_waits_for() {
     assert_eq!(printed("o.v"), format!("\nI + 1\n{let_i}"));
     assert_eq!(printed("{x: i + 1}"), "x: i + 1\n");
 }
+
+#[test]
+fn what_is_printed_evaluated_says_what_it_imports() {
+    let text = "import \"strings\"\ne: strings.ToUpper(f)\nf: string\nk: {if f > \"a\" {b: 1}}\n";
+    let printed = |expression: &str| printed(Verb::Eval, text, expression);
+    let let_f = "\n//cue:path: f\nlet F = string\n";
+    assert_eq!(printed("e"), format!("import \"strings\"\n\nstrings.ToUpper(F)\n{let_f}"));
+    assert_eq!(printed("{v: e}"), "import \"strings\"\n\nv: strings.ToUpper(f)\n");
+    assert_eq!(printed("[e]"), "import \"strings\"\n\n[strings.ToUpper(f)]\n");
+    assert_eq!(printed("k"), format!("if F > \"a\" {{\n    b: 1\n}}\n{let_f}"));
+}
