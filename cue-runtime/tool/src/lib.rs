@@ -21,7 +21,10 @@ pub mod tags; // `-t key=value` -> fields
 mod system; // `-T`: time, machine, user
 mod form; // CUE that is to be data
 pub mod data; // JSON, YAML, TOML, text: both ways
+mod spelled; // scalars of data as CUE
+mod refused; // numbers that CUE has not
 mod located; // where data stands in its file
+mod tables; // TOML as CUE
 mod embed; // `@embed`
 mod scope; // what expressions of the command line see
 pub mod place; // `-l`, `--list`: where data goes

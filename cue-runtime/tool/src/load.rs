@@ -299,7 +299,7 @@ fn named(files: &[Named], flags: &Flags<'_>) -> Result<(Instance, Vec<Value>, Br
             let read = match data::read(kind.encoding, &shown, &bytes) {
                 Ok(read) => read,
                 Err(wrong) => {
-                    broken.push((shown, wrong.into()));
+                    broken.push((shown, Error::Diagnostics(wrong)));
                     continue;
                 }
             };

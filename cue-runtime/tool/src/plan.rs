@@ -12,7 +12,7 @@ use crate::embed::Spliced;
 use crate::evaluate::Asked;
 use crate::filetype::is_name;
 use crate::load::{Folders, Instance, Load, Loaded};
-use crate::located::Located;
+use crate::located::{Lines, Located};
 use crate::place::{self, Placed, Several};
 use crate::{Error, Request, Verb, scope};
 
@@ -28,8 +28,8 @@ pub(crate) struct Unit {
     pub(crate) package: Option<String>,
     /// Values too large to be kept as text: where they are, and they.
     pub(crate) inputs: Vec<Input>,
-    /// Data among the sources: their names, their files and where their pieces come from.
-    pub(crate) data: Vec<(String, String, Arc<Located>)>,
+    /// Data among the sources.
+    pub(crate) data: Vec<Arc<OfData>>,
     /// Sources that data of other files was put into.
     pub(crate) spliced: Vec<Spliced>,
     /// Whether data is what is looked at.
@@ -38,6 +38,17 @@ pub(crate) struct Unit {
     pub(crate) fields: BTreeSet<String>,
     /// Whether the value stands below a field of its own, where a schema is too.
     pub(crate) apart: bool,
+}
+
+/// A source that is data.
+#[derive(Debug)]
+pub(crate) struct OfData {
+    pub(crate) name: String,
+    pub(crate) file: String,
+    /// Where the first of its values begins.
+    pub(crate) whole: u32,
+    pub(crate) lines: Lines,
+    pub(crate) line: Located,
 }
 
 /// Field that holds data and the schema of `-d`.
@@ -155,6 +166,17 @@ pub(crate) fn units(
     Ok((vec![Unit { inputs, data, fields, ..unit }], None))
 }
 
+/// Whether nothing in a value contradicts.
+///
+/// # Errors
+/// What does.
+pub(crate) fn agrees(runtime: &dyn Runtime, value: &Value) -> Result<(), Error> {
+    let mut unit = Unit::default();
+    unit.add(&[Placed::one(Vec::new())], std::slice::from_ref(value));
+    let request = Request::new(Verb::Eval, Load::default());
+    Asked { request: &request, unit: &unit, expression: "" }.agrees(runtime, "")
+}
+
 /// Values of one file after the other.
 pub(crate) fn by_file(values: &[Value]) -> Vec<&[Value]> {
     values.chunk_by(|one, next| one.file == next.file && next.index == one.index + 1).collect()
@@ -187,6 +209,13 @@ impl Unit {
     fn add(&mut self, placed: &[Placed], values: &[Value]) {
         let Some(first) = values.first() else { return };
         let mut line = Located::default();
+        if let Some(package) = &self.package {
+            line.add(&format!("package {package}\n"));
+        }
+        if values.iter().any(|it| it.located.timed) {
+            line.add("import \"time\"\n");
+        }
+        let begins = line.text.len();
         for it in placed {
             self.name_fields(it, values);
             let part = place::line(it, values);
@@ -197,18 +226,19 @@ impl Unit {
                     continue;
                 }
             }
-            line.add(if line.text.is_empty() { "" } else { ", " });
+            line.add("\n");
             line.append(&part);
         }
-        if line.text.is_empty() {
+        if line.text.len() == begins {
             return;
         }
+        line.add("\n");
         // The evaluator sorts what ends like a file before what does not.
         let name = format!("{}\0{}.json", first.file, self.data.len());
-        let clause = self.package.as_ref().map(|it| format!("package {it}\n"));
-        let text = format!("{}{}\n", clause.unwrap_or_default(), line.text);
         // Data is told before what it is checked against.
-        self.sources.insert(self.data.len(), Source::new(name.as_str(), text));
-        self.data.push((name, first.file.clone(), Arc::new(line)));
+        self.sources.insert(self.data.len(), Source::new(name.as_str(), line.text.as_str()));
+        let whole = u32::try_from(begins + 1).unwrap_or(u32::MAX);
+        let lines = Lines::new(line.text.as_bytes());
+        self.data.push(Arc::new(OfData { name, file: first.file.clone(), whole, lines, line }));
     }
 }

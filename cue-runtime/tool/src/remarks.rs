@@ -39,13 +39,12 @@ struct Holder {
 }
 
 /// The comments between two offsets of the file, for the document that stands there.
-pub(crate) fn remarks(tree: &Tree, file: &[u8], from: usize, to: usize) -> Remarks {
+pub(crate) fn remarks(tree: &Tree, file: &[u8], lines: &Lines, from: usize, to: usize) -> Remarks {
     let mut found = Remarks::default();
     let part = file.get(from..to).unwrap_or_default();
     if !part.contains(&b'#') {
         return found;
     }
-    let lines = &Lines::new(file);
     let holders = holders(tree, lines, file);
     let comments = comments(tree, file, from, to, lines);
     let mut rest = comments.as_slice();
@@ -84,6 +83,11 @@ pub(crate) fn remarks(tree: &Tree, file: &[u8], from: usize, to: usize) -> Remar
 }
 
 impl Remarks {
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.above.is_empty() && self.behind.is_empty() && self.below.is_empty()
+    }
+
     /// What comes behind a value; what stands above an element comes behind it once more.
     pub(crate) fn behind_value(&self, tree: &Tree, number: usize) -> Option<String> {
         let before = number.checked_sub(1).and_then(|it| tree.entries.get(it));
@@ -162,9 +166,14 @@ impl Remarks {
             Entry::Key(_) | Entry::Scalar(_) if here => {
                 self.behind.insert(number, text);
             }
-            // Of `[1, 2]`, behind the last element.
-            Entry::End if here && file.get(*at as usize) == Some(&b']') => {
-                self.behind.insert(number, text);
+            // Of `[1, 2]`, behind the last element; of `{}`, behind its brace.
+            Entry::End if here => {
+                let before = number.checked_sub(1).and_then(|it| tree.entries.get(it));
+                let empty = before.is_some_and(|it| matches!(it.0, Entry::Struct));
+                let close = file.get(*at as usize);
+                if close == Some(&b']') || empty && close == Some(&b'}') {
+                    self.behind.insert(number, text);
+                }
             }
             _ if !here => {
                 let next = holders.iter().find(|holder| holder.at > it.at);
@@ -182,19 +191,28 @@ fn holders(tree: &Tree, lines: &Lines, file: &[u8]) -> Vec<Holder> {
     // Whether what is open is a list, and written in brackets or braces.
     let mut open: Vec<(bool, bool)> = Vec::new();
     let mut labelled = false;
+    // Where an element in brackets or braces begins: its first part has what is said of it.
+    let mut begins = None;
     for (number, (entry, at)) in tree.entries.iter().enumerate() {
-        let flow = matches!(file.get(*at as usize), Some(b'[' | b'{'));
+        let flow = is_flow(file, *at);
         let within = open.last().is_some_and(|it| it.1);
+        let element = open.last().is_none_or(|it| it.0) && !labelled;
         let key = matches!(entry, Entry::Key(_));
-        let element = open.last().is_none_or(|it| it.0) && matches!(entry, Entry::Scalar(_));
-        if (key || element && !labelled) && !within {
-            let (line, column) = lines.at(*at);
-            found.push(Holder { number, at: *at, line, column });
+        let scalar = matches!(entry, Entry::Scalar(_));
+        if (key || element && scalar) && (!within || begins.is_some()) {
+            let at = begins.take().unwrap_or(*at);
+            let (line, column) = lines.at(at);
+            found.push(Holder { number, at, line, column });
         }
         match entry {
-            Entry::List => open.push((true, flow)),
-            Entry::Struct => open.push((false, flow)),
+            Entry::List | Entry::Struct => {
+                if element && !within && flow && !open.is_empty() {
+                    begins = Some(*at);
+                }
+                open.push((matches!(entry, Entry::List), within || flow));
+            }
             Entry::End => {
+                begins = None;
                 open.pop();
             }
             Entry::Key(_) | Entry::Scalar(_) => {}
@@ -211,6 +229,17 @@ fn holders(tree: &Tree, lines: &Lines, file: &[u8]) -> Vec<Holder> {
         }
     }
     found
+}
+
+/// Whether a list or struct is written in brackets or braces: behind its anchor and its tag.
+pub(crate) fn is_flow(file: &[u8], at: u32) -> bool {
+    let mut rest = file.get(at as usize..).unwrap_or_default();
+    while let Some(b'&' | b'!') = rest.first() {
+        let name = rest.iter().take_while(|it| !it.is_ascii_whitespace()).count();
+        let blank = rest.iter().skip(name).take_while(|it| **it == b' ').count();
+        rest = rest.get(name + blank..).unwrap_or_default();
+    }
+    matches!(rest.first(), Some(b'[' | b'{'))
 }
 
 /// `#` at the beginning of a line or behind a blank, but in quotes and in blocks of text.

@@ -30,13 +30,18 @@ impl Asked<'_> {
             }
             // The value as a whole is no place beside one in it.
             let all = wrong.positions.clone();
-            let inside = |it: &Position| {
-                it.column > 1 || !all.iter().any(|at| at.file == it.file && at.column > 1)
-            };
-            wrong.positions.retain(|it| !it.file.contains('\0') || inside(it));
+            let inside = |it: &&Position| !self.is_whole(it);
+            let beside = |it: &Position| all.iter().any(|at| at.file == it.file && inside(&at));
+            wrong.positions.retain(|it| inside(&it) || !beside(it));
             wrong.positions.retain_mut(|it| self.relocated(it) == Place::Known);
         }
         Error::Diagnostics(all)
+    }
+
+    /// Whether a position is that of a value of a data file as a whole.
+    fn is_whole(&self, at: &Position) -> bool {
+        let data = self.unit.data.iter().find(|it| it.name == at.file);
+        data.is_some_and(|it| it.lines.offset(at.line, at.column) == Some(it.whole))
     }
 
     /// Where the piece stands in what was given.
@@ -48,11 +53,14 @@ impl Asked<'_> {
                 if self.unit.spliced.iter().any(|it| it.relocate(at)) {
                     return Place::Known;
                 }
-                let Some((_, file, line)) = self.unit.data.iter().find(|it| it.0 == at.file) else {
+                let Some(data) = self.unit.data.iter().find(|it| it.name == at.file) else {
                     return Place::Known;
                 };
-                at.file.clone_from(file);
-                let Some(place) = line.at(at.column) else { return Place::Unknown };
+                at.file.clone_from(&data.file);
+                let offset = data.lines.offset(at.line, at.column);
+                let Some(place) = offset.and_then(|it| data.line.at(it)) else {
+                    return Place::Unknown;
+                };
                 (at.line, at.column) = place;
                 return Place::Known;
             }

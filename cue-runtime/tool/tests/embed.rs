@@ -70,6 +70,16 @@ fn what_is_wrong_with_embedded_data_is_told_where_it_stands() {
 }
 
 #[test]
+fn comments_of_embedded_yaml_are_kept() {
+    let text = "@extern(embed)\n\npackage p\n\n// above\nx: _ @embed(file=e.yaml)\ny: 1\n";
+    let yaml = "# doc\na: 1 # b\n# c\nb:\n  # d\n  - 0o17\n";
+    let files = [MODULE, ("x.cue", text), ("e.yaml", yaml)];
+    let wanted = "package p\n\n// above\nx: {\n\t// doc\n\ta: 1\n\t// c\n\tb: [15]\n} \
+                  @embed(file=e.yaml)\ny: 1\n";
+    assert_eq!(play(Verb::Def, &files), Ok(wanted.into()));
+}
+
+#[test]
 fn what_cannot_be_embedded() {
     for (attribute, wanted) in [
         ("type=foo", "attribute must have file or glob field"),
