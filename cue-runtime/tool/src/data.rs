@@ -97,11 +97,31 @@ impl Value {
     }
 }
 
+/// What a file holds.
+#[derive(Clone, Debug, Default)]
+pub struct Read {
+    /// Its values, up to the first that cannot be one.
+    pub values: Vec<Value>,
+    /// What keeps that from being a value: numbers that CUE has not.
+    pub wrong: Vec<Diagnostic>,
+}
+
+impl Read {
+    /// The values.
+    ///
+    /// # Errors
+    /// Something is wrong with one.
+    pub fn all(self) -> Result<Vec<Value>, Vec<Diagnostic>> {
+        if self.wrong.is_empty() { Ok(self.values) } else { Err(self.wrong) }
+    }
+}
+
 /// The values in a file of data: one, but for streams.
 ///
 /// # Errors
-/// The bytes are not of that encoding, or have numbers that CUE has not.
-pub fn read(encoding: Encoding, file: &str, bytes: &[u8]) -> Result<Vec<Value>, Vec<Diagnostic>> {
+/// The bytes are not of that encoding.
+pub fn read(encoding: Encoding, file: &str, bytes: &[u8]) -> Result<Read, Vec<Diagnostic>> {
+    let mut wrong = Vec::new();
     // What is not UTF-8 counts as U+FFFD, but in what is bytes.
     let lossy = String::from_utf8_lossy(bytes);
     let bytes = if encoding == Encoding::Binary { bytes } else { lossy.as_bytes() };
@@ -129,18 +149,15 @@ pub fn read(encoding: Encoding, file: &str, bytes: &[u8]) -> Result<Vec<Value>, 
             };
             apart(tree).into_iter().map(pair).collect()
         }
-        Encoding::Yaml => documents(file, bytes)?,
+        Encoding::Yaml => documents(file, bytes, &mut wrong)?,
         Encoding::Toml => {
             let it = tables::read(&lossy).map_err(|error| {
                 let (line, column) = line_column(bytes, error.offset);
                 vec![diagnostic(error.message, Some((file, line, column)))]
             })?;
             let value = (it.datum, 0);
-            let wrong = refused::told(&value, &it.refused, file, &Lines::new(bytes));
-            if !wrong.is_empty() {
-                return Err(wrong);
-            }
-            vec![(value.0, it.located)]
+            wrong = refused::told(&value, &it.refused, file, &Lines::new(bytes));
+            if wrong.is_empty() { vec![(value.0, it.located)] } else { Vec::new() }
         }
         Encoding::Text => {
             let datum = Datum::lossy(bytes);
@@ -162,11 +179,15 @@ pub fn read(encoding: Encoding, file: &str, bytes: &[u8]) -> Result<Vec<Value>, 
         datum,
         located: Arc::new(text),
     };
-    Ok(pairs.into_iter().enumerate().map(value).collect())
+    Ok(Read { values: pairs.into_iter().enumerate().map(value).collect(), wrong })
 }
 
 /// The documents of a YAML stream, with their comments.
-fn documents(file: &str, bytes: &[u8]) -> Result<Vec<(Datum, Located)>, Vec<Diagnostic>> {
+fn documents(
+    file: &str,
+    bytes: &[u8],
+    wrong: &mut Vec<Diagnostic>,
+) -> Result<Vec<(Datum, Located)>, Vec<Diagnostic>> {
     let (documents, refused) = yaml::decode_keeping(bytes)
         .map_err(|error| vec![diagnostic(error.located(&absolute(Path::new(file))), None)])?;
     if documents.is_empty() {
@@ -203,13 +224,13 @@ fn documents(file: &str, bytes: &[u8]) -> Result<Vec<(Datum, Located)>, Vec<Diag
             }
         };
         if refused.is_empty() {
-            return Ok((tree.into_datum(), text));
+            return Some((tree.into_datum(), text));
         }
         let value = tree.build(1).into_iter().next().unwrap_or((Datum::Null, 0));
-        let wrong = refused::told(&value, &refused, file, &spelling.lines);
-        if wrong.is_empty() { Ok((value.0, text)) } else { Err(wrong) }
+        *wrong = refused::told(&value, &refused, file, &spelling.lines);
+        wrong.is_empty().then_some((value.0, text))
     };
-    pairs.map(pair).collect()
+    Ok(pairs.map_while(pair).collect())
 }
 
 /// The values of a row, each on its own.

@@ -1,12 +1,12 @@
 //! eval, export, vet and def: sources and data to text, or to what is wrong.
 
 use cue_eval::Names;
-use cue_eval::builtin::Datum;
+use cue_eval::builtin::{Datum, Pattern};
 use cue_eval::encode::json::{self, Html};
 use cue_eval::evaluation::parse_json;
 use cue_session::{
-    Budget, Concreteness, Package, Profile, Program, ProgramSpec, Runtime, Session, Shown, Source,
-    SyntaxStyle,
+    Budget, Concreteness, Diagnostic, Package, Profile, Program, ProgramSpec, Runtime, Session,
+    Shown, Source, SyntaxStyle,
 };
 use cue_syntax::Style;
 use cue_syntax::ast::{Binary, ExprKind};
@@ -15,7 +15,8 @@ use crate::data::{self, Encoding};
 use crate::filetype::is_name;
 use crate::load::Load;
 use crate::place::{Context, Placement, Several};
-use crate::plan::{self, DATA, Unit};
+use crate::plan::{self, DATA, Planned, Unit};
+use crate::sound::Sound;
 use crate::{Error, diagnostic, format, part, scope, tasks};
 
 /// Which command.
@@ -147,6 +148,8 @@ pub struct Outcome {
     pub warning: Option<&'static str>,
     /// What is wrong; what was printed before is not.
     pub errors: Vec<Error>,
+    /// Whether the packages compile: all that is wrong is what was asked of them.
+    pub begun: bool,
 }
 
 /// Field that holds what `-e` asks for.
@@ -165,7 +168,10 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
     for text in &request.expressions {
         scope::parsed("--expression", text)?;
     }
-    let (units, broken) = plan::units(runtime, request)?;
+    if let Some(pattern) = &request.name {
+        Pattern::new(pattern).map_err(Error::Request)?;
+    }
+    let Planned { units, broken, clash } = plan::units(runtime, request)?;
     let other = |it: &Package| !tasks::is_package(&it.path);
     if request.imports == Imports::PutIn && units.iter().any(|it| it.packages.iter().any(other)) {
         let text = "--inline-imports: values of other packages are not put in by this command";
@@ -178,8 +184,7 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
         let asked = if request.expressions.is_empty() { &whole[..] } else { &request.expressions };
         for expression in asked {
             let it = Asked { request, unit, expression };
-            let Err(error) = it.answer(runtime, &mut outcome) else { continue };
-            let error = it.renamed(error);
+            let Err(error) = it.told(runtime, &mut outcome) else { continue };
             let name = match request.expressions.len() {
                 0 | 1 => {
                     Some(unit.name.as_str()).filter(|it| several && !unit.apart && !it.is_empty())
@@ -204,7 +209,10 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
         }
     }
     outcome.errors.extend(broken);
-    Ok(outcome)
+    match clash.filter(|_| outcome.errors.is_empty()) {
+        Some(error) => Err(error),
+        None => Ok(outcome),
+    }
 }
 
 /// One expression, or the whole, of what is evaluated together.
@@ -240,19 +248,7 @@ impl Asked<'_> {
         })
     }
 
-    /// Whether nothing at a path in it contradicts.
-    ///
-    /// # Errors
-    /// What does.
-    pub(crate) fn agrees(&self, runtime: &dyn Runtime, path: &str) -> Result<(), Error> {
-        let started = self.start(runtime, None);
-        let wrong = started.and_then(|mut it| Ok(it.validate(path, Concreteness::Optional)?));
-        let wrong = wrong.map_err(|it| self.renamed(it))?;
-        let wrong = wrong.into_iter().filter(|it| !it.incomplete).collect::<Vec<_>>();
-        if wrong.is_empty() { Ok(()) } else { Err(self.renamed(Error::Diagnostics(wrong))) }
-    }
-
-    fn has_data(&self) -> bool {
+    pub(crate) fn has_data(&self) -> bool {
         !self.unit.data.is_empty() || !self.unit.inputs.is_empty()
     }
 
@@ -311,11 +307,30 @@ impl Asked<'_> {
         sources
     }
 
-    fn start(&self, runtime: &dyn Runtime, expression: Option<&str>) -> Result<Session, Error> {
+    pub(crate) fn start(
+        &self,
+        runtime: &dyn Runtime,
+        expression: Option<&str>,
+    ) -> Result<Session, Error> {
         let (sources, packages) = (self.sources(expression), self.unit.packages.clone());
         // The session compiles it: an instance that a large program has made large is not used again.
         let program = Program::new(ProgramSpec { sources, packages, profile: Profile::V017 });
         Ok(runtime.start(&program, self.unit.inputs.clone(), BUDGET)?)
+    }
+
+    /// Answers, or tells what is wrong: with the package first.
+    fn told(&self, runtime: &dyn Runtime, outcome: &mut Outcome) -> Result<(), Error> {
+        // The whole tells of its values itself.
+        let whole = self.expression.is_empty() && self.request.labels.is_empty();
+        let of = if whole { Sound::Text } else { self.unit.sound };
+        if of == Sound::Values {
+            self.sound(runtime, of)?;
+        }
+        self.answer(runtime, outcome).or_else(|error| {
+            self.sound(runtime, of)?;
+            outcome.begun = true;
+            Err(self.renamed(error))
+        })
     }
 
     fn answer(&self, runtime: &dyn Runtime, outcome: &mut Outcome) -> Result<(), Error> {
@@ -331,7 +346,13 @@ impl Asked<'_> {
         if around {
             placement.known(runtime, &self.unit.sources)?;
         }
-        let (mut session, path, of) = self.open(runtime)?;
+        let (mut session, path, of) = match self.open(runtime) {
+            Err(error) if request.ignore && request.verb == Verb::Eval => {
+                outcome.output.extend(self.bottomed(error)?.bytes());
+                return Ok(());
+            }
+            opened => opened?,
+        };
         let session = &mut session;
         let strict = self.is_strict();
         let how = if strict { Concreteness::Required } else { Concreteness::Optional };
@@ -483,6 +504,22 @@ impl Asked<'_> {
         }
         text.push('\n');
         Ok(text.into_bytes())
+    }
+
+    /// What is printed of an expression that does not compile.
+    fn bottomed(&self, error: Error) -> Result<String, Error> {
+        match self.renamed(error) {
+            Error::Diagnostics(all) => match all.as_slice() {
+                [Diagnostic { message, positions, .. }] => match positions.as_slice() {
+                    [at] if at.file == "--expression" => {
+                        Ok(format!("_|_ // {}:{}:{}: {message}\n", at.file, at.line, at.column))
+                    }
+                    _ => Err(Error::Diagnostics(all)),
+                },
+                _ => Err(Error::Diagnostics(all)),
+            },
+            other => Err(other),
+        }
     }
 
     /// What is printed of an expression that has no value yet and is no field, which has a text.

@@ -220,7 +220,9 @@ impl Import<'_> {
         let path = Path::new(&named.name);
         let bytes = read::bytes(path)?;
         let shown = shown_name(path);
-        let values = data::read(named.kind.encoding, &shown, &bytes).map_err(Error::Diagnostics)?;
+        let values = data::read(named.kind.encoding, &shown, &bytes)
+            .and_then(data::Read::all)
+            .map_err(Error::Diagnostics)?;
         let auto = mode.reading == Reading::Auto && named.kind.reading == Reading::Auto;
         let schema = values.iter().filter(|_| auto).find_map(|it| data::schema_in(&it.datum));
         if let Some(schema) = schema {
@@ -314,7 +316,11 @@ impl Import<'_> {
             Texts::Kept => out,
             Texts::Parsed => hoist::hoisted(&out)?,
         };
-        format::text("-", &text, Style::Simplified)
+        let text = format::text("-", &text, Style::Simplified)?;
+        // Empty lines of texts over several lines are not indented; a tab of their own is escaped.
+        let lines =
+            text.split('\n').map(|it| if it.trim_matches('\t').is_empty() { "" } else { it });
+        Ok(lines.collect::<Vec<_>>().join("\n"))
     }
 }
 

@@ -30,9 +30,11 @@ mod scope; // what expressions of the command line see
 pub mod place; // `-l`, `--list`: where data goes
 mod plan; // what is evaluated together
 mod part; // `def -e`
+mod sound; // what is told before what was asked
 pub mod evaluate; // eval, export, vet, def
 mod failed; // imports that failed
 mod told; // what is wrong, where it stands
+mod difference; // fmt -d
 pub mod format; // fmt
 mod remarks; // comments of YAML
 mod written; // data as CUE text

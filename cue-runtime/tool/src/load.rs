@@ -80,15 +80,17 @@ impl Load {
         let module = module_of(&arguments)?;
         let mut loaded = Loaded::default();
         for pattern in &arguments.packages {
-            let found = packages(pattern, module.as_ref(), folders, &flags)?;
+            let found = packages(pattern, module.as_ref(), folders, &flags)
+                .map_err(|it| tags::beside(it, &self.tags, &flags))?;
             loaded.packages.extend(found);
         }
         if !arguments.files.is_empty() {
-            let (files, mut values, broken) = named(&arguments.files, &flags)?;
+            let (files, mut values, broken) = named(&arguments.files, &flags)
+                .map_err(|it| tags::beside(it, &self.tags, &flags))?;
             values.sort_by(|one, other| one.file.cmp(&other.file));
             let broken = broken.into_iter().min_by(|one, other| one.0.cmp(&other.0));
             if let Some((file, _)) = &broken {
-                values.retain(|it| it.file < *file);
+                values.retain(|it| it.file <= *file);
             }
             loaded.files = Some(files);
             loaded.values = values;
@@ -296,13 +298,14 @@ fn named(files: &[Named], flags: &Flags<'_>) -> Result<(Instance, Vec<Value>, Br
         };
         if kind.encoding != Encoding::Cue {
             let shown = folder::shown_name(path);
-            let read = match data::read(kind.encoding, &shown, &bytes) {
+            let data::Read { values: read, wrong } = match data::read(kind.encoding, &shown, &bytes)
+            {
                 Ok(read) => read,
-                Err(wrong) => {
-                    broken.push((shown, Error::Diagnostics(wrong)));
-                    continue;
-                }
+                Err(wrong) => data::Read { values: Vec::new(), wrong },
             };
+            if !wrong.is_empty() {
+                broken.push((shown, Error::Diagnostics(wrong)));
+            }
             let schema = read.iter().find_map(|it| data::schema_in(&it.datum));
             if let Some(schema) = schema.filter(|_| kind.reading == Reading::Auto) {
                 return Err(unread(name, schema, kind.encoding));

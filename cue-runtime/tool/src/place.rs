@@ -173,9 +173,26 @@ impl Placement {
     /// One that is not.
     pub(crate) fn known(&self, runtime: &dyn Runtime, sources: &[Source]) -> Result<(), Error> {
         for label in &self.labels {
-            let Label::Computed(text) = label else { continue };
-            let names =
-                cue_syntax::parse_expr(text).map(|it| scope::names(&it)).unwrap_or_default();
+            let text = match label {
+                Label::Fixed(name) if name.starts_with('_') => {
+                    let text =
+                        format!("hidden label {name} not allowed; use Hid to construct a selector");
+                    let text = format!("invalid path: invalid path: {text} for hidden fields");
+                    return Err(Error::Request(text));
+                }
+                Label::Fixed(_) => continue,
+                Label::Computed(text) => text,
+            };
+            let expr = cue_syntax::parse_expr(text);
+            if let Ok(ExprKind::Number(_) | ExprKind::Null | ExprKind::Bool(_)) =
+                expr.as_ref().map(|it| &it.kind)
+            {
+                computed(runtime, text, "")?;
+            }
+            if is_choice(text) {
+                return Err(no_label(text));
+            }
+            let names = expr.map(|it| scope::names(&it)).unwrap_or_default();
             let mut seen = scope::imports(&names, |it| scope::declares(sources, it));
             for name in names.iter().filter(|it| scope::declares(sources, it)) {
                 seen.push_str(&format!("{name}: _\n"));
@@ -275,9 +292,7 @@ fn computed(runtime: &dyn Runtime, text: &str, seen: &str) -> Result<String, Err
     let value = session.json(LABEL).map_err(told)?.unwrap_or_else(|| "null".into());
     let datum = parse_json(&value);
     match datum {
-        Ok(Datum::String(_)) if is_choice(text) => {
-            Err(Error::Request(format!("expression is not a valid label: {text}")))
-        }
+        Ok(Datum::String(_)) if is_choice(text) => Err(no_label(text)),
         Ok(Datum::String(label)) => Ok(quote(&label)),
         _ => {
             let text = session.syntax(LABEL, SyntaxStyle::Final).ok().flatten().unwrap_or(value);
@@ -308,6 +323,11 @@ fn packed(text: &str) -> String {
         }
         _ => text.to_owned(),
     }
+}
+
+/// That an expression can be no label, whatever its value.
+fn no_label(text: &str) -> Error {
+    Error::Request(format!("expression is not a valid label: {}", packed(text)))
 }
 
 /// Whether an expression is alternatives: their default is no label.

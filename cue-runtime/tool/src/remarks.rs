@@ -166,14 +166,8 @@ impl Remarks {
             Entry::Key(_) | Entry::Scalar(_) if here => {
                 self.behind.insert(number, text);
             }
-            // Of `[1, 2]`, behind the last element; of `{}`, behind its brace.
-            Entry::End if here => {
-                let before = number.checked_sub(1).and_then(|it| tree.entries.get(it));
-                let empty = before.is_some_and(|it| matches!(it.0, Entry::Struct));
-                let close = file.get(*at as usize);
-                if close == Some(&b']') || empty && close == Some(&b'}') {
-                    self.behind.insert(number, text);
-                }
+            Entry::End if here && matches!(file.get(*at as usize), Some(b']' | b'}')) => {
+                self.behind.insert(number, text);
             }
             _ if !here => {
                 let next = holders.iter().find(|holder| holder.at > it.at);

@@ -271,7 +271,13 @@ impl Writer<'_> {
 
     /// A value; nesting is limited where it is read.
     fn value(&mut self, datum: &Datum, place: u32) {
-        self.mark(place);
+        let date = match datum {
+            Datum::String(text) => self.layout(text, place).filter(|_| self.timed),
+            _ => None,
+        };
+        // Dates that are checked and booleans stand nowhere.
+        let nowhere = date.is_some() || matches!(datum, Datum::Bool(_));
+        self.mark(if nowhere { 0 } else { place });
         match datum {
             Datum::Struct(_) => {
                 self.out.add("{");
@@ -287,10 +293,9 @@ impl Writer<'_> {
                 self.out.add("]");
             }
             Datum::String(text) => {
-                let layout = self.layout(text, place).filter(|_| self.timed);
-                self.out.timed |= layout.is_some();
+                self.out.timed |= date.is_some();
                 self.out.add(&quote(text));
-                if let Some(layout) = layout {
+                if let Some(layout) = date {
                     self.out.add(&format!(" & time.Format({layout})"));
                 }
             }

@@ -6,15 +6,19 @@ use cue_session::Position;
 use crate::evaluate::{Asked, EXPRESSION};
 use crate::plan::{DATA, Unit};
 use crate::tags::INJECTED;
-use crate::{Error, failed};
+use crate::{Error, failed, scope};
 
 impl Asked<'_> {
     /// An error without what was put around the texts that were given.
     pub(crate) fn renamed(&self, error: Error) -> Error {
         let Error::Diagnostics(mut all) = error else { return error };
         let schema = self.request.schema.as_ref();
-        // A schema that is a path is looked up.
-        let looked_up = schema.is_some_and(|it| cue_syntax::parse_path(it).is_ok());
+        // A schema that is a path is looked up, but for names of types.
+        let looked_up = schema.is_some_and(|it| {
+            let first = it.split('.').next().unwrap_or_default();
+            let named = first.starts_with(['#', '_']) || scope::declares(&self.unit.sources, first);
+            named && cue_syntax::parse_path(it).is_ok()
+        });
         for wrong in &mut all {
             let Unit { import_path, sources, packages, .. } = self.unit;
             failed::named(wrong, import_path, sources, packages);

@@ -61,7 +61,10 @@ pub(crate) fn written(
                 continue;
             }
             let outermost = open.is_empty() && !it.list;
-            let own = remarks.behind.get(&number).filter(|_| it.list || !it.begun);
+            // What stands behind an element comes behind its comma, else into the brackets.
+            let element = open.last().is_some_and(|it| it.list);
+            let said = remarks.behind.get(&number);
+            let own = said.filter(|_| !element);
             let own = own.map(|text| format!("{}{text}", if it.begun { " " } else { "" }));
             if let Some(text) = behind.take().or(own) {
                 out.add(if it.list && it.begun { "," } else { "" });
@@ -87,6 +90,7 @@ pub(crate) fn written(
             if let Some(above) = open.last_mut() {
                 above.ends_in_struct = !it.list;
             }
+            behind = said.filter(|_| element).map(|text| format!(" {text}"));
             line = here.max(line);
             continue;
         }
@@ -147,7 +151,11 @@ pub(crate) fn written(
                     {
                         out.add(string_at(file, *offset));
                     }
-                    Datum::String(text) if text.contains('\n') => multiline(text, &mut out.text),
+                    Datum::String(text) if text.contains('\n') => {
+                        // The evaluator would lose the empty line of an element.
+                        let element = open.last().is_some_and(|it| it.list);
+                        multiline(text, if element { "\t" } else { "" }, &mut out.text);
+                    }
                     Datum::String(_) => out.add(&datum.literal()),
                     other => out.add(&spelling.scalar(other, *offset)),
                 }
@@ -259,15 +267,20 @@ fn shapes(tree: &Tree, lines: &Lines, file: &[u8]) -> Vec<Shape> {
     found
 }
 
-/// `"""`, lines indented by a tab but for empty ones.
-fn multiline(text: &str, out: &mut String) {
+/// `"""`, lines indented by a tab but for empty ones; the last one is `last`, if it is empty.
+fn multiline(text: &str, last: &str, out: &mut String) {
     out.push_str("\"\"\"\n");
-    for line in text.split('\n') {
+    let lines = text.split('\n').count();
+    for (number, line) in text.split('\n').enumerate() {
         let quoted = quote(line);
         let inner = quoted.trim_start_matches('"');
         let inner = inner.strip_suffix('"').unwrap_or(inner);
         let inner = inner.replace("\\\"", "\"").replace("\"\"\"", "\\\"\"\"");
-        out.push_str(if inner.is_empty() { "" } else { "\t" });
+        out.push_str(match inner.is_empty() {
+            true if number + 1 == lines => last,
+            true => "",
+            false => "\t",
+        });
         out.push_str(&inner);
         out.push('\n');
     }
@@ -330,7 +343,7 @@ pub(crate) fn plain(value: &Datum) -> String {
                     out.push('\n');
                 }
             }
-            Datum::String(text) if text.contains('\n') => multiline(text, &mut out),
+            Datum::String(text) if text.contains('\n') => multiline(text, "", &mut out),
             Datum::Bytes(bytes) => {
                 out.push_str("'''\n");
                 for line in bytes.split(|it| *it == b'\n') {

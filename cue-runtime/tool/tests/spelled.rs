@@ -218,6 +218,7 @@ fn lines_of_yaml_break_where_the_file_has_them() {
         ("p: [{a: 1},\n {b: 2}]\n", "p: [{\n\ta: 1\n}, {\n\tb: 2\n}]\n"),
         ("p: [\n 1, 2]\n", "p: [\n\t1,\n\t2]\n"),
         ("p:\n- 1\n- null\n- 2\n", "p: [\n\t1, null,\n\t2,\n]\n"),
+        ("c:\n- {b: 1} # x\n- [] # y\n", "c: [{\n\tb: 1\n}, // x\n\t[], // y\n]\n"),
         ("p: [\n 1,\n {a: 1, b: [\n1]}\n]\n", "p: [\n\t1, {\n\t\ta: 1, b: [\n\t\t\t1]}]\n"),
     ] {
         assert_eq!(imported("e.yaml", yaml, Options::default()), cue, "{yaml}");

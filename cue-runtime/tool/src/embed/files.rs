@@ -199,7 +199,7 @@ fn one(folder: &Path, file: &str, kind: &str) -> Result<(String, Arc<Located>), 
         }
         Some(encoding) => encoding,
     };
-    let values = data::read(encoding, file, &bytes).map_err(|all| {
+    let values = data::read(encoding, file, &bytes).and_then(data::Read::all).map_err(|all| {
         let it = all.into_iter().next().unwrap_or_else(|| diagnostic("no data", None));
         let absolute = read::absolute(Path::new(file));
         let mut message = it.message.replacen(&absolute, file, 1);
