@@ -1,9 +1,8 @@
 //! eval, export, vet and def: sources and data to text, or to what is wrong.
 
 use cue_eval::Names;
-use cue_eval::builtin::{Datum, Pattern};
+use cue_eval::builtin::Pattern;
 use cue_eval::encode::json::{self, Html};
-use cue_eval::evaluation::parse_json;
 use cue_session::{
     Budget, Concreteness, Diagnostic, Package, Profile, Program, ProgramSpec, Runtime, Session,
     Shown, Source, SyntaxStyle,
@@ -14,10 +13,11 @@ use cue_syntax::ast::{Binary, ExprKind};
 use crate::data::{self, Encoding};
 use crate::filetype::is_name;
 use crate::load::Load;
+use crate::output::{bytes, datum, told, yaml};
 use crate::place::{Context, Placement, Several};
 use crate::plan::{self, DATA, Planned, Unit};
 use crate::sound::Sound;
-use crate::{Error, diagnostic, format, part, scope, tasks};
+use crate::{Error, format, part, scope, tasks};
 
 /// Which command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -419,12 +419,13 @@ impl Asked<'_> {
                 Encoding::Yaml => yaml(session, &path, &within)?.into_bytes(),
                 _ => {
                     let mut datum = datum(session, &path)?;
-                    if request.out == Encoding::Binary {
+                    if matches!(request.out, Encoding::Binary | Encoding::Text) {
                         datum = bytes(session, &path)?.unwrap_or(datum);
                     }
                     datum = datum.within(&within);
-                    data::write(request.out, &datum, request.html(), &path)
-                        .map_err(|it| Error::Diagnostics(vec![it]))?
+                    data::write(request.out, &datum, request.html(), &path).map_err(|it| {
+                        Error::Diagnostics(vec![self.untold(runtime, &path, of, it)])
+                    })?
                 }
             }
         };
@@ -534,7 +535,7 @@ impl Asked<'_> {
 
 /// What is looked at.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Of {
+pub(crate) enum Of {
     /// The whole or a field of it.
     Field,
     /// An expression over it.
@@ -557,48 +558,6 @@ fn spaced(text: &str) -> String {
         format!("{}{rest}", "    ".repeat(it.len() - rest.len()))
     });
     lines.collect::<Vec<_>>().join("\n")
-}
-
-/// A value as data.
-fn datum(session: &mut Session, path: &str) -> Result<Datum, Error> {
-    let text = session.json(path);
-    parse_json(&told(session, path, text)?).map_err(Error::Runtime)
-}
-
-/// A value as YAML.
-fn yaml(session: &mut Session, path: &str, within: &[String]) -> Result<String, Error> {
-    let text = session.yaml(path, within);
-    told(session, path, text)
-}
-
-/// What was told of a value; every error if there is one.
-fn told(
-    session: &mut Session,
-    path: &str,
-    text: Result<Option<String>, cue_session::Error>,
-) -> Result<String, Error> {
-    let none = || cue_session::Error::Diagnostics(vec![diagnostic("no value", None)]);
-    match text.and_then(|text| text.ok_or_else(none)) {
-        Ok(text) => Ok(text),
-        Err(error) => Err(all_of(session, path, error)),
-    }
-}
-
-/// A value that is bytes.
-fn bytes(session: &mut Session, path: &str) -> Result<Option<Datum>, Error> {
-    let text = session.syntax(path, SyntaxStyle::Final)?.unwrap_or_default();
-    Ok(match cue_syntax::parse_expr(text.trim()).map(|it| it.kind) {
-        Ok(ExprKind::Bytes(bytes)) => Some(Datum::bytes(bytes)),
-        _ => None,
-    })
-}
-
-/// Every error there is, where conversion to data stops at the first.
-fn all_of(session: &mut Session, path: &str, first: cue_session::Error) -> Error {
-    match session.validate(path, Concreteness::Required) {
-        Ok(all) if !all.is_empty() => Error::Diagnostics(all),
-        _ => first.into(),
-    }
 }
 
 fn separator(encoding: Encoding) -> &'static str {

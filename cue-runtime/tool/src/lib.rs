@@ -31,6 +31,7 @@ pub mod place; // `-l`, `--list`: where data goes
 mod plan; // what is evaluated together
 mod part; // `def -e`
 mod sound; // what is told before what was asked
+mod output; // a value as data
 pub mod evaluate; // eval, export, vet, def
 mod failed; // imports that failed
 mod told; // what is wrong, where it stands

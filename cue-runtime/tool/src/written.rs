@@ -29,6 +29,10 @@ struct Open {
     flow: bool,
     /// Something was written in it.
     begun: bool,
+    /// How many fields it has, up to here.
+    fields: u32,
+    /// The entry before it.
+    label: usize,
     /// Its first part begins a line, whatever the others do.
     begins: bool,
     /// Each of its parts stands on a line of its own.
@@ -64,7 +68,10 @@ pub(crate) fn written(
             // What stands behind an element comes behind its comma, else into the brackets.
             let element = open.last().is_some_and(|it| it.list);
             let said = remarks.behind.get(&number);
-            let own = said.filter(|_| !element);
+            // Braces around one field of which nothing else is said go, and this with them.
+            let goes =
+                !it.list && !outermost && it.fields == 1 && !remarks.above.contains_key(&it.label);
+            let own = said.filter(|_| !element && !goes);
             let own = own.map(|text| format!("{}{text}", if it.begun { " " } else { "" }));
             if let Some(text) = behind.take().or(own) {
                 out.add(if it.list && it.begun { "," } else { "" });
@@ -124,6 +131,7 @@ pub(crate) fn written(
                     out.add("\n");
                 }
                 it.begun = true;
+                it.fields += 1;
                 it.ends_in_struct = false;
             }
         }
@@ -195,6 +203,8 @@ pub(crate) fn written(
                     bare,
                     flow,
                     begun: false,
+                    fields: 0,
+                    label: number.wrapping_sub(1),
                     begins,
                     broken,
                     ends_in_struct: false,

@@ -755,6 +755,26 @@ fn what_is_no_text_and_what_other_commands_read() {
     assert_eq!(told, Ok("a: \"\u{fffd}\"\n".into()));
 }
 
+/// As v0.17.1 says it.
+#[test]
+fn what_is_no_text_is_told_with_its_place_and_its_definitions() {
+    let folder = folder(&[("a.cue", "n: 3\ns: {a: 1, #D: 5, d: *1 | 2}\nb: 'x'\n")]);
+    for (out, asked, wanted) in [
+        (Encoding::Text, "n", "n: cannot use value 3 (type int) as string:\n    a.cue:1:4"),
+        (Encoding::Text, "s", "s: cannot use value {a:1,#D:5,d:*1 | 2} (type struct) as string"),
+        (Encoding::Text, "b", "b: cannot use value 'x' (type bytes) as string:\n    a.cue:3:4"),
+        (
+            Encoding::Binary,
+            "n + 1",
+            "cannot use value 4 (type int) as (string|bytes):\n    --expression:1:1",
+        ),
+    ] {
+        let it = request(Verb::Export, folder.path(), &["a.cue"]);
+        let it = Request { out, expressions: vec![asked.into()], ..it };
+        assert_eq!(play(&it, folder.path()), Err(wanted.into()));
+    }
+}
+
 #[test]
 fn packages_are_named_where_they_have_none() {
     let folder = folder(&[("a.cue", "package a\nx: 1\n"), ("n.cue", "x: 1\n")]);
