@@ -1,7 +1,7 @@
 //! eval, export, vet and def: sources and data to text, or to what is wrong.
 
 use cue_eval::Names;
-use cue_eval::builtin::Pattern;
+use cue_eval::builtin::{Datum, Pattern};
 use cue_eval::encode::json::{self, Html};
 use cue_session::{
     Budget, Concreteness, Diagnostic, Package, Profile, Program, ProgramSpec, Runtime, Session,
@@ -336,12 +336,12 @@ impl Asked<'_> {
     fn answer(&self, runtime: &dyn Runtime, outcome: &mut Outcome) -> Result<(), Error> {
         let request = self.request;
         // Data is held against what it meets before anything is asked of it.
-        let streamed = !request.merge || self.unit.apart;
+        let placement = request.placement()?;
+        let streamed = !request.merge && !placement.is_used() || self.unit.apart;
         if self.has_data() && streamed && !self.expression.is_empty() && !request.ignore {
             let path = if self.unit.apart { DATA } else { "" };
             Asked { expression: "", ..*self }.agrees(runtime, path)?;
         }
-        let placement = request.placement()?;
         let around = request.verb == Verb::Export && placement.has_labels() && !self.has_data();
         if around {
             placement.known(runtime, &self.unit.sources)?;
@@ -370,6 +370,18 @@ impl Asked<'_> {
             // Nothing need be given for required fields where they are declared only.
             if request.verb == Verb::Def && request.out == Encoding::Cue {
                 wrong.retain(|it| !it.message.starts_with("field is required"));
+            }
+            // What is not concrete is told of where it is put.
+            if around && wrong.iter().all(|it| it.incomplete) {
+                let labels = placement.around(runtime, &Datum::Null).unwrap_or_default();
+                for it in &mut wrong {
+                    let plain = |label: &str| match label.trim_matches('"') {
+                        name if is_name(name) => name.to_owned(),
+                        _ => label.to_owned(),
+                    };
+                    let path = labels.iter().map(|it| plain(it)).chain([it.path.clone()]);
+                    it.path = path.collect::<Vec<_>>().join(".");
+                }
             }
             if !wrong.is_empty() {
                 return Err(Error::Diagnostics(wrong));

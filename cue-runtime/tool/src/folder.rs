@@ -86,7 +86,7 @@ pub(crate) fn package(place: &Place<'_>, flags: &Flags<'_>) -> Result<Found, Err
             }
             let source = read::source(&path)?;
             let parsed = cue_syntax::parse_file(&source.text);
-            if let Some(wrong) = parsed.errors.first().filter(|_| own) {
+            for wrong in parsed.errors.iter().filter(|_| own) {
                 let (line, column) = cue_syntax::LineIndex::new(&source.text).at(wrong.span.start);
                 let at = Some((source.name.as_str(), line, column));
                 found.wrong.push(diagnostic(wrong.message.as_str(), at));

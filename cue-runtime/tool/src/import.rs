@@ -145,7 +145,13 @@ pub fn import(runtime: &dyn Runtime, options: &Options) -> Result<Vec<Written>, 
             it.file(named, &mode, None, &mut done)?;
         }
     }
-    Ok(done)
+    match options.package.as_deref().filter(|it| !filetype::is_name(it)) {
+        Some(package) if !done.is_empty() => {
+            let text = "error formatting file: invalid identifier";
+            Err(Error::Request(format!("{text} {package:?}")))
+        }
+        _ => Ok(done),
+    }
 }
 
 /// Whether the files that are CUE can be parsed; nothing else becomes of them.
@@ -268,10 +274,6 @@ impl Import<'_> {
         let around = self.placement.is_used() || self.placement.has_context();
         let inherited = package.filter(|_| around || options.files == Files::Apart);
         if let Some(package) = options.package.as_deref().or(inherited) {
-            if !filetype::is_name(package) {
-                let text = "error formatting file: invalid identifier";
-                return Err(Error::Request(format!("{text} {package:?}")));
-            }
             out.push_str(&format!("package {package}\n\n"));
         }
         // Officially a file that is all of a file is not looked through for names.
@@ -316,6 +318,11 @@ impl Import<'_> {
             Texts::Kept => out,
             Texts::Parsed => hoist::hoisted(&out)?,
         };
+        let invalid = |package: &&str| !filetype::is_name(package);
+        if options.package.as_deref().filter(invalid).is_some() {
+            // That is told once all data is read.
+            return Ok(String::new());
+        }
         let text = format::text("-", &text, Style::Simplified)?;
         // Empty lines of texts over several lines are not indented; a tab of their own is escaped.
         let lines =

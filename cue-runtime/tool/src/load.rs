@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use cue_session::{Package, Source};
+use cue_session::{Diagnostic, Package, Source};
 
 use crate::condition::{Flags, excluded};
 use crate::data::{self, Encoding, Value};
@@ -56,6 +56,8 @@ pub struct Loaded {
     pub values: Vec<Value>,
     /// What is wrong with the first data file that cannot be read; the values are of those before it.
     pub broken: Option<Error>,
+    /// What is wrong with attributes that ask for files.
+    pub unembedded: Vec<Diagnostic>,
 }
 
 /// Whether a folder without CUE files is one that can be asked for.
@@ -112,14 +114,25 @@ impl Load {
         let mut all: Vec<&mut Instance> =
             loaded.packages.iter_mut().chain(&mut loaded.files).collect();
         tags::inject(&mut all, &self.tags, self.variables, &flags)?;
-        let mut wrong = Vec::new();
-        for Instance { sources, packages, spliced, .. } in all {
-            embed(sources, module.as_ref(), spliced, &mut wrong);
+        if folders == Folders::OfCue {
+            loaded.put_in(module.as_ref());
+        }
+        Ok(loaded)
+    }
+}
+
+impl Loaded {
+    /// Puts in what files ask for by `@embed`. Those that are named one by one are in no module.
+    fn put_in(&mut self, module: Option<&Module>) {
+        let wrong = &mut self.unembedded;
+        let packages = self.packages.iter_mut().map(|it| (it, module));
+        for (it, of) in packages.chain(self.files.as_mut().map(|it| (it, None))) {
+            let Instance { sources, packages, spliced, .. } = it;
+            embed(sources, of, spliced, wrong);
             for it in packages {
-                embed(&mut it.sources, module.as_ref(), spliced, &mut wrong);
+                embed(&mut it.sources, module, spliced, wrong);
             }
         }
-        if wrong.is_empty() { Ok(loaded) } else { Err(Error::Diagnostics(wrong)) }
     }
 }
 

@@ -95,6 +95,18 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Planned,
     let mut clash = clash(request, &loaded);
     let of = if loaded.files.is_none() { Sound::Values } else { Sound::Text };
     let instances: Vec<Instance> = loaded.packages.iter().chain(&loaded.files).cloned().collect();
+    if !loaded.unembedded.is_empty() {
+        let mut wrong = loaded.unembedded;
+        for it in instances {
+            let unit = &Unit::from(it);
+            if let Err(Error::Diagnostics(all)) =
+                (Asked { request, unit, expression: "" }).sound(runtime, Sound::Text)
+            {
+                wrong.extend(all);
+            }
+        }
+        return Err(Error::Diagnostics(wrong));
+    }
     let planned = sorted(runtime, request, &placement, loaded).and_then(|(units, broken)| {
         // Where data is looked at value by value, that is done first.
         match clash.take_if(|_| broken.is_none() && !is_streamed(request)) {
@@ -137,7 +149,7 @@ fn sorted(
     loaded: Loaded,
 ) -> Result<(Vec<Unit>, Option<Error>), Error> {
     let refused = |text: &str| Err(Error::Request(text.to_owned()));
-    let Loaded { packages, files, values, broken } = loaded;
+    let Loaded { packages, files, values, broken, unembedded: _ } = loaded;
     let Some(files) = files else {
         let whole = |it: Instance| Unit { sound: Sound::Values, ..Unit::from(it) };
         return Ok((packages.into_iter().map(whole).collect(), None));

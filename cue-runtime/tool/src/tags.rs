@@ -156,10 +156,15 @@ fn unasked(tag: &str) -> String {
 /// That there is nothing to load, and beside it the tag that nothing asks for then.
 pub(crate) fn beside(error: Error, tags: &[String], flags: &Flags<'_>) -> Error {
     let unloaded = ["build constraints", "cannot find package"];
-    let begins = |text: &str| unloaded.iter().any(|it| text.starts_with(it));
+    let begins = |text: &str| {
+        unloaded.iter().any(|it| text.starts_with(it)) || text.ends_with("matched no packages")
+    };
     match (error, tags.iter().find(|it| !flags.was_asked(it))) {
         (Error::Request(text), Some(tag)) if begins(&text) => {
             Error::Request(format!("{text}\n{}", unasked(tag)))
+        }
+        (error @ Error::Diagnostics(_), Some(tag)) => {
+            Error::Request(format!("{}\n{error}", unasked(tag)))
         }
         (error, _) => error,
     }

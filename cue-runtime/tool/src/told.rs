@@ -22,8 +22,9 @@ impl Asked<'_> {
         for wrong in &mut all {
             let Unit { import_path, sources, packages, .. } = self.unit;
             failed::named(wrong, import_path, sources, packages);
+            let own = ["undefined field", "invalid operand"];
             let compiled =
-                wrong.code != "cue/load" && !wrong.message.starts_with("undefined field");
+                wrong.code != "cue/load" && !own.iter().any(|it| wrong.message.starts_with(it));
             wrong.positions.retain(|it| {
                 it.file != INJECTED && !(looked_up && compiled && it.file == "--schema")
             });

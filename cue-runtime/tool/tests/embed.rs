@@ -79,6 +79,24 @@ fn comments_of_embedded_yaml_are_kept() {
     assert_eq!(play(Verb::Def, &files), Ok(wanted.into()));
 }
 
+/// As v0.17.1 has it: files that are named one by one are in no module.
+#[test]
+fn nothing_is_put_into_files_that_are_named_one_by_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = "@extern(embed)\n\npackage p\n\nx: _ @embed(file=e.json)\nlet L = 1\n";
+    for (name, text) in [MODULE, ("x.cue", text), ("e.json", "3")] {
+        let file = folder.path().join(name);
+        fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+        fs::write(file, text).expect("a file");
+    }
+    let file = folder.path().join("x.cue").display().to_string();
+    let load = Load { arguments: vec![file.clone()], ..Load::default() };
+    let told = evaluate(&NativeRuntime::default(), &Request::new(Verb::Eval, load));
+    let told = told.expect_err("it is refused").to_string();
+    let unused = format!("unreferenced alias or let clause L:\n    {file}:6:1");
+    assert_eq!(told, format!("cannot embed files when not in a module\n{unused}"));
+}
+
 #[test]
 fn what_cannot_be_embedded() {
     for (attribute, wanted) in [

@@ -140,3 +140,12 @@ fn a_type_as_schema_is_told_where_it_stands() {
                   d.json:1:3\n    --schema:1:1";
     assert_eq!(told(&vet, folder.path()), wanted);
 }
+
+#[test]
+fn what_is_not_concrete_is_told_of_where_it_is_put() {
+    let folder = folder(&[("a.cue", "a: int\n")]);
+    let it = request(Verb::Export, folder.path(), &["a.cue"]);
+    let it = Request { labels: vec!["x: \"y\": \"a-b\":".into()], ..it };
+    let wanted = "x.y.\"a-b\".a: incomplete value int:\n    a.cue:1:4";
+    assert_eq!(told(&it, folder.path()), wanted);
+}
