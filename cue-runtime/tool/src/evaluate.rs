@@ -497,12 +497,14 @@ impl Asked<'_> {
                 text = spaced(&text);
             }
         }
-        // With data it is no file of the package any more.
+        // With data it is no file of the package any more: its clause goes, but the line of that
+        // stays above a struct in braces.
         if let (Verb::Def, true, Some(package)) =
             (self.request.verb, self.has_data(), &self.unit.package)
         {
-            if let Some(rest) = text.strip_prefix(&format!("package {package}\n\n")) {
-                text = rest.to_owned();
+            if let Some(rest) = without_clause(&text, package) {
+                let line = if rest.starts_with('{') { "\n" } else { "" };
+                text = format!("{line}{rest}");
             }
         }
         let mut text = text.trim_end_matches('\n').to_owned();
@@ -561,6 +563,13 @@ fn is_composite(expression: &str) -> bool {
         expr,
         Ok(ExprKind::Struct(_) | ExprKind::List(_) | ExprKind::Binary(Binary::Disjoin, ..))
     )
+}
+
+/// What follows a package clause, if nothing but comments stands above it.
+fn without_clause<'a>(text: &'a str, package: &str) -> Option<&'a str> {
+    let (above, rest) = text.split_once(&format!("package {package}\n\n"))?;
+    let comments = above.lines().all(|it| it.is_empty() || it.starts_with("//"));
+    comments.then_some(rest)
 }
 
 /// Text that is indented by spaces, as `eval` has it.

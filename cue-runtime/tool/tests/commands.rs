@@ -586,6 +586,18 @@ fn def_prints_the_package_once() {
     assert_eq!(play(&of, folder.path()).as_deref(), Ok("1\n"));
 }
 
+/// As v0.17.1 prints it.
+#[test]
+fn with_data_def_prints_no_package_clause() {
+    let folder = folder(&[
+        ("a.cue", "// head\n\npackage p\n\n// c\nx: 1\nif true {z: 1}\n"),
+        ("d.json", "{\"a\": 1}"),
+    ]);
+    let it = request(Verb::Def, folder.path(), &["a.cue", "d.json"]);
+    let text = "\n{\n\t// c\n\tx: 1\n\tif true {\n\t\tz: 1\n\t}\n}\na: 1\n";
+    assert_eq!(play(&it, folder.path()).as_deref(), Ok(text));
+}
+
 #[test]
 fn an_empty_value_is_an_empty_line() {
     let folder = folder(&[("x.cue", "")]);
