@@ -13,7 +13,7 @@ use cue_syntax::ast::{Binary, ExprKind};
 use crate::data::{self, Encoding};
 use crate::filetype::is_name;
 use crate::load::Load;
-use crate::output::{bytes, datum, told, yaml};
+use crate::output::{bytes, datum, told, with_bytes, without_clause, yaml};
 use crate::place::{Context, Placement, Several};
 use crate::plan::{self, DATA, Planned, Unit};
 use crate::sound::Sound;
@@ -171,7 +171,7 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
     if let Some(pattern) = &request.name {
         Pattern::new(pattern).map_err(Error::Request)?;
     }
-    let Planned { units, broken, clash } = plan::units(runtime, request)?;
+    let Planned { units, broken } = plan::units(runtime, request)?;
     let other = |it: &Package| !tasks::is_package(&it.path);
     if request.imports == Imports::PutIn && units.iter().any(|it| it.packages.iter().any(other)) {
         let text = "--inline-imports: values of other packages are not put in by this command";
@@ -185,13 +185,23 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
         for expression in asked {
             let it = Asked { request, unit, expression };
             let Err(error) = it.told(runtime, &mut outcome) else { continue };
+            // A package that does not hold is all that is told of several.
+            let held =
+                unit.sound == Sound::Text || request.ignore || it.is_incomplete(Some(&error));
+            if several && !held {
+                for unit in &units {
+                    Asked { unit, ..it }.sound(runtime, Sound::Text)?;
+                }
+                return Err(error);
+            }
             let name = match request.expressions.len() {
                 0 | 1 => {
                     Some(unit.name.as_str()).filter(|it| several && !unit.apart && !it.is_empty())
                 }
                 _ => Some(expression.as_str()),
             };
-            let named = name.is_some() && request.verb == Verb::Eval;
+            let headed = outcome.begun && request.out == Encoding::Cue;
+            let named = name.is_some() && request.verb == Verb::Eval && headed;
             let header = format!("// {}\n", name.unwrap_or_default());
             outcome.errors.push(match error {
                 Error::Diagnostics(all) if named => Error::Headed { header, all },
@@ -209,10 +219,7 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
         }
     }
     outcome.errors.extend(broken);
-    match clash.filter(|_| outcome.errors.is_empty()) {
-        Some(error) => Err(error),
-        None => Ok(outcome),
-    }
+    Ok(outcome)
 }
 
 /// One expression, or the whole, of what is evaluated together.
@@ -320,12 +327,10 @@ impl Asked<'_> {
 
     /// Answers, or tells what is wrong: with the package first.
     fn told(&self, runtime: &dyn Runtime, outcome: &mut Outcome) -> Result<(), Error> {
+        outcome.begun = false;
         // The whole tells of its values itself.
         let whole = self.expression.is_empty() && self.request.labels.is_empty();
         let of = if whole { Sound::Text } else { self.unit.sound };
-        if of == Sound::Values {
-            self.sound(runtime, of)?;
-        }
         self.answer(runtime, outcome).or_else(|error| {
             self.sound(runtime, of)?;
             outcome.begun = true;
@@ -354,6 +359,7 @@ impl Asked<'_> {
             opened => opened?,
         };
         let session = &mut session;
+        self.sound_in(session)?;
         let strict = self.is_strict();
         let how = if strict { Concreteness::Required } else { Concreteness::Optional };
         let ignores = request.ignore && request.verb == Verb::Eval;
@@ -429,6 +435,11 @@ impl Asked<'_> {
                 }
                 // JSON has no bytes.
                 Encoding::Yaml => yaml(session, &path, &within)?.into_bytes(),
+                Encoding::Toml => {
+                    let datum = with_bytes(session, &path)?.within(&within);
+                    data::write(request.out, &datum, request.html(), &path)
+                        .map_err(|it| Error::Diagnostics(vec![it]))?
+                }
                 _ => {
                     let mut datum = datum(session, &path)?;
                     if matches!(request.out, Encoding::Binary | Encoding::Text) {
@@ -563,13 +574,6 @@ fn is_composite(expression: &str) -> bool {
         expr,
         Ok(ExprKind::Struct(_) | ExprKind::List(_) | ExprKind::Binary(Binary::Disjoin, ..))
     )
-}
-
-/// What follows a package clause, if nothing but comments stands above it.
-fn without_clause<'a>(text: &'a str, package: &str) -> Option<&'a str> {
-    let (above, rest) = text.split_once(&format!("package {package}\n\n"))?;
-    let comments = above.lines().all(|it| it.is_empty() || it.starts_with("//"));
-    comments.then_some(rest)
 }
 
 /// Text that is indented by spaces, as `eval` has it.

@@ -1,4 +1,4 @@
-//! A value of a session as data, and why it is none.
+//! A value of a session as data, and why it is none; CUE without its package clause.
 
 use cue_eval::builtin::Datum;
 use cue_eval::evaluation::parse_json;
@@ -42,6 +42,18 @@ pub(crate) fn datum(session: &mut Session, path: &str) -> Result<Datum, Error> {
     parse_json(&told(session, path, text)?).map_err(Error::Runtime)
 }
 
+/// A value as data that has bytes: JSON has none, so it is read from YAML if there are some.
+pub(crate) fn with_bytes(session: &mut Session, path: &str) -> Result<Datum, Error> {
+    let datum = datum(session, path)?;
+    let text = yaml(session, path, &[])?;
+    if !text.contains("!!binary") {
+        return Ok(datum);
+    }
+    let read = cue_eval::encode::yaml::decode(text.as_bytes()).ok();
+    let read = read.and_then(|it| it.into_iter().next());
+    Ok(read.map_or(datum, |it| it.tree.into_datum()))
+}
+
 /// A value as YAML.
 pub(crate) fn yaml(session: &mut Session, path: &str, within: &[String]) -> Result<String, Error> {
     let text = session.yaml(path, within);
@@ -76,4 +88,11 @@ fn all_of(session: &mut Session, path: &str, first: cue_session::Error) -> Error
         Ok(all) if !all.is_empty() => Error::Diagnostics(all),
         _ => first.into(),
     }
+}
+
+/// What follows a package clause, if nothing but comments stands above it.
+pub(crate) fn without_clause<'a>(text: &'a str, package: &str) -> Option<&'a str> {
+    let (above, rest) = text.split_once(&format!("package {package}\n\n"))?;
+    let comments = above.lines().all(|it| it.is_empty() || it.starts_with("//"));
+    comments.then_some(rest)
 }

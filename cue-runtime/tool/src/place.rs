@@ -189,18 +189,20 @@ impl Placement {
             {
                 computed(runtime, text, "")?;
             }
-            if is_choice(text) {
-                return Err(no_label(text));
-            }
             let names = expr.map(|it| scope::names(&it)).unwrap_or_default();
             let mut seen = scope::imports(&names, |it| scope::declares(sources, it));
             for name in names.iter().filter(|it| scope::declares(sources, it)) {
                 seen.push_str(&format!("{name}: _\n"));
             }
             match computed(runtime, text, &seen) {
-                Err(Error::Request(why)) if why.contains(": reference ") => {
+                // Of a choice one name is enough.
+                Err(Error::Request(why))
+                    if why.contains(": reference ")
+                        && (why.contains(" more errors)") || !is_choice(text)) =>
+                {
                     return Err(Error::Request(why));
                 }
+                _ if is_choice(text) => return Err(no_label(text)),
                 _ => {}
             }
         }

@@ -66,8 +66,6 @@ pub(crate) struct Planned {
     pub(crate) units: Vec<Unit>,
     /// What is wrong with the data behind that.
     pub(crate) broken: Option<Error>,
-    /// What is told where nothing else is wrong.
-    pub(crate) clash: Option<Error>,
 }
 
 /// Loads what a request asks for and sorts it into what is evaluated together.
@@ -92,7 +90,7 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Planned,
     if loaded.packages.is_empty() && request.name.is_some() {
         return refused("use of -n/--name flag without a directory");
     }
-    let mut clash = clash(request, &loaded);
+    let clash = clash(request, &loaded);
     let of = if loaded.files.is_none() { Sound::Values } else { Sound::Text };
     let instances: Vec<Instance> = loaded.packages.iter().chain(&loaded.files).cloned().collect();
     if !loaded.unembedded.is_empty() {
@@ -108,11 +106,8 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Planned,
         return Err(Error::Diagnostics(wrong));
     }
     let planned = sorted(runtime, request, &placement, loaded).and_then(|(units, broken)| {
-        // Where data is looked at value by value, that is done first.
-        match clash.take_if(|_| broken.is_none() && !is_streamed(request)) {
-            Some(error) => Err(error),
-            None => Ok(Planned { units, broken, clash }),
-        }
+        let clash = clash.filter(|_| broken.is_none());
+        clash.map_or(Ok(Planned { units, broken }), Err)
     });
     match planned {
         Ok(planned) if planned.broken.is_none() => Ok(planned),
@@ -131,11 +126,11 @@ fn is_streamed(request: &Request) -> bool {
     !request.merge || request.verb == Verb::Vet || request.schema.is_some()
 }
 
-/// That `-p` names another package than a file does.
+/// That `-p` names another package than a file does. Where data is looked at value by value it may.
 fn clash(request: &Request, loaded: &Loaded) -> Option<Error> {
     let name = request.package.as_ref()?;
     let other = loaded.files.as_ref()?.package.as_ref().filter(|it| *it != name)?;
-    let allowed = request.force || request.verb == Verb::Vet || !loaded.packages.is_empty();
+    let allowed = request.force || is_streamed(request) || !loaded.packages.is_empty();
     let text = "flag clashes with existing package name";
     let error = Error::Request(format!("\"package\" {text} ({name} vs {other})"));
     Some(error).filter(|_| !allowed)

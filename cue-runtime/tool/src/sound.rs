@@ -1,9 +1,9 @@
 //! What is told before what was asked: a package that does not compile or contradicts itself.
 
-use cue_session::{Concreteness, Runtime};
+use cue_session::{Concreteness, Diagnostic, Runtime, Session};
 
 use crate::Error;
-use crate::evaluate::Asked;
+use crate::evaluate::{Asked, EXPRESSION};
 
 /// What of a package must be sound before other errors are told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,5 +40,20 @@ impl Asked<'_> {
             return package.agrees(runtime, "");
         }
         package.start(runtime, None).map(drop).map_err(|it| package.renamed(it))
+    }
+
+    /// The same of the values of a package, where something was asked of it, in the session for that.
+    ///
+    /// # Errors
+    /// What contradicts.
+    pub(crate) fn sound_in(&self, session: &mut Session) -> Result<(), Error> {
+        let asked = !self.expression.is_empty() && !self.request.ignore;
+        if !asked || self.unit.sound == Sound::Text {
+            return Ok(());
+        }
+        let wrong = session.validate("", Concreteness::Optional)?.into_iter();
+        let of_package = |it: &Diagnostic| !it.incomplete && !it.path.starts_with(EXPRESSION);
+        let wrong: Vec<Diagnostic> = wrong.filter(of_package).collect();
+        if wrong.is_empty() { Ok(()) } else { Err(Error::Diagnostics(wrong)) }
     }
 }

@@ -767,6 +767,15 @@ fn what_is_no_text_and_what_other_commands_read() {
     assert_eq!(told, Ok("a: \"\u{fffd}\"\n".into()));
 }
 
+/// As v0.17.1 writes them.
+#[test]
+fn bytes_in_toml_are_lists_of_numbers() {
+    let folder = folder(&[("a.cue", "a: 'hi'\nb: [1.50, 'x', \"!!binary\"]\n")]);
+    let it = request(Verb::Export, folder.path(), &["a.cue"]);
+    let toml = play(&Request { out: Encoding::Toml, ..it }, folder.path());
+    assert_eq!(toml.as_deref(), Ok("a = [104, 105]\nb = [1.5, [120], '!!binary']\n"));
+}
+
 /// As v0.17.1 says it.
 #[test]
 fn what_is_no_text_is_told_with_its_place_and_its_definitions() {

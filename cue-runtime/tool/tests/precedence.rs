@@ -75,7 +75,7 @@ fn what_contradicts_in_a_package_is_told_before_what_is_asked_of_it() {
 }
 
 #[test]
-fn another_package_name_is_told_last_and_only_of_files() {
+fn another_package_name_is_told_late_and_only_of_files() {
     let folder = folder(&[("a.cue", "package p\n\na: 1\n"), ("b.cue", "package p\n\na: b\n")]);
     let named = |files: &[&str]| Request {
         package: Some("q".into()),
@@ -85,6 +85,8 @@ fn another_package_name_is_told_last_and_only_of_files() {
     let clash = "\"package\" flag clashes with existing package name (q vs p)";
     assert_eq!(told(&named(&["a.cue"]), folder.path()), clash);
     assert!(told(&named(&["b.cue"]), folder.path()).starts_with("a: reference"));
+    let streamed = Request { merge: false, ..named(&["a.cue"]) };
+    assert_eq!(told(&streamed, folder.path()), "package q\n\na: 1\n");
     fs::remove_file(folder.path().join("b.cue")).expect("it is there");
     assert_eq!(told(&named(&[""]), folder.path()), "package q\n\na: 1\n");
 }
@@ -139,6 +141,28 @@ fn a_type_as_schema_is_told_where_it_stands() {
     let wanted = "conflicting values {b:1} and string (mismatched types struct and string):\n    \
                   d.json:1:3\n    --schema:1:1";
     assert_eq!(told(&vet, folder.path()), wanted);
+}
+
+#[test]
+fn of_several_packages_one_that_does_not_hold_is_all_that_is_told() {
+    let folder = folder(&[("a.cue", "package p\n\nb: 1\n")]);
+    let packages = [("y", "a: 1 & 2"), ("z", "a: 2 & 3")];
+    let write = |name: &str, text: &str| {
+        let inner = folder.path().join(name);
+        fs::create_dir_all(&inner).expect("a folder");
+        fs::write(inner.join("a.cue"), format!("package {name}\n\n{text}\n")).expect("a file");
+    };
+    packages.iter().for_each(|it| write(it.0, it.1));
+    for verb in [Verb::Export, Verb::Eval, Verb::Vet] {
+        let it = request(verb, folder.path(), &["..."]);
+        let wanted = "a: conflicting values 2 and 1:\n    y/a.cue:3:4\n    y/a.cue:3:8";
+        assert_eq!(told(&it, folder.path()), wanted);
+    }
+    // What does not compile comes before what contradicts.
+    write("z", "a: b");
+    let it = request(Verb::Export, folder.path(), &["..."]);
+    let wanted = "a: reference \"b\" not found:\n    z/a.cue:3:4";
+    assert_eq!(told(&it, folder.path()), wanted);
 }
 
 #[test]
