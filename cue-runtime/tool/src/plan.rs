@@ -195,6 +195,9 @@ fn sorted(
         });
         return Ok((each.collect(), broken));
     }
+    if let Some(error) = broken {
+        return Err(error);
+    }
     let mut data = Unit { package: schema.package.clone(), ..Unit::default() };
     for of_file in by_file(&values) {
         if placement.is_used() {
@@ -211,9 +214,6 @@ fn sorted(
                 data.add(&[Placed::one(Vec::new())], std::slice::from_ref(it));
             }
         }
-    }
-    if let Some(error) = broken {
-        return Err(error);
     }
     // What data says is held against the rest once it agrees.
     let beside = !schema.sources.is_empty() || !request.expressions.is_empty();

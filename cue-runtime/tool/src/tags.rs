@@ -155,7 +155,7 @@ fn unasked(tag: &str) -> String {
 
 /// That there is nothing to load, and beside it the tag that nothing asks for then.
 pub(crate) fn beside(error: Error, tags: &[String], flags: &Flags<'_>) -> Error {
-    let unloaded = ["build constraints", "cannot find package"];
+    let unloaded = ["build constraints", "cannot find package", "found packages"];
     let begins = |text: &str| {
         unloaded.iter().any(|it| text.starts_with(it)) || text.ends_with("matched no packages")
     };

@@ -102,6 +102,10 @@ fn documents_are_held_against_the_package_up_to_the_one_that_is_none() {
     assert_eq!(vet("e.yaml"), "a: conflicting values 1 and 2:\n    e.yaml:1:4\n    s.cue:1:4");
     let none = "a: parse error: illegal number start \"NaN\":\n    f.yaml:3:4";
     assert_eq!(vet("f.yaml"), none);
+    // All data is read before it is placed.
+    let it = request(Verb::Export, folder.path(), &["s.cue", "f.yaml"]);
+    let labels = Request { labels: vec!["nope".into()], ..it };
+    assert_eq!(told(&labels, folder.path()), none);
 }
 
 #[test]
