@@ -29,6 +29,9 @@ struct Comment {
     alone: bool,
 }
 
+/// How far back what a comment stands below is looked for.
+const MOST: usize = 10_000;
+
 /// An entry that may have comments.
 #[derive(Clone, Copy)]
 struct Holder {
@@ -46,11 +49,13 @@ pub(crate) fn remarks(tree: &Tree, file: &[u8], lines: &Lines, from: usize, to: 
         return found;
     }
     let holders = holders(tree, lines, file);
+    let places: BTreeMap<usize, Holder> = holders.iter().map(|it| (it.number, *it)).collect();
+    let ends = ends(tree);
     let comments = comments(tree, file, from, to, lines);
     let mut rest = comments.as_slice();
     while let Some(first) = rest.first() {
         if !first.alone {
-            found.behind(first, tree, file, lines, &holders);
+            found.behind(first, tree, file, lines, (&ends, &holders));
             rest = rest.get(1..).unwrap_or_default();
             continue;
         }
@@ -68,7 +73,7 @@ pub(crate) fn remarks(tree: &Tree, file: &[u8], lines: &Lines, from: usize, to: 
     }
     // An empty line stands above what is said of one if it is far enough from what came before.
     for (number, (_, gap)) in &mut found.above {
-        let holder = holders.iter().find(|it| it.number == *number);
+        let holder = places.get(number);
         let before = tree.entries.get(..*number).unwrap_or_default().iter().rev();
         let before = before.filter(|it| !matches!(it.0, Entry::End)).find(|it| {
             !matches!(it.0, Entry::Struct | Entry::List) || holder.is_none_or(|at| it.1 < at.at)
@@ -121,8 +126,9 @@ impl Remarks {
     fn alone(&mut self, group: &[Comment], file: &[u8], lines: &Lines, holders: &[Holder]) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
         let texts = || group.iter().map(|it| it.text.clone());
-        let next = holders.iter().find(|it| it.at > first.at);
-        let before = holders.iter().rev().find(|it| it.at < first.at && it.column <= first.column);
+        let (earlier, later) = split(holders, first.at);
+        let next = later.first();
+        let before = earlier.iter().rev().take(MOST).find(|it| it.column <= first.column);
         let sibling = before.filter(|it| it.column == first.column);
         let empty = |line: u32| lines.is_empty(file, line);
         let foot = match next {
@@ -153,13 +159,12 @@ impl Remarks {
         tree: &Tree,
         file: &[u8],
         lines: &Lines,
-        holders: &[Holder],
+        (ends, holders): (&[(u32, usize)], &[Holder]),
     ) {
-        let last = tree.entries.iter().enumerate().rev();
-        let last = last
-            .into_iter()
-            .find(|(_, (entry, at))| *at < it.at && !matches!(entry, Entry::List | Entry::Struct));
-        let Some((number, (entry, at))) = last else { return };
+        let last = ends.partition_point(|end| end.0 < it.at).checked_sub(1);
+        let number = last.and_then(|last| ends.get(last)).map(|end| end.1);
+        let entry = number.and_then(|number| Some((number, tree.entries.get(number)?)));
+        let Some((number, (entry, at))) = entry else { return };
         let text = it.text.clone();
         let here = lines.at(*at).0 == it.line;
         match entry {
@@ -170,8 +175,7 @@ impl Remarks {
                 self.behind.insert(number, text);
             }
             _ if !here => {
-                let next = holders.iter().find(|holder| holder.at > it.at);
-                if let Some(next) = next {
+                if let Some(next) = split(holders, it.at).1.first() {
                     self.above.entry(next.number).or_default().0.push(text);
                 }
             }
@@ -222,6 +226,22 @@ fn holders(tree: &Tree, lines: &Lines, file: &[u8]) -> Vec<Holder> {
             it.column = dash as u32 + 1;
         }
     }
+    // What an alias brings stands where its anchor does.
+    found.sort_by_key(|it| it.at);
+    found
+}
+
+/// Those before an offset and those behind it.
+fn split(holders: &[Holder], at: u32) -> (&[Holder], &[Holder]) {
+    holders.split_at(holders.partition_point(|it| it.at <= at))
+}
+
+/// What a comment may stand behind, by where it is: everything but openings.
+fn ends(tree: &Tree) -> Vec<(u32, usize)> {
+    let entries = tree.entries.iter().enumerate();
+    let closed = entries.filter(|it| !matches!(it.1.0, Entry::List | Entry::Struct));
+    let mut found: Vec<(u32, usize)> = closed.map(|it| (it.1.1, it.0)).collect();
+    found.sort_by_key(|it| it.0);
     found
 }
 
