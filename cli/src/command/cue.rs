@@ -12,7 +12,7 @@ use cue_tool::format::{self, Action, Wanted};
 use cue_tool::import::{self, Files, Texts};
 use cue_tool::place::{Context, Several};
 use cue_tool::tags::Variables;
-use cue_tool::{Error, Load, Request, Verb, evaluate, filetype};
+use cue_tool::{Encoding, Error, Load, Request, Verb, evaluate, filetype};
 
 use crate::Cli;
 use crate::existing::Existing;
@@ -424,10 +424,13 @@ fn values(request: Request, output: Option<&Output>, common: Common<'_>) -> anyh
         request.force = it.force;
         target = Some(named.name).filter(|it| it != "-");
     }
-    let Outcome { output, warning, errors } = evaluate(&cue_runtime()?, &request)?;
+    let Outcome { output, warning, errors, begun } = evaluate(&cue_runtime()?, &request)?;
     let existing = Existing::from(request.force);
     if errors.is_empty() || target.is_none() {
         put(target.as_deref(), existing, &output)?;
+    } else if begun && request.verb == Verb::Eval && request.out != Encoding::Cue {
+        // It is made before values are looked at.
+        put(target.as_deref(), existing, &[])?;
     }
     for error in &errors {
         common.cli.out.note(&error.to_string());

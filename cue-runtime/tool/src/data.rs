@@ -1,5 +1,6 @@
 //! Encodings other than CUE, by name or by the end of a file's name, read and written.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,8 +11,13 @@ use cue_eval::evaluation::print_json;
 use cue_session::Diagnostic;
 
 use crate::diagnostic;
-use crate::located::{Keys, Lines, Located, located, placed, whole};
+use crate::located::{Lines, Located, located};
 use crate::read::absolute;
+use crate::refused::{self, Refused};
+use crate::remarks::{Remarks, remarks};
+use crate::spelled::Spelling;
+use crate::tables;
+use crate::written::{Breaks, written};
 
 /// A form of text that holds values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,16 +80,48 @@ pub struct Value {
     pub count: usize,
     /// The value.
     pub datum: Datum,
-    /// The same as CUE on one line; the file may say less than the datum: an empty YAML stream is
-    /// anything that has null as its default.
+    /// The same as CUE; the file may say less than the datum: an empty YAML stream is anything that
+    /// has null as its default.
     pub(crate) located: Arc<Located>,
+}
+
+impl Value {
+    /// The value as an expression.
+    pub(crate) fn expression(&self) -> Located {
+        if !matches!(self.datum, Datum::Struct(_)) {
+            return Located::clone(&self.located);
+        }
+        let mut out = Located::default();
+        out.enclose(&self.located);
+        out
+    }
+}
+
+/// What a file holds.
+#[derive(Clone, Debug, Default)]
+pub struct Read {
+    /// Its values, up to the first that cannot be one.
+    pub values: Vec<Value>,
+    /// What keeps that from being a value: numbers that CUE has not.
+    pub wrong: Vec<Diagnostic>,
+}
+
+impl Read {
+    /// The values.
+    ///
+    /// # Errors
+    /// Something is wrong with one.
+    pub fn all(self) -> Result<Vec<Value>, Vec<Diagnostic>> {
+        if self.wrong.is_empty() { Ok(self.values) } else { Err(self.wrong) }
+    }
 }
 
 /// The values in a file of data: one, but for streams.
 ///
 /// # Errors
 /// The bytes are not of that encoding.
-pub fn read(encoding: Encoding, file: &str, bytes: &[u8]) -> Result<Vec<Value>, Diagnostic> {
+pub fn read(encoding: Encoding, file: &str, bytes: &[u8]) -> Result<Read, Vec<Diagnostic>> {
+    let mut wrong = Vec::new();
     // What is not UTF-8 counts as U+FFFD, but in what is bytes.
     let lossy = String::from_utf8_lossy(bytes);
     let bytes = if encoding == Encoding::Binary { bytes } else { lossy.as_bytes() };
@@ -93,60 +131,45 @@ pub fn read(encoding: Encoding, file: &str, bytes: &[u8]) -> Result<Vec<Value>, 
         let (line, column) = line_column(bytes, offset);
         let name = absolute(Path::new(file));
         let message = format!("invalid JSON for file \"{name}\": {}", error.message);
-        diagnostic(message, Some((file, line, column)))
+        vec![diagnostic(message, Some((file, line, column)))]
     };
-    let lines = Lines::new(bytes);
     let pairs: Vec<(Datum, Located)> = match encoding {
         Encoding::Json => {
             let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
             let tree = json::decode(bytes, json::Values::One).map_err(json_error)?;
-            let located = located(&tree, &Lines::new(bytes), Keys::Unquoted);
+            let located = located(&tree, &Spelling { file: bytes, lines: Lines::new(bytes) });
             vec![(tree.into_datum(), located)]
         }
         Encoding::JsonLines => {
             let tree = json::decode(bytes, json::Values::Stream).map_err(json_error)?;
-            let trees = apart(tree);
-            let pair = |it: Tree| (it.clone().into_datum(), located(&it, &lines, Keys::Unquoted));
-            trees.into_iter().map(pair).collect()
+            let spelling = Spelling { file: bytes, lines: Lines::new(bytes) };
+            let pair = |it: Tree| {
+                let located = located(&it, &spelling);
+                (it.into_datum(), located)
+            };
+            apart(tree).into_iter().map(pair).collect()
         }
-        Encoding::Yaml => {
-            let lines = Lines::of_characters(bytes);
-            let documents = yaml::decode(bytes)
-                .map_err(|error| diagnostic(error.located(&absolute(Path::new(file))), None))?;
-            if documents.is_empty() {
-                let text = Located { text: "*null | _".into(), places: vec![(0, (1, 1))] };
-                vec![(Datum::Null, text)]
-            } else {
-                let pair = |it: yaml::Document| {
-                    let text = match it.tree.entries.is_empty() {
-                        true => whole(&Datum::Null, (it.line, it.column)),
-                        false => located(&it.tree, &lines, Keys::Whole),
-                    };
-                    (it.tree.into_datum(), text)
-                };
-                documents.into_iter().map(pair).collect()
-            }
-        }
+        Encoding::Yaml => documents(file, bytes, &mut wrong)?,
         Encoding::Toml => {
-            let (datum, place) = toml::decode(&lossy, 1).map_err(|error| {
+            let it = tables::read(&lossy).map_err(|error| {
                 let (line, column) = line_column(bytes, error.offset);
-                diagnostic(error.message, Some((file, line, column)))
+                vec![diagnostic(error.message, Some((file, line, column)))]
             })?;
-            let mut text = Located::default();
-            placed(&datum, place, &lines, &mut text);
-            vec![(datum, text)]
+            let value = (it.datum, 0);
+            wrong = refused::told(&value, &it.refused, file, &Lines::new(bytes));
+            if wrong.is_empty() { vec![(value.0, it.located)] } else { Vec::new() }
         }
         Encoding::Text => {
             let datum = Datum::lossy(bytes);
-            let text = Located { text: print_json(&datum), places: Vec::new() };
+            let text = Located { text: print_json(&datum), ..Located::default() };
             vec![(datum, text)]
         }
         Encoding::Binary => {
             let datum = Datum::bytes(bytes);
-            let text = Located { text: datum.literal(), places: Vec::new() };
+            let text = Located { text: datum.literal(), ..Located::default() };
             vec![(datum, text)]
         }
-        Encoding::Cue => return Err(diagnostic("CUE is no data", Some((file, 1, 1)))),
+        Encoding::Cue => return Err(vec![diagnostic("CUE is no data", Some((file, 1, 1)))]),
     };
     let count = pairs.len();
     let value = |(index, (datum, text)): (usize, (Datum, Located))| Value {
@@ -156,7 +179,58 @@ pub fn read(encoding: Encoding, file: &str, bytes: &[u8]) -> Result<Vec<Value>, 
         datum,
         located: Arc::new(text),
     };
-    Ok(pairs.into_iter().enumerate().map(value).collect())
+    Ok(Read { values: pairs.into_iter().enumerate().map(value).collect(), wrong })
+}
+
+/// The documents of a YAML stream, with their comments.
+fn documents(
+    file: &str,
+    bytes: &[u8],
+    wrong: &mut Vec<Diagnostic>,
+) -> Result<Vec<(Datum, Located)>, Vec<Diagnostic>> {
+    let (documents, refused) = yaml::decode_keeping(bytes)
+        .map_err(|error| vec![diagnostic(error.located(&absolute(Path::new(file))), None)])?;
+    if documents.is_empty() {
+        let text = Located { text: "*null | _".into(), places: vec![(0, (1, 1))], timed: false };
+        return Ok(vec![(Datum::Null, text)]);
+    }
+    let refused: Refused = refused.into_iter().map(|it| (it.offset, it.message)).collect();
+    let spelling = Spelling { file: bytes, lines: Lines::of_characters(bytes) };
+    let lines = &Lines::new(bytes);
+    // Where each document but the first begins: with the line that sets it off.
+    let start = |it: &yaml::Document| {
+        let first = it.tree.entries.first().map_or(0, |it| it.1 as usize);
+        let before = bytes.get(..first).unwrap_or_default();
+        before.windows(4).rposition(|it| it == b"\n---").map_or(0, |it| it + 1)
+    };
+    let starts: Vec<usize> =
+        std::iter::once(0).chain(documents.iter().skip(1).map(start)).collect();
+    let ends = starts.iter().skip(1).copied().chain([bytes.len()]);
+    let pairs = documents.into_iter().zip(starts.iter().copied().zip(ends));
+    let pair = |(it, (from, to)): (yaml::Document, (usize, usize))| {
+        let yaml::Document { tree, line, column } = it;
+        let text = match tree.entries.is_empty() {
+            true => {
+                Located { text: "null".into(), places: vec![(0, (line, column))], timed: false }
+            }
+            false => {
+                let write = |it: &Remarks| written(&tree, &spelling, Breaks::Whole, it);
+                let remarks = remarks(&tree, bytes, lines, from, to);
+                let text = write(&remarks);
+                // A comment where CUE has no place for it must not keep data from being read.
+                let sound =
+                    remarks.is_empty() || cue_syntax::parse_file(&text.text).errors.is_empty();
+                if sound { text } else { write(&Remarks::default()) }
+            }
+        };
+        if refused.is_empty() {
+            return Some((tree.into_datum(), text));
+        }
+        let value = tree.build(1).into_iter().next().unwrap_or((Datum::Null, 0));
+        *wrong = refused::told(&value, &refused, file, &spelling.lines);
+        wrong.is_empty().then_some((value.0, text))
+    };
+    Ok(pairs.map_while(pair).collect())
 }
 
 /// The values of a row, each on its own.
@@ -177,6 +251,27 @@ pub(crate) fn apart(row: Tree) -> Vec<Tree> {
         }
     }
     trees
+}
+
+/// Whether a struct in a value has a field twice: both must be the same.
+pub(crate) fn repeats(datum: &Datum) -> bool {
+    let mut work = vec![datum];
+    while let Some(datum) = work.pop() {
+        match datum {
+            Datum::List(items) => work.extend(items.iter()),
+            Datum::Struct(fields) => {
+                let mut labels = BTreeSet::new();
+                for (label, value) in fields.iter() {
+                    if !labels.insert(&**label) {
+                        return true;
+                    }
+                    work.push(value);
+                }
+            }
+            _ => {}
+        }
+    }
+    false
 }
 
 /// What a file of data says that it is, if it is a schema in another language.

@@ -1,12 +1,11 @@
 //! eval, export, vet and def: sources and data to text, or to what is wrong.
 
 use cue_eval::Names;
-use cue_eval::builtin::Datum;
+use cue_eval::builtin::{Datum, Pattern};
 use cue_eval::encode::json::{self, Html};
-use cue_eval::evaluation::parse_json;
 use cue_session::{
-    Budget, Concreteness, Package, Profile, Program, ProgramSpec, Runtime, Session, Shown, Source,
-    SyntaxStyle,
+    Budget, Concreteness, Diagnostic, Package, Profile, Program, ProgramSpec, Runtime, Session,
+    Shown, Source, SyntaxStyle,
 };
 use cue_syntax::Style;
 use cue_syntax::ast::{Binary, ExprKind};
@@ -14,9 +13,11 @@ use cue_syntax::ast::{Binary, ExprKind};
 use crate::data::{self, Encoding};
 use crate::filetype::is_name;
 use crate::load::Load;
+use crate::output::{bytes, datum, told, with_bytes, without_clause, yaml};
 use crate::place::{Context, Placement, Several};
-use crate::plan::{self, DATA, Unit};
-use crate::{Error, diagnostic, format, part, scope, tasks};
+use crate::plan::{self, DATA, Planned, Unit};
+use crate::sound::Sound;
+use crate::{Error, format, part, scope, tasks};
 
 /// Which command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,6 +148,8 @@ pub struct Outcome {
     pub warning: Option<&'static str>,
     /// What is wrong; what was printed before is not.
     pub errors: Vec<Error>,
+    /// Whether the packages compile: all that is wrong is what was asked of them.
+    pub begun: bool,
 }
 
 /// Field that holds what `-e` asks for.
@@ -165,7 +168,10 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
     for text in &request.expressions {
         scope::parsed("--expression", text)?;
     }
-    let (units, broken) = plan::units(runtime, request)?;
+    if let Some(pattern) = &request.name {
+        Pattern::new(pattern).map_err(Error::Request)?;
+    }
+    let Planned { units, broken } = plan::units(runtime, request)?;
     let other = |it: &Package| !tasks::is_package(&it.path);
     if request.imports == Imports::PutIn && units.iter().any(|it| it.packages.iter().any(other)) {
         let text = "--inline-imports: values of other packages are not put in by this command";
@@ -178,15 +184,24 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
         let asked = if request.expressions.is_empty() { &whole[..] } else { &request.expressions };
         for expression in asked {
             let it = Asked { request, unit, expression };
-            let Err(error) = it.answer(runtime, &mut outcome) else { continue };
-            let error = it.renamed(error);
+            let Err(error) = it.told(runtime, &mut outcome) else { continue };
+            // A package that does not hold is all that is told of several.
+            let held =
+                unit.sound == Sound::Text || request.ignore || it.is_incomplete(Some(&error));
+            if several && !held {
+                for unit in &units {
+                    Asked { unit, ..it }.sound(runtime, Sound::Text)?;
+                }
+                return Err(error);
+            }
             let name = match request.expressions.len() {
                 0 | 1 => {
                     Some(unit.name.as_str()).filter(|it| several && !unit.apart && !it.is_empty())
                 }
                 _ => Some(expression.as_str()),
             };
-            let named = name.is_some() && request.verb == Verb::Eval;
+            let headed = outcome.begun && request.out == Encoding::Cue;
+            let named = name.is_some() && request.verb == Verb::Eval && headed;
             let header = format!("// {}\n", name.unwrap_or_default());
             outcome.errors.push(match error {
                 Error::Diagnostics(all) if named => Error::Headed { header, all },
@@ -240,19 +255,7 @@ impl Asked<'_> {
         })
     }
 
-    /// Whether nothing at a path in it contradicts.
-    ///
-    /// # Errors
-    /// What does.
-    pub(crate) fn agrees(&self, runtime: &dyn Runtime, path: &str) -> Result<(), Error> {
-        let started = self.start(runtime, None);
-        let wrong = started.and_then(|mut it| Ok(it.validate(path, Concreteness::Optional)?));
-        let wrong = wrong.map_err(|it| self.renamed(it))?;
-        let wrong = wrong.into_iter().filter(|it| !it.incomplete).collect::<Vec<_>>();
-        if wrong.is_empty() { Ok(()) } else { Err(self.renamed(Error::Diagnostics(wrong))) }
-    }
-
-    fn has_data(&self) -> bool {
+    pub(crate) fn has_data(&self) -> bool {
         !self.unit.data.is_empty() || !self.unit.inputs.is_empty()
     }
 
@@ -311,28 +314,52 @@ impl Asked<'_> {
         sources
     }
 
-    fn start(&self, runtime: &dyn Runtime, expression: Option<&str>) -> Result<Session, Error> {
+    pub(crate) fn start(
+        &self,
+        runtime: &dyn Runtime,
+        expression: Option<&str>,
+    ) -> Result<Session, Error> {
         let (sources, packages) = (self.sources(expression), self.unit.packages.clone());
         // The session compiles it: an instance that a large program has made large is not used again.
         let program = Program::new(ProgramSpec { sources, packages, profile: Profile::V017 });
         Ok(runtime.start(&program, self.unit.inputs.clone(), BUDGET)?)
     }
 
+    /// Answers, or tells what is wrong: with the package first.
+    fn told(&self, runtime: &dyn Runtime, outcome: &mut Outcome) -> Result<(), Error> {
+        outcome.begun = false;
+        // The whole tells of its values itself.
+        let whole = self.expression.is_empty() && self.request.labels.is_empty();
+        let of = if whole { Sound::Text } else { self.unit.sound };
+        self.answer(runtime, outcome).or_else(|error| {
+            self.sound(runtime, of)?;
+            outcome.begun = true;
+            Err(self.renamed(error))
+        })
+    }
+
     fn answer(&self, runtime: &dyn Runtime, outcome: &mut Outcome) -> Result<(), Error> {
         let request = self.request;
         // Data is held against what it meets before anything is asked of it.
-        let streamed = !request.merge || self.unit.apart;
+        let placement = request.placement()?;
+        let streamed = !request.merge && !placement.is_used() || self.unit.apart;
         if self.has_data() && streamed && !self.expression.is_empty() && !request.ignore {
             let path = if self.unit.apart { DATA } else { "" };
             Asked { expression: "", ..*self }.agrees(runtime, path)?;
         }
-        let placement = request.placement()?;
         let around = request.verb == Verb::Export && placement.has_labels() && !self.has_data();
         if around {
             placement.known(runtime, &self.unit.sources)?;
         }
-        let (mut session, path, of) = self.open(runtime)?;
+        let (mut session, path, of) = match self.open(runtime) {
+            Err(error) if request.ignore && request.verb == Verb::Eval => {
+                outcome.output.extend(self.bottomed(error)?.bytes());
+                return Ok(());
+            }
+            opened => opened?,
+        };
         let session = &mut session;
+        self.sound_in(session)?;
         let strict = self.is_strict();
         let how = if strict { Concreteness::Required } else { Concreteness::Optional };
         let ignores = request.ignore && request.verb == Verb::Eval;
@@ -349,6 +376,18 @@ impl Asked<'_> {
             // Nothing need be given for required fields where they are declared only.
             if request.verb == Verb::Def && request.out == Encoding::Cue {
                 wrong.retain(|it| !it.message.starts_with("field is required"));
+            }
+            // What is not concrete is told of where it is put.
+            if around && wrong.iter().all(|it| it.incomplete) {
+                let labels = placement.around(runtime, &Datum::Null).unwrap_or_default();
+                for it in &mut wrong {
+                    let plain = |label: &str| match label.trim_matches('"') {
+                        name if is_name(name) => name.to_owned(),
+                        _ => label.to_owned(),
+                    };
+                    let path = labels.iter().map(|it| plain(it)).chain([it.path.clone()]);
+                    it.path = path.collect::<Vec<_>>().join(".");
+                }
             }
             if !wrong.is_empty() {
                 return Err(Error::Diagnostics(wrong));
@@ -398,14 +437,20 @@ impl Asked<'_> {
                 }
                 // JSON has no bytes.
                 Encoding::Yaml => yaml(session, &path, &within)?.into_bytes(),
+                Encoding::Toml => {
+                    let datum = with_bytes(session, &path)?.within(&within);
+                    data::write(request.out, &datum, request.html(), &path)
+                        .map_err(|it| Error::Diagnostics(vec![it]))?
+                }
                 _ => {
                     let mut datum = datum(session, &path)?;
-                    if request.out == Encoding::Binary {
+                    if matches!(request.out, Encoding::Binary | Encoding::Text) {
                         datum = bytes(session, &path)?.unwrap_or(datum);
                     }
                     datum = datum.within(&within);
-                    data::write(request.out, &datum, request.html(), &path)
-                        .map_err(|it| Error::Diagnostics(vec![it]))?
+                    data::write(request.out, &datum, request.html(), &path).map_err(|it| {
+                        Error::Diagnostics(vec![self.untold(runtime, &path, of, it)])
+                    })?
                 }
             }
         };
@@ -465,12 +510,14 @@ impl Asked<'_> {
                 text = spaced(&text);
             }
         }
-        // With data it is no file of the package any more.
+        // With data it is no file of the package any more: its clause goes, but the line of that
+        // stays above a struct in braces.
         if let (Verb::Def, true, Some(package)) =
             (self.request.verb, self.has_data(), &self.unit.package)
         {
-            if let Some(rest) = text.strip_prefix(&format!("package {package}\n\n")) {
-                text = rest.to_owned();
+            if let Some(rest) = without_clause(&text, package) {
+                let line = if rest.starts_with('{') { "\n" } else { "" };
+                text = format!("{line}{rest}");
             }
         }
         let mut text = text.trim_end_matches('\n').to_owned();
@@ -487,6 +534,22 @@ impl Asked<'_> {
         Ok(text.into_bytes())
     }
 
+    /// What is printed of an expression that does not compile.
+    fn bottomed(&self, error: Error) -> Result<String, Error> {
+        match self.renamed(error) {
+            Error::Diagnostics(all) => match all.as_slice() {
+                [Diagnostic { message, positions, .. }] => match positions.as_slice() {
+                    [at] if at.file == "--expression" => {
+                        Ok(format!("_|_ // {}:{}:{}: {message}\n", at.file, at.line, at.column))
+                    }
+                    _ => Err(Error::Diagnostics(all)),
+                },
+                _ => Err(Error::Diagnostics(all)),
+            },
+            other => Err(other),
+        }
+    }
+
     /// What is printed of an expression that has no value yet and is no field, which has a text.
     fn bottom(&self, session: &mut Session, path: &str) -> Result<Option<String>, Error> {
         let wrong = session.validate(path, Concreteness::Required)?;
@@ -499,7 +562,7 @@ impl Asked<'_> {
 
 /// What is looked at.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Of {
+pub(crate) enum Of {
     /// The whole or a field of it.
     Field,
     /// An expression over it.
@@ -522,48 +585,6 @@ fn spaced(text: &str) -> String {
         format!("{}{rest}", "    ".repeat(it.len() - rest.len()))
     });
     lines.collect::<Vec<_>>().join("\n")
-}
-
-/// A value as data.
-fn datum(session: &mut Session, path: &str) -> Result<Datum, Error> {
-    let text = session.json(path);
-    parse_json(&told(session, path, text)?).map_err(Error::Runtime)
-}
-
-/// A value as YAML.
-fn yaml(session: &mut Session, path: &str, within: &[String]) -> Result<String, Error> {
-    let text = session.yaml(path, within);
-    told(session, path, text)
-}
-
-/// What was told of a value; every error if there is one.
-fn told(
-    session: &mut Session,
-    path: &str,
-    text: Result<Option<String>, cue_session::Error>,
-) -> Result<String, Error> {
-    let none = || cue_session::Error::Diagnostics(vec![diagnostic("no value", None)]);
-    match text.and_then(|text| text.ok_or_else(none)) {
-        Ok(text) => Ok(text),
-        Err(error) => Err(all_of(session, path, error)),
-    }
-}
-
-/// A value that is bytes.
-fn bytes(session: &mut Session, path: &str) -> Result<Option<Datum>, Error> {
-    let text = session.syntax(path, SyntaxStyle::Final)?.unwrap_or_default();
-    Ok(match cue_syntax::parse_expr(text.trim()).map(|it| it.kind) {
-        Ok(ExprKind::Bytes(bytes)) => Some(Datum::bytes(bytes)),
-        _ => None,
-    })
-}
-
-/// Every error there is, where conversion to data stops at the first.
-fn all_of(session: &mut Session, path: &str, first: cue_session::Error) -> Error {
-    match session.validate(path, Concreteness::Required) {
-        Ok(all) if !all.is_empty() => Error::Diagnostics(all),
-        _ => first.into(),
-    }
 }
 
 fn separator(encoding: Encoding) -> &'static str {

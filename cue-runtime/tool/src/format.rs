@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use cue_session::Source;
 use cue_syntax::{Language, LineIndex, Style, format_tree, parse_tree_as};
 
 use crate::data::Encoding;
+use crate::difference::hunks;
 use crate::filetype;
 use crate::folder::{self, shown_name};
-use crate::{Error, diagnostic, module, read};
+use crate::{Error, diagnostic, module, read, tags};
 
 /// What to do with what is not formatted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,31 +58,8 @@ impl Changed {
     /// The lines that differ, old ones after `-`, new ones after `+`.
     pub fn difference(&self) -> String {
         let Changed { file, before, after } = self;
-        let mut text = format!("diff {file}.orig {file}\n--- {file}.orig\n+++ {file}\n");
-        let lines = similar::TextDiff::from_lines(before, after);
-        for group in lines.grouped_ops(3) {
-            let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
-            let place = |start: usize, end: usize| {
-                let count = end - start;
-                format!("{},{count}", if count == 0 { start } else { start + 1 })
-            };
-            let old = place(first.old_range().start, last.old_range().end);
-            let new = place(first.new_range().start, last.new_range().end);
-            text.push_str(&format!("@@ -{old} +{new} @@\n"));
-            for change in group.iter().flat_map(|it| lines.iter_changes(it)) {
-                let sign = match change.tag() {
-                    similar::ChangeTag::Delete => '-',
-                    similar::ChangeTag::Insert => '+',
-                    similar::ChangeTag::Equal => ' ',
-                };
-                text.push(sign);
-                text.push_str(change.value());
-                if !change.value().ends_with('\n') {
-                    text.push_str("\n\\ No newline at end of file\n");
-                }
-            }
-        }
-        text
+        let hunks = hunks(before, after);
+        format!("diff {file}.orig {file}\n--- {file}.orig\n+++ {file}\n{hunks}")
     }
 }
 
@@ -154,6 +133,13 @@ fn group(paths: &[PathBuf], request: &Request, outcome: &mut Outcome) -> Result<
         // Files that were looked for are told without the folder before them.
         let told = if request.wanted == Wanted::Files { "\0" } else { "" };
         name.insert_str(0, told);
+        if request.wanted == Wanted::Packages && name != "-" {
+            let source = Source::new(name.as_str(), before.as_str());
+            match tags::placed(&[source]) {
+                Err(Error::Diagnostics(all)) => wrong.extend(all),
+                placed => placed?,
+            }
+        }
         match text_as(&name, &before, request.style, language) {
             Ok(after) => {
                 made.push((path, Changed { file: name.split_off(told.len()), before, after }));

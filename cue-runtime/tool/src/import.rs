@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cue_eval::builtin::{Datum, Pattern};
-use cue_eval::encode::{Tree, json, yaml};
+use cue_eval::encode::{Tree, json};
 use cue_session::Runtime;
 use cue_syntax::Style;
 
@@ -11,10 +11,12 @@ use crate::data::{self, Encoding, Value, apart};
 use crate::filetype::{self, FileType, Form, Named, Reading, ending};
 use crate::folder::{base, shown_name};
 use crate::load::{Folders, Load, unread};
+use crate::located::Lines;
 use crate::place::{Context, Placed, Placement, Several};
-use crate::remarks::{self, Remarks};
+use crate::remarks::Remarks;
+use crate::spelled::Spelling;
 use crate::written::{Breaks, plain, written};
-use crate::{Error, format, hoist, read};
+use crate::{Error, format, hoist, module, plan, read};
 
 /// Whether the values of a file become one file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,6 +104,11 @@ pub fn import(runtime: &dyn Runtime, options: &Options) -> Result<Vec<Written>, 
     let mut unnamed = false;
     for package in &packages {
         unnamed |= several && options.package.is_none() && package.package.is_none();
+        let names = options.package.as_deref().zip(package.package.as_deref());
+        if let Some((wanted, there)) = names.filter(|it| it.0 != it.1 && !options.force) {
+            let text = "flag clashes with existing package name";
+            return Err(Error::Request(format!("\"package\" {text} ({wanted} vs {there})")));
+        }
         for path in &package.data {
             let name = base(path);
             let wanted = match &pattern {
@@ -127,12 +134,37 @@ pub fn import(runtime: &dyn Runtime, options: &Options) -> Result<Vec<Written>, 
     }
     let mut files: Vec<&Named> = arguments.files.iter().collect();
     files.sort_by_key(|it| shown_name(Path::new(&it.name)));
+    parsed(&files)?;
     for named in files {
-        if named.kind.encoding != Encoding::Cue {
+        // With `--ext` the mode says what every file is.
+        let overridden = mode.encoding.filter(|_| !options.endings.is_empty());
+        if let Some(encoding) = overridden {
+            let kind = FileType { encoding, reading: Reading::Plain, form: Form::Data };
+            it.file(&Named { name: named.name.clone(), kind }, &mode, None, &mut done)?;
+        } else if named.kind.encoding != Encoding::Cue {
             it.file(named, &mode, None, &mut done)?;
         }
     }
-    Ok(done)
+    match options.package.as_deref().filter(|it| !filetype::is_name(it)) {
+        Some(package) if !done.is_empty() => {
+            let text = "error formatting file: invalid identifier";
+            Err(Error::Request(format!("{text} {package:?}")))
+        }
+        _ => Ok(done),
+    }
+}
+
+/// Whether the files that are CUE can be parsed; nothing else becomes of them.
+fn parsed(files: &[&Named]) -> Result<(), Error> {
+    let mut wrong = Vec::new();
+    for named in files.iter().filter(|it| it.kind.encoding == Encoding::Cue) {
+        let source = read::source(Path::new(&named.name), module::language_of(None))?;
+        if let Err(Error::Diagnostics(all)) = format::text(&source.name, &source.text, Style::Plain)
+        {
+            wrong.extend(all);
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(Error::Diagnostics(wrong)) }
 }
 
 /// The mode, which is the first argument if that can be no file, and the other arguments.
@@ -156,6 +188,9 @@ fn mode(options: &Options) -> Result<(Mode, Vec<String>), Error> {
             "text" => mode.endings = texts(&["txt"]),
             "binary" if options.endings.is_empty() => {
                 return Err(Error::Request("use of --ext flag required in binary mode".into()));
+            }
+            "data" if !options.endings.is_empty() => {
+                return Err(Error::Request("unsupported encoding \"\"".into()));
             }
             "binary" | "data" => {}
             "auto" => {
@@ -192,17 +227,15 @@ impl Import<'_> {
         let bytes = read::bytes(path)?;
         let shown = shown_name(path);
         let values = data::read(named.kind.encoding, &shown, &bytes)
-            .map_err(|wrong| Error::Diagnostics(vec![wrong]))?;
+            .and_then(data::Read::all)
+            .map_err(Error::Diagnostics)?;
         let auto = mode.reading == Reading::Auto && named.kind.reading == Reading::Auto;
         let schema = values.iter().filter(|_| auto).find_map(|it| data::schema_in(&it.datum));
         if let Some(schema) = schema {
             return Err(unread(&named.name, schema, named.kind.encoding));
         }
-        if let Some((wanted, there)) = options.package.as_deref().zip(package) {
-            if wanted != there && !options.force {
-                let text = "flag clashes with existing package name";
-                return Err(Error::Request(format!("\"package\" {text} ({wanted} vs {there})")));
-            }
+        for value in values.iter().filter(|it| data::repeats(&it.datum)) {
+            plan::agrees(self.runtime, value)?;
         }
         let texts = texts(named.kind.encoding, &bytes, &values);
         if options.files == Files::Apart {
@@ -241,11 +274,12 @@ impl Import<'_> {
         let around = self.placement.is_used() || self.placement.has_context();
         let inherited = package.filter(|_| around || options.files == Files::Apart);
         if let Some(package) = options.package.as_deref().or(inherited) {
-            if !filetype::is_name(package) {
-                let text = "error formatting file: invalid identifier";
-                return Err(Error::Request(format!("{text} {package:?}")));
-            }
             out.push_str(&format!("package {package}\n\n"));
+        }
+        // Officially a file that is all of a file is not looked through for names.
+        let whole = !around && options.files == Files::Together && options.texts == Texts::Kept;
+        if !whole && placed.iter().flat_map(|it| &it.values).any(|it| is_timed(values, *it)) {
+            out.push_str("import \"time\"\n\n");
         }
         for it in placed {
             let part = |at: &usize| {
@@ -261,7 +295,8 @@ impl Import<'_> {
                 .values
                 .iter()
                 .all(|at| values.get(*at).is_some_and(|it| matches!(it.datum, Datum::Struct(_))));
-            if bare && !object && options.files == Files::Apart {
+            let alone = options.files == Files::Apart || self.placement.has_context();
+            if bare && !object && alone {
                 return Err(no_object(it, values));
             }
             if bare && object {
@@ -283,12 +318,22 @@ impl Import<'_> {
             Texts::Kept => out,
             Texts::Parsed => hoist::hoisted(&out)?,
         };
+        let invalid = |package: &&str| !filetype::is_name(package);
+        if options.package.as_deref().filter(invalid).is_some() {
+            // That is told once all data is read.
+            return Ok(String::new());
+        }
         let text = format::text("-", &text, Style::Simplified)?;
         // Empty lines of texts over several lines are not indented; a tab of their own is escaped.
         let lines =
             text.split('\n').map(|it| if it.trim_matches('\t').is_empty() { "" } else { it });
         Ok(lines.collect::<Vec<_>>().join("\n"))
     }
+}
+
+/// Whether the text of a value names the package `time`.
+fn is_timed(values: &[Value], number: usize) -> bool {
+    values.get(number).is_some_and(|it| it.located.timed)
 }
 
 /// That a value cannot be a file.
@@ -322,35 +367,16 @@ fn texts(encoding: Encoding, bytes: &[u8], values: &[Value]) -> Vec<String> {
     let as_they_are = || values.iter().map(|it| plain(&it.datum)).collect();
     match encoding {
         Encoding::Json | Encoding::JsonLines => {
-            let text = |it: &Tree| written(it, bytes, Breaks::Kept, &Remarks::default());
+            let spelling = Spelling { file: bytes, lines: Lines::new(bytes) };
+            let text = |it: &Tree| written(it, &spelling, Breaks::Kept, &Remarks::default()).text;
             json::decode(bytes, json::Values::Stream)
                 .map(|it| apart(it).iter().map(text).collect())
                 .unwrap_or_else(|_| as_they_are())
         }
-        Encoding::Yaml => {
-            let documents = yaml::decode(bytes).unwrap_or_default();
-            if documents.is_empty() {
-                return vec!["*null | _".into()];
-            }
-            let start = |it: &yaml::Document| {
-                let first = it.tree.entries.first().map_or(0, |it| it.1 as usize);
-                let before = bytes.get(..first).unwrap_or_default();
-                before.windows(4).rposition(|it| it == b"\n---").map_or(0, |it| it + 1)
-            };
-            let ends = documents.iter().skip(1).map(start).chain([bytes.len()]);
-            let text = |(number, (it, end)): (usize, (&yaml::Document, usize))| {
-                let from = if number == 0 { 0 } else { start(it) };
-                match it.tree.entries.is_empty() {
-                    true => "null".to_owned(),
-                    false => {
-                        let remarks = remarks::remarks(&it.tree, bytes, from, end);
-                        written(&it.tree, bytes, Breaks::Whole, &remarks)
-                    }
-                }
-            };
-            documents.iter().zip(ends).enumerate().map(text).collect()
+        Encoding::Yaml | Encoding::Toml => {
+            values.iter().map(|it| it.located.text.clone()).collect()
         }
         Encoding::Text => values.iter().map(|it| it.datum.literal()).collect(),
-        Encoding::Toml | Encoding::Binary | Encoding::Cue => as_they_are(),
+        Encoding::Binary | Encoding::Cue => as_they_are(),
     }
 }

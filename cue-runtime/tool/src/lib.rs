@@ -21,15 +21,21 @@ pub mod tags; // `-t key=value` -> fields
 mod system; // `-T`: time, machine, user
 mod form; // CUE that is to be data
 pub mod data; // JSON, YAML, TOML, text: both ways
+mod spelled; // scalars of data as CUE
+mod refused; // numbers that CUE has not
 mod located; // where data stands in its file
+mod tables; // TOML as CUE
 mod embed; // `@embed`
 mod scope; // what expressions of the command line see
 pub mod place; // `-l`, `--list`: where data goes
 mod plan; // what is evaluated together
 mod part; // `def -e`
+mod sound; // what is told before what was asked
+mod output; // a value as data
 pub mod evaluate; // eval, export, vet, def
 mod failed; // imports that failed
 mod told; // what is wrong, where it stands
+mod difference; // fmt -d
 pub mod format; // fmt
 mod remarks; // comments of YAML
 mod written; // data as CUE text

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use cue_session::{Package, Source};
+use cue_session::{Diagnostic, Package, Source};
 use cue_syntax::Language;
 
 use crate::condition::{Flags, excluded};
@@ -57,6 +57,8 @@ pub struct Loaded {
     pub values: Vec<Value>,
     /// What is wrong with the first data file that cannot be read; the values are of those before it.
     pub broken: Option<Error>,
+    /// What is wrong with attributes that ask for files.
+    pub unembedded: Vec<Diagnostic>,
 }
 
 /// Whether a folder without CUE files is one that can be asked for.
@@ -81,16 +83,18 @@ impl Load {
         let module = module_of(&arguments)?;
         let mut loaded = Loaded::default();
         for pattern in &arguments.packages {
-            let found = packages(pattern, module.as_ref(), folders, &flags)?;
+            let found = packages(pattern, module.as_ref(), folders, &flags)
+                .map_err(|it| tags::beside(it, &self.tags, &flags))?;
             loaded.packages.extend(found);
         }
         if !arguments.files.is_empty() {
             let language = module::language_of(module.as_ref());
-            let (files, mut values, broken) = named(&arguments.files, language, &flags)?;
+            let (files, mut values, broken) = named(&arguments.files, language, &flags)
+                .map_err(|it| tags::beside(it, &self.tags, &flags))?;
             values.sort_by(|one, other| one.file.cmp(&other.file));
             let broken = broken.into_iter().min_by(|one, other| one.0.cmp(&other.0));
             if let Some((file, _)) = &broken {
-                values.retain(|it| it.file < *file);
+                values.retain(|it| it.file <= *file);
             }
             loaded.files = Some(files);
             loaded.values = values;
@@ -112,14 +116,25 @@ impl Load {
         let mut all: Vec<&mut Instance> =
             loaded.packages.iter_mut().chain(&mut loaded.files).collect();
         tags::inject(&mut all, &self.tags, self.variables, &flags)?;
-        let mut wrong = Vec::new();
-        for Instance { sources, packages, spliced, .. } in all {
-            embed(sources, module.as_ref(), spliced, &mut wrong);
+        if folders == Folders::OfCue {
+            loaded.put_in(module.as_ref());
+        }
+        Ok(loaded)
+    }
+}
+
+impl Loaded {
+    /// Puts in what files ask for by `@embed`. Those that are named one by one are in no module.
+    fn put_in(&mut self, module: Option<&Module>) {
+        let wrong = &mut self.unembedded;
+        let packages = self.packages.iter_mut().map(|it| (it, module));
+        for (it, of) in packages.chain(self.files.as_mut().map(|it| (it, None))) {
+            let Instance { sources, packages, spliced, .. } = it;
+            embed(sources, of, spliced, wrong);
             for it in packages {
-                embed(&mut it.sources, module.as_ref(), spliced, &mut wrong);
+                embed(&mut it.sources, module, spliced, wrong);
             }
         }
-        if wrong.is_empty() { Ok(loaded) } else { Err(Error::Diagnostics(wrong)) }
     }
 }
 
@@ -305,13 +320,14 @@ fn named(
         };
         if kind.encoding != Encoding::Cue {
             let shown = folder::shown_name(path);
-            let read = match data::read(kind.encoding, &shown, &bytes) {
+            let data::Read { values: read, wrong } = match data::read(kind.encoding, &shown, &bytes)
+            {
                 Ok(read) => read,
-                Err(wrong) => {
-                    broken.push((shown, wrong.into()));
-                    continue;
-                }
+                Err(wrong) => data::Read { values: Vec::new(), wrong },
             };
+            if !wrong.is_empty() {
+                broken.push((shown, Error::Diagnostics(wrong)));
+            }
             let schema = read.iter().find_map(|it| data::schema_in(&it.datum));
             if let Some(schema) = schema.filter(|_| kind.reading == Reading::Auto) {
                 return Err(unread(name, schema, kind.encoding));

@@ -1,18 +1,20 @@
 //! Data that is no CUE as text that is, and where each piece of it stands in its file: so errors name
 //! the place in the file.
 
-use cue_eval::builtin::Datum;
 use cue_eval::encode::{Entry, Tree};
-use cue_eval::evaluation::print_json;
+
+use crate::spelled::{Spelling, quoted};
 
 /// Bytes of the text, and line and column in the file, in order.
 pub(crate) type Places = Vec<(u32, (u32, u32))>;
 
-/// Text on one line, and where its pieces come from.
+/// CUE, and where its pieces come from. Of a struct that is all of a file, the fields without braces.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Located {
     pub(crate) text: String,
     pub(crate) places: Places,
+    /// Whether it names the package `time`.
+    pub(crate) timed: bool,
 }
 
 impl Located {
@@ -24,13 +26,30 @@ impl Located {
     /// Adds what comes from elsewhere, with its places.
     pub(crate) fn append(&mut self, other: &Located) {
         let before = self.here();
+        self.timed |= other.timed;
         self.text.push_str(&other.text);
         self.places.extend(other.places.iter().map(|it| (it.0 + before, it.1)));
     }
 
-    /// Where in the file the piece comes from that begins in this column.
-    pub(crate) fn at(&self, column: u32) -> Option<(u32, u32)> {
-        let found = self.places.binary_search_by_key(&column, |it| it.0 + 1).ok()?;
+    /// That what is added next comes from there.
+    pub(crate) fn mark(&mut self, place: (u32, u32)) {
+        self.places.push((self.here(), place));
+    }
+
+    /// Adds fields in braces. They stand where the first of them does, if there is one.
+    pub(crate) fn enclose(&mut self, fields: &Located) {
+        if let Some(first) = fields.places.first() {
+            self.mark(first.1);
+        }
+        let several = fields.text.contains('\n') || fields.text.contains("//");
+        self.add(if several { "{\n" } else { "{" });
+        self.append(fields);
+        self.add(if several { "\n}" } else { "}" });
+    }
+
+    /// Where in the file the piece comes from that begins at this byte.
+    pub(crate) fn at(&self, offset: u32) -> Option<(u32, u32)> {
+        let found = self.places.binary_search_by_key(&offset, |it| it.0).ok()?;
         self.places.get(found).map(|it| it.1)
     }
 
@@ -40,6 +59,7 @@ impl Located {
 }
 
 /// Where the lines of a file begin.
+#[derive(Debug)]
 pub(crate) struct Lines {
     starts: Vec<u32>,
     /// Bytes that count as no column.
@@ -75,15 +95,6 @@ fn places(file: &[u8], wanted: fn(u8) -> bool) -> impl Iterator<Item = u32> {
     found.map(|it| u32::try_from(it.0).unwrap_or(u32::MAX))
 }
 
-/// How a form of data tells where its keys are.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Keys {
-    /// Where they begin.
-    Whole,
-    /// Behind the quote, if CUE needs none: JSON.
-    Unquoted,
-}
-
 impl Lines {
     /// Whether nothing stands on a line of the file.
     pub(crate) fn is_empty(&self, file: &[u8], line: u32) -> bool {
@@ -92,56 +103,54 @@ impl Lines {
         let end = self.starts.get(line as usize).map_or(file.len(), |it| *it as usize);
         file.get(*start as usize..end).unwrap_or_default().iter().all(u8::is_ascii_whitespace)
     }
+
+    /// The byte at a line and column.
+    pub(crate) fn offset(&self, line: u32, column: u32) -> Option<u32> {
+        let start = self.starts.get(line.checked_sub(1)? as usize)?;
+        Some(start + column.checked_sub(1)?)
+    }
 }
 
-/// A value on one line.
-pub(crate) fn located(tree: &Tree, lines: &Lines, keys: Keys) -> Located {
-    let inside = |label: &str| {
-        let bare = cue_syntax::is_identifier(label) || cue_syntax::is_keyword(label);
-        u32::from(keys == Keys::Unquoted && bare)
-    };
+/// A value of JSON on one line. Keys that need no quotes in CUE are told behind the quote.
+pub(crate) fn located(tree: &Tree, spelling: &Spelling<'_>) -> Located {
+    let lines = &spelling.lines;
+    let inside =
+        |label: &str| u32::from(cue_syntax::is_identifier(label) || cue_syntax::is_keyword(label));
     let mut out = Located::default();
-    let mut open: Vec<char> = Vec::new();
+    let mut open: Vec<&str> = Vec::new();
     // Whether what comes next is not the first of its list or struct.
     let mut follows = false;
     let mut labelled = false;
-    for (entry, offset) in &tree.entries {
+    for (number, (entry, offset)) in tree.entries.iter().enumerate() {
         if let Entry::End = entry {
-            out.text.extend(open.pop());
+            out.add(open.pop().unwrap_or_default());
             follows = true;
             continue;
         }
         if follows && !labelled {
-            out.text.push_str(", ");
-        }
-        // What is all of a file begins with its first field.
-        let place = match (entry, tree.entries.get(1)) {
-            (Entry::Struct, Some((Entry::Key(label), at))) if out.text.is_empty() => {
-                at + inside(label)
-            }
-            (Entry::Key(label), _) => offset + inside(label),
-            _ => *offset,
-        };
-        // One without fields stands nowhere.
-        let empty = matches!(entry, Entry::Struct)
-            && keys == Keys::Unquoted
-            && out.text.is_empty()
-            && matches!(tree.entries.get(1), Some((Entry::End, _)));
-        if !empty {
-            out.places.push((out.here(), lines.at(place)));
+            out.add(", ");
         }
         (follows, labelled) = (true, false);
         match entry {
-            Entry::Scalar(datum) => out.text.push_str(&literal(datum)),
+            Entry::Scalar(datum) => {
+                out.mark(lines.at(*offset));
+                out.add(&spelling.scalar(datum, *offset));
+            }
             Entry::Key(label) => {
-                out.text.push_str(&print_json(&Datum::text(&**label)));
-                out.text.push_str(": ");
+                out.mark(lines.at(offset + inside(label)));
+                out.add(&quoted(label));
+                out.add(": ");
                 labelled = true;
+            }
+            Entry::Struct if number == 0 => {
+                open.push("");
+                follows = false;
             }
             Entry::List | Entry::Struct => {
                 let list = matches!(entry, Entry::List);
-                out.text.push(if list { '[' } else { '{' });
-                open.push(if list { ']' } else { '}' });
+                out.mark(lines.at(*offset));
+                out.add(if list { "[" } else { "{" });
+                open.push(if list { "]" } else { "}" });
                 follows = false;
             }
             Entry::End => {}
@@ -150,65 +159,25 @@ pub(crate) fn located(tree: &Tree, lines: &Lines, keys: Keys) -> Located {
     out
 }
 
-/// A value whose parts stand at places that count from 1, on one line.
-pub(crate) fn placed(datum: &Datum, place: u32, lines: &Lines, out: &mut Located) {
-    let at = |out: &mut Located, place: u32| {
-        let place = place.checked_sub(1).map(|it| (out.here(), lines.at(it)));
-        out.places.extend(place);
-    };
-    at(out, place);
-    match datum {
-        Datum::List(items) => {
-            out.add("[");
-            for (index, item) in items.iter().enumerate() {
-                out.add(if index > 0 { ", " } else { "" });
-                placed(item, items.place(index).unwrap_or_default(), lines, out);
-            }
-            out.add("]");
-        }
-        Datum::Struct(fields) => {
-            out.add("{");
-            for (index, (label, value)) in fields.iter().enumerate() {
-                out.add(if index > 0 { ", " } else { "" });
-                let (key, place) = fields.place(index).unwrap_or_default();
-                at(out, key);
-                out.add(&print_json(&Datum::text(&**label)));
-                out.add(": ");
-                placed(value, place, lines, out);
-            }
-            out.add("}");
-        }
-        scalar => out.add(&literal(scalar)),
-    }
-}
-
-/// A scalar as CUE; what JSON cannot hold too.
-fn literal(datum: &Datum) -> String {
-    match datum {
-        Datum::Bytes(_) => datum.literal(),
-        other => print_json(other),
-    }
-}
-
-/// A value whose pieces are not known apart.
-pub(crate) fn whole(datum: &Datum, at: (u32, u32)) -> Located {
-    Located { text: literal(datum), places: vec![(0, at)] }
-}
-
 #[cfg(test)]
 mod tests {
-    use cue_eval::encode::yaml;
+    use cue_eval::encode::json;
 
     use super::*;
 
     #[test]
     fn every_piece_has_its_place() {
-        let file = "a: 1\nb:\n- x\n- c: {}\n";
-        let tree = yaml::decode(file.as_bytes()).unwrap().remove(0).tree;
-        let it = located(&tree, &Lines::new(file.as_bytes()), Keys::Whole);
-        assert_eq!(it.text, r#"{"a": 1, "b": ["x", {"c": {}}]}"#);
-        let place = |piece: &str| it.at(it.text.find(piece).unwrap() as u32 + 1).unwrap();
-        assert_eq!((place("1"), place("\"x\"")), ((1, 4), (3, 3)));
-        assert_eq!((place("\"b\""), place("\"c\""), place("{}")), ((2, 1), (4, 3), (4, 6)));
+        let file = "{\"a\": 1e3,\n \"b\": [\"x\", {\"c-d\": {}}]}";
+        let tree = json::decode(file.as_bytes(), json::Values::One).unwrap();
+        let it =
+            located(&tree, &Spelling { file: file.as_bytes(), lines: Lines::new(file.as_bytes()) });
+        assert_eq!(it.text, r#""a": 1e3, "b": ["x", {"c-d": {}}]"#);
+        let place = |piece: &str| it.at(it.text.find(piece).unwrap() as u32).unwrap();
+        assert_eq!((place("1e3"), place("\"x\"")), ((1, 7), (2, 8)));
+        assert_eq!((place("\"b\""), place("\"c-d\""), place("{}")), ((2, 3), (2, 14), (2, 21)));
+        let mut whole = Located::default();
+        whole.add("x: ");
+        whole.enclose(&it);
+        assert_eq!((whole.at(3), whole.at(4)), (Some((1, 3)), Some((1, 3))));
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cue_eval::builtin::Datum;
 use cue_eval::evaluation::{parse_json, print_json};
-use cue_session::{Profile, ProgramSpec, Runtime, Source};
+use cue_session::{Profile, ProgramSpec, Runtime, Source, SyntaxStyle};
 use cue_syntax::ast::{Binary, Decl, ExprKind, Label as SyntaxLabel};
 use cue_syntax::unquote::quote;
 
@@ -146,7 +146,7 @@ impl Placement {
         let mut fields: Vec<(&str, String)> = Vec::new();
         let count = |it: usize| it.to_string();
         if self.context == Context::File {
-            fields.push(("data", value.located.text.clone()));
+            fields.push(("data", value.expression().text));
             fields.push(("filename", quote(&absolute(Path::new(&value.file)))));
             fields.push(("index", count(value.index)));
             fields.push(("recordCount", count(value.count)));
@@ -173,17 +173,36 @@ impl Placement {
     /// One that is not.
     pub(crate) fn known(&self, runtime: &dyn Runtime, sources: &[Source]) -> Result<(), Error> {
         for label in &self.labels {
-            let Label::Computed(text) = label else { continue };
-            let names =
-                cue_syntax::parse_expr(text).map(|it| scope::names(&it)).unwrap_or_default();
+            let text = match label {
+                Label::Fixed(name) if name.starts_with('_') => {
+                    let text =
+                        format!("hidden label {name} not allowed; use Hid to construct a selector");
+                    let text = format!("invalid path: invalid path: {text} for hidden fields");
+                    return Err(Error::Request(text));
+                }
+                Label::Fixed(_) => continue,
+                Label::Computed(text) => text,
+            };
+            let expr = cue_syntax::parse_expr(text);
+            if let Ok(ExprKind::Number(_) | ExprKind::Null | ExprKind::Bool(_)) =
+                expr.as_ref().map(|it| &it.kind)
+            {
+                computed(runtime, text, "")?;
+            }
+            let names = expr.map(|it| scope::names(&it)).unwrap_or_default();
             let mut seen = scope::imports(&names, |it| scope::declares(sources, it));
             for name in names.iter().filter(|it| scope::declares(sources, it)) {
                 seen.push_str(&format!("{name}: _\n"));
             }
             match computed(runtime, text, &seen) {
-                Err(Error::Request(why)) if why.contains(": reference ") => {
+                // Of a choice one name is enough.
+                Err(Error::Request(why))
+                    if why.contains(": reference ")
+                        && (why.contains(" more errors)") || !is_choice(text)) =>
+                {
                     return Err(Error::Request(why));
                 }
+                _ if is_choice(text) => return Err(no_label(text)),
                 _ => {}
             }
         }
@@ -199,7 +218,7 @@ impl Placement {
         runtime: &dyn Runtime,
         datum: &Datum,
     ) -> Result<Vec<String>, Error> {
-        let located = Located { text: print_json(datum), places: Vec::new() };
+        let located = Located { text: print_json(datum), ..Located::default() };
         let value = Value {
             file: String::new(),
             index: 0,
@@ -252,10 +271,16 @@ const LABEL: &str = "_lateen_label";
 
 /// The text that an expression gives, as a label.
 fn computed(runtime: &dyn Runtime, text: &str, seen: &str) -> Result<String, Error> {
-    let failed = |why: &str| Error::Request(format!("error evaluating label {text}: {why}"));
+    let failed =
+        |why: &str| Error::Request(format!("error evaluating label {}: {why}", packed(text)));
     let told = |error: cue_session::Error| match error {
         cue_session::Error::Diagnostics(all) => {
-            failed(all.first().map_or("no value", |it| it.message.as_str()))
+            let first = all.first().map_or("no value", |it| it.message.as_str());
+            let more = match all.len() {
+                0 | 1 => String::new(),
+                count => format!(" (and {} more errors)", count - 1),
+            };
+            failed(&format!("{first}{more}"))
         }
         other => other.into(),
     };
@@ -267,13 +292,44 @@ fn computed(runtime: &dyn Runtime, text: &str, seen: &str) -> Result<String, Err
     let program = runtime.compile(spec).map_err(told)?;
     let mut session = runtime.start(&program, Vec::new(), BUDGET)?;
     let value = session.json(LABEL).map_err(told)?.unwrap_or_else(|| "null".into());
-    match parse_json(&value) {
-        Ok(Datum::String(_)) if is_choice(text) => {
-            Err(Error::Request(format!("expression is not a valid label: {text}")))
-        }
+    let datum = parse_json(&value);
+    match datum {
+        Ok(Datum::String(_)) if is_choice(text) => Err(no_label(text)),
         Ok(Datum::String(label)) => Ok(quote(&label)),
-        _ => Err(failed(&value)),
+        _ => {
+            let text = session.syntax(LABEL, SyntaxStyle::Final).ok().flatten().unwrap_or(value);
+            let lines = text.trim_end().split('\n');
+            let indented = |it: &str| match it {
+                "" => "\n".to_owned(),
+                it => format!("\t{it}\n"),
+            };
+            match datum {
+                Ok(Datum::Struct(fields)) if fields.is_empty() => Err(failed("{}")),
+                Ok(Datum::Struct(_)) => {
+                    Err(failed(&format!("{{\n{}}}", lines.map(indented).collect::<String>())))
+                }
+                _ => Err(failed(text.trim_end())),
+            }
+        }
     }
+}
+
+/// An expression as it is told: nothing stands around its operators.
+fn packed(text: &str) -> String {
+    match cue_syntax::parse_expr(text).map(|it| it.kind) {
+        Ok(ExprKind::Binary(_, left, right)) => {
+            let cut = |from: u32, to: u32| text.get(from as usize..to as usize).unwrap_or_default();
+            let operator = cut(left.span.end, right.span.start).trim();
+            let side = |it: &cue_syntax::ast::Expr| packed(cut(it.span.start, it.span.end));
+            format!("{}{operator}{}", side(&left), side(&right))
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// That an expression can be no label, whatever its value.
+fn no_label(text: &str) -> Error {
+    Error::Request(format!("expression is not a valid label: {}", packed(text)))
 }
 
 /// Whether an expression is alternatives: their default is no label.
@@ -288,7 +344,7 @@ fn is_choice(text: &str) -> bool {
     false
 }
 
-/// Values at their places, on one line.
+/// Values at their places. A comment may stand behind the last one.
 pub(crate) fn line(placed: &Placed, values: &[Value]) -> Located {
     let mut out = Located::default();
     for label in &placed.labels {
@@ -301,14 +357,14 @@ pub(crate) fn line(placed: &Placed, values: &[Value]) -> Located {
     }
     for (number, at) in placed.values.iter().enumerate() {
         if number > 0 {
-            out.add(", ");
+            out.add("\n");
         }
         if let Some(value) = values.get(*at) {
-            out.append(&value.located);
+            out.append(&value.expression());
         }
     }
     if listed {
-        out.add("]");
+        out.add("\n]");
     }
     out
 }

@@ -7,13 +7,14 @@ use cue_eval::builtin::Datum;
 use cue_eval::evaluation::print_json;
 use cue_session::{Input, Package, Runtime, Source};
 
-use crate::data::Value;
+use crate::data::{self, Value};
 use crate::embed::Spliced;
 use crate::evaluate::Asked;
 use crate::filetype::is_name;
 use crate::load::{Folders, Instance, Load, Loaded};
-use crate::located::Located;
-use crate::place::{self, Placed, Several};
+use crate::located::{Lines, Located};
+use crate::place::{self, Placed, Placement, Several};
+use crate::sound::Sound;
 use crate::{Error, Request, Verb, scope};
 
 /// Something that is evaluated as one.
@@ -28,8 +29,8 @@ pub(crate) struct Unit {
     pub(crate) package: Option<String>,
     /// Values too large to be kept as text: where they are, and they.
     pub(crate) inputs: Vec<Input>,
-    /// Data among the sources: their names, their files and where their pieces come from.
-    pub(crate) data: Vec<(String, String, Arc<Located>)>,
+    /// Data among the sources.
+    pub(crate) data: Vec<Arc<OfData>>,
     /// Sources that data of other files was put into.
     pub(crate) spliced: Vec<Spliced>,
     /// Whether data is what is looked at.
@@ -38,6 +39,19 @@ pub(crate) struct Unit {
     pub(crate) fields: BTreeSet<String>,
     /// Whether the value stands below a field of its own, where a schema is too.
     pub(crate) apart: bool,
+    /// What of it is told before what was asked.
+    pub(crate) sound: Sound,
+}
+
+/// A source that is data.
+#[derive(Debug)]
+pub(crate) struct OfData {
+    pub(crate) name: String,
+    pub(crate) file: String,
+    /// Where the first of its values begins.
+    pub(crate) whole: u32,
+    pub(crate) lines: Lines,
+    pub(crate) line: Located,
 }
 
 /// Field that holds data and the schema of `-d`.
@@ -46,15 +60,19 @@ pub(crate) const DATA: &str = "_lateen_data";
 /// Data beyond this is handed over as it is, and errors do not say where in it.
 const LARGE: usize = 4 << 20;
 
-/// Loads what a request asks for and sorts it into what is evaluated together, and what is wrong with
-/// the data behind that.
+/// What is to be done.
+pub(crate) struct Planned {
+    /// What is evaluated together.
+    pub(crate) units: Vec<Unit>,
+    /// What is wrong with the data behind that.
+    pub(crate) broken: Option<Error>,
+}
+
+/// Loads what a request asks for and sorts it into what is evaluated together.
 ///
 /// # Errors
 /// What cannot be loaded, and what does not go together.
-pub(crate) fn units(
-    runtime: &dyn Runtime,
-    request: &Request,
-) -> Result<(Vec<Unit>, Option<Error>), Error> {
+pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Planned, Error> {
     let refused = |text: &str| Err(Error::Request(text.to_owned()));
     let placement = request.placement()?;
     if let Some(text) = &request.schema {
@@ -68,21 +86,68 @@ pub(crate) fn units(
     if placement.is_used() && request.schema.is_some() {
         return refused("cannot combine --schema flag with flag \"path\", \"list\", or \"files\"");
     }
-    let Loaded { packages, files, values, broken } = request.load.load(Folders::OfCue)?;
-    if packages.is_empty() && request.name.is_some() {
+    let loaded = request.load.load(Folders::OfCue)?;
+    if loaded.packages.is_empty() && request.name.is_some() {
         return refused("use of -n/--name flag without a directory");
     }
-    if let Some(name) = &request.package {
-        let every = packages.iter().chain(&files);
-        let other = |it: &&Instance| it.package.as_ref().is_some_and(|it| it != name);
-        let clash = every.filter(|_| !request.force && request.verb != Verb::Vet).find(other);
-        if let Some(Instance { package: Some(other), .. }) = clash {
-            let text = "flag clashes with existing package name";
-            return Err(Error::Request(format!("\"package\" {text} ({name} vs {other})")));
+    let clash = clash(request, &loaded);
+    let of = if loaded.files.is_none() { Sound::Values } else { Sound::Text };
+    let instances: Vec<Instance> = loaded.packages.iter().chain(&loaded.files).cloned().collect();
+    if !loaded.unembedded.is_empty() {
+        let mut wrong = loaded.unembedded;
+        for it in instances {
+            let unit = &Unit::from(it);
+            if let Err(Error::Diagnostics(all)) =
+                (Asked { request, unit, expression: "" }).sound(runtime, Sound::Text)
+            {
+                wrong.extend(all);
+            }
+        }
+        return Err(Error::Diagnostics(wrong));
+    }
+    let planned = sorted(runtime, request, &placement, loaded).and_then(|(units, broken)| {
+        let clash = clash.filter(|_| broken.is_none());
+        clash.map_or(Ok(Planned { units, broken }), Err)
+    });
+    match planned {
+        Ok(planned) if planned.broken.is_none() => Ok(planned),
+        // What is wrong with the packages comes first.
+        other => {
+            for it in instances {
+                Asked { request, unit: &Unit::from(it), expression: "" }.sound(runtime, of)?;
+            }
+            other
         }
     }
+}
+
+/// Whether each value of data files is looked at on its own.
+fn is_streamed(request: &Request) -> bool {
+    !request.merge || request.verb == Verb::Vet || request.schema.is_some()
+}
+
+/// That `-p` names another package than a file does. Where data is looked at value by value it may.
+fn clash(request: &Request, loaded: &Loaded) -> Option<Error> {
+    let name = request.package.as_ref()?;
+    let other = loaded.files.as_ref()?.package.as_ref().filter(|it| *it != name)?;
+    let allowed = request.force || is_streamed(request) || !loaded.packages.is_empty();
+    let text = "flag clashes with existing package name";
+    let error = Error::Request(format!("\"package\" {text} ({name} vs {other})"));
+    Some(error).filter(|_| !allowed)
+}
+
+/// What was loaded as what is evaluated together.
+fn sorted(
+    runtime: &dyn Runtime,
+    request: &Request,
+    placement: &Placement,
+    loaded: Loaded,
+) -> Result<(Vec<Unit>, Option<Error>), Error> {
+    let refused = |text: &str| Err(Error::Request(text.to_owned()));
+    let Loaded { packages, files, values, broken, unembedded: _ } = loaded;
     let Some(files) = files else {
-        return Ok((packages.into_iter().map(Unit::from).collect(), None));
+        let whole = |it: Instance| Unit { sound: Sound::Values, ..Unit::from(it) };
+        return Ok((packages.into_iter().map(whole).collect(), None));
     };
     if packages.len() > 1 && request.schema.is_some() {
         return refused("cannot use --schema/-d with flag more than one schema");
@@ -116,8 +181,7 @@ pub(crate) fn units(
         let files = Some(files).filter(|it| !it.sources.is_empty());
         return Ok((plain.into_iter().chain(files).map(Unit::from).collect(), None));
     }
-    let merged = request.merge && request.verb != Verb::Vet && request.schema.is_none();
-    if !merged && !placement.is_used() {
+    if is_streamed(request) && !placement.is_used() {
         if request.verb == Verb::Vet && schema.sources.is_empty() {
             return refused("data files specified without a schema");
         }
@@ -131,21 +195,29 @@ pub(crate) fn units(
         });
         return Ok((each.collect(), broken));
     }
+    if let Some(error) = broken {
+        return Err(error);
+    }
     let mut data = Unit { package: schema.package.clone(), ..Unit::default() };
     for of_file in by_file(&values) {
         if placement.is_used() {
-            data.add(&placement.place(runtime, of_file)?, of_file);
+            let placed = placement.place(runtime, of_file).or_else(|error| {
+                // A value that contradicts itself has no labels.
+                for value in of_file.iter().filter(|it| data::repeats(&it.datum)) {
+                    agrees(runtime, value)?;
+                }
+                Err(error)
+            });
+            data.add(&placed?, of_file);
         } else {
             for it in of_file {
                 data.add(&[Placed::one(Vec::new())], std::slice::from_ref(it));
             }
         }
     }
-    if let Some(error) = broken {
-        return Err(error);
-    }
     // What data says is held against the rest once it agrees.
-    if data.data.len() > 1 && !schema.sources.is_empty() {
+    let beside = !schema.sources.is_empty() || !request.expressions.is_empty();
+    if data.data.len() > 1 && beside && !request.ignore {
         let whole = Request::new(Verb::Eval, Load::default());
         Asked { request: &whole, unit: &data, expression: "" }.agrees(runtime, "")?;
     }
@@ -153,6 +225,17 @@ pub(crate) fn units(
     unit.sources.splice(..0, data.sources);
     let Unit { inputs, data, fields, .. } = data;
     Ok((vec![Unit { inputs, data, fields, ..unit }], None))
+}
+
+/// Whether nothing in a value contradicts.
+///
+/// # Errors
+/// What does.
+pub(crate) fn agrees(runtime: &dyn Runtime, value: &Value) -> Result<(), Error> {
+    let mut unit = Unit::default();
+    unit.add(&[Placed::one(Vec::new())], std::slice::from_ref(value));
+    let request = Request::new(Verb::Eval, Load::default());
+    Asked { request: &request, unit: &unit, expression: "" }.agrees(runtime, "")
 }
 
 /// Values of one file after the other.
@@ -168,6 +251,18 @@ impl From<Instance> for Unit {
 }
 
 impl Unit {
+    /// What there is beside the data.
+    pub(crate) fn without_data(&self) -> Self {
+        Self {
+            sources: self.sources.get(self.data.len()..).unwrap_or_default().to_vec(),
+            inputs: Vec::new(),
+            data: Vec::new(),
+            fields: BTreeSet::new(),
+            apart: false,
+            ..self.clone()
+        }
+    }
+
     /// Keeps the names of the fields that values bring to the root.
     fn name_fields(&mut self, placed: &Placed, values: &[Value]) {
         if let Some(first) = placed.labels.first() {
@@ -187,6 +282,13 @@ impl Unit {
     fn add(&mut self, placed: &[Placed], values: &[Value]) {
         let Some(first) = values.first() else { return };
         let mut line = Located::default();
+        if let Some(package) = &self.package {
+            line.add(&format!("package {package}\n"));
+        }
+        if values.iter().any(|it| it.located.timed) {
+            line.add("import \"time\"\n");
+        }
+        let begins = line.text.len();
         for it in placed {
             self.name_fields(it, values);
             let part = place::line(it, values);
@@ -197,18 +299,19 @@ impl Unit {
                     continue;
                 }
             }
-            line.add(if line.text.is_empty() { "" } else { ", " });
+            line.add("\n");
             line.append(&part);
         }
-        if line.text.is_empty() {
+        if line.text.len() == begins {
             return;
         }
+        line.add("\n");
         // The evaluator sorts what ends like a file before what does not.
         let name = format!("{}\0{}.json", first.file, self.data.len());
-        let clause = self.package.as_ref().map(|it| format!("package {it}\n"));
-        let text = format!("{}{}\n", clause.unwrap_or_default(), line.text);
         // Data is told before what it is checked against.
-        self.sources.insert(self.data.len(), Source::new(name.as_str(), text));
-        self.data.push((name, first.file.clone(), Arc::new(line)));
+        self.sources.insert(self.data.len(), Source::new(name.as_str(), line.text.as_str()));
+        let whole = u32::try_from(begins + 1).unwrap_or(u32::MAX);
+        let lines = Lines::new(line.text.as_bytes());
+        self.data.push(Arc::new(OfData { name, file: first.file.clone(), whole, lines, line }));
     }
 }

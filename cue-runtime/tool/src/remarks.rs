@@ -29,6 +29,9 @@ struct Comment {
     alone: bool,
 }
 
+/// How far back what a comment stands below is looked for.
+const MOST: usize = 10_000;
+
 /// An entry that may have comments.
 #[derive(Clone, Copy)]
 struct Holder {
@@ -39,19 +42,20 @@ struct Holder {
 }
 
 /// The comments between two offsets of the file, for the document that stands there.
-pub(crate) fn remarks(tree: &Tree, file: &[u8], from: usize, to: usize) -> Remarks {
+pub(crate) fn remarks(tree: &Tree, file: &[u8], lines: &Lines, from: usize, to: usize) -> Remarks {
     let mut found = Remarks::default();
     let part = file.get(from..to).unwrap_or_default();
     if !part.contains(&b'#') {
         return found;
     }
-    let lines = &Lines::new(file);
     let holders = holders(tree, lines, file);
+    let places: BTreeMap<usize, Holder> = holders.iter().map(|it| (it.number, *it)).collect();
+    let ends = ends(tree);
     let comments = comments(tree, file, from, to, lines);
     let mut rest = comments.as_slice();
     while let Some(first) = rest.first() {
         if !first.alone {
-            found.behind(first, tree, file, lines, &holders);
+            found.behind(first, tree, file, lines, (&ends, &holders));
             rest = rest.get(1..).unwrap_or_default();
             continue;
         }
@@ -69,7 +73,7 @@ pub(crate) fn remarks(tree: &Tree, file: &[u8], from: usize, to: usize) -> Remar
     }
     // An empty line stands above what is said of one if it is far enough from what came before.
     for (number, (_, gap)) in &mut found.above {
-        let holder = holders.iter().find(|it| it.number == *number);
+        let holder = places.get(number);
         let before = tree.entries.get(..*number).unwrap_or_default().iter().rev();
         let before = before.filter(|it| !matches!(it.0, Entry::End)).find(|it| {
             !matches!(it.0, Entry::Struct | Entry::List) || holder.is_none_or(|at| it.1 < at.at)
@@ -84,6 +88,11 @@ pub(crate) fn remarks(tree: &Tree, file: &[u8], from: usize, to: usize) -> Remar
 }
 
 impl Remarks {
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.above.is_empty() && self.behind.is_empty() && self.below.is_empty()
+    }
+
     /// What comes behind a value; what stands above an element comes behind it once more.
     pub(crate) fn behind_value(&self, tree: &Tree, number: usize) -> Option<String> {
         let before = number.checked_sub(1).and_then(|it| tree.entries.get(it));
@@ -117,8 +126,9 @@ impl Remarks {
     fn alone(&mut self, group: &[Comment], file: &[u8], lines: &Lines, holders: &[Holder]) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
         let texts = || group.iter().map(|it| it.text.clone());
-        let next = holders.iter().find(|it| it.at > first.at);
-        let before = holders.iter().rev().find(|it| it.at < first.at && it.column <= first.column);
+        let (earlier, later) = split(holders, first.at);
+        let next = later.first();
+        let before = earlier.iter().rev().take(MOST).find(|it| it.column <= first.column);
         let sibling = before.filter(|it| it.column == first.column);
         let empty = |line: u32| lines.is_empty(file, line);
         let foot = match next {
@@ -149,26 +159,23 @@ impl Remarks {
         tree: &Tree,
         file: &[u8],
         lines: &Lines,
-        holders: &[Holder],
+        (ends, holders): (&[(u32, usize)], &[Holder]),
     ) {
-        let last = tree.entries.iter().enumerate().rev();
-        let last = last
-            .into_iter()
-            .find(|(_, (entry, at))| *at < it.at && !matches!(entry, Entry::List | Entry::Struct));
-        let Some((number, (entry, at))) = last else { return };
+        let last = ends.partition_point(|end| end.0 < it.at).checked_sub(1);
+        let number = last.and_then(|last| ends.get(last)).map(|end| end.1);
+        let entry = number.and_then(|number| Some((number, tree.entries.get(number)?)));
+        let Some((number, (entry, at))) = entry else { return };
         let text = it.text.clone();
         let here = lines.at(*at).0 == it.line;
         match entry {
             Entry::Key(_) | Entry::Scalar(_) if here => {
                 self.behind.insert(number, text);
             }
-            // Of `[1, 2]`, behind the last element.
-            Entry::End if here && file.get(*at as usize) == Some(&b']') => {
+            Entry::End if here && matches!(file.get(*at as usize), Some(b']' | b'}')) => {
                 self.behind.insert(number, text);
             }
             _ if !here => {
-                let next = holders.iter().find(|holder| holder.at > it.at);
-                if let Some(next) = next {
+                if let Some(next) = split(holders, it.at).1.first() {
                     self.above.entry(next.number).or_default().0.push(text);
                 }
             }
@@ -182,19 +189,28 @@ fn holders(tree: &Tree, lines: &Lines, file: &[u8]) -> Vec<Holder> {
     // Whether what is open is a list, and written in brackets or braces.
     let mut open: Vec<(bool, bool)> = Vec::new();
     let mut labelled = false;
+    // Where an element in brackets or braces begins: its first part has what is said of it.
+    let mut begins = None;
     for (number, (entry, at)) in tree.entries.iter().enumerate() {
-        let flow = matches!(file.get(*at as usize), Some(b'[' | b'{'));
+        let flow = is_flow(file, *at);
         let within = open.last().is_some_and(|it| it.1);
+        let element = open.last().is_none_or(|it| it.0) && !labelled;
         let key = matches!(entry, Entry::Key(_));
-        let element = open.last().is_none_or(|it| it.0) && matches!(entry, Entry::Scalar(_));
-        if (key || element && !labelled) && !within {
-            let (line, column) = lines.at(*at);
-            found.push(Holder { number, at: *at, line, column });
+        let scalar = matches!(entry, Entry::Scalar(_));
+        if (key || element && scalar) && (!within || begins.is_some()) {
+            let at = begins.take().unwrap_or(*at);
+            let (line, column) = lines.at(at);
+            found.push(Holder { number, at, line, column });
         }
         match entry {
-            Entry::List => open.push((true, flow)),
-            Entry::Struct => open.push((false, flow)),
+            Entry::List | Entry::Struct => {
+                if element && !within && flow && !open.is_empty() {
+                    begins = Some(*at);
+                }
+                open.push((matches!(entry, Entry::List), within || flow));
+            }
             Entry::End => {
+                begins = None;
                 open.pop();
             }
             Entry::Key(_) | Entry::Scalar(_) => {}
@@ -210,7 +226,34 @@ fn holders(tree: &Tree, lines: &Lines, file: &[u8]) -> Vec<Holder> {
             it.column = dash as u32 + 1;
         }
     }
+    // What an alias brings stands where its anchor does.
+    found.sort_by_key(|it| it.at);
     found
+}
+
+/// Those before an offset and those behind it.
+fn split(holders: &[Holder], at: u32) -> (&[Holder], &[Holder]) {
+    holders.split_at(holders.partition_point(|it| it.at <= at))
+}
+
+/// What a comment may stand behind, by where it is: everything but openings.
+fn ends(tree: &Tree) -> Vec<(u32, usize)> {
+    let entries = tree.entries.iter().enumerate();
+    let closed = entries.filter(|it| !matches!(it.1.0, Entry::List | Entry::Struct));
+    let mut found: Vec<(u32, usize)> = closed.map(|it| (it.1.1, it.0)).collect();
+    found.sort_by_key(|it| it.0);
+    found
+}
+
+/// Whether a list or struct is written in brackets or braces: behind its anchor and its tag.
+pub(crate) fn is_flow(file: &[u8], at: u32) -> bool {
+    let mut rest = file.get(at as usize..).unwrap_or_default();
+    while let Some(b'&' | b'!') = rest.first() {
+        let name = rest.iter().take_while(|it| !it.is_ascii_whitespace()).count();
+        let blank = rest.iter().skip(name).take_while(|it| **it == b' ').count();
+        rest = rest.get(name + blank..).unwrap_or_default();
+    }
+    matches!(rest.first(), Some(b'[' | b'{'))
 }
 
 /// `#` at the beginning of a line or behind a blank, but in quotes and in blocks of text.

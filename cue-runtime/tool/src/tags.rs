@@ -1,16 +1,16 @@
 //! `-t key=value` and `-T`: values for fields with `@tag`.
 
 use cue_session::Source;
-use cue_syntax::LineIndex;
 use cue_syntax::ast::{
     Attribute, Binary, Clause, Decl, Element, Expr, ExprKind, Field, Label, Marker,
 };
 use cue_syntax::unquote::quote;
+use cue_syntax::{LineIndex, Style};
 
 use crate::condition::Flags;
 use crate::load::Instance;
 use crate::system;
-use crate::{Error, diagnostic};
+use crate::{Error, diagnostic, format};
 
 /// What fields get that ask for a variable of the system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,9 +70,6 @@ pub(crate) fn inject(
             misplaced.append(&mut search.wrong);
         }
     }
-    if !misplaced.is_empty() {
-        return Err(Error::Diagnostics(misplaced));
-    }
     let mut texts = vec![String::new(); instances.len()];
     for tag in tags {
         let (key, value) =
@@ -90,12 +87,22 @@ pub(crate) fn inject(
             }
         }
         if !found {
-            let message = match value {
-                Some(_) => format!("no tag for {key:?}"),
-                None => format!("tag {tag:?} not used in any file"),
-            };
-            return Err(Error::Request(message));
+            let message = unasked(tag);
+            // Beside it, what keeps the files from being parsed and tags that may not be where they are.
+            let sources = instances.iter().flat_map(|it| &it.sources);
+            let wrong = sources.filter_map(|it| {
+                let wrong = format::text(&it.name, &it.text, Style::Plain).err()?;
+                Some(format!("\n{wrong}"))
+            });
+            let mut text = message + &wrong.collect::<String>();
+            if !misplaced.is_empty() {
+                text.push_str(&format!("\n{}", Error::Diagnostics(misplaced)));
+            }
+            return Err(Error::Request(text));
         }
+    }
+    if !misplaced.is_empty() {
+        return Err(Error::Diagnostics(misplaced));
     }
     if variables == Variables::System {
         let mut known: Vec<(String, String)> = Vec::new();
@@ -120,6 +127,47 @@ pub(crate) fn inject(
         }
     }
     Ok(())
+}
+
+/// Whether tags stand where they may.
+///
+/// # Errors
+/// Those that do not.
+pub(crate) fn placed(sources: &[Source]) -> Result<(), Error> {
+    let mut wrong = Vec::new();
+    for source in sources.iter().filter(|it| it.text.contains("@tag")) {
+        let file = cue_syntax::parse_file(&source.text).file;
+        let mut search =
+            Search { instance: 0, source, targets: &mut Vec::new(), wrong: Vec::new() };
+        search.run(&file.decls);
+        wrong.append(&mut search.wrong);
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(Error::Diagnostics(wrong)) }
+}
+
+/// That nothing asks for a tag.
+fn unasked(tag: &str) -> String {
+    match tag.split_once('=') {
+        Some((key, _)) => format!("no tag for {key:?}"),
+        None => format!("tag {tag:?} not used in any file"),
+    }
+}
+
+/// That there is nothing to load, and beside it the tag that nothing asks for then.
+pub(crate) fn beside(error: Error, tags: &[String], flags: &Flags<'_>) -> Error {
+    let unloaded = ["build constraints", "cannot find package", "found packages"];
+    let begins = |text: &str| {
+        unloaded.iter().any(|it| text.starts_with(it)) || text.ends_with("matched no packages")
+    };
+    match (error, tags.iter().find(|it| !flags.was_asked(it))) {
+        (Error::Request(text), Some(tag)) if begins(&text) => {
+            Error::Request(format!("{text}\n{}", unasked(tag)))
+        }
+        (error @ Error::Diagnostics(_), Some(tag)) => {
+            Error::Request(format!("{}\n{error}", unasked(tag)))
+        }
+        (error, _) => error,
+    }
 }
 
 fn fill(target: &mut Target, value: &str, texts: &mut [String]) {

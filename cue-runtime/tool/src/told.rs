@@ -6,20 +6,25 @@ use cue_session::Position;
 use crate::evaluate::{Asked, EXPRESSION};
 use crate::plan::{DATA, Unit};
 use crate::tags::INJECTED;
-use crate::{Error, failed};
+use crate::{Error, failed, scope};
 
 impl Asked<'_> {
     /// An error without what was put around the texts that were given.
     pub(crate) fn renamed(&self, error: Error) -> Error {
         let Error::Diagnostics(mut all) = error else { return error };
         let schema = self.request.schema.as_ref();
-        // A schema that is a path is looked up.
-        let looked_up = schema.is_some_and(|it| cue_syntax::parse_path(it).is_ok());
+        // A schema that is a path is looked up, but for names of types.
+        let looked_up = schema.is_some_and(|it| {
+            let first = it.split('.').next().unwrap_or_default();
+            let named = first.starts_with(['#', '_']) || scope::declares(&self.unit.sources, first);
+            named && cue_syntax::parse_path(it).is_ok()
+        });
         for wrong in &mut all {
             let Unit { import_path, sources, packages, .. } = self.unit;
             failed::named(wrong, import_path, sources, packages);
+            let own = ["undefined field", "invalid operand"];
             let compiled =
-                wrong.code != "cue/load" && !wrong.message.starts_with("undefined field");
+                wrong.code != "cue/load" && !own.iter().any(|it| wrong.message.starts_with(it));
             wrong.positions.retain(|it| {
                 it.file != INJECTED && !(looked_up && compiled && it.file == "--schema")
             });
@@ -30,13 +35,18 @@ impl Asked<'_> {
             }
             // The value as a whole is no place beside one in it.
             let all = wrong.positions.clone();
-            let inside = |it: &Position| {
-                it.column > 1 || !all.iter().any(|at| at.file == it.file && at.column > 1)
-            };
-            wrong.positions.retain(|it| !it.file.contains('\0') || inside(it));
+            let inside = |it: &&Position| !self.is_whole(it);
+            let beside = |it: &Position| all.iter().any(|at| at.file == it.file && inside(&at));
+            wrong.positions.retain(|it| inside(&it) || !beside(it));
             wrong.positions.retain_mut(|it| self.relocated(it) == Place::Known);
         }
         Error::Diagnostics(all)
+    }
+
+    /// Whether a position is that of a value of a data file as a whole.
+    fn is_whole(&self, at: &Position) -> bool {
+        let data = self.unit.data.iter().find(|it| it.name == at.file);
+        data.is_some_and(|it| it.lines.offset(at.line, at.column) == Some(it.whole))
     }
 
     /// Where the piece stands in what was given.
@@ -48,11 +58,14 @@ impl Asked<'_> {
                 if self.unit.spliced.iter().any(|it| it.relocate(at)) {
                     return Place::Known;
                 }
-                let Some((_, file, line)) = self.unit.data.iter().find(|it| it.0 == at.file) else {
+                let Some(data) = self.unit.data.iter().find(|it| it.name == at.file) else {
                     return Place::Known;
                 };
-                at.file.clone_from(file);
-                let Some(place) = line.at(at.column) else { return Place::Unknown };
+                at.file.clone_from(&data.file);
+                let offset = data.lines.offset(at.line, at.column);
+                let Some(place) = offset.and_then(|it| data.line.at(it)) else {
+                    return Place::Unknown;
+                };
                 (at.line, at.column) = place;
                 return Place::Known;
             }

@@ -7,8 +7,9 @@ use cue_eval::encode::{Entry, Tree};
 use cue_syntax::unquote::quote;
 
 use crate::filetype::is_name;
-use crate::located::Lines;
-use crate::remarks::Remarks;
+use crate::located::{Lines, Located};
+use crate::remarks::{Remarks, is_flow};
+use crate::spelled::{Spelling, string_at};
 
 /// What decides where lines break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,10 +25,16 @@ struct Open {
     list: bool,
     /// Its only field stands behind the label, without braces.
     bare: bool,
-    /// It is not in brackets, nor what an element of another list begins with.
-    block: bool,
+    /// It is in brackets or braces.
+    flow: bool,
     /// Something was written in it.
     begun: bool,
+    /// How many fields it has, up to here.
+    fields: u32,
+    /// The entry before it.
+    label: usize,
+    /// Its first part begins a line, whatever the others do.
+    begins: bool,
     /// Each of its parts stands on a line of its own.
     broken: bool,
     /// Its last part is a struct.
@@ -35,10 +42,15 @@ struct Open {
 }
 
 /// A value; the formatter sees to the indentation. The fields of an outermost struct have no braces.
-pub(crate) fn written(tree: &Tree, file: &[u8], breaks: Breaks, remarks: &Remarks) -> String {
-    let lines = &Lines::new(file);
+pub(crate) fn written(
+    tree: &Tree,
+    spelling: &Spelling<'_>,
+    breaks: Breaks,
+    remarks: &Remarks,
+) -> Located {
+    let Spelling { file, lines, .. } = spelling;
     let shapes = shapes(tree, lines, file);
-    let mut out = String::new();
+    let mut out = Located::default();
     let mut open: Vec<Open> = Vec::new();
     let mut labelled = false;
     let mut line = tree.entries.first().map_or(1, |it| lines.at(it.1).0);
@@ -53,18 +65,25 @@ pub(crate) fn written(tree: &Tree, file: &[u8], breaks: Breaks, remarks: &Remark
                 continue;
             }
             let outermost = open.is_empty() && !it.list;
-            let own = remarks.behind.get(&number).filter(|_| it.list).map(|it| format!(" {it}"));
+            // What stands behind an element comes behind its comma, else into the brackets.
+            let element = open.last().is_some_and(|it| it.list);
+            let said = remarks.behind.get(&number);
+            // Braces around one field of which nothing else is said go, and this with them.
+            let goes =
+                !it.list && !outermost && it.fields == 1 && !remarks.above.contains_key(&it.label);
+            let own = said.filter(|_| !element && !goes);
+            let own = own.map(|text| format!("{}{text}", if it.begun { " " } else { "" }));
             if let Some(text) = behind.take().or(own) {
-                out.push_str(if it.list { "," } else { "" });
-                out.push_str(&text);
-                out.push('\n');
+                out.add(if it.list && it.begun { "," } else { "" });
+                out.add(&text);
+                out.add("\n");
             } else {
                 let newline = match breaks {
                     Breaks::Kept if it.broken => it.begun && !it.list,
                     Breaks::Kept => it.begun && here > line,
-                    Breaks::Whole => it.broken && !(it.list && it.ends_in_struct),
+                    Breaks::Whole => it.broken && !(it.list && (it.ends_in_struct || it.flow)),
                 };
-                out.push_str(match (newline, it.list) {
+                out.add(match (newline, it.list) {
                     // There is no comma in the file.
                     (true, true) if breaks != Breaks::Whole => "\n",
                     (true, true) => ",\n",
@@ -73,11 +92,12 @@ pub(crate) fn written(tree: &Tree, file: &[u8], breaks: Breaks, remarks: &Remark
                 });
             }
             if !outermost {
-                out.push(if it.list { ']' } else { '}' });
+                out.add(if it.list { "]" } else { "}" });
             }
             if let Some(above) = open.last_mut() {
                 above.ends_in_struct = !it.list;
             }
+            behind = said.filter(|_| element).map(|text| format!(" {text}"));
             line = here.max(line);
             continue;
         }
@@ -92,51 +112,69 @@ pub(crate) fn written(tree: &Tree, file: &[u8], breaks: Breaks, remarks: &Remark
                         _ => here > line,
                     },
                     Breaks::Whole => {
-                        it.broken && (!it.list || matches!(entry, Entry::Scalar(_) | Entry::Key(_)))
+                        let begins = it.broken || it.begins && !it.begun;
+                        // A null stays where it is.
+                        let own = match entry {
+                            Entry::Scalar(datum) => !it.list || *datum != Datum::Null,
+                            Entry::Key(_) => true,
+                            Entry::List | Entry::Struct | Entry::End => !it.list,
+                        };
+                        begins && own
                     }
                 };
                 let remark = behind.take();
                 if it.begun {
-                    out.push_str(if newline && !it.list { "" } else { "," });
-                    out.push_str(remark.as_deref().unwrap_or_default());
-                    out.push(if newline || remark.is_some() { '\n' } else { ' ' });
+                    out.add(if newline && !it.list { "" } else { "," });
+                    out.add(remark.as_deref().unwrap_or_default());
+                    out.add(if newline || remark.is_some() { "\n" } else { " " });
                 } else if newline && (it.list || !outermost) {
-                    out.push('\n');
+                    out.add("\n");
                 }
                 it.begun = true;
+                it.fields += 1;
                 it.ends_in_struct = false;
             }
         }
         line = here.max(line);
         labelled = false;
         if let Some((texts, gap)) = remarks.above.get(&number) {
-            if !out.is_empty() && !out.ends_with('\n') {
-                out.push('\n');
+            if !out.text.is_empty() && !out.text.ends_with('\n') {
+                out.add("\n");
             }
-            if *gap > 0 && !out.is_empty() {
-                out.push('\n');
+            if *gap > 0 && !out.text.is_empty() {
+                out.add("\n");
             }
             for text in texts {
-                out.push_str(text);
-                out.push('\n');
+                out.add(text);
+                out.add("\n");
             }
         }
         match entry {
-            Entry::Scalar(datum) => match datum {
-                // Short ones of JSON stay as they are (O-93).
-                Datum::String(_)
-                    if breaks == Breaks::Kept && string_at(file, *offset).len() <= 10 =>
-                {
-                    out.push_str(string_at(file, *offset));
+            Entry::Scalar(datum) => {
+                out.mark(lines.at(*offset));
+                match datum {
+                    // Short ones of JSON stay as they are (O-93).
+                    Datum::String(_)
+                        if breaks == Breaks::Kept && string_at(file, *offset).len() <= 10 =>
+                    {
+                        out.add(string_at(file, *offset));
+                    }
+                    Datum::String(text) if text.contains('\n') => {
+                        // The evaluator would lose the empty line of an element.
+                        let element = open.last().is_some_and(|it| it.list);
+                        multiline(text, if element { "\t" } else { "" }, &mut out.text);
+                    }
+                    Datum::String(_) => out.add(&datum.literal()),
+                    other => out.add(&spelling.scalar(other, *offset)),
                 }
-                Datum::String(text) if text.contains('\n') => multiline(text, &mut out),
-                other => out.push_str(&other.literal()),
-            },
+            }
             Entry::Key(label) => {
-                let _ = write!(out, "{}: ", spelled(label));
+                out.mark(lines.at(*offset));
+                out.add(&spelled(label));
+                out.add(": ");
                 if let Some(text) = remarks.behind.get(&number) {
-                    out.push_str(text);
-                    out.push('\n');
+                    out.add(text);
+                    out.add("\n");
                 }
                 labelled = true;
             }
@@ -145,22 +183,32 @@ pub(crate) fn written(tree: &Tree, file: &[u8], breaks: Breaks, remarks: &Remark
                 // What is said of the only value is no reason for braces.
                 let bare = breaks == Breaks::Whole && remarks.is_alone(tree, number);
                 if list || !top && !bare {
-                    out.push(if list { '[' } else { '{' });
+                    out.mark(lines.at(*offset));
+                    out.add(if list { "[" } else { "{" });
                 }
-                // A struct may stand on one line in braces, or as what an element of a list begins with.
-                let flow = matches!(file.get(*offset as usize), Some(b'{' | b'['));
-                let within = open.last().filter(|it| it.list);
-                let block = match (list, within) {
-                    (true, None) => !flow,
-                    (true, Some(_)) => false,
-                    (false, None) => !flow,
-                    (false, Some(it)) => it.block,
+                let flow = is_flow(file, *offset);
+                let several = shapes.get(number).is_some_and(|it| it.last > here);
+                // The elements of a list over several lines begin lines, those that are structs within.
+                let begins = match open.last() {
+                    Some(it) if it.list => it.broken,
+                    _ => !flow,
                 };
+                let begins = begins && !list && !bare && breaks == Breaks::Whole;
                 let broken = shapes.get(number).is_some_and(|it| match breaks {
                     Breaks::Kept => it.is_free(),
-                    Breaks::Whole => !bare && (block && !list || it.last > here),
+                    Breaks::Whole => !bare && several,
                 });
-                open.push(Open { list, bare, block, begun: false, broken, ends_in_struct: false });
+                open.push(Open {
+                    list,
+                    bare,
+                    flow,
+                    begun: false,
+                    fields: 0,
+                    label: number.wrapping_sub(1),
+                    begins,
+                    broken,
+                    ends_in_struct: false,
+                });
             }
             Entry::End => {}
         }
@@ -168,29 +216,16 @@ pub(crate) fn written(tree: &Tree, file: &[u8], breaks: Breaks, remarks: &Remark
             behind = remarks.behind_value(tree, number);
         }
     }
-    out.push_str(&behind.unwrap_or_default());
+    out.add(&behind.unwrap_or_default());
     for text in &remarks.below {
-        out.push('\n');
-        out.push_str(text);
+        out.add("\n");
+        out.add(text);
     }
     out
 }
 
-/// A string of JSON as it is written.
-fn string_at(file: &[u8], offset: u32) -> &str {
-    let text = file.get(offset as usize..).unwrap_or_default();
-    let mut escaped = false;
-    let end = text.iter().skip(1).position(|it| {
-        let ends = *it == b'"' && !escaped;
-        escaped = *it == b'\\' && !escaped;
-        ends
-    });
-    let text = end.and_then(|it| text.get(..it + 2)).unwrap_or_default();
-    std::str::from_utf8(text).unwrap_or_default()
-}
-
 /// A label, without quotes where it needs none: the formatter breaks lines where it takes them away.
-fn spelled(label: &str) -> String {
+pub(crate) fn spelled(label: &str) -> String {
     let plain = is_name(label) && !label.starts_with(['_', '#']);
     if plain { label.to_owned() } else { quote(label) }
 }
@@ -242,17 +277,24 @@ fn shapes(tree: &Tree, lines: &Lines, file: &[u8]) -> Vec<Shape> {
     found
 }
 
-/// `"""`, lines without indentation: the formatter sees to that.
-fn multiline(text: &str, out: &mut String) {
+/// `"""`, lines indented by a tab but for empty ones; the last one is `last`, if it is empty.
+fn multiline(text: &str, last: &str, out: &mut String) {
     out.push_str("\"\"\"\n");
-    for line in text.split('\n') {
+    let lines = text.split('\n').count();
+    for (number, line) in text.split('\n').enumerate() {
         let quoted = quote(line);
         let inner = quoted.trim_start_matches('"');
         let inner = inner.strip_suffix('"').unwrap_or(inner);
-        out.push_str(&inner.replace("\\\"", "\"").replace("\"\"\"", "\\\"\"\""));
+        let inner = inner.replace("\\\"", "\"").replace("\"\"\"", "\\\"\"\"");
+        out.push_str(match inner.is_empty() {
+            true if number + 1 == lines => last,
+            true => "",
+            false => "\t",
+        });
+        out.push_str(&inner);
         out.push('\n');
     }
-    out.push_str("\"\"\"");
+    out.push_str("\t\"\"\"");
 }
 
 /// What is still to print.
@@ -311,14 +353,18 @@ pub(crate) fn plain(value: &Datum) -> String {
                     out.push('\n');
                 }
             }
-            Datum::String(text) if text.contains('\n') => multiline(text, &mut out),
-            Datum::Bytes(_) => {
-                let quoted = value.literal();
-                let inner = quoted.trim_start_matches('\'');
-                let inner = inner.strip_suffix('\'').unwrap_or(inner);
-                let lines = inner.replace("\\n", "\n").replace("\\'", "'");
-                let lines = lines.replace("'''", "\\'''");
-                let _ = write!(out, "'''\n{lines}\n'''");
+            Datum::String(text) if text.contains('\n') => multiline(text, "", &mut out),
+            Datum::Bytes(bytes) => {
+                out.push_str("'''\n");
+                for line in bytes.split(|it| *it == b'\n') {
+                    let quoted = Datum::bytes(line).literal();
+                    let inner = quoted.strip_prefix('\'').and_then(|it| it.strip_suffix('\''));
+                    let inner = inner.unwrap_or_default().replace("\\'", "'");
+                    out.push_str(if inner.is_empty() { "" } else { "\t" });
+                    out.push_str(&inner.replace("'''", "\\'''"));
+                    out.push('\n');
+                }
+                out.push_str("\t'''");
             }
             other => out.push_str(&other.literal()),
         }

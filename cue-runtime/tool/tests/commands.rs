@@ -612,6 +612,18 @@ fn def_prints_the_package_once() {
     assert_eq!(play(&of, folder.path()).as_deref(), Ok("1\n"));
 }
 
+/// As v0.17.1 prints it.
+#[test]
+fn with_data_def_prints_no_package_clause() {
+    let folder = folder(&[
+        ("a.cue", "// head\n\npackage p\n\n// c\nx: 1\nif true {z: 1}\n"),
+        ("d.json", "{\"a\": 1}"),
+    ]);
+    let it = request(Verb::Def, folder.path(), &["a.cue", "d.json"]);
+    let text = "\n{\n\t// c\n\tx: 1\n\tif true {\n\t\tz: 1\n\t}\n}\na: 1\n";
+    assert_eq!(play(&it, folder.path()).as_deref(), Ok(text));
+}
+
 #[test]
 fn an_empty_value_is_an_empty_line() {
     let folder = folder(&[("x.cue", "")]);
@@ -779,6 +791,35 @@ fn what_is_no_text_and_what_other_commands_read() {
     fs::write(folder.path().join("u.cue"), b"a: \"\xff\"\n").expect("a file");
     let told = play(&request(Verb::Eval, folder.path(), &["u.cue"]), folder.path());
     assert_eq!(told, Ok("a: \"\u{fffd}\"\n".into()));
+}
+
+/// As v0.17.1 writes them.
+#[test]
+fn bytes_in_toml_are_lists_of_numbers() {
+    let folder = folder(&[("a.cue", "a: 'hi'\nb: [1.50, 'x', \"!!binary\"]\n")]);
+    let it = request(Verb::Export, folder.path(), &["a.cue"]);
+    let toml = play(&Request { out: Encoding::Toml, ..it }, folder.path());
+    assert_eq!(toml.as_deref(), Ok("a = [104, 105]\nb = [1.5, [120], '!!binary']\n"));
+}
+
+/// As v0.17.1 says it.
+#[test]
+fn what_is_no_text_is_told_with_its_place_and_its_definitions() {
+    let folder = folder(&[("a.cue", "n: 3\ns: {a: 1, #D: 5, d: *1 | 2}\nb: 'x'\n")]);
+    for (out, asked, wanted) in [
+        (Encoding::Text, "n", "n: cannot use value 3 (type int) as string:\n    a.cue:1:4"),
+        (Encoding::Text, "s", "s: cannot use value {a:1,#D:5,d:*1 | 2} (type struct) as string"),
+        (Encoding::Text, "b", "b: cannot use value 'x' (type bytes) as string:\n    a.cue:3:4"),
+        (
+            Encoding::Binary,
+            "n + 1",
+            "cannot use value 4 (type int) as (string|bytes):\n    --expression:1:1",
+        ),
+    ] {
+        let it = request(Verb::Export, folder.path(), &["a.cue"]);
+        let it = Request { out, expressions: vec![asked.into()], ..it };
+        assert_eq!(play(&it, folder.path()), Err(wanted.into()));
+    }
 }
 
 #[test]

@@ -70,6 +70,34 @@ fn what_is_wrong_with_embedded_data_is_told_where_it_stands() {
 }
 
 #[test]
+fn comments_of_embedded_yaml_are_kept() {
+    let text = "@extern(embed)\n\npackage p\n\n// above\nx: _ @embed(file=e.yaml)\ny: 1\n";
+    let yaml = "# doc\na: 1 # b\n# c\nb:\n  # d\n  - 0o17\n";
+    let files = [MODULE, ("x.cue", text), ("e.yaml", yaml)];
+    let wanted = "package p\n\n// above\nx: {\n\t// doc\n\ta: 1\n\t// c\n\tb: [15]\n} \
+                  @embed(file=e.yaml)\ny: 1\n";
+    assert_eq!(play(Verb::Def, &files), Ok(wanted.into()));
+}
+
+/// As v0.17.1 has it: files that are named one by one are in no module.
+#[test]
+fn nothing_is_put_into_files_that_are_named_one_by_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = "@extern(embed)\n\npackage p\n\nx: _ @embed(file=e.json)\nlet L = 1\n";
+    for (name, text) in [MODULE, ("x.cue", text), ("e.json", "3")] {
+        let file = folder.path().join(name);
+        fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+        fs::write(file, text).expect("a file");
+    }
+    let file = folder.path().join("x.cue").display().to_string();
+    let load = Load { arguments: vec![file.clone()], ..Load::default() };
+    let told = evaluate(&NativeRuntime::default(), &Request::new(Verb::Eval, load));
+    let told = told.expect_err("it is refused").to_string();
+    let unused = format!("unreferenced alias or let clause L:\n    {file}:6:1");
+    assert_eq!(told, format!("cannot embed files when not in a module\n{unused}"));
+}
+
+#[test]
 fn what_cannot_be_embedded() {
     for (attribute, wanted) in [
         ("type=foo", "attribute must have file or glob field"),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cue_eval::builtin::{self, CallContext, Datum, Item, Member, Run};
+use cue_eval::evaluation::print_json;
 use cue_session::Position;
 use cue_syntax::ast::ExprKind;
 use cue_syntax::unquote::quote;
@@ -11,7 +12,7 @@ use cue_syntax::unquote::quote;
 use super::splice::Data;
 use crate::data::{self, Encoding};
 use crate::located::Located;
-use crate::{filetype, folder, read};
+use crate::{diagnostic, filetype, folder, read};
 
 /// What is wrong with an attribute, and where in the file it asks for.
 pub(super) struct Wrong {
@@ -173,7 +174,7 @@ fn matching(folder: &Path, glob: &str) -> Result<Vec<String>, Wrong> {
     Ok(found)
 }
 
-/// A file's value as CUE on one line.
+/// A file's value as CUE.
 fn one(folder: &Path, file: &str, kind: &str) -> Result<(String, Arc<Located>), Wrong> {
     let encoding = match encoding(file, kind) {
         Ok(encoding) => encoding,
@@ -198,7 +199,8 @@ fn one(folder: &Path, file: &str, kind: &str) -> Result<(String, Arc<Located>), 
         }
         Some(encoding) => encoding,
     };
-    let values = data::read(encoding, file, &bytes).map_err(|it| {
+    let values = data::read(encoding, file, &bytes).and_then(data::Read::all).map_err(|all| {
+        let it = all.into_iter().next().unwrap_or_else(|| diagnostic("no data", None));
         let absolute = read::absolute(Path::new(file));
         let mut message = it.message.replacen(&absolute, file, 1);
         if it.positions.is_empty() {
@@ -210,7 +212,12 @@ fn one(folder: &Path, file: &str, kind: &str) -> Result<(String, Arc<Located>), 
     })?;
     match values.as_slice() {
         [value] if encoding != Encoding::JsonLines => {
-            Ok((value.located.text.clone(), value.located.clone()))
+            // Nothing can be imported where this is put in.
+            let it = match value.located.timed {
+                true => Located { text: print_json(&value.datum), ..Located::default() },
+                false => value.expression(),
+            };
+            Ok((it.text.clone(), Arc::new(it)))
         }
         [_] => wrong("encoding \"jsonl\" not (yet) supported: requires support for streaming"),
         _ => wrong("streaming not implemented: found more than one value in file"),

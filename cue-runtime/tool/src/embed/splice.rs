@@ -107,8 +107,8 @@ impl Put {
     fn part(&self, offset: usize) -> Option<(String, u32, u32)> {
         let within = offset.checked_sub(self.data)?;
         let found = self.parts.iter().rev().find(|it| it.0 <= within)?;
-        let column = u32::try_from(within - found.0 + 1).ok()?;
-        let (line, column) = found.2.at(column).unwrap_or((1, 1));
+        let offset = u32::try_from(within - found.0).ok()?;
+        let (line, column) = found.2.at(offset).unwrap_or((1, 1));
         // The name is told as it is in the attribute.
         Some((format!("\0{}", found.1), line, column))
     }

@@ -2,7 +2,7 @@
 
 mod reader; // text -> values
 
-pub use self::reader::decode;
+pub use self::reader::{decode, decode_keeping};
 
 use crate::Datum;
 

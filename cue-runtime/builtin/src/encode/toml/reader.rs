@@ -38,7 +38,19 @@ type Part = (Arc<str>, u32);
 /// Reads TOML. The text begins at `base`: that is where the value and its parts stand; nowhere, if it
 /// is 0.
 pub fn decode(text: &str, base: u32) -> Result<(Datum, u32), DecodeError> {
-    let mut reader = Reader { text, at: 0, base, seen: Set::default() };
+    read(&mut Reader { text, at: 0, base, seen: Set::default(), refused: None })
+}
+
+/// Reads TOML whose numbers may be infinite or none: they are null, and told beside it.
+pub fn decode_keeping(text: &str, base: u32) -> Result<(Datum, Vec<DecodeError>), DecodeError> {
+    let refused = Some(Vec::new());
+    let mut reader = Reader { text, at: 0, base, seen: Set::default(), refused };
+    let (datum, _) = read(&mut reader)?;
+    Ok((datum, reader.refused.unwrap_or_default()))
+}
+
+fn read(reader: &mut Reader<'_>) -> Result<(Datum, u32), DecodeError> {
+    let base = reader.base;
     let mut root = Table::default();
     let mut path: Vec<Part> = Vec::new();
     loop {
@@ -234,6 +246,8 @@ struct Reader<'a> {
     base: u32,
     /// Headers that were there, with NUL between their parts.
     seen: Set<String>,
+    /// Numbers that CUE has not, where they do not end the reading.
+    refused: Option<Vec<DecodeError>>,
 }
 
 impl<'a> Reader<'a> {
@@ -418,7 +432,12 @@ impl<'a> Reader<'a> {
             "false" if word == body => Datum::Bool(false),
             "inf" | "nan" => {
                 let message = format!("parse error: illegal number start \"{word}\"");
-                return Err(self.error(&message));
+                let error = self.error(&message);
+                match &mut self.refused {
+                    None => return Err(error),
+                    Some(refused) => refused.push(error),
+                }
+                Datum::Null
             }
             _ => match Number::parse_signed(word) {
                 Ok(number) => Datum::Number(number),

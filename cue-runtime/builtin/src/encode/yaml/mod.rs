@@ -8,7 +8,7 @@ mod reader; // events -> Tree
 mod scalar; // what a plain scalar means
 mod writer; // pieces -> text
 
-pub use self::reader::{Document, Error, decode};
+pub use self::reader::{Document, Error, Refused, decode, decode_keeping};
 pub use self::writer::{Writer, encode};
 
 #[cfg(test)]

@@ -24,9 +24,14 @@ pub struct Error {
 }
 
 impl Error {
+    /// Whether all that is wrong is a number that CUE has not.
+    fn is_number(&self) -> bool {
+        self.message.starts_with("parse error")
+    }
+
     /// The message behind file name and line.
     pub fn located(&self, source: &str) -> String {
-        if self.message.starts_with("parse error") {
+        if self.is_number() {
             return self.message.clone();
         }
         match self.line {
@@ -47,6 +52,15 @@ pub struct Document {
     pub column: u32,
 }
 
+/// A number that YAML has and CUE has not.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refused {
+    /// Where it stands.
+    pub offset: u32,
+    /// What is wrong with it.
+    pub message: String,
+}
+
 /// Nesting beyond this is refused.
 const DEPTH: usize = 10_000;
 /// Nodes that aliases may create in a stream.
@@ -54,6 +68,16 @@ const ALIASED: usize = 50_000;
 
 /// Reads a stream of documents. An empty stream has none.
 pub fn decode(text: &[u8]) -> Result<Vec<Document>, Error> {
+    read(text, Composer::default()).map(|it| it.documents)
+}
+
+/// Reads a stream whose numbers may be ones that CUE has not: they are null, and told beside it.
+pub fn decode_keeping(text: &[u8]) -> Result<(Vec<Document>, Vec<Refused>), Error> {
+    let composer = Composer { refused: Some(Vec::new()), ..Composer::default() };
+    read(text, composer).map(|it| (it.documents, it.refused.unwrap_or_default()))
+}
+
+fn read(text: &[u8], mut composer: Composer) -> Result<Composer, Error> {
     let text = match std::str::from_utf8(text) {
         Ok(text) => text,
         Err(_) => {
@@ -70,12 +94,11 @@ pub fn decode(text: &[u8]) -> Result<Vec<Document>, Error> {
         return Err(Error { message, line: None, documents: 0 });
     }
     let mut parser = Parser::new(text);
-    let mut composer = Composer::default();
     loop {
         let count = |error: Error| Error { documents: composer.documents.len(), ..error };
         let (event, mark) = parser.next().map_err(|problem| count(syntax_error(&problem)))?;
         if event == Event::StreamEnd {
-            return Ok(composer.documents);
+            return Ok(composer);
         }
         if let Err(error) = composer.take(event, mark) {
             let error = Error { documents: composer.documents.len(), ..error };
@@ -111,6 +134,8 @@ struct Composer {
     open: Vec<Open>,
     anchors: Map<String, Anchor>,
     aliased: usize,
+    /// Numbers that CUE has not, where they do not end the reading.
+    refused: Option<Vec<Refused>>,
 }
 
 enum Anchor {
@@ -287,7 +312,14 @@ impl Composer {
             let label = key(tag, value, style, mark)?;
             self.push(Entry::Key(label), mark);
         } else {
-            let datum = datum(tag, value, style, mark)?;
+            let datum = match (datum(tag, value, style, mark), &mut self.refused) {
+                (Err(error), Some(refused)) if error.is_number() => {
+                    let offset = u32::try_from(mark.index).unwrap_or(u32::MAX);
+                    refused.push(Refused { offset, message: error.message });
+                    Datum::Null
+                }
+                (datum, _) => datum?,
+            };
             self.push(Entry::Scalar(datum), mark);
         }
         self.done();

@@ -11,7 +11,7 @@ pub(super) enum Meaning {
     Int(i128),
     /// A decimal within the range of doubles.
     Float,
-    /// `.inf`, `.nan`: the text of the number in CUE.
+    /// `.inf`, `.nan`: the text of the number in CUE, behind a minus if it has one.
     Special(&'static str),
     Timestamp,
     String,
@@ -24,7 +24,7 @@ pub(super) fn meaning(text: &str) -> Meaning {
         "true" | "True" | "TRUE" => return Meaning::Bool(true),
         "false" | "False" | "FALSE" => return Meaning::Bool(false),
         ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => return Meaning::Special("+Inf"),
-        "-.inf" | "-.Inf" | "-.INF" => return Meaning::Special("-Inf"),
+        "-.inf" | "-.Inf" | "-.INF" => return Meaning::Special("Inf"),
         ".nan" | ".NaN" | ".NAN" => return Meaning::Special("NaN"),
         _ => {}
     }

@@ -1,0 +1,59 @@
+//! What is told before what was asked: a package that does not compile or contradicts itself.
+
+use cue_session::{Concreteness, Diagnostic, Runtime, Session};
+
+use crate::Error;
+use crate::evaluate::{Asked, EXPRESSION};
+
+/// What of a package must be sound before other errors are told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Sound {
+    /// It compiles: files that were named one by one, and what is read with data.
+    #[default]
+    Text,
+    /// Its values do not contradict, too: packages.
+    Values,
+}
+
+impl Asked<'_> {
+    /// Whether nothing at a path in it contradicts.
+    ///
+    /// # Errors
+    /// What does.
+    pub(crate) fn agrees(&self, runtime: &dyn Runtime, path: &str) -> Result<(), Error> {
+        let started = self.start(runtime, None);
+        let wrong = started.and_then(|mut it| Ok(it.validate(path, Concreteness::Optional)?));
+        let wrong = wrong.map_err(|it| self.renamed(it))?;
+        let wrong = wrong.into_iter().filter(|it| !it.incomplete).collect::<Vec<_>>();
+        if wrong.is_empty() { Ok(()) } else { Err(self.renamed(Error::Diagnostics(wrong))) }
+    }
+
+    /// Whether the package can be asked: it compiles, and nothing in it contradicts where no data is
+    /// read with it and `of` says that its values count.
+    ///
+    /// # Errors
+    /// What keeps it from that.
+    pub(crate) fn sound(&self, runtime: &dyn Runtime, of: Sound) -> Result<(), Error> {
+        let unit = &self.unit.without_data();
+        let package = Asked { unit, expression: "", ..*self };
+        if of == Sound::Values && !self.request.ignore {
+            return package.agrees(runtime, "");
+        }
+        package.start(runtime, None).map(drop).map_err(|it| package.renamed(it))
+    }
+
+    /// The same of the values of a package, where something was asked of it, in the session for that.
+    ///
+    /// # Errors
+    /// What contradicts.
+    pub(crate) fn sound_in(&self, session: &mut Session) -> Result<(), Error> {
+        let asked = !self.expression.is_empty() && !self.request.ignore;
+        if !asked || self.unit.sound == Sound::Text {
+            return Ok(());
+        }
+        let wrong = session.validate("", Concreteness::Optional)?.into_iter();
+        let of_package = |it: &Diagnostic| !it.incomplete && !it.path.starts_with(EXPRESSION);
+        let wrong: Vec<Diagnostic> = wrong.filter(of_package).collect();
+        if wrong.is_empty() { Ok(()) } else { Err(Error::Diagnostics(wrong)) }
+    }
+}
