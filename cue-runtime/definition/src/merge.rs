@@ -179,7 +179,10 @@ impl<'a> Printer<'a> {
                     scope.rename_let(0, alias.clone());
                 }
             }
+            let defines = usize::from(is_definition(&label));
+            self.in_definition += defines;
             let value = self.merge(merged.conjuncts);
+            self.in_definition -= defines;
             let (docs, below, apart) = (merged.docs, merged.below, merged.apart);
             let attributes = merged.attributes;
             let documented = merged.documented;
@@ -263,7 +266,11 @@ impl<'a> Printer<'a> {
                 Place::Embedded => {
                     self.level -= 1;
                     let known = self.imports.len();
-                    let out = self.expr(expr, scope, file);
+                    let mut out = self.expr(expr, scope, file);
+                    // What stands for a reference keeps its lets.
+                    if self.outside.is_some() && !matches!(expr.kind, ExprKind::Struct(_)) {
+                        out = out.with_own_lets();
+                    }
                     parts.imports.extend(self.imports.drain(known..));
                     self.level += 1;
                     parts.lets_in_operand |= matches!(out, Out::Text(..)) && has_let(expr);
@@ -322,7 +329,7 @@ impl<'a> Printer<'a> {
                 Decl::Embed(value) => self.add(value, &inner, file, parts, Place::Embedded),
                 Decl::Field(field) => {
                     let label = match &field.label {
-                        AstLabel::Ident(name) => name.name.to_string(),
+                        AstLabel::Ident(name) => self.hidden(&name.name, file),
                         AstLabel::String(text, _) => label_text(text),
                         AstLabel::Dynamic(_)
                         | AstLabel::Interpolated(_)
@@ -501,6 +508,13 @@ impl<'a> Printer<'a> {
 impl Printer<'_> {
     /// Each struct of an evaluated value names its lets anew (O-79); gives the names they had.
     pub(crate) fn enter_lets(&mut self, lets: &[LetValue<'_>]) -> Vec<Option<String>> {
+        if let Some(outside) = &mut self.outside {
+            outside.enter(lets.iter().map(|it| (Rc::as_ptr(&it.scope), it.index)));
+            // It is printed where it is put in, maybe more than once.
+            if outside.is_elsewhere() {
+                lets.iter().for_each(|it| drop(it.scope.rename_let(it.index, None)));
+            }
+        }
         let Some(shown) = &mut self.shown else { return Vec::new() };
         shown.extend(lets.iter().map(|it| (Rc::as_ptr(&it.scope), it.index)));
         lets.iter().map(|it| it.scope.rename_let(it.index, None)).collect()
@@ -535,6 +549,11 @@ fn label_meant(label: &AstLabel) -> Bound {
         AstLabel::Dynamic(_) | AstLabel::Interpolated(_) => Bound::Renamed("string".to_owned()),
         AstLabel::Pattern(..) => Bound::Field,
     }
+}
+
+/// Whether a label as it is printed is that of a definition.
+fn is_definition(label: &str) -> bool {
+    label.starts_with('#') || label.starts_with("_#")
 }
 
 fn firmer(left: Marker, right: Marker) -> Marker {

@@ -217,7 +217,7 @@ impl<'a> Printer<'a> {
         let label = match &field.label {
             AstLabel::Pattern(label, alias) => {
                 let alias = alias.as_ref().or(field.key_alias.as_ref());
-                let label = self.expr(label, scope, file).text();
+                let label = self.operand(label, scope, file).text();
                 match alias {
                     Some(alias) => {
                         let name = self.taken.unique(&alias.name);
@@ -230,20 +230,23 @@ impl<'a> Printer<'a> {
             AstLabel::Dynamic(label) => {
                 match (&strip(label).kind, self.computed(label, scope, file)) {
                     (ExprKind::String(text), _) => behind(field, label_text(text)),
-                    (ExprKind::Interpolation { .. }, None) => self.expr(label, scope, file).text(),
+                    (ExprKind::Interpolation { .. }, None) => {
+                        self.operand(label, scope, file).text()
+                    }
+                    (_, Some(known)) if self.leads_out(label, file) => behind(field, known),
                     // What is only a reference stays one.
                     (ExprKind::Ident(_) | ExprKind::Select(..) | ExprKind::Index(..), _)
                     | (_, None) => {
-                        format!("({})", self.expr(label, scope, file).text())
+                        format!("({})", self.operand(label, scope, file).text())
                     }
                     (_, Some(known)) => behind(field, known),
                 }
             }
             AstLabel::Interpolated(label) => match self.computed(label, scope, file) {
                 Some(known) => behind(field, known),
-                None => self.expr(label, scope, file).text(),
+                None => self.operand(label, scope, file).text(),
             },
-            AstLabel::Ident(name) => name.name.to_string(),
+            AstLabel::Ident(name) => self.hidden(&name.name, file),
             AstLabel::String(text, _) => behind(field, label_text(text)),
         };
         let mut lets = Vec::new();

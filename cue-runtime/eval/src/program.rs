@@ -476,6 +476,8 @@ pub struct Program {
     pub(crate) roots: Vec<ExprId>,
     /// Files of each imported package.
     pub(crate) packages: Vec<Vec<ExprId>>,
+    /// And its path.
+    pub(crate) package_paths: Vec<Arc<str>>,
     pub(crate) sources: Vec<SourceText>,
     /// Sources that hold at a path, and which.
     pub(crate) filled: Vec<(usize, Vec<Selector>)>,
@@ -557,6 +559,7 @@ impl Program {
             labels: Labels::default(),
             roots: Vec::new(),
             packages: Vec::new(),
+            package_paths: Vec::new(),
             sources: Vec::new(),
             filled: Vec::new(),
             lenient: false,

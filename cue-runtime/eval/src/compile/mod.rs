@@ -372,6 +372,7 @@ impl Compiler<'_> {
             self.program.labels.return_to(outside);
             let index = self.program.packages.len() as u32;
             self.program.packages.push(roots);
+            self.program.package_paths.push(folder.into());
             self.loaded.insert(path.into(), Some(index));
             return Some(Imported::Package(index));
         }
