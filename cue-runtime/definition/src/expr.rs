@@ -199,7 +199,6 @@ impl<'a> Printer<'a> {
             }
             ExprKind::Select(it) => {
                 let (base, Ident { name, span }) = &**it;
-                self.note_import(base, scope, file);
                 let base = computed(self, base).operand(PRIMARY);
                 let quoted = slice(source, *span).starts_with('"');
                 let name = match quoted && !is_identifier(name) {
@@ -301,12 +300,6 @@ impl<'a> Printer<'a> {
         let value = self.expr(it.value, &scope, it.file);
         self.ready.insert((there, index), value);
         (self.frame, self.level) = outer;
-    }
-
-    fn note_import(&mut self, base: &Expr, scope: &Rc<Scope>, file: usize) {
-        if let ExprKind::Ident(name) = &base.kind {
-            self.name(name, scope, file);
-        }
     }
 
     fn interpolation(

@@ -132,12 +132,14 @@ impl<'a> Outside<'a> {
         let all = outward.places.iter().map(|it| &it.exprs).chain([&outward.exprs]);
         for at in all.flatten() {
             let file = at.source as usize;
-            // A `let` has a name of its own.
+            // A `let` has a name of its own, an alias stands for a label.
             let refers = |it: &Expr| {
                 let scope = index.exprs.get(&(file, it.span.start, it.span.end));
                 let ExprKind::Ident(name) = &it.kind else { return false };
                 let bound = scope.and_then(|it| it.1.find(name));
-                bound.is_some_and(|it| !matches!(it.1, Bound::Let(_)))
+                bound.is_some_and(|it| {
+                    matches!(it.1, Bound::Field | Bound::Variable | Bound::Import(..))
+                })
             };
             let mut used = Used { out: &mut taken, refers: Some(&refers), depth: 0 };
             if let Some((expr, _)) = index.exprs.get(&key(at)) {

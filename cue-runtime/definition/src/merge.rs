@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use cue_builtin::Datum;
 use cue_map::Map;
-use cue_syntax::ast::{Binary, Decl, Expr, ExprKind, Field, File, Label as AstLabel, Marker};
+use cue_syntax::ast::{
+    Binary, Decl, Expr, ExprKind, Field, File, Ident, Label as AstLabel, Marker,
+};
 use indexmap::IndexMap;
 use thin_vec::ThinVec;
 
@@ -389,13 +391,11 @@ impl<'a> Printer<'a> {
             }
         }
         // It is named when the value is printed.
-        let mut names = Map::default();
-        let alias = field.value_alias.as_ref().map(|it| it.name.clone());
-        if let Some(alias) = &alias {
-            merged.alias.get_or_insert_with(|| alias.to_string());
-            names.insert(alias.clone(), Bound::Let(0));
+        if let Some(alias) = &field.value_alias {
+            merged.alias.get_or_insert_with(|| alias.name.to_string());
         }
-        let scope = Scope::with_lets(Some(scope.clone()), names, alias.into_iter().collect());
+        let alias = field.value_alias.as_deref();
+        let scope = named_scope(&mut self.scopes, alias, scope, file);
         merged.conjuncts.push(Conjunct::Expr { expr: &field.value, scope, file });
     }
 
@@ -539,6 +539,25 @@ impl Printer<'_> {
         self.taken.note(name);
         self.taken.unique(name)
     }
+}
+
+/// The scope inside of what has a name in a field, its value or a label that is matched: each time it is
+/// printed it may get another one.
+pub(crate) fn named_scope<'a>(
+    scopes: &mut Map<(usize, usize), (Rc<Scope>, Vec<LetValue<'a>>)>,
+    alias: Option<&Ident>,
+    scope: &Rc<Scope>,
+    file: usize,
+) -> Rc<Scope> {
+    let Some(alias) = alias else { return scope.clone() };
+    let key = (file, (&raw const *alias) as usize);
+    if let Some((known, _)) = scopes.get(&key) {
+        return known.clone();
+    }
+    let names = Map::from_iter([(alias.name.clone(), Bound::Let(0))]);
+    let inner = Scope::with_lets(Some(scope.clone()), names, vec![alias.name.clone()]);
+    scopes.insert(key, (inner.clone(), Vec::new()));
+    inner
 }
 
 /// What the name of a label stands for: the label, if it is known.

@@ -146,7 +146,7 @@ impl<'a> Printer<'a> {
     /// A name of a file in the result: what other packages hide keeps apart from what the main one does.
     pub(crate) fn hidden(&self, name: &str, file: usize) -> String {
         match self.files.get(file) {
-            Some(it) if name.starts_with('_') => format!("{name}{}", it.suffix),
+            Some(it) if name.starts_with('_') && name != "_" => format!("{name}{}", it.suffix),
             _ => name.to_owned(),
         }
     }

@@ -10,10 +10,11 @@ use crate::found::Found;
 use crate::heading::Heading;
 use crate::hoisted::{Outside, Outward};
 use crate::linked::Links;
-use crate::merge::Conjunct;
+use crate::merge::{Conjunct, named_scope};
 use crate::out::Out;
 use crate::printer::{Printer, embeds_definition, import_text};
 use crate::scope::{Bound, LetValue, Scope};
+use crate::written::matched;
 use crate::{Evaluate, Source, root_of, used};
 
 /// The expressions of one value.
@@ -374,17 +375,24 @@ impl<'a> Printer<'a> {
                         AstLabel::Ident(_) | AstLabel::String(..) => {}
                     }
                     let mut names = Map::default();
-                    if let AstLabel::Pattern(_, Some(alias)) = &field.label {
-                        names.insert(alias.name.clone(), Bound::Field);
-                    }
                     // What names a label is told from its struct.
-                    let key = field.key_alias.as_ref();
-                    let key = key.filter(|_| matches!(field.label, AstLabel::Pattern(..)));
-                    let aliases = [field.alias.as_ref(), key, field.value_alias.as_ref()];
-                    for alias in aliases.into_iter().flatten() {
+                    if let Some(alias) = &field.alias {
                         names.insert(alias.name.clone(), Bound::Field);
                     }
-                    let scope = Scope::new(Some(scope.clone()), names);
+                    let mut scope = scope.clone();
+                    for alias in [matched(field), field.value_alias.as_deref()] {
+                        match (&self.shown, alias) {
+                            (None, _) => {
+                                scope = named_scope(&mut self.scopes, alias, &scope, file);
+                            }
+                            // Of evaluated values they stay.
+                            (Some(_), Some(alias)) => {
+                                names.insert(alias.name.clone(), Bound::Field);
+                            }
+                            (Some(_), None) => {}
+                        }
+                    }
+                    let scope = Scope::new(Some(scope), names);
                     self.path.push(match &field.label {
                         AstLabel::Ident(name) => self.hidden(&name.name, file),
                         AstLabel::String(text, _) => label_text(text),

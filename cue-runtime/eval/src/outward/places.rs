@@ -141,10 +141,12 @@ impl Search<'_> {
         let real = self.it.unify(id);
         // What has its value from another place has nothing of its own in it; a `let` is none.
         let shared = self.shared(id).is_some();
+        let wrong =
+            self.it.heap.fault_of(id, real).is_some() || self.it.permanent(real, 0).is_some();
         let vertex = self.it.heap.get(real);
         let known = vertex.scalar.is_some() || vertex.is_struct || vertex.is_list;
         match known && vertex.choice.is_none() {
-            _ if self.it.heap.fault_of(id, real).is_some() => PlaceOf::Wrong,
+            _ if wrong => PlaceOf::Wrong,
             false => PlaceOf::Any,
             true if shared || vertex.arcs.is_empty() => PlaceOf::Bare,
             true => PlaceOf::Filled,
