@@ -11,7 +11,7 @@ use crate::heading::Heading;
 use crate::hoisted::{Outside, Outward};
 use crate::linked::Links;
 use crate::merge::{Conjunct, named_scope};
-use crate::out::Out;
+use crate::out::{Gap, Item, Out};
 use crate::printer::{Printer, embeds_definition, import_text};
 use crate::scope::{Bound, LetValue, Scope};
 use crate::written::matched;
@@ -149,6 +149,7 @@ pub fn merged(
     let mut parts = [value, Out::Struct(printer.hoisted())];
     let imports = printer.imports.iter().map(import_text).collect();
     let embeds_definition = embeds_definition(&parts[0]);
+    let begins_apart = begins_apart(&parts);
     let ([text, mut lets], more) = match &printer.links {
         Some(links) => links.settle(&mut parts),
         None => (parts.each_ref().map(Out::fields), Vec::new()),
@@ -157,7 +158,24 @@ pub fn merged(
         lets.push_str(&format!("\n{it}\n"));
     }
     let is_struct = matches!(parts[0], Out::Struct(_));
-    Merged { text, is_struct, imports, heading, lets, embeds_definition }
+    Merged { text, is_struct, imports, heading, lets, embeds_definition, begins_apart }
+}
+
+/// Whether a file of several declarations begins with an empty line: if the first is an expression, a `let`, or
+/// clauses that begin a line (O-64).
+fn begins_apart([body, hoisted]: &[Out; 2]) -> bool {
+    let count = |it: &Out| if let Out::Struct(items) = it { items.len() } else { 1 };
+    let first = match body {
+        Out::Struct(items) => items.first(),
+        Out::Text(..) => None,
+    };
+    let begins = match first {
+        Some(Item::Comprehension { gap, .. }) => *gap != Gap::Comma,
+        Some(Item::Embed(_) | Item::Let(..)) => true,
+        Some(_) => false,
+        None => matches!(body, Out::Text(..)),
+    };
+    begins && count(body) + count(hoisted) > 1
 }
 
 /// A place, merged.
@@ -174,6 +192,8 @@ pub struct Merged {
     pub lets: String,
     /// A reference to a definition is embedded: it closes the whole.
     pub embeds_definition: bool,
+    /// As a file it begins with an empty line.
+    pub begins_apart: bool,
 }
 
 /// The texts of expressions, and what they need; of a part it is known where it leads.

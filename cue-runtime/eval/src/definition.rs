@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cue_definition::{
-    Attributes, Constant, Docs, Manner, Mark, Outward, Source, Sources, Wanted, laid_out,
+    Attributes, Constant, Docs, Manner, Mark, Merged, Outward, Source, Sources, Wanted, laid_out,
 };
 
 use crate::attach::put;
@@ -63,8 +63,8 @@ impl Evaluator {
 }
 
 impl Evaluator {
-    /// The declarations of a place, merged but not evaluated; a file if it names packages (O-61).
-    pub(crate) fn declared_text(&mut self, id: VertexId, show: Show, names: Names) -> String {
+    /// The declarations of a place, merged but not evaluated, and whether a definition closes it.
+    fn merged(&mut self, id: VertexId, show: Show, names: Names) -> (Merged, bool) {
         let packages = match names {
             Names::Kept => None,
             Names::Replaced => Some(Packages::Named).filter(|_| id != self.root),
@@ -74,8 +74,6 @@ impl Evaluator {
         let real = self.unify(id);
         let vertex = self.heap.get(real);
         let is_struct = vertex.is_struct && vertex.scalar.is_none();
-        // A part that a definition closes is one (O-77), but not what a call closes.
-        let closed = is_struct && outward.as_ref().is_some_and(|it| it.is_closed);
         let exprs = outward.as_ref().map_or_else(|| self.source_of(id), |it| it.exprs.clone());
         let files = match names {
             Names::Kept | Names::Replaced => parsed(&self.program),
@@ -86,21 +84,18 @@ impl Evaluator {
             None => found_labels(self),
         };
         let manner = manner(show, Attributes::Dropped);
-        let place = self.path(id);
-        let merged = cue_definition::merged(
-            &files,
-            evaluate,
-            (&exprs, &place),
-            &found,
-            manner,
-            outward.as_ref(),
-        );
-        let closed = closed && !merged.embeds_definition;
-        let whole = match merged.is_struct {
-            true if merged.text.is_empty() => "{}".to_owned(),
-            true => format!("{{\n{}}}", merged.text),
-            false => merged.text.trim_end_matches('\n').to_owned(),
-        };
+        let (place, leads) = (self.path(id), outward.as_ref());
+        let merged =
+            cue_definition::merged(&files, evaluate, (&exprs, &place), &found, manner, leads);
+        // A part that a definition closes is one (O-77), but not what a call closes.
+        let closed = is_struct && leads.is_some_and(|it| it.is_closed) && !merged.embeds_definition;
+        (merged, closed)
+    }
+
+    /// The same as an expression; a file if it names packages (O-61).
+    pub(crate) fn declared_text(&mut self, id: VertexId, show: Show, names: Names) -> String {
+        let (merged, closed) = self.merged(id, show, names);
+        let whole = whole(&merged);
         let text = match closed {
             true => format!("{{\n_#def\n_#def: {whole}\n{}}}", merged.lets),
             false if !merged.lets.is_empty() => format!("{{\n{}{}}}", merged.text, merged.lets),
@@ -116,6 +111,29 @@ impl Evaluator {
             }
             _ => laid_out(&text, layout).trim_end().to_owned(),
         }
+    }
+
+    /// The same as a file.
+    pub(crate) fn declared_file(&mut self, id: VertexId, show: Show, names: Names) -> String {
+        let (merged, closed) = self.merged(id, show, names);
+        let body = match closed {
+            true => format!("_#def\n_#def: {}\n", whole(&merged)),
+            false => merged.text,
+        };
+        let header = header(&merged.imports);
+        let apart = header.is_empty() && (closed || merged.begins_apart);
+        let gap = if apart { "\n" } else { "" };
+        let text = format!("{header}{body}{}", merged.lets);
+        format!("{gap}{}", laid_out(&text, cue_syntax::Style::Made))
+    }
+}
+
+/// As an expression.
+fn whole(merged: &Merged) -> String {
+    match merged.is_struct {
+        true if merged.text.is_empty() => "{}".to_owned(),
+        true => format!("{{\n{}}}", merged.text),
+        false => merged.text.trim_end_matches('\n').to_owned(),
     }
 }
 

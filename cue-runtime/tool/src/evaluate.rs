@@ -434,11 +434,12 @@ impl Asked<'_> {
         if part.is_none() && self.request.verb == Verb::Def {
             let expression = Some(self.expression).filter(|_| kept);
             let names = match self.request.imports {
-                Imports::PutIn => Some(Names::PutIn),
-                Imports::Kept if kept => {
+                // What data is merged with stays as it is.
+                Imports::PutIn if !self.has_data() => Some(Names::PutIn),
+                Imports::PutIn | Imports::Kept if kept => {
                     Some(Names::Kept).filter(|_| is_composite(self.expression))
                 }
-                Imports::Kept => Some(Names::Replaced),
+                Imports::PutIn | Imports::Kept => Some(Names::Replaced),
             };
             part = match names {
                 Some(Names::PutIn) if apart => part::inlined(&self.sources(None), packages),

@@ -7,11 +7,9 @@ use std::sync::Arc;
 
 use cue_eval::{Budget, Evaluation, Names, Profile, Show, Style, compile};
 use cue_session::{NativeRuntime, Package, Runtime, Source};
-use cue_syntax::Style as Layout;
-use cue_syntax::ast::{Decl, ExprKind};
 
+use crate::Error;
 use crate::evaluate::BUDGET;
-use crate::{Error, format};
 
 /// Stack of an evaluation: the limits of its depth are set for it.
 const STACK: usize = 512 << 20;
@@ -62,35 +60,8 @@ fn printed(evaluation: &mut Evaluation, path: &str, names: Names) -> Option<Stri
     let id = evaluation.find(path).ok()??;
     let parts = Show::DOCS | Show::ATTRIBUTES | Show::OPTIONAL | Show::DEFINITIONS;
     let show = Show::new(Style::Definition, parts);
-    let text = evaluation.declared(id, show, names);
-    // A struct is a file; what closes it stands apart.
-    let (header, opened) = fields(&text)?;
-    let embeds = |text: &str| {
-        let file = cue_syntax::parse_file(text).file;
-        matches!(file.decls.as_slice(), [Decl::Embed(_) | Decl::Let(..), _, ..])
-    };
-    let gap = if header.is_empty() && embeds(&opened) { "\n" } else { "" };
-    let text = format::text("-", &format!("{header}{opened}"), Layout::Made).ok()?;
-    Some(format!("{gap}{text}"))
+    Some(evaluation.declared_file(id, show, names))
 }
 
 /// Nesting of evaluations, as the sandbox has it.
 const DEPTH: u32 = 10_000;
-
-/// What is imported, and what stands in the braces of a struct; other values as they are.
-fn fields(text: &str) -> Option<(String, String)> {
-    let file = cue_syntax::parse_file(text);
-    if !file.errors.is_empty() {
-        return None;
-    }
-    let whole = || Some((String::new(), text.to_owned()));
-    let [Decl::Embed(only)] = file.file.decls.as_slice() else { return whole() };
-    let (start, end) = (only.span.start as usize, only.span.end as usize);
-    match &only.kind {
-        ExprKind::Struct(_) => {
-            let inner = text.get(start + 1..end - 1)?.trim_matches('\n');
-            Some((text.get(..start)?.to_owned(), inner.to_owned()))
-        }
-        _ => whole(),
-    }
-}

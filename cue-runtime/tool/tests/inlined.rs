@@ -18,7 +18,14 @@ fn files(case: &str) -> Vec<(&str, &str)> {
 
 /// What the command prints of the package in a folder.
 fn inlined(folder: &Path, expression: Option<&str>) -> Result<String, String> {
-    let load = Load { arguments: vec![folder.display().to_string()], ..Load::default() };
+    beside(folder, Vec::new(), expression)
+}
+
+/// The same with data files.
+fn beside(folder: &Path, data: Vec<String>, expression: Option<&str>) -> Result<String, String> {
+    let package = [folder.display().to_string()];
+    let arguments = package.into_iter().chain(data).collect();
+    let load = Load { arguments, ..Load::default() };
     let expressions = expression.map(str::to_owned).into_iter().collect();
     let imports = Imports::PutIn;
     let request = Request { expressions, imports, ..Request::new(Verb::Def, load) };
@@ -67,4 +74,22 @@ fn what_cannot_be_imported_is_told() {
         .expect("a file");
     let told = inlined(folder.path(), None).expect_err("it fails");
     assert!(told.contains("import failed"), "{told}");
+}
+
+#[test]
+fn beside_data_imports_stay() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in [
+        ("cue.mod/module.cue", MODULE),
+        ("in.cue", "package a\n\nimport \"mod.test/a/pkg\"\n\nx: pkg.v\nz: int\n"),
+        ("pkg/pkg.cue", "package pkg\n\nv: {a: int}\n"),
+        ("d.json", "{\"z\": 1}"),
+    ] {
+        let file = folder.path().join(name);
+        fs::create_dir_all(file.parent().expect("it is in a folder")).expect("a folder");
+        fs::write(file, text).expect("a file");
+    }
+    let data = vec![folder.path().join("d.json").display().to_string()];
+    let text = "import \"mod.test/a/pkg\"\n\nx: pkg.v\nz: 1\n";
+    assert_eq!(beside(folder.path(), data, None).as_deref(), Ok(text));
 }

@@ -98,6 +98,13 @@ fn loops_and_patterns_around_a_part_give_it_their_values() {
         "out.a",
         "w:   1\nq:   A\nkey: \"a\"\n\n//cue:path: x.a\nlet A = {\n\tn: 1\n}\n",
     );
+    // What begins on the line of its brace begins the file.
+    check(
+        "x: {a: {n: int}}\nout: {for k, v in x {(k): {w: v.n, q: k}}}\n",
+        "out",
+        "for k, v in X {\n\t(k): {\n\t\tw: v.n\n\t\tq: k\n\t}\n}\n\n\
+         //cue:path: x\nlet X = {\n\ta: n: int\n}\n",
+    );
     check("[N=string]: {name: N, ...}\nfoo: {x: 1}\n", "foo", "x:    1\nname: \"foo\"\n...\n");
     check(
         "x: {s: \"u\"}\ni: int\ndyn: {\"k\\(x.s)\": {v: i}, (x.s): {v: i}}\n",
