@@ -13,6 +13,7 @@
 mod printer; // the files of a package, and what printing them has found out
 mod scope; // what a name in an expression stands for
 mod merge; // conjuncts of one place -> one value
+mod named; // what structs and fields have names for
 mod clauses; // comprehensions
 mod expr; // one expression as it stands
 mod written; // declarations as they stand

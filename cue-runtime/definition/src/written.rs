@@ -9,7 +9,8 @@ use cue_syntax::ast::{Attribute, Decl, Expr, ExprKind, Field, Ident, Label as As
 use crate::constant::{slice, strip};
 use crate::expr::{label_text, marker};
 use crate::linked::{Frame, Links};
-use crate::merge::{Braces, Conjunct, has_old_alias, named_scope};
+use crate::merge::{Braces, Conjunct, has_old_alias};
+use crate::named::named_scope;
 use crate::out::{Declared, Gap, Item, Note, Out};
 use crate::printer::Printer;
 use crate::scope::{Bound, Scope};
