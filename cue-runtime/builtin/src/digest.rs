@@ -12,7 +12,7 @@ fn padded(data: &[u8], length: [u8; 8]) -> Vec<u8> {
 }
 
 /// RFC 1321.
-pub(super) fn md5(data: &[u8]) -> Vec<u8> {
+pub fn md5(data: &[u8]) -> Vec<u8> {
     const SHIFTS: [[u32; 4]; 4] =
         [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]];
     let mut state = [0x6745_2301u32, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];

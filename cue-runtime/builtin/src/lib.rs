@@ -58,6 +58,7 @@ pub use crate::call::{
     Pass, Run, Special,
 };
 pub use crate::datum::{Datum, Fields, FunctionName, Items, NOTHING_SAID, Places};
+pub use crate::digest::md5;
 pub use crate::math::{next_above, next_below};
 pub use crate::pattern::Pattern;
 pub use crate::text::{Allowance, Text};

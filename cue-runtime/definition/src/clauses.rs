@@ -42,25 +42,26 @@ impl<'a> Printer<'a> {
             end = Some(to);
             texts.push(match clause {
                 Clause::For { key, value, source } => {
-                    let source = self.expr(source, &within(&scope), file).text();
+                    let source = self.operand(source, &within(&scope), file).text();
                     let names: Vec<&Ident> = key.iter().chain([value]).collect();
-                    let shown: Vec<&str> = names.iter().map(|it| &*it.name).collect();
+                    let shown = names.iter().map(|it| self.hidden(&it.name, file));
+                    let shown: Vec<String> = shown.collect();
                     scope = inner(&scope, &names);
                     format!("for {} in {source}", shown.join(", "))
                 }
                 Clause::If(condition) => {
-                    format!("if {}", self.expr(condition, &scope, file).text())
+                    format!("if {}", self.operand(condition, &scope, file).text())
                 }
                 Clause::Let(name, value) => {
-                    let value = self.expr(value, &within(&scope), file).text();
+                    let value = self.operand(value, &within(&scope), file).text();
                     scope = inner(&scope, &[name]);
-                    format!("let {} = {value}", name.name)
+                    format!("let {} = {value}", self.hidden(&name.name, file))
                 }
                 Clause::Try(_, None) => "try".to_owned(),
                 Clause::Try(_, Some((name, value))) => {
-                    let value = self.expr(value, &within(&scope), file).text();
+                    let value = self.operand(value, &within(&scope), file).text();
                     scope = inner(&scope, &[name]);
-                    format!("try {} = {value}", name.name)
+                    format!("try {} = {value}", self.hidden(&name.name, file))
                 }
                 Clause::Otherwise(_) => continue,
             });

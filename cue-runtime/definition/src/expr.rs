@@ -10,7 +10,6 @@ use cue_syntax::ast::{Binary, Element, Expr, ExprKind, Ident, Marker, Part, Span
 use cue_syntax::{is_identifier, is_keyword};
 
 use crate::constant::{UNSHARED, is_range, is_type, is_unshared, slice, strip};
-use crate::hoisted::Operand;
 use crate::merge::Conjunct;
 use crate::out::{Gap, Item, NO_SHARING, Out, PRIMARY};
 use crate::printer::{DEPTH, Printer};
@@ -30,6 +29,14 @@ impl<'a> Printer<'a> {
         self.depth += 1;
         let out = self.expr_inner(expr, scope, file);
         self.depth -= 1;
+        out
+    }
+
+    /// One that something is computed with: what is not known yet is named there (O-80).
+    pub(crate) fn operand(&mut self, expr: &'a Expr, scope: &Rc<Scope>, file: usize) -> Out {
+        self.computing += 1;
+        let out = self.expr(expr, scope, file);
+        self.computing -= 1;
         out
     }
 
@@ -58,23 +65,16 @@ impl<'a> Printer<'a> {
     }
 
     fn expr_inner(&mut self, expr: &'a Expr, scope: &Rc<Scope>, file: usize) -> Out {
-        let operand = std::mem::take(&mut self.operand);
         if self.outside.is_some() {
-            if let Some(out) = self.replaced(expr, scope, operand) {
+            if let Some(out) = self.replaced(expr, scope, file) {
                 return out;
             }
         }
         let source = &self.files[file].text;
         let again = |it: &mut Self, expr| it.expr(expr, scope, file);
-        let computed = |it: &mut Self, expr| {
-            it.operand = Operand::Yes;
-            it.expr(expr, scope, file)
-        };
+        let computed = |it: &mut Self, expr| it.operand(expr, scope, file);
         match &expr.kind {
-            ExprKind::Paren(inner) => {
-                self.operand = operand;
-                again(self, inner)
-            }
+            ExprKind::Paren(inner) => again(self, inner),
             ExprKind::Ident(name) if **name == *UNSHARED && scope.find(name).is_none() => {
                 Out::primary(NO_SHARING)
             }
@@ -82,7 +82,7 @@ impl<'a> Printer<'a> {
                 Some(it) => self.expr(it.value, &it.scope, it.file),
                 // Alone it is one that validates.
                 None if self.shown.is_some() && is_error(expr, scope) => Out::primary("error()"),
-                None => Out::primary(self.name(name, scope)),
+                None => Out::primary(self.name(name, scope, file)),
             },
             ExprKind::Null => Out::primary("null"),
             ExprKind::Bool(it) => Out::primary(it.to_string()),
@@ -156,7 +156,7 @@ impl<'a> Printer<'a> {
             ExprKind::Unary(operator, inner) => {
                 if let Unary::Attempt | Unary::Open = operator {
                     let mark = if *operator == Unary::Attempt { "?" } else { "..." };
-                    let inner = again(self, inner).operand(PRIMARY);
+                    let inner = computed(self, inner).operand(PRIMARY);
                     return Out::primary(inner + mark);
                 }
                 let inner = match operator {
@@ -186,7 +186,7 @@ impl<'a> Printer<'a> {
                 }
                 // In the order of O-70.
                 cue_sort::by_key(&mut operands, |it| class(it, scope));
-                let all: Vec<Out> = operands.into_iter().map(|it| again(self, it)).collect();
+                let all: Vec<Out> = operands.into_iter().map(|it| computed(self, it)).collect();
                 Out::joined(&all, "&", 2)
             }
             ExprKind::Binary(operator, left, right) => {
@@ -199,30 +199,30 @@ impl<'a> Printer<'a> {
             }
             ExprKind::Select(it) => {
                 let (base, Ident { name, span }) = &**it;
-                self.note_import(base, scope);
-                let base = again(self, base).operand(PRIMARY);
+                let base = computed(self, base).operand(PRIMARY);
                 let quoted = slice(source, *span).starts_with('"');
                 let name = match quoted && !is_identifier(name) {
                     true => Datum::text(name.clone()).cue_text(),
-                    false => name.to_string(),
+                    false if quoted => name.to_string(),
+                    false => self.hidden(name, file),
                 };
                 Out::primary(format!("{base}.{name}"))
             }
             ExprKind::Index(base, index) => {
-                let base = again(self, base).operand(PRIMARY);
-                Out::primary(format!("{base}[{}]", again(self, index).text()))
+                let base = computed(self, base).operand(PRIMARY);
+                Out::primary(format!("{base}[{}]", computed(self, index).text()))
             }
             ExprKind::Slice(it) => {
                 let (base, low, high) = &**it;
-                let base = again(self, base).operand(PRIMARY);
-                let low = low.as_ref().map(|it| again(self, it).text()).unwrap_or_default();
-                let high = high.as_ref().map(|it| again(self, it).text()).unwrap_or_default();
+                let base = computed(self, base).operand(PRIMARY);
+                let low = low.as_ref().map(|it| computed(self, it).text()).unwrap_or_default();
+                let high = high.as_ref().map(|it| computed(self, it).text()).unwrap_or_default();
                 Out::primary(format!("{base}[{low}:{high}]"))
             }
             ExprKind::Call(callee, arguments) => {
                 let callee = match is_error(callee, scope) {
-                    true => self.name("error", scope),
-                    false => again(self, callee).operand(PRIMARY),
+                    true => self.name("error", scope, file),
+                    false => computed(self, callee).operand(PRIMARY),
                 };
                 let arguments: Vec<String> =
                     arguments.iter().map(|it| computed(self, it).text()).collect();
@@ -237,7 +237,7 @@ impl<'a> Printer<'a> {
     }
 
     /// A name as it is in the result.
-    fn name(&mut self, name: &str, scope: &Rc<Scope>) -> String {
+    fn name(&mut self, name: &str, scope: &Rc<Scope>, file: usize) -> String {
         match scope.find(name) {
             Some((there, Bound::Let(index))) => match there.lets.get(*index) {
                 Some((base, known)) => {
@@ -275,10 +275,10 @@ impl<'a> Printer<'a> {
                         let shared = self.found.shared.get(&place);
                         links.name(name, shared.unwrap_or(&place), self.frame.clone())
                     }
-                    _ => name.to_owned(),
+                    _ => self.hidden(name, file),
                 }
             }
-            Some((_, Bound::Variable)) => name.to_owned(),
+            Some((_, Bound::Variable)) => self.hidden(name, file),
             None => {
                 let name = name.strip_prefix("__").unwrap_or(name);
                 // A function keeps away from all that is called the same.
@@ -300,12 +300,6 @@ impl<'a> Printer<'a> {
         let value = self.expr(it.value, &scope, it.file);
         self.ready.insert((there, index), value);
         (self.frame, self.level) = outer;
-    }
-
-    fn note_import(&mut self, base: &Expr, scope: &Rc<Scope>) {
-        if let ExprKind::Ident(name) = &base.kind {
-            self.name(name, scope);
-        }
     }
 
     fn interpolation(
@@ -351,8 +345,7 @@ impl<'a> Printer<'a> {
                         }
                     }
                     Part::Expr(inner) => {
-                        self.operand = Operand::Yes;
-                        let text = self.expr(inner, scope, file).text();
+                        let text = self.operand(inner, scope, file).text();
                         out.push_str(&format!("\\({text})"));
                     }
                 }
@@ -366,8 +359,7 @@ impl<'a> Printer<'a> {
         for part in parts {
             let Part::Expr(inner) = part else { continue };
             let start = inner.span.start as usize;
-            self.operand = Operand::Yes;
-            let text = self.expr(inner, scope, file).text();
+            let text = self.operand(inner, scope, file).text();
             // A value in parentheses of its own begins before what is in them.
             out.push_str(source.get(at..start).unwrap_or_default());
             out.push_str(&text);

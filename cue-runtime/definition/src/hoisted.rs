@@ -1,313 +1,376 @@
-//! Names that lead out of a printed part: what they stand for is put in, or bound to a name below it
-//! (O-80). A part is printed twice, first to count how often each place is named.
+//! References that lead out of a printed part: what they stand for is put in, or bound to a name below it
+//! (O-80), also of other packages (O-81).
 
 use std::rc::Rc;
 
-use cue_map::Map;
+use cue_map::{Map, Set};
 use cue_syntax::ast::{At, Expr, ExprKind};
 
-use crate::expr::label_text;
-use crate::merge::Conjunct;
-use crate::out::Out;
-use crate::printer::Printer;
+use crate::expr::SOMEWHERE;
+use crate::out::{Item, Out};
+use crate::printer::{LetKey, Printer};
 use crate::scope::{Bound, Scope};
-use crate::sourced::{Index, key};
+use crate::sourced::{Index, Key, key};
 use crate::taken::Taken;
-use crate::used;
+use crate::used::Used;
 
-/// The places of the value, by path.
-pub type Places = Map<String, Place>;
+/// Room for printing parts. The sandbox has none, so that nothing of it is compiled there.
+#[derive(Clone, Copy)]
+pub struct Room(Here);
 
-/// A place, and the expressions that make it.
-pub struct Place {
-    /// Where they stand.
+#[cfg(not(target_family = "wasm"))]
+type Here = ();
+#[cfg(target_family = "wasm")]
+type Here = std::convert::Infallible;
+
+impl Room {
+    /// If there is some.
+    pub fn here() -> Option<Self> {
+        #[cfg(not(target_family = "wasm"))]
+        return Some(Self(()));
+        #[cfg(target_family = "wasm")]
+        None
+    }
+}
+
+/// The places that a part leads to.
+pub struct Outward {
+    /// They are printed.
+    pub room: Room,
+    /// Numbers of places, by the references that lead there.
+    pub references: Map<Key, usize>,
+    /// In the order they were found in.
+    pub places: Vec<Place>,
+    /// Where the part is, as [`Found`] has places.
+    ///
+    /// [`Found`]: crate::Found
+    pub path: Vec<String>,
+    /// What makes it.
     pub exprs: Vec<At>,
-    /// What its value is.
-    pub of: PlaceOf,
-    /// It is a closed struct.
+    /// Texts of labels that patterns name in it.
+    pub matched: Map<Key, String>,
+    /// A definition closes it.
     pub is_closed: bool,
 }
 
+/// A place that something leads to.
+pub struct Place {
+    /// What makes it.
+    pub exprs: Vec<At>,
+    /// Its text, if no expression does.
+    pub data: Option<String>,
+    /// Texts of labels that patterns name in it.
+    pub matched: Map<Key, String>,
+    /// Its path in the outermost value.
+    pub labels: Vec<Label>,
+    /// Where it is among the places of its package, as [`Found`] has them.
+    ///
+    /// [`Found`]: crate::Found
+    pub path: Option<Vec<String>>,
+    /// Where the package is named that it is of.
+    pub package: Option<Key>,
+    /// The outermost of the places that it is in, and how many labels lead from there.
+    pub outer: Option<usize>,
+    /// See there.
+    pub steps: usize,
+    /// It is in the printed part.
+    pub is_within: bool,
+    /// How many references lead to it, and to what is in it.
+    pub uses: usize,
+    /// What its value is.
+    pub of: PlaceOf,
+    /// A definition closes it.
+    pub is_closed: bool,
+}
+
+/// A label of a path.
+pub struct Label {
+    /// As it is selected.
+    pub text: String,
+    /// It is that of an element.
+    pub is_index: bool,
+    /// As it is called in the result, if it is hidden in another package.
+    pub hidden: Option<String>,
+}
+
 /// What the value of a place is.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum PlaceOf {
-    /// Something else.
+    /// An error, of what waits for more too.
+    Wrong,
+    /// Not known yet.
     Any,
-    /// A scalar: what it is made of is put in wherever it is named.
-    Scalar,
-    /// Closed by a definition, which must stay so.
-    Closed,
-    /// Not known, or wrong: it is named.
-    Unknown,
+    /// Known, and nothing in it.
+    Bare,
+    /// Known, with fields or elements.
+    Filled,
 }
 
-/// The places that are named in a part.
-pub(crate) struct Counted<'p> {
-    places: &'p Places,
-    part: String,
-    /// Places that are being printed.
-    open: Vec<String>,
-    taken: Taken,
-    /// Paths in the order they are named in, how often, and whether by an operand of a computation.
-    uses: Vec<(String, usize, Operand)>,
-    /// Once they are counted, those that get a name, and their names.
-    names: Option<Map<String, Option<String>>>,
-    /// Those that were named by now.
-    met: Vec<String>,
-}
-
-/// Where an expression stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Operand {
-    /// On its own, of `&` or `|`, or anywhere else.
-    #[default]
-    No,
-    /// Of what is computed: of an operator, a call, a text.
-    Yes,
-}
-
-/// What names that lead out of a printed part are replaced by.
+/// What references that lead out of a printed part are replaced by.
 pub(crate) struct Outside<'a> {
+    #[allow(dead_code, reason = "there is none where it has no value")]
+    room: Room,
     pub(crate) index: Rc<Index<'a>>,
-    pub(crate) counted: Counted<'a>,
+    outward: &'a Outward,
+    /// Of places that have one of their own.
+    names: Vec<Option<String>>,
+    /// Places that were named, until they are printed.
+    wanted: Set<usize>,
+    printed: Set<usize>,
+    /// Places that are being put in, and the place that is printed.
+    open: Vec<usize>,
+    current: Option<usize>,
+    /// The place that is printed under its name.
+    named: Option<usize>,
+    /// Lets of structs that are printed.
+    lets: Set<LetKey>,
 }
 
-impl<'p> Counted<'p> {
-    /// Of a part that is still to be printed.
-    pub(crate) fn of(places: &'p Places, part: &str) -> Self {
+impl<'a> Outside<'a> {
+    pub(crate) fn new(outward: &'a Outward, index: Rc<Index<'a>>) -> Self {
         let mut taken = Taken::default();
-        taken.selections = true;
-        let part = part.to_owned();
-        Self {
-            places,
-            part,
-            open: Vec::new(),
-            taken,
-            uses: Vec::new(),
-            names: None,
-            met: Vec::new(),
-        }
-    }
-
-    /// What makes the part.
-    pub(crate) fn own(&self) -> &'p [At] {
-        self.places.get(&self.part).map_or(&[], |it| &it.exprs)
-    }
-
-    fn count(&mut self, path: &str, operand: Operand) -> bool {
-        match self.uses.iter_mut().find(|it| it.0 == path) {
-            Some(known) => {
-                known.1 += 1;
-                false
-            }
-            None => {
-                self.uses.push((path.to_owned(), 1, operand));
-                true
-            }
-        }
-    }
-
-    /// Decides which of the places get a name.
-    pub(crate) fn planned(mut self) -> Self {
-        let closed = self.places.get(&self.part).is_some_and(|it| it.is_closed);
-        let uses = std::mem::take(&mut self.uses);
-        let mut names = Map::default();
-        for (path, own, operand) in &uses {
-            if outer(path, &uses).is_some() {
-                continue;
-            }
-            // What is below it is reached through it.
-            let below = uses.iter().filter(|it| outer(&it.0, &uses) == Some(path));
-            let count = own + below.map(|it| it.1).sum::<usize>();
-            let named = match self.places.get(path).map(|it| &it.of) {
-                None | Some(PlaceOf::Scalar) => false,
-                Some(PlaceOf::Unknown) => true,
-                Some(PlaceOf::Closed) if !closed => true,
-                Some(PlaceOf::Closed | PlaceOf::Any) => count > 1 || *operand == Operand::Yes,
+        let all = outward.places.iter().map(|it| &it.exprs).chain([&outward.exprs]);
+        for at in all.flatten() {
+            let file = at.source as usize;
+            // A `let` has a name of its own, an alias stands for a label.
+            let refers = |it: &Expr| {
+                let scope = index.exprs.get(&(file, it.span.start, it.span.end));
+                let ExprKind::Ident(name) = &it.kind else { return false };
+                let bound = scope.and_then(|it| it.1.find(name));
+                bound.is_some_and(|it| {
+                    matches!(it.1, Bound::Field | Bound::Variable | Bound::Import(..))
+                })
             };
-            if named {
-                names.insert(path.clone(), None);
+            let mut used = Used { out: &mut taken, refers: Some(&refers), depth: 0 };
+            if let Some((expr, _)) = index.exprs.get(&key(at)) {
+                used.expr(expr);
+            } else if let Some(it) = index.files.get(file) {
+                used.decls(&it.file.decls);
             }
         }
-        self.names = Some(names);
-        self
-    }
-
-    /// The name of a place, if it or one around it has one.
-    fn name(&mut self, path: &str) -> Option<String> {
-        let names = self.names.as_mut()?;
-        let ends = path.match_indices('.').map(|it| it.0).chain([path.len()]);
-        let (at, known) = ends.into_iter().find_map(|at| {
-            let known = names.get(&path[..at])?.clone();
-            Some((at, known))
-        })?;
-        let (around, rest) = path.split_at(at);
-        let mut name = match known {
-            Some(name) => name,
-            None => {
-                let name = self.taken.unique(&base(around));
-                names.insert(around.to_owned(), Some(name.clone()));
-                self.met.push(around.to_owned());
-                name
-            }
-        };
-        if self.is_wrapped(around) {
-            name.push_str(".#x");
+        let mut names = Vec::new();
+        for place in &outward.places {
+            let own = place.outer.is_none() && !place.is_within;
+            let base = if own { base(place, &index) } else { None };
+            names.push(base.map(|it| taken.unique(&it)));
         }
-        Some(name + &selectors(rest))
+        let (wanted, printed, lets) = Default::default();
+        let (open, current, named) = (Vec::new(), None, None);
+        let room = outward.room;
+        Self { room, index, outward, names, wanted, printed, open, current, named, lets }
     }
 
-    /// Whether a place stands in a definition of its own: it stays closed there.
-    fn is_wrapped(&self, path: &str) -> bool {
-        self.places.get(path).is_some_and(|it| matches!(it.of, PlaceOf::Closed))
+    /// The names that places have.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &String> {
+        self.names.iter().flatten()
+    }
+
+    /// A struct with these lets is printed.
+    pub(crate) fn enter(&mut self, lets: impl Iterator<Item = LetKey>) {
+        self.lets.extend(lets);
+    }
+
+    /// Whether what is printed is no part of the part.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.current.is_some()
+    }
+
+    pub(crate) fn has_let(&self, it: &LetKey) -> bool {
+        self.lets.contains(it)
     }
 }
 
-/// The outermost of the places around another that are named, too.
-fn outer<'u>(path: &str, uses: &'u [(String, usize, Operand)]) -> Option<&'u String> {
-    let around = |it: &&(String, usize, Operand)| {
-        path.strip_prefix(it.0.as_str()).is_some_and(|it| it.starts_with('.'))
+/// What a place is called in a definition of its own: it stays closed there.
+const INNER: &str = "#x";
+
+/// The name for a place: its own, in capital letters; of a package that of its import.
+fn base(place: &Place, index: &Index<'_>) -> Option<String> {
+    let Some(last) = place.labels.last() else {
+        let (expr, _) = index.exprs.get(&place.package?)?;
+        let ExprKind::Ident(name) = &expr.kind else { return None };
+        return Some(name.to_uppercase());
     };
-    uses.iter().filter(around).map(|it| &it.0).min_by_key(|it| it.len())
-}
-
-/// The name for a place: its own, in capital letters.
-fn base(path: &str) -> String {
-    let last = path.rsplit('.').next().unwrap_or_default().trim_matches('"');
-    if last.starts_with(|it: char| it.is_ascii_digit()) {
-        return format!("Index{last}");
+    if last.is_index {
+        return Some(format!("Index{}", last.text));
     }
-    let bare = last.trim_start_matches(['_', '#']).to_uppercase();
-    if cue_syntax::is_identifier(&bare) { bare } else { "X".to_owned() }
+    let bare = last.text.trim_matches('"').trim_start_matches(['_', '#']).to_uppercase();
+    Some(if cue_syntax::is_identifier(&bare) { bare } else { "X".to_owned() })
 }
 
-/// A path as it is selected.
-fn selectors(path: &str) -> String {
-    let mut text = String::new();
-    for label in path.split('.').filter(|it| !it.is_empty()) {
-        if label.starts_with(|it: char| it.is_ascii_digit()) {
-            text.push_str(&format!("[{label}]"));
-        } else {
-            text.push('.');
-            text.push_str(label);
-        }
-    }
-    text
-}
-
-/// What a name or a selection of one stands for, at the level of the package.
-enum OuterPath {
-    Place(String),
-    Let(*const Scope, usize),
-}
-
-fn outer_path(expr: &Expr, scope: &Rc<Scope>) -> Option<OuterPath> {
-    let below = |base: &Expr, label: &str| match outer_path(base, scope)? {
-        OuterPath::Place(path) => Some(OuterPath::Place(format!("{path}.{label}"))),
-        OuterPath::Let(..) => None,
-    };
+/// How many selections a reference consists of, the name it begins with counted, and whether that is a
+/// package's.
+fn length(expr: &Expr, scope: &Rc<Scope>) -> (usize, bool) {
     match &expr.kind {
-        ExprKind::Ident(name) => match scope.find(name)? {
-            (there, Bound::Field) if there.is_outermost() => {
-                Some(OuterPath::Place(name.to_string()))
-            }
-            (there, Bound::Let(number)) if there.is_outermost() => {
-                Some(OuterPath::Let(&raw const *there, *number))
-            }
-            _ => None,
+        ExprKind::Paren(it) => length(it, scope),
+        ExprKind::Ident(name) => match scope.find(name) {
+            Some((_, Bound::Import(..))) => (0, true),
+            _ => (1, false),
         },
-        ExprKind::Select(it) => below(&it.0, &label_text(&it.1.name)),
-        ExprKind::Index(base, index) => match &index.kind {
-            ExprKind::Number(number) => below(base, number),
-            _ => None,
-        },
-        _ => None,
+        ExprKind::Select(it) => step(&it.0, scope),
+        ExprKind::Index(base, _) => step(base, scope),
+        _ => (0, false),
     }
+}
+
+fn step(base: &Expr, scope: &Rc<Scope>) -> (usize, bool) {
+    let (steps, of_package) = length(base, scope);
+    (steps + 1, of_package)
 }
 
 impl<'a> Printer<'a> {
-    /// What a name that leads out of the printed part becomes.
+    /// Whether a reference leads out of the printed part.
+    pub(crate) fn leads_out(&self, expr: &Expr, file: usize) -> bool {
+        let key = (file, expr.span.start, expr.span.end);
+        self.outside.as_ref().is_some_and(|it| it.outward.references.contains_key(&key))
+    }
+
+    /// What a reference that leads out of the printed part becomes.
     pub(crate) fn replaced(
         &mut self,
         expr: &'a Expr,
         scope: &Rc<Scope>,
-        operand: Operand,
+        file: usize,
     ) -> Option<Out> {
-        let counted = &mut self.outside.as_mut()?.counted;
-        let path = match outer_path(expr, scope)? {
-            OuterPath::Let(there, number) => {
-                let it = self.let_value(there, number)?;
-                return Some(self.expr(it.value, &it.scope, it.file));
-            }
-            OuterPath::Place(path) => path,
-        };
-        if let Some(inside) = path.strip_prefix(&counted.part) {
-            if inside.is_empty() {
-                return None;
-            }
-            if inside.starts_with('.') && counted.places.contains_key(&path) {
-                let inner = selectors(inside);
-                return inner.strip_prefix('.').map(Out::primary);
-            }
+        let outside = self.outside.as_ref()?;
+        let outward = outside.outward;
+        let key = (file, expr.span.start, expr.span.end);
+        let current = outside.current.and_then(|it| outward.places.get(it));
+        let matched = current.map_or(&outward.matched, |it| &it.matched);
+        if let Some(text) = matched.get(&key) {
+            return Some(Out::primary(text.clone()));
         }
-        // What names itself keeps its name.
-        if counted.open.contains(&path) {
-            return None;
+        let number = *outward.references.get(&key)?;
+        let place = outward.places.get(number)?;
+        let outermost = place.outer.and_then(|it| outward.places.get(it)).unwrap_or(place);
+        let computed = self.computing > 0;
+        let kept = place.is_within
+            || place.is_closed && self.in_definition == 0
+            || outermost.uses == 0
+            || place.of == PlaceOf::Wrong
+            || place.of == PlaceOf::Any && computed
+            || outside.open.contains(&number);
+        if !kept && (outermost.uses == 1 && !computed || place.of == PlaceOf::Bare) {
+            return Some(self.put_in(number));
         }
-        counted.places.get(&path)?;
-        if counted.names.is_some() {
-            return match counted.name(&path) {
-                Some(name) => Some(Out::primary(name)),
-                None => self.place_text(&path),
-            };
-        }
-        if counted.count(&path, operand) {
-            let places = counted.places;
-            self.note_names(places.get(&path).map_or(&[], |it| &it.exprs));
-            self.place_text(&path);
-        }
-        Some(Out::primary("_"))
+        let name = self.name_of(number, length(expr, scope))?;
+        let named = place.outer.unwrap_or(number);
+        self.outside.as_mut()?.wanted.insert(named);
+        Some(Out::primary(name))
     }
 
-    /// No name of the part is given to what it names.
-    pub(crate) fn note_names(&mut self, exprs: &[At]) {
-        let Some(Outside { index, counted }) = &mut self.outside else { return };
-        for at in exprs {
-            if let Some((expr, _)) = index.exprs.get(&key(at)) {
-                used::of_expr(expr, &mut counted.taken, 0);
+    /// A place as it is named, by a reference of that length.
+    fn name_of(&self, number: usize, (length, of_package): (usize, bool)) -> Option<String> {
+        let outside = self.outside.as_ref()?;
+        let place = outside.outward.places.get(number)?;
+        let root = place.outer.unwrap_or(number);
+        let outermost = outside.outward.places.get(root)?;
+        let wrapped = outermost.is_closed && outside.names.get(root)?.is_some();
+        if outside.named == Some(number) && place.outer.is_none() && wrapped {
+            return Some(INNER.to_owned());
+        }
+        if place.outer.is_some() {
+            let short = match place.is_within {
+                true => place.steps > length,
+                false => !of_package && place.steps >= length,
+            };
+            if short {
+                return None;
             }
         }
+        let mut text = outside.names.get(root)?.clone().unwrap_or_default();
+        if wrapped {
+            text.push('.');
+            text.push_str(INNER);
+        }
+        let from = place.labels.len().saturating_sub(place.steps);
+        for label in place.labels.get(from..)? {
+            match label.is_index {
+                true => text.push_str(&format!("[{}]", label.text)),
+                false => {
+                    text.push('.');
+                    text.push_str(label.hidden.as_ref().unwrap_or(&label.text));
+                }
+            }
+        }
+        let text = text.strip_prefix('.').unwrap_or(&text);
+        // The part itself has no name.
+        Some(if text.is_empty() { "ROOT".to_owned() } else { text.to_owned() })
+    }
+
+    fn put_in(&mut self, number: usize) -> Out {
+        if let Some(outside) = &mut self.outside {
+            outside.open.push(number);
+        }
+        let out = self.place_out(number);
+        if let Some(outside) = &mut self.outside {
+            outside.open.pop();
+        }
+        out
     }
 
     /// What a place is made of.
-    fn place_text(&mut self, path: &str) -> Option<Out> {
-        let outside = self.outside.as_mut()?;
-        outside.counted.open.push(path.to_owned());
-        let mut conjuncts = Vec::new();
-        let places = outside.counted.places;
-        for at in places.get(path).map_or(&[][..], |it| &it.exprs) {
-            let key = key(at);
-            let Some((expr, scope)) = outside.index.exprs.get(&key) else { continue };
-            conjuncts.push(Conjunct::Expr { expr, scope: scope.clone(), file: key.0 });
+    fn place_out(&mut self, number: usize) -> Out {
+        let Some(outside) = &self.outside else { return Out::primary("_") };
+        let Some(place) = outside.outward.places.get(number) else { return Out::primary("_") };
+        if let Some(text) = &place.data {
+            return Out::primary(text.clone());
         }
-        let text = (!conjuncts.is_empty()).then(|| self.merge(conjuncts));
-        self.outside.as_mut()?.counted.open.pop();
-        text
+        let index = &outside.index;
+        let conjuncts = place.exprs.iter().filter_map(|it| index.conjunct(it)).collect();
+        // What is no place of a package has none.
+        let path = place.path.clone().unwrap_or_else(|| vec![SOMEWHERE.to_owned()]);
+        let path = std::mem::replace(&mut self.path, path);
+        let outer = self.now_in(Some(number));
+        let out = self.merge(conjuncts);
+        self.now_in(outer);
+        self.path = path;
+        out
     }
 
-    /// The places that got names, one below the other.
-    pub(crate) fn hoisted(&mut self) -> String {
-        let mut text = String::new();
-        let mut done = 0;
+    /// What is printed is of that place; gives what it was of.
+    fn now_in(&mut self, place: Option<usize>) -> Option<usize> {
+        std::mem::replace(&mut self.outside.as_mut()?.current, place)
+    }
+
+    /// The places that got names, one below the other, in the order they were found in.
+    pub(crate) fn hoisted(&mut self) -> Vec<Item> {
+        let mut items = Vec::new();
+        // They stand beside the part.
+        self.in_definition = 0;
         loop {
-            let Some(outside) = &self.outside else { return text };
-            let Some(path) = outside.counted.met.get(done).cloned() else { return text };
-            let wrapped = outside.counted.is_wrapped(&path);
-            let names = outside.counted.names.as_ref();
-            let name = names.and_then(|it| it.get(&path)?.clone()).unwrap_or_default();
-            let value = self.place_text(&path).unwrap_or_else(|| Out::primary("_")).text();
-            let value = if wrapped { format!("{{\n#x: {value}\n}}") } else { value };
-            text.push_str(&format!("\n//cue:path: {path}\nlet {name} = {value}\n"));
-            done += 1;
+            let before = items.len();
+            let count = self.outside.as_ref().map_or(0, |it| it.names.len());
+            for number in 0..count {
+                let Some(outside) = &mut self.outside else { return items };
+                if !outside.wanted.contains(&number) || !outside.printed.insert(number) {
+                    continue;
+                }
+                let Some(name) = outside.names.get(number).cloned().flatten() else { continue };
+                let Some(place) = outside.outward.places.get(number) else { continue };
+                outside.named = Some(number);
+                let value = self.place_out(number);
+                let Some(outside) = &mut self.outside else { return items };
+                outside.named = None;
+                let (path, within) =
+                    (path_of(place, &outside.index), place.is_closed.then_some(INNER));
+                items.push(Item::Hoisted { path, name, within, value });
+            }
+            if items.len() == before {
+                return items;
+            }
         }
     }
+}
+
+/// The path of a place as the comment above its name has it.
+fn path_of(place: &Place, index: &Index<'_>) -> String {
+    let mut parts = Vec::new();
+    if let Some((expr, scope)) = place.package.and_then(|it| index.exprs.get(&it)) {
+        let ExprKind::Ident(name) = &expr.kind else { return String::new() };
+        if let Some((_, Bound::Import(path, _))) = scope.find(name) {
+            parts.push(format!("{path:?}"));
+        }
+    }
+    parts.extend(place.labels.iter().map(|it| it.text.clone()));
+    parts.join(".")
 }

@@ -13,6 +13,7 @@
 mod printer; // the files of a package, and what printing them has found out
 mod scope; // what a name in an expression stands for
 mod merge; // conjuncts of one place -> one value
+mod named; // what structs and fields have names for
 mod clauses; // comprehensions
 mod expr; // one expression as it stands
 mod written; // declarations as they stand
@@ -34,11 +35,11 @@ use cue_syntax::ast::File;
 
 pub use crate::constant::{Constant, Evaluate, is_plain_type};
 pub use crate::found::{Found, LabelKey};
-pub use crate::hoisted::{Place, PlaceOf, Places};
+pub use crate::hoisted::{Label, Outward, Place, PlaceOf, Room};
 pub use crate::printer::package;
 pub use crate::remark::laid_out;
 pub use crate::sourced::{
-    Attributes, Docs, Manner, Mark, Merged, Sources, Wanted, merged, sources,
+    Attributes, Docs, Key, Manner, Mark, Merged, Sources, Wanted, merged, sources,
 };
 
 /// A source as a tree.
@@ -49,4 +50,13 @@ pub struct Source {
     pub file: File,
     /// The text that it is of.
     pub text: Arc<str>,
+    /// The number of the package that it is of; 0 is the main one.
+    pub package: usize,
+    /// What hidden names of that package end with in the result (O-81).
+    pub suffix: String,
+}
+
+/// What the places of another package begin with.
+pub fn root_of(package: usize) -> String {
+    format!("\"{package}\"")
 }

@@ -102,12 +102,13 @@ impl Links {
         }
     }
 
-    /// Names for all marks, in the order of the text; fields that need an alias get it.
-    pub(crate) fn settle(&self, body: &mut Out) -> (String, Vec<String>) {
-        let text = body.fields();
+    /// Names for all marks, in the order of the texts; fields that need an alias get it.
+    pub(crate) fn settle(&self, parts: &mut [Out; 2]) -> ([String; 2], Vec<String>) {
+        let texts = parts.each_ref().map(Out::fields);
         if self.references.is_empty() {
-            return (text, Vec::new());
+            return (texts, Vec::new());
         }
+        let text = texts.concat();
         let mut names = Suffixed::default();
         let mut chosen: Map<usize, String> = Map::default();
         let mut aliases: Map<String, String> = Map::default();
@@ -131,16 +132,16 @@ impl Links {
         // A struct that is an operand is text already: nothing in it gets an alias.
         let mut lost = Set::default();
         for (place, alias) in &aliases {
-            if !add_alias(body, place, alias) {
+            if !parts.iter_mut().any(|it| add_alias(it, place, alias)) {
                 lost.insert(alias.clone());
             }
         }
-        let text = if aliases.is_empty() { text } else { body.fields() };
+        let texts = if aliases.is_empty() { texts } else { parts.each_ref().map(Out::fields) };
         let name = |number: usize| match chosen.get(&number) {
             Some(alias) if lost.contains(alias) => self.references.get(number).map(|it| &*it.name),
             known => known.map(String::as_str),
         };
-        (without_marks(&text, name), lets)
+        (texts.map(|it| without_marks(&it, name)), lets)
     }
 
     fn meaning(&self, reference: &Reference) -> Meaning {
@@ -229,7 +230,7 @@ fn add_alias(out: &mut Out, place: &str, alias: &str) -> bool {
             true
         }
         Item::Field(field) => add_alias(&mut field.value, place, alias),
-        Item::Embed(it) => add_alias(it, place, alias),
+        Item::Embed(it) | Item::Hoisted { value: it, .. } => add_alias(it, place, alias),
         Item::Attribute(_) | Item::Let(..) | Item::Ellipsis(_) | Item::Comprehension { .. } => {
             false
         }

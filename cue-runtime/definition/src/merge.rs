@@ -4,7 +4,6 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use cue_builtin::Datum;
 use cue_map::Map;
 use cue_syntax::ast::{Binary, Decl, Expr, ExprKind, Field, File, Label as AstLabel, Marker};
 use indexmap::IndexMap;
@@ -13,13 +12,11 @@ use thin_vec::ThinVec;
 use crate::constant::{is_constant, is_unshared, strip, together};
 use crate::expr::{is_error, label_text, marker};
 use crate::linked::{Frame, Links};
+use crate::named::named_scope;
 use crate::out::{Declared, Item, Note, Out};
 use crate::printer::Printer;
-use crate::scope::{Bound, LetValue, Scope, field_at};
+use crate::scope::{LetValue, Scope};
 use crate::sourced::{Attributes, Docs};
-
-/// The aliases of a scope, among its lets.
-const ALIASES: usize = usize::MAX;
 
 /// What holds at a place.
 #[derive(Clone)]
@@ -179,7 +176,10 @@ impl<'a> Printer<'a> {
                     scope.rename_let(0, alias.clone());
                 }
             }
+            let defines = usize::from(is_definition(&label));
+            self.in_definition += defines;
             let value = self.merge(merged.conjuncts);
+            self.in_definition -= defines;
             let (docs, below, apart) = (merged.docs, merged.below, merged.apart);
             let attributes = merged.attributes;
             let documented = merged.documented;
@@ -263,7 +263,11 @@ impl<'a> Printer<'a> {
                 Place::Embedded => {
                     self.level -= 1;
                     let known = self.imports.len();
-                    let out = self.expr(expr, scope, file);
+                    let mut out = self.expr(expr, scope, file);
+                    // What stands for a reference keeps its lets.
+                    if self.outside.is_some() && !matches!(expr.kind, ExprKind::Struct(_)) {
+                        out = out.with_own_lets();
+                    }
                     parts.imports.extend(self.imports.drain(known..));
                     self.level += 1;
                     parts.lets_in_operand |= matches!(out, Out::Text(..)) && has_let(expr);
@@ -322,7 +326,7 @@ impl<'a> Printer<'a> {
                 Decl::Embed(value) => self.add(value, &inner, file, parts, Place::Embedded),
                 Decl::Field(field) => {
                     let label = match &field.label {
-                        AstLabel::Ident(name) => name.name.to_string(),
+                        AstLabel::Ident(name) => self.hidden(&name.name, file),
                         AstLabel::String(text, _) => label_text(text),
                         AstLabel::Dynamic(_)
                         | AstLabel::Interpolated(_)
@@ -382,159 +386,18 @@ impl<'a> Printer<'a> {
             }
         }
         // It is named when the value is printed.
-        let mut names = Map::default();
-        let alias = field.value_alias.as_ref().map(|it| it.name.clone());
-        if let Some(alias) = &alias {
-            merged.alias.get_or_insert_with(|| alias.to_string());
-            names.insert(alias.clone(), Bound::Let(0));
+        if let Some(alias) = &field.value_alias {
+            merged.alias.get_or_insert_with(|| alias.name.to_string());
         }
-        let scope = Scope::with_lets(Some(scope.clone()), names, alias.into_iter().collect());
+        let alias = field.value_alias.as_deref();
+        let scope = named_scope(&mut self.scopes, alias, scope, file);
         merged.conjuncts.push(Conjunct::Expr { expr: &field.value, scope, file });
     }
-
-    /// The scope inside a struct, and its lets under the names they get.
-    pub(crate) fn struct_scope(
-        &mut self,
-        decls: &'a [Decl],
-        scope: &Rc<Scope>,
-        file: usize,
-    ) -> (Rc<Scope>, Vec<LetValue<'a>>) {
-        let key = (file, decls.as_ptr() as usize);
-        if let Some((scope, lets)) = self.scopes.get(&key) {
-            let (scope, lets) = (scope.clone(), lets.clone());
-            self.note_lets(&scope, &lets);
-            return (scope, lets);
-        }
-        let mut names = Map::default();
-        let mut lets = Vec::new();
-        for decl in decls {
-            match decl {
-                Decl::Field(field) => {
-                    if let Some(alias) = &field.alias {
-                        names.insert(alias.name.clone(), Bound::Field);
-                    }
-                    if let Some(alias) = &field.key_alias {
-                        names.insert(alias.name.clone(), label_meant(&field.label));
-                    }
-                    if let AstLabel::Ident(name) = &field.label {
-                        names.insert(name.name.clone(), Bound::Field);
-                        if let Some(alias) = &field.alias {
-                            let label = name.name.to_string();
-                            let bound = match has_old_alias(field) {
-                                true => Bound::Alias(label),
-                                false => Bound::Renamed(label),
-                            };
-                            names.insert(alias.name.clone(), bound);
-                        }
-                    }
-                }
-                Decl::Let(name, value) => {
-                    names.insert(name.name.clone(), Bound::Let(lets.len()));
-                    lets.push((name.name.clone(), &**value));
-                }
-                Decl::Ellipsis(..) | Decl::Embed(_) | Decl::Attribute(_) => {}
-            }
-        }
-        let shown = lets.iter().map(|it| it.0.clone()).collect();
-        let inner = Scope::with_lets(Some(scope.clone()), names, shown).at(self.place()).entered();
-        let lets: Vec<LetValue<'a>> = lets
-            .into_iter()
-            .enumerate()
-            .map(|(index, (_, value))| LetValue { index, value, scope: inner.clone(), file })
-            .collect();
-        if !decls.is_empty() {
-            self.scopes.insert(key, (inner.clone(), lets.clone()));
-        }
-        self.note_lets(&inner, &lets);
-        (inner, lets)
-    }
-
-    /// Notes where the lets of a struct of a package are printed.
-    fn note_lets(&mut self, scope: &Rc<Scope>, lets: &[LetValue<'a>]) {
-        if self.links.is_some() && !lets.is_empty() {
-            let there = (lets.to_vec(), self.frame.clone(), self.level);
-            self.lets.insert(Rc::as_ptr(scope), there);
-        }
-    }
-
-    /// Where the value is that is being printed, if that is one place.
-    pub(crate) fn place(&self) -> Option<String> {
-        let known = !self.path.iter().any(|it| it == crate::expr::SOMEWHERE);
-        (known && self.links.is_some()).then(|| self.path.join("."))
-    }
-
-    pub(crate) fn place_of(&self, label: &str) -> Option<String> {
-        let place = self.place()?;
-        Some(field_at(&place, label))
-    }
-
-    /// Lets of a struct that are referred to, before its declarations.
-    pub(crate) fn add_lets(&mut self, lets: &[LetValue<'a>], items: &mut Vec<Item>) {
-        let mut printed: Vec<Option<Item>> = lets.iter().map(|_| None).collect();
-        // One let may be used by another only.
-        let mut more = true;
-        while more {
-            more = false;
-            for (index, it) in lets.iter().enumerate() {
-                let Some(name) = it.scope.let_name(it.index) else { continue };
-                if printed[index].is_none() {
-                    let key = (Rc::as_ptr(&it.scope), it.index);
-                    if let Some(ready) = self.ready.remove(&key) {
-                        printed[index] = Some(Item::Let(name, ready));
-                        more = true;
-                        continue;
-                    }
-                    let (scope, used) = Scope::of_let(&it.scope, it.index);
-                    let used = used.unwrap_or_else(|| self.path.clone());
-                    let outer = std::mem::replace(&mut self.path, used);
-                    let value = self.expr(it.value, &scope, it.file);
-                    self.path = outer;
-                    printed[index] = Some(Item::Let(name, value));
-                    more = true;
-                }
-            }
-        }
-        items.splice(0..0, printed.into_iter().flatten());
-    }
 }
 
-impl Printer<'_> {
-    /// Each struct of an evaluated value names its lets anew (O-79); gives the names they had.
-    pub(crate) fn enter_lets(&mut self, lets: &[LetValue<'_>]) -> Vec<Option<String>> {
-        let Some(shown) = &mut self.shown else { return Vec::new() };
-        shown.extend(lets.iter().map(|it| (Rc::as_ptr(&it.scope), it.index)));
-        lets.iter().map(|it| it.scope.rename_let(it.index, None)).collect()
-    }
-
-    /// Aliases of a struct are known from where it is printed as declared: before that, what it was
-    /// copied to has the labels instead.
-    pub(crate) fn enter_aliases(&mut self, scope: &Rc<Scope>) {
-        if let Some(shown) = &mut self.shown {
-            shown.insert((Rc::as_ptr(scope), ALIASES));
-        }
-    }
-
-    /// Whether that is so by now.
-    pub(crate) fn knows_aliases(&self, scope: &Scope) -> bool {
-        let key = (&raw const *scope, ALIASES);
-        self.shown.as_ref().is_none_or(|it| it.contains(&key))
-    }
-
-    /// A name for what has one of its own, which no other has.
-    pub(crate) fn fresh(&mut self, name: &str) -> String {
-        self.taken.note(name);
-        self.taken.unique(name)
-    }
-}
-
-/// What the name of a label stands for: the label, if it is known.
-fn label_meant(label: &AstLabel) -> Bound {
-    match label {
-        AstLabel::Ident(name) => Bound::Renamed(Datum::text(&*name.name).cue_text()),
-        AstLabel::String(text, _) => Bound::Renamed(Datum::text(&**text).cue_text()),
-        AstLabel::Dynamic(_) | AstLabel::Interpolated(_) => Bound::Renamed("string".to_owned()),
-        AstLabel::Pattern(..) => Bound::Field,
-    }
+/// Whether a label as it is printed is that of a definition.
+fn is_definition(label: &str) -> bool {
+    label.starts_with('#') || label.starts_with("_#")
 }
 
 fn firmer(left: Marker, right: Marker) -> Marker {

@@ -19,6 +19,14 @@ pub(crate) enum Item {
     Attribute(Note),
     Embed(Out),
     Let(String, Out),
+    /// A name that a place outside is bound to (O-80).
+    Hoisted {
+        path: String,
+        name: String,
+        /// The definition that keeps it closed.
+        within: Option<&'static str>,
+        value: Out,
+    },
     Field(Declared),
     Ellipsis(Option<Out>),
     Comprehension {
@@ -174,6 +182,16 @@ impl Out {
         }
     }
 
+    /// The same, where a struct with lets is one text: they stay in its braces.
+    pub(crate) fn with_own_lets(self) -> Self {
+        match &self {
+            Out::Struct(items) if items.iter().any(|it| matches!(it, Item::Let(..))) => {
+                Out::primary(self.text())
+            }
+            _ => self,
+        }
+    }
+
     /// The declarations without braces; of another value itself.
     pub(crate) fn fields(&self) -> String {
         let Out::Struct(items) = self else { return self.text() + "\n" };
@@ -199,6 +217,13 @@ impl Item {
             }
             Item::Let(name, it) => {
                 let _ = writeln!(text, "let {name} = {}", it.text());
+            }
+            Item::Hoisted { path, name, within, value } => {
+                let _ = write!(text, "\n//cue:path: {path}\nlet {name} = ");
+                let _ = match within {
+                    Some(label) => writeln!(text, "{{\n{label}: {}\n}}", value.text()),
+                    None => writeln!(text, "{}", value.text()),
+                };
             }
             Item::Field(field) => {
                 for (index, group) in field.docs.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! The files of a package, and what printing them has found out.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use cue_map::{Map, Set};
 use cue_syntax::ast::{Binary, Decl, ExprKind, Label as AstLabel};
@@ -8,14 +9,14 @@ use cue_syntax::ast::{Binary, Decl, ExprKind, Label as AstLabel};
 use crate::constant::Evaluate;
 use crate::found::Found;
 use crate::heading::Heading;
-use crate::hoisted::{Operand, Outside};
+use crate::hoisted::{Outside, Outward};
 use crate::linked::{Frame, Links};
 use crate::merge::Conjunct;
 use crate::out::{Gap, Item, Out};
 use crate::scope::{Bound, LetValue, Scope};
 use crate::sourced::{Attributes, Docs};
 use crate::taken::Taken;
-use crate::{Source, laid_out, merge, used};
+use crate::{Source, laid_out, merge, root_of, used};
 
 /// Files parsed again, and what printing them has found out so far.
 pub(crate) struct Printer<'a> {
@@ -35,8 +36,10 @@ pub(crate) struct Printer<'a> {
     pub(crate) spread: bool,
     /// What names that lead out of a part are replaced by.
     pub(crate) outside: Option<Outside<'a>>,
-    /// Whether what is printed next is computed with.
-    pub(crate) operand: Operand,
+    /// Expressions around what is printed that compute with it.
+    pub(crate) computing: usize,
+    /// Definitions around what is printed.
+    pub(crate) in_definition: usize,
     /// Scopes of structs that were entered, by file and address of their declarations.
     pub(crate) scopes: Map<(usize, usize), (Rc<Scope>, Vec<LetValue<'a>>)>,
     /// Lets of structs that are being printed, and where these are.
@@ -66,22 +69,35 @@ pub(crate) type LetKey = (*const Scope, usize);
 /// How deeply values may nest.
 pub(crate) const DEPTH: u32 = 300;
 
-/// The files of a package as one text, as `cue def` prints it.
-pub fn package(files: &[Source], evaluate: Evaluate, found: &Found) -> String {
+/// The files of a package as one text, as `cue def` prints it; other packages are put in if it is known where
+/// it leads.
+pub fn package(
+    files: &[Source],
+    evaluate: Evaluate,
+    found: &Found,
+    outward: Option<&Outward>,
+) -> String {
     let mut printer = Printer::new(files, evaluate, found);
     printer.links = Some(Links::default());
-    for it in files {
+    for it in printer.main() {
         used::names(&it.file.decls, &mut printer.taken);
     }
+    if outward.is_some() {
+        let index = Rc::new(printer.index_files(files));
+        // What is printed is known by its place.
+        printer.scopes.retain(|key, _| files.get(key.0).is_some_and(|it| it.package != 0));
+        printer.lead_out(outward, &index);
+    }
     let scopes = printer.file_scopes();
-    let conjuncts = files
-        .iter()
-        .zip(scopes)
-        .enumerate()
-        .map(|(index, (it, scope))| Conjunct::File { file: &it.file, index, scope })
+    let mut conjuncts: Vec<_> = (files.iter().zip(scopes).enumerate())
+        .filter(|(_, (it, _))| it.package == 0)
+        .map(|(index, (it, scope))| (&*it.name, Conjunct::File { file: &it.file, index, scope }))
         .collect();
+    cue_sort::by_key(&mut conjuncts, |it| it.0);
+    let conjuncts = conjuncts.into_iter().map(|it| it.1).collect();
     let body = printer.merge(conjuncts);
-    printer.file(body)
+    let hoisted = printer.hoisted();
+    printer.file(body, hoisted)
 }
 
 impl<'a> Printer<'a> {
@@ -97,7 +113,8 @@ impl<'a> Printer<'a> {
             attributes: Attributes::Kept,
             spread: false,
             outside: None,
-            operand: Operand::No,
+            computing: 0,
+            in_definition: 0,
             scopes: Map::default(),
             lets: Map::default(),
             ready: Map::default(),
@@ -110,6 +127,13 @@ impl<'a> Printer<'a> {
         }
     }
 
+    /// The files of the main package, by name.
+    fn main(&self) -> Vec<&'a Source> {
+        let mut files: Vec<&'a Source> = self.files.iter().filter(|it| it.package == 0).collect();
+        cue_sort::by_key(&mut files, |it| it.name.clone());
+        files
+    }
+
     /// Whether a field that is printed now has its attributes.
     pub(crate) fn keeps_attributes(&self) -> bool {
         match self.attributes {
@@ -119,20 +143,29 @@ impl<'a> Printer<'a> {
         }
     }
 
+    /// A name of a file in the result: what other packages hide keeps apart from what the main one does.
+    pub(crate) fn hidden(&self, name: &str, file: usize) -> String {
+        match self.files.get(file) {
+            Some(it) if name.starts_with('_') && name != "_" => format!("{name}{}", it.suffix),
+            _ => name.to_owned(),
+        }
+    }
+
     /// The outermost scope of each file: its imports, then the fields of the package.
     pub(crate) fn file_scopes(&self) -> Vec<Rc<Scope>> {
-        let mut shared = Map::default();
-        for Source { file, .. } in self.files {
+        let mut shared: Map<usize, Map<Arc<str>, Bound>> = Map::default();
+        for Source { file, package, .. } in self.files {
             for decl in &file.decls {
                 if let Decl::Field(field) = decl {
                     if let AstLabel::Ident(name) = &field.label {
-                        shared.insert(name.name.clone(), Bound::Field);
+                        let names = shared.entry(*package).or_default();
+                        names.insert(name.name.clone(), Bound::Field);
                     }
                 }
             }
         }
         let mut scopes = Vec::new();
-        for Source { file, .. } in self.files {
+        for Source { file, package, .. } in self.files {
             let mut imports = Map::default();
             for import in &file.imports {
                 let (path, explicit) = match import.path.rsplit_once(':') {
@@ -151,15 +184,20 @@ impl<'a> Printer<'a> {
                 imports.insert(name.into(), Bound::Import(import.path.clone(), alias));
             }
             let imports = Scope::new(None, imports);
-            scopes
-                .push(Scope::new(Some(imports), shared.clone()).at(Some(String::new())).entered());
+            let shared = shared.get(package).cloned().unwrap_or_default();
+            let place = match package {
+                0 => String::new(),
+                other => root_of(*other),
+            };
+            scopes.push(Scope::new(Some(imports), shared).at(Some(place)).entered());
         }
         scopes
     }
 
     /// The body with what stands above it.
-    fn file(&self, mut body: Out) -> String {
-        let heading = Heading::of(self.files.iter().map(|it| &*it.text));
+    fn file(&self, body: Out, hoisted: Vec<Item>) -> String {
+        let files = self.main();
+        let heading = Heading::of(files.iter().map(|it| &*it.text));
         let text = heading.above(&match self.imports.as_slice() {
             [] => String::new(),
             [only] => format!("import {}\n\n", import_text(only)),
@@ -168,7 +206,7 @@ impl<'a> Printer<'a> {
                 format!("import (\n\t{}\n)\n\n", specs.join("\n\t"))
             }
         });
-        let written = matches!(self.files, [it] if merge::is_complex(&it.file.decls));
+        let written = matches!(files.as_slice(), [it] if merge::is_complex(&it.file.decls));
         let blank = match &body {
             Out::Struct(items) => match items.as_slice() {
                 [Item::Let(..), _, ..] => true,
@@ -182,21 +220,23 @@ impl<'a> Printer<'a> {
                 // It keeps the line that it began, in braces too.
                 [Item::Comprehension { .. }, ..] => {
                     let above = |text: &str| text.trim_start_matches('{').starts_with('\n');
-                    self.files.first().is_some_and(|it| above(&it.text))
+                    files.first().is_some_and(|it| above(&it.text))
                 }
                 _ => false,
             },
-            Out::Text(..) => false,
+            Out::Text(..) => !hoisted.is_empty(),
         };
         let blank = blank && text.is_empty();
-        let (mut fields, lets) = match &self.links {
-            Some(links) => links.settle(&mut body),
-            None => (body.fields(), Vec::new()),
+        let mut parts = [body, Out::Struct(hoisted)];
+        let ([mut fields, hoisted], lets) = match &self.links {
+            Some(links) => links.settle(&mut parts),
+            None => (parts.each_ref().map(Out::fields), Vec::new()),
         };
+        let [body, _] = parts;
         // What is printed as it is written is not looked at.
         let called = matches!(&body, Out::Text(text, _) if text.starts_with("close("));
         let closed = self.found.is_closed && (written || !embeds_definition(&body))
-            || called && self.files.iter().any(|it| embeds_closing(&it.file.decls));
+            || called && files.iter().any(|it| embeds_closing(&it.file.decls));
         if closed {
             fields = match &body {
                 // It is a call that closes it once more.
@@ -204,6 +244,7 @@ impl<'a> Printer<'a> {
                 Out::Struct(_) => format!("_#def\n_#def: {{\n{fields}}}\n"),
             };
         }
+        fields.push_str(&hoisted);
         for it in lets {
             fields.push_str(&format!("\n{it}\n"));
         }
@@ -247,12 +288,12 @@ fn starts_lower(body: &Out) -> bool {
 }
 
 /// Whether a reference to a definition is embedded: what it closes needs no other name.
-fn embeds_definition(body: &Out) -> bool {
+pub(crate) fn embeds_definition(body: &Out) -> bool {
     let Out::Struct(items) = body else { return false };
     items.iter().any(|item| match item {
         Item::Embed(Out::Text(text, _)) => {
-            let last = text.rsplit('.').next().unwrap_or_default();
-            last.starts_with(['#', '_']) && last.contains('#') && !text.contains(' ')
+            let defines = |it: &str| it.starts_with(['#', '_']) && it.contains('#');
+            text.split(['.', '[']).any(defines) && !text.contains(' ')
         }
         _ => false,
     })

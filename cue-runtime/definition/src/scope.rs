@@ -35,8 +35,6 @@ pub(crate) struct LetValue<'a> {
 
 /// Names, and the scope around them.
 pub(crate) struct Scope {
-    /// How many scopes are around it.
-    level: u32,
     parent: Option<Rc<Scope>>,
     names: Map<Arc<str>, Bound>,
     /// Lets of this scope by number: name as written, and in the result once it is referred to.
@@ -65,21 +63,10 @@ impl Scope {
         lets: Vec<Arc<str>>,
     ) -> Rc<Self> {
         let lets = lets.into_iter().map(|it| (it, RefCell::new(None))).collect();
-        let level = parent.as_ref().map_or(0, |it| it.level + 1);
         let (place, environment) = (None, None);
         let (users, aliases) = (RefCell::default(), RefCell::default());
         let is_environment = false;
-        Rc::new(Self {
-            level,
-            parent,
-            names,
-            lets,
-            users,
-            aliases,
-            place,
-            is_environment,
-            environment,
-        })
+        Rc::new(Self { parent, names, lets, users, aliases, place, is_environment, environment })
     }
 
     /// The variables of a clause.
@@ -125,11 +112,6 @@ impl Scope {
             there = there.environment.as_deref().or(there.parent.as_deref())?;
         }
         Some(field_at(there.place.as_ref()?, name))
-    }
-
-    /// Whether its names are those of the package, not of a value in it.
-    pub(crate) fn is_outermost(&self) -> bool {
-        self.level <= 2
     }
 
     /// The name of a let in the result, if it was referred to.

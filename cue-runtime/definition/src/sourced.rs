@@ -3,17 +3,20 @@
 use std::rc::Rc;
 
 use cue_map::{Map, Set};
-use cue_syntax::ast::{At, Clause, Decl, Expr, ExprKind, Ident, Label as AstLabel};
+use cue_syntax::ast::{At, Binary, Clause, Decl, Expr, ExprKind, Ident, Label as AstLabel};
 
-use crate::expr::{STRUCT, class};
+use crate::expr::{SOMEWHERE, STRUCT, class, label_text};
 use crate::found::Found;
 use crate::heading::Heading;
-use crate::hoisted::{Counted, Outside, Places};
+use crate::hoisted::{Outside, Outward};
+use crate::linked::Links;
 use crate::merge::Conjunct;
-use crate::out::Out;
-use crate::printer::{Printer, import_text};
+use crate::named::named_scope;
+use crate::out::{Gap, Item, Out};
+use crate::printer::{Printer, embeds_definition, import_text};
 use crate::scope::{Bound, LetValue, Scope};
-use crate::{Evaluate, Source, used};
+use crate::written::matched;
+use crate::{Evaluate, Source, root_of, used};
 
 /// The expressions of one value.
 pub struct Wanted {
@@ -46,19 +49,39 @@ pub struct Sources {
 }
 
 /// File, first byte, end.
-pub(crate) type Key = (usize, u32, u32);
+pub type Key = (usize, u32, u32);
 
 pub(crate) fn key(at: &At) -> Key {
     (at.source as usize, at.span.start, at.span.end)
 }
 
 /// Every expression of the files by its place.
-#[derive(Default)]
 pub(crate) struct Index<'a> {
+    pub(crate) files: &'a [Source],
+    /// The outermost scope of each file.
+    scopes: Vec<Rc<Scope>>,
     pub(crate) exprs: Map<Key, (&'a Expr, Rc<Scope>)>,
     lets: Map<Key, Vec<LetValue<'a>>>,
     /// Scopes of structs that name fields anew.
     aliases: Map<Key, Rc<Scope>>,
+}
+
+impl<'a> Index<'a> {
+    /// What a file says.
+    pub(crate) fn file(&self, number: usize) -> Option<Conjunct<'a>> {
+        let (source, scope) = (self.files.get(number)?, self.scopes.get(number)?);
+        Some(Conjunct::File { file: &source.file, index: number, scope: scope.clone() })
+    }
+
+    /// What an expression says, or a file.
+    pub(crate) fn conjunct(&self, at: &At) -> Option<Conjunct<'a>> {
+        let key = key(at);
+        match self.exprs.get(&key) {
+            Some((expr, scope)) => Some(Conjunct::Expr { expr, scope: scope.clone(), file: key.0 }),
+            None if at.span.end == 0 => self.file(key.0),
+            None => None,
+        }
+    }
 }
 
 /// Which attributes are printed.
@@ -105,108 +128,92 @@ fn printer<'a>(
     printer
 }
 
-/// The declarations of one place, merged; `places` are what names that lead out are replaced by.
+/// The declarations of one place, merged; of a part it is known where it leads.
 pub fn merged(
     files: &[Source],
     evaluate: Evaluate,
-    exprs: &[At],
-    part: &str,
+    (exprs, part): (&[At], &str),
+    found: &Found,
     manner: Manner,
-    places: Option<&Places>,
+    outward: Option<&Outward>,
 ) -> Merged {
-    let found = Found::default();
-    let once = |counted| {
-        let printer = printer(files, evaluate, &found, manner);
-        merged_once(printer, exprs, part, counted)
-    };
-    let outside = places.filter(|_| !part.is_empty());
-    let counted = outside.and_then(|it| once(Some(Counted::of(it, part))).1);
-    once(counted.map(Counted::planned)).0
-}
-
-fn merged_once<'a>(
-    mut printer: Printer<'a>,
-    exprs: &[At],
-    part: &str,
-    counted: Option<Counted<'a>>,
-) -> (Merged, Option<Counted<'a>>) {
-    let files = printer.files;
-    let (index, scopes) = printer.index_files(files);
-    let mut conjuncts = Vec::new();
-    for at in exprs {
-        let number = at.source as usize;
-        if let Some((expr, scope)) = index.exprs.get(&key(at)) {
-            conjuncts.push(Conjunct::Expr { expr, scope: scope.clone(), file: number });
-        } else if let (0, Some(source), Some(scope)) =
-            (at.span.end, files.get(number), scopes.get(number))
-        {
-            let file = &source.file;
-            conjuncts.push(Conjunct::File { file, index: number, scope: scope.clone() });
-        }
-    }
-    printer.outside = counted.map(|counted| Outside { index: Rc::new(index), counted });
-    printer.note_names(exprs);
+    let mut printer = printer(files, evaluate, found, manner);
+    printer.links = outward.map(|_| Links::default());
+    let index = Rc::new(printer.index_files(files));
+    let conjuncts: Vec<Conjunct<'_>> = exprs.iter().filter_map(|at| index.conjunct(at)).collect();
+    printer.lead_out(outward, &index);
     let whole = part.is_empty() && printer.docs == Docs::Kept;
     let first = files.first().filter(|_| whole).map(|it| &*it.text);
     let heading = Heading::of(first.into_iter()).of_file();
+    printer.path = outward.map(|it| it.path.clone()).unwrap_or_default();
     let value = printer.merge(conjuncts);
-    let fields = matches!(value, Out::Struct(_)).then(|| value.fields());
-    let lets = printer.hoisted();
+    let mut parts = [value, Out::Struct(printer.hoisted())];
     let imports = printer.imports.iter().map(import_text).collect();
-    let counted = printer.outside.map(|it| it.counted);
-    (Merged { text: value.text(), fields, imports, heading, lets }, counted)
+    let embeds_definition = embeds_definition(&parts[0]);
+    let begins_apart = begins_apart(&parts);
+    let ([text, mut lets], more) = match &printer.links {
+        Some(links) => links.settle(&mut parts),
+        None => (parts.each_ref().map(Out::fields), Vec::new()),
+    };
+    for it in more {
+        lets.push_str(&format!("\n{it}\n"));
+    }
+    let is_struct = matches!(parts[0], Out::Struct(_));
+    Merged { text, is_struct, imports, heading, lets, embeds_definition, begins_apart }
+}
+
+/// Whether a file of several declarations begins with an empty line: if the first is an expression, a `let`, or
+/// clauses that begin a line (O-64).
+fn begins_apart([body, hoisted]: &[Out; 2]) -> bool {
+    let count = |it: &Out| if let Out::Struct(items) = it { items.len() } else { 1 };
+    let first = match body {
+        Out::Struct(items) => items.first(),
+        Out::Text(..) => None,
+    };
+    let begins = match first {
+        Some(Item::Comprehension { gap, .. }) => *gap != Gap::Comma,
+        Some(Item::Embed(_) | Item::Let(..)) => true,
+        Some(_) => false,
+        None => matches!(body, Out::Text(..)),
+    };
+    begins && count(body) + count(hoisted) > 1
 }
 
 /// A place, merged.
 pub struct Merged {
-    /// As an expression.
+    /// As an expression; of a struct what is in its braces.
     pub text: String,
-    /// Of a struct, what is in its braces.
-    pub fields: Option<String>,
+    /// It is a struct.
+    pub is_struct: bool,
     /// Packages that it names.
     pub imports: Vec<String>,
     /// The comment at the top of the file, if this is the whole.
     pub heading: String,
     /// What names that lead out are bound to.
     pub lets: String,
+    /// A reference to a definition is embedded: it closes the whole.
+    pub embeds_definition: bool,
+    /// As a file it begins with an empty line.
+    pub begins_apart: bool,
 }
 
-/// The texts of expressions, and what they need; of a part names that lead out are replaced by places.
+/// The texts of expressions, and what they need; of a part it is known where it leads.
 pub fn sources(
     files: &[Source],
     evaluate: Evaluate,
     wanted: &[Wanted],
     marks: &[Mark],
     manner: Manner,
-    outside: Option<(&Places, &str)>,
+    outward: Option<&Outward>,
 ) -> Sources {
     let found = Found::default();
-    let once = |counted| {
-        let printer = printer(files, evaluate, &found, manner);
-        sources_once(printer, wanted, marks, counted)
-    };
-    let counted = outside.and_then(|(places, part)| once(Some(Counted::of(places, part))).1);
-    once(counted.map(Counted::planned)).0
-}
-
-fn sources_once<'a>(
-    mut printer: Printer<'a>,
-    wanted: &[Wanted],
-    marks: &[Mark],
-    counted: Option<Counted<'a>>,
-) -> (Sources, Option<Counted<'a>>) {
-    let files = printer.files;
+    let mut printer = printer(files, evaluate, &found, manner);
     printer.shown = Some(Set::default());
     for it in files {
         used::names(&it.file.decls, &mut printer.taken);
     }
-    let (index, scopes) = printer.index_files(files);
-    let index = Rc::new(index);
-    if let Some(counted) = counted {
-        let own = counted.own();
-        printer.outside = Some(Outside { index: index.clone(), counted });
-        printer.note_names(own);
-    }
+    let index = Rc::new(printer.index_files(files));
+    printer.lead_out(outward, &index);
     let mut texts = vec![String::new(); wanted.len()];
     let (mut lets, mut imported) = (Vec::new(), Vec::new());
     let mut around: Vec<Entered<'_>> = Vec::new();
@@ -219,7 +226,7 @@ fn sources_once<'a>(
             }
             Mark::Source(number) => {
                 let before = printer.imports.len();
-                texts[*number] = printer.source(&wanted[*number], &index, &scopes);
+                texts[*number] = printer.source(&wanted[*number], &index);
                 imported.extend(printer.imports[before..].iter().map(|it| (*number, it.0.clone())));
             }
             Mark::Leave(number) => {
@@ -239,12 +246,11 @@ fn sources_once<'a>(
             }
         }
     }
-    let hoisted = printer.hoisted();
-    let counted = printer.outside.map(|it| it.counted);
+    let hoisted = Out::Struct(printer.hoisted()).fields();
     // Those that only lets name come last.
     let of_lets = printer.imports.into_iter().map(|it| (wanted.len(), it.0));
     imported.extend(of_lets);
-    (Sources { texts, lets, imports: imported, hoisted }, counted)
+    Sources { texts, lets, imports: imported, hoisted }
 }
 
 /// A struct that is being printed: the `let`s of its literals, and the names they had, if a struct
@@ -280,17 +286,14 @@ impl<'a> Printer<'a> {
     }
 
     /// The source of one value.
-    fn source(&mut self, wanted: &Wanted, index: &Index<'a>, scopes: &[Rc<Scope>]) -> String {
+    fn source(&mut self, wanted: &Wanted, index: &Index<'a>) -> String {
         self.level = wanted.level;
         // The root: its files.
         let whole: Vec<Conjunct<'a>> = wanted
             .exprs
             .iter()
-            .filter_map(|at| {
-                let number = at.source as usize;
-                let file = &self.files.get(number).filter(|_| at.span.end == 0)?.file;
-                Some(Conjunct::File { file, index: number, scope: scopes.get(number)?.clone() })
-            })
+            .filter(|at| at.span.end == 0)
+            .filter_map(|at| index.file(at.source as usize))
             .collect();
         if !whole.is_empty() {
             return self.merge(whole).fields();
@@ -330,21 +333,40 @@ impl<'a> Printer<'a> {
 
     /// The `let` of a name that no struct of an evaluated value has had: what it holds stands for it.
     pub(crate) fn unshown_let(&self, name: &str, scope: &Rc<Scope>) -> Option<LetValue<'a>> {
-        let shown = self.shown.as_ref()?;
         let (there, bound) = scope.find(name)?;
         let Bound::Let(number) = bound else { return None };
         let there = &raw const *there;
-        (!shown.contains(&(there, *number))).then(|| self.let_value(there, *number)).flatten()
+        let key = (there, *number);
+        let is_shown = match (&self.shown, &self.outside) {
+            (Some(shown), _) => shown.contains(&key),
+            (None, Some(outside)) => outside.has_let(&key),
+            (None, None) => true,
+        };
+        (!is_shown).then(|| self.let_value(there, *number)).flatten()
+    }
+
+    /// What is printed is a part that leads there.
+    pub(crate) fn lead_out(&mut self, outward: Option<&'a Outward>, index: &Rc<Index<'a>>) {
+        let outside = outward.map(|it| Outside::new(it, index.clone()));
+        for name in outside.iter().flat_map(Outside::names) {
+            self.taken.note(name);
+        }
+        self.outside = outside;
+        self.in_definition = usize::from(outward.is_some_and(|it| it.is_closed));
     }
 
     /// Every expression of the files, and the outermost scope of each file.
-    fn index_files(&mut self, files: &'a [Source]) -> (Index<'a>, Vec<Rc<Scope>>) {
-        let mut index = Index::default();
+    pub(crate) fn index_files(&mut self, files: &'a [Source]) -> Index<'a> {
         let scopes = self.file_scopes();
+        let (exprs, lets, aliases) = Default::default();
+        let mut index = Index { files, scopes: scopes.clone(), exprs, lets, aliases };
         for (number, (source, scope)) in files.iter().zip(&scopes).enumerate() {
+            let root = (source.package > 0).then(|| root_of(source.package));
+            let path = std::mem::replace(&mut self.path, root.into_iter().collect());
             self.index_decls(&source.file.decls, scope, number, (number, 0, 0), &mut index);
+            self.path = path;
         }
-        (index, scopes)
+        index
     }
 
     fn index_decls(
@@ -374,18 +396,31 @@ impl<'a> Printer<'a> {
                         AstLabel::Ident(_) | AstLabel::String(..) => {}
                     }
                     let mut names = Map::default();
-                    if let AstLabel::Pattern(_, Some(alias)) = &field.label {
-                        names.insert(alias.name.clone(), Bound::Field);
-                    }
                     // What names a label is told from its struct.
-                    let key = field.key_alias.as_ref();
-                    let key = key.filter(|_| matches!(field.label, AstLabel::Pattern(..)));
-                    let aliases = [field.alias.as_ref(), key, field.value_alias.as_ref()];
-                    for alias in aliases.into_iter().flatten() {
+                    if let Some(alias) = &field.alias {
                         names.insert(alias.name.clone(), Bound::Field);
                     }
-                    let scope = Scope::new(Some(scope.clone()), names);
+                    let mut scope = scope.clone();
+                    for alias in [matched(field), field.value_alias.as_deref()] {
+                        match (&self.shown, alias) {
+                            (None, _) => {
+                                scope = named_scope(&mut self.scopes, alias, &scope, file);
+                            }
+                            // Of evaluated values they stay.
+                            (Some(_), Some(alias)) => {
+                                names.insert(alias.name.clone(), Bound::Field);
+                            }
+                            (Some(_), None) => {}
+                        }
+                    }
+                    let scope = Scope::new(Some(scope), names);
+                    self.path.push(match &field.label {
+                        AstLabel::Ident(name) => self.hidden(&name.name, file),
+                        AstLabel::String(text, _) => label_text(text),
+                        _ => SOMEWHERE.to_owned(),
+                    });
                     self.index(&field.value, &scope, file, index);
+                    self.path.pop();
                 }
                 Decl::Let(_, value) | Decl::Embed(value) | Decl::Ellipsis(Some(value), _) => {
                     self.index(value, &scope, file, index);
@@ -400,6 +435,25 @@ impl<'a> Printer<'a> {
         index.exprs.entry(key).or_insert_with(|| (expr, scope.clone()));
         match &expr.kind {
             ExprKind::Struct(decls) => self.index_decls(decls, scope, file, key, index),
+            ExprKind::Paren(_) | ExprKind::Binary(Binary::Unify, ..) => {
+                self.index_parts(expr, scope, file, index);
+            }
+            _ => {
+                self.path.push(SOMEWHERE.to_owned());
+                self.index_parts(expr, scope, file, index);
+                self.path.pop();
+            }
+        }
+    }
+
+    fn index_parts(
+        &mut self,
+        expr: &'a Expr,
+        scope: &Rc<Scope>,
+        file: usize,
+        index: &mut Index<'a>,
+    ) {
+        match &expr.kind {
             ExprKind::Comprehension(clauses, body) => {
                 let mut scope = scope.clone();
                 let inner = Scope::of_variables;

@@ -67,8 +67,6 @@ impl Suffixed {
 pub(crate) struct Taken {
     random: Random,
     names: Set<String>,
-    /// Names that are selected are taken, too.
-    pub(crate) selections: bool,
 }
 
 impl Taken {

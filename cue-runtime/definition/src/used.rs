@@ -1,5 +1,6 @@
 //! Names that a `let` or an alias of the result cannot have without another: labels of fields,
-//! variables of `for`, aliases of values (O-79).
+//! variables of `for`, aliases of values (O-79); a name that is bound to a place outside cannot be one that is
+//! referred to either (O-80).
 
 use cue_syntax::ast::{Clause, Decl, Expr, ExprKind, Label};
 use cue_syntax::is_identifier;
@@ -9,69 +10,92 @@ use crate::taken::Taken;
 
 /// Those of a file.
 pub(crate) fn names(decls: &[Decl], out: &mut Taken) {
-    of_decls(decls, out, 0);
+    Used { out, refers: None, depth: 0 }.decls(decls);
 }
 
-fn note(name: &str, out: &mut Taken) {
-    if is_identifier(name) {
-        out.note(name);
-    }
+/// Notes names.
+pub(crate) struct Used<'u> {
+    pub(crate) out: &'u mut Taken,
+    /// Whether a name that is referred to is taken, too; `None` if none is.
+    pub(crate) refers: Option<&'u dyn Fn(&Expr) -> bool>,
+    pub(crate) depth: u32,
 }
 
-fn of_decls(decls: &[Decl], out: &mut Taken, depth: u32) {
-    for decl in decls {
-        match decl {
-            Decl::Field(field) => {
-                match &field.label {
-                    Label::Ident(name) => note(&name.name, out),
-                    Label::String(text, _) => note(text, out),
-                    Label::Dynamic(it) | Label::Interpolated(it) | Label::Pattern(it, _) => {
-                        of_expr(it, out, depth);
-                    }
-                }
-                if let Some(alias) = &field.value_alias {
-                    note(&alias.name, out);
-                }
-                of_expr(&field.value, out, depth);
-            }
-            Decl::Let(_, value) | Decl::Embed(value) | Decl::Ellipsis(Some(value), _) => {
-                of_expr(value, out, depth);
-            }
-            Decl::Ellipsis(None, _) | Decl::Attribute(_) => {}
+impl Used<'_> {
+    fn note(&mut self, name: &str) {
+        if is_identifier(name) {
+            self.out.note(name);
         }
     }
-}
 
-/// Those of an expression.
-pub(crate) fn of_expr(expr: &Expr, out: &mut Taken, depth: u32) {
-    if depth > DEPTH {
-        return;
-    }
-    let depth = depth + 1;
-    match &expr.kind {
-        ExprKind::Struct(decls) => of_decls(decls, out, depth),
-        ExprKind::Comprehension(clauses, body) => {
-            for clause in clauses {
-                match clause {
-                    Clause::For { key, value, source } => {
-                        for it in key.iter().chain([value]) {
-                            note(&it.name, out);
+    pub(crate) fn decls(&mut self, decls: &[Decl]) {
+        for decl in decls {
+            match decl {
+                Decl::Field(field) => {
+                    match &field.label {
+                        Label::Ident(name) => self.note(&name.name),
+                        Label::String(text, _) => self.note(text),
+                        Label::Dynamic(it) | Label::Interpolated(it) | Label::Pattern(it, _) => {
+                            self.expr(it);
                         }
-                        of_expr(source, out, depth);
                     }
-                    Clause::If(it)
-                    | Clause::Let(_, it)
-                    | Clause::Try(_, Some((_, it)))
-                    | Clause::Otherwise(it) => of_expr(it, out, depth),
-                    Clause::Try(_, None) => {}
+                    if let Some(alias) = &field.value_alias {
+                        self.note(&alias.name);
+                    }
+                    self.expr(&field.value);
                 }
+                Decl::Let(_, value) | Decl::Embed(value) | Decl::Ellipsis(Some(value), _) => {
+                    self.expr(value);
+                }
+                Decl::Ellipsis(None, _) | Decl::Attribute(_) => {}
             }
-            of_expr(body, out, depth);
         }
-        ExprKind::Select(it) if out.selections => {
-            note(&it.1.name, out);
-            of_expr(&it.0, out, depth);
+    }
+
+    /// Those of an expression.
+    pub(crate) fn expr(&mut self, expr: &Expr) {
+        if self.depth > DEPTH {
+            return;
         }
-        _ => expr.operands().into_iter().for_each(|it| of_expr(it, out, depth)),
+        self.depth += 1;
+        self.expr_inner(expr);
+        self.depth -= 1;
+    }
+
+    fn expr_inner(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Struct(decls) => self.decls(decls),
+            ExprKind::Comprehension(clauses, body) => {
+                clauses.iter().for_each(|it| self.clause(it));
+                self.expr(body);
+            }
+            ExprKind::Ident(name) if self.refers.is_some_and(|refers| refers(expr)) => {
+                self.note(name);
+            }
+            ExprKind::Select(it) if self.refers.is_some() => {
+                self.note(&it.1.name);
+                self.expr(&it.0);
+            }
+            _ => expr.operands().into_iter().for_each(|it| self.expr(it)),
+        }
+    }
+
+    fn clause(&mut self, clause: &Clause) {
+        match clause {
+            Clause::For { key, value, source } => {
+                for it in key.iter().chain([value]) {
+                    self.note(&it.name);
+                }
+                self.expr(source);
+            }
+            Clause::Let(name, it) | Clause::Try(_, Some((name, it))) => {
+                if self.refers.is_some() {
+                    self.note(&name.name);
+                }
+                self.expr(it);
+            }
+            Clause::If(it) | Clause::Otherwise(it) => self.expr(it),
+            Clause::Try(_, None) => {}
+        }
     }
 }

@@ -10,6 +10,7 @@ use crate::constant::{slice, strip};
 use crate::expr::{label_text, marker};
 use crate::linked::{Frame, Links};
 use crate::merge::{Braces, Conjunct, has_old_alias};
+use crate::named::named_scope;
 use crate::out::{Declared, Gap, Item, Note, Out};
 use crate::printer::Printer;
 use crate::scope::{Bound, Scope};
@@ -214,14 +215,15 @@ impl<'a> Printer<'a> {
         braces: Braces,
     ) -> Item {
         let mut names = Map::default();
+        let mut inner = scope.clone();
         let label = match &field.label {
-            AstLabel::Pattern(label, alias) => {
-                let alias = alias.as_ref().or(field.key_alias.as_ref());
-                let label = self.expr(label, scope, file).text();
-                match alias {
+            AstLabel::Pattern(label, _) => {
+                let label = self.operand(label, scope, file).text();
+                match matched(field) {
                     Some(alias) => {
                         let name = self.taken.unique(&alias.name);
-                        names.insert(alias.name.clone(), Bound::Renamed(name.clone()));
+                        inner = named_scope(&mut self.scopes, Some(alias), scope, file);
+                        inner.rename_let(0, Some(name.clone()));
                         format!("[{name}={label}]")
                     }
                     None => format!("[{label}]"),
@@ -230,20 +232,23 @@ impl<'a> Printer<'a> {
             AstLabel::Dynamic(label) => {
                 match (&strip(label).kind, self.computed(label, scope, file)) {
                     (ExprKind::String(text), _) => behind(field, label_text(text)),
-                    (ExprKind::Interpolation { .. }, None) => self.expr(label, scope, file).text(),
+                    (ExprKind::Interpolation { .. }, None) => {
+                        self.operand(label, scope, file).text()
+                    }
+                    (_, Some(known)) if self.leads_out(label, file) => behind(field, known),
                     // What is only a reference stays one.
                     (ExprKind::Ident(_) | ExprKind::Select(..) | ExprKind::Index(..), _)
                     | (_, None) => {
-                        format!("({})", self.expr(label, scope, file).text())
+                        format!("({})", self.operand(label, scope, file).text())
                     }
                     (_, Some(known)) => behind(field, known),
                 }
             }
             AstLabel::Interpolated(label) => match self.computed(label, scope, file) {
                 Some(known) => behind(field, known),
-                None => self.expr(label, scope, file).text(),
+                None => self.operand(label, scope, file).text(),
             },
-            AstLabel::Ident(name) => name.name.to_string(),
+            AstLabel::Ident(name) => self.hidden(&name.name, file),
             AstLabel::String(text, _) => behind(field, label_text(text)),
         };
         let mut lets = Vec::new();
@@ -265,7 +270,7 @@ impl<'a> Printer<'a> {
             names.insert(it.name.clone(), Bound::Renamed(it.name.to_string()));
             it.name.to_string()
         });
-        let scope = Scope::with_lets(Some(scope.clone()), names, lets);
+        let scope = Scope::with_lets(Some(inner), names, lets);
         // Only of a literal it is known which field it is.
         let fixed = match (&field.label, &strip(&field.value).kind) {
             (AstLabel::Ident(name), ExprKind::Struct(_)) => Some(name.name.to_string()),
@@ -321,6 +326,14 @@ impl<'a> Printer<'a> {
             spread: self.spread,
             documented: braces == Braces::Written && !field.docs.is_empty(),
         })
+    }
+}
+
+/// The name of a label that a pattern matches.
+pub(crate) fn matched(field: &Field) -> Option<&Ident> {
+    match &field.label {
+        AstLabel::Pattern(_, alias) => alias.as_deref().or(field.key_alias.as_deref()),
+        _ => None,
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use cue_definition::{Mark, Places, Wanted, laid_out};
+use cue_definition::{Mark, Outward, Wanted, laid_out};
 use cue_syntax::ast::{At, Decl, ExprKind};
 
 use crate::evaluator::Evaluator;
@@ -31,8 +31,8 @@ pub(crate) struct Later {
     pub(crate) choices: Vec<VertexId>,
     /// Optional fields within others that were written so far.
     pub(crate) opened: usize,
-    /// Of a part the places of the whole, and its path.
-    pub(crate) outside: Option<(Places, String)>,
+    /// Of a part where it leads.
+    pub(crate) outward: Option<Outward>,
 }
 
 impl Later {
@@ -70,8 +70,7 @@ impl Evaluator {
         let (mut lets, mut apart) = (false, false);
         if !later.wanted.is_empty() {
             let wanted = &later.wanted;
-            let outside = later.outside.as_ref().map(|it| (&it.0, it.1.as_str()));
-            let found = self.sources(wanted, &later.marks, show, outside);
+            let found = self.sources(wanted, &later.marks, show, later.outward.as_ref());
             let mut out = String::with_capacity(text.len() * 2);
             let mut rest = text.as_str();
             while let Some(at) = rest.find(SOURCE) {

@@ -3,22 +3,20 @@
 use std::sync::Arc;
 
 use cue_definition::{
-    Attributes, Constant, Docs, Manner, Mark, Merged, Place, PlaceOf, Places, Source, Sources,
-    Wanted, laid_out,
+    Attributes, Constant, Docs, Manner, Mark, Merged, Outward, Source, Sources, Wanted, laid_out,
 };
 use cue_syntax::Experiment;
-use cue_syntax::ast::At;
 
 use crate::attach::put;
-use crate::builtin::Datum;
 use crate::completed::header;
 use crate::evaluation::{Evaluation, compile_text};
 use crate::evaluator::{Budget, Evaluator};
 use crate::export::Style;
-use crate::found::found;
+use crate::found::{found, found_labels};
 use crate::heap::VertexId;
+use crate::outward::{Packages, suffix};
 use crate::printed::{Names, Show};
-use crate::program::Program;
+use crate::program::{Program, SourceText};
 
 /// What the values of one field may cost.
 const BUDGET: Budget = Budget { ticks: 50_000, depth: 50, bytes: 5 << 20 };
@@ -26,108 +24,116 @@ const BUDGET: Budget = Budget { ticks: 50_000, depth: 50, bytes: 5 << 20 };
 impl Evaluation {
     /// The package as `cue def` prints it: merged, not evaluated.
     pub fn definition(&mut self) -> String {
-        let found = found(self);
+        let found = found(&mut self.evaluator, Packages::Named);
         let program = &self.evaluator.program;
         let sources = program.roots.iter().filter_map(|root| {
             let source = program.sources.get(program.at(*root).source as usize)?;
-            let file = program.parsed(&source.text, &source.language).file;
-            Some(Source { name: source.name.clone(), file, text: source.text.clone() })
+            Some(parsed_source(program, source))
         });
-        let mut files: Vec<Source> = sources.collect();
-        cue_sort::by(&mut files, |left, right| left.name.cmp(&right.name));
-        cue_definition::package(&files, evaluate, &found)
+        let files: Vec<Source> = sources.collect();
+        cue_definition::package(&files, evaluate, &found, None)
+    }
+
+    /// The same with what it refers to in other packages put in (O-81).
+    pub fn inlined(&mut self) -> String {
+        let root = self.evaluator.root;
+        let outward = self.evaluator.outward(root, Packages::PutIn);
+        let mut found = found(&mut self.evaluator, Packages::PutIn);
+        let real = self.evaluator.unify(root);
+        let is_struct = self.evaluator.heap.get(real).is_struct;
+        found.is_closed |= is_struct && outward.as_ref().is_some_and(|it| it.is_closed);
+        let files = of_packages(&self.evaluator.program);
+        cue_definition::package(&files, evaluate, &found, outward.as_ref())
     }
 }
 
 impl Evaluator {
-    /// The declarations of a place, merged; `places` are what names that lead out are replaced by.
-    pub(crate) fn merged(
-        &self,
-        exprs: &[At],
-        part: &str,
-        show: Show,
-        places: Option<&Places>,
-    ) -> Merged {
-        let files = parsed(&self.program);
-        let manner = manner(show, Attributes::Dropped);
-        cue_definition::merged(&files, evaluate, exprs, part, manner, places)
-    }
-
     /// The texts of expressions, and what they need.
     pub(crate) fn sources(
         &self,
         wanted: &[Wanted],
         marks: &[Mark],
         show: Show,
-        outside: Option<(&Places, &str)>,
+        outward: Option<&Outward>,
     ) -> Sources {
         // Of a value as it is written its own fields keep theirs (O-68).
         let manner = manner(show, Attributes::Outermost);
-        cue_definition::sources(&parsed(&self.program), evaluate, wanted, marks, manner, outside)
+        cue_definition::sources(&parsed(&self.program), evaluate, wanted, marks, manner, outward)
     }
 }
 
 impl Evaluator {
-    /// The declarations of a place, merged but not evaluated; a file if it names packages (O-61).
-    pub(crate) fn declared_text(&mut self, id: VertexId, show: Show, names: Names) -> String {
-        let (places, closed) = match names {
-            Names::Kept => (None, false),
-            Names::Replaced => {
-                let real = self.unify(id);
-                (Some(self.places()), id != self.root && self.is_closed_struct(real))
-            }
+    /// The declarations of a place, merged but not evaluated, and whether a definition closes it.
+    fn merged(&mut self, id: VertexId, show: Show, names: Names) -> (Merged, bool) {
+        let packages = match names {
+            Names::Kept => None,
+            Names::Replaced => Some(Packages::Named).filter(|_| id != self.root),
+            Names::PutIn => Some(Packages::PutIn),
         };
-        let exprs = self.source_of(id);
-        let found = self.merged(&exprs, &self.path(id), show, places.as_ref());
+        let outward = packages.and_then(|it| self.outward(id, it));
+        let real = self.unify(id);
+        let vertex = self.heap.get(real);
+        let is_struct = vertex.is_struct && vertex.scalar.is_none();
+        let exprs = outward.as_ref().map_or_else(|| self.source_of(id), |it| it.exprs.clone());
+        let files = match names {
+            Names::Kept | Names::Replaced => parsed(&self.program),
+            Names::PutIn => of_packages(&self.program),
+        };
+        let found = match packages {
+            Some(it) => found(self, it),
+            None => found_labels(self),
+        };
+        let manner = manner(show, Attributes::Dropped);
+        let (place, leads) = (self.path(id), outward.as_ref());
+        let merged =
+            cue_definition::merged(&files, evaluate, (&exprs, &place), &found, manner, leads);
         // A part that a definition closes is one (O-77), but not what a call closes.
-        let closed = closed && (!found.text.starts_with("close(") || self.is_kept_closed(id));
-        let text = match (closed, &found.fields) {
-            (true, _) => format!("{{\n_#def\n_#def: {}\n{}}}", found.text, found.lets),
-            (false, Some(fields)) if !found.lets.is_empty() => {
-                format!("{{\n{fields}{}}}", found.lets)
-            }
-            (false, None) if !found.lets.is_empty() => {
-                format!("{{\n{}\n{}}}", found.text, found.lets)
-            }
-            (false, _) => found.heading + &found.text,
+        let closed = is_struct && leads.is_some_and(|it| it.is_closed) && !merged.embeds_definition;
+        (merged, closed)
+    }
+
+    /// The same as an expression; a file if it names packages (O-61).
+    pub(crate) fn declared_text(&mut self, id: VertexId, show: Show, names: Names) -> String {
+        let (merged, closed) = self.merged(id, show, names);
+        let whole = whole(&merged);
+        let text = match closed {
+            true => format!("{{\n_#def\n_#def: {whole}\n{}}}", merged.lets),
+            false if !merged.lets.is_empty() => format!("{{\n{}{}}}", merged.text, merged.lets),
+            false => merged.heading + &whole,
         };
         let layout = cue_syntax::Style::Plain;
-        match (found.fields, found.imports.as_slice()) {
-            (Some(fields), imports @ [_, ..]) if !closed => {
-                header(imports) + &laid_out(&fields, layout)
+        match merged.imports.as_slice() {
+            imports @ [_, ..] if merged.is_struct && !closed && merged.lets.is_empty() => {
+                header(imports) + &laid_out(&merged.text, layout)
             }
-            (_, imports @ [_, ..]) if names == Names::Replaced => {
+            imports @ [_, ..] if names != Names::Kept => {
                 header(imports) + laid_out(&text, layout).trim_end()
             }
             _ => laid_out(&text, layout).trim_end().to_owned(),
         }
     }
 
-    /// Every place that was evaluated.
-    pub(crate) fn places(&mut self) -> Places {
-        let mut found = Places::default();
-        let mut next = vec![(self.root, String::new())];
-        while let Some((id, path)) = next.pop() {
-            let real = self.unify(id);
-            for arc in &self.heap.get(real).arcs {
-                if self.heap.get(arc.vertex).parent == Some(real) {
-                    let dot = if path.is_empty() { "" } else { "." };
-                    let path = format!("{path}{dot}{}", self.label_text(arc.label));
-                    next.push((arc.vertex, path));
-                }
-            }
-            let vertex = self.heap.get(real);
-            let of = match &vertex.scalar {
-                _ if self.heap.fault_of(id, real).is_some() => PlaceOf::Unknown,
-                Some((Datum::Function(_), _)) => PlaceOf::Any,
-                Some(_) if vertex.arcs.is_empty() => PlaceOf::Scalar,
-                _ if self.is_kept_closed(id) || self.is_kept_closed(real) => PlaceOf::Closed,
-                _ => PlaceOf::Any,
-            };
-            let is_closed = self.is_closed_struct(real) || self.is_kept_closed(id);
-            found.insert(path, Place { exprs: self.source_of(id), of, is_closed });
-        }
-        found
+    /// The same as a file.
+    pub(crate) fn declared_file(&mut self, id: VertexId, show: Show, names: Names) -> String {
+        let (merged, closed) = self.merged(id, show, names);
+        let body = match closed {
+            true => format!("_#def\n_#def: {}\n", whole(&merged)),
+            false => merged.text,
+        };
+        let header = header(&merged.imports);
+        let apart = header.is_empty() && (closed || merged.begins_apart);
+        let gap = if apart { "\n" } else { "" };
+        let text = format!("{header}{body}{}", merged.lets);
+        format!("{gap}{}", laid_out(&text, cue_syntax::Style::Made))
+    }
+}
+
+/// As an expression.
+fn whole(merged: &Merged) -> String {
+    match merged.is_struct {
+        true if merged.text.is_empty() => "{}".to_owned(),
+        true => format!("{{\n{}}}", merged.text),
+        false => merged.text.trim_end_matches('\n').to_owned(),
     }
 }
 
@@ -142,11 +148,15 @@ fn manner(show: Show, otherwise: Attributes) -> Manner {
 
 /// The sources of a program as trees.
 fn parsed(program: &Program) -> Vec<Source> {
-    let sources = program.sources.iter().map(|it| {
-        let file = program.parsed(&it.text, &it.language).file;
-        Source { name: it.name.clone(), file, text: it.text.clone() }
-    });
+    let sources = program.sources.iter().map(|it| parsed_source(program, it));
     let mut files: Vec<Source> = sources.collect();
+    for (number, package) in program.packages.iter().enumerate() {
+        for root in &package.roots {
+            if let Some(it) = files.get_mut(program.at(*root).source as usize) {
+                it.package = number + 1;
+            }
+        }
+    }
     for (number, path) in &program.filled {
         if let Some(it) = files.get_mut(*number) {
             let decls = std::mem::take(&mut it.file.decls);
@@ -154,6 +164,26 @@ fn parsed(program: &Program) -> Vec<Source> {
         }
     }
     files
+}
+
+/// The same, with what hidden names of each package become.
+fn of_packages(program: &Program) -> Vec<Source> {
+    let mut files = parsed(program);
+    for it in &mut files {
+        let package = it.package.checked_sub(1).and_then(|it| program.packages.get(it));
+        it.suffix = package.map(|it| suffix(it.folder())).unwrap_or_default();
+    }
+    files
+}
+
+fn parsed_source(program: &Program, it: &SourceText) -> Source {
+    Source {
+        name: it.name.clone(),
+        file: program.parsed(&it.text, &it.language).file,
+        text: it.text.clone(),
+        package: 0,
+        suffix: String::new(),
+    }
 }
 
 /// The value of an expression, with what its file asks for.

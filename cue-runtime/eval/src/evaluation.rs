@@ -531,6 +531,12 @@ impl Evaluation {
         self.evaluator.declared_text(id, show, names)
     }
 
+    /// The same as a file that stands alone.
+    pub fn declared_file(&mut self, id: VertexId, show: Show, names: Names) -> String {
+        self.validate(self.evaluator.root, Concreteness::Optional);
+        self.evaluator.declared_file(id, show, names)
+    }
+
     /// In few words.
     pub fn short(&mut self, id: VertexId) -> String {
         self.evaluator.short(id)

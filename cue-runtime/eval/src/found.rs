@@ -1,30 +1,23 @@
 //! What only an evaluation tells about declarations.
 
-use cue_definition::{Found, LabelKey};
+use cue_definition::{Found, LabelKey, root_of};
 use cue_map::{Map, Set};
 use cue_syntax::ast::Marker;
 
-use crate::evaluation::Evaluation;
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{Source, Vertex, VertexId};
+use crate::outward::{Packages, suffix};
 use crate::program::{Code, LabelKind, Presence};
 
 /// Evaluates what it asks for.
-pub(crate) fn found(evaluation: &mut Evaluation) -> Found {
-    let mut found = Found::default();
-    let it = &mut evaluation.evaluator;
-    let mut ambiguous = Set::default();
-    for vertex in it.heap.vertices() {
-        for (key, name) in produced(it, vertex) {
-            if found.labels.get(&key).is_some_and(|other| *other != name) {
-                ambiguous.insert(key.clone());
-            }
-            found.labels.insert(key, name);
-        }
-    }
-    found.labels.retain(|key, _| !ambiguous.contains(key));
+pub(crate) fn found(it: &mut Evaluator, packages: Packages) -> Found {
+    let mut found = found_labels(it);
     let mut named = Map::default();
     let mut places = vec![(it.root, String::new(), false)];
+    if packages == Packages::PutIn {
+        let root = |it: &(u32, VertexId)| (it.1, root_of(it.0 as usize + 1), false);
+        places.extend(it.imports.iter().map(root));
+    }
     while let Some((id, path, chosen)) = places.pop() {
         it.unify(id);
         let vertex = it.heap.get(id);
@@ -41,7 +34,8 @@ pub(crate) fn found(evaluation: &mut Evaluation) -> Found {
         }
         for arc in &vertex.arcs {
             let dot = if path.is_empty() { "" } else { "." };
-            let place = format!("{path}{dot}{}", it.label_text(arc.label));
+            let hidden = it.labels.package(arc.label).map(|it| suffix(it)).unwrap_or_default();
+            let place = format!("{path}{dot}{}{hidden}", it.label_text(arc.label));
             found.presence.insert(place.clone(), marker(arc.presence));
             if chosen {
                 found.shared.insert(place.clone(), String::new());
@@ -59,11 +53,30 @@ pub(crate) fn found(evaluation: &mut Evaluation) -> Found {
     let ids: Vec<VertexId> = named.keys().copied().collect();
     for id in ids {
         if let (Some(target), Some(path)) = (target(it, id), named.get(&id)) {
-            // What has no place of its own is no place that is printed.
-            let target = named.get(&target).cloned().unwrap_or_default();
+            // What has no place of its own is no place that is printed; nor is one of another package, be it by
+            // way of one of this.
+            let last = self::target(it, target).unwrap_or(target);
+            let here = it.outermost(last) == it.outermost(id);
+            let target = named.get(&target).filter(|_| here).cloned().unwrap_or_default();
             found.shared.entry(path.clone()).or_insert(target);
         }
     }
+    found
+}
+
+/// Labels that computed fields got wherever they are evaluated.
+pub(crate) fn found_labels(it: &Evaluator) -> Found {
+    let mut found = Found::default();
+    let mut ambiguous = Set::default();
+    for vertex in it.heap.vertices() {
+        for (key, name) in produced(it, vertex) {
+            if found.labels.get(&key).is_some_and(|other| *other != name) {
+                ambiguous.insert(key.clone());
+            }
+            found.labels.insert(key, name);
+        }
+    }
+    found.labels.retain(|key, _| !ambiguous.contains(key));
     found
 }
 
@@ -87,7 +100,7 @@ fn produced(it: &Evaluator, vertex: &Vertex) -> Vec<(LabelKey, String)> {
     all.collect()
 }
 
-fn is_in_definition(it: &Evaluator, id: VertexId) -> bool {
+pub(crate) fn is_in_definition(it: &Evaluator, id: VertexId) -> bool {
     let mut next = Some(id);
     while let Some(id) = next {
         let vertex = it.heap.get(id);
@@ -101,7 +114,7 @@ fn is_in_definition(it: &Evaluator, id: VertexId) -> bool {
 }
 
 /// The vertex that a vertex is nothing but a reference to, or several of.
-fn target(it: &mut Evaluator, id: VertexId) -> Option<VertexId> {
+pub(crate) fn target(it: &mut Evaluator, id: VertexId) -> Option<VertexId> {
     if let Some(forward) = it.heap.get(id).forward {
         // An alternative that is left is no other place.
         return shares(it, id, forward).then(|| it.follow(forward));
@@ -145,13 +158,6 @@ fn target(it: &mut Evaluator, id: VertexId) -> Option<VertexId> {
 /// Whether a vertex has its value from another place.
 fn shares(it: &Evaluator, id: VertexId, from: VertexId) -> bool {
     it.sharers.get(&from).is_some_and(|it| it.contains(&id))
-}
-
-impl Evaluator {
-    /// Whether a place is closed by a definition, of which it is part or by which it is made.
-    pub(crate) fn is_kept_closed(&self, id: VertexId) -> bool {
-        is_in_definition(self, id) || is_closing(self, id)
-    }
 }
 
 /// Whether something that is said of a vertex closes it.

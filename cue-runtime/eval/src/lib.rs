@@ -76,6 +76,7 @@ mod copied; // fields that are copies of what they refer to
 mod components; // nodes and edges in order
 mod order; // fields in the order they are printed in
 mod found; // what only an evaluation tells
+mod outward; // where references of a part lead
 mod definition; // a package as text, not evaluated
 mod bounds; // types and bounds, simplified for printing
 mod brief; // values in few words

@@ -12,6 +12,7 @@ use crate::evaluator::Evaluator;
 use crate::export::{Style, marker};
 use crate::heap::{FaultId, Source, Test, VertexId};
 use crate::order::Defaults;
+use crate::outward::Packages;
 use crate::program::{Code, Label, LabelKind, Notes, Presence};
 
 /// What the printer shows besides regular fields, and how.
@@ -69,6 +70,8 @@ pub enum Names {
     Kept,
     /// What they stand for is put in (O-80).
     Replaced,
+    /// That of other packages too (O-81).
+    PutIn,
 }
 
 /// As many optional fields within others are written as they are evaluated.
@@ -110,8 +113,9 @@ impl Evaluator {
             }
         }
         let place = if whole { Place::File } else { Place::Inside };
-        later.outside = (show.has(Show::APART) && !later.wanted.is_empty())
-            .then(|| (self.places(), self.path(id)));
+        if show.has(Show::APART) && !later.wanted.is_empty() {
+            later.outward = self.outward(id, Packages::Named);
+        }
         self.completed(out, show, later, place)
     }
 

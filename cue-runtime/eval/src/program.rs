@@ -474,6 +474,13 @@ pub(crate) struct Package {
     pub(crate) roots: Vec<ExprId>,
 }
 
+impl Package {
+    /// Its path without its name.
+    pub(crate) fn folder(&self) -> &str {
+        self.path.split(':').next().unwrap_or_default()
+    }
+}
+
 /// A compiled program.
 #[derive(Clone)]
 pub struct Program {

@@ -301,7 +301,8 @@ pub struct Shown {
     pub wrong: bool,
     /// Neither definitions nor hidden fields.
     pub concrete: bool,
-    /// The value is a field that is printed on its own: names that lead out of it are bound below it.
+    /// The value is a field that is printed on its own: names that lead out of it are bound below it. The sandbox
+    /// has no room for that: there they stay.
     pub apart: bool,
     /// What is printed is a file: it says what it imports.
     pub file: bool,

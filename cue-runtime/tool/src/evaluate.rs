@@ -4,8 +4,8 @@ use cue_eval::Names;
 use cue_eval::builtin::{Datum, Pattern};
 use cue_eval::encode::json::{self, Html};
 use cue_session::{
-    Budget, Concreteness, Diagnostic, Package, Profile, Program, ProgramSpec, Runtime, Session,
-    Shown, Source, SyntaxStyle,
+    Budget, Concreteness, Diagnostic, Profile, Program, ProgramSpec, Runtime, Session, Shown,
+    Source, SyntaxStyle,
 };
 use cue_syntax::Style;
 use cue_syntax::ast::{Binary, ExprKind};
@@ -17,7 +17,7 @@ use crate::output::{bytes, datum, told, with_bytes, without_clause, yaml};
 use crate::place::{Context, Placement, Several};
 use crate::plan::{self, DATA, Planned, Unit};
 use crate::sound::Sound;
-use crate::{Error, format, part, scope, tasks};
+use crate::{Error, format, part, scope};
 
 /// Which command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,11 +172,6 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
         Pattern::new(pattern).map_err(Error::Request)?;
     }
     let Planned { units, broken } = plan::units(runtime, request)?;
-    let other = |it: &Package| !tasks::is_package(&it.path);
-    if request.imports == Imports::PutIn && units.iter().any(|it| it.packages.iter().any(other)) {
-        let text = "--inline-imports: values of other packages are not put in by this command";
-        return Err(Error::Request(text.into()));
-    }
     let several = units.len() > 1;
     let mut outcome = Outcome::default();
     for unit in &units {
@@ -482,18 +477,28 @@ impl Asked<'_> {
             _ => None,
         };
         let kept = of == Of::Expression;
-        if part.is_none()
-            && self.request.verb == Verb::Def
-            && !apart
-            && (!kept || is_composite(self.expression))
-        {
+        let packages = &self.unit.packages;
+        if part.is_none() && self.request.verb == Verb::Def {
             let expression = Some(self.expression).filter(|_| kept);
-            let names = if kept { Names::Kept } else { Names::Replaced };
-            part = part::declared(&self.sources(expression), &self.unit.packages, path, names);
+            let names = match self.request.imports {
+                // What data is merged with stays as it is.
+                Imports::PutIn if !self.has_data() => Some(Names::PutIn),
+                Imports::PutIn | Imports::Kept if kept => {
+                    Some(Names::Kept).filter(|_| is_composite(self.expression))
+                }
+                Imports::PutIn | Imports::Kept => Some(Names::Replaced),
+            };
+            part = match names {
+                Some(Names::PutIn) if apart => part::inlined(&self.sources(None), packages),
+                Some(names) if !apart => {
+                    part::declared(&self.sources(expression), packages, path, names)
+                }
+                _ => None,
+            };
         }
         let mut text = match part {
             Some(text) => text,
-            None => session.syntax(path, style)?.unwrap_or_default(),
+            None => self.shown(session, path, style)?.unwrap_or_default(),
         };
         if !labels.is_empty() {
             text = format!("{}: {{\n{}\n}}\n", labels.join(": "), text.trim_end());
@@ -547,6 +552,21 @@ impl Asked<'_> {
                 _ => Err(Error::Diagnostics(all)),
             },
             other => Err(other),
+        }
+    }
+
+    /// The value as it is printed; one that stands alone has what its names stand for beside it (O-80).
+    fn shown(
+        &self,
+        session: &mut Session,
+        path: &str,
+        style: SyntaxStyle,
+    ) -> Result<Option<String>, Error> {
+        match style {
+            SyntaxStyle::EvalWith(Shown { apart: true, .. }) => {
+                part::shown(|runtime| Ok(self.start(runtime, None)?.syntax(path, style)?))
+            }
+            _ => Ok(session.syntax(path, style)?),
         }
     }
 

@@ -61,6 +61,70 @@ fn what_a_definition_closes_stays_closed() {
 }
 
 #[test]
+fn names_lead_out_from_any_depth() {
+    let let_s = "\n//cue:path: a.s\nlet S = {\n\tt: int\n}\n";
+    let of_s = |value: &str| format!("c: {value}\nd: S\n{let_s}");
+    check("i: int\na: {s: {t: i}, b: {c: s.t, d: s}}\n", "a.b", &of_s("S.t"));
+    check("a: {s: {t: int}, b: {c: s.t + 1, d: s}}\n", "a.b", &of_s("S.t + 1"));
+    check("#C: {a: int, b: a}\nv: #C.b\n", "v", "int\n");
+    let both = "\n_#def\n_#def: {\n\tx: I\n\ty: I\n}\n\n//cue:path: i\nlet I = number\n";
+    check("i: number\n#P: {x: i, y: i}\n", "#P", both);
+}
+
+#[test]
+fn what_a_value_without_a_place_is_made_of_is_named() {
+    check(
+        "#D: {n: int, m: n + 1}\no: {x: (#D & {n: 3}).m}\n",
+        "o",
+        "x: M.#x\n\n//cue:path: #D.m\nlet M = {\n\t#x: N.#x + 1\n}\n\n\
+         //cue:path: n\nlet N = {\n\t#x: 3\n}\n",
+    );
+}
+
+#[test]
+fn lets_of_a_part_stay_others_are_put_in() {
+    check("i: int\ne: {let L = i, v: L}\n", "e", "\nlet L = i\nv: L\n");
+    check(
+        "i: int\nlet K = {p: i}\ne: {v: K, w: K.p}\n",
+        "e",
+        "v: p: int\nw: {\n\tp: I\n}.p\n\n//cue:path: i\nlet I = int\n",
+    );
+}
+
+#[test]
+fn loops_and_patterns_around_a_part_give_it_their_values() {
+    check(
+        "x: {a: {n: 1}, b: {n: 2}}\nout: {for k, v in x {(k): {w: v.n, q: v, key: k}}}\n",
+        "out.a",
+        "w:   1\nq:   A\nkey: \"a\"\n\n//cue:path: x.a\nlet A = {\n\tn: 1\n}\n",
+    );
+    // What begins on the line of its brace begins the file.
+    check(
+        "x: {a: {n: int}}\nout: {for k, v in x {(k): {w: v.n, q: k}}}\n",
+        "out",
+        "for k, v in X {\n\t(k): {\n\t\tw: v.n\n\t\tq: k\n\t}\n}\n\n\
+         //cue:path: x\nlet X = {\n\ta: n: int\n}\n",
+    );
+    check("[N=string]: {name: N, ...}\nfoo: {x: 1}\n", "foo", "x:    1\nname: \"foo\"\n...\n");
+    check(
+        "x: {s: \"u\"}\ni: int\ndyn: {\"k\\(x.s)\": {v: i}, (x.s): {v: i}}\n",
+        "dyn",
+        "ku: v: I\nu: v:  I\n\n//cue:path: i\nlet I = int\n",
+    );
+}
+
+#[test]
+fn packages_stand_above_a_part_and_names_below_it() {
+    check(
+        "import \"struct\"\ns: {a: 1}\no: {c: struct.MaxFields(s & d, 3), d: {}}\n",
+        "o",
+        "import \"struct\"\n\nc: struct.MaxFields(S & d, 3)\nd: {}\n\n\
+         //cue:path: s\nlet S = {\n\ta: 1\n}\n",
+    );
+    check("#A: {x: int, [string]: _}\n", "#A", "\n_#def\n_#def: {\n\tx: int\n\t...\n}\n");
+}
+
+#[test]
 fn a_part_that_names_itself_keeps_its_name() {
     check("a: e: {} | a\n", "a", "e: {} | a\n");
     check(
