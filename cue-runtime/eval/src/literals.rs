@@ -269,7 +269,7 @@ impl Evaluator {
         // The files of a package are one literal.
         let file = at.span.end == 0;
         let home = if file { env } else { inner };
-        let files = file && self.heap.get(id).conjuncts.len() > 1;
+        let files = program.is_file(at) && self.heap.get(id).conjuncts.len() > 1;
         let shared = if files { self.beside_files(id, literal, env, &mut groups) } else { None };
         let embeds = code.has_embeds || shared.is_some();
         if embeds && (close_as.is_none() || joins) && !code.explicit {
@@ -477,7 +477,7 @@ impl Evaluator {
             let Source::Expr(file, _) = self.heap.get(id).conjuncts[index].source else { continue };
             let Code::Struct(other) = program.code(file) else { continue };
             let code = &program.structs[*other as usize];
-            if program.at(file).span.end != 0 || code.explicit {
+            if !program.is_file(program.at(file)) || code.explicit {
                 continue;
             }
             first = first.or(Some(file));

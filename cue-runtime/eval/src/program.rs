@@ -461,6 +461,8 @@ pub struct SourceText {
     pub text: Arc<str>,
     /// The version it is written in.
     pub(crate) language: Language,
+    /// It is data, no file of the package.
+    pub(crate) is_data: bool,
     /// What it asks for.
     pub(crate) experiments: Experiments,
 }
@@ -513,6 +515,12 @@ impl Program {
             true => cue_syntax::parse_older(text),
             false => cue_syntax::parse_as(text, language),
         }
+    }
+
+    /// Whether an expression is all of a file of a package.
+    pub(crate) fn is_file(&self, at: At) -> bool {
+        let source = self.sources.get(at.source as usize);
+        at.span.end == 0 && source.is_none_or(|it| !it.is_data)
     }
 
     /// Whether a source looks at the right side of `&&` and `||` only where it matters.

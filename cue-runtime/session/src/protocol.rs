@@ -15,6 +15,8 @@ pub struct Source {
     pub text: Arc<str>,
     /// The version of the language it is written in, as `v0.15.0`; empty for the newest.
     pub language: String,
+    /// It is data beside the files: what these embed is closed for it.
+    pub is_data: bool,
 }
 
 /// A shared text as any other.
@@ -35,14 +37,15 @@ mod text {
 impl Source {
     /// A source named `name`.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { name: name.into(), text: text.into().into(), language: String::new() }
+        let (text, language) = (text.into().into(), String::new());
+        Self { name: name.into(), text, language, is_data: false }
     }
 }
 
 impl From<&Source> for cue_eval::Source {
     fn from(it: &Source) -> Self {
         let language = Language::parse(&it.language).unwrap_or_default();
-        Self { name: it.name.clone(), text: it.text.clone(), language }
+        Self { name: it.name.clone(), text: it.text.clone(), language, is_data: it.is_data }
     }
 }
 

@@ -75,6 +75,7 @@ impl Program {
         for source in &spec.sources {
             part(&source.name);
             part(&source.language);
+            part(if source.is_data { "data" } else { "" });
             part(&source.text);
         }
         for package in &spec.packages {

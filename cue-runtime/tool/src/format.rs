@@ -126,7 +126,8 @@ fn group(paths: &[PathBuf], request: &Request, outcome: &mut Outcome) -> Result<
         };
         // Files that are looked for are taken as in no module.
         let module = match request.wanted {
-            Wanted::Packages => module::around(folder_of(path))?,
+            // One that does not say its language is taken as it is.
+            Wanted::Packages => module::around(folder_of(path)).ok().flatten(),
             Wanted::Files => None,
         };
         let language = module::language_of(module.as_ref());

@@ -309,7 +309,10 @@ impl Unit {
         // The evaluator sorts what ends like a file before what does not.
         let name = format!("{}\0{}.json", first.file, self.data.len());
         // Data is told before what it is checked against.
-        self.sources.insert(self.data.len(), Source::new(name.as_str(), line.text.as_str()));
+        self.sources.insert(
+            self.data.len(),
+            Source { is_data: true, ..Source::new(name.as_str(), line.text.as_str()) },
+        );
         let whole = u32::try_from(begins + 1).unwrap_or(u32::MAX);
         let lines = Lines::new(line.text.as_bytes());
         self.data.push(Arc::new(OfData { name, file: first.file.clone(), whole, lines, line }));

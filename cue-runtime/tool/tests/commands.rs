@@ -287,8 +287,26 @@ fn the_files_of_a_module_are_read_in_its_language() {
         action: Action::Check,
     };
     assert!(format::files(&request).is_err());
-    let request = format::Request { wanted: Wanted::Files, ..request };
+    let walked = format::Request { wanted: Wanted::Files, ..request.clone() };
+    assert!(format::files(&walked).is_ok());
+    // A module that does not say it may be formatted.
+    fs::write(folder.path().join("cue.mod/module.cue"), "").expect("a file");
     assert!(format::files(&request).is_ok());
+}
+
+#[test]
+fn what_a_file_embeds_is_closed_for_data() {
+    let folder = folder(&[
+        ("s.cue", "package s\n\n#F: {a: int}\n#F\n"),
+        ("more.cue", "package s\n\nc: int\n"),
+        ("d.json", "{\"a\": 1, \"c\": 2}"),
+    ]);
+    let play = |verb, files: &[&str]| play(&request(verb, folder.path(), files), folder.path());
+    let wrong = Err("c: field not allowed:\n    d.json:1:11".to_owned());
+    for verb in [Verb::Vet, Verb::Export, Verb::Eval] {
+        assert_eq!(play(verb, &["s.cue", "d.json"]), wrong);
+        assert!(play(verb, &["s.cue", "more.cue", "d.json"]).is_ok());
+    }
 }
 
 #[test]

@@ -39,12 +39,15 @@ pub struct Source {
     pub text: Arc<str>,
     /// The version of the language it is written in.
     pub language: Language,
+    /// It is data beside the files: what these embed is closed for it.
+    pub is_data: bool,
 }
 
 impl Source {
     /// A source in the newest version.
     pub fn new(name: impl Into<String>, text: impl Into<Arc<str>>) -> Self {
-        Self { name: name.into(), text: text.into(), language: Language::default() }
+        let language = Language::default();
+        Self { name: name.into(), text: text.into(), language, is_data: false }
     }
 }
 
@@ -131,6 +134,7 @@ impl Compiler<'_> {
             lines: LineIndex::new(&source.text),
             text: source.text.clone(),
             language: source.language.clone(),
+            is_data: source.is_data,
             experiments: parsed.file.experiments,
         });
         for error in parsed.errors {
