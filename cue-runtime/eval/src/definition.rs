@@ -16,7 +16,8 @@ use crate::found::{found, found_labels};
 use crate::heap::VertexId;
 use crate::outward::{Packages, suffix};
 use crate::printed::{Names, Show};
-use crate::program::{Program, SourceText};
+use crate::program::Program;
+use crate::sources::SourceText;
 
 /// What the values of one field may cost.
 const BUDGET: Budget = Budget { ticks: 50_000, depth: 50, bytes: 5 << 20 };

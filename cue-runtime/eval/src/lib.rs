@@ -18,6 +18,7 @@
 
 pub mod labels; // names of fields as numbers
 pub mod program; // what compiling gives: expressions with every name resolved
+pub mod sources; // texts and packages that it is compiled from
 pub mod compile; // syntax tree -> Program
 mod attach; // one more file for a program
 mod uses; // which fields of a root read which

@@ -19,7 +19,8 @@ pub(crate) use self::names::predeclared;
 pub(crate) use self::scopes::Named;
 use self::scopes::{Imported, Scopes};
 use crate::builtin;
-use crate::program::{At, Code, ExprId, Label, LabelKind, Package, Program, SourceText};
+use crate::program::{At, Code, ExprId, Label, LabelKind, Program};
+use crate::sources::{Package, SourceText};
 
 /// Which CUE a program is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
