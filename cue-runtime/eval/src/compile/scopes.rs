@@ -78,22 +78,24 @@ pub(crate) struct Scopes {
 impl Scopes {
     /// Opens a scope that declares these names.
     pub(super) fn enter(&mut self, opener: Opener, names: Map<Arc<str>, Named>) {
-        self.open(opener, names.into_iter().map(|(name, it)| (name, Meaning::Named(it))).collect());
+        self.open(opener);
+        for (name, it) in names {
+            self.declare(name, Meaning::Named(it));
+        }
     }
 
     /// Opens the scope of a file's imports.
     pub(super) fn enter_imports(&mut self, names: Map<Arc<str>, Imported>) {
-        let names = names.into_iter().map(|(name, it)| (name, Meaning::Imported(it)));
-        self.open(Opener::Imports, names.collect());
+        self.open(Opener::Imports);
+        for (name, it) in names {
+            self.declare(name, Meaning::Imported(it));
+        }
     }
 
-    fn open(&mut self, opener: Opener, names: Vec<(Arc<str>, Meaning)>) {
+    fn open(&mut self, opener: Opener) {
         let environments = self.environments() + u32::from(opener != Opener::Imports);
         let scope = Scope { opener, environments, names: Vec::new(), used: Set::default() };
         self.open.push(scope);
-        for (name, meaning) in names {
-            self.declare(name, meaning);
-        }
     }
 
     /// One more name of the innermost scope, or what one of it stands for from now on.
