@@ -86,6 +86,11 @@ impl Out {
         Self { color, live: std::io::stderr().is_terminal() }
     }
 
+    /// Whether there are colours.
+    pub fn is_coloured(&self) -> bool {
+        self.color
+    }
+
     /// `text` in the colour of `tone`, if colours are on.
     pub fn paint(&self, tone: Tone, text: &str) -> String {
         if !self.color {

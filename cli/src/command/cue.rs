@@ -4,10 +4,11 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args as ClapArgs, Subcommand};
+use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use cue_session::Shown;
 use cue_syntax::Style;
 use cue_tool::evaluate::{Concrete, Imports, Outcome};
+use cue_tool::explained::{Color, Form, explained};
 use cue_tool::format::{self, Action, Wanted};
 use cue_tool::import::{self, Files, Texts};
 use cue_tool::place::{Context, Several};
@@ -45,8 +46,23 @@ pub struct Args {
     /// Write CUE in its simplest form.
     #[arg(short = 's', long, global = true)]
     simplify: bool,
+    /// How errors are told: as cue does, with the lines they are about, or as JSON; with lines on a terminal, else
+    /// as cue does.
+    #[arg(long, global = true, value_enum, value_name = "FORM")]
+    errors: Option<Errors>,
     #[command(subcommand)]
     command: Command,
+}
+
+/// `--errors`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Errors {
+    /// Messages and places, as cue prints them.
+    Plain,
+    /// The lines they are about, and hints.
+    Excerpts,
+    /// One document: {"errors": [...]}.
+    Json,
 }
 
 #[derive(Debug, Subcommand)]
@@ -358,7 +374,19 @@ fn is_first(folder: &Path) -> bool {
 struct Common<'a> {
     ignore: bool,
     style: Style,
+    errors: Form,
     cli: &'a Cli,
+}
+
+/// What was asked for, or what fits the error stream.
+fn form(errors: Option<Errors>, cli: &Cli) -> Form {
+    let usual = if cli.out.live { Errors::Excerpts } else { Errors::Plain };
+    match errors.unwrap_or(usual) {
+        Errors::Plain => Form::Plain,
+        Errors::Excerpts if cli.out.is_coloured() => Form::Excerpts(Color::Ansi),
+        Errors::Excerpts => Form::Excerpts(Color::None),
+        Errors::Json => Form::Json,
+    }
 }
 
 /// Runs the command.
@@ -380,7 +408,7 @@ pub fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
         }
     }
     let style = if args.simplify { Style::Simplified } else { Style::Plain };
-    let common = Common { ignore: args.ignore, style, cli };
+    let common = Common { ignore: args.ignore, style, errors: form(args.errors, cli), cli };
     let done = match args.command {
         Command::Export(it) => {
             let request = Request { escape: it.escape, ..it.input.request(Verb::Export) };
@@ -406,7 +434,9 @@ pub fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     // cue ends with 1 whatever was wrong.
     match done {
         Err(error) => {
-            cli.out.note(&format!("{error:#}"));
+            let error =
+                error.downcast::<Error>().unwrap_or_else(|it| Error::Request(format!("{it:#}")));
+            cli.out.note(&explained(&[error], None, common.errors));
             Ok(Exit::NotSo)
         }
         done => done,
@@ -424,7 +454,12 @@ fn values(request: Request, output: Option<&Output>, common: Common<'_>) -> anyh
         request.force = it.force;
         target = Some(named.name).filter(|it| it != "-");
     }
-    let Outcome { output, warning, errors, begun } = evaluate(&cue_runtime()?, &request)?;
+    request.suggest = common.errors != Form::Plain;
+    let done = evaluate(&cue_runtime()?, &request);
+    let Outcome { output, warning, errors, begun } = match done {
+        Ok(it) => it,
+        Err(error) => Outcome { errors: vec![error], ..Outcome::default() },
+    };
     let existing = Existing::from(request.force);
     if errors.is_empty() || target.is_none() {
         put(target.as_deref(), existing, &output)?;
@@ -432,8 +467,8 @@ fn values(request: Request, output: Option<&Output>, common: Common<'_>) -> anyh
         // It is made before values are looked at.
         put(target.as_deref(), existing, &[])?;
     }
-    for error in &errors {
-        common.cli.out.note(&error.to_string());
+    if !errors.is_empty() {
+        common.cli.out.note(&explained(&errors, Some(&request), common.errors));
     }
     if let Some(text) = warning {
         common.cli.out.note(text);

@@ -13,6 +13,7 @@ use crate::labels::Labels;
 use crate::operators::Logic;
 use crate::order::Defaults;
 use crate::program::{At, Code, ExprId, Label, LabelKind, Presence, Program};
+use crate::spending::Spending;
 use crate::visited::Visit;
 use crate::waiting::{Copied, Suspended, Tasks};
 use crate::work::Work;
@@ -75,6 +76,8 @@ pub(crate) struct Evaluator {
     pub(crate) depth: u32,
     /// Expressions that are being evaluated.
     nested: u32,
+    /// What the budget goes into.
+    pub(crate) spending: Spending,
     /// The budget's error, once it is used up.
     pub(crate) spent: Option<FaultId>,
     /// The vertex whose missing fields are absent for good.
@@ -213,6 +216,7 @@ impl Evaluator {
             place: root,
             depth: 0,
             nested: 0,
+            spending: Spending::new(budget.ticks),
             spent: None,
             frozen: None,
             asked_for: Vec::new(),
@@ -290,8 +294,11 @@ impl Evaluator {
         if let Some(spent) = self.spent {
             return Err(spent);
         }
-        if self.ticks > self.budget.ticks {
-            return Err(self.out_of("steps"));
+        if self.ticks >= self.spending.due {
+            if self.ticks > self.budget.ticks {
+                return Err(self.out_of("steps"));
+            }
+            self.sample();
         }
         self.fits_memory()
     }
@@ -363,9 +370,13 @@ impl Evaluator {
             }
             next = self.heap.get(id).parent;
         }
-        let message = format!("evaluation exceeds its budget of {what} ({limit})");
+        let mut message = format!("evaluation exceeds its budget of {what} ({limit})");
+        if let Some((id, share)) = self.most_spent() {
+            message.push_str(&format!(", {share} % of the work is for {}", self.path(id)));
+        }
         let mut fault = Fault::new(Kind::Budget, message, self.first_position(named));
-        fault.place = Some(named);
+        // A value that is no field's has no path; the field that asked for it is where it is found.
+        fault.place = Some(named).filter(|it| self.is_rooted(*it));
         let fault = self.heap.fault(fault);
         self.spent = Some(fault);
         fault

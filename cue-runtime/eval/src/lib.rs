@@ -56,6 +56,7 @@ mod alike; // alternatives that are one
 mod narrowing; // alternatives that a tag or a closed struct decides
 mod closed; // shapes, tests, closedness
 pub mod evaluator; // expressions in environments
+mod spending; // what the work goes into
 mod inline; // values without a place
 mod comprehension; // what comprehensions yield
 mod declared; // where fields are declared

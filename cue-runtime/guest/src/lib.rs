@@ -98,5 +98,6 @@ fn unreadable(why: &str) -> Answer {
         path: String::new(),
         positions: Vec::new(),
         incomplete: false,
+        hints: Vec::new(),
     }])
 }

@@ -19,15 +19,20 @@ mod machine; // carries out calls on cue-eval and cue-patch
 mod actions; // finding the next `#do`
 mod tree; // values with their comments, for patches
 mod schema; // OpenAPI of a value
+pub mod nearest; // the known name nearest to one nobody knows
+mod surroundings; // names that can be seen from a place
+mod suggest; // hints for names nobody knows
 #[cfg(not(target_arch = "wasm32"))]
 pub mod native; // the runtime without a sandbox
 
 pub use crate::machine::Machine;
 #[cfg(not(target_arch = "wasm32"))]
 pub use crate::native::NativeRuntime;
+pub use crate::nearest::nearest;
 pub use crate::protocol::{
     Action, Answer, Base, Budget, Call, Concreteness, Diagnostic, Field, FieldSelection, Filling,
     Given, Input, Kind, Kinds, Package, PatchForm, PatchMode, Position, Presence, Profile,
     ProgramSpec, Shown, Source, SyntaxStyle,
 };
 pub use crate::session::{Error, Fault, Instance, Program, Runtime, Session};
+pub use crate::suggest::suggest;

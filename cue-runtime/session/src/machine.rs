@@ -431,6 +431,7 @@ fn plain(code: &str, message: &str, path: &str) -> Diagnostic {
         path: path.into(),
         positions: Vec::new(),
         incomplete: false,
+        hints: Vec::new(),
     }
 }
 
@@ -450,6 +451,7 @@ fn diagnostic(it: cue_eval::Diagnostic) -> Diagnostic {
         path: it.path,
         positions: it.positions.into_iter().map(position).collect(),
         incomplete: it.kind.is_incomplete(),
+        hints: Vec::new(),
     }
 }
 

@@ -335,6 +335,9 @@ pub struct Diagnostic {
     pub positions: Vec<Position>,
     /// Whether more data may still resolve it.
     pub incomplete: bool,
+    /// What may help: whoever shows it asks [`suggest`](crate::suggest()) for them. An interpreter gives none.
+    #[serde(skip)]
+    pub hints: Vec<String>,
 }
 
 impl std::fmt::Display for Diagnostic {

@@ -19,6 +19,12 @@ impl LineIndex {
         self.starts.partition_point(|start| *start <= offset).max(1) as u32
     }
 
+    /// The byte at a line and column, both from 1; none if there is no such line.
+    pub fn offset(&self, line: u32, column: u32) -> Option<u32> {
+        let start = self.starts.get((line as usize).checked_sub(1)?)?;
+        Some(start + column.checked_sub(1)?)
+    }
+
     /// Line and column of a byte, both from 1, the column in bytes.
     pub fn at(&self, offset: u32) -> (u32, u32) {
         let line = self.line(offset);

@@ -62,19 +62,23 @@ fn print(all: &[Diagnostic]) -> String {
         text.push_str(clipped(&wrong.message));
         text.push_str(if wrong.positions.is_empty() { "\n" } else { ":\n" });
         for at in &wrong.positions {
-            let (file, line, column) = (at.file.trim_start_matches('\0'), at.line, at.column);
-            let named = at.file.starts_with('\0')
-                || tasks::is_package(file)
-                || cue_eval::spots::is_read(file);
-            text.push_str(&match file {
+            let (line, column) = (at.line, at.column);
+            text.push_str(&match shown(&at.file).as_str() {
                 "" => format!("    {line}:{column}\n"),
-                _ if named => format!("    {file}:{line}:{column}\n"),
-                _ => format!("    {}:{line}:{column}\n", crate::folder::dotted(file)),
+                file => format!("    {file}:{line}:{column}\n"),
             });
         }
     }
     text.truncate(text.trim_end().len());
     text
+}
+
+/// The name of a file as it is told.
+pub(crate) fn shown(file: &str) -> String {
+    let name = file.trim_start_matches('\0');
+    let is_text =
+        file.starts_with('\0') || tasks::is_package(name) || cue_eval::spots::is_read(name);
+    if is_text || name.is_empty() { name.to_owned() } else { crate::folder::dotted(name) }
 }
 
 /// The beginning of a text, at most what one message may take.
@@ -99,6 +103,7 @@ pub(crate) fn diagnostic(message: impl Into<String>, at: Option<(&str, u32, u32)
         path: String::new(),
         positions: at.map(position).into_iter().collect(),
         incomplete: false,
+        hints: Vec::new(),
     }
 }
 

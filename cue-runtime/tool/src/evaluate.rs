@@ -103,6 +103,8 @@ pub struct Request {
     pub imports: Imports,
     /// `-i`: `eval` prints values that are wrong beside what is wrong with them.
     pub ignore: bool,
+    /// Errors say what may have been meant by names nobody knows.
+    pub suggest: bool,
 }
 
 impl Request {
@@ -127,6 +129,7 @@ impl Request {
             escape: false,
             imports: Imports::Kept,
             ignore: false,
+            suggest: false,
         }
     }
 
@@ -309,14 +312,19 @@ impl Asked<'_> {
         sources
     }
 
+    /// What is compiled.
+    pub(crate) fn spec(&self, expression: Option<&str>) -> ProgramSpec {
+        let (sources, packages) = (self.sources(expression), self.unit.packages.clone());
+        ProgramSpec { sources, packages, profile: Profile::V017 }
+    }
+
     pub(crate) fn start(
         &self,
         runtime: &dyn Runtime,
         expression: Option<&str>,
     ) -> Result<Session, Error> {
-        let (sources, packages) = (self.sources(expression), self.unit.packages.clone());
         // The session compiles it: an instance that a large program has made large is not used again.
-        let program = Program::new(ProgramSpec { sources, packages, profile: Profile::V017 });
+        let program = Program::new(self.spec(expression));
         Ok(runtime.start(&program, self.unit.inputs.clone(), BUDGET)?)
     }
 
@@ -329,7 +337,7 @@ impl Asked<'_> {
         self.answer(runtime, outcome).or_else(|error| {
             self.sound(runtime, of)?;
             outcome.begun = true;
-            Err(self.renamed(error))
+            Err(self.renamed(runtime, error))
         })
     }
 
@@ -348,7 +356,7 @@ impl Asked<'_> {
         }
         let (mut session, path, of) = match self.open(runtime) {
             Err(error) if request.ignore && request.verb == Verb::Eval => {
-                outcome.output.extend(self.bottomed(error)?.bytes());
+                outcome.output.extend(self.bottomed(runtime, error)?.bytes());
                 return Ok(());
             }
             opened => opened?,
@@ -540,8 +548,8 @@ impl Asked<'_> {
     }
 
     /// What is printed of an expression that does not compile.
-    fn bottomed(&self, error: Error) -> Result<String, Error> {
-        match self.renamed(error) {
+    fn bottomed(&self, runtime: &dyn Runtime, error: Error) -> Result<String, Error> {
+        match self.renamed(runtime, error) {
             Error::Diagnostics(all) => match all.as_slice() {
                 [Diagnostic { message, positions, .. }] => match positions.as_slice() {
                     [at] if at.file == "--expression" => {

@@ -35,6 +35,7 @@ mod output; // a value as data
 pub mod evaluate; // eval, export, vet, def
 mod failed; // imports that failed
 mod told; // what is wrong, where it stands
+pub mod explained; // what is wrong, with the lines it is about
 mod difference; // fmt -d
 pub mod format; // fmt
 mod remarks; // comments of YAML

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
 use cue_session::Source;
 use cue_syntax::Language;
@@ -11,6 +12,23 @@ use crate::folder::shown_name;
 
 /// Largest file that is read.
 const LARGEST: u64 = 256 << 20;
+
+/// Standard input is kept up to this size, for errors that show it.
+const KEPT: usize = 4 << 20;
+
+/// What standard input held.
+static STDIN: OnceLock<Arc<str>> = OnceLock::new();
+
+/// The text of a file that was read already; none if it is there no longer, or no plain file.
+pub(crate) fn again(path: &Path) -> Option<Arc<str>> {
+    if path == Path::new("-") {
+        return STDIN.get().cloned();
+    }
+    // What is no file, a pipe say, may be read only once.
+    let known = fs::metadata(path).ok().filter(|it| it.is_file() && it.len() <= LARGEST)?;
+    let bytes = fs::read(path).ok().filter(|it| it.len() as u64 == known.len())?;
+    Some(String::from_utf8_lossy(&bytes).into())
+}
 
 /// A file's bytes; `-` is standard input.
 ///
@@ -23,7 +41,14 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
         let limited = std::io::Read::take(std::io::stdin(), LARGEST + 1);
         std::io::Read::read_to_end(&mut { limited }, &mut bytes)
             .map_err(|source| Error::File { file: name(), source })?;
-        return if bytes.len() as u64 > LARGEST { Err(too_large("-")) } else { Ok(bytes) };
+        if bytes.len() as u64 > LARGEST {
+            return Err(too_large("-"));
+        }
+        if bytes.len() <= KEPT {
+            // Whoever reads it once more finds nothing; it stays what it was first.
+            let _ = STDIN.set(String::from_utf8_lossy(&bytes).into());
+        }
+        return Ok(bytes);
     }
     let failed = |source: std::io::Error| {
         if source.kind() != std::io::ErrorKind::NotFound {

@@ -23,9 +23,13 @@ impl Asked<'_> {
     pub(crate) fn agrees(&self, runtime: &dyn Runtime, path: &str) -> Result<(), Error> {
         let started = self.start(runtime, None);
         let wrong = started.and_then(|mut it| Ok(it.validate(path, Concreteness::Optional)?));
-        let wrong = wrong.map_err(|it| self.renamed(it))?;
+        let wrong = wrong.map_err(|it| self.renamed(runtime, it))?;
         let wrong = wrong.into_iter().filter(|it| !it.incomplete).collect::<Vec<_>>();
-        if wrong.is_empty() { Ok(()) } else { Err(self.renamed(Error::Diagnostics(wrong))) }
+        if wrong.is_empty() {
+            Ok(())
+        } else {
+            Err(self.renamed(runtime, Error::Diagnostics(wrong)))
+        }
     }
 
     /// Whether the package can be asked: it compiles, and nothing in it contradicts where no data is
@@ -39,7 +43,7 @@ impl Asked<'_> {
         if of == Sound::Values && !self.request.ignore {
             return package.agrees(runtime, "");
         }
-        package.start(runtime, None).map(drop).map_err(|it| package.renamed(it))
+        package.start(runtime, None).map(drop).map_err(|it| package.renamed(runtime, it))
     }
 
     /// The same of the values of a package, where something was asked of it, in the session for that.

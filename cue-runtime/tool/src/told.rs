@@ -1,7 +1,7 @@
 //! Errors as they are told: without what was put around the texts that were given, where things stand
 //! in the files they are from.
 
-use cue_session::Position;
+use cue_session::{Diagnostic, Position, Runtime};
 
 use crate::evaluate::{Asked, EXPRESSION};
 use crate::plan::{DATA, Unit};
@@ -10,8 +10,11 @@ use crate::{Error, failed, scope};
 
 impl Asked<'_> {
     /// An error without what was put around the texts that were given.
-    pub(crate) fn renamed(&self, error: Error) -> Error {
+    pub(crate) fn renamed(&self, runtime: &dyn Runtime, error: Error) -> Error {
         let Error::Diagnostics(mut all) = error else { return error };
+        if self.request.suggest {
+            self.suggest(runtime, &mut all);
+        }
         let schema = self.request.schema.as_ref();
         // A schema that is a path is looked up, but for names of types.
         let looked_up = schema.is_some_and(|it| {
@@ -41,6 +44,13 @@ impl Asked<'_> {
             wrong.positions.retain_mut(|it| self.relocated(it) == Place::Known);
         }
         Error::Diagnostics(all)
+    }
+
+    /// Says what may have been meant by names nobody knows.
+    fn suggest(&self, runtime: &dyn Runtime, all: &mut [Diagnostic]) {
+        let expression = Some(self.expression).filter(|it| !it.is_empty());
+        let mut session = self.start(runtime, expression).ok();
+        cue_session::suggest(&self.spec(expression), session.as_mut(), all);
     }
 
     /// Whether a position is that of a value of a data file as a whole.

@@ -252,6 +252,7 @@ mod tests {
             path: path.into(),
             positions: Vec::new(),
             incomplete: false,
+            hints: Vec::new(),
         };
         let conflict = "conflicting values 3 and string (mismatched types int and string)";
         let diagnostics = vec![
@@ -290,6 +291,7 @@ mod tests {
             path: path.into(),
             positions: Vec::new(),
             incomplete: false,
+            hints: Vec::new(),
         };
         let error = Error::Validation {
             part: Part::Workload("t".into()),

@@ -1,0 +1,53 @@
+//! What the work of an evaluation goes into, by samples: the vertex that is being evaluated, each time a share of the
+//! budget of steps is used up. Steps are counted the same everywhere, so samples are, too.
+
+use crate::evaluator::Evaluator;
+use crate::heap::VertexId;
+
+/// Samples of a whole budget.
+const SAMPLES: u64 = 64;
+
+/// Fields around the innermost one that are looked at.
+const MOST_UP: usize = 100;
+
+/// Samples, and when the next one is due.
+#[derive(Debug)]
+pub(crate) struct Spending {
+    /// The count of steps from which on there is something to do.
+    pub(crate) due: u64,
+    samples: Vec<VertexId>,
+}
+
+impl Spending {
+    /// Of an evaluation with so many steps.
+    pub(crate) fn new(steps: u64) -> Self {
+        Self { due: (steps / SAMPLES).saturating_add(1), samples: Vec::new() }
+    }
+}
+
+impl Evaluator {
+    /// Takes a sample.
+    pub(crate) fn sample(&mut self) {
+        let Spending { due, samples } = &mut self.spending;
+        samples.push(self.current);
+        let next = due.saturating_add((self.budget.ticks / SAMPLES).max(1));
+        *due = next.min(self.budget.ticks.saturating_add(1));
+    }
+
+    /// The innermost field or element that more than half of the work went into, and how many per cent of it.
+    pub(crate) fn most_spent(&self) -> Option<(VertexId, usize)> {
+        let samples = &self.spending.samples;
+        // Work goes from one field to the next: what has more than half of it has the middle.
+        let mut next = samples.get(samples.len() / 2).copied();
+        for _ in 0..MOST_UP {
+            let id = next?;
+            let share = samples.iter().filter(|it| self.is_ancestor(id, **it)).count();
+            let vertex = self.heap.get(id);
+            if 2 * share > samples.len() && vertex.label.is_some() && self.is_rooted(id) {
+                return Some((id, 100 * share / samples.len()));
+            }
+            next = vertex.parent;
+        }
+        None
+    }
+}

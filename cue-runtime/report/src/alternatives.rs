@@ -1,0 +1,150 @@
+//! The errors of a choice of which nothing is left, by its alternatives: the closest first.
+
+use cue_session::Diagnostic;
+
+use crate::report::{Alternative, Files, Report, report};
+
+/// What the error of such a choice ends in.
+const EMPTY: &str = " errors in empty disjunction:";
+
+/// The longest text of an alternative.
+const LONGEST: usize = 60;
+
+/// How many of the errors that follow tell of the alternatives of the choice that `head` is about.
+pub(crate) fn causes(head: &Diagnostic, following: &[Diagnostic]) -> usize {
+    let Some(count) = head.message.strip_suffix(EMPTY).and_then(|it| it.parse().ok()) else {
+        return 0;
+    };
+    let below = |it: &&Diagnostic| labels(&head.path, &it.path).is_some();
+    following.iter().take(count).take_while(below).count()
+}
+
+/// How many labels lead from a path to another one below it.
+fn labels(path: &str, below: &str) -> Option<usize> {
+    if path.is_empty() {
+        return Some(steps(below));
+    }
+    let rest = below.strip_prefix(path)?;
+    match rest.bytes().next() {
+        None => Some(0),
+        Some(b'.' | b'[') => Some(steps(rest.trim_start_matches('.'))),
+        Some(_) => None,
+    }
+}
+
+fn steps(path: &str) -> usize {
+    let mut quoted = false;
+    let mut count = usize::from(!path.is_empty());
+    for c in path.bytes() {
+        match c {
+            b'"' => quoted = !quoted,
+            b'.' | b'[' if !quoted => count += 1,
+            _ => {}
+        }
+    }
+    count
+}
+
+/// How far what was given is from an alternative, by what is wrong with it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Distance {
+    /// A field of it is missing, of another type, or one too many.
+    Field,
+    /// A field has another value: where each alternative has its own, that tells them apart.
+    Value,
+    /// It is something else as a whole.
+    Whole,
+}
+
+fn distance(labels: usize, message: &str) -> Distance {
+    if labels == 0 {
+        return Distance::Whole;
+    }
+    let two = message.strip_prefix("conflicting values ");
+    match two.is_some_and(|it| !it.ends_with(')')) {
+        true => Distance::Value,
+        false => Distance::Field,
+    }
+}
+
+/// The alternatives and what is wrong with each.
+pub(crate) fn sorted(
+    head: &Diagnostic,
+    causes: &[Diagnostic],
+    files: &mut Files<'_>,
+) -> Vec<Alternative> {
+    let mut all: Vec<(Distance, String, Vec<Report>)> = Vec::new();
+    for wrong in causes {
+        let fields = labels(&head.path, &wrong.path).unwrap_or_default();
+        let far = distance(fields, &wrong.message);
+        let text = of(wrong, fields, files);
+        let told = report(wrong, files);
+        match all.iter_mut().find(|it| !text.is_empty() && it.1 == text) {
+            Some(known) => {
+                known.0 = known.0.max(far);
+                known.2.push(told);
+            }
+            None => all.push((far, text, vec![told])),
+        }
+    }
+    // Of those as far the one with less against it.
+    all.sort_by_key(|it| (it.0, it.2.len()));
+    all.into_iter().map(|(_, text, errors)| Alternative { text, errors }).collect()
+}
+
+/// The alternative that an error is of, as it is written.
+fn of(wrong: &Diagnostic, fields: usize, files: &mut Files<'_>) -> String {
+    for at in &wrong.positions {
+        let Some(file) = files.get(&at.file) else { continue };
+        let Some(offset) = file.lines.offset(at.line, at.column) else { continue };
+        let Some(span) = crate::operand::operand(file.decls(), offset, fields) else { continue };
+        let text = file.text.get(span.start as usize..span.end as usize).unwrap_or_default();
+        return shortened(text);
+    }
+    String::new()
+}
+
+/// On one line, and not too long.
+fn shortened(text: &str) -> String {
+    let mut short = String::new();
+    for word in text.split_whitespace() {
+        if !short.is_empty() {
+            short.push(' ');
+        }
+        short.push_str(word);
+        if let Some((end, _)) = short.char_indices().nth(LONGEST) {
+            short.truncate(end);
+            short.push('…');
+            break;
+        }
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Distance, distance, labels, shortened};
+
+    #[test]
+    fn paths_below_others() {
+        assert_eq!(labels("a.b", "a.b.c.0"), Some(2));
+        assert_eq!(labels("a.b", "a.bc"), None);
+        assert_eq!(labels("", "a.\"x.y\""), Some(2));
+        assert_eq!(labels("a", "a"), Some(0));
+    }
+
+    #[test]
+    fn another_value_is_further_than_another_type() {
+        let value = distance(1, "conflicting values \"a\" and \"b\"");
+        let kind =
+            distance(1, "conflicting values \"a\" and int (mismatched types string and int)");
+        assert!(kind < value && value < Distance::Whole);
+        assert!(distance(0, "anything") == Distance::Whole);
+    }
+
+    #[test]
+    fn long_texts_end_in_dots() {
+        assert_eq!(shortened("{\n\ta: 1\n}"), "{ a: 1 }");
+        assert_eq!(shortened(&"é".repeat(90)).chars().count(), 61);
+    }
+}

@@ -1,0 +1,195 @@
+//! What is told of each thing that is wrong.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use cue_session::Diagnostic;
+use cue_syntax::LineIndex;
+
+use crate::alternatives;
+use crate::extent;
+
+/// The texts that places are in.
+pub trait Texts {
+    /// The text of a file as positions name it; none if it is not at hand.
+    fn text(&self, file: &str) -> Option<Arc<str>>;
+
+    /// How the file is named to people.
+    fn shown(&self, file: &str) -> String {
+        file.to_owned()
+    }
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Stable code, `cue/eval` say.
+    pub code: String,
+    /// Dotted path of the value, empty for the root.
+    pub path: String,
+    /// CUE's words.
+    pub message: String,
+    /// Where; the first is the most important one.
+    pub places: Vec<Place>,
+    /// Of a choice of which nothing is left: the alternatives and what is wrong with each, the closest first.
+    pub alternatives: Vec<Alternative>,
+    /// What may help.
+    pub hints: Vec<String>,
+}
+
+/// An alternative that does not hold.
+#[derive(Clone, Debug)]
+pub struct Alternative {
+    /// Its text, shortened; empty where it is not known.
+    pub text: String,
+    /// What is wrong with it.
+    pub errors: Vec<Report>,
+}
+
+/// A piece of a text, on one line.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// The file as people name it; empty if it has no name.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+    /// From 1, in bytes.
+    pub column: u32,
+    /// The text around it; none where that is not at hand.
+    pub around: Option<Around>,
+}
+
+/// Where a place is in the text of its file.
+#[derive(Clone, Debug)]
+pub struct Around {
+    /// All of it.
+    pub(crate) text: Arc<str>,
+    /// The first byte of the line.
+    pub(crate) line: usize,
+    /// The bytes that are meant.
+    pub(crate) span: Range<usize>,
+}
+
+impl Around {
+    /// What is meant.
+    pub fn marked(&self) -> &str {
+        &self.text[self.span.clone()]
+    }
+
+    /// The line.
+    pub fn line(&self) -> &str {
+        self.text[self.line..].lines().next().unwrap_or_default()
+    }
+}
+
+/// What is told of `wrong`, with the texts that places are in.
+pub fn reports(wrong: &[Diagnostic], texts: &dyn Texts) -> Vec<Report> {
+    let mut files = Files { texts, read: Vec::new() };
+    let mut all = Vec::new();
+    let mut rest = wrong;
+    while let Some((first, others)) = rest.split_first() {
+        let mut report = report(first, &mut files);
+        let causes = alternatives::causes(first, others);
+        if causes > 0 {
+            report.message.truncate(report.message.trim_end_matches(':').len());
+            report.alternatives = alternatives::sorted(first, &others[..causes], &mut files);
+        }
+        rest = &others[causes..];
+        all.push(report);
+    }
+    all
+}
+
+pub(crate) fn report(wrong: &Diagnostic, files: &mut Files<'_>) -> Report {
+    let mut places: Vec<Place> = Vec::new();
+    for at in &wrong.positions {
+        let place = files.place(&at.file, at.line, at.column);
+        let is_same =
+            |it: &Place| (&it.file, it.line, it.column) == (&place.file, place.line, place.column);
+        if !places.iter().any(is_same) {
+            places.push(place);
+        }
+    }
+    Report {
+        code: wrong.code.clone(),
+        path: wrong.path.clone(),
+        message: wrong.message.clone(),
+        places,
+        alternatives: Vec::new(),
+        hints: wrong.hints.clone(),
+    }
+}
+
+/// Files that were read, each once.
+pub(crate) struct Files<'a> {
+    texts: &'a dyn Texts,
+    read: Vec<(String, Option<File>)>,
+}
+
+/// A text and where its lines are.
+pub(crate) struct File {
+    pub(crate) text: Arc<str>,
+    pub(crate) lines: LineIndex,
+    parsed: Option<cue_syntax::Parsed>,
+}
+
+impl File {
+    /// What begins at a line and column; none if there is no such place.
+    fn around(&self, line: u32, column: u32, of: Language) -> Option<Around> {
+        let at = self.lines.offset(line, 1)? as usize;
+        let start = self.lines.offset(line, column)? as usize;
+        let whole = self.text.get(at..)?.lines().next().unwrap_or_default();
+        if start > at + whole.len() || !self.text.is_char_boundary(start) {
+            return None;
+        }
+        let end = match of {
+            Language::Cue => extent::of_cue(&self.text, start),
+            Language::Data => extent::of_data(&self.text, start),
+        };
+        let text = self.text.clone();
+        Some(Around { span: start..end.min(text.len()), text, line: at })
+    }
+
+    /// The declarations in it.
+    pub(crate) fn decls(&mut self) -> &[cue_syntax::ast::Decl] {
+        let text = &self.text;
+        &self.parsed.get_or_insert_with(|| cue_syntax::parse_older(text)).file.decls
+    }
+}
+
+impl Files<'_> {
+    pub(crate) fn get(&mut self, name: &str) -> Option<&mut File> {
+        let at = match self.read.iter().position(|it| it.0 == name) {
+            Some(at) => at,
+            None => {
+                let text = self.texts.text(name);
+                let file =
+                    text.map(|text| File { lines: LineIndex::new(&text), text, parsed: None });
+                self.read.push((name.to_owned(), file));
+                self.read.len() - 1
+            }
+        };
+        self.read[at].1.as_mut()
+    }
+
+    fn place(&mut self, name: &str, line: u32, column: u32) -> Place {
+        let shown = self.texts.shown(name);
+        let around = self.get(name).and_then(|it| it.around(line, column, language(name)));
+        Place { file: shown, line, column, around }
+    }
+}
+
+/// Who reads a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Language {
+    Cue,
+    /// The decoder of JSON, YAML or TOML.
+    Data,
+}
+
+fn language(name: &str) -> Language {
+    match name.rsplit('.').next().unwrap_or_default() {
+        "json" | "jsonl" | "ndjson" | "yaml" | "yml" | "toml" | "txt" => Language::Data,
+        _ => Language::Cue,
+    }
+}
