@@ -3,6 +3,8 @@
 use std::io::{IsTerminal, Write};
 
 use anyhow::Context;
+use cue_report::{Severity, Texts};
+use cue_session::Diagnostic;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -115,6 +117,16 @@ impl Out {
     pub fn note(&self, text: &str) {
         // Nobody to tell if stderr is gone.
         let _ = print_to(std::io::stderr().lock(), text);
+    }
+
+    /// What is wrong, with the lines it is about.
+    pub fn excerpts(&self, wrong: &[Diagnostic], severity: Severity, texts: &dyn Texts) {
+        let color = if self.color { cue_report::Color::Ansi } else { cue_report::Color::None };
+        let mut reports = cue_report::reports(wrong, texts);
+        for it in &mut reports {
+            it.severity = severity;
+        }
+        self.note(&cue_report::excerpts(&reports, color));
     }
 
     /// A structured answer.

@@ -164,6 +164,70 @@ fn cue_is_told_with_its_place() {
         .refused(1, &["a: conflicting values 2 and 1", "conflict.cue:1:4", "conflict.cue:2:4"]);
 }
 
+#[test]
+fn a_template_that_cannot_hold_is_shown_where_its_author_wrote_it() {
+    let home = Home::new();
+    let definition = home.file(
+        "box.cue",
+        "box: {\n\ttype: \"component\"\n\tattributes: workload: type: \"autodetects.core.oam.dev\"\n}\n\
+         template: {\n\toutput: {apiVersion: \"v1\", kind: \"ConfigMap\", data: a: paramter.x}\n\
+         \tparameter: {x: string, mode: *\"fast\" | \"safe\"}\n}\n",
+    );
+    let warned = home.lateen(&["def", "vet", definition.to_str().unwrap()]);
+    assert!(warned.err.contains("warning[cue/load]: template.output.data.a: "), "{}", warned.err);
+    assert!(warned.ok().contains("ok"));
+    home.lateen(&["def", "vet", "--strict", definition.to_str().unwrap()]).refused(
+        1,
+        &[
+            "template.output.data.a: reference \"paramter\" not found",
+            "box.cue:6:57",
+            "output: {apiVersion",
+            "did you mean \"parameter\"?",
+        ],
+    );
+    let text = std::fs::read_to_string(&definition).expect("the file");
+    std::fs::write(&definition, text.replace("paramter", "parameter")).expect("the file");
+    assert!(home.lateen(&["def", "vet", definition.to_str().unwrap()]).ok().contains("ok"));
+    let file = home
+        .file("app.yaml", &app("    - {name: web, type: box, properties: {x: 80, mode: saef}}\n"));
+    home.lateen(&[
+        "dry-run",
+        "--offline",
+        "-f",
+        file.to_str().unwrap(),
+        "-d",
+        definition.to_str().unwrap(),
+    ])
+    .refused(
+        1,
+        &[
+            "Parameter errors:",
+            "properties: {x: 80, mode: saef}}",
+            "box.cue:2:16",
+            "did you mean \"safe\"?",
+            "what it may be: \"fast\", \"safe\"",
+        ],
+    );
+}
+
+#[test]
+fn errors_of_cue_are_told_as_asked() {
+    let home = Home::new();
+    let file = home.file("a.cue", "#A: {port: int}\nx: #A & {prot: 1}\n");
+    let file = file.to_str().unwrap();
+    let plain = home.lateen(&["cue", "vet", file]);
+    assert!(!plain.err.contains("did you mean"), "{}", plain.err);
+    plain.refused(1, &["x.prot: field not allowed:\n    ", "a.cue:2:10"]);
+    home.lateen(&["cue", "vet", file, "--errors", "excerpts"]).refused(
+        1,
+        &["error[cue/eval]: x.prot: field not allowed", "^^^^", "did you mean \"port\"?"],
+    );
+    let json = home.lateen(&["cue", "vet", file, "--errors=json"]);
+    let told: serde_json::Value = serde_json::from_str(&json.err).expect("JSON");
+    assert_eq!(told["errors"][0]["hints"][0], "did you mean \"port\"?");
+    assert_eq!(told["errors"][0]["places"][0]["end"], 14);
+}
+
 /// What loops hold while they run counts: the budget's error with the place, not the sandbox's end.
 #[test]
 fn loops_in_loops_end_in_the_budget_of_memory() {

@@ -135,6 +135,23 @@ fn definitions_come_and_go(plane: &Plane) {
     plane.lateen(&["def", "get", "webservce"]).refused(2, &["did you mean webservice?"]);
 }
 
+/// What an upgrade would change is shown before it is written.
+#[test]
+fn upgrades_of_definitions_are_shown_and_written() {
+    let home = Home::new();
+    let text = "old: {type: \"component\", description: \"\", annotations: {}, labels: {}, attributes: workload: type: \"x\"}\n\
+         template: {\n\toutput: args: [\"a\"] + parameter.more\n\tparameter: more: [...string]\n}\n";
+    let file = home.file("old.cue", text);
+    let name = file.to_str().unwrap();
+    let shown = home.lateen(&["def", "upgrade", "--diff", name]).ok();
+    assert!(shown.contains("-\toutput: args: [\"a\"] + parameter.more\n+"), "{shown}");
+    assert_eq!(std::fs::read_to_string(&file).expect("the file"), text);
+    home.lateen(&["def", "upgrade", "--validate", "--diff", name]).refused(1, &["list.Concat"]);
+    let written = home.lateen(&["def", "upgrade", "--write", "--diff", name]).ok();
+    assert_eq!(written, shown);
+    assert!(home.lateen(&["def", "upgrade", "--validate", "--diff", name]).ok().is_empty());
+}
+
 /// What KubeVela's CUE has between operands, and today's has not.
 #[test]
 fn definitions_with_older_operators_are_vetted_and_rendered() {

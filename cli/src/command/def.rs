@@ -3,10 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, Subcommand};
+use cue_report::Severity;
+use cue_session::{Diagnostic, Position, Profile, ProgramSpec, Source};
+use cue_tool::format::Changed;
 use http::Method;
 use lateen_controller::install::{self, Bundle};
 use lateen_controller::rest::{self, ActAs};
+use lateen_definitions::Package;
 use lateen_engine::api::{DefinitionKind, SYSTEM_NAMESPACE};
+use lateen_engine::authoring::check;
+use lateen_engine::render::{Library, Templates};
 use serde_json::Value;
 
 use crate::Cli;
@@ -33,11 +39,14 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Check definitions.
+    /// Check definitions; templates that cannot hold are warned of.
     Vet {
         /// CUE files.
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
+        /// Fail where a template cannot hold.
+        #[arg(long)]
+        strict: bool,
     },
     /// Print definitions as objects.
     Render {
@@ -56,6 +65,9 @@ enum Verb {
         /// Change nothing, fail if something has to change.
         #[arg(long, conflicts_with = "write")]
         validate: bool,
+        /// Show what changes instead of the whole; with --write or --validate besides.
+        #[arg(short, long)]
+        diff: bool,
     },
     /// Put definitions into the cluster.
     Apply {
@@ -79,20 +91,24 @@ enum Verb {
 /// Runs the command.
 pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     match args.verb {
-        Verb::Vet { files } => vet(&files, cli),
+        Verb::Vet { files, strict } => {
+            let doubts = if strict { Severity::Error } else { Severity::Warning };
+            vet(&files, doubts, cli)
+        }
         Verb::Render { files } => {
             for object in given(&cue_runtime()?, &files)? {
                 cli.out.line(&format!("---\n{}", serde_yaml::to_string(&object)?.trim_end()))?;
             }
             Ok(Exit::Done)
         }
-        Verb::Upgrade { files, write, validate } => {
+        Verb::Upgrade { files, write, validate, diff } => {
             let what = match (write, validate) {
                 (_, true) => Upgrading::Validate,
                 (true, false) => Upgrading::Write,
                 (false, false) => Upgrading::Print,
             };
-            upgraded(&files, what, cli)
+            let shown = if diff { Shown::Difference } else { Shown::Text };
+            upgraded(&files, what, shown, cli)
         }
         Verb::Apply { files } => apply(&files, cli).await,
         Verb::List => list(cli).await,
@@ -109,8 +125,16 @@ enum Upgrading {
     Validate,
 }
 
+/// What is printed of an upgraded text.
+#[derive(Clone, Copy)]
+enum Shown {
+    Text,
+    /// The lines that change.
+    Difference,
+}
+
 /// Prints or writes what `authoring::upgrade` makes of each file.
-fn upgraded(files: &[PathBuf], what: Upgrading, cli: &Cli) -> anyhow::Result<Exit> {
+fn upgraded(files: &[PathBuf], what: Upgrading, shown: Shown, cli: &Cli) -> anyhow::Result<Exit> {
     let mut exit = Exit::Done;
     for file in files {
         let wrong =
@@ -122,21 +146,37 @@ fn upgraded(files: &[PathBuf], what: Upgrading, cli: &Cli) -> anyhow::Result<Exi
             cli.out.note(&format!("{}: {reason}", file.display()));
         }
         let needed = !upgraded.reasons.is_empty();
+        let after = format!("{}\n", upgraded.text);
+        match (what, shown) {
+            (Upgrading::Print, Shown::Text) => cli.out.line(&upgraded.text)?,
+            (_, Shown::Difference) if needed => {
+                let changed = Changed {
+                    file: file.display().to_string(),
+                    before: text,
+                    after: after.clone(),
+                };
+                cli.out.line(changed.difference().trim_end_matches('\n'))?;
+            }
+            _ => {}
+        }
         match what {
-            Upgrading::Print => cli.out.line(&upgraded.text)?,
             Upgrading::Validate if needed => exit = Exit::NotSo,
             Upgrading::Write if needed => {
-                let text = format!("{}\n", upgraded.text);
-                std::fs::write(file, text).map_err(|error| wrong(&error))?;
+                std::fs::write(file, after).map_err(|error| wrong(&error))?;
             }
-            Upgrading::Validate | Upgrading::Write => {}
+            Upgrading::Print | Upgrading::Validate | Upgrading::Write => {}
         }
     }
     Ok(exit)
 }
 
-fn vet(files: &[PathBuf], cli: &Cli) -> anyhow::Result<Exit> {
+fn vet(files: &[PathBuf], doubts: Severity, cli: &Cli) -> anyhow::Result<Exit> {
     let runtime = cue_runtime()?;
+    let library = |all: &mut dyn Iterator<Item = Package>| -> Library {
+        all.map(|it| (it.path, it.source)).collect()
+    };
+    let of_steps = library(&mut lateen_definitions::packages());
+    let of_others = library(&mut lateen_definitions::render_packages());
     let mut exit = Exit::Done;
     for file in files {
         let text = std::fs::read_to_string(file)
@@ -146,8 +186,19 @@ fn vet(files: &[PathBuf], cli: &Cli) -> anyhow::Result<Exit> {
             exit = Exit::NotSo;
             continue;
         }
-        match lateen_engine::authoring::vet(&runtime, &text) {
-            Ok(()) => {
+        match lateen_engine::authoring::render(&runtime, &text) {
+            Ok(object) => {
+                let is_step = object["kind"] == DefinitionKind::WorkflowStep.kind();
+                let library = if is_step { &of_steps } else { &of_others };
+                let templates = Templates::new(&runtime, library);
+                let checked = check(&file.display().to_string(), &text, templates)?;
+                if !checked.wrong.is_empty() {
+                    cli.out.excerpts(&checked.wrong, doubts, &checked.spec);
+                }
+                if !checked.wrong.is_empty() && doubts == Severity::Error {
+                    exit = Exit::NotSo;
+                    continue;
+                }
                 cli.out.line(&format!("{} {}", file.display(), cli.out.paint(Tone::Good, "ok")))?
             }
             Err(error) => {
@@ -236,12 +287,28 @@ pub fn check_syntax(file: &Path, text: &str) -> anyhow::Result<()> {
         return Ok(());
     }
     let lines = cue_syntax::LineIndex::new(text);
-    let errors: Vec<String> = parsed
-        .errors
+    let file = file.display().to_string();
+    let spec = ProgramSpec {
+        sources: vec![Source::new(&file, text)],
+        packages: Vec::new(),
+        profile: Profile::KubeVela,
+    };
+    let told = parsed.errors.iter().map(|it| {
+        let (line, column) = lines.at(it.span.start);
+        let position = Position { file: file.clone(), line, column };
+        Diagnostic {
+            message: it.message.clone(),
+            positions: vec![position],
+            ..Diagnostic::default()
+        }
+    });
+    let told: Vec<Diagnostic> = told.collect();
+    let errors: Vec<String> = cue_report::reports(&told, &spec)
         .iter()
         .map(|it| {
-            let (line, column) = lines.at(it.span.start);
-            format!("{}:{line}:{column}: {}", file.display(), it.message)
+            let at = it.places.first().map(|at| format!("{file}:{}:{}: ", at.line, at.column));
+            let lines = cue_report::lines(it, cue_report::Color::None);
+            format!("{}{}\n{lines}", at.unwrap_or_default(), it.message)
         })
         .collect();
     Err(bad_input(errors.join("\n")))

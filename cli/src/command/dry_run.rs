@@ -1,10 +1,14 @@
 //! `lateen dry-run`: render an Application without applying anything.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args as ClapArgs;
+use cue_report::Severity;
+use cue_session::{Profile, ProgramSpec, Source};
 use lateen_controller::rest::{self, ActAs};
-use lateen_engine::api::{Definition, DefinitionKind};
+use lateen_engine::api::{Application, Definition, DefinitionKind};
 use lateen_engine::render::dry_run::Bundle;
 use lateen_engine::render::{Context, Definitions, Library, NoActor, Request, Templates};
 use lateen_engine::validate;
@@ -88,7 +92,55 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
         }
         Err(error) => {
             cli.out.note(&format!("Error: {error}"));
+            shown(&error, &bundle.app, &definitions, &documents, cli);
             Ok(Exit::NotSo)
+        }
+    }
+}
+
+/// The lines that an error is about: of the templates, and of what they were given in the files.
+fn shown(
+    error: &lateen_engine::render::Error,
+    app: &Application,
+    definitions: &Definitions,
+    documents: &[manifest::Document],
+    cli: &Cli,
+) {
+    let mut wrong = error.diagnostics().to_vec();
+    let names = wrong.iter().flat_map(|it| &it.positions).map(|it| it.file.as_str());
+    let texts: BTreeMap<&str, &str> =
+        names.filter_map(|it| Some((it, definitions.template(it)?))).collect();
+    let sources = texts.iter().map(|(name, text)| Source::new(*name, *text)).collect();
+    let spec = ProgramSpec { sources, packages: Vec::new(), profile: Profile::KubeVela };
+    cue_session::suggest(&spec, None, &mut wrong);
+    let given = documents.iter().find(|it| it.object["kind"] == "Application");
+    let mut all = Texts { spec, given: None };
+    if let (Some(document), Some(part)) = (given, error.part()) {
+        if let Ok(text) = std::fs::read_to_string(&document.file) {
+            cue_report::locate(&mut wrong, &document.file, &text, |it| {
+                let pointer = lateen_engine::render::given(app, part, &it.path)?;
+                Some((document.number - 1, pointer))
+            });
+            all.given = Some((document.file.clone(), text.into()));
+        }
+    }
+    if !wrong.is_empty() {
+        cli.out.note("");
+        cli.out.excerpts(&wrong, Severity::Error, &all);
+    }
+}
+
+/// Templates, and the Application's file.
+struct Texts {
+    spec: ProgramSpec,
+    given: Option<(String, Arc<str>)>,
+}
+
+impl cue_report::Texts for Texts {
+    fn text(&self, file: &str) -> Option<Arc<str>> {
+        match &self.given {
+            Some((name, text)) if name == file => Some(text.clone()),
+            _ => self.spec.text(file),
         }
     }
 }

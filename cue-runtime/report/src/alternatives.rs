@@ -1,11 +1,14 @@
 //! The errors of a choice of which nothing is left, by its alternatives: the closest first.
 
-use cue_session::Diagnostic;
+use cue_session::{Diagnostic, nearest};
 
 use crate::report::{Alternative, Files, Report, report};
 
 /// What the error of such a choice ends in.
 const EMPTY: &str = " errors in empty disjunction:";
+
+/// Values of a choice that are listed.
+const LISTED: usize = 20;
 
 /// The longest text of an alternative.
 const LONGEST: usize = 60;
@@ -46,8 +49,8 @@ fn steps(path: &str) -> usize {
 }
 
 /// How far what was given is from an alternative, by what is wrong with it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Distance {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Distance {
     /// A field of it is missing, of another type, or one too many.
     Field,
     /// A field has another value: where each alternative has its own, that tells them apart.
@@ -89,7 +92,36 @@ pub(crate) fn sorted(
     }
     // Of those as far the one with less against it.
     all.sort_by_key(|it| (it.0, it.2.len()));
-    all.into_iter().map(|(_, text, errors)| Alternative { text, errors }).collect()
+    all.into_iter().map(|(distance, text, errors)| Alternative { text, errors, distance }).collect()
+}
+
+/// Of a choice between values of which none is the one that was given: which ones there are, and which was probably
+/// meant.
+pub(crate) fn choices(all: &[Alternative]) -> Vec<String> {
+    let values = all.iter().all(|it| it.distance == Distance::Whole && !it.text.is_empty());
+    if !values || all.len() < 2 {
+        return Vec::new();
+    }
+    let given = all.iter().find_map(|it| {
+        let message = &it.errors.first()?.message;
+        let values = message.strip_prefix("conflicting values ")?;
+        values.strip_prefix(it.text.as_str())?.strip_prefix(" and ")
+    });
+    let texts = || all.iter().map(|it| it.text.as_str());
+    let mut hints = Vec::new();
+    let unquoted =
+        |it: &str| -> Option<String> { Some(it.strip_prefix('"')?.strip_suffix('"')?.to_owned()) };
+    let known: Vec<String> = texts().filter_map(unquoted).collect();
+    let given = given.and_then(unquoted).unwrap_or_default();
+    if let Some(near) = nearest(&given, known.iter().map(String::as_str)) {
+        hints.push(format!("did you mean {near:?}?"));
+    }
+    let mut listed: Vec<&str> = texts().take(LISTED).collect();
+    if all.len() > LISTED {
+        listed.push("…");
+    }
+    hints.push(format!("what it may be: {}", listed.join(", ")));
+    hints
 }
 
 /// The alternative that an error is of, as it is written.
@@ -99,7 +131,7 @@ fn of(wrong: &Diagnostic, fields: usize, files: &mut Files<'_>) -> String {
         let Some(offset) = file.lines.offset(at.line, at.column) else { continue };
         let Some(span) = crate::operand::operand(file.decls(), offset, fields) else { continue };
         let text = file.text.get(span.start as usize..span.end as usize).unwrap_or_default();
-        return shortened(text);
+        return shortened(text.trim_start_matches('*'));
     }
     String::new()
 }

@@ -5,7 +5,8 @@ use annotate_snippets::{
     Annotation, AnnotationKind, Element, Group, Level, Origin, Snippet, normalize_untrusted_str,
 };
 
-use crate::report::{Around, Place, Report};
+use crate::alternatives::Distance;
+use crate::report::{Around, Place, Report, Severity};
 
 /// Whether there are colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,12 +33,22 @@ const LINE: usize = 300;
 /// Longest message.
 const MESSAGE: usize = 4 << 10;
 
-/// All reports, each with the lines it is about, an empty line between them.
-pub fn excerpts(reports: &[Report], color: Color) -> String {
-    let renderer = match color {
+fn renderer(color: Color) -> Renderer {
+    match color {
         Color::None => Renderer::plain(),
         Color::Ansi => Renderer::styled(),
-    };
+    }
+}
+
+/// The lines that an error is about and its hints, for whoever tells its message.
+pub fn lines(report: &Report, color: Color) -> String {
+    let group = Group::with_level(Level::ERROR).elements(elements(report));
+    renderer(color).render(&[group])
+}
+
+/// All reports, each with the lines it is about, an empty line between them.
+pub fn excerpts(reports: &[Report], color: Color) -> String {
+    let renderer = renderer(color);
     let mut text = String::new();
     for (told, report) in reports.iter().enumerate() {
         if text.len() > LONGEST {
@@ -54,15 +65,25 @@ pub fn excerpts(reports: &[Report], color: Color) -> String {
 
 /// The error, and what is wrong with each alternative.
 fn groups(report: &Report) -> Vec<Group<'_>> {
-    let mut title = Level::ERROR.primary_title(said(report));
+    let level = match report.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let mut title = level.primary_title(said(report));
     if !report.code.is_empty() {
         title = title.id(report.code.as_str());
     }
     let mut all = vec![Group::with_title(title).elements(elements(report))];
+    // Values that are something else as a whole are one piece of text, and a hint that lists them.
+    if is_of_values(report) {
+        return all;
+    }
+    let first = report.alternatives.first().map(|it| it.distance);
+    let closest = report.alternatives.get(1).is_some_and(|it| Some(it.distance) > first);
     for (index, it) in report.alternatives.iter().take(ALTERNATIVES).enumerate() {
-        let which = match (index, report.alternatives.len()) {
-            (_, 1) => "the alternative",
-            (0, _) => "the closest alternative",
+        let which = match index {
+            0 if closest => "the closest alternative",
+            0 => "an alternative",
             _ => "another alternative",
         };
         for (number, wrong) in it.errors.iter().enumerate() {
@@ -84,6 +105,12 @@ fn groups(report: &Report) -> Vec<Group<'_>> {
     all
 }
 
+/// Whether it is of a choice between values of which none is the one that was given.
+fn is_of_values(report: &Report) -> bool {
+    !report.alternatives.is_empty()
+        && report.alternatives.iter().all(|it| it.distance == Distance::Whole)
+}
+
 /// Path and message, of a length that can be read.
 fn said(report: &Report) -> String {
     let mut end = report.message.len().min(MESSAGE);
@@ -101,7 +128,19 @@ fn said(report: &Report) -> String {
 /// The pieces of text and the hints.
 fn elements(report: &Report) -> Vec<Element<'_>> {
     let mut all = Vec::new();
-    let shown = &report.places[..report.places.len().min(PLACES)];
+    let mut every: Vec<&Place> = report.places.iter().collect();
+    if is_of_values(report) {
+        let errors = report.alternatives.iter().flat_map(|it| &it.errors);
+        for place in errors.flat_map(|it| &it.places) {
+            let is_same = |it: &&Place| {
+                (&it.file, it.line, it.column) == (&place.file, place.line, place.column)
+            };
+            if !every.iter().any(|it| is_same(&it)) {
+                every.push(place);
+            }
+        }
+    }
+    let shown = &every[..every.len().min(PLACES)];
     let mut files: Vec<&str> = Vec::new();
     for place in shown {
         if !files.contains(&place.file.as_str()) {
@@ -109,17 +148,17 @@ fn elements(report: &Report) -> Vec<Element<'_>> {
         }
     }
     for file in files {
-        let mut places: Vec<&Place> = shown.iter().filter(|it| it.file == file).collect();
+        let mut places: Vec<&Place> = shown.iter().copied().filter(|it| it.file == file).collect();
         places.sort_by_key(|it| (it.line, it.column));
         let mut rest = places.as_slice();
         while !rest.is_empty() {
             let (piece, others) = rest.split_at(together(rest));
-            all.extend(snippet(piece, shown.first()));
+            all.extend(snippet(piece, shown.first().copied()));
             rest = others;
         }
     }
-    if report.places.len() > PLACES {
-        let text = format!("and {} more places", report.places.len() - PLACES);
+    if every.len() > PLACES {
+        let text = format!("and {} more places", every.len() - PLACES);
         all.push(Level::NOTE.message(text).into());
     }
     let hints = report.hints.iter().map(|it| Level::HELP.message(normalize_untrusted_str(it)));
@@ -150,9 +189,7 @@ fn snippet<'a>(places: &[&'a Place], primary: Option<&Place>) -> Vec<Element<'a>
         let origin = Origin::path(first.file.as_str()).line(first.line as usize);
         return vec![origin.char_column(first.column as usize).into()];
     };
-    let is_primary =
-        |it: &Place| primary.is_some_and(|at| std::ptr::eq(at, it)).then_some(()).is_some();
-    let kind = |it: &Place| match is_primary(it) {
+    let kind = |it: &Place| match primary.is_some_and(|at| std::ptr::eq(at, it)) {
         true => AnnotationKind::Primary,
         false => AnnotationKind::Context,
     };

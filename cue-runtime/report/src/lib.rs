@@ -15,7 +15,9 @@ mod alternatives; // the errors of a choice by its alternatives, the closest fir
 mod report; // diagnostics -> what is told of them
 mod excerpts; // with lines of the texts
 mod json; // for programs
+mod locate; // where a value stands in YAML
 
-pub use crate::excerpts::{Color, excerpts};
+pub use crate::excerpts::{Color, excerpts, lines};
 pub use crate::json::json;
-pub use crate::report::{Alternative, Place, Report, Texts, reports};
+pub use crate::locate::locate;
+pub use crate::report::{Alternative, Place, Report, Severity, Texts, reports};

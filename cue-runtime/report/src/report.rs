@@ -1,12 +1,13 @@
 //! What is told of each thing that is wrong.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use cue_session::Diagnostic;
+use cue_session::{Diagnostic, ProgramSpec};
 use cue_syntax::LineIndex;
 
-use crate::alternatives;
+use crate::alternatives::{self, Distance};
 use crate::extent;
 
 /// The texts that places are in.
@@ -20,9 +21,30 @@ pub trait Texts {
     }
 }
 
+/// Texts of a program.
+impl Texts for ProgramSpec {
+    fn text(&self, file: &str) -> Option<Arc<str>> {
+        let packages = self.packages.iter().flat_map(|it| &it.sources);
+        let mut all = self.sources.iter().chain(packages);
+        all.find(|it| it.name == file).map(|it| it.text.clone())
+    }
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Severity {
+    /// There is no result.
+    #[default]
+    Error,
+    /// There may be one.
+    Warning,
+}
+
 /// One thing that is wrong.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
+    /// How bad it is; of what diagnostics say an error.
+    pub severity: Severity,
     /// Stable code, `cue/eval` say.
     pub code: String,
     /// Dotted path of the value, empty for the root.
@@ -44,6 +66,8 @@ pub struct Alternative {
     pub text: String,
     /// What is wrong with it.
     pub errors: Vec<Report>,
+    /// How far it is.
+    pub(crate) distance: Distance,
 }
 
 /// A piece of a text, on one line.
@@ -87,17 +111,28 @@ pub fn reports(wrong: &[Diagnostic], texts: &dyn Texts) -> Vec<Report> {
     let mut files = Files { texts, read: Vec::new() };
     let mut all = Vec::new();
     let mut rest = wrong;
+    let mut seen = HashSet::new();
     while let Some((first, others)) = rest.split_first() {
-        let mut report = report(first, &mut files);
         let causes = alternatives::causes(first, others);
+        rest = &others[causes..];
+        // What is asked of a value twice is told twice.
+        if !seen.insert((&first.path, &first.message, places(first))) {
+            continue;
+        }
+        let mut report = report(first, &mut files);
         if causes > 0 {
             report.message.truncate(report.message.trim_end_matches(':').len());
             report.alternatives = alternatives::sorted(first, &others[..causes], &mut files);
+            report.hints.extend(alternatives::choices(&report.alternatives));
         }
-        rest = &others[causes..];
         all.push(report);
     }
     all
+}
+
+/// Where an error is.
+fn places(wrong: &Diagnostic) -> Vec<(&str, u32, u32)> {
+    wrong.positions.iter().map(|it| (it.file.as_str(), it.line, it.column)).collect()
 }
 
 pub(crate) fn report(wrong: &Diagnostic, files: &mut Files<'_>) -> Report {
@@ -111,6 +146,7 @@ pub(crate) fn report(wrong: &Diagnostic, files: &mut Files<'_>) -> Report {
         }
     }
     Report {
+        severity: Severity::Error,
         code: wrong.code.clone(),
         path: wrong.path.clone(),
         message: wrong.message.clone(),

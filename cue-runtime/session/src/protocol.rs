@@ -323,7 +323,7 @@ pub struct Position {
 }
 
 /// What is wrong, where.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {
     /// Stable code, for example `cue/conflict`, `cue/incomplete`, `cue/syntax`, `budget/ticks`.
     pub code: String,

@@ -124,6 +124,27 @@ note: another alternative, #Square: x.kind: conflicting values \"square\" and \"
 }
 
 #[test]
+fn of_a_choice_between_values_all_are_listed() {
+    let files =
+        [("a.cue", "#Level: *\"info\" | \"warning\" | \"error\"\nx: #Level & \"warnin\"\n")];
+    let text = told(&files, Verb::Vet, EXCERPTS);
+    assert_eq!(
+        text,
+        "\
+error[cue/eval]: x: 3 errors in empty disjunction
+ --> a.cue:1:31
+  |
+1 | #Level: *\"info\" | \"warning\" | \"error\"
+  |          ------   ---------   ^^^^^^^
+2 | x: #Level & \"warnin\"
+  |    ------   --------
+  |
+  = help: did you mean \"warning\"?
+  = help: what it may be: \"error\", \"info\", \"warning\""
+    );
+}
+
+#[test]
 fn programs_read_json() {
     let files = [("a.cue", "#A: {port: int}\nx: #A & {prot: 1}\ny: 1\ny: 2\n")];
     let text = told(&files, Verb::Vet, Form::Json);

@@ -1,5 +1,6 @@
 //! A definition as its author writes it (`"name": {type, …}` and `template: {…}`) becomes the object of a cluster.
 
+mod check; // templates by themselves
 pub mod upgrade; // templates for older CUE
 
 use cue_session::{Error as CueError, Profile, Program, ProgramSpec, Runtime, Source};
@@ -9,6 +10,8 @@ use serde_json::{Map, Value, json};
 
 use crate::api::names::annotation;
 use crate::api::{DefinitionKind, DefinitionSpec, V1BETA1};
+
+pub use self::check::{Checked, check};
 
 /// Prefix of labels and annotations that authors choose.
 const CUSTOM: &str = "custom.definition.oam.dev/";
@@ -99,11 +102,6 @@ pub fn render(runtime: &dyn Runtime, source: &str) -> Result<Value, Error> {
     text.push_str(&inside(source, template.value.span));
     let header = header(runtime, source, name, &headers)?;
     object(name, &header, &text)
-}
-
-/// Check `source` without keeping the object.
-pub fn vet(runtime: &dyn Runtime, source: &str) -> Result<(), Error> {
-    render(runtime, source).map(|_| ())
 }
 
 fn label(label: &Label) -> Option<&str> {

@@ -116,6 +116,17 @@ impl Definitions {
         names
     }
 
+    /// The template that errors call `file`, `webservice.cue` say.
+    pub fn template(&self, file: &str) -> Option<&str> {
+        let name = file.strip_suffix(".cue")?;
+        let captured = self.captured.iter().filter(|it| it.0.1 == name).map(|it| it.1);
+        let given = DefinitionKind::CURRENT.iter().flat_map(|kind| {
+            let of = move |it: &&Definition| it.definition_kind() == Some(*kind);
+            self.definitions.values().filter(of).filter(|it| it.metadata.name == name)
+        });
+        captured.chain(given).find_map(Definition::template)
+    }
+
     /// Say what exactly `type` is, whatever else is here.
     pub fn capture(&mut self, kind: DefinitionKind, r#type: &str, definition: Definition) {
         self.captured.insert((kind, r#type.into()), definition);

@@ -91,6 +91,15 @@ impl Error {
         }
     }
 
+    /// Whose template it is, if it is about one.
+    pub fn part(&self) -> Option<&Part> {
+        match self {
+            Error::Compile { part, .. } | Error::Validation { part, .. } => Some(part),
+            Error::In(_, inner) => inner.part(),
+            _ => None,
+        }
+    }
+
     /// What CUE said, if it is about CUE.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         match self {

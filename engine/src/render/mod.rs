@@ -11,6 +11,7 @@ mod context; // what templates see as `context`
 pub mod dry_run; // files in, text out
 mod definitions; // which definition a type names
 mod error; // what is wrong, in KubeVela's words
+mod given; // where an Application says what a template was given
 pub mod health; // isHealth, message, details
 pub mod names; // generated names
 pub(crate) mod place; // which field a position belongs to
@@ -26,6 +27,7 @@ pub use self::component::{Auxiliary, Rendered, render_component, render_policy};
 pub use self::context::{ClusterVersion, Context};
 pub use self::definitions::{Definitions, Lookup, Versions, candidates, label_type, split_version};
 pub use self::error::{Error, Part};
+pub use self::given::given;
 pub(crate) use self::library::OPEN;
 pub use self::library::{File, Library, Template};
 pub(crate) use self::process::missing_package;
