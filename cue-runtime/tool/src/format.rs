@@ -207,6 +207,13 @@ fn packages(arguments: &[String]) -> Result<Vec<Vec<PathBuf>>, Error> {
             return Err(Error::Request(format!("cue: {path:?} matched no packages")));
         }
     }
+    // Data is left as it is, but has to be there.
+    for it in arguments.files.iter().filter(|it| it.kind.encoding != Encoding::Cue) {
+        let path = Path::new(&it.name);
+        if it.name != "-" && !path.exists() {
+            read::bytes(path)?;
+        }
+    }
     let named = arguments.files.iter().filter(|it| it.kind.encoding == Encoding::Cue);
     let mut named: Vec<PathBuf> = named.map(|it| PathBuf::from(&it.name)).collect();
     named.sort_by_key(|it| {
@@ -239,7 +246,8 @@ fn walked(arguments: &[String]) -> Result<Vec<Vec<PathBuf>>, Error> {
         let path = Path::new(argument);
         if argument != "-" && !path.exists() {
             let text = "no such file or directory";
-            return Err(Error::Request(format!("lstat {argument}: {text}")));
+            let name = read::cleaned(path);
+            return Err(Error::Request(format!("lstat {}: {text}", name.display())));
         }
         if argument == "-" || path.is_file() {
             all.push(vec![path.to_owned()]);

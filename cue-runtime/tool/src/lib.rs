@@ -15,6 +15,7 @@ pub mod read; // bytes of files
 mod condition; // `@if`, `@ignore`
 mod folder; // the files of a package
 mod module; // the module around them
+mod replaced; // modules that folders stand for
 mod tasks; // `tool/*`
 pub mod load; // arguments -> packages and values
 pub mod tags; // `-t key=value` -> fields

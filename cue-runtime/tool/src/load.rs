@@ -78,9 +78,10 @@ impl Load {
     pub fn load(&self, folders: Folders) -> Result<Loaded, Error> {
         let here = [String::from(".")];
         let arguments = if self.arguments.is_empty() { &here[..] } else { &self.arguments };
-        let arguments = filetype::arguments(arguments)?;
+        let module = module_of(&filetype::arguments(arguments)?)?;
+        let arguments: Vec<String> = arguments.iter().map(|it| relative(it)).collect();
+        let arguments = filetype::arguments(&arguments)?;
         let flags = Flags::new(&self.tags);
-        let module = module_of(&arguments)?;
         let mut loaded = Loaded::default();
         for pattern in &arguments.packages {
             let found = packages(pattern, module.as_ref(), folders, &flags)
@@ -136,6 +137,15 @@ impl Loaded {
             }
         }
     }
+}
+
+/// An argument as it is from the working folder.
+fn relative(argument: &str) -> String {
+    if !argument.starts_with('/') {
+        return argument.to_owned();
+    }
+    let name = folder::shown_name(Path::new(argument));
+    if name.starts_with("..") { name } else { format!("./{name}") }
 }
 
 /// The module that counts: around the working folder, or around what lies elsewhere.
@@ -251,8 +261,13 @@ fn imported(pattern: &str, module: Option<&Module>, flags: &Flags<'_>) -> Result
     let Some(module) = module.filter(|it| !it.path.is_empty()) else {
         return refused(module::UNAVAILABLE.into());
     };
-    let found = module.places(parts.path).into_iter().next();
-    let Some((folder, root)) = found.filter(|it| !module.is_around_another(&it.0)) else {
+    let places = match module.places(parts.path, parts.version.unwrap_or_default(), None) {
+        Ok(places) => places,
+        Err(text) => return refused(format!("cannot find package {:?}: {text}", parts.path)),
+    };
+    let fits = |it: &module::Found<'_>| it.of.is_some() || !module.is_around_another(&it.folder);
+    let found = places.into_iter().next().filter(fits);
+    let Some(module::Found { folder, root, of }) = found else {
         let text = format!(
             "cannot find package {0:?}: cannot find module providing package {0}",
             parts.path
@@ -260,7 +275,7 @@ fn imported(pattern: &str, module: Option<&Module>, flags: &Flags<'_>) -> Result
         return refused(text);
     };
     let root = Some(root.as_path());
-    let language = &module.language;
+    let language = of.map_or(&module.language, |it| &it.language);
     let place = Place { folder: &folder, root, package: Some(name), shown: parts.path, language };
     let found = folder::package(&place, flags)?;
     if found.sources.is_empty() {

@@ -1,6 +1,8 @@
 //! Data of other languages as CUE: its comments, its tables and the spelling of its numbers stay. What is
 //! expected here is what `cue` of v0.17.1 prints.
 
+mod told;
+
 use std::fs;
 use std::path::Path;
 
@@ -29,7 +31,7 @@ fn shown(verb: Verb, folder: &Path, files: &[&str]) -> String {
         Ok(outcome) => outcome.errors.iter().map(ToString::to_string).collect(),
         Err(error) => error.to_string(),
     };
-    told.replace(&format!("{}/", folder.display()), "")
+    told::without(folder, &told)
 }
 
 /// What becomes of one file, or what is told.
@@ -39,7 +41,7 @@ fn imported(file: &str, text: &str, options: Options) -> String {
     arguments.push(folder.path().join(file).display().to_string());
     match import(&NativeRuntime::default(), &Options { arguments, ..options }) {
         Ok(mut files) => files.remove(0).text,
-        Err(error) => error.to_string().replace(&format!("{}/", folder.path().display()), ""),
+        Err(error) => told::without(folder.path(), &error.to_string()),
     }
 }
 
