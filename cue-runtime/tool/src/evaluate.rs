@@ -8,7 +8,7 @@ use cue_session::{
     Source, SyntaxStyle,
 };
 use cue_syntax::Style;
-use cue_syntax::ast::{Binary, ExprKind};
+use cue_syntax::ast::{Binary, Decl, ExprKind};
 
 use crate::data::{self, Encoding};
 use crate::filetype::is_name;
@@ -305,6 +305,17 @@ impl Asked<'_> {
             };
             let text = format!("{clause}{imports}{shared}{field}: {text}\n");
             sources.push(Source::new(name, text));
+        }
+        // What stands above a file belongs to its clause where one is printed.
+        let clause = request.package.as_ref().filter(|it| unit.package.is_none() && is_name(it));
+        let clause = clause.filter(|_| request.verb == Verb::Def && !self.has_data());
+        // It makes a struct of them, which they have to be.
+        let is_struct = |it: &Source| {
+            let file = cue_syntax::parse_file(&it.text).file;
+            !file.decls.iter().any(|it| matches!(it, Decl::Embed(_)))
+        };
+        if let Some(package) = clause.filter(|_| unit.sources.iter().all(is_struct)) {
+            sources.push(Source::new("--package", format!("package {package}\n")));
         }
         sources
     }
