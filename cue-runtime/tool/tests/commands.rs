@@ -422,7 +422,7 @@ fn modes_choose_files_of_folders() {
     let arguments = vec![folder.path().join("m/e.json").display().to_string()];
     let parsed = Options { arguments, texts: Texts::Parsed, ..options() };
     let text = import(&NativeRuntime::default(), &parsed).unwrap().remove(0).text;
-    assert!(text.contains("e: json.Marshal(_cue_e)\nlet _cue_e = [\n"), "{text}");
+    assert!(text.contains("e: json.Marshal(_cue_e)\nlet _cue_e = [1, {\n"), "{text}");
 }
 
 #[test]

@@ -267,3 +267,29 @@ fn a_label_that_is_no_text_is_told_as_cue() {
     let told = "error evaluating label a|b: reference \"a\" not found (and 1 more errors)";
     assert_eq!(imported("e.yaml", yaml, labels("a | b")), told);
 }
+
+#[test]
+fn documents_at_labels_are_aligned_and_leave_what_is_said_below_them() {
+    let text = "kind: a # behind\n\n# below\n---\nkind: long\n# of it\n---\nkind: c\n";
+    let labels = |all: &[&str]| Options {
+        labels: all.iter().map(|it| (*it).to_owned()).collect(),
+        ..Options::default()
+    };
+    let one = "a: kind:    \"a\" // behind\nlong: kind: \"long\"\nc: kind:    \"c\"\n// below\n";
+    assert_eq!(imported("x.yaml", text, labels(&["kind"])), one);
+    let two =
+        "a: a: kind: \"a\" // behind\nlong: long: kind: \"long\"\nc: c: kind: \"c\"\n// below\n";
+    assert_eq!(imported("x.yaml", text, labels(&["kind", "kind"])), two);
+    let only = "kind: a\n---\n# EMPTY\n";
+    assert_eq!(imported("x.yaml", only, labels(&["kind"])), "a: kind: \"a\"\n// EMPTY\n");
+}
+
+#[test]
+fn texts_that_hold_data_keep_its_lines() {
+    let parsed = Options { texts: Texts::Parsed, ..Options::default() };
+    let text = r#"{"a": "[1, {\"b\": 2}]", "c": "- 1\n- d: {e: 3}"}"#;
+    let wanted = "import (\n\t\"encoding/json\"\n\t\"encoding/yaml\"\n)\n\n\
+        a: json.Marshal(_cue_a)\nlet _cue_a = [1, {\n\tb: 2\n}], \
+        c: yaml.Marshal(_cue_c)\nlet _cue_c = [\n\t1, {\n\t\td: e: 3\n\t}]\n";
+    assert_eq!(imported("x.json", text, parsed), wanted);
+}
