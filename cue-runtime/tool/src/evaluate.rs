@@ -17,7 +17,7 @@ use crate::output::{bytes, datum, told, with_bytes, without_clause, yaml};
 use crate::place::{Context, Placement, Several};
 use crate::plan::{self, DATA, Planned, Unit};
 use crate::sound::Sound;
-use crate::{Error, format, part, scope};
+use crate::{Error, experiments, format, part, scope};
 
 /// Which command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,6 +165,7 @@ pub const BUDGET: Budget = Budget { ticks: 100_000_000, depth: 100_000, bytes: 7
 /// # Errors
 /// What keeps it from beginning: files and flags. What is wrong with values is in the outcome.
 pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Error> {
+    experiments::check()?;
     for text in &request.expressions {
         scope::parsed("--expression", text)?;
     }

@@ -7,6 +7,7 @@ use cue_syntax::{Language, LineIndex, Style, format_tree, parse_tree_as};
 
 use crate::data::Encoding;
 use crate::difference::hunks;
+use crate::experiments;
 use crate::filetype;
 use crate::folder::{self, shown_name};
 use crate::{Error, diagnostic, module, read, tags};
@@ -101,10 +102,10 @@ pub struct Outcome {
 /// A file that cannot be read, parsed or written, and what was done before.
 pub fn files(request: &Request) -> Result<Outcome, (Outcome, Error)> {
     let mut outcome = Outcome::default();
-    let found = match request.wanted {
+    let found = experiments::check().and_then(|()| match request.wanted {
         Wanted::Packages => packages(&request.arguments),
         Wanted::Files => walked(&request.arguments),
-    };
+    });
     let done =
         found.and_then(|found| found.iter().try_for_each(|it| group(it, request, &mut outcome)));
     match done {

@@ -16,7 +16,7 @@ use crate::place::{Context, Placed, Placement, Several};
 use crate::remarks::Remarks;
 use crate::spelled::Spelling;
 use crate::written::{Breaks, plain, written};
-use crate::{Error, format, hoist, module, plan, read};
+use crate::{Error, experiments, format, hoist, module, plan, read};
 
 /// Whether the values of a file become one file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,6 +87,7 @@ struct Mode {
 /// # Errors
 /// A mode that is not there; data that cannot be read; several values without a place for each.
 pub fn import(runtime: &dyn Runtime, options: &Options) -> Result<Vec<Written>, Error> {
+    experiments::check()?;
     let (mode, arguments) = mode(options)?;
     let placement = Placement::new(&options.labels, options.several, options.context)?;
     let pattern = options.name.as_deref().map(Pattern::new).transpose().map_err(Error::Request)?;

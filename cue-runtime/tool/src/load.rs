@@ -188,6 +188,9 @@ fn packages(
         let message = format!("invalid import path qualifier _ in {pattern:?}");
         return Err(Error::Request(message));
     }
+    if let Some(message) = no_pattern(pattern, module) {
+        return Err(Error::Request(message));
+    }
     let qualifier = parts.qualifier.filter(|it| !it.is_empty());
     let root = module.map(|it| it.root.as_path());
     let Some(folder) = local(pattern) else {
@@ -246,10 +249,46 @@ fn packages(
     Ok(vec![instance(found, &folder, module)])
 }
 
+/// Why import paths with `...` and those that stand for many are nothing that is looked for.
+fn no_pattern(pattern: &str, module: Option<&Module>) -> Option<String> {
+    let parts = import_path(pattern);
+    let nothing = || Some(format!("cue: {:?} matched no packages", parts.path));
+    if matches!(parts.path, "all" | "std" | "cmd") {
+        return nothing();
+    }
+    let local = parts.path.starts_with("./") || parts.path.starts_with("../");
+    if local || !parts.path.contains("...") {
+        return None;
+    }
+    let own = module.map_or("", |it| it.path.as_str());
+    let below = parts.path.strip_prefix(own).filter(|it| own.is_empty() || it.starts_with('/'));
+    match below {
+        Some(_) => nothing(),
+        None => Some(format!("pattern not allowed in external package path {pattern:?}")),
+    }
+}
+
 /// A package that is named by its import path.
 fn imported(pattern: &str, module: Option<&Module>, flags: &Flags<'_>) -> Result<Instance, Error> {
     let refused = |text: String| Err(Error::Request(text));
     let parts = import_path(pattern);
+    let module = module.filter(|it| !it.path.is_empty());
+    if parts.qualifier.is_some_and(|it| it.contains('@')) {
+        let text =
+            "package qualifier must not contain a version; use path@version:qualifier syntax";
+        let text = format!("malformed import path {pattern:?}: {text}");
+        return refused(match module {
+            Some(_) => format!("cannot find package {:?}: {text}", parts.path),
+            None => text,
+        });
+    }
+    let major = |it: &&str| it.strip_prefix('v').is_some_and(|it| it.parse::<u64>().is_ok());
+    if let (None, Some(version)) = (module, parts.version.filter(major)) {
+        return refused(format!(
+            "package {pattern}: {version} is not a valid version to use as an argument; use a \
+             fully qualified version like {version}.0.0, {version}.latest, or @latest"
+        ));
+    }
     let name = match parts.package(pattern) {
         Ok(name) => name,
         Err(text) => return refused(text),
@@ -258,7 +297,7 @@ fn imported(pattern: &str, module: Option<&Module>, flags: &Flags<'_>) -> Result
         let text = "cannot be imported as a CUE package";
         return refused(format!("standard library import path {pattern:?} {text}"));
     }
-    let Some(module) = module.filter(|it| !it.path.is_empty()) else {
+    let Some(module) = module else {
         return refused(module::UNAVAILABLE.into());
     };
     let places = match module.places(parts.path, parts.version.unwrap_or_default(), None) {
@@ -268,11 +307,11 @@ fn imported(pattern: &str, module: Option<&Module>, flags: &Flags<'_>) -> Result
     let fits = |it: &module::Found<'_>| it.of.is_some() || !module.is_around_another(&it.folder);
     let found = places.into_iter().next().filter(fits);
     let Some(module::Found { folder, root, of }) = found else {
-        let text = format!(
-            "cannot find package {0:?}: cannot find module providing package {0}",
-            parts.path
-        );
-        return refused(text);
+        let at = parts.version.map(|it| format!("@{it}")).unwrap_or_default();
+        let path = format!("{}{at}", parts.path);
+        return refused(format!(
+            "cannot find package {path:?}: cannot find module providing package {path}"
+        ));
     };
     let root = Some(root.as_path());
     let language = of.map_or(&module.language, |it| &it.language);
