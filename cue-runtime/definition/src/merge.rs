@@ -63,6 +63,8 @@ struct Parts<'a> {
     fields: IndexMap<String, Merged<'a>>,
     attributes: Vec<Note>,
     lets: Vec<LetValue<'a>>,
+    /// For what is embedded as it is written: how many attributes and lets stand before it.
+    before: Vec<(usize, [usize; 2])>,
     /// Packages that the embedded ones name.
     imports: Vec<(String, Option<String>)>,
     /// A `let` is in a literal in an operand.
@@ -140,17 +142,21 @@ impl<'a> Printer<'a> {
         let mut embedded = std::mem::take(&mut parts.embedded);
         // Attributes and lets of what is embedded as it is written stand outside of it.
         let (mut attributes, mut lets) = (Vec::new(), Vec::new());
-        for it in &mut embedded {
+        for (index, it) in embedded.iter_mut().enumerate() {
             let Out::Struct(inner) = it else { continue };
+            let before = parts.before.iter().find(|it| it.0 == index);
+            let before = before.map_or([0, 0], |it| it.1);
             for item in std::mem::take(inner) {
                 match item {
-                    Item::Attribute(_) => attributes.push(item),
-                    Item::Let(..) => lets.push(item),
+                    Item::Attribute(_) => attributes.push((before[0], item)),
+                    Item::Let(..) => lets.push((before[1], item)),
                     _ => inner.push(item),
                 }
             }
         }
-        items.extend(attributes.into_iter().chain(lets));
+        for (before, item) in attributes.into_iter().rev() {
+            items.insert(before.min(items.len()), item);
+        }
         items.extend(embedded.into_iter().map(Item::Embed));
         let order = field_order(&parts.literals);
         let ranks = parts.fields.keys().map(|it| order.get(it).copied().unwrap_or(usize::MAX));
@@ -208,8 +214,8 @@ impl<'a> Printer<'a> {
         if parts.open {
             items.push(Item::Ellipsis(None));
         }
-        let lets = std::mem::take(&mut parts.lets);
-        self.add_lets(&lets, &mut items);
+        let own_lets = std::mem::take(&mut parts.lets);
+        self.add_lets(&own_lets, lets, &mut items);
         let mut operands = parts.operands;
         let closed = self.found.closed.contains(&self.path.join("."));
         let own = match closed {
@@ -300,6 +306,8 @@ impl<'a> Printer<'a> {
             let known = self.imports.len();
             let out = self.as_written(decls, scope, file, braces);
             parts.imports.extend(self.imports.drain(known..));
+            let before = [parts.attributes.len(), parts.lets.len()];
+            parts.before.push((parts.embedded.len(), before));
             parts.embedded.push(out);
             return;
         }

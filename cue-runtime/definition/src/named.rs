@@ -91,8 +91,14 @@ impl<'a> Printer<'a> {
         Some(field_at(&place, label))
     }
 
-    /// Lets of a struct that are referred to, before its declarations.
-    pub(crate) fn add_lets(&mut self, lets: &[LetValue<'a>], items: &mut Vec<Item>) {
+    /// Lets of a struct that are referred to, before its declarations; among them those of what is
+    /// embedded as it is `written`, each behind as many as stand before it.
+    pub(crate) fn add_lets(
+        &mut self,
+        lets: &[LetValue<'a>],
+        written: Vec<(usize, Item)>,
+        items: &mut Vec<Item>,
+    ) {
         let mut printed: Vec<Option<Item>> = lets.iter().map(|_| None).collect();
         // One let may be used by another only.
         let mut more = true;
@@ -116,6 +122,9 @@ impl<'a> Printer<'a> {
                     more = true;
                 }
             }
+        }
+        for (before, item) in written.into_iter().rev() {
+            printed.insert(before.min(printed.len()), Some(item));
         }
         items.splice(0..0, printed.into_iter().flatten());
     }

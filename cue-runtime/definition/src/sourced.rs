@@ -233,7 +233,7 @@ pub fn sources(
                 let Some(left) = around.pop() else { continue };
                 let mut items = Vec::new();
                 for (known, _) in left.lets.iter().rev() {
-                    printer.add_lets(known, &mut items);
+                    printer.add_lets(known, Vec::new(), &mut items);
                 }
                 if !items.is_empty() {
                     lets[*number] = Out::Struct(items).fields();

@@ -138,7 +138,7 @@ impl<'a> Printer<'a> {
                 printed.label.insert_str(0, &format!("{name}="));
             }
         }
-        self.add_lets(&lets, &mut items);
+        self.add_lets(&lets, Vec::new(), &mut items);
         items
     }
 

@@ -191,7 +191,8 @@ fn documents(
     let (documents, refused) = yaml::decode_keeping(bytes)
         .map_err(|error| vec![diagnostic(error.located(&absolute(Path::new(file))), None)])?;
     if documents.is_empty() {
-        let text = Located { text: "*null | _".into(), places: vec![(0, (1, 1))], timed: false };
+        let places = vec![(0, (1, 1))];
+        let text = Located { text: "*null | _".into(), places, ..Located::default() };
         return Ok(vec![(Datum::Null, text)]);
     }
     let refused: Refused = refused.into_iter().map(|it| (it.offset, it.message)).collect();
@@ -211,7 +212,8 @@ fn documents(
         let yaml::Document { tree, line, column } = it;
         let text = match tree.entries.is_empty() {
             true => {
-                Located { text: "null".into(), places: vec![(0, (line, column))], timed: false }
+                let places = vec![(0, (line, column))];
+                Located { text: "null".into(), places, ..Located::default() }
             }
             false => {
                 let write = |it: &Remarks| written(&tree, &spelling, Breaks::Whole, it);

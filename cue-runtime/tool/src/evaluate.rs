@@ -8,7 +8,7 @@ use cue_session::{
     Source, SyntaxStyle,
 };
 use cue_syntax::Style;
-use cue_syntax::ast::{Binary, ExprKind};
+use cue_syntax::ast::{Binary, Decl, ExprKind};
 
 use crate::data::{self, Encoding};
 use crate::filetype::is_name;
@@ -17,7 +17,7 @@ use crate::output::{bytes, datum, told, with_bytes, without_clause, yaml};
 use crate::place::{Context, Placement, Several};
 use crate::plan::{self, DATA, Planned, Unit};
 use crate::sound::Sound;
-use crate::{Error, format, part, scope};
+use crate::{Error, experiments, format, part, scope};
 
 /// Which command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,6 +168,7 @@ pub const BUDGET: Budget = Budget { ticks: 100_000_000, depth: 100_000, bytes: 7
 /// # Errors
 /// What keeps it from beginning: files and flags. What is wrong with values is in the outcome.
 pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Error> {
+    experiments::check()?;
     for text in &request.expressions {
         scope::parsed("--expression", text)?;
     }
@@ -308,6 +309,17 @@ impl Asked<'_> {
             };
             let text = format!("{clause}{imports}{shared}{field}: {text}\n");
             sources.push(Source::new(name, text));
+        }
+        // What stands above a file belongs to its clause where one is printed.
+        let clause = request.package.as_ref().filter(|it| unit.package.is_none() && is_name(it));
+        let clause = clause.filter(|_| request.verb == Verb::Def && !self.has_data());
+        // It makes a struct of them, which they have to be.
+        let is_struct = |it: &Source| {
+            let file = cue_syntax::parse_file(&it.text).file;
+            !file.decls.iter().any(|it| matches!(it, Decl::Embed(_)))
+        };
+        if let Some(package) = clause.filter(|_| unit.sources.iter().all(is_struct)) {
+            sources.push(Source::new("--package", format!("package {package}\n")));
         }
         sources
     }

@@ -1,7 +1,7 @@
 //! Packages in folders: which files of a folder and of those above it make up a package.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use cue_session::{Diagnostic, Source};
 use cue_syntax::Language;
@@ -243,13 +243,16 @@ pub(crate) fn base(path: &Path) -> String {
     path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// A path as messages have it: relative to the working folder where it lies below it.
+/// A path as messages have it: relative to the working folder.
 pub(crate) fn shown_name(path: &Path) -> String {
-    let text = path.display().to_string();
-    let text = text.trim_start_matches("./");
     let here = std::env::current_dir().unwrap_or_default();
-    match Path::new(text).strip_prefix(&here) {
-        Ok(rest) => rest.display().to_string(),
-        Err(_) => text.to_owned(),
+    if path == Path::new("-") || !here.has_root() {
+        return path.display().to_string();
     }
+    let clean = read::cleaned(&here.join(path));
+    let both = here.components().zip(clean.components());
+    let shared = both.take_while(|(one, other)| one == other).count();
+    let up = here.components().skip(shared).map(|_| Component::ParentDir);
+    let relative: PathBuf = up.chain(clean.components().skip(shared)).collect();
+    relative.display().to_string()
 }

@@ -7,6 +7,7 @@ use cue_syntax::{Language, LineIndex, Style, format_tree, parse_tree_as};
 
 use crate::data::Encoding;
 use crate::difference::hunks;
+use crate::experiments;
 use crate::filetype;
 use crate::folder::{self, shown_name};
 use crate::{Error, diagnostic, module, read, tags};
@@ -101,10 +102,10 @@ pub struct Outcome {
 /// A file that cannot be read, parsed or written, and what was done before.
 pub fn files(request: &Request) -> Result<Outcome, (Outcome, Error)> {
     let mut outcome = Outcome::default();
-    let found = match request.wanted {
+    let found = experiments::check().and_then(|()| match request.wanted {
         Wanted::Packages => packages(&request.arguments),
         Wanted::Files => walked(&request.arguments),
-    };
+    });
     let done =
         found.and_then(|found| found.iter().try_for_each(|it| group(it, request, &mut outcome)));
     match done {
@@ -207,6 +208,13 @@ fn packages(arguments: &[String]) -> Result<Vec<Vec<PathBuf>>, Error> {
             return Err(Error::Request(format!("cue: {path:?} matched no packages")));
         }
     }
+    // Data is left as it is, but has to be there.
+    for it in arguments.files.iter().filter(|it| it.kind.encoding != Encoding::Cue) {
+        let path = Path::new(&it.name);
+        if it.name != "-" && !path.exists() {
+            read::bytes(path)?;
+        }
+    }
     let named = arguments.files.iter().filter(|it| it.kind.encoding == Encoding::Cue);
     let mut named: Vec<PathBuf> = named.map(|it| PathBuf::from(&it.name)).collect();
     named.sort_by_key(|it| {
@@ -239,7 +247,8 @@ fn walked(arguments: &[String]) -> Result<Vec<Vec<PathBuf>>, Error> {
         let path = Path::new(argument);
         if argument != "-" && !path.exists() {
             let text = "no such file or directory";
-            return Err(Error::Request(format!("lstat {argument}: {text}")));
+            let name = read::cleaned(path);
+            return Err(Error::Request(format!("lstat {}: {text}", name.display())));
         }
         if argument == "-" || path.is_file() {
             all.push(vec![path.to_owned()]);

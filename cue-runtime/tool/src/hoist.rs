@@ -1,11 +1,11 @@
 //! `import -R`: texts that hold JSON or YAML become what makes them of the data.
 
 use cue_eval::builtin::Datum;
-use cue_eval::encode::{json, yaml};
+use cue_eval::encode::json;
 use cue_syntax::ast::{Decl, Element, Expr, ExprKind, Field, Label};
 
 use crate::Error;
-use crate::written::plain;
+use crate::data::{self, Encoding};
 
 /// A replacement of a piece of the text.
 struct Edit {
@@ -141,39 +141,42 @@ fn collect(
             work.push(Part::Expr(&field.value));
             continue;
         };
-        let Some((value, package)) = parsed(text) else { continue };
+        let Some((body, package)) = parsed(text) else { continue };
         if !imports.contains(&package) {
             imports.push(package);
         }
         let data = unique(label, names);
-        let body = match &value {
-            Datum::Struct(fields) if fields.is_empty() => "{}".to_owned(),
-            Datum::Struct(_) => format!("{{\n{}\n}}", plain(&value).trim_end()),
-            other => plain(other),
-        };
         let span = field.value.span;
         edits.push(Edit {
             start: span.start as usize,
             end: span.end as usize,
-            text: format!("{package}.Marshal({data})\nlet {data} = {body}\n"),
+            text: format!("{package}.Marshal({data})\nlet {data} = {body}"),
         });
     }
 }
 
-/// The list or struct in a text, and what wrote it.
-fn parsed(text: &str) -> Option<(Datum, &'static str)> {
-    let container = |it: &Datum| matches!(it, Datum::Struct(_) | Datum::List(_));
+/// The list or struct in a text as CUE, with the lines of the text, and what wrote it.
+fn parsed(text: &str) -> Option<(String, &'static str)> {
     if json::check(text.as_bytes()).is_ok() {
-        let tree = json::decode(text.as_bytes(), json::Values::One).ok()?;
-        return Some((tree.into_datum(), "json")).filter(|it| container(&it.0));
+        // JSON is CUE, but for some of what texts escape.
+        let kind = cue_syntax::parse_expr(text).ok()?.kind;
+        let holds = matches!(kind, ExprKind::Struct(_) | ExprKind::List(_));
+        return holds.then(|| (text.trim().to_owned(), "json"));
     }
     // One line is too often taken for YAML that it is not.
     if !text.contains('\n') {
         return None;
     }
-    let documents = yaml::decode(text.as_bytes()).ok()?;
-    let [one] = <[yaml::Document; 1]>::try_from(documents).ok()?;
-    Some((one.tree.into_datum(), "yaml")).filter(|it| container(&it.0))
+    let values = data::read(Encoding::Yaml, "-", text.as_bytes()).and_then(data::Read::all).ok()?;
+    let [value] = values.as_slice() else { return None };
+    let written = &value.located.text;
+    let body = match &value.datum {
+        Datum::Struct(fields) if fields.is_empty() => "{}".to_owned(),
+        Datum::Struct(_) => format!("{{\n{}\n}}", written.trim_end()),
+        Datum::List(_) => written.clone(),
+        _ => return None,
+    };
+    Some((body, "yaml"))
 }
 
 /// A name that nothing has yet.

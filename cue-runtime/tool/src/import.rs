@@ -16,7 +16,7 @@ use crate::place::{Context, Placed, Placement, Several};
 use crate::remarks::Remarks;
 use crate::spelled::Spelling;
 use crate::written::{Breaks, plain, written};
-use crate::{Error, format, hoist, module, plan, read};
+use crate::{Error, experiments, format, hoist, module, plan, read};
 
 /// Whether the values of a file become one file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,6 +87,7 @@ struct Mode {
 /// # Errors
 /// A mode that is not there; data that cannot be read; several values without a place for each.
 pub fn import(runtime: &dyn Runtime, options: &Options) -> Result<Vec<Written>, Error> {
+    experiments::check()?;
     let (mode, arguments) = mode(options)?;
     let placement = Placement::new(&options.labels, options.several, options.context)?;
     let pattern = options.name.as_deref().map(Pattern::new).transpose().map_err(Error::Request)?;
@@ -237,7 +238,7 @@ impl Import<'_> {
         for value in values.iter().filter(|it| data::repeats(&it.datum)) {
             plan::agrees(self.runtime, value)?;
         }
-        let texts = texts(named.kind.encoding, &bytes, &values);
+        let mut texts = texts(named.kind.encoding, &bytes, &values);
         if options.files == Files::Apart {
             for (number, value) in values.iter().enumerate() {
                 let one = std::slice::from_ref(value);
@@ -253,10 +254,32 @@ impl Import<'_> {
             return Err(Error::Request(format!("{text} ./{shown}")));
         }
         let placed = self.placement.place(self.runtime, &values)?;
+        // At a place there is room for the value alone: the first one's comments come below all.
+        let mut below = String::new();
+        if self.placement.is_used() || self.placement.has_context() {
+            for (text, value) in texts.iter_mut().zip(&values) {
+                if !value.located.below.is_empty() {
+                    *text = value.located.of_value().to_owned();
+                }
+            }
+            below = values.first().map(|it| it.located.below.join("\n")).unwrap_or_default();
+            // So does all that a second and last document is.
+            if let ([_, Value { datum: Datum::Null, .. }], [_, text]) = (&*values, &mut *texts) {
+                let said = text.strip_suffix("\nnull").filter(|it| it.starts_with("//"));
+                if let Some(said) = said.map(str::to_owned) {
+                    below.push_str(&said);
+                    *text = "null".into();
+                }
+            }
+        }
         if placed.is_empty() && values.is_empty() {
             return Ok(());
         }
-        let text = self.text(&placed, &values, &texts, package)?;
+        let mut text = self.text(&placed, &values, &texts, package)?;
+        if !below.is_empty() {
+            text.push_str(&below);
+            text.push('\n');
+        }
         done.push(Written { file: renamed(&named.name, 0), text });
         Ok(())
     }
@@ -286,6 +309,15 @@ impl Import<'_> {
                 let text = texts.get(*at).map_or("", String::as_str);
                 match values.get(*at).map(|it| &it.datum) {
                     Some(Datum::Struct(fields)) if fields.is_empty() => "{}".to_owned(),
+                    // The only field of a value needs no braces.
+                    Some(Datum::Struct(fields))
+                        if fields.len() == 1
+                            && !it.labels.is_empty()
+                            && it.several == Several::Unified
+                            && !text.starts_with('/') =>
+                    {
+                        text.trim_end_matches('\n').to_owned()
+                    }
                     Some(Datum::Struct(_)) => format!("{{\n{}\n}}", text.trim_end_matches('\n')),
                     _ => text.to_owned(),
                 }
@@ -304,13 +336,18 @@ impl Import<'_> {
                     out.push_str(texts.get(*at).map_or("", String::as_str));
                 }
             } else {
-                for label in &it.labels {
-                    out.push_str(&format!("{label}: "));
-                }
                 let parts: Vec<String> = it.values.iter().map(part).collect();
+                // With those around it the formatter does not align it; comments would keep them.
+                let inner = it.labels.len().saturating_sub(1);
+                let braces = if parts.iter().any(|it| it.contains("//")) { 0 } else { inner };
+                for (number, label) in it.labels.iter().enumerate() {
+                    let brace = if (1..=braces).contains(&number) { "{\n" } else { "" };
+                    out.push_str(&format!("{brace}{label}: "));
+                }
                 let listed = it.several == Several::Listed;
                 let text = parts.join(", ");
                 out.push_str(&if listed { format!("[{text}]") } else { text });
+                out.push_str(&"\n}".repeat(braces));
             }
             out.push('\n');
         }

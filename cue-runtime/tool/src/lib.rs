@@ -12,9 +12,11 @@
 pub mod error; // why a command failed, as it is told
 pub mod filetype; // qualifiers and endings: what an argument is
 pub mod read; // bytes of files
+mod experiments; // `CUE_EXPERIMENT`
 mod condition; // `@if`, `@ignore`
 mod folder; // the files of a package
 mod module; // the module around them
+mod replaced; // modules that folders stand for
 mod tasks; // `tool/*`
 pub mod load; // arguments -> packages and values
 pub mod tags; // `-t key=value` -> fields

@@ -78,9 +78,10 @@ impl Load {
     pub fn load(&self, folders: Folders) -> Result<Loaded, Error> {
         let here = [String::from(".")];
         let arguments = if self.arguments.is_empty() { &here[..] } else { &self.arguments };
-        let arguments = filetype::arguments(arguments)?;
+        let module = module_of(&filetype::arguments(arguments)?)?;
+        let arguments: Vec<String> = arguments.iter().map(|it| relative(it)).collect();
+        let arguments = filetype::arguments(&arguments)?;
         let flags = Flags::new(&self.tags);
-        let module = module_of(&arguments)?;
         let mut loaded = Loaded::default();
         for pattern in &arguments.packages {
             let found = packages(pattern, module.as_ref(), folders, &flags)
@@ -138,6 +139,15 @@ impl Loaded {
     }
 }
 
+/// An argument as it is from the working folder.
+fn relative(argument: &str) -> String {
+    if !argument.starts_with('/') {
+        return argument.to_owned();
+    }
+    let name = folder::shown_name(Path::new(argument));
+    if name.starts_with("..") { name } else { format!("./{name}") }
+}
+
 /// The module that counts: around the working folder, or around what lies elsewhere.
 fn module_of(arguments: &filetype::Arguments) -> Result<Option<Module>, Error> {
     let mut names = arguments.packages.iter().map(|it| local(it)).chain(
@@ -176,6 +186,9 @@ fn packages(
     let parts = import_path(pattern);
     if parts.qualifier == Some("_") {
         let message = format!("invalid import path qualifier _ in {pattern:?}");
+        return Err(Error::Request(message));
+    }
+    if let Some(message) = no_pattern(pattern, module) {
         return Err(Error::Request(message));
     }
     let qualifier = parts.qualifier.filter(|it| !it.is_empty());
@@ -236,10 +249,46 @@ fn packages(
     Ok(vec![instance(found, &folder, module)])
 }
 
+/// Why import paths with `...` and those that stand for many are nothing that is looked for.
+fn no_pattern(pattern: &str, module: Option<&Module>) -> Option<String> {
+    let parts = import_path(pattern);
+    let nothing = || Some(format!("cue: {:?} matched no packages", parts.path));
+    if matches!(parts.path, "all" | "std" | "cmd") {
+        return nothing();
+    }
+    let local = parts.path.starts_with("./") || parts.path.starts_with("../");
+    if local || !parts.path.contains("...") {
+        return None;
+    }
+    let own = module.map_or("", |it| it.path.as_str());
+    let below = parts.path.strip_prefix(own).filter(|it| own.is_empty() || it.starts_with('/'));
+    match below {
+        Some(_) => nothing(),
+        None => Some(format!("pattern not allowed in external package path {pattern:?}")),
+    }
+}
+
 /// A package that is named by its import path.
 fn imported(pattern: &str, module: Option<&Module>, flags: &Flags<'_>) -> Result<Instance, Error> {
     let refused = |text: String| Err(Error::Request(text));
     let parts = import_path(pattern);
+    let module = module.filter(|it| !it.path.is_empty());
+    if parts.qualifier.is_some_and(|it| it.contains('@')) {
+        let text =
+            "package qualifier must not contain a version; use path@version:qualifier syntax";
+        let text = format!("malformed import path {pattern:?}: {text}");
+        return refused(match module {
+            Some(_) => format!("cannot find package {:?}: {text}", parts.path),
+            None => text,
+        });
+    }
+    let major = |it: &&str| it.strip_prefix('v').is_some_and(|it| it.parse::<u64>().is_ok());
+    if let (None, Some(version)) = (module, parts.version.filter(major)) {
+        return refused(format!(
+            "package {pattern}: {version} is not a valid version to use as an argument; use a \
+             fully qualified version like {version}.0.0, {version}.latest, or @latest"
+        ));
+    }
     let name = match parts.package(pattern) {
         Ok(name) => name,
         Err(text) => return refused(text),
@@ -248,19 +297,24 @@ fn imported(pattern: &str, module: Option<&Module>, flags: &Flags<'_>) -> Result
         let text = "cannot be imported as a CUE package";
         return refused(format!("standard library import path {pattern:?} {text}"));
     }
-    let Some(module) = module.filter(|it| !it.path.is_empty()) else {
+    let Some(module) = module else {
         return refused(module::UNAVAILABLE.into());
     };
-    let found = module.places(parts.path).into_iter().next();
-    let Some((folder, root)) = found.filter(|it| !module.is_around_another(&it.0)) else {
-        let text = format!(
-            "cannot find package {0:?}: cannot find module providing package {0}",
-            parts.path
-        );
-        return refused(text);
+    let places = match module.places(parts.path, parts.version.unwrap_or_default(), None) {
+        Ok(places) => places,
+        Err(text) => return refused(format!("cannot find package {:?}: {text}", parts.path)),
+    };
+    let fits = |it: &module::Found<'_>| it.of.is_some() || !module.is_around_another(&it.folder);
+    let found = places.into_iter().next().filter(fits);
+    let Some(module::Found { folder, root, of }) = found else {
+        let at = parts.version.map(|it| format!("@{it}")).unwrap_or_default();
+        let path = format!("{}{at}", parts.path);
+        return refused(format!(
+            "cannot find package {path:?}: cannot find module providing package {path}"
+        ));
     };
     let root = Some(root.as_path());
-    let language = &module.language;
+    let language = of.map_or(&module.language, |it| &it.language);
     let place = Place { folder: &folder, root, package: Some(name), shown: parts.path, language };
     let found = folder::package(&place, flags)?;
     if found.sources.is_empty() {

@@ -15,9 +15,18 @@ pub(crate) struct Located {
     pub(crate) places: Places,
     /// Whether it names the package `time`.
     pub(crate) timed: bool,
+    /// Comments below everything, which end the text.
+    pub(crate) below: Vec<String>,
 }
 
 impl Located {
+    /// The text without the comments below everything.
+    pub(crate) fn of_value(&self) -> &str {
+        let length = self.below.iter().map(|it| it.len() + 1).sum();
+        let rest = self.text.len().checked_sub(length).and_then(|it| self.text.get(..it));
+        rest.unwrap_or(&self.text)
+    }
+
     /// Adds text that comes from nowhere.
     pub(crate) fn add(&mut self, text: &str) {
         self.text.push_str(text);

@@ -4,12 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cue_session::{Package, Source};
-use cue_syntax::ast::{Decl, ExprKind, Label};
+use cue_syntax::ast::{Decl, ExprKind, Field, Label};
 use cue_syntax::{Language, LineIndex};
 
 use crate::condition::Flags;
 use crate::filetype::import_path;
 use crate::folder::{self, Place};
+use crate::replaced::{self, Replaced};
 use crate::{Error, diagnostic, tasks};
 
 /// A module on disk.
@@ -23,6 +24,17 @@ pub(crate) struct Module {
     pub(crate) major: String,
     /// The language its files are written in.
     pub(crate) language: Language,
+    /// Modules it depends on that are folders.
+    pub(crate) replaced: Vec<Replaced>,
+}
+
+/// Where files of a package are.
+pub(crate) struct Found<'a> {
+    pub(crate) folder: PathBuf,
+    /// How far up files of the same package belong to it.
+    pub(crate) root: PathBuf,
+    /// The module they are from, if it is not the one that is asked.
+    pub(crate) of: Option<&'a Replaced>,
 }
 
 /// Why the language that a module file names is not spoken here, if it is not.
@@ -63,7 +75,8 @@ pub(crate) fn around(folder: &Path) -> Result<Option<Module>, Error> {
     let root = root.to_owned();
     let Ok(text) = fs::read_to_string(root.join("cue.mod/module.cue")) else {
         let (path, major) = Default::default();
-        return Ok(Some(Module { root, path, major, language: Language::default() }));
+        let (language, replaced) = Default::default();
+        return Ok(Some(Module { root, path, major, language, replaced }));
     };
     if let Some(message) = unspoken(&text) {
         return Err(Error::Request(message));
@@ -72,7 +85,9 @@ pub(crate) fn around(folder: &Path) -> Result<Option<Module>, Error> {
     let path = declared(&file.decls, &["module"]).unwrap_or_default();
     let (path, major) = path.split_once('@').unwrap_or((&path, "v0"));
     let language = language(&text);
-    Ok(Some(Module { root, path: path.to_owned(), major: major.to_owned(), language }))
+    let replaced = replaced::of(&root, &text, &format!("{path}@{major}"))?;
+    let (path, major) = (path.to_owned(), major.to_owned());
+    Ok(Some(Module { root, path, major, language, replaced }))
 }
 
 /// The language of files in a module, or in none.
@@ -82,22 +97,26 @@ pub(crate) fn language_of(module: Option<&Module>) -> &Language {
 }
 
 /// The string at a path of plain labels.
-fn declared(decls: &[Decl], path: &[&str]) -> Option<String> {
+pub(crate) fn declared(decls: &[Decl], path: &[&str]) -> Option<String> {
     let (label, rest) = path.split_first()?;
     decls.iter().find_map(|it| {
         let Decl::Field(field) = it else { return None };
-        let name = match &field.label {
-            Label::Ident(it) => &*it.name,
-            Label::String(it, _) => it,
-            _ => return None,
-        };
         match &field.value.kind {
-            _ if name != *label => None,
+            _ if self::label(field) != Some(label) => None,
             ExprKind::String(text) if rest.is_empty() => Some(text.to_string()),
             ExprKind::Struct(inner) => declared(inner, rest),
             _ => None,
         }
     })
+}
+
+/// A plain label.
+pub(crate) fn label(field: &Field) -> Option<&str> {
+    match &field.label {
+        Label::Ident(it) => Some(&it.name),
+        Label::String(it, _) => Some(it),
+        _ => None,
+    }
 }
 
 impl Module {
@@ -126,9 +145,11 @@ impl Module {
         flags: &Flags<'_>,
     ) -> Result<Vec<Package>, Error> {
         let mut packages: Vec<Package> = Vec::new();
-        let mut wanted = imported(sources);
+        // Each with the module that asks for it, if it is another.
+        let mut wanted: Vec<(Imported, Option<&Replaced>)> =
+            imported(sources).into_iter().map(|it| (it, None)).collect();
         let mut seen: Vec<String> = Vec::new();
-        while let Some(Imported { path: import, at }) = wanted.pop() {
+        while let Some((Imported { path: import, at }, importer)) = wanted.pop() {
             if seen.contains(&import) {
                 continue;
             }
@@ -149,19 +170,33 @@ impl Module {
                      paths can only contain a major version specifier"
                 ));
             }
-            let other = !version.is_empty() && version != self.major;
-            let places = if other { Vec::new() } else { self.places(parts.path) };
+            if parts.qualifier == Some("_") {
+                let text = format!("_ is not a valid import path qualifier in {import:?}");
+                let at = Some((at.0.as_str(), at.1, at.2));
+                let missing = format!("cannot find package {:?}: {text}", parts.path);
+                let told = [text, missing];
+                let told = told.map(|it| diagnostic(format!("import failed: {it}"), at));
+                return Err(Error::Diagnostics(told.into()));
+            }
+            let places = match self.places(parts.path, version, importer) {
+                Ok(places) => places,
+                Err(text) => return refused(format!("cannot find package {import:?}: {text}")),
+            };
             let name = match parts.package(&import) {
                 Ok(name) => name,
                 Err(_) if places.is_empty() => continue,
                 Err(text) => return refused(text),
             };
             let mut sources = Vec::new();
-            for (folder, root) in &places {
+            let of = places.first().and_then(|it| it.of);
+            for Found { folder, root, of } in &places {
                 let shown = parts.path;
-                let language = &self.language;
+                let language = of.map_or(&self.language, |it| &it.language);
                 let root = Some(&**root);
                 let place = Place { folder, root, package: Some(name), shown, language };
+                // What is asked for with `-t` is asked of this module only.
+                let none = Flags::new(&[]);
+                let flags = if of.is_some() { &none } else { flags };
                 sources.extend(folder::package(&place, flags)?.sources);
             }
             if sources.is_empty() && !places.is_empty() {
@@ -171,7 +206,7 @@ impl Module {
                     parts.path
                 ));
             }
-            wanted.extend(imported(&sources));
+            wanted.extend(imported(&sources).into_iter().map(|it| (it, of)));
             if !sources.is_empty() {
                 packages.push(Package { path: import, sources });
             }
@@ -179,17 +214,35 @@ impl Module {
         Ok(packages)
     }
 
-    /// Where the files of a package are: in the module, or in what was put below `cue.mod`.
-    pub(crate) fn places(&self, path: &str) -> Vec<(PathBuf, PathBuf)> {
-        if let Some(folder) = self.folder(path) {
-            return vec![(folder, self.root.clone())];
+    /// Where the files of a package are: in the module, in what was put below `cue.mod`, or in a
+    /// folder that another module is replaced by.
+    ///
+    /// # Errors
+    /// That other module cannot be read.
+    pub(crate) fn places<'a>(
+        &'a self,
+        path: &str,
+        version: &str,
+        importer: Option<&Replaced>,
+    ) -> Result<Vec<Found<'a>>, String> {
+        let own = version.is_empty() || version == self.major;
+        if let Some(folder) = self.folder(path).filter(|_| own) {
+            return Ok(vec![Found { folder, root: self.root.clone(), of: None }]);
+        }
+        for of in self.replaced.iter().filter(|it| it.has(path, version, importer)) {
+            if let Some(text) = &of.missing {
+                return Err(text.clone());
+            }
+            if let Some(folder) = of.folder(path) {
+                return Ok(vec![Found { folder, root: of.root.clone(), of: Some(of) }]);
+            }
         }
         if path.split('/').any(|it| it == "..") || !path.contains('.') {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let kept = ["gen", "pkg", "usr"].map(|it| self.root.join("cue.mod").join(it));
-        let places = kept.into_iter().map(|root| (root.join(path), root));
-        places.filter(|it| it.0.is_dir()).collect()
+        let places = kept.into_iter().map(|root| Found { folder: root.join(path), root, of: None });
+        Ok(places.filter(|it| it.folder.is_dir()).collect())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Bytes of files and of standard input.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use cue_session::Source;
@@ -73,7 +73,26 @@ pub fn absolute(path: &Path) -> String {
         return "-".into();
     }
     std::path::absolute(path)
-        .map_or_else(|_| path.display().to_string(), |it| it.display().to_string())
+        .map_or_else(|_| path.display().to_string(), |it| cleaned(&it).display().to_string())
+}
+
+/// A path without `.` and `..`, by its text alone.
+pub(crate) fn cleaned(path: &Path) -> PathBuf {
+    let mut clean = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if clean.file_name().is_some() => {
+                clean.pop();
+            }
+            Component::ParentDir if clean.has_root() => {}
+            Component::ParentDir
+            | Component::Prefix(_)
+            | Component::RootDir
+            | Component::Normal(_) => clean.push(part),
+        }
+    }
+    clean
 }
 
 /// A CUE file; bytes that are not UTF-8 count as U+FFFD.

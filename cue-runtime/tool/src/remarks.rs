@@ -68,7 +68,9 @@ pub(crate) fn remarks(tree: &Tree, file: &[u8], lines: &Lines, from: usize, to: 
             count += 1;
         }
         let (group, others) = rest.split_at(count);
-        found.alone(group, file, lines, &holders);
+        // What ends a document that others follow is below it.
+        let last = to == file.len();
+        found.alone(group, file, lines, (&holders, last));
         rest = others;
     }
     // An empty line stands above what is said of one if it is far enough from what came before.
@@ -123,7 +125,13 @@ impl Remarks {
     }
 
     /// A comment on a line of its own: of what comes, or of what came if it is set off from that.
-    fn alone(&mut self, group: &[Comment], file: &[u8], lines: &Lines, holders: &[Holder]) {
+    fn alone(
+        &mut self,
+        group: &[Comment],
+        file: &[u8],
+        lines: &Lines,
+        (holders, last_document): (&[Holder], bool),
+    ) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
         let texts = || group.iter().map(|it| it.text.clone());
         let (earlier, later) = split(holders, first.at);
@@ -131,11 +139,12 @@ impl Remarks {
         let before = earlier.iter().rev().take(MOST).find(|it| it.column <= first.column);
         let sibling = before.filter(|it| it.column == first.column);
         let empty = |line: u32| lines.is_empty(file, line);
+        let of_value = last_document || first.column > 1;
         let foot = match next {
             Some(next) if first.column > next.column => before,
             Some(_) if empty(last.line + 1) && !empty(first.line - 1) => sibling,
             Some(_) => None,
-            None if !empty(first.line.saturating_sub(1)) => before,
+            None if of_value && !empty(first.line.saturating_sub(1)) => before,
             None => {
                 self.below.extend(texts());
                 return;

@@ -221,6 +221,7 @@ pub(crate) fn written(
         out.add("\n");
         out.add(text);
     }
+    out.below.clone_from(&remarks.below);
     out
 }
 

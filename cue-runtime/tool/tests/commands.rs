@@ -1,5 +1,7 @@
 //! Commands over files in a folder of their own: what they print and what they refuse.
 
+mod told;
+
 use std::fs;
 use std::path::Path;
 
@@ -29,7 +31,7 @@ fn request(verb: Verb, folder: &Path, files: &[&str]) -> Request {
 
 /// The output, or the error with the folder's name cut out.
 fn play(request: &Request, folder: &Path) -> Result<String, String> {
-    let told = |error: &Error| error.to_string().replace(&format!("{}/", folder.display()), "");
+    let told = |error: &Error| told::without(folder, &error.to_string());
     match evaluate(&NativeRuntime::default(), request) {
         Ok(outcome) => match outcome.errors.first() {
             None => Ok(String::from_utf8(outcome.output).expect("text")),
@@ -356,7 +358,7 @@ fn imported(folder: &Path, files: &[&str], options: Options) -> Result<Vec<Strin
     let options = Options { arguments: arguments.collect(), ..options };
     match import(&NativeRuntime::default(), &options) {
         Ok(all) => Ok(all.into_iter().map(|it| it.text).collect()),
-        Err(error) => Err(error.to_string().replace(&format!("{}/", folder.display()), "")),
+        Err(error) => Err(told::without(folder, &error.to_string())),
     }
 }
 
@@ -420,7 +422,7 @@ fn modes_choose_files_of_folders() {
     let arguments = vec![folder.path().join("m/e.json").display().to_string()];
     let parsed = Options { arguments, texts: Texts::Parsed, ..options() };
     let text = import(&NativeRuntime::default(), &parsed).unwrap().remove(0).text;
-    assert!(text.contains("e: json.Marshal(_cue_e)\nlet _cue_e = [\n"), "{text}");
+    assert!(text.contains("e: json.Marshal(_cue_e)\nlet _cue_e = [1, {\n"), "{text}");
 }
 
 #[test]

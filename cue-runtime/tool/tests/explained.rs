@@ -1,11 +1,15 @@
 //! Errors with the lines they are about, and as JSON.
 
+mod told;
+
 use std::fs;
 use std::path::Path;
 
 use cue_session::NativeRuntime;
 use cue_tool::explained::{Color, Form, explained};
 use cue_tool::{Load, Request, Verb, evaluate};
+
+use crate::told::without;
 
 /// What is told of files, by their names and texts, in this form.
 fn told(files: &[(&str, &str)], verb: Verb, form: Form) -> String {
@@ -25,7 +29,7 @@ fn asked(files: &[(&str, &str)], form: Form, request: impl Fn(Load) -> Request) 
         Err(error) => vec![error],
     };
     let text = explained(&errors, Some(&request), form);
-    text.replace(&format!("{}/", folder.path().display()), "")
+    without(folder.path(), &text)
 }
 
 const EXCERPTS: Form = Form::Excerpts(Color::None);

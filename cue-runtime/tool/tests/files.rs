@@ -1,5 +1,7 @@
 //! Data files: in which order they are taken, where what they hold stands, what becomes of them.
 
+mod told;
+
 use std::fs;
 use std::path::Path;
 
@@ -26,7 +28,7 @@ fn request(verb: Verb, folder: &Path, files: &[&str]) -> Request {
 
 /// Everything that is told, or the output.
 fn told(request: &Request, folder: &Path) -> String {
-    let cut = |it: String| it.replace(&format!("{}/", folder.display()), "");
+    let cut = |it: String| told::without(folder, &it);
     match evaluate(&NativeRuntime::default(), request) {
         Ok(outcome) if outcome.errors.is_empty() => {
             String::from_utf8(outcome.output).expect("text")

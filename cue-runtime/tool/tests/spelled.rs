@@ -1,6 +1,8 @@
 //! Data of other languages as CUE: its comments, its tables and the spelling of its numbers stay. What is
 //! expected here is what `cue` of v0.17.1 prints.
 
+mod told;
+
 use std::fs;
 use std::path::Path;
 
@@ -29,7 +31,7 @@ fn shown(verb: Verb, folder: &Path, files: &[&str]) -> String {
         Ok(outcome) => outcome.errors.iter().map(ToString::to_string).collect(),
         Err(error) => error.to_string(),
     };
-    told.replace(&format!("{}/", folder.display()), "")
+    told::without(folder, &told)
 }
 
 /// What becomes of one file, or what is told.
@@ -39,7 +41,7 @@ fn imported(file: &str, text: &str, options: Options) -> String {
     arguments.push(folder.path().join(file).display().to_string());
     match import(&NativeRuntime::default(), &Options { arguments, ..options }) {
         Ok(mut files) => files.remove(0).text,
-        Err(error) => error.to_string().replace(&format!("{}/", folder.path().display()), ""),
+        Err(error) => told::without(folder.path(), &error.to_string()),
     }
 }
 
@@ -264,4 +266,30 @@ fn a_label_that_is_no_text_is_told_as_cue() {
     assert_eq!(imported("e.yaml", yaml, labels("spec")), told);
     let told = "error evaluating label a|b: reference \"a\" not found (and 1 more errors)";
     assert_eq!(imported("e.yaml", yaml, labels("a | b")), told);
+}
+
+#[test]
+fn documents_at_labels_are_aligned_and_leave_what_is_said_below_them() {
+    let text = "kind: a # behind\n\n# below\n---\nkind: long\n# of it\n---\nkind: c\n";
+    let labels = |all: &[&str]| Options {
+        labels: all.iter().map(|it| (*it).to_owned()).collect(),
+        ..Options::default()
+    };
+    let one = "a: kind:    \"a\" // behind\nlong: kind: \"long\"\nc: kind:    \"c\"\n// below\n";
+    assert_eq!(imported("x.yaml", text, labels(&["kind"])), one);
+    let two =
+        "a: a: kind: \"a\" // behind\nlong: long: kind: \"long\"\nc: c: kind: \"c\"\n// below\n";
+    assert_eq!(imported("x.yaml", text, labels(&["kind", "kind"])), two);
+    let only = "kind: a\n---\n# EMPTY\n";
+    assert_eq!(imported("x.yaml", only, labels(&["kind"])), "a: kind: \"a\"\n// EMPTY\n");
+}
+
+#[test]
+fn texts_that_hold_data_keep_its_lines() {
+    let parsed = Options { texts: Texts::Parsed, ..Options::default() };
+    let text = r#"{"a": "[1, {\"b\": 2}]", "c": "- 1\n- d: {e: 3}"}"#;
+    let wanted = "import (\n\t\"encoding/json\"\n\t\"encoding/yaml\"\n)\n\n\
+        a: json.Marshal(_cue_a)\nlet _cue_a = [1, {\n\tb: 2\n}], \
+        c: yaml.Marshal(_cue_c)\nlet _cue_c = [\n\t1, {\n\t\td: e: 3\n\t}]\n";
+    assert_eq!(imported("x.json", text, parsed), wanted);
 }
