@@ -153,8 +153,14 @@ fn build(plan: &Plan, own_rustc: &Path, root: &Path, target_dir: &Path) {
         command.env("RUSTC_BOOTSTRAP", "1").arg("-Zbuild-std=std,panic_abort");
     }
     let home = env::var("CARGO_HOME").or_else(|_| env::var("HOME").map(|it| it + "/.cargo"));
+    let home = home.unwrap_or_default();
     let sysroot = ask(&plan.rustc, &["--print", "sysroot"]).unwrap_or_default();
-    let flags = [
+    // Panics name files: as briefly as they can be told apart.
+    let registry = PathBuf::from(&home).join("registry/src");
+    let sources = std::fs::read_dir(registry).into_iter().flatten().flatten();
+    let sources: Vec<String> =
+        sources.map(|it| format!("--remap-path-prefix={}/=", it.path().display())).collect();
+    let mut flags = vec![
         "-Clink-arg=-zstack-size=268435456".to_owned(),
         // Numbers of functions, types and globals as short as they can be, not padded to 5 bytes.
         "-Clink-arg=--compress-relocations".to_owned(),
@@ -163,9 +169,10 @@ fn build(plan: &Plan, own_rustc: &Path, root: &Path, target_dir: &Path) {
         // (Not `-inline-threshold`: that would hold for what is built for size as well.)
         "-Cllvm-args=-inlinedefault-threshold=120".to_owned(),
         format!("--remap-path-prefix={}=lateen", root.display()),
-        format!("--remap-path-prefix={}=cargo", home.unwrap_or_default()),
+        format!("--remap-path-prefix={home}=cargo"),
         format!("--remap-path-prefix={}=rust", sysroot.display()),
     ];
+    flags.extend(sources);
     command.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"));
     let host = env::var("HOST").unwrap_or_default();
     if let Some(own) = ask(own_rustc, &["--print", "sysroot"]) {

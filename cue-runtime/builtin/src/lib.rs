@@ -28,6 +28,7 @@ mod math;
 mod cephes; // functions of doubles to Go's last digit
 mod bits;
 mod regexp;
+mod matcher; // where expressions match
 mod pattern; // Go's regular expression syntax, checked and translated
 mod path;
 mod time;

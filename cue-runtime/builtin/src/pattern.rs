@@ -1,4 +1,4 @@
-//! Go's regular expressions: the syntax checked with Go's errors, then given to `regex`.
+//! Go's regular expressions: the syntax checked with Go's errors, then given to a [`Matcher`].
 //!
 //! Whatever the two disagree on is spelled out: `\d` as `[0-9]`, `\Q…\E` as escaped characters,
 //! named groups as plain ones (names may repeat in Go), `{` without a count as a character.
@@ -7,7 +7,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use cue_map::Map;
-use regex::Regex;
+
+use crate::matcher::{Found, Matcher};
 
 /// How many patterns are kept, and how long they may be: compiled they take far more.
 const MOST_KEPT: usize = 64;
@@ -18,10 +19,8 @@ thread_local! {
 }
 
 /// A compiled expression of `=~`, `!~` and package `regexp`.
-#[derive(Clone, Debug)]
 pub struct Pattern {
-    /// The machine.
-    pub regex: Regex,
+    matcher: Matcher,
     /// Names of the groups, the whole match first; empty for none.
     pub names: Vec<String>,
 }
@@ -38,12 +37,9 @@ impl Pattern {
             last: Last::Nothing,
         };
         parser.run().map_err(|(kind, text)| format!("error parsing regexp: {kind}: `{text}`"))?;
-        let regex = regex::RegexBuilder::new(&parser.out)
-            .nest_limit(1_100)
-            .size_limit(16 << 20)
-            .build()
-            .map_err(|_| format!("error parsing regexp: expression too large: `{source}`"))?;
-        Ok(Pattern { regex, names: parser.names })
+        let matcher = Matcher::new(&parser.out)
+            .ok_or_else(|| format!("error parsing regexp: expression too large: `{source}`"))?;
+        Ok(Pattern { matcher, names: parser.names })
     }
 
     /// The same, compiled once for many uses.
@@ -66,7 +62,17 @@ impl Pattern {
 
     /// Whether it matches anywhere in `text`.
     pub fn is_match(&self, text: &str) -> bool {
-        self.regex.is_match(text)
+        self.matcher.is_match(text)
+    }
+
+    /// The first match.
+    pub(crate) fn first<'t>(&self, text: &'t str) -> Option<Found<'t>> {
+        self.matcher.first(text)
+    }
+
+    /// The matches, one after the other.
+    pub(crate) fn all<'t>(&self, text: &'t str) -> impl Iterator<Item = Found<'t>> {
+        self.matcher.all(text)
     }
 }
 
@@ -353,7 +359,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// `\pN`, `\p{Greek}`, in the syntax of `regex`.
+    /// `\pN`, `\p{Greek}`, in the syntax of `regex-syntax`.
     fn unicode_class(&mut self) -> Result<String, Refused> {
         let rest = self.rest();
         let body = &rest[2..];

@@ -3,11 +3,10 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use regex::Captures;
-
 use super::arguments as arg;
 use super::call::{CallContext, CallError, Kinds, Member, Package, Parameter, function};
 use super::datum::Datum;
+use super::matcher::Found;
 use super::pattern::Pattern;
 
 type Outcome = Result<Datum, CallError>;
@@ -25,9 +24,9 @@ const MEMBERS: &[Member] = &[
     }),
     function("Find", &[S, S], Kinds::STRING, |cx, a| {
         let text = arg::text(a, 1)?;
-        let found = compile(a)?.regex.find(text).ok_or_else(no_match)?;
+        let found = compile(a)?.first(text).and_then(|it| it.get(0)).ok_or_else(no_match)?;
         cx.spend(found.len())?;
-        Ok(Datum::text(found.as_str()))
+        Ok(Datum::text(found))
     }),
     function("FindAll", &[S, S, I], Kinds::LIST, |cx, a| {
         let all = find_all(cx, a)?;
@@ -37,7 +36,7 @@ const MEMBERS: &[Member] = &[
         let pattern = compile(a)?;
         let text = arg::text(a, 1)?;
         cx.spend(text.len())?;
-        let found = pattern.regex.captures(text).ok_or_else(no_match)?;
+        let found = pattern.first(text).ok_or_else(no_match)?;
         Ok(named(&pattern, &found))
     }),
     function("FindAllNamedSubmatch", &[S, S, I], Kinds::LIST, |cx, a| {
@@ -48,7 +47,7 @@ const MEMBERS: &[Member] = &[
     function("FindSubmatch", &[S, S], Kinds::LIST, |cx, a| {
         let text = arg::text(a, 1)?;
         cx.spend(text.len())?;
-        let found = compile(a)?.regex.captures(text).ok_or_else(no_match)?;
+        let found = compile(a)?.first(text).ok_or_else(no_match)?;
         Ok(groups(&found))
     }),
     function("FindAllSubmatch", &[S, S, I], Kinds::LIST, |cx, a| {
@@ -91,15 +90,15 @@ fn no_match() -> CallError {
     CallError::permanent("no match")
 }
 
-fn group(found: &Captures<'_>, at: usize) -> Datum {
-    Datum::text(found.get(at).map_or("", |it| it.as_str()))
+fn group(found: &Found<'_>, at: usize) -> Datum {
+    Datum::text(found.get(at).unwrap_or_default())
 }
 
-fn groups(found: &Captures<'_>) -> Datum {
+fn groups(found: &Found<'_>) -> Datum {
     Datum::list((0..found.len()).map(|at| group(found, at)).collect())
 }
 
-fn named(pattern: &Pattern, found: &Captures<'_>) -> Datum {
+fn named(pattern: &Pattern, found: &Found<'_>) -> Datum {
     let mut fields: Vec<(Arc<str>, Datum)> = Vec::new();
     for (at, name) in pattern.names.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
         let value = group(found, at);
@@ -112,12 +111,12 @@ fn named(pattern: &Pattern, found: &Captures<'_>) -> Datum {
     Datum::fields(fields)
 }
 
-fn find_all<'t>(cx: &mut CallContext, args: &'t [Datum]) -> Result<Vec<Captures<'t>>, CallError> {
+fn find_all<'t>(cx: &mut CallContext, args: &'t [Datum]) -> Result<Vec<Found<'t>>, CallError> {
     let pattern = compile(args)?;
     let text = arg::text(args, 1)?;
     let most = usize::try_from(arg::int(args, 2)?).unwrap_or(usize::MAX);
     let mut all = Vec::new();
-    for found in pattern.regex.captures_iter(text).take(most) {
+    for found in pattern.all(text).take(most) {
         cx.spend(found.len().saturating_mul(32))?;
         all.push(found);
     }
@@ -128,18 +127,18 @@ fn replace_all(
     cx: &mut CallContext,
     args: &[Datum],
     pattern: &Pattern,
-    mut put: impl FnMut(&Captures<'_>, &mut String),
+    mut put: impl FnMut(&Found<'_>, &mut String),
 ) -> Outcome {
     let text = arg::text(args, 1)?;
     let mut out = String::new();
     let mut done = 0;
-    for found in pattern.regex.captures_iter(text) {
-        let Some(whole) = found.get(0) else { continue };
+    for found in pattern.all(text) {
+        let Some(whole) = found.range(0) else { continue };
         let before = out.len();
-        out.push_str(&text[done..whole.start()]);
+        out.push_str(&text[done..whole.start]);
         put(&found, &mut out);
         cx.spend(out.len() - before)?;
-        done = whole.end();
+        done = whole.end;
     }
     out.push_str(&text[done..]);
     cx.spend(text.len() - done)?;
@@ -147,7 +146,7 @@ fn replace_all(
 }
 
 /// Go's `Expand`: `$1`, `${name}`, `$$`; what is malformed stays.
-fn expand(pattern: &Pattern, template: &str, found: &Captures<'_>, out: &mut String) {
+fn expand(pattern: &Pattern, template: &str, found: &Found<'_>, out: &mut String) {
     let mut rest = template;
     while let Some(at) = rest.find('$') {
         out.push_str(&rest[..at]);
@@ -185,7 +184,7 @@ fn expand(pattern: &Pattern, template: &str, found: &Captures<'_>, out: &mut Str
                 .filter(|(_, known)| *known == name)
                 .find_map(|(at, _)| found.get(at))
         };
-        out.push_str(group.map_or("", |it| it.as_str()));
+        out.push_str(group.unwrap_or_default());
     }
     out.push_str(rest);
 }

@@ -19,7 +19,7 @@ mod memory;
 static MEMORY: memory::Memory = memory::Memory::new();
 
 thread_local! {
-    static MACHINE: RefCell<Machine> = RefCell::default();
+    static MACHINE: RefCell<Machine> = const { RefCell::new(Machine::new()) };
     static INPUT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
     static OUTPUT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
     static PANIC: RefCell<String> = const { RefCell::new(String::new()) };

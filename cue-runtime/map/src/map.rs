@@ -18,11 +18,18 @@ pub struct Map<K, V> {
 impl<K, V> Default for Map<K, V> {
     #[inline]
     fn default() -> Self {
-        Self { table: None, entries: Vec::new() }
+        Self::new()
     }
 }
 
 impl<K, V> Map<K, V> {
+    /// Without entries.
+    #[must_use]
+    #[inline]
+    pub const fn new() -> Self {
+        Self { table: None, entries: Vec::new() }
+    }
+
     /// With room for so many entries.
     #[must_use]
     pub fn with_capacity(count: usize) -> Self {

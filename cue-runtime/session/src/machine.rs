@@ -61,6 +61,12 @@ impl State {
 }
 
 impl Machine {
+    /// Without programs and without a session.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { programs: Map::new(), session: None, kept: Map::new() }
+    }
+
     /// Carry out one call.
     pub fn call(&mut self, call: &Call) -> Answer {
         let answer = self.answer(call);

@@ -48,10 +48,13 @@ pub(crate) struct Env {
     pub(crate) kind: EnvKind,
     /// How many are around it.
     depth: u32,
-    /// One further out than the parent, so that the way out is logarithmic in the depth: nested guards name
-    /// what stands outside of all of them.
+    /// One further out than the parent where these are deep, so that the way out is logarithmic in the depth:
+    /// nested guards name what stands outside of all of them.
     far: Option<EnvId>,
 }
+
+/// So many steps are gone one by one, and environments with fewer around them have no further way.
+const NEAR: u32 = 12;
 
 /// All of an evaluation.
 #[derive(Debug, Default)]
@@ -69,7 +72,7 @@ impl Environments {
     /// One more, within `parent`.
     pub(crate) fn enter(&mut self, parent: Option<EnvId>, kind: EnvKind) -> EnvId {
         let depth = parent.map_or(0, |it| self[it].depth + 1);
-        let far = parent.map(|it| self.far_from(it));
+        let far = if depth < NEAR { parent } else { parent.map(|it| self.far_from(it)) };
         EnvId::at(self.0.push(Env { parent, kind, depth, far }) - 1)
     }
 
@@ -88,8 +91,14 @@ impl Environments {
 
     /// So many further out; none beyond the outermost.
     pub(crate) fn outside(&self, env: EnvId, up: u32) -> Option<EnvId> {
-        let depth = self[env].depth.checked_sub(up)?;
         let mut env = env;
+        if up < NEAR {
+            for _ in 0..up {
+                env = self[env].parent?;
+            }
+            return Some(env);
+        }
+        let depth = self[env].depth.checked_sub(up)?;
         while self[env].depth > depth {
             let far = self[env].far.filter(|it| self[*it].depth >= depth);
             env = far.or(self[env].parent)?;
