@@ -188,10 +188,21 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
             let held =
                 unit.sound == Sound::Text || request.ignore || it.is_incomplete(Some(&error));
             if several && !held {
+                let mut wrong = Vec::new();
                 for unit in &units {
-                    Asked { unit, ..it }.sound(runtime, Sound::Text)?;
+                    match (Asked { unit, ..it }).sound(runtime, Sound::Text) {
+                        Err(Error::Diagnostics(all)) => {
+                            // What one imports may be told of already.
+                            wrong.extend(
+                                all.into_iter()
+                                    .filter(|it| !wrong.contains(it))
+                                    .collect::<Vec<_>>(),
+                            );
+                        }
+                        told => told?,
+                    }
                 }
-                return Err(error);
+                return Err(if wrong.is_empty() { error } else { Error::Diagnostics(wrong) });
             }
             let name = match request.expressions.len() {
                 0 | 1 => {
@@ -208,6 +219,8 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
             });
             // A value that is not concrete keeps no other from being told.
             let goes_on = match request.verb {
+                // What does not compile is told once.
+                _ if !outcome.begun => false,
                 Verb::Vet => !unit.checked || it.is_incomplete(outcome.errors.last()),
                 Verb::Eval => it.is_strict() && !unit.apart,
                 Verb::Export | Verb::Def => false,
@@ -367,8 +380,13 @@ impl Asked<'_> {
             placement.known(runtime, &self.unit.sources)?;
         }
         let (mut session, path, of) = match self.open(runtime) {
-            Err(error) if request.ignore && request.verb == Verb::Eval => {
-                outcome.output.extend(self.bottomed(runtime, error)?.bytes());
+            Err(error)
+                if request.ignore && request.verb == Verb::Eval && request.out == Encoding::Cue =>
+            {
+                let text =
+                    self.with_clause(self.bottomed(runtime, error)?)?.trim_end().to_owned() + "\n";
+                self.begin(outcome);
+                outcome.output.extend(text.bytes());
                 return Ok(());
             }
             opened => opened?,
@@ -469,13 +487,7 @@ impl Asked<'_> {
                 }
             }
         };
-        let header = request.verb == Verb::Eval && request.expressions.len() > 1;
-        if request.out == Encoding::Cue && header {
-            let name = self.expression.rsplit('/').next().unwrap_or_default();
-            outcome.output.extend(format!("// {name}\n").bytes());
-        } else if !outcome.output.is_empty() {
-            outcome.output.extend(separator(request.out).as_bytes());
-        }
+        self.begin(outcome);
         match outcome.output.is_empty() {
             true => outcome.output = text,
             false => outcome.output.extend(text),
@@ -545,18 +557,33 @@ impl Asked<'_> {
                 text = format!("{line}{rest}");
             }
         }
-        let mut text = text.trim_end_matches('\n').to_owned();
-        if let Some(package) = &self.request.package {
-            if cue_syntax::parse_header(&text).package.is_none() {
-                if !is_name(package) {
-                    return Err(Error::Request(format!("invalid identifier {package:?}")));
-                }
-                let clause = format!("package {package}\n\n");
-                text = format!("{clause}{text}").trim_end().to_owned();
-            }
-        }
+        let mut text = self.with_clause(text.trim_end_matches('\n').to_owned())?;
         text.push('\n');
         Ok(text.into_bytes())
+    }
+
+    /// CUE with the clause of `-p`, if it has none.
+    fn with_clause(&self, text: String) -> Result<String, Error> {
+        let package = self.request.package.as_ref();
+        match package.filter(|_| cue_syntax::parse_header(&text).package.is_none()) {
+            None => Ok(text),
+            Some(package) if !is_name(package) => {
+                Err(Error::Request(format!("invalid identifier {package:?}")))
+            }
+            Some(package) => Ok(format!("package {package}\n\n{text}").trim_end().to_owned()),
+        }
+    }
+
+    /// What stands above one of several answers.
+    fn begin(&self, outcome: &mut Outcome) {
+        let request = self.request;
+        let header = request.verb == Verb::Eval && request.expressions.len() > 1;
+        if request.out == Encoding::Cue && header {
+            let name = self.expression.rsplit('/').next().unwrap_or_default();
+            outcome.output.extend(format!("// {name}\n").bytes());
+        } else if !outcome.output.is_empty() {
+            outcome.output.extend(separator(request.out).as_bytes());
+        }
     }
 
     /// What is printed of an expression that does not compile.

@@ -19,6 +19,8 @@ pub(crate) struct Found {
     pub(crate) data: Vec<PathBuf>,
     /// Files that were left out, and why.
     left_out: Vec<(String, String)>,
+    /// How many files of the package were left out.
+    pub(crate) excluded: usize,
     /// What keeps files of the folder from being parsed, of whichever package they are.
     pub(crate) wrong: Vec<Diagnostic>,
 }
@@ -39,6 +41,18 @@ impl Found {
         }
         Error::Request(text)
     }
+}
+
+/// That a package is not in the folders where it should be.
+pub(crate) fn no_files(path: &str, name: &str, excluded: usize) -> String {
+    let excluded = match excluded {
+        0 => String::new(),
+        many => format!(" ({many} files were excluded)"),
+    };
+    format!(
+        "cannot find package {path:?}: no files in package directory with package name \
+         {name:?}{excluded}"
+    )
 }
 
 /// A relative name as it is told.
@@ -107,6 +121,7 @@ pub(crate) fn package(place: &Place<'_>, flags: &Flags<'_>) -> Result<Found, Err
             match excluded(&parsed.file, flags) {
                 Ok(None) => {}
                 Ok(Some(it)) => {
+                    found.excluded += usize::from(!other);
                     if own {
                         found.left_out.push((name, it.reason));
                     }
@@ -145,10 +160,14 @@ pub(crate) fn package(place: &Place<'_>, flags: &Flags<'_>) -> Result<Found, Err
             added = true;
             match of_other_commands(&base) {
                 None => found.sources.push(source),
-                Some(reason) => found.left_out.push((name, reason.into())),
+                Some(reason) => {
+                    found.excluded += 1;
+                    found.left_out.push((name, reason.into()));
+                }
             }
         }
-        if own && !added {
+        // What is above belongs to the package only if there is one.
+        if own && (!added || found.package.is_none()) {
             break;
         }
         own = false;
@@ -176,7 +195,9 @@ fn upwards(place: &Place<'_>) -> Vec<PathBuf> {
 /// Files of folders further up come first, those of one folder by name.
 pub(crate) fn in_order(sources: &mut [Source]) {
     sources.sort_by(|a, b| {
-        let key = |it: &Source| (dotted(&it.name).matches('/').count(), it.name.clone());
+        let depth = |it: &Source| dotted(&it.name).matches('/').count();
+        // Standard input comes last.
+        let key = |it: &Source| (it.name == "-", depth(it), it.name.clone());
         key(a).cmp(&key(b))
     });
 }

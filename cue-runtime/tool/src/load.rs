@@ -104,9 +104,17 @@ impl Load {
         for it in loaded.packages.iter_mut().chain(&mut loaded.files) {
             it.packages = match &module {
                 Some(module) => module.imports(&it.sources, &flags).map_err(|mut error| {
+                    // Files that were named are parsed before what they import is looked for.
+                    if let Some(wrong) = unparsed(&it.sources).filter(|_| it.import_path.is_empty())
+                    {
+                        return wrong;
+                    }
                     if let Error::Diagnostics(all) = &mut error {
-                        for wrong in all {
+                        for wrong in all.iter_mut() {
                             failed::named(wrong, &it.import_path, &it.sources, &[]);
+                        }
+                        if let Err(Error::Diagnostics(tags)) = tags::placed(&it.sources) {
+                            all.extend(tags);
                         }
                     }
                     error
@@ -122,6 +130,20 @@ impl Load {
         }
         Ok(loaded)
     }
+}
+
+/// What keeps sources from being parsed.
+pub(crate) fn unparsed(sources: &[Source]) -> Option<Error> {
+    let mut all = Vec::new();
+    for source in sources {
+        let lines = cue_syntax::LineIndex::new(&source.text);
+        let parsed = cue_syntax::parse_file(&source.text);
+        all.extend(parsed.errors.iter().map(|wrong| {
+            let (line, column) = lines.at(wrong.span.start);
+            diagnostic(wrong.message.as_str(), Some((&*source.name, line, column)))
+        }));
+    }
+    if all.is_empty() { None } else { Some(Error::Diagnostics(all)) }
 }
 
 impl Loaded {
@@ -318,11 +340,7 @@ fn imported(pattern: &str, module: Option<&Module>, flags: &Flags<'_>) -> Result
     let place = Place { folder: &folder, root, package: Some(name), shown: parts.path, language };
     let found = folder::package(&place, flags)?;
     if found.sources.is_empty() {
-        let text = format!(
-            "cannot find package {:?}: no files in package directory with package name {name:?}",
-            parts.path
-        );
-        return refused(text);
+        return refused(folder::no_files(parts.path, name, found.excluded));
     }
     Ok(instance(found, &folder, Some(module)))
 }

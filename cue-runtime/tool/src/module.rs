@@ -147,7 +147,7 @@ impl Module {
         let mut packages: Vec<Package> = Vec::new();
         // Each with the module that asks for it, if it is another.
         let mut wanted: Vec<(Imported, Option<&Replaced>)> =
-            imported(sources).into_iter().map(|it| (it, None)).collect();
+            in_order(imported(sources)).map(|it| (it, None)).collect();
         let mut seen: Vec<String> = Vec::new();
         while let Some((Imported { path: import, at }, importer)) = wanted.pop() {
             if seen.contains(&import) {
@@ -187,7 +187,7 @@ impl Module {
                 Err(_) if places.is_empty() => continue,
                 Err(text) => return refused(text),
             };
-            let mut sources = Vec::new();
+            let (mut sources, mut excluded) = (Vec::new(), 0);
             let of = places.first().and_then(|it| it.of);
             for Found { folder, root, of } in &places {
                 let shown = parts.path;
@@ -197,16 +197,14 @@ impl Module {
                 // What is asked for with `-t` is asked of this module only.
                 let none = Flags::new(&[]);
                 let flags = if of.is_some() { &none } else { flags };
-                sources.extend(folder::package(&place, flags)?.sources);
+                let found = folder::package(&place, flags)?;
+                excluded += found.excluded;
+                sources.extend(found.sources);
             }
             if sources.is_empty() && !places.is_empty() {
-                return refused(format!(
-                    "cannot find package {:?}: no files in package directory with package name \
-                     {name:?}",
-                    parts.path
-                ));
+                return refused(folder::no_files(parts.path, name, excluded));
             }
-            wanted.extend(imported(&sources).into_iter().map(|it| (it, of)));
+            wanted.extend(in_order(imported(&sources)).map(|it| (it, of)));
             if !sources.is_empty() {
                 packages.push(Package { path: import, sources });
             }
@@ -275,6 +273,12 @@ pub(crate) fn without(sources: &[Source]) -> Result<Vec<Package>, Error> {
 pub(crate) struct Imported {
     pub(crate) path: String,
     pub(crate) at: (String, u32, u32),
+}
+
+/// The last to be looked for first: by their paths, the first file that asks for one.
+fn in_order(mut all: Vec<Imported>) -> impl Iterator<Item = Imported> {
+    all.sort_by(|one, other| one.path.cmp(&other.path));
+    all.into_iter().rev()
 }
 
 pub(crate) fn imported(sources: &[Source]) -> Vec<Imported> {

@@ -11,7 +11,7 @@ use crate::data::{self, Value};
 use crate::embed::Spliced;
 use crate::evaluate::Asked;
 use crate::filetype::is_name;
-use crate::load::{Folders, Instance, Load, Loaded};
+use crate::load::{Folders, Instance, Load, Loaded, unparsed};
 use crate::located::{Lines, Located};
 use crate::place::{self, Placed, Placement, Several};
 use crate::sound::Sound;
@@ -90,6 +90,7 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Planned,
     if loaded.packages.is_empty() && request.name.is_some() {
         return refused("use of -n/--name flag without a directory");
     }
+    too_many(request, &loaded)?;
     let clash = clash(request, &loaded);
     let of = if loaded.files.is_none() { Sound::Values } else { Sound::Text };
     let instances: Vec<Instance> = loaded.packages.iter().chain(&loaded.files).cloned().collect();
@@ -105,10 +106,8 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Planned,
         }
         return Err(Error::Diagnostics(wrong));
     }
-    let planned = sorted(runtime, request, &placement, loaded).and_then(|(units, broken)| {
-        let clash = clash.filter(|_| broken.is_none());
-        clash.map_or(Ok(Planned { units, broken }), Err)
-    });
+    let planned = sorted(runtime, request, &placement, (loaded, clash))
+        .map(|(units, broken)| Planned { units, broken });
     match planned {
         Ok(planned) if planned.broken.is_none() => Ok(planned),
         // What is wrong with the packages comes first.
@@ -118,6 +117,28 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Planned,
             }
             other
         }
+    }
+}
+
+/// That packages do not go together with the files that were named, whatever they hold.
+fn too_many(request: &Request, loaded: &Loaded) -> Result<(), Error> {
+    let refused = |text: &str| Err(Error::Request(text.to_owned()));
+    let Some(files) = &loaded.files else { return Ok(()) };
+    if let Some(wrong) = loaded.packages.iter().find_map(|it| unparsed(&it.sources)) {
+        return Err(wrong);
+    }
+    let has_data = !loaded.values.is_empty() || loaded.broken.is_some();
+    match loaded.packages.len() {
+        2.. if request.schema.is_some() => {
+            refused("cannot use --schema/-d with flag more than one schema")
+        }
+        number @ 2.. => {
+            refused(&format!("too many packages defined ({number}) in combination with files"))
+        }
+        1 if !files.sources.is_empty() && has_data => {
+            refused("cannot combine packages with individual schema files")
+        }
+        _ => Ok(()),
     }
 }
 
@@ -141,7 +162,7 @@ fn sorted(
     runtime: &dyn Runtime,
     request: &Request,
     placement: &Placement,
-    loaded: Loaded,
+    (loaded, clash): (Loaded, Option<Error>),
 ) -> Result<(Vec<Unit>, Option<Error>), Error> {
     let refused = |text: &str| Err(Error::Request(text.to_owned()));
     let Loaded { packages, files, values, broken, unembedded: _ } = loaded;
@@ -149,20 +170,8 @@ fn sorted(
         let whole = |it: Instance| Unit { sound: Sound::Values, ..Unit::from(it) };
         return Ok((packages.into_iter().map(whole).collect(), None));
     };
-    if packages.len() > 1 && request.schema.is_some() {
-        return refused("cannot use --schema/-d with flag more than one schema");
-    }
-    if packages.len() > 1 {
-        return Err(Error::Request(format!(
-            "too many packages defined ({}) in combination with files",
-            packages.len()
-        )));
-    }
     let package = packages.into_iter().next();
     let no_data = values.is_empty() && broken.is_none();
-    if package.is_some() && !files.sources.is_empty() && !no_data {
-        return refused("cannot combine packages with individual schema files");
-    }
     let plain = package.as_ref().filter(|_| no_data).cloned();
     let schema = package.unwrap_or_else(|| files.clone());
     if request.schema.is_some() && schema.sources.is_empty() {
@@ -175,6 +184,9 @@ fn sorted(
         if no_data {
             return refused("-d/--schema flag requires non-CUE input files");
         }
+    }
+    if let Some(clash) = clash {
+        return Err(clash);
     }
     if no_data {
         // A package beside files that are CUE: each for itself.
@@ -307,7 +319,8 @@ impl Unit {
         }
         line.add("\n");
         // The evaluator sorts what ends like a file before what does not.
-        let name = format!("{}\0{}.json", first.file, self.data.len());
+        let end = if first.file == "-" { "" } else { ".json" };
+        let name = format!("{}\0{}{end}", first.file, self.data.len());
         // Data is told before what it is checked against.
         self.sources.insert(
             self.data.len(),

@@ -29,7 +29,8 @@ pub(crate) const INJECTED: &str = "\0tags";
 struct Target {
     /// Which instance it is in.
     instance: usize,
-    path: Vec<String>,
+    /// None in what is no field of the package: an operand, a `let`.
+    path: Option<Vec<String>>,
     key: String,
     shorthands: Vec<String>,
     kind: Kind,
@@ -60,7 +61,7 @@ pub(crate) fn inject(
     let mut misplaced = Vec::new();
     for (number, instance) in instances.iter().enumerate() {
         for source in &instance.sources {
-            if !source.text.contains("@tag") {
+            if !source.text.contains("@tag") || is_wrong(source) {
                 continue;
             }
             let file = cue_syntax::parse_file(&source.text).file;
@@ -129,13 +130,18 @@ pub(crate) fn inject(
     Ok(())
 }
 
+/// Whether a file is told of before its tags are.
+fn is_wrong(source: &Source) -> bool {
+    format::text(&source.name, &source.text, Style::Plain).is_err()
+}
+
 /// Whether tags stand where they may.
 ///
 /// # Errors
 /// Those that do not.
 pub(crate) fn placed(sources: &[Source]) -> Result<(), Error> {
     let mut wrong = Vec::new();
-    for source in sources.iter().filter(|it| it.text.contains("@tag")) {
+    for source in sources.iter().filter(|it| it.text.contains("@tag") && !is_wrong(it)) {
         let file = cue_syntax::parse_file(&source.text).file;
         let mut search =
             Search { instance: 0, source, targets: &mut Vec::new(), wrong: Vec::new() };
@@ -172,8 +178,9 @@ pub(crate) fn beside(error: Error, tags: &[String], flags: &Flags<'_>) -> Error 
 
 fn fill(target: &mut Target, value: &str, texts: &mut [String]) {
     target.filled = true;
-    let Some(text) = texts.get_mut(target.instance) else { return };
-    for label in &target.path {
+    let text = texts.get_mut(target.instance);
+    let Some((text, path)) = text.zip(target.path.as_ref()) else { return };
+    for label in path {
         text.push_str(label);
         text.push_str(": ");
     }
@@ -246,16 +253,19 @@ struct Search<'a> {
     wrong: Vec<cue_session::Diagnostic>,
 }
 
+/// Where something stands, if that is a place in the package.
+type Path = Option<Vec<String>>;
+
 /// What is still to look at, and where it stands.
 enum Part<'a> {
-    Decl(&'a Decl, Vec<String>, Option<&'static str>),
-    Expr(&'a Expr, Vec<String>, Option<&'static str>),
+    Decl(&'a Decl, Path, Option<&'static str>),
+    Expr(&'a Expr, Path, Option<&'static str>),
 }
 
 impl Search<'_> {
     fn run(&mut self, decls: &[Decl]) {
         let mut work: Vec<Part<'_>> =
-            decls.iter().rev().map(|it| Part::Decl(it, Vec::new(), None)).collect();
+            decls.iter().rev().map(|it| Part::Decl(it, Some(Vec::new()), None)).collect();
         while let Some(part) = work.pop() {
             match part {
                 Part::Decl(Decl::Field(field), path, within) => {
@@ -264,7 +274,10 @@ impl Search<'_> {
                 Part::Decl(Decl::Embed(value), path, within) => {
                     work.push(Part::Expr(value, path, within));
                 }
-                Part::Decl(Decl::Let(..) | Decl::Ellipsis(..) | Decl::Attribute(_), ..) => {}
+                Part::Decl(Decl::Let(_, value) | Decl::Ellipsis(Some(value), _), _, within) => {
+                    work.push(Part::Expr(value, None, within));
+                }
+                Part::Decl(Decl::Ellipsis(None, _) | Decl::Attribute(_), ..) => {}
                 Part::Expr(expr, path, within) => inner(expr, &path, within, &mut work),
             }
         }
@@ -273,76 +286,70 @@ impl Search<'_> {
     fn field<'a>(
         &mut self,
         field: &'a Field,
-        mut path: Vec<String>,
+        path: Path,
         within: Option<&'static str>,
         work: &mut Vec<Part<'a>>,
     ) {
         let label = label(field).filter(|_| field.marker == Marker::None);
         let within = within.or_else(|| label.is_none().then_some("field constraint"));
+        let place = path.zip(label).map(|(mut path, label)| {
+            path.push(label);
+            path
+        });
         for attribute in field.attributes.iter().filter(|it| it.name == "tag") {
             let lines = LineIndex::new(&self.source.text);
             let (line, column) = lines.at(attribute.span.start);
             let at = Some((self.source.name.as_str(), line, column));
-            match (within, &label) {
-                (None, Some(label)) => {
-                    let place: Vec<String> = path.iter().chain([label]).cloned().collect();
-                    match target(attribute, self.instance, place) {
-                        Ok(target) => self.targets.push(target),
-                        Err(message) => self.wrong.push(diagnostic(message, at)),
-                    }
-                }
-                (Some(within), _) => {
+            match within {
+                None => match target(attribute, self.instance, place.clone()) {
+                    Ok(target) => self.targets.push(target),
+                    Err(message) => self.wrong.push(diagnostic(message, at)),
+                },
+                Some(within) => {
                     self.wrong.push(diagnostic(format!("@tag not allowed within {within}"), at));
                 }
-                (None, None) => {}
             }
         }
-        path.extend(label);
-        work.push(Part::Expr(&field.value, path, within));
+        work.push(Part::Expr(&field.value, place, within));
     }
 }
 
 /// What an expression holds. Only structs that are the field itself give it more fields.
-fn inner<'a>(
-    expr: &'a Expr,
-    path: &[String],
-    within: Option<&'static str>,
-    work: &mut Vec<Part<'a>>,
-) {
-    let mut push = |it: &'a Expr, within| work.push(Part::Expr(it, path.to_vec(), within));
+fn inner<'a>(expr: &'a Expr, path: &Path, within: Option<&'static str>, work: &mut Vec<Part<'a>>) {
+    let mut push = |it: &'a Expr, path: Path, within| work.push(Part::Expr(it, path, within));
     match &expr.kind {
         ExprKind::Struct(decls) => {
-            work.extend(decls.iter().rev().map(|it| Part::Decl(it, path.to_vec(), within)));
+            work.extend(decls.iter().rev().map(|it| Part::Decl(it, path.clone(), within)));
         }
-        ExprKind::Paren(it) => push(it, within),
+        ExprKind::Paren(it) => push(it, path.clone(), within),
         ExprKind::Binary(Binary::Unify, left, right) => {
-            push(right, within);
-            push(left, within);
+            push(right, path.clone(), within);
+            push(left, path.clone(), within);
         }
         ExprKind::List(elements) => {
             for element in elements.iter().rev() {
                 match element {
-                    Element::Expr(it) => push(it, within.or(Some("lists"))),
+                    Element::Expr(it) => push(it, None, within.or(Some("lists"))),
                     Element::Ellipsis(it) => {
-                        it.iter().for_each(|it| push(it, within.or(Some("lists"))));
+                        it.iter().for_each(|it| push(it, None, within.or(Some("lists"))));
                     }
                 }
             }
         }
         ExprKind::Comprehension(clauses, body) => {
             let within = within.or(Some("comprehension"));
-            push(body, within);
+            push(body, None, within);
             for clause in clauses.iter().rev() {
                 match clause {
                     Clause::For { source: it, .. } | Clause::If(it) | Clause::Let(_, it) => {
-                        push(it, within);
+                        push(it, None, within);
                     }
-                    Clause::Otherwise(it) => push(it, within),
+                    Clause::Otherwise(it) => push(it, None, within),
                     Clause::Try(..) => {}
                 }
             }
         }
-        _ => {}
+        _ => expr.operands().into_iter().rev().for_each(|it| push(it, None, within)),
     }
 }
 
@@ -354,7 +361,7 @@ fn label(field: &Field) -> Option<String> {
     }
 }
 
-fn target(attribute: &Attribute, instance: usize, path: Vec<String>) -> Result<Target, String> {
+fn target(attribute: &Attribute, instance: usize, path: Path) -> Result<Target, String> {
     let mut parts = attribute.body.split(',').map(str::trim);
     let key = parts.next().unwrap_or_default().to_owned();
     if !crate::filetype::is_name(&key) {

@@ -275,7 +275,8 @@ impl Compiler<'_> {
                 Step::Label(name.name.clone(), false)
             }
             AstLabel::String(text, _) => Step::Label(text.clone(), true),
-            _ => Step::Text("?"),
+            AstLabel::Dynamic(_) => Step::Text("<unknown>"),
+            AstLabel::Interpolated(_) | AstLabel::Pattern(..) => Step::Text("?"),
         };
         let value = self.below(step, |it| it.value(field));
         let at = At { source: self.source, span: field.label_span };
