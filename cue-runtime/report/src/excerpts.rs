@@ -135,7 +135,7 @@ fn elements(report: &Report) -> Vec<Element<'_>> {
             let is_same = |it: &&Place| {
                 (&it.file, it.line, it.column) == (&place.file, place.line, place.column)
             };
-            if !every.iter().any(|it| is_same(&it)) {
+            if !every.iter().any(is_same) {
                 every.push(place);
             }
         }

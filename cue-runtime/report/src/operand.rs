@@ -1,6 +1,6 @@
 //! Which alternative of a choice a place is in.
 
-use cue_syntax::ast::{Binary, Clause, Decl, Element, Expr, ExprKind, Part, Span};
+use cue_syntax::ast::{Binary, Clause, Decl, Element, Expr, ExprKind, Span};
 
 /// The operand of a choice around the byte at `offset`, by preference the one from which `fields` labels lead there;
 /// else the outermost.
@@ -38,13 +38,6 @@ pub(crate) fn operand(decls: &[Decl], offset: u32, fields: usize) -> Option<Span
                     Clause::Try(_, None) => None,
                 });
                 sources.chain([&**body]).find(|it| holds(it.span, offset))
-            }
-            ExprKind::Interpolation { parts, .. } => {
-                let of = |it| match it {
-                    &Part::Expr(ref it) => Some(it),
-                    Part::Text(_) => None,
-                };
-                parts.iter().filter_map(of).find(|it| holds(it.span, offset))
             }
             _ => expr.operands().into_iter().find(|it| holds(it.span, offset)),
         };

@@ -142,7 +142,7 @@ fn referred_to(place: &Place<'_>, name: &str) -> Option<String> {
         return Some(format!("{name:?} is a builtin package: import {:?}", package.path));
     }
     let declared = known.len();
-    known.extend(builtin::packages().iter().map(|it| last(it)));
+    known.extend(builtin::packages().iter().map(last));
     let near = nearest(name, known.iter().copied())?;
     let import = known[declared..].iter().position(|it| *it == near);
     Some(match import.filter(|_| !known[..declared].contains(&near)) {

@@ -306,10 +306,10 @@ pub(crate) fn write(
     value: &Datum,
     html: Html,
     path: &str,
-) -> Result<Vec<u8>, Diagnostic> {
+) -> Result<Vec<u8>, Box<Diagnostic>> {
     let refused = |what: String| {
         let code = "cue/eval".into();
-        Diagnostic { code, path: path.to_owned(), ..diagnostic(what, None) }
+        Box::new(Diagnostic { code, path: path.to_owned(), ..diagnostic(what, None) })
     };
     let text = match encoding {
         Encoding::Json | Encoding::JsonLines | Encoding::Cue => {

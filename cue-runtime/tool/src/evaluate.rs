@@ -473,7 +473,7 @@ impl Asked<'_> {
                 Encoding::Toml => {
                     let datum = with_bytes(session, &path)?.within(&within);
                     data::write(request.out, &datum, request.html(), &path)
-                        .map_err(|it| Error::Diagnostics(vec![it]))?
+                        .map_err(|it| Error::Diagnostics(vec![*it]))?
                 }
                 _ => {
                     let mut datum = datum(session, &path)?;
@@ -482,7 +482,7 @@ impl Asked<'_> {
                     }
                     datum = datum.within(&within);
                     data::write(request.out, &datum, request.html(), &path).map_err(|it| {
-                        Error::Diagnostics(vec![self.untold(runtime, &path, of, it)])
+                        Error::Diagnostics(vec![self.untold(runtime, &path, of, *it)])
                     })?
                 }
             }
