@@ -1,85 +1,32 @@
 //! Which alternative of a choice a place is in.
 
-use cue_syntax::ast::{Binary, Clause, Decl, Element, Expr, ExprKind, Span};
+use cue_syntax::ast::{Binary, Decl, ExprKind, Span};
+use cue_syntax::{Around, around};
 
 /// The operand of a choice around the byte at `offset`, by preference the one from which `fields` labels lead there;
 /// else the outermost.
 pub(crate) fn operand(decls: &[Decl], offset: u32, fields: usize) -> Option<Span> {
     // Operands on the way in, each with the labels between it and what is looked at.
     let mut passed: Vec<(Span, usize)> = Vec::new();
-    let mut here = in_decls(decls, offset, &mut passed);
-    while let Some(expr) = here {
-        here = match &expr.kind {
-            ExprKind::Binary(Binary::Disjoin, ..) => {
-                let operand = alternatives(expr).into_iter().find(|it| holds(it.span, offset));
-                if let Some(operand) = operand {
-                    passed.push((operand.span, 0));
+    let mut of_choice = false;
+    for it in around(decls, offset) {
+        match it {
+            Around::Expr(expr) => {
+                let is_choice = matches!(expr.kind, ExprKind::Binary(Binary::Disjoin, ..));
+                // Of `a | b | c` the first operand is `a`, not `a | b`.
+                if of_choice && !is_choice {
+                    passed.push((expr.span, 0));
                 }
-                operand
+                of_choice = is_choice;
             }
-            ExprKind::Struct(decls) => in_decls(decls, offset, &mut passed),
-            ExprKind::List(elements) => {
-                let of = |it: &Element| match it {
-                    Element::Expr(it) => Some(it.span),
-                    Element::Ellipsis(it) => it.as_ref().map(|it| it.span),
-                };
-                if elements.iter().filter_map(of).any(|it| holds(it, offset)) {
-                    passed.iter_mut().for_each(|it| it.1 += 1);
-                }
-                expr.operands().into_iter().find(|it| holds(it.span, offset))
+            Around::Field(_) | Around::Label(_) | Around::Element(_) => {
+                passed.iter_mut().for_each(|it| it.1 += 1);
             }
-            ExprKind::Comprehension(clauses, body) => {
-                let sources = clauses.iter().filter_map(|it| match it {
-                    Clause::For { source: it, .. }
-                    | Clause::If(it)
-                    | Clause::Let(_, it)
-                    | Clause::Otherwise(it)
-                    | Clause::Try(_, Some((_, it))) => Some(it),
-                    Clause::Try(_, None) => None,
-                });
-                sources.chain([&**body]).find(|it| holds(it.span, offset))
-            }
-            _ => expr.operands().into_iter().find(|it| holds(it.span, offset)),
-        };
+            Around::Decls(_) | Around::Aside(_) | Around::Clause(_) => {}
+        }
     }
     let wanted = passed.iter().find(|it| it.1 == fields);
     wanted.or(passed.first()).map(|it| it.0)
-}
-
-/// The operands of `a | b | c`, in order.
-fn alternatives(expr: &Expr) -> Vec<&Expr> {
-    let mut all = Vec::new();
-    let mut rest = expr;
-    // A chain leans to the left.
-    while let ExprKind::Binary(Binary::Disjoin, left, right) = &rest.kind {
-        all.push(&**right);
-        rest = left;
-    }
-    all.push(rest);
-    all.reverse();
-    all
-}
-
-fn in_decls<'a>(decls: &'a [Decl], offset: u32, passed: &mut [(Span, usize)]) -> Option<&'a Expr> {
-    for decl in decls {
-        match decl {
-            Decl::Field(field) if holds(field.span, offset) => {
-                passed.iter_mut().for_each(|it| it.1 += 1);
-                return Some(&field.value);
-            }
-            Decl::Let(_, it) | Decl::Ellipsis(Some(it), _) | Decl::Embed(it)
-                if holds(it.span, offset) =>
-            {
-                return Some(it);
-            }
-            _ => {}
-        }
-    }
-    None
-}
-
-fn holds(span: Span, offset: u32) -> bool {
-    span.start <= offset && offset < span.end
 }
 
 #[cfg(test)]

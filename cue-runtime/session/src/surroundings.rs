@@ -1,7 +1,8 @@
 //! What stands around a place in a text: the names that can be seen there, and where they stand.
 
 use cue_eval::value::Selector;
-use cue_syntax::ast::{Clause, Decl, Element, Expr, ExprKind, Ident, Label, Part, Span};
+use cue_syntax::ast::{Clause, Decl, Expr, ExprKind, Ident, Label};
+use cue_syntax::{Around, around};
 
 /// What can be seen from a place.
 #[derive(Default)]
@@ -87,124 +88,53 @@ impl<'a> Surroundings<'a> {
     }
 }
 
-fn holds(span: Span, offset: u32) -> bool {
-    span.start <= offset && offset < span.end
-}
-
-/// Where the search is.
-enum Here<'a> {
-    Decls(&'a [Decl]),
-    Expr(&'a Expr),
-}
-
-/// What stands around the byte at `offset` of a file of these declarations.
+/// What can be seen from the byte at `offset` of a file with these declarations.
 pub(crate) fn surroundings(decls: &[Decl], offset: u32) -> Surroundings<'_> {
     let mut found = Surroundings::default();
     let mut path = Some(Vec::new());
-    let mut here = Here::Decls(decls);
-    // Not by recursion: texts nest as deeply as they like.
-    loop {
-        let next = match here {
-            Here::Decls(decls) => {
+    for it in around(decls, offset) {
+        match it {
+            Around::Decls(decls) => {
                 found.scopes.push(Scope { names: Names::Decls(decls), path: path.clone() });
-                decls.iter().find_map(|it| in_decl(it, offset, &mut path))
             }
-            Here::Expr(expr) => match &expr.kind {
-                ExprKind::Struct(decls) => Some(Here::Decls(decls)),
-                ExprKind::Select(it) if holds(it.1.span, offset) => {
-                    found.selection = Some(&it.0);
-                    return found;
+            Around::Field(field) => {
+                path = path.zip(selector(&field.label)).map(|(mut path, label)| {
+                    path.push(label);
+                    path
+                });
+            }
+            Around::Element(index) => {
+                if let Some(path) = &mut path {
+                    path.push(Selector::Index(index as u64));
                 }
-                ExprKind::Comprehension(clauses, body) => {
+            }
+            Around::Aside(_) => path = None,
+            Around::Expr(expr) => match &expr.kind {
+                ExprKind::Comprehension(clauses, _) => {
                     found.scopes.push(Scope { names: Names::Clauses(clauses), path: None });
-                    in_comprehension(clauses, body, offset).map(Here::Expr)
                 }
-                ExprKind::List(elements) => in_list(elements, offset, &mut path).map(Here::Expr),
-                ExprKind::Interpolation { parts, .. } => parts
-                    .iter()
-                    .filter_map(|it| match it {
-                        Part::Expr(it) => Some(it),
-                        Part::Text(_) => None,
-                    })
-                    .find(|it| holds(it.span, offset))
-                    .map(Here::Expr),
-                _ => {
-                    let merged = matches!(
-                        expr.kind,
-                        ExprKind::Binary(..) | ExprKind::Paren(_) | ExprKind::Unary(..)
-                    );
-                    if !merged {
-                        path = None;
-                    }
-                    expr.operands().into_iter().find(|it| holds(it.span, offset)).map(Here::Expr)
+                ExprKind::Select(it) if it.1.span.contains(offset) => {
+                    found.selection = Some(&it.0);
                 }
+                ExprKind::Struct(_)
+                | ExprKind::List(_)
+                | ExprKind::Interpolation { .. }
+                | ExprKind::Binary(..)
+                | ExprKind::Paren(_)
+                | ExprKind::Unary(..) => {}
+                _ => path = None,
             },
-        };
-        match next {
-            Some(next) => here = next,
-            None => return found,
+            Around::Label(_) | Around::Clause(_) => {}
         }
     }
+    found
 }
 
-fn in_decl<'a>(decl: &'a Decl, offset: u32, path: &mut Option<Vec<Selector>>) -> Option<Here<'a>> {
-    match decl {
-        Decl::Field(field) if holds(field.span, offset) => {
-            let label = match &field.label {
-                Label::Ident(it) => Some(Selector::identifier(&it.name)),
-                Label::String(it, _) => Some(Selector::string(it)),
-                Label::Interpolated(it) | Label::Dynamic(it) | Label::Pattern(it, _) => {
-                    if holds(it.span, offset) {
-                        return Some(Here::Expr(it));
-                    }
-                    None
-                }
-            };
-            match (path.as_mut(), label) {
-                (Some(path), Some(label)) => path.push(label),
-                (_, None) => *path = None,
-                (None, Some(_)) => {}
-            }
-            Some(Here::Expr(&field.value))
-        }
-        Decl::Let(_, value) | Decl::Ellipsis(Some(value), _) if holds(value.span, offset) => {
-            *path = None;
-            Some(Here::Expr(value))
-        }
-        Decl::Embed(value) if holds(value.span, offset) => Some(Here::Expr(value)),
-        _ => None,
+/// The label as a step of a path, if it is written.
+fn selector(label: &Label) -> Option<Selector> {
+    match label {
+        Label::Ident(it) => Some(Selector::identifier(&it.name)),
+        Label::String(it, _) => Some(Selector::string(it)),
+        Label::Interpolated(_) | Label::Dynamic(_) | Label::Pattern(..) => None,
     }
-}
-
-fn in_comprehension<'a>(clauses: &'a [Clause], body: &'a Expr, offset: u32) -> Option<&'a Expr> {
-    let sources = clauses.iter().filter_map(|it| match it {
-        Clause::For { source: it, .. }
-        | Clause::If(it)
-        | Clause::Let(_, it)
-        | Clause::Otherwise(it)
-        | Clause::Try(_, Some((_, it))) => Some(it),
-        Clause::Try(_, None) => None,
-    });
-    sources.chain([body]).find(|it| holds(it.span, offset))
-}
-
-fn in_list<'a>(
-    elements: &'a [Element],
-    offset: u32,
-    path: &mut Option<Vec<Selector>>,
-) -> Option<&'a Expr> {
-    for (index, element) in elements.iter().enumerate() {
-        let it = match element {
-            Element::Expr(it) => it,
-            Element::Ellipsis(Some(it)) => &**it,
-            Element::Ellipsis(None) => continue,
-        };
-        if holds(it.span, offset) {
-            if let Some(path) = path {
-                path.push(Selector::Index(index as u64));
-            }
-            return Some(it);
-        }
-    }
-    None
 }

@@ -16,6 +16,11 @@ pub struct Span {
 }
 
 impl Span {
+    /// Whether a byte is in it.
+    pub fn contains(self, offset: u32) -> bool {
+        self.start <= offset && offset < self.end
+    }
+
     /// From the start of `self` to the end of `other`.
     pub fn to(self, other: Span) -> Span {
         Span { start: self.start, end: other.end }
@@ -116,6 +121,17 @@ pub enum Label {
     Pattern(Box<Expr>, Option<Box<Ident>>),
 }
 
+impl Label {
+    /// The name, if it is written.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Label::Ident(it) => Some(&it.name),
+            Label::String(it, _) => Some(it),
+            Label::Interpolated(_) | Label::Dynamic(_) | Label::Pattern(..) => None,
+        }
+    }
+}
+
 /// The comments of a field, with `//`.
 #[derive(Debug, Default)]
 pub struct Comments {
@@ -197,6 +213,20 @@ pub enum Clause {
     Otherwise(Expr),
 }
 
+impl Clause {
+    /// The expression in it.
+    pub fn expr(&self) -> Option<&Expr> {
+        match self {
+            Clause::For { source: it, .. }
+            | Clause::If(it)
+            | Clause::Let(_, it)
+            | Clause::Otherwise(it)
+            | Clause::Try(_, Some((_, it))) => Some(it),
+            Clause::Try(_, None) => None,
+        }
+    }
+}
+
 /// An element of a list.
 #[derive(Debug)]
 pub enum Element {
@@ -204,6 +234,16 @@ pub enum Element {
     Expr(Expr),
     /// `...` or `...T`
     Ellipsis(Option<Box<Expr>>),
+}
+
+impl Element {
+    /// The expression in it.
+    pub fn expr(&self) -> Option<&Expr> {
+        match self {
+            Element::Expr(it) => Some(it),
+            Element::Ellipsis(it) => it.as_deref(),
+        }
+    }
 }
 
 /// Operators with one operand.
@@ -389,13 +429,7 @@ impl Expr {
     /// comprehension, which bind names of their own, none.
     pub fn operands(&self) -> Vec<&Expr> {
         match &self.kind {
-            ExprKind::List(elements) => elements
-                .iter()
-                .filter_map(|it| match it {
-                    Element::Expr(it) => Some(it),
-                    Element::Ellipsis(it) => it.as_deref(),
-                })
-                .collect(),
+            ExprKind::List(elements) => elements.iter().filter_map(Element::expr).collect(),
             ExprKind::Interpolation { parts, .. } => parts
                 .iter()
                 .filter_map(|it| match it {

@@ -28,9 +28,11 @@ mod raise; // ast -> concrete tree, for printing
 mod simplify; // what `-s` changes
 mod columns; // stops -> aligned text
 pub mod path; // `a.b[0]`
+mod around; // what a place is in
 mod position; // offsets -> lines and columns
 pub mod unquote; // string literals -> values
 
+pub use crate::around::{Around, around};
 pub use crate::label::{is_identifier, is_keyword};
 pub use crate::language::{Experiment, Experiments, Language};
 pub use crate::layout::{Style, format_tree};

@@ -2,7 +2,7 @@
 
 use cue_eval::builtin::Datum;
 use cue_eval::encode::json;
-use cue_syntax::ast::{Decl, Element, Expr, ExprKind, Field, Label};
+use cue_syntax::ast::{Decl, Element, Expr, ExprKind, Field};
 
 use crate::Error;
 use crate::data::{self, Encoding};
@@ -84,14 +84,6 @@ fn inner<'a>(expr: &'a Expr, work: &mut Vec<Part<'a>>) {
     }
 }
 
-fn name(field: &Field) -> Option<&str> {
-    match &field.label {
-        Label::Ident(it) => Some(&it.name),
-        Label::String(it, _) => Some(it),
-        Label::Interpolated(_) | Label::Dynamic(_) | Label::Pattern(..) => None,
-    }
-}
-
 fn collect_names(decls: &[Decl], names: &mut Vec<String>) {
     let mut work = parts(decls);
     names.extend(decls.iter().filter_map(|it| match it {
@@ -101,7 +93,7 @@ fn collect_names(decls: &[Decl], names: &mut Vec<String>) {
     while let Some(part) = work.pop() {
         match part {
             Part::Field(field) => {
-                names.extend(name(field).map(str::to_owned));
+                names.extend(field.label.name().map(str::to_owned));
                 work.push(Part::Expr(&field.value));
             }
             Part::Expr(expr) => {
@@ -137,7 +129,7 @@ fn collect(
             }
             Part::Field(field) => field,
         };
-        let (Some(label), ExprKind::String(text)) = (name(field), &field.value.kind) else {
+        let (Some(label), ExprKind::String(text)) = (field.label.name(), &field.value.kind) else {
             work.push(Part::Expr(&field.value));
             continue;
         };

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cue_session::{Package, Source};
-use cue_syntax::ast::{Decl, ExprKind, Field, Label};
+use cue_syntax::ast::{Decl, ExprKind};
 use cue_syntax::{Language, LineIndex};
 
 use crate::condition::Flags;
@@ -102,21 +102,12 @@ pub(crate) fn declared(decls: &[Decl], path: &[&str]) -> Option<String> {
     decls.iter().find_map(|it| {
         let Decl::Field(field) = it else { return None };
         match &field.value.kind {
-            _ if self::label(field) != Some(label) => None,
+            _ if field.label.name() != Some(label) => None,
             ExprKind::String(text) if rest.is_empty() => Some(text.to_string()),
             ExprKind::Struct(inner) => declared(inner, rest),
             _ => None,
         }
     })
-}
-
-/// A plain label.
-pub(crate) fn label(field: &Field) -> Option<&str> {
-    match &field.label {
-        Label::Ident(it) => Some(&it.name),
-        Label::String(it, _) => Some(it),
-        _ => None,
-    }
 }
 
 impl Module {

@@ -7,7 +7,7 @@ use cue_syntax::Language;
 use cue_syntax::ast::{Decl, ExprKind};
 
 use crate::Error;
-use crate::module::{declared, label, language};
+use crate::module::{declared, language};
 
 /// A module that is found in a folder of this machine.
 pub(crate) struct Replaced {
@@ -49,7 +49,7 @@ fn dependencies(text: &str) -> Vec<Dependency> {
         it.version = it.version.take().or(declared(fields, &["v"]));
         it.with = it.with.take().or(declared(fields, &["replaceWith"]));
         it.is_default |= fields.iter().any(|it| {
-            matches!(it, Decl::Field(it) if label(it) == Some("default")
+            matches!(it, Decl::Field(it) if it.label.name() == Some("default")
                 && matches!(it.value.kind, ExprKind::Bool(true)))
         });
     }
@@ -63,7 +63,7 @@ fn fields_of<'a>(decls: &'a [Decl], name: &str) -> Vec<(String, &'a [Decl])> {
         decls.iter().filter_map(|it| {
             let Decl::Field(field) = it else { return None };
             let ExprKind::Struct(inner) = &field.value.kind else { return None };
-            Some((label(field)?, &inner[..]))
+            Some((field.label.name()?, &inner[..]))
         })
     };
     let named = structs(decls).filter(|it| it.0 == name);

@@ -53,21 +53,9 @@ pub(crate) fn names(expr: &Expr) -> Vec<String> {
             }
             ExprKind::Comprehension(clauses, body) => {
                 work.push(body);
-                for clause in clauses {
-                    match clause {
-                        Clause::For { source: it, .. }
-                        | Clause::If(it)
-                        | Clause::Let(_, it)
-                        | Clause::Otherwise(it)
-                        | Clause::Try(_, Some((_, it))) => work.push(it),
-                        Clause::Try(_, None) => {}
-                    }
-                }
+                work.extend(clauses.iter().filter_map(Clause::expr));
             }
-            ExprKind::List(elements) => work.extend(elements.iter().filter_map(|it| match it {
-                Element::Expr(it) => Some(it),
-                Element::Ellipsis(it) => it.as_deref(),
-            })),
+            ExprKind::List(elements) => work.extend(elements.iter().filter_map(Element::expr)),
             ExprKind::Interpolation { parts, .. } => {
                 work.extend(parts.iter().filter_map(|it| match it {
                     Part::Expr(it) => Some(it),

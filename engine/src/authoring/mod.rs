@@ -4,7 +4,7 @@ mod check; // templates by themselves
 pub mod upgrade; // templates for older CUE
 
 use cue_session::{Error as CueError, Profile, Program, ProgramSpec, Runtime, Source};
-use cue_syntax::ast::{Decl, Expr, ExprKind, Field, Label, Span};
+use cue_syntax::ast::{Decl, Expr, ExprKind, Field, Span};
 use cue_syntax::{Style, format_tree, parse_older, parse_tree};
 use serde_json::{Map, Value, json};
 
@@ -81,7 +81,7 @@ pub fn render(runtime: &dyn Runtime, source: &str) -> Result<Value, Error> {
     let mut template = None;
     for decl in &parsed.file.decls {
         let Decl::Field(field) = decl else { continue };
-        let Some(name) = label(&field.label) else { continue };
+        let Some(name) = field.label.name() else { continue };
         if name == "template" {
             template = Some(field);
         } else if let Some((first, _)) = headers.iter().find(|(first, _)| *first != name) {
@@ -102,14 +102,6 @@ pub fn render(runtime: &dyn Runtime, source: &str) -> Result<Value, Error> {
     text.push_str(&inside(source, template.value.span));
     let header = header(runtime, source, name, &headers)?;
     object(name, &header, &text)
-}
-
-fn label(label: &Label) -> Option<&str> {
-    match label {
-        Label::Ident(it) => Some(&it.name),
-        Label::String(it, _) => Some(it),
-        Label::Interpolated(_) | Label::Dynamic(_) | Label::Pattern(..) => None,
-    }
 }
 
 fn slice(source: &str, span: Span) -> &str {
@@ -197,7 +189,7 @@ fn status_blocks<'a>(value: &'a Expr, path: &[&str], found: &mut Vec<(&'a str, S
     let ExprKind::Struct(decls) = &value.kind else { return };
     for decl in decls {
         let Decl::Field(field) = decl else { continue };
-        let Some(name) = label(&field.label) else { continue };
+        let Some(name) = field.label.name() else { continue };
         match path.split_first() {
             Some((first, rest)) if *first == name => status_blocks(&field.value, rest, found),
             None if ["healthPolicy", "customStatus", "details"].contains(&name) => {
@@ -223,7 +215,7 @@ fn check_status(name: &str, key: &str, body: &str, form: &str) -> Result<(), Err
     }
     let has = |wanted: &str| {
         parsed.file.decls.iter().any(|decl| match decl {
-            Decl::Field(field) => label(&field.label) == Some(wanted),
+            Decl::Field(field) => field.label.name() == Some(wanted),
             Decl::Embed(_) => true,
             Decl::Let(..) | Decl::Ellipsis(..) | Decl::Attribute(_) => false,
         })

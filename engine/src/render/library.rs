@@ -27,15 +27,6 @@ pub(crate) const OPEN: File<'static> = ("open.cue", "context: _\nparameter: _\n"
 /// `parameters` is the design's name for `parameter` (W-22, W-29).
 const ALIAS: File<'static> = ("parameters.cue", "parameter: parameters\nparameters: parameter\n");
 
-/// The name that a label says as it stands.
-fn written(label: &Label) -> Option<&str> {
-    match label {
-        Label::Ident(it) => Some(&it.name),
-        Label::String(it, _) => Some(it),
-        Label::Interpolated(_) | Label::Dynamic(_) | Label::Pattern(..) => None,
-    }
-}
-
 /// Whether a template declares `parameters`, and no `parameter`.
 fn says_parameters(text: &str) -> bool {
     if !text.contains("parameters") {
@@ -44,7 +35,7 @@ fn says_parameters(text: &str) -> bool {
     let parsed = cue_syntax::parse_older(text);
     let declares = |name: &str| {
         parsed.file.decls.iter().any(|decl| match decl {
-            Decl::Field(field) => written(&field.label) == Some(name),
+            Decl::Field(field) => field.label.name() == Some(name),
             Decl::Embed(_) | Decl::Let(..) | Decl::Ellipsis(..) | Decl::Attribute(_) => false,
         })
     };
@@ -74,7 +65,7 @@ impl Top {
 fn names_of(decls: &[Decl], names: &mut BTreeSet<Box<str>>) -> bool {
     decls.iter().all(|decl| match decl {
         Decl::Field(field) => {
-            let name = written(&field.label);
+            let name = field.label.name();
             names.extend(name.map(Box::from));
             // A pattern makes none.
             name.is_some() || matches!(field.label, Label::Pattern(..))

@@ -1,67 +1,38 @@
 //! Which field of a template a position belongs to.
 
 use cue_session::Position;
-use cue_syntax::ast::{Decl, Element, Expr, ExprKind, Label};
-use cue_syntax::parse_older;
+use cue_syntax::ast::{ExprKind, Label};
+use cue_syntax::{Around, LineIndex, around, parse_older};
 
 /// Dotted path of the innermost field around `at`; empty if there is none.
 pub(crate) fn path(template: &str, at: Option<&Position>) -> String {
-    let Some(offset) = at.and_then(|at| offset(template, at)) else { return String::new() };
+    let offset = at.and_then(|at| LineIndex::new(template).offset(at.line, at.column));
+    let Some(offset) = offset else { return String::new() };
     let parsed = parse_older(template);
     let mut path = Vec::new();
-    decls(&parsed.file.decls, offset, &mut path);
+    for it in around(&parsed.file.decls, offset) {
+        match it {
+            Around::Field(field) => match &field.label {
+                Label::Ident(it) => path.push(it.name.to_string()),
+                Label::String(it, _) => path.push(cue_syntax::unquote::quote(it)),
+                Label::Interpolated(_) | Label::Dynamic(_) | Label::Pattern(..) => break,
+            },
+            Around::Element(index) => path.push(index.to_string()),
+            Around::Decls(_) => {}
+            Around::Expr(expr) => match &expr.kind {
+                ExprKind::Struct(_)
+                | ExprKind::List(_)
+                | ExprKind::Binary(..)
+                | ExprKind::Unary(..)
+                | ExprKind::Paren(_)
+                | ExprKind::Comprehension(..) => {}
+                _ => break,
+            },
+            // Where nothing is a field of the template.
+            Around::Label(_) | Around::Aside(_) | Around::Clause(_) => break,
+        }
+    }
     path.join(".")
-}
-
-fn offset(template: &str, at: &Position) -> Option<u32> {
-    let line = usize::try_from(at.line).ok()?.checked_sub(1)?;
-    let before: usize = template.split_inclusive('\n').take(line).map(str::len).sum();
-    u32::try_from(before + usize::try_from(at.column).ok()?.checked_sub(1)?).ok()
-}
-
-fn decls(all: &[Decl], offset: u32, path: &mut Vec<String>) {
-    for decl in all {
-        match decl {
-            Decl::Field(field) if field.span.start <= offset && offset < field.span.end => {
-                let label = match &field.label {
-                    Label::Ident(it) => it.name.to_string(),
-                    Label::String(it, _) => cue_syntax::unquote::quote(it),
-                    Label::Interpolated(_) | Label::Dynamic(_) | Label::Pattern(..) => return,
-                };
-                path.push(label);
-                expr(&field.value, offset, path);
-                return;
-            }
-            Decl::Embed(value) => expr(value, offset, path),
-            Decl::Field(_) | Decl::Let(..) | Decl::Ellipsis(..) | Decl::Attribute(_) => {}
-        }
-    }
-}
-
-fn expr(value: &Expr, offset: u32, path: &mut Vec<String>) {
-    if offset < value.span.start || offset >= value.span.end {
-        return;
-    }
-    match &value.kind {
-        ExprKind::Struct(all) => decls(all, offset, path),
-        ExprKind::List(elements) => {
-            for (index, element) in elements.iter().enumerate() {
-                let Element::Expr(element) = element else { continue };
-                if element.span.start <= offset && offset < element.span.end {
-                    path.push(index.to_string());
-                    expr(element, offset, path);
-                    return;
-                }
-            }
-        }
-        ExprKind::Binary(_, left, right) => {
-            expr(left, offset, path);
-            expr(right, offset, path);
-        }
-        ExprKind::Unary(_, inner) | ExprKind::Paren(inner) => expr(inner, offset, path),
-        ExprKind::Comprehension(_, body) => expr(body, offset, path),
-        _ => {}
-    }
 }
 
 #[cfg(test)]

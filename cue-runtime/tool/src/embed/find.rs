@@ -133,20 +133,10 @@ impl<'a> Search<'a> {
             }
             ExprKind::Comprehension(clauses, body) => {
                 self.work.push(body);
-                self.work.extend(clauses.iter().filter_map(|it| match it {
-                    Clause::For { source: it, .. }
-                    | Clause::If(it)
-                    | Clause::Let(_, it)
-                    | Clause::Otherwise(it)
-                    | Clause::Try(_, Some((_, it))) => Some(it),
-                    Clause::Try(_, None) => None,
-                }));
+                self.work.extend(clauses.iter().filter_map(Clause::expr));
             }
             ExprKind::List(elements) => {
-                self.work.extend(elements.iter().filter_map(|it| match it {
-                    Element::Expr(it) => Some(it),
-                    Element::Ellipsis(it) => it.as_deref(),
-                }));
+                self.work.extend(elements.iter().filter_map(Element::expr));
             }
             ExprKind::Interpolation { parts, .. } => {
                 self.work.extend(parts.iter().filter_map(|it| match it {
