@@ -112,7 +112,7 @@ fn shown(
         names.filter_map(|it| Some((it, definitions.template(it)?))).collect();
     let sources = texts.iter().map(|(name, text)| Source::new(*name, *text)).collect();
     let spec = ProgramSpec { sources, packages: Vec::new(), profile: Profile::KubeVela };
-    cue_session::suggest(&spec, None, &mut wrong);
+    cue_session::suggest(&spec, || None, &mut wrong);
     let given = documents.iter().find(|it| it.object["kind"] == "Application");
     let mut all = Texts { spec, given: None };
     if let (Some(document), Some(part)) = (given, error.part()) {

@@ -1,5 +1,8 @@
 //! Hints for names nobody knows: fields that are not allowed, undefined or nowhere to be found, and packages.
 
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
 use cue_eval::builtin::{self, Package as Builtin};
 use cue_eval::value::Selector;
 use cue_eval::value::path::{parse_selectors, path_text};
@@ -7,7 +10,7 @@ use cue_syntax::LineIndex;
 use cue_syntax::ast::{Decl, Expr, ExprKind, File, Import, Label};
 
 use crate::nearest::nearest;
-use crate::protocol::{Diagnostic, FieldSelection, Position, ProgramSpec, Source};
+use crate::protocol::{Diagnostic, Field, FieldSelection, Position, ProgramSpec, Source};
 use crate::session::Session;
 use crate::surroundings::{Surroundings, surroundings};
 
@@ -23,35 +26,94 @@ const PREDECLARED: &[&str] = &[
 const LISTED: usize = 8;
 
 /// Adds to each error about a name what was probably meant by it: from the names that can be seen where it stands,
-/// and from the fields of the value, for which `session` is asked.
-pub fn suggest(spec: &ProgramSpec, mut session: Option<&mut Session>, wrong: &mut [Diagnostic]) {
-    let refused: Vec<String> = wrong
-        .iter()
-        .filter(|it| it.message == "field not allowed")
-        .map(|it| it.path.clone())
-        .collect();
+/// and from the fields of the value, for which a session that `start` begins is asked, if any is needed.
+pub fn suggest(
+    spec: &ProgramSpec,
+    start: impl FnOnce() -> Option<Session>,
+    wrong: &mut [Diagnostic],
+) {
+    let refused = wrong.iter().filter(|it| it.message == NOT_ALLOWED).map(|it| it.path.clone());
+    let refused: HashSet<String> = refused.collect();
+    let mut fields = Fields { start: Some(start), session: None, told: HashMap::new() };
+    let mut files = Files { spec, parsed: HashMap::new() };
     for it in wrong.iter_mut().filter(|it| it.hints.is_empty()) {
-        let hint = if it.message == "field not allowed" {
-            session.as_deref_mut().and_then(|session| allowed(session, &it.path, &refused))
+        let hint = if it.message == NOT_ALLOWED {
+            allowed(&mut fields, &it.path, &refused)
         } else {
-            of_a_name(spec, session.as_deref_mut(), it)
+            of_a_name(&mut files, &mut fields, it)
         };
         it.hints.extend(hint);
     }
 }
 
+/// What is said of a field that a closed struct has no room for.
+const NOT_ALLOWED: &str = "field not allowed";
+
+/// The fields of values, each asked for once.
+struct Fields<F> {
+    start: Option<F>,
+    session: Option<Session>,
+    told: HashMap<String, Vec<Field>>,
+}
+
+impl<F: FnOnce() -> Option<Session>> Fields<F> {
+    /// Those of the value at a path; none where there are none, or nobody to ask.
+    fn of(&mut self, path: String) -> &[Field] {
+        if let Some(start) = self.start.take() {
+            self.session = start();
+        }
+        let session = &mut self.session;
+        self.told.entry(path).or_insert_with_key(|path| {
+            let fields = session.as_mut().map(|it| it.fields(path, FieldSelection::All));
+            fields.and_then(Result::ok).flatten().unwrap_or_default()
+        })
+    }
+}
+
+/// The files of a program, each read once.
+struct Files<'a> {
+    spec: &'a ProgramSpec,
+    /// By where they are: files of two packages may have one name.
+    parsed: HashMap<*const Source, Rc<File>>,
+}
+
+impl<'a> Files<'a> {
+    fn file(&mut self, source: &'a Source) -> Rc<File> {
+        let file = self.parsed.entry(std::ptr::from_ref(source));
+        file.or_insert_with(|| Rc::new(cue_syntax::parse_older(&source.text).file)).clone()
+    }
+
+    fn place(&mut self, at: &Position) -> Option<Place<'a>> {
+        let spec = self.spec;
+        let packages = spec.packages.iter().map(|it| &it.sources);
+        let mut all = std::iter::once(&spec.sources).chain(packages);
+        let beside = all.find(|it| it.iter().any(|it| it.name == at.file))?;
+        let source = beside.iter().find(|it| it.name == at.file)?;
+        let offset = LineIndex::new(&source.text).offset(at.line, at.column)?;
+        Some(Place { source, beside, file: self.file(source), offset })
+    }
+}
+
 /// What may stand where a field may not.
-fn allowed(session: &mut Session, path: &str, refused: &[String]) -> Option<String> {
+fn allowed<F: FnOnce() -> Option<Session>>(
+    fields: &mut Fields<F>,
+    path: &str,
+    refused: &HashSet<String>,
+) -> Option<String> {
     let mut selectors = parse_selectors(path).ok()?;
     let Selector::Field { name: label, .. } = selectors.pop()? else { return None };
-    let fields = session.fields(&path_text(&selectors), FieldSelection::All).ok()??;
-    let known = fields.iter().filter(|it| !refused.contains(&it.path) && alike(&label, &it.label));
-    let known: Vec<&str> = known.map(|it| it.label.as_str()).collect();
-    if let Some(near) = nearest(&label, known.iter().copied()) {
+    let known = fields.of(path_text(&selectors)).iter().filter(|it| !refused.contains(&it.path));
+    among(&label, known.map(|it| it.label.as_str()), "allowed")
+}
+
+/// The name that was meant, or the few there are.
+fn among<'a>(name: &str, known: impl Iterator<Item = &'a str>, that_are: &str) -> Option<String> {
+    let known: Vec<&str> = known.filter(|it| alike(name, it)).collect();
+    if let Some(near) = nearest(name, known.iter().copied()) {
         return Some(meant(near));
     }
     let shown = !known.is_empty() && known.len() <= LISTED;
-    shown.then(|| format!("fields that are allowed: {}", known.join(", ")))
+    shown.then(|| format!("fields that are {that_are}: {}", known.join(", ")))
 }
 
 /// Whether both are data, hidden, or definitions.
@@ -65,26 +127,16 @@ fn meant(name: &str) -> String {
     format!("did you mean {name:?}?")
 }
 
-/// A file, read once more, and the place in it.
+/// A place in a file.
 struct Place<'a> {
     source: &'a Source,
     /// The other files of its package.
     beside: &'a [Source],
-    file: File,
+    file: Rc<File>,
     offset: u32,
 }
 
-impl<'a> Place<'a> {
-    fn new(spec: &'a ProgramSpec, at: &Position) -> Option<Self> {
-        let packages = spec.packages.iter().map(|it| &it.sources);
-        let mut all = std::iter::once(&spec.sources).chain(packages);
-        let beside = all.find(|it| it.iter().any(|it| it.name == at.file))?;
-        let source = beside.iter().find(|it| it.name == at.file)?;
-        let offset = LineIndex::new(&source.text).offset(at.line, at.column)?;
-        let file = cue_syntax::parse_older(&source.text).file;
-        Some(Self { source, beside, file, offset })
-    }
-
+impl Place<'_> {
     /// The package that a name stands for.
     fn import(&self, name: &str) -> Option<&Import> {
         self.file.imports.iter().find(|it| local_name(it) == name)
@@ -100,40 +152,43 @@ fn local_name(import: &Import) -> &str {
 }
 
 /// What was meant by a name that an expression refers to, selects or calls.
-fn of_a_name(
-    spec: &ProgramSpec,
-    session: Option<&mut Session>,
+fn of_a_name<F: FnOnce() -> Option<Session>>(
+    files: &mut Files<'_>,
+    fields: &mut Fields<F>,
     wrong: &Diagnostic,
 ) -> Option<String> {
     let message = wrong.message.as_str();
     let between = |start: &str, end: &str| message.strip_prefix(start)?.strip_suffix(end);
     let at = wrong.positions.first();
     if let Some(name) = between("reference \"", "\" not found") {
-        return referred_to(&Place::new(spec, at?)?, name);
+        let place = files.place(at?)?;
+        return referred_to(files, &place, name);
     }
     if let Some(name) = message.strip_prefix("undefined field: ") {
         let name = name.trim_matches('"');
-        return selected(spec, session, &Place::new(spec, at?)?, name);
+        let place = files.place(at?)?;
+        return selected(files, fields, &place, name);
     }
     if let Some(name) = between("cannot call non-function ", " (type _|_)") {
         let (package, name) = name.split_once('.')?;
-        return of_package(spec, Place::new(spec, at?)?.import(package)?, name);
+        let place = files.place(at?)?;
+        return of_package(files, place.import(package)?, name);
     }
     let path = message
         .strip_prefix("import failed: cannot find package \"")
         .or_else(|| between("builtin package \"", "\" undefined"))?;
     let path = path.split('"').next()?;
     let known = builtin::packages().iter().map(|it| it.path);
-    let known = known.chain(spec.packages.iter().map(|it| it.path.as_str()));
+    let known = known.chain(files.spec.packages.iter().map(|it| it.path.as_str()));
     nearest(path, known).map(meant)
 }
 
 /// What was meant by a reference.
-fn referred_to(place: &Place<'_>, name: &str) -> Option<String> {
+fn referred_to<'a>(files: &mut Files<'a>, place: &Place<'a>, name: &str) -> Option<String> {
     let here = surroundings(&place.file.decls, place.offset);
     let mut known = here.names();
     let others = place.beside.iter().filter(|it| it.name != place.source.name);
-    let others: Vec<File> = others.map(|it| cue_syntax::parse_older(&it.text).file).collect();
+    let others: Vec<Rc<File>> = others.map(|it| files.file(it)).collect();
     known.extend(others.iter().flat_map(|it| top_level(&it.decls)));
     known.extend(place.file.imports.iter().map(local_name));
     known.extend(PREDECLARED.iter().copied());
@@ -170,9 +225,9 @@ fn top_level(decls: &[Decl]) -> impl Iterator<Item = &str> {
 }
 
 /// What was meant by a selection.
-fn selected(
-    spec: &ProgramSpec,
-    session: Option<&mut Session>,
+fn selected<F: FnOnce() -> Option<Session>>(
+    files: &mut Files<'_>,
+    fields: &mut Fields<F>,
     place: &Place<'_>,
     name: &str,
 ) -> Option<String> {
@@ -180,28 +235,20 @@ fn selected(
     let base = here.selection?;
     if let ExprKind::Ident(package) = &base.kind {
         if let Some(import) = place.import(package).filter(|_| !here.declares(package)) {
-            return of_package(spec, import, name);
+            return of_package(files, import, name);
         }
     }
-    let path = path_of(base, &here)?;
-    let fields = session?.fields(&path, FieldSelection::All).ok()??;
-    let known = fields.iter().map(|it| it.label.as_str()).filter(|it| alike(name, it));
-    let known: Vec<&str> = known.collect();
-    if let Some(near) = nearest(name, known.iter().copied()) {
-        return Some(meant(near));
-    }
-    let shown = !known.is_empty() && known.len() <= LISTED;
-    shown.then(|| format!("fields that are there: {}", known.join(", ")))
+    let known = fields.of(path_of(base, &here)?);
+    among(name, known.iter().map(|it| it.label.as_str()), "there")
 }
 
 /// What was meant by a member of a package.
-fn of_package(spec: &ProgramSpec, import: &Import, name: &str) -> Option<String> {
+fn of_package(files: &mut Files<'_>, import: &Import, name: &str) -> Option<String> {
     if let Some(package) = builtin::package(&import.path) {
         return nearest(name, package.members.iter().map(|it| it.name)).map(meant);
     }
-    let package = spec.packages.iter().find(|it| it.path == import.path)?;
-    let files: Vec<File> =
-        package.sources.iter().map(|it| cue_syntax::parse_older(&it.text).file).collect();
+    let package = files.spec.packages.iter().find(|it| it.path == import.path)?;
+    let files: Vec<Rc<File>> = package.sources.iter().map(|it| files.file(it)).collect();
     let known = files.iter().flat_map(|it| top_level(&it.decls)).filter(|it| alike(name, it));
     nearest(name, known).map(meant)
 }

@@ -49,8 +49,8 @@ impl Asked<'_> {
     /// Says what may have been meant by names nobody knows.
     fn suggest(&self, runtime: &dyn Runtime, all: &mut [Diagnostic]) {
         let expression = Some(self.expression).filter(|it| !it.is_empty());
-        let mut session = self.start(runtime, expression).ok();
-        cue_session::suggest(&self.spec(expression), session.as_mut(), all);
+        let start = || self.start(runtime, expression).ok();
+        cue_session::suggest(&self.spec(expression), start, all);
     }
 
     /// Whether a position is that of a value of a data file as a whole.

@@ -29,8 +29,7 @@ pub fn check(file: &str, source: &str, templates: Templates<'_>) -> Result<Check
     let mut spec: ProgramSpec = (*made.spec).clone();
     spec.sources = vec![Source::new(file, source), Source::new("context.cue", CONTEXT)];
     let program = Program::new(spec.clone());
-    let (mut session, wrong) = match templates.runtime.start(&program, Vec::new(), templates.budget)
-    {
+    let (session, wrong) = match templates.runtime.start(&program, Vec::new(), templates.budget) {
         Ok(mut session) => {
             let wrong = session.validate("template", Concreteness::Optional);
             (Some(session), wrong)
@@ -43,6 +42,6 @@ pub fn check(file: &str, source: &str, templates: Templates<'_>) -> Result<Check
     };
     // Packages that are not shipped may be the cluster's.
     wrong.retain(|it| !it.incomplete && missing_package(&it.message).is_none());
-    suggest(&spec, session.as_mut(), &mut wrong);
+    suggest(&spec, || session, &mut wrong);
     Ok(Checked { wrong, spec })
 }
