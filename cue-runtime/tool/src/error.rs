@@ -2,6 +2,7 @@
 
 use cue_eval::error::LITERAL;
 use cue_session::Diagnostic;
+use cue_syntax::{LineIndex, SyntaxError};
 
 use crate::tasks;
 
@@ -55,9 +56,9 @@ fn print(all: &[Diagnostic]) -> String {
             text.push_str(&format!("and {} more errors\n", all.len() - printed));
             break;
         }
-        // What is written as an error is told without what it stands for.
-        if !wrong.path.is_empty() && !wrong.message.ends_with(LITERAL) {
-            text.push_str(&format!("{}: ", clipped(&wrong.path)));
+        let path = told_path(wrong);
+        if !path.is_empty() {
+            text.push_str(&format!("{}: ", clipped(path)));
         }
         text.push_str(clipped(&wrong.message));
         text.push_str(if wrong.positions.is_empty() { "\n" } else { ":\n" });
@@ -83,11 +84,12 @@ pub(crate) fn shown(file: &str) -> String {
 
 /// The beginning of a text, at most what one message may take.
 fn clipped(text: &str) -> &str {
-    let mut end = text.len().min(LONGEST / 4);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    &text[..text.floor_char_boundary(LONGEST / 4)]
+}
+
+/// The path that an error is told with: what is written as an error is told without what it stands for.
+pub(crate) fn told_path(wrong: &Diagnostic) -> &str {
+    if wrong.message.ends_with(LITERAL) { "" } else { &wrong.path }
 }
 
 /// A diagnostic without a path.
@@ -105,6 +107,16 @@ pub(crate) fn diagnostic(message: impl Into<String>, at: Option<(&str, u32, u32)
         incomplete: false,
         hints: Vec::new(),
     }
+}
+
+/// What keeps a text from being parsed.
+pub(crate) fn unparsed(name: &str, text: &str, errors: &[SyntaxError]) -> Vec<Diagnostic> {
+    let lines = LineIndex::new(text);
+    let told = errors.iter().map(|it| {
+        let (line, column) = lines.at(it.span.start);
+        diagnostic(it.message.as_str(), Some((name, line, column)))
+    });
+    told.collect()
 }
 
 /// For callers that have no positions.

@@ -7,7 +7,7 @@ pub use cue_report::Color;
 use cue_report::{Report, Texts, reports};
 use cue_session::Diagnostic;
 
-use crate::error::shown;
+use crate::error::{shown, told_path};
 use crate::{Error, Request, read};
 
 /// How errors are told.
@@ -55,16 +55,8 @@ fn plain(error: &Error) -> String {
 fn told(error: &Error, texts: &Files<'_>) -> Vec<Report> {
     let code = match error {
         Error::Diagnostics(all) | Error::Headed { all, .. } => {
-            // What is written as an error is told without what it stands for.
-            let literal = |it: &Diagnostic| it.message.ends_with(cue_eval::error::LITERAL);
-            let all: Vec<Diagnostic> = all
-                .iter()
-                .map(|it| match literal(it) {
-                    true => Diagnostic { path: String::new(), ..it.clone() },
-                    false => it.clone(),
-                })
-                .collect();
-            return reports(&all, texts);
+            let told = |it: &Diagnostic| Diagnostic { path: told_path(it).into(), ..it.clone() };
+            return reports(&all.iter().map(told).collect::<Vec<_>>(), texts);
         }
         Error::Request(_) => "cue/request",
         Error::File { .. } => "cue/file",

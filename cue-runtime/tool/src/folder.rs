@@ -7,6 +7,7 @@ use cue_session::{Diagnostic, Source};
 use cue_syntax::Language;
 
 use crate::condition::{Flags, excluded};
+use crate::error::unparsed;
 use crate::read;
 use crate::{Error, diagnostic};
 
@@ -104,11 +105,7 @@ pub(crate) fn package(place: &Place<'_>, flags: &Flags<'_>) -> Result<Found, Err
             let source = read::source(&path, place.language)?;
             let parsed = cue_syntax::parse_as(&source.text, place.language);
             if own && !parsed.errors.is_empty() {
-                let lines = cue_syntax::LineIndex::new(&source.text);
-                found.wrong.extend(parsed.errors.iter().map(|wrong| {
-                    let (line, column) = lines.at(wrong.span.start);
-                    diagnostic(wrong.message.as_str(), Some((&*source.name, line, column)))
-                }));
+                found.wrong.extend(unparsed(&source.name, &source.text, &parsed.errors));
             }
             let named = parsed.file.package.as_ref().map(|it| it.name.to_string());
             let Some(named) = named.filter(|it| it != "_") else {

@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use cue_session::Source;
-use cue_syntax::{Language, LineIndex, Style, format_tree, parse_tree_as};
+use cue_syntax::{Language, Style, format_tree, parse_tree_as};
 
 use crate::data::Encoding;
 use crate::difference::hunks;
+use crate::error::unparsed;
 use crate::experiments;
 use crate::filetype;
 use crate::folder::{self, shown_name};
-use crate::{Error, diagnostic, module, read, tags};
+use crate::{Error, module, read, tags};
 
 /// What to do with what is not formatted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,12 +37,7 @@ fn text_as(name: &str, text: &str, style: Style, language: &Language) -> Result<
     if errors.is_empty() {
         return Ok(format_tree(&tree, style));
     }
-    let lines = LineIndex::new(text);
-    let all = errors.iter().map(|it| {
-        let (line, column) = lines.at(it.span.start);
-        diagnostic(it.message.as_str(), Some((name, line, column)))
-    });
-    Err(Error::Diagnostics(all.collect()))
+    Err(Error::Diagnostics(unparsed(name, text, &errors)))
 }
 
 /// A file that was not formatted.

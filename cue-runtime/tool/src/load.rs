@@ -12,7 +12,7 @@ use crate::filetype::{self, Form, Named, Reading, import_path};
 use crate::folder::{self, Found, Place};
 use crate::module::Module;
 use crate::tags::{self, Variables};
-use crate::{Error, diagnostic, failed, form, module, read};
+use crate::{Error, diagnostic, error, failed, form, module, read};
 
 pub use crate::module::{language, unspoken};
 
@@ -136,12 +136,8 @@ impl Load {
 pub(crate) fn unparsed(sources: &[Source]) -> Option<Error> {
     let mut all = Vec::new();
     for source in sources {
-        let lines = cue_syntax::LineIndex::new(&source.text);
         let parsed = cue_syntax::parse_file(&source.text);
-        all.extend(parsed.errors.iter().map(|wrong| {
-            let (line, column) = lines.at(wrong.span.start);
-            diagnostic(wrong.message.as_str(), Some((&*source.name, line, column)))
-        }));
+        all.extend(error::unparsed(&source.name, &source.text, &parsed.errors));
     }
     if all.is_empty() { None } else { Some(Error::Diagnostics(all)) }
 }

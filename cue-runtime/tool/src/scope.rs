@@ -2,10 +2,10 @@
 
 use cue_eval::builtin;
 use cue_session::Source;
-use cue_syntax::LineIndex;
 use cue_syntax::ast::{Clause, Decl, Element, Expr, ExprKind, Label, Part};
 
-use crate::{Error, diagnostic};
+use crate::Error;
+use crate::error::unparsed;
 
 /// Whether the text of a flag is an expression.
 ///
@@ -13,12 +13,7 @@ use crate::{Error, diagnostic};
 /// What is wrong with it, and where.
 pub(crate) fn parsed(flag: &str, text: &str) -> Result<(), Error> {
     let Err(all) = cue_syntax::parse_expr(text) else { return Ok(()) };
-    let lines = LineIndex::new(text);
-    let told = all.iter().map(|it| {
-        let (line, column) = lines.at(it.span.start);
-        diagnostic(it.message.as_str(), Some((flag, line, column)))
-    });
-    Err(Error::Diagnostics(told.collect()))
+    Err(Error::Diagnostics(unparsed(flag, text, &all)))
 }
 
 /// The names that an expression refers to, each once.

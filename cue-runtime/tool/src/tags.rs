@@ -1,11 +1,11 @@
 //! `-t key=value` and `-T`: values for fields with `@tag`.
 
-use cue_session::Source;
+use cue_session::{Diagnostic, Source};
 use cue_syntax::ast::{
     Attribute, Binary, Clause, Decl, Element, Expr, ExprKind, Field, Label, Marker,
 };
 use cue_syntax::unquote::quote;
-use cue_syntax::{LineIndex, Style};
+use cue_syntax::{Language, LineIndex, Style};
 
 use crate::condition::Flags;
 use crate::load::Instance;
@@ -61,14 +61,7 @@ pub(crate) fn inject(
     let mut misplaced = Vec::new();
     for (number, instance) in instances.iter().enumerate() {
         for source in &instance.sources {
-            if !source.text.contains("@tag") || is_wrong(source) {
-                continue;
-            }
-            let file = cue_syntax::parse_file(&source.text).file;
-            let mut search =
-                Search { instance: number, source, targets: &mut targets, wrong: Vec::new() };
-            search.run(&file.decls);
-            misplaced.append(&mut search.wrong);
+            misplaced.extend(search(source, number, &mut targets));
         }
     }
     let mut texts = vec![String::new(); instances.len()];
@@ -130,9 +123,17 @@ pub(crate) fn inject(
     Ok(())
 }
 
-/// Whether a file is told of before its tags are.
-fn is_wrong(source: &Source) -> bool {
-    format::text(&source.name, &source.text, Style::Plain).is_err()
+/// Finds what asks for tags in a file; those that do not stand where they may.
+fn search(source: &Source, instance: usize, targets: &mut Vec<Target>) -> Vec<Diagnostic> {
+    // What is wrong with a file is told before its tags are.
+    let is_wrong = || !cue_syntax::parse_tree_as(&source.text, &Language::NEWEST).1.is_empty();
+    if !source.text.contains("@tag") || is_wrong() {
+        return Vec::new();
+    }
+    let file = cue_syntax::parse_file(&source.text).file;
+    let mut search = Search { instance, source, targets, wrong: Vec::new() };
+    search.run(&file.decls);
+    search.wrong
 }
 
 /// Whether tags stand where they may.
@@ -140,14 +141,8 @@ fn is_wrong(source: &Source) -> bool {
 /// # Errors
 /// Those that do not.
 pub(crate) fn placed(sources: &[Source]) -> Result<(), Error> {
-    let mut wrong = Vec::new();
-    for source in sources.iter().filter(|it| it.text.contains("@tag") && !is_wrong(it)) {
-        let file = cue_syntax::parse_file(&source.text).file;
-        let mut search =
-            Search { instance: 0, source, targets: &mut Vec::new(), wrong: Vec::new() };
-        search.run(&file.decls);
-        wrong.append(&mut search.wrong);
-    }
+    let wrong: Vec<Diagnostic> =
+        sources.iter().flat_map(|it| search(it, 0, &mut Vec::new())).collect();
     if wrong.is_empty() { Ok(()) } else { Err(Error::Diagnostics(wrong)) }
 }
 
@@ -250,7 +245,7 @@ struct Search<'a> {
     instance: usize,
     source: &'a Source,
     targets: &'a mut Vec<Target>,
-    wrong: Vec<cue_session::Diagnostic>,
+    wrong: Vec<Diagnostic>,
 }
 
 /// Where something stands, if that is a place in the package.
