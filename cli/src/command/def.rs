@@ -9,7 +9,6 @@ use cue_tool::format::Changed;
 use http::Method;
 use lateen_controller::install::{self, Bundle};
 use lateen_controller::rest::{self, ActAs};
-use lateen_definitions::Package;
 use lateen_engine::api::{DefinitionKind, SYSTEM_NAMESPACE};
 use lateen_engine::authoring::check;
 use lateen_engine::render::{Library, Templates};
@@ -172,11 +171,9 @@ fn upgraded(files: &[PathBuf], what: Upgrading, shown: Shown, cli: &Cli) -> anyh
 
 fn vet(files: &[PathBuf], doubts: Severity, cli: &Cli) -> anyhow::Result<Exit> {
     let runtime = cue_runtime()?;
-    let library = |all: &mut dyn Iterator<Item = Package>| -> Library {
-        all.map(|it| (it.path, it.source)).collect()
-    };
-    let of_steps = library(&mut lateen_definitions::packages());
-    let of_others = library(&mut lateen_definitions::render_packages());
+    let of_steps: Library = lateen_definitions::packages().map(|it| (it.path, it.source)).collect();
+    let of_others: Library =
+        lateen_definitions::render_packages().map(|it| (it.path, it.source)).collect();
     let mut exit = Exit::Done;
     for file in files {
         let text = std::fs::read_to_string(file)
@@ -193,7 +190,7 @@ fn vet(files: &[PathBuf], doubts: Severity, cli: &Cli) -> anyhow::Result<Exit> {
                 let templates = Templates::new(&runtime, library);
                 let checked = check(&file.display().to_string(), &text, templates)?;
                 if !checked.wrong.is_empty() {
-                    cli.out.excerpts(&checked.wrong, doubts, &checked.spec);
+                    cli.out.excerpts(&checked.wrong, doubts, &*checked.spec);
                 }
                 if !checked.wrong.is_empty() && doubts == Severity::Error {
                     exit = Exit::NotSo;

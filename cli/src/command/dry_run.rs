@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::Args as ClapArgs;
 use cue_report::Severity;
@@ -111,37 +110,21 @@ fn shown(
     let texts: BTreeMap<&str, &str> =
         names.filter_map(|it| Some((it, definitions.template(it)?))).collect();
     let sources = texts.iter().map(|(name, text)| Source::new(*name, *text)).collect();
-    let spec = ProgramSpec { sources, packages: Vec::new(), profile: Profile::KubeVela };
+    let mut spec = ProgramSpec { sources, packages: Vec::new(), profile: Profile::KubeVela };
     cue_session::suggest(&spec, || None, &mut wrong);
     let given = documents.iter().find(|it| it.object["kind"] == "Application");
-    let mut all = Texts { spec, given: None };
     if let (Some(document), Some(part)) = (given, error.part()) {
         if let Ok(text) = std::fs::read_to_string(&document.file) {
             cue_report::locate(&mut wrong, &document.file, &text, |it| {
                 let pointer = lateen_engine::render::given(app, part, &it.path)?;
                 Some((document.number - 1, pointer))
             });
-            all.given = Some((document.file.clone(), text.into()));
+            spec.sources.push(Source::new(&document.file, text));
         }
     }
     if !wrong.is_empty() {
         cli.out.note("");
-        cli.out.excerpts(&wrong, Severity::Error, &all);
-    }
-}
-
-/// Templates, and the Application's file.
-struct Texts {
-    spec: ProgramSpec,
-    given: Option<(String, Arc<str>)>,
-}
-
-impl cue_report::Texts for Texts {
-    fn text(&self, file: &str) -> Option<Arc<str>> {
-        match &self.given {
-            Some((name, text)) if name == file => Some(text.clone()),
-            _ => self.spec.text(file),
-        }
+        cli.out.excerpts(&wrong, Severity::Error, &spec);
     }
 }
 

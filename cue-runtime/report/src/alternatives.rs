@@ -1,5 +1,6 @@
 //! The errors of a choice of which nothing is left, by its alternatives: the closest first.
 
+use cue_eval::evaluation::split_path;
 use cue_session::{Diagnostic, nearest};
 
 use crate::report::{Alternative, Files, Report, report};
@@ -24,28 +25,9 @@ pub(crate) fn causes(head: &Diagnostic, following: &[Diagnostic]) -> usize {
 
 /// How many labels lead from a path to another one below it.
 fn labels(path: &str, below: &str) -> Option<usize> {
-    if path.is_empty() {
-        return Some(steps(below));
-    }
     let rest = below.strip_prefix(path)?;
-    match rest.bytes().next() {
-        None => Some(0),
-        Some(b'.' | b'[') => Some(steps(rest.trim_start_matches('.'))),
-        Some(_) => None,
-    }
-}
-
-fn steps(path: &str) -> usize {
-    let mut quoted = false;
-    let mut count = usize::from(!path.is_empty());
-    for c in path.bytes() {
-        match c {
-            b'"' => quoted = !quoted,
-            b'.' | b'[' if !quoted => count += 1,
-            _ => {}
-        }
-    }
-    count
+    let apart = path.is_empty() || rest.is_empty() || rest.starts_with(['.', '[']);
+    split_path(rest.trim_start_matches('.')).ok().filter(|_| apart).map(|it| it.len())
 }
 
 /// How far what was given is from an alternative, by what is wrong with it.

@@ -113,10 +113,7 @@ fn is_of_values(report: &Report) -> bool {
 
 /// Path and message, of a length that can be read.
 fn said(report: &Report) -> String {
-    let mut end = report.message.len().min(MESSAGE);
-    while !report.message.is_char_boundary(end) {
-        end -= 1;
-    }
+    let end = report.message.floor_char_boundary(MESSAGE);
     let dots = if end < report.message.len() { "…" } else { "" };
     let message = &report.message[..end];
     match report.path.is_empty() {
@@ -132,10 +129,7 @@ fn elements(report: &Report) -> Vec<Element<'_>> {
     if is_of_values(report) {
         let errors = report.alternatives.iter().flat_map(|it| &it.errors);
         for place in errors.flat_map(|it| &it.places) {
-            let is_same = |it: &&Place| {
-                (&it.file, it.line, it.column) == (&place.file, place.line, place.column)
-            };
-            if !every.iter().any(is_same) {
+            if !every.iter().any(|it| it.is_at(place)) {
                 every.push(place);
             }
         }
@@ -185,20 +179,18 @@ fn together(places: &[&Place]) -> usize {
 /// Places of one file in one piece of its text.
 fn snippet<'a>(places: &[&'a Place], primary: Option<&Place>) -> Vec<Element<'a>> {
     let (Some(first), Some(last)) = (places.first(), places.last()) else { return Vec::new() };
-    let (Some(from), Some(to)) = (&first.around, &last.around) else {
-        let origin = Origin::path(first.file.as_str()).line(first.line as usize);
-        return vec![origin.char_column(first.column as usize).into()];
-    };
+    let origin = Origin::path(first.file.as_str()).line(first.line as usize);
+    let origin = origin.char_column(first.column as usize);
+    let (Some(from), Some(to)) = (&first.around, &last.around) else { return vec![origin.into()] };
     let kind = |it: &Place| match primary.is_some_and(|at| std::ptr::eq(at, it)) {
         true => AnnotationKind::Primary,
         false => AnnotationKind::Context,
     };
     if from.line().len() > LINE {
-        let origin = Origin::path(first.file.as_str()).line(first.line as usize);
         let (text, span) = cut(from);
         let piece = Snippet::source(text).line_start(first.line as usize);
         let piece: Snippet<'_, Annotation<'_>> = piece.annotation(kind(first).span(span));
-        return vec![origin.char_column(first.column as usize).into(), piece.into()];
+        return vec![origin.into(), piece.into()];
     }
     let end = to.line + to.line().len();
     let marks = places.iter().filter_map(|it| {
@@ -215,14 +207,10 @@ fn snippet<'a>(places: &[&'a Place], primary: Option<&Place>) -> Vec<Element<'a>
 /// What is around a place in a long line, and where it is in that.
 fn cut(around: &Around) -> (&str, std::ops::Range<usize>) {
     let text = &around.text;
-    let mut start = around.span.start.saturating_sub(LINE / 3).max(around.line);
-    while !text.is_char_boundary(start) {
-        start -= 1;
-    }
-    let mut end = (around.span.start + LINE / 2).min(around.line + around.line().len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
+    let start = around.span.start.saturating_sub(LINE / 3).max(around.line);
+    let start = text.floor_char_boundary(start);
+    let end = (around.span.start + LINE / 2).min(around.line + around.line().len());
+    let end = text.floor_char_boundary(end);
     let marked = around.span.start - start..around.span.end.min(end).max(around.span.start) - start;
     (&text[start..end], marked)
 }

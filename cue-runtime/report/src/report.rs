@@ -94,6 +94,13 @@ pub struct Around {
     pub(crate) span: Range<usize>,
 }
 
+impl Place {
+    /// Whether both are one.
+    pub(crate) fn is_at(&self, other: &Place) -> bool {
+        (&self.file, self.line, self.column) == (&other.file, other.line, other.column)
+    }
+}
+
 impl Around {
     /// What is meant.
     pub fn marked(&self) -> &str {
@@ -139,9 +146,7 @@ pub(crate) fn report(wrong: &Diagnostic, files: &mut Files<'_>) -> Report {
     let mut places: Vec<Place> = Vec::new();
     for at in &wrong.positions {
         let place = files.place(&at.file, at.line, at.column);
-        let is_same =
-            |it: &Place| (&it.file, it.line, it.column) == (&place.file, place.line, place.column);
-        if !places.iter().any(is_same) {
+        if !places.iter().any(|it| it.is_at(&place)) {
             places.push(place);
         }
     }

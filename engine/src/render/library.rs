@@ -21,7 +21,10 @@ enum Imports {
     All,
 }
 
-/// What every template sees, open.
+/// What every template sees and only a cluster knows, open.
+pub(crate) const CONTEXT: File<'static> = ("open.cue", "context: _\n");
+
+/// The same with the parameters.
 pub(crate) const OPEN: File<'static> = ("open.cue", "context: _\nparameter: _\n");
 
 /// `parameters` is the design's name for `parameter` (W-22, W-29).

@@ -28,7 +28,7 @@ pub use self::context::{ClusterVersion, Context};
 pub use self::definitions::{Definitions, Lookup, Versions, candidates, label_type, split_version};
 pub use self::error::{Error, Part};
 pub use self::given::given;
-pub(crate) use self::library::OPEN;
+pub(crate) use self::library::{CONTEXT, OPEN};
 pub use self::library::{File, Library, Template};
 pub(crate) use self::process::missing_package;
 pub use self::process::{Actor, NoActor, Output, Process, Product, Templates, object_error};

@@ -3,8 +3,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cue_session::{
-    Action, Budget, Concreteness, Diagnostic, Error as CueError, FieldSelection, Filling, Input,
-    Kind, ProgramSpec, Runtime, Session,
+    Action, Budget, Concreteness, Diagnostic, Error as CueError, Fault, FieldSelection, Filling,
+    Input, Kind, Program, ProgramSpec, Runtime, Session,
 };
 use serde_json::{Map, Value, json};
 
@@ -47,6 +47,22 @@ impl<'a> Templates<'a> {
     /// With the usual limits.
     pub fn new(runtime: &'a dyn Runtime, library: &'a Library) -> Self {
         Self { runtime, library, budget: Budget::DEFINITION }
+    }
+
+    /// What is wrong with a program by itself at or below a path, and the session that was asked, if it compiles.
+    pub(crate) fn wrong(
+        &self,
+        program: &Program,
+        path: &str,
+    ) -> Result<(Vec<Diagnostic>, Option<Session>), Fault> {
+        let (wrong, session) = match self.runtime.start(program, Vec::new(), self.budget) {
+            Ok(mut session) => (session.validate(path, Concreteness::Optional), Some(session)),
+            Err(error) => (Err(error), None),
+        };
+        match wrong {
+            Ok(all) | Err(CueError::Diagnostics(all)) => Ok((all, session)),
+            Err(CueError::Fault(fault)) => Err(fault),
+        }
     }
 
     /// The template of a definition, with `context` and `parameter` open.

@@ -1,10 +1,10 @@
 //! Definitions: a template that evaluates, a version that is one, no revision silently changed.
 
-use cue_session::{Concreteness, Diagnostic, Error as CueError, Fault};
+use cue_session::{Diagnostic, Fault};
 
 use crate::api::names::annotation;
 use crate::api::{Definition, DefinitionKind, DefinitionRevision};
-use crate::render::{Templates, missing_package, place};
+use crate::render::{CONTEXT, Templates, missing_package, place};
 use crate::revision::definition_hash;
 
 /// Why a definition is refused, if it is; `revisions` are those of its namespace.
@@ -104,16 +104,8 @@ fn plural(kind: &str) -> String {
 
 /// The first error of the template by itself; `context` comes later.
 fn first_error(template: &str, templates: Templates<'_>) -> Result<Option<String>, Fault> {
-    let files = [("definition.cue", template), ("open.cue", "context: _\n")];
-    let program = templates.library.template(&files).program;
-    let all = match templates.runtime.start(&program, Vec::new(), templates.budget) {
-        Ok(mut session) => session.validate("", Concreteness::Optional),
-        Err(error) => Err(error),
-    };
-    let all = match all {
-        Ok(all) | Err(CueError::Diagnostics(all)) => all,
-        Err(CueError::Fault(fault)) => return Err(fault),
-    };
+    let program = templates.library.template(&[("definition.cue", template), CONTEXT]).program;
+    let (all, _) = templates.wrong(&program, "")?;
     let text = |it: &Diagnostic| {
         if let Some(package) = missing_package(&it.message) {
             return format!("builtin package {package:?} undefined");
