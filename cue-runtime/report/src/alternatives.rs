@@ -3,7 +3,7 @@
 use cue_eval::evaluation::split_path;
 use cue_session::{Diagnostic, nearest};
 
-use crate::report::{Alternative, Files, Report, report};
+use crate::report::{Alternative, Files, Language, Report, language, report};
 
 /// What the error of such a choice ends in.
 const EMPTY: &str = " errors in empty disjunction:";
@@ -108,7 +108,7 @@ pub(crate) fn choices(all: &[Alternative]) -> Vec<String> {
 
 /// The alternative that an error is of, as it is written.
 fn of(wrong: &Diagnostic, fields: usize, files: &mut Files<'_>) -> String {
-    for at in &wrong.positions {
+    for at in wrong.positions.iter().filter(|it| language(&it.file) == Language::Cue) {
         let Some(file) = files.get(&at.file) else { continue };
         let Some(offset) = file.lines.offset(at.line, at.column) else { continue };
         let Some(span) = crate::operand::operand(file.decls(), offset, fields) else { continue };

@@ -3,6 +3,8 @@
 use cue_eval::encode::{Entry, line_column, yaml};
 use cue_session::{Diagnostic, Position};
 
+use crate::report::{Language, language};
+
 /// Adds to each error the place in a text that `pointer` says for it: in which document, from 0, and where there, as a
 /// JSON pointer. It comes first, since it is what whoever wrote the text can change.
 pub fn locate(
@@ -16,7 +18,12 @@ pub fn locate(
         let Some((document, pointer)) = pointer(it) else { continue };
         let Some(document) = documents.get(document) else { continue };
         let Some(offset) = offset(&document.tree.entries, &pointer) else { continue };
-        let (line, column) = line_column(text.as_bytes(), offset as usize);
+        let (line, mut column) = line_column(text.as_bytes(), offset as usize);
+        if language(file) == Language::Yaml {
+            let start = (offset + 1).saturating_sub(column) as usize;
+            let before = text.get(start..offset as usize).unwrap_or_default();
+            column = before.chars().count() as u32 + 1;
+        }
         it.positions.insert(0, Position { file: file.to_owned(), line, column });
     }
 }
@@ -79,8 +86,7 @@ mod tests {
 
     #[test]
     fn values_are_found_by_their_paths() {
-        let text =
-            "a: 1\n---\nspec:\n  list:\n  - name: x\n    p: {q: 2, r: [3, 4]}\n  - {name: y}\n";
+        let text = "a: 1\n---\nspec:\n  list:\n  - name: x\n    p: {q: \u{e9}, r: [3, 4]}\n  - {name: y}\n";
         let (first, gone) = ("/spec/list/0/p/r/1", "/spec/list/1/absent");
         let mut wrong = vec![Diagnostic::default(), Diagnostic::default()];
         wrong[1].path = "gone".into();

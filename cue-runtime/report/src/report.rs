@@ -178,14 +178,18 @@ impl File {
     /// What begins at a line and column; none if there is no such place.
     fn around(&self, line: u32, column: u32, of: Language) -> Option<Around> {
         let at = self.lines.offset(line, 1)? as usize;
-        let start = self.lines.offset(line, column)? as usize;
         let whole = self.text.get(at..)?.lines().next().unwrap_or_default();
+        let before = column.checked_sub(1)? as usize;
+        let start = match of {
+            Language::Yaml => whole.chars().take(before).map(char::len_utf8).sum::<usize>() + at,
+            Language::Cue | Language::Data => at + before,
+        };
         if start > at + whole.len() || !self.text.is_char_boundary(start) {
             return None;
         }
         let end = match of {
             Language::Cue => extent::of_cue(&self.text, start),
-            Language::Data => extent::of_data(&self.text, start),
+            Language::Data | Language::Yaml => extent::of_data(&self.text, start),
         };
         let text = self.text.clone();
         Some(Around { span: start..end.min(text.len()), text, line: at })
@@ -222,15 +226,18 @@ impl Files<'_> {
 
 /// Who reads a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Language {
+pub(crate) enum Language {
     Cue,
-    /// The decoder of JSON, YAML or TOML.
+    /// The decoder of JSON or TOML.
     Data,
+    /// That of YAML, whose columns are characters, not bytes.
+    Yaml,
 }
 
-fn language(name: &str) -> Language {
+pub(crate) fn language(name: &str) -> Language {
     match name.rsplit('.').next().unwrap_or_default() {
-        "json" | "jsonl" | "ndjson" | "yaml" | "yml" | "toml" | "txt" => Language::Data,
+        "json" | "jsonl" | "ndjson" | "toml" | "txt" => Language::Data,
+        "yaml" | "yml" => Language::Yaml,
         _ => Language::Cue,
     }
 }

@@ -60,6 +60,15 @@ error[cue/eval]: port: conflicting values \"80\" and >0 (mismatched types string
 }
 
 #[test]
+fn columns_of_yaml_are_characters() {
+    let line = "o: {a: \"\u{e9}\u{e9}\u{e9}\", port: \"80\"}\n";
+    let files = [("schema.cue", "o: port: int\n"), ("values.yaml", line)];
+    let text = told(&files, Verb::Vet, EXCERPTS);
+    let marked = format!("{}----", " ".repeat(20));
+    assert!(text.ends_with(&format!("values.yaml:1:21\n  |\n1 | {line}  | {marked}")), "{text}");
+}
+
+#[test]
 fn a_name_nobody_knows_has_a_hint() {
     let hints = |text: &str| -> Vec<String> {
         let text = told(&[("a.cue", text)], Verb::Export, EXCERPTS);
