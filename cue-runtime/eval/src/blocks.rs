@@ -5,7 +5,10 @@ use std::ops::{Index, IndexMut};
 
 /// Values by their places; there are only ever more. Inlined only where size does not matter.
 #[derive(Debug)]
-pub(crate) struct Blocks<T>(Vec<Vec<T>>);
+pub(crate) struct Blocks<T> {
+    blocks: Vec<Vec<T>>,
+    len: usize,
+}
 
 /// Values of a block: a power of two.
 const BLOCK: usize = 256;
@@ -13,35 +16,37 @@ const BLOCK: usize = 256;
 impl<T> Blocks<T> {
     /// None yet, with room for the first ones.
     pub(crate) fn with_room(first: usize) -> Self {
-        Self(vec![Vec::with_capacity(first.min(BLOCK))])
+        Self { blocks: vec![Vec::with_capacity(first.min(BLOCK))], len: 0 }
     }
 
+    #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.0.last().map_or(0, |last| (self.0.len() - 1) * BLOCK + last.len())
+        self.len
     }
 
     /// One more; how many there are with it.
     pub(crate) fn push(&mut self, value: T) -> usize {
-        match self.0.last_mut() {
+        match self.blocks.last_mut() {
             Some(last) if last.len() < BLOCK => last.push(value),
             last => {
                 let room = if last.is_some() { BLOCK } else { 0 };
                 let mut next = Vec::with_capacity(room);
                 next.push(value);
-                self.0.push(next);
+                self.blocks.push(next);
             }
         }
-        self.len()
+        self.len += 1;
+        self.len
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.0.iter().flatten()
+        self.blocks.iter().flatten()
     }
 }
 
 impl<T> Default for Blocks<T> {
     fn default() -> Self {
-        Self(Vec::new())
+        Self { blocks: Vec::new(), len: 0 }
     }
 }
 
@@ -50,14 +55,14 @@ impl<T> Index<usize> for Blocks<T> {
 
     #[inline]
     fn index(&self, at: usize) -> &T {
-        &self.0[at / BLOCK][at % BLOCK]
+        &self.blocks[at / BLOCK][at % BLOCK]
     }
 }
 
 impl<T> IndexMut<usize> for Blocks<T> {
     #[cfg_attr(not(target_family = "wasm"), inline)]
     fn index_mut(&mut self, at: usize) -> &mut T {
-        &mut self.0[at / BLOCK][at % BLOCK]
+        &mut self.blocks[at / BLOCK][at % BLOCK]
     }
 }
 
@@ -74,7 +79,9 @@ mod tests {
             }
             all[BLOCK] = 7;
             assert_eq!((all[BLOCK - 1], all[BLOCK], all[2 * BLOCK]), (BLOCK - 1, 7, 2 * BLOCK));
-            assert!(all.iter().count() == all.len() && all.0.iter().all(|it| it.len() == BLOCK));
+            assert!(
+                all.iter().count() == all.len() && all.blocks.iter().all(|it| it.len() == BLOCK)
+            );
         }
     }
 }

@@ -67,6 +67,9 @@ impl Program {
     pub(crate) fn add_struct(&mut self, mut literal: StructLiteral) -> Code {
         literal.named = self.named_by(&literal.declarations);
         literal.takes_in = self.takes_in(&literal.declarations);
+        literal.is_open = literal.declarations.iter().any(|it| matches!(it, Declaration::Open));
+        let fields = literal.declarations.iter();
+        literal.fields = fields.filter(|it| matches!(it, Declaration::Field { .. })).count() as u32;
         self.structs.push(literal);
         Code::Struct(self.structs.len() as u32 - 1)
     }

@@ -210,9 +210,7 @@ impl Evaluator {
         let code = &program.structs[literal as usize];
         let vertex = self.heap.get_mut(id);
         if vertex.arcs.is_empty() {
-            let fields = code.declarations.iter();
-            let fields = fields.filter(|it| matches!(it, Declaration::Field { .. }));
-            vertex.arcs.reserve(fields.count());
+            vertex.arcs.reserve(code.fields as usize);
         }
         let again = match work.newest_inner.is_none_or(|it| it.index() < env.index()) {
             true => {
@@ -261,7 +259,7 @@ impl Evaluator {
             }
         };
         // Definitions and hidden fields may stand beside an embedded scalar.
-        let fields = code.declarations.iter().any(|it| self.is_member_field(it));
+        let fields = code.fields > 0 && code.declarations.iter().any(|it| self.is_member_field(it));
         let mut groups = conjunct.groups.clone();
         let mut close_as = conjunct.closes_as();
         // Inside of an embedded conjunction a literal opens what it embeds for itself only.
@@ -290,7 +288,7 @@ impl Evaluator {
             close_as = Some(group);
             groups.add(group);
         }
-        if !code.explicit {
+        if !code.explicit && code.has_embeds {
             for declaration in &code.declarations {
                 if let Some(embed) = self.embeds(declaration) {
                     let mark = self.beside(embed, home, conjunct.beside);
@@ -309,7 +307,7 @@ impl Evaluator {
                 }
             }
         }
-        let open = code.declarations.iter().any(|it| matches!(it, Declaration::Open));
+        let open = code.is_open;
         for group in &groups {
             // An embedding's group closes only if something closed is embedded.
             match open {

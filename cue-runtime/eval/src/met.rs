@@ -42,7 +42,9 @@ impl<K: Copy + Eq + Hash, V> Met<K, V> {
 
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
-        self.places.clear();
+        if !self.places.is_empty() {
+            self.places.clear();
+        }
     }
 
     /// All of a key, the oldest first.

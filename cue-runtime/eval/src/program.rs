@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use cue_map::Map;
 pub use cue_syntax::ast::At;
-use cue_syntax::ast::{Compare, Span};
+use cue_syntax::ast::Compare;
 use thin_vec::ThinVec;
 
 use crate::bodies::Body;
@@ -170,6 +170,10 @@ pub(crate) struct StructLiteral {
     pub(crate) explicit: bool,
     /// It embeds values, or comprehensions bring some; what these bring else is fields of its own.
     pub(crate) takes_in: bool,
+    /// It has `...`.
+    pub(crate) is_open: bool,
+    /// How many of the declarations are fields.
+    pub(crate) fields: u32,
     /// Its attributes; apart where they stand on lines of their own.
     pub(crate) notes: u32,
     /// Labels as they are named, if it has comprehensions (O-4).
@@ -454,10 +458,8 @@ impl Code {
 #[derive(Clone)]
 pub struct Program {
     pub(crate) codes: Vec<Code>,
-    /// Where each stands in its source.
-    pub(crate) spans: Vec<Span>,
-    /// Places of expressions from which on they are of another source, and which.
-    pub(crate) origins: Vec<(u32, u32)>,
+    /// Where each stands.
+    pub(crate) places: Vec<At>,
     pub(crate) structs: Vec<StructLiteral>,
     pub(crate) comprehensions: Vec<ComprehensionCode>,
     pub(crate) notes: Vec<Notes>,
@@ -531,8 +533,7 @@ impl Program {
     pub(crate) fn empty() -> Self {
         let mut program = Program {
             codes: Vec::new(),
-            spans: Vec::new(),
-            origins: Vec::new(),
+            places: Vec::new(),
             structs: Vec::new(),
             comprehensions: Vec::new(),
             // The first is that of declarations without any.
@@ -560,33 +561,27 @@ impl Program {
 
     #[cfg_attr(not(target_family = "wasm"), inline)]
     pub(crate) fn at(&self, id: ExprId) -> At {
-        let span = self.spans[id.place()];
-        let after = self.origins.partition_point(|it| it.0 <= id.place() as u32);
-        let source = after.checked_sub(1).and_then(|it| self.origins.get(it)).map_or(0, |it| it.1);
-        At { source, span }
+        self.places[id.place()]
     }
 
     /// One more expression.
     pub(crate) fn push(&mut self, code: Code, at: At) -> ExprId {
         let place = self.codes.len();
-        if self.origins.last().is_none_or(|it| it.1 != at.source) {
-            self.origins.push((place as u32, at.source));
-        }
         self.codes.push(code);
-        self.spans.push(at.span);
+        self.places.push(at);
         ExprId::at(place)
     }
 
     /// Makes room for about so many expressions: growing would take that of half as many again.
     pub(crate) fn reserve(&mut self, expressions: usize) {
         self.codes.reserve(expressions);
-        self.spans.reserve(expressions);
+        self.places.reserve(expressions);
     }
 
     /// Gives back the room that nothing came for.
     pub(crate) fn shrink(&mut self) {
         self.codes.shrink_to_fit();
-        self.spans.shrink_to_fit();
+        self.places.shrink_to_fit();
         self.structs.shrink_to_fit();
         self.comprehensions.shrink_to_fit();
     }

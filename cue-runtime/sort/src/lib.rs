@@ -9,8 +9,17 @@ use std::cmp::Ordering;
 
 /// Sorts by a comparison.
 pub fn by<T>(items: &mut [T], mut compare: impl FnMut(&T, &T) -> Ordering) {
-    let order = order(items.len(), &mut |left, right| compare(&items[left], &items[right]));
+    let compare = &mut |left: usize, right: usize| compare(&items[left], &items[right]);
+    if stand_in_order(items.len(), compare) {
+        return;
+    }
+    let order = order(items.len(), compare);
     arrange(order, &mut |one, other| items.swap(one, other));
+}
+
+/// Whether `count` items need no sorting: then nothing is allocated.
+fn stand_in_order(count: usize, compare: &mut dyn FnMut(usize, usize) -> Ordering) -> bool {
+    (1..count).all(|at| compare(at - 1, at).is_le())
 }
 
 /// What is moved to its place one by one, which takes no memory.
@@ -42,8 +51,15 @@ fn insert<T: Copy>(items: &mut [T], mut after: impl FnMut(T, T) -> bool) {
 
 /// Sorts by a key, which is asked for once an item.
 pub fn by_key<T, K: Ord>(items: &mut [T], key: impl FnMut(&T) -> K) {
+    if items.len() < 2 {
+        return;
+    }
     let keys: Vec<K> = items.iter().map(key).collect();
-    let order = order(keys.len(), &mut |left, right| keys[left].cmp(&keys[right]));
+    let compare = &mut |left: usize, right: usize| keys[left].cmp(&keys[right]);
+    if stand_in_order(keys.len(), compare) {
+        return;
+    }
+    let order = order(keys.len(), compare);
     arrange(order, &mut |one, other| items.swap(one, other));
 }
 

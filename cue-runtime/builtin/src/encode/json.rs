@@ -152,31 +152,33 @@ impl Sink for Writer {
 pub fn quote(out: &mut String, text: &str, html: Html) {
     out.reserve(text.len() + 2);
     out.push('"');
+    let bytes = text.as_bytes();
     let mut plain = 0;
-    for (at, c) in text.char_indices() {
-        let escape: &str = match c {
-            '"' => "\\\"",
-            '\\' => "\\\\",
-            '\n' => "\\n",
-            '\r' => "\\r",
-            '\t' => "\\t",
-            '\u{8}' => "\\b",
-            '\u{c}' => "\\f",
-            '\u{2028}' => "\\u2028",
-            '\u{2029}' => "\\u2029",
-            '<' if html == Html::Escaped => "\\u003c",
-            '>' if html == Html::Escaped => "\\u003e",
-            '&' if html == Html::Escaped => "\\u0026",
-            '\0'..'\u{20}' => "",
+    for (at, byte) in bytes.iter().enumerate() {
+        let escape: &str = match byte {
+            b'"' => "\\\"",
+            b'\\' => "\\\\",
+            b'\n' => "\\n",
+            b'\r' => "\\r",
+            b'\t' => "\\t",
+            0x8 => "\\b",
+            0xc => "\\f",
+            b'<' if html == Html::Escaped => "\\u003c",
+            b'>' if html == Html::Escaped => "\\u003e",
+            b'&' if html == Html::Escaped => "\\u0026",
+            ..b' ' => "",
+            // Line and paragraph separator.
+            0xe2 if bytes[at..].starts_with("\u{2028}".as_bytes()) => "\\u2028",
+            0xe2 if bytes[at..].starts_with("\u{2029}".as_bytes()) => "\\u2029",
             _ => continue,
         };
         out.push_str(&text[plain..at]);
         if escape.is_empty() {
-            out.push_str(&format!("\\u{:04x}", c as u32));
+            out.push_str(&format!("\\u{byte:04x}"));
         } else {
             out.push_str(escape);
         }
-        plain = at + c.len_utf8();
+        plain = at + if *byte == 0xe2 { 3 } else { 1 };
     }
     out.push_str(&text[plain..]);
     out.push('"');

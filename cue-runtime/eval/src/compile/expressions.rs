@@ -165,8 +165,7 @@ impl Compiler<'_> {
             if let Some(Imported::Builtin(package)) = self.imported(package) {
                 let Some(member) = package.member(name) else {
                     // As of a struct that has nothing.
-                    self.program.structs.push(StructLiteral::default());
-                    let empty = Code::Struct(self.program.structs.len() as u32 - 1);
+                    let empty = self.program.add_struct(StructLiteral::default());
                     let empty = self.push(empty, operand.span);
                     let label = self.label(name);
                     return self.push(Code::Select(empty, label), span);
@@ -206,8 +205,8 @@ impl Compiler<'_> {
             let presence = Presence::Member;
             literal.declarations.push(Declaration::Field { label, presence, value, notes: 0, at });
         }
-        self.program.structs.push(literal);
-        self.push(Code::Struct(self.program.structs.len() as u32 - 1), span)
+        let literal = self.program.add_struct(literal);
+        self.push(literal, span)
     }
 
     /// The struct that has what a package says in CUE.
@@ -260,10 +259,8 @@ impl Compiler<'_> {
             notes,
             at,
         };
-        self.program
-            .structs
-            .push(StructLiteral { declarations: vec![field], ..StructLiteral::default() });
-        let literal = Code::Struct(self.program.structs.len() as u32 - 1);
+        let literal = StructLiteral { declarations: vec![field], ..StructLiteral::default() };
+        let literal = self.program.add_struct(literal);
         let literal = self.program.push(literal, at);
         self.push(Code::Select(literal, label), span)
     }

@@ -61,6 +61,7 @@ const NEAR: u32 = 12;
 pub(crate) struct Environments(Blocks<Env>);
 
 impl Environments {
+    #[inline]
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
