@@ -357,14 +357,20 @@ impl Evaluator {
         let (field, named) = (arc.vertex, arc.groups.clone());
         let itself = self.is_itself(field).then(|| self.definitions_around(id));
         let sorted = named.is_sorted();
+        // Of definitions within definitions there are as many as these are deep: both are gone through once.
+        let mut rest = &named[..];
         closing.iter().copied().find(|group| {
             // Who says no more than that it is itself says nothing of it.
             if itself.as_ref().is_some_and(|around| !around.contains(group)) {
                 return true;
             }
-            // Of definitions within definitions there are as many as these are deep.
-            let names =
-                if sorted { named.binary_search(group).is_ok() } else { named.contains(group) };
+            let names = if sorted {
+                let before = rest.iter().take_while(|it| *it < group).count();
+                rest = &rest[before..];
+                rest.first() == Some(group)
+            } else {
+                named.contains(group)
+            };
             !names && !self.allows(id, index, *group)
         })
     }

@@ -8,6 +8,7 @@ use crate::absent::Answer;
 use crate::builtin::{Allowance, Datum};
 use crate::crowds::Crowd;
 use crate::error::{Fault, Kind};
+use crate::groups::Lines;
 use crate::heap::{Conjunct, EnvId, EnvKind, FaultId, Heap, Source, State, VertexId};
 use crate::labels::Labels;
 use crate::operators::Logic;
@@ -112,6 +113,8 @@ pub(crate) struct Evaluator {
     pub(crate) homes: Map<u32, u32>,
     /// Groups of embedded values by the value's own group and the mark (C-21).
     pub(crate) embedded: Map<(u32, u32), u32>,
+    /// Groups of definitions within themselves (C-21).
+    pub(crate) lines: Lines,
     /// Groups that close in an embedding, and the marks of what they say nothing of.
     pub(crate) joined: Map<u32, Vec<u32>>,
     /// Literals that are embedded, and what embeds them: that closes as they do.
@@ -233,6 +236,7 @@ impl Evaluator {
             around: Map::default(),
             homes: Map::default(),
             embedded: Map::default(),
+            lines: Lines::default(),
             literals: Map::default(),
             joined: Map::default(),
             within: Map::default(),

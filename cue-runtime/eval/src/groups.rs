@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use cue_map::Map;
 use smallvec::SmallVec;
 
 /// Closing values that a conjunct belongs to (C rules). Most are in none, and what a literal declares
@@ -118,9 +119,50 @@ impl<'a> IntoIterator for &'a Groups {
     }
 }
 
+/// Groups within each other, as definitions are that name themselves: in lines, of which each group is within
+/// the one before.
+#[derive(Default)]
+pub(crate) struct Lines {
+    lines: Vec<Vec<u32>>,
+    /// In which line a group is, and at which place.
+    places: Map<u32, (u32, u32)>,
+}
+
+impl Lines {
+    /// Those within a group, each within the one before.
+    pub(crate) fn within(&self, group: u32) -> &[u32] {
+        match self.places.get(&group) {
+            Some((line, place)) => &self.lines[*line as usize][*place as usize + 1..],
+            None => &[],
+        }
+    }
+
+    /// `group` is within `last`, the last of its line or the first of a new one.
+    pub(crate) fn push(&mut self, last: u32, group: u32) {
+        let next = (self.lines.len() as u32, 0);
+        let (line, place) = *self.places.entry(last).or_insert(next);
+        if line == next.0 {
+            self.lines.push(vec![last]);
+        }
+        self.lines[line as usize].push(group);
+        self.places.insert(group, (line, place + 1));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn groups_stand_in_lines() {
+        let mut lines = Lines::default();
+        for (last, group) in [(1, 4), (2, 5), (4, 6), (5, 7), (6, 9)] {
+            assert!(lines.within(last).is_empty());
+            lines.push(last, group);
+        }
+        assert_eq!(lines.within(1), [4, 6, 9]);
+        assert_eq!((lines.within(6), lines.within(2)), (&[9][..], &[5, 7][..]));
+    }
 
     #[test]
     fn a_copy_is_the_same_set_until_it_is_changed() {

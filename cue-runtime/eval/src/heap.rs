@@ -57,6 +57,9 @@ const FAULT_BYTES: usize = 256;
 /// to the last field, and refuses nothing.
 pub(crate) const COUNTS: u32 = 1;
 
+/// Positions of a way in among which one is looked for that comes again.
+const RECENT: usize = 8;
+
 /// A position crossed on the way to a conjunct (cue-errors 2.2): a reference, an embedding, the
 /// struct that embeds, a comprehension.
 #[derive(Clone, Copy, Debug)]
@@ -407,7 +410,19 @@ impl Heap {
     }
 
     /// The positions of a way in.
-    pub(crate) fn way_in(&self, via: u32, out: &mut Vec<At>) {
+    pub(crate) fn way_in(&self, mut via: u32, out: &mut Vec<At>) {
+        // Of definitions within themselves the same few come again and again.
+        let mut note = |at: At| {
+            if at != At::default() && !out.iter().rev().take(RECENT).any(|it| *it == at) {
+                out.push(at);
+            }
+        };
+        // Most are one behind the other.
+        while via != 0 && self.crossed[via as usize - 1].also == 0 {
+            let crossed = self.crossed[via as usize - 1];
+            note(crossed.at);
+            via = crossed.before;
+        }
         let mut seen = cue_map::Set::default();
         let mut next = vec![via];
         while let Some(via) = next.pop() {
@@ -415,9 +430,7 @@ impl Heap {
                 continue;
             }
             let crossed = self.crossed[via as usize - 1];
-            if crossed.at != At::default() {
-                out.push(crossed.at);
-            }
+            note(crossed.at);
             next.extend([crossed.before, crossed.also]);
         }
     }

@@ -4,7 +4,7 @@
 
 use cue_map::Map;
 
-use crate::builtin::Datum;
+use crate::builtin::{Datum, Kinds};
 use crate::evaluator::Evaluator;
 use crate::heap::{Conjunct, Disjunction, EnvKind, Source, State, VertexId};
 use crate::program::{Code, DeclLabel, Declaration, ExprId, Label, Presence};
@@ -140,7 +140,7 @@ impl Evaluator {
         only
     }
 
-    /// Which alternatives contradict a scalar as it is written.
+    /// Which alternatives contradict, as they are written, a scalar that is written or the kinds that are left.
     pub(crate) fn contradicting(
         &self,
         id: VertexId,
@@ -148,8 +148,23 @@ impl Evaluator {
     ) -> impl Iterator<Item = bool> {
         self.alternatives(of).map(move |it| {
             let declarations = self.declarations(it, of).unwrap_or_default();
-            self.contradict(id, declarations)
+            let kinds = self.written_kinds(it);
+            kinds.is_some_and(|it| !it.meets(self.heap.get(id).kinds))
+                || self.contradict(id, declarations)
         })
+    }
+
+    /// The kinds of what says them as it is written.
+    fn written_kinds(&self, expr: ExprId) -> Option<Kinds> {
+        match self.program.code(expr) {
+            Code::Type(kinds, _) => Some(*kinds),
+            Code::Struct(literal) => {
+                let embeds = self.program.structs[*literal as usize].has_embeds;
+                (!embeds).then_some(Kinds::STRUCT)
+            }
+            Code::List(_) => Some(Kinds::LIST),
+            _ => self.written(expr).map(|it| crate::compare::kinds(&it)),
+        }
     }
 
     /// Whether one of these is a scalar for a field that is written with another one.

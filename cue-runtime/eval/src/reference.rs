@@ -483,15 +483,23 @@ impl Evaluator {
 
     /// What the group of a definition is in a value that is part of that definition already: it closes once
     /// more there, and neither vouches for what the other one refuses (C-21).
-    fn group_within(&mut self, id: VertexId, mut group: u32) -> u32 {
+    fn group_within(&mut self, id: VertexId, group: u32) -> u32 {
         let Some(parent) = self.heap.get(id).parent else { return group };
-        let parent = self.follow(parent);
-        while group != COUNTS
-            && self.heap.get(parent).closing.binary_search_by_key(&group, |it| it.group).is_ok()
-        {
-            group = self.embedded_group(group, 0);
+        let closing = &self.heap.get(self.follow(parent)).closing;
+        let found = closing.binary_search_by_key(&group, |it| it.group);
+        let Some(at) = found.ok().filter(|_| group != COUNTS) else { return group };
+        // Those within it are each newer than the one before, and a closed value has them in order.
+        let within = self.lines.within(group);
+        let mut rest = closing[at + 1..].iter().map(|it| it.group);
+        let closes = |group: &&u32| rest.find(|it| it >= *group) == Some(**group);
+        let before = within.iter().take_while(closes).count();
+        if let Some(group) = within.get(before) {
+            return *group;
         }
-        group
+        let last = within.last().copied().unwrap_or(group);
+        let own = self.embedded_group(last, 0);
+        self.lines.push(last, own);
+        own
     }
 
     /// What a closing group is inside of an embedding: what stands beside that is no concern of it.
