@@ -8,7 +8,7 @@ use crate::absent::Answer;
 use crate::builtin::{Allowance, Datum};
 use crate::crowds::Crowd;
 use crate::error::{Fault, Kind};
-use crate::groups::Lines;
+use crate::groups::{GroupSet, Lines};
 use crate::heap::{Conjunct, EnvId, EnvKind, FaultId, Heap, Source, State, VertexId};
 use crate::labels::Labels;
 use crate::operators::Logic;
@@ -106,7 +106,7 @@ pub(crate) struct Evaluator {
     pub(crate) spare: Vec<Box<Work>>,
     /// What is embedded, and the marks of what stands beside it (C-12).
     pub(crate) besides: Map<(ExprId, EnvId), u32>,
-    pub(crate) marks: Set<u32>,
+    pub(crate) marks: GroupSet,
     /// Marks of embeddings inside of others, and the marks of these.
     pub(crate) around: Map<u32, u32>,
     /// Marks of embeddings, and the groups of the literals they stand in.
@@ -138,15 +138,15 @@ pub(crate) struct Evaluator {
     pub(crate) sharers: Map<VertexId, Vec<VertexId>>,
     pub(crate) definitions: Map<u32, u32>,
     /// Groups that close only the vertex itself: `close`.
-    pub(crate) shallow: Set<u32>,
+    pub(crate) shallow: GroupSet,
     /// Groups of calls to `close`: one level, whatever is in it (C-7).
     pub(crate) close_calls: Set<u32>,
     /// Groups that close.
-    pub(crate) closing: Set<u32>,
+    pub(crate) closing: GroupSet,
     /// Groups of `__reclose`, and of the calls to `close` in it, and that of the former.
     pub(crate) reclosing: Map<u32, u32>,
     /// Groups of literals that nothing closed can be embedded in: they never close.
-    pub(crate) idle: Set<u32>,
+    pub(crate) idle: GroupSet,
     /// Structs whose comprehensions yielded nothing.
     pub(crate) emptied: Set<u32>,
     /// How the results of the innermost choice came.
@@ -232,7 +232,7 @@ impl Evaluator {
             suspended: Map::default(),
             spare: Vec::new(),
             besides: Map::default(),
-            marks: Set::default(),
+            marks: GroupSet::default(),
             around: Map::default(),
             homes: Map::default(),
             embedded: Map::default(),
@@ -249,11 +249,11 @@ impl Evaluator {
             crowds: Map::default(),
             sharers: Map::default(),
             definitions: Map::default(),
-            shallow: Set::default(),
+            shallow: GroupSet::default(),
             close_calls: Set::default(),
-            closing: Set::default(),
+            closing: GroupSet::default(),
             reclosing: Map::default(),
-            idle: Set::default(),
+            idle: GroupSet::default(),
             emptied: Set::default(),
             ways: crate::marks::Ways::default(),
             undecided: Vec::new(),

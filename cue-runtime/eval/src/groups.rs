@@ -119,6 +119,49 @@ impl<'a> IntoIterator for &'a Groups {
     }
 }
 
+/// Groups that something holds of. They are numbered as they come, so that a bit says it of each.
+#[derive(Default)]
+pub(crate) struct GroupSet {
+    bits: Vec<u64>,
+    count: usize,
+}
+
+impl GroupSet {
+    fn place(group: u32) -> (usize, u64) {
+        (group as usize / 64, 1 << (group % 64))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    #[inline]
+    pub(crate) fn contains(&self, group: &u32) -> bool {
+        let (word, bit) = Self::place(*group);
+        self.bits.get(word).is_some_and(|it| it & bit != 0)
+    }
+
+    /// One more; whether it is new.
+    pub(crate) fn insert(&mut self, group: u32) -> bool {
+        let (word, bit) = Self::place(group);
+        if word >= self.bits.len() {
+            self.bits.resize(word + 1, 0);
+        }
+        let new = self.bits[word] & bit == 0;
+        self.bits[word] |= bit;
+        self.count += usize::from(new);
+        new
+    }
+
+    pub(crate) fn remove(&mut self, group: &u32) {
+        if self.contains(group) {
+            let (word, bit) = Self::place(*group);
+            self.bits[word] &= !bit;
+            self.count -= 1;
+        }
+    }
+}
+
 /// Groups within each other, as definitions are that name themselves: in lines, of which each group is within
 /// the one before.
 #[derive(Default)]
@@ -152,6 +195,19 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_set_of_groups_has_what_was_put_in() {
+        let mut set = GroupSet::default();
+        assert!(set.is_empty() && !set.contains(&70));
+        assert!(set.insert(70) && !set.insert(70) && set.insert(0));
+        assert!(set.contains(&70) && set.contains(&0) && !set.contains(&6));
+        set.remove(&70);
+        set.remove(&700);
+        assert!(!set.contains(&70) && !set.is_empty());
+        set.remove(&0);
+        assert!(set.is_empty());
+    }
 
     #[test]
     fn groups_stand_in_lines() {

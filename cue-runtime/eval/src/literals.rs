@@ -308,13 +308,8 @@ impl Evaluator {
             }
         }
         let open = code.is_open;
-        for group in &groups {
-            // An embedding's group closes only if something closed is embedded.
-            match open {
-                true => self.note_open_shape(id, *group),
-                false => self.note_shape(id, *group),
-            }
-        }
+        // An embedding's group closes only if something closed is embedded.
+        self.note_shapes(id, &groups, open);
         self.heap.get_mut(id).open |= open;
         let mut embedded = Vec::new();
         let makes_struct = !scalar_only && code.has_embeds && !scalar_embedded(code);

@@ -98,9 +98,7 @@ impl Evaluator {
             Datum::Struct(fields) => {
                 self.narrow(id, Kinds::STRUCT, By::Datum(datum.clone()), at, via);
                 // Where something closes, data is closed as literals are.
-                for group in groups {
-                    self.note_shape(id, *group);
-                }
+                self.note_shapes(id, groups, false);
                 let vertex = self.heap.get_mut(id);
                 vertex.is_struct = true;
                 vertex.arcs.reserve(fields.len());

@@ -519,44 +519,42 @@ impl Evaluator {
         own
     }
 
-    pub(crate) fn note_shape(&mut self, id: VertexId, group: u32) {
-        let vertex = self.heap.get_mut(id);
-        closing_of(&mut vertex.closing, group).shape = true;
-    }
-
-    /// One that allows all fields.
-    pub(crate) fn note_open_shape(&mut self, id: VertexId, group: u32) {
-        let vertex = self.heap.get_mut(id);
-        let closing = closing_of(&mut vertex.closing, group);
-        closing.open = true;
-        closing.shape = true;
+    /// Something of these groups says which fields there are; `open`: it allows all.
+    pub(crate) fn note_shapes(&mut self, id: VertexId, groups: &Groups, open: bool) {
+        note_each(&mut self.heap.get_mut(id).closing, groups, |it| {
+            it.open |= open;
+            it.shape = true;
+        });
     }
 
     /// A bare top lifts what it belongs to, if nothing else of that says more (C-10).
     pub(crate) fn note_top(&mut self, id: VertexId, groups: &Groups) {
-        let vertex = self.heap.get_mut(id);
-        for group in groups {
-            closing_of(&mut vertex.closing, *group).top = true;
-        }
+        note_each(&mut self.heap.get_mut(id).closing, groups, |it| it.top = true);
     }
 
     /// Groups that hold for children as well: those of definitions, not of `close`.
     pub(crate) fn deep_groups(&self, groups: &Groups) -> Groups {
-        if self.shallow.is_empty() {
+        if self.shallow.is_empty() || !groups.iter().any(|it| self.shallow.contains(it)) {
             return groups.clone();
         }
         groups.iter().copied().filter(|it| !self.shallow.contains(it)).collect()
     }
 }
 
-/// What is known of a group at a vertex; they are in order.
-fn closing_of(all: &mut Thin<Closing>, group: u32) -> &mut Closing {
-    let place = match all.binary_search_by_key(&group, |it| it.group) {
-        Ok(place) => place,
-        Err(place) => {
-            all.insert(place, Closing { group, open: false, top: false, shape: false });
-            place
+/// Notes something of groups at a vertex, which has them in order, as they mostly come.
+fn note_each(all: &mut Thin<Closing>, groups: &Groups, note: impl Fn(&mut Closing)) {
+    let mut next = 0;
+    for group in groups {
+        let there = match all.get(next) {
+            Some(it) => it.group == *group,
+            None => all.last().is_none_or(|it| it.group < *group),
+        };
+        let found = if there { Ok(next) } else { all.binary_search_by_key(group, |it| it.group) };
+        let place = found.unwrap_or_else(|place| place);
+        if found.is_err() || place == all.len() {
+            all.insert(place, Closing { group: *group, open: false, top: false, shape: false });
         }
-    };
-    &mut all[place]
+        note(&mut all[place]);
+        next = place + 1;
+    }
 }
