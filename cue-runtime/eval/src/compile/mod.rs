@@ -305,7 +305,10 @@ impl Compiler<'_> {
         for it in file.attributes.iter().filter(|it| it.span.start >= clause) {
             self.above.push((it.name.clone(), it.body.clone()));
         }
-        let root = self.literal(&file.decls, names.collect(), Span::default());
+        // Of what is no CUE nothing else is told but what else is none, in packages it imports.
+        let broken = self.errors.iter().any(|it| it.0 == Stage::Syntax);
+        let decls = if broken { &[][..] } else { &file.decls[..] };
+        let root = self.literal(decls, names.collect(), Span::default());
         let used = self.scopes.leave();
         self.cyclic_lets();
         if !self.program.lenient {
