@@ -72,7 +72,8 @@ impl Frames {
 
     pub(crate) fn close_list(&mut self, tree: &mut Tree) {
         let frame = self.top();
-        if let Some(last) = frame.last {
+        // Comments are few.
+        if let Some(last) = frame.last.filter(|_| !frame.groups.is_empty()) {
             let slot = frame.last_slot;
             for mut group in std::mem::take(&mut frame.groups) {
                 group.slot = slot;
@@ -82,10 +83,11 @@ impl Frames {
         let frame = self.top();
         frame.lists = frame.lists.saturating_sub(1);
         if frame.lists == 0 {
-            let groups = std::mem::take(&mut frame.groups);
-            self.stack.pop();
+            let groups = self.stack.pop().map(|it| it.groups).unwrap_or_default();
             let parent = self.top();
-            parent.groups.extend(groups);
+            if !groups.is_empty() {
+                parent.groups.extend(groups);
+            }
             parent.slot += 1;
         }
     }
@@ -115,7 +117,7 @@ impl Frames {
         self.settle(tree);
         let mut child = Frame::default();
         let frame = self.top();
-        if frame.lists > 0 {
+        if frame.lists > 0 && !frame.groups.is_empty() {
             child.groups = std::mem::take(&mut frame.groups);
             child.groups.iter_mut().for_each(|it| it.slot = 0);
         }
@@ -133,8 +135,8 @@ impl Frames {
         parent.last = Some(id);
         parent.last_slot = frame.slot;
         parent.slot += 1;
-        for group in frame.groups {
-            insert(tree, id, group);
+        if !frame.groups.is_empty() {
+            frame.groups.into_iter().for_each(|group| insert(tree, id, group));
         }
     }
 }

@@ -99,7 +99,9 @@ impl Experiments {
 
     /// Those that every file has.
     pub fn of(language: &Language) -> Self {
-        let settled = KNOWN.iter().filter(|it| it.3.is_some_and(|it| !language.is_before(it)));
+        let newest = *language == Language::NEWEST;
+        let settled =
+            KNOWN.iter().filter(|it| it.3.is_some_and(|it| newest || !language.is_before(it)));
         Self(settled.filter_map(|it| it.1).fold(0, |all, it| all | 1 << it as u8))
     }
 

@@ -1,6 +1,6 @@
 //! The layout machine: wishes for white space, settled when text comes (rule 6.2).
 
-use crate::columns::Item;
+use crate::columns::{Item, Output};
 use crate::scan::T;
 use crate::tree::{Distance, Group};
 
@@ -27,7 +27,7 @@ pub(crate) struct Frame {
 }
 
 pub(crate) struct Machine {
-    pub(crate) items: Vec<Item>,
+    pub(crate) out: Output,
     pub(crate) wishes: u32,
     /// Of indentation; below nothing for as long as a mark of a label is left over.
     pub(crate) level: i32,
@@ -47,7 +47,7 @@ impl Machine {
     pub(crate) fn new() -> Self {
         let file = Frame { comments: Vec::new(), slot: 0, sep: LINE, outer: LINE };
         Machine {
-            items: Vec::new(),
+            out: Output::default(),
             wishes: FREEZE,
             level: 0,
             marks: Vec::new(),
@@ -69,7 +69,7 @@ impl Machine {
 
     fn settle(&mut self, wishes: u32) {
         if wishes & COMMA != 0 && (wishes & BREAKS != 0 || wishes & NOTRAIL == 0) {
-            self.items.push(Item::Text(",".into()));
+            self.out.text(",");
             self.white = false;
         }
         if wishes & IN != 0 {
@@ -91,22 +91,22 @@ impl Machine {
                 _ => (Item::Break, 1),
             };
             for _ in 0..count {
-                self.items.push(item.clone());
+                self.out.push(item);
                 self.breaks += 1;
             }
-            self.items.extend(std::iter::repeat_n(Item::Hard, self.tabs()));
+            (0..self.tabs()).for_each(|_| self.out.push(Item::Hard));
             self.after_brace = false;
             self.column = false;
             self.white = true;
         } else if wishes & SEP != 0 {
-            self.items.push(Item::Text(", ".into()));
+            self.out.text(", ");
             self.white = true;
         } else if wishes & TIGHT != 0 {
         } else if wishes & STOP != 0 {
-            self.items.push(Item::Soft);
+            self.out.push(Item::Soft);
             self.white = true;
         } else if wishes & SPACE != 0 {
-            self.items.push(Item::Text(" ".into()));
+            self.out.text(" ");
             self.white = true;
         }
     }
@@ -149,7 +149,7 @@ impl Machine {
         if text.is_empty() {
             return;
         }
-        self.items.push(Item::Text(text.into()));
+        self.out.text(text);
         self.started = true;
         self.column = true;
         self.white = false;

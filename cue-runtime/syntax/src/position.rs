@@ -9,9 +9,19 @@ pub struct LineIndex {
 impl LineIndex {
     /// Of a text. A newline at the very end begins no line (rule 1.1).
     pub fn new(text: &str) -> Self {
-        let ends = text.bytes().enumerate().filter(|it| it.1 == b'\n').map(|it| it.0 as u32 + 1);
-        let ends = ends.filter(|it| (*it as usize) < text.len());
-        Self { starts: std::iter::once(0).chain(ends).collect() }
+        let bytes = text.as_bytes();
+        // Two passes, of which the first is a few bytes at a time, are faster than a list that grows.
+        let lines = bytes.iter().filter(|it| **it == b'\n').count();
+        let mut starts = Vec::with_capacity(lines + 1);
+        starts.push(0);
+        let mut at = 0;
+        while let Some(length) = bytes[at..].iter().position(|it| *it == b'\n') {
+            at += length + 1;
+            if at < bytes.len() {
+                starts.push(at as u32);
+            }
+        }
+        Self { starts }
     }
 
     /// Line of a byte, from 1.

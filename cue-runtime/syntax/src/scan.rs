@@ -32,25 +32,14 @@ kinds! {
     Otherwise "otherwise", Func "func", True "true", False "false", Null "null",
 }
 
-const KEYWORDS: [T; 12] = [
-    T::If,
-    T::Else,
-    T::For,
-    T::In,
-    T::Let,
-    T::Try,
-    T::Fallback,
-    T::Otherwise,
-    T::Func,
-    T::True,
-    T::False,
-    T::Null,
-];
-
 impl T {
     /// Whether the token is a keyword.
     pub fn is_keyword(self) -> bool {
-        KEYWORDS.contains(&self)
+        use T::{Else, Fallback, False, For, Func, If, In, Let, Null, Otherwise, True, Try};
+        matches!(
+            self,
+            If | Else | For | In | Let | Try | Fallback | Otherwise | Func | True | False | Null
+        )
     }
 
     /// Whether messages show the text of the token too.
@@ -341,13 +330,31 @@ impl<'a> Scanner<'a> {
             return T::Ident;
         }
         self.word();
-        let text = &self.src[start..self.at];
-        KEYWORDS.iter().copied().find(|it| it.text() == text).unwrap_or(T::Ident)
+        match &self.src[start..self.at] {
+            "if" => T::If,
+            "else" => T::Else,
+            "for" => T::For,
+            "in" => T::In,
+            "let" => T::Let,
+            "try" => T::Try,
+            "fallback" => T::Fallback,
+            "otherwise" => T::Otherwise,
+            "func" => T::Func,
+            "true" => T::True,
+            "false" => T::False,
+            "null" => T::Null,
+            _ => T::Ident,
+        }
     }
 
     fn word(&mut self) {
-        while let Some(c) = self.char() {
-            if !is_letter(c) && !is_digit(c) && c != '_' && c != '$' {
+        loop {
+            // Most are ASCII.
+            let rest = &self.src.as_bytes()[self.at..];
+            let plain = |it: &&u8| it.is_ascii_alphanumeric() || matches!(it, b'_' | b'$');
+            self.at += rest.iter().take_while(plain).count();
+            let Some(c) = self.char().filter(|it| !it.is_ascii()) else { return };
+            if !is_letter(c) && !is_digit(c) {
                 return;
             }
             self.at += c.len_utf8();

@@ -151,9 +151,12 @@ impl<'a> Grammar<'a> {
             return;
         }
         self.token = self.scanner.token();
-        self.take_errors();
+        if !self.scanner.errors.is_empty() {
+            self.take_errors();
+        }
     }
 
+    #[cold]
     fn take_errors(&mut self) {
         for (at, message) in self.scanner.errors.drain(..) {
             self.errors.push(SyntaxError { message, span: Span { start: at, end: at + 1 } });

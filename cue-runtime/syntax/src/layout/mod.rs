@@ -1,6 +1,5 @@
 //! The printer: the concrete tree to the layout machine, node by node (rules 6.3 to 6.5).
 
-use crate::columns;
 use crate::machine::{CUT, FREEZE, GAP, IN, LINE, Machine, OUT, SEP, SPACE, STOP, TIGHT};
 use crate::scan::T;
 use crate::simplify;
@@ -55,7 +54,7 @@ fn printed(tree: &Tree, style: Style) -> String {
     } else {
         it.expr(root, 1);
     }
-    let mut text = columns::align(&it.m.items);
+    let mut text = it.m.out.aligned();
     text.truncate(text.trim_end_matches('\n').len());
     if file {
         text.push('\n');
@@ -90,7 +89,8 @@ impl Layout<'_> {
             }
             _ => false,
         };
-        let comments = self.comments(id).to_vec();
+        let comments = self.comments(id);
+        let comments = if comments.is_empty() { Vec::new() } else { comments.to_vec() };
         self.m.push(comments, narrow.then_some(SPACE));
     }
 
