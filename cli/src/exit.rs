@@ -35,11 +35,35 @@ pub struct Refusal {
     pub exit: Exit,
     /// What to tell.
     pub text: String,
+    /// How the text begins.
+    pub begins: Begins,
+}
+
+/// How the text of an error begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begins {
+    /// With what it is about: `error:` comes before it.
+    Plainly,
+    /// With what it is, as excerpts do.
+    Labelled,
+}
+
+impl Refusal {
+    /// An error with this code and text.
+    pub fn new(exit: Exit, text: impl Into<String>) -> Self {
+        Self { exit, text: text.into(), begins: Begins::Plainly }
+    }
 }
 
 /// The input is wrong, and how.
 pub fn bad_input(text: impl Into<String>) -> anyhow::Error {
-    Refusal { exit: Exit::BadInput, text: text.into() }.into()
+    Refusal::new(Exit::BadInput, text).into()
+}
+
+/// The same, shown by excerpts.
+pub fn bad_input_shown(excerpts: String) -> anyhow::Error {
+    let begins = Begins::Labelled;
+    Refusal { exit: Exit::BadInput, text: excerpts, begins }.into()
 }
 
 /// The exit code for an error.

@@ -81,8 +81,13 @@ fn main() -> ExitCode {
     let exit = match command::run(arguments.command, &cli) {
         Ok(exit) => exit,
         Err(error) => {
-            let label = cli.out.paint(output::Tone::Bad, "error:");
-            cli.out.note(&format!("{label} {error:#}"));
+            match error.downcast_ref::<exit::Refusal>() {
+                Some(it) if it.begins == exit::Begins::Labelled => cli.out.note(&it.text),
+                _ => {
+                    let label = cli.out.paint(output::Tone::Bad, "error:");
+                    cli.out.note(&format!("{label} {error:#}"));
+                }
+            }
             exit::of(&error)
         }
     };

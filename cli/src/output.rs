@@ -120,13 +120,13 @@ impl Out {
     }
 
     /// What is wrong, with the lines it is about.
-    pub fn excerpts(&self, wrong: &[Diagnostic], severity: Severity, texts: &dyn Texts) {
+    pub fn excerpts(&self, wrong: &[Diagnostic], severity: Severity, texts: &dyn Texts) -> String {
         let color = if self.color { cue_report::Color::Ansi } else { cue_report::Color::None };
         let mut reports = cue_report::reports(wrong, texts);
         for it in &mut reports {
             it.severity = severity;
         }
-        self.note(&cue_report::excerpts(&reports, color));
+        cue_report::excerpts(&reports, color)
     }
 
     /// A structured answer.

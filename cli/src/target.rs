@@ -106,7 +106,7 @@ impl TargetArgs {
         match rest::send(&cluster.client, Method::GET, "/version", None, &ActAs::default()).await {
             Err(rest::Error::Unreachable(error)) => {
                 let text = format!("the Kubernetes API at {url} cannot be reached: {error}");
-                Err(Refusal { exit: Exit::NoAnswer, text }.into())
+                Err(Refusal::new(Exit::NoAnswer, text).into())
             }
             // What it does answer is for the command to judge.
             Ok(_) | Err(_) => Ok(cluster),
@@ -137,7 +137,7 @@ impl TargetArgs {
 }
 
 fn unreachable(error: anyhow::Error) -> anyhow::Error {
-    Refusal { exit: Exit::NoAnswer, text: format!("no cluster to use: {error:#}") }.into()
+    Refusal::new(Exit::NoAnswer, format!("no cluster to use: {error:#}")).into()
 }
 
 /// The hidden command that compiles the interpreter.

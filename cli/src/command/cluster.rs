@@ -130,7 +130,7 @@ async fn join(
 }
 
 fn silent(name: &str, error: &str) -> anyhow::Error {
-    Refusal { exit: Exit::NoAnswer, text: format!("cluster {name} was not joined: {error}") }.into()
+    Refusal::new(Exit::NoAnswer, format!("cluster {name} was not joined: {error}")).into()
 }
 
 fn is_cluster(secret: &Value) -> bool {

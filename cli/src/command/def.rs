@@ -4,19 +4,19 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, Subcommand};
 use cue_report::Severity;
-use cue_session::{Diagnostic, Position, Profile, ProgramSpec, Source};
+use cue_session::{Diagnostic, Profile, ProgramSpec, Runtime, Source};
 use cue_tool::format::Changed;
 use http::Method;
 use lateen_controller::install::{self, Bundle};
 use lateen_controller::rest::{self, ActAs};
 use lateen_engine::api::{DefinitionKind, SYSTEM_NAMESPACE};
-use lateen_engine::authoring::check;
+use lateen_engine::authoring::{self, check};
 use lateen_engine::render::{Library, Templates};
 use serde_json::Value;
 
 use crate::Cli;
 use crate::command::dry_run::given;
-use crate::exit::{Exit, bad_input};
+use crate::exit::{Exit, bad_input, bad_input_shown};
 use crate::output::{Format, Tone};
 use crate::target::cue_runtime;
 
@@ -95,7 +95,7 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
             vet(&files, doubts, cli)
         }
         Verb::Render { files } => {
-            for object in given(&cue_runtime()?, &files)? {
+            for object in given(&cue_runtime()?, &files, cli)? {
                 cli.out.line(&format!("---\n{}", serde_yaml::to_string(&object)?.trim_end()))?;
             }
             Ok(Exit::Done)
@@ -139,8 +139,11 @@ fn upgraded(files: &[PathBuf], what: Upgrading, shown: Shown, cli: &Cli) -> anyh
         let wrong =
             |error: &dyn std::fmt::Display| bad_input(format!("{}: {error}", file.display()));
         let text = std::fs::read_to_string(file).map_err(|error| wrong(&error))?;
-        let upgraded =
-            lateen_engine::authoring::upgrade::upgrade(&text).map_err(|error| wrong(&error))?;
+        let upgraded = authoring::upgrade::upgrade(&text).map_err(|error| {
+            let name = file.display().to_string();
+            let told = error.diagnostics(&name, &text);
+            bad_input(format!("{name}: {error}\n{}", excerpts(&told, &name, &text, cli)))
+        })?;
         for reason in &upgraded.reasons {
             cli.out.note(&format!("{}: {reason}", file.display()));
         }
@@ -178,19 +181,14 @@ fn vet(files: &[PathBuf], doubts: Severity, cli: &Cli) -> anyhow::Result<Exit> {
     for file in files {
         let text = std::fs::read_to_string(file)
             .map_err(|error| bad_input(format!("{}: {error}", file.display())))?;
-        if let Err(error) = check_syntax(file, &text) {
-            cli.out.note(&format!("{error}"));
-            exit = Exit::NotSo;
-            continue;
-        }
-        match lateen_engine::authoring::render(&runtime, &text) {
+        match read(&runtime, file, &text, cli) {
             Ok(object) => {
                 let is_step = object["kind"] == DefinitionKind::WorkflowStep.kind();
                 let library = if is_step { &of_steps } else { &of_others };
                 let templates = Templates::new(&runtime, library);
                 let checked = check(&file.display().to_string(), &text, templates)?;
                 if !checked.wrong.is_empty() {
-                    cli.out.excerpts(&checked.wrong, doubts, &*checked.spec);
+                    cli.out.note(&cli.out.excerpts(&checked.wrong, doubts, &*checked.spec));
                 }
                 if !checked.wrong.is_empty() && doubts == Severity::Error {
                     exit = Exit::NotSo;
@@ -199,7 +197,7 @@ fn vet(files: &[PathBuf], doubts: Severity, cli: &Cli) -> anyhow::Result<Exit> {
                 cli.out.line(&format!("{} {}", file.display(), cli.out.paint(Tone::Good, "ok")))?
             }
             Err(error) => {
-                cli.out.note(&format!("{}: {error}", file.display()));
+                cli.out.note(&error.to_string());
                 exit = Exit::NotSo;
             }
         }
@@ -208,7 +206,7 @@ fn vet(files: &[PathBuf], doubts: Severity, cli: &Cli) -> anyhow::Result<Exit> {
 }
 
 async fn apply(files: &[PathBuf], cli: &Cli) -> anyhow::Result<Exit> {
-    let mut objects = given(&cue_runtime()?, files)?;
+    let mut objects = given(&cue_runtime()?, files, cli)?;
     let cluster = cli.target.reach().await?;
     for object in &mut objects {
         if object["metadata"]["namespace"].as_str().unwrap_or_default().is_empty() {
@@ -277,36 +275,24 @@ async fn get(name: &str, output: Option<Format>, cli: &Cli) -> anyhow::Result<Ex
     Ok(Exit::Done)
 }
 
-/// Refuses a file that is no CUE: every error with its line and column.
-pub fn check_syntax(file: &Path, text: &str) -> anyhow::Result<()> {
-    let parsed = cue_syntax::parse_older(text);
-    if parsed.errors.is_empty() {
-        return Ok(());
-    }
-    let lines = cue_syntax::LineIndex::new(text);
-    let file = file.display().to_string();
+/// The object of a definition.
+///
+/// # Errors
+/// What is wrong with it, with the lines that is about.
+pub fn read(runtime: &dyn Runtime, file: &Path, text: &str, cli: &Cli) -> anyhow::Result<Value> {
+    let name = file.display().to_string();
+    authoring::read(runtime, &name, text).map_err(|refused| match refused.wrong.is_empty() {
+        true => bad_input(format!("{name}: {refused}")),
+        false => bad_input_shown(excerpts(&refused.wrong, &name, text, cli)),
+    })
+}
+
+/// What is wrong with a text, with its lines.
+fn excerpts(wrong: &[Diagnostic], file: &str, text: &str, cli: &Cli) -> String {
     let spec = ProgramSpec {
-        sources: vec![Source::new(&file, text)],
+        sources: vec![Source::new(file, text)],
         packages: Vec::new(),
         profile: Profile::KubeVela,
     };
-    let told = parsed.errors.iter().map(|it| {
-        let (line, column) = lines.at(it.span.start);
-        let position = Position { file: file.clone(), line, column };
-        Diagnostic {
-            message: it.message.clone(),
-            positions: vec![position],
-            ..Diagnostic::default()
-        }
-    });
-    let told: Vec<Diagnostic> = told.collect();
-    let errors: Vec<String> = cue_report::reports(&told, &spec)
-        .iter()
-        .map(|it| {
-            let at = it.places.first().map(|at| format!("{file}:{}:{}: ", at.line, at.column));
-            let lines = cue_report::lines(it, cue_report::Color::None);
-            format!("{}{}\n{lines}", at.unwrap_or_default(), it.message)
-        })
-        .collect();
-    Err(bad_input(errors.join("\n")))
+    cli.out.excerpts(wrong, Severity::Error, &spec)
 }

@@ -52,7 +52,7 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     } else {
         online(cli, &mut definitions).await?;
     }
-    for object in given(&runtime, &args.definitions)? {
+    for object in given(&runtime, &args.definitions, cli)? {
         insert(&mut definitions, object)?;
     }
     let documents = manifest::read(&args.file)?;
@@ -124,7 +124,7 @@ fn shown(
     }
     if !wrong.is_empty() {
         cli.out.note("");
-        cli.out.excerpts(&wrong, Severity::Error, &spec);
+        cli.out.note(&cli.out.excerpts(&wrong, Severity::Error, &spec));
     }
 }
 
@@ -143,7 +143,11 @@ fn insert(definitions: &mut Definitions, object: Value) -> anyhow::Result<()> {
 }
 
 /// Definition objects from files and folders.
-pub fn given(runtime: &dyn cue_session::Runtime, paths: &[PathBuf]) -> anyhow::Result<Vec<Value>> {
+pub fn given(
+    runtime: &dyn cue_session::Runtime,
+    paths: &[PathBuf],
+    cli: &Cli,
+) -> anyhow::Result<Vec<Value>> {
     let mut objects = Vec::new();
     for path in paths {
         let mut cue = Vec::new();
@@ -167,10 +171,7 @@ pub fn given(runtime: &dyn cue_session::Runtime, paths: &[PathBuf]) -> anyhow::R
         for file in cue {
             let text = std::fs::read_to_string(&file)
                 .map_err(|error| bad_input(format!("{}: {error}", file.display())))?;
-            crate::command::def::check_syntax(&file, &text)?;
-            let object = lateen_engine::authoring::render(runtime, &text)
-                .map_err(|error| bad_input(format!("{}: {error}", file.display())))?;
-            objects.push(object);
+            objects.push(crate::command::def::read(runtime, &file, &text, cli)?);
         }
         objects.extend(manifest::read(&yaml)?.into_iter().map(|it| it.object));
     }

@@ -61,9 +61,7 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     let runtime = cue_runtime()?;
     let mut extra = Vec::new();
     for (file, text) in &sources {
-        crate::command::def::check_syntax(file, text)?;
-        let mut object = lateen_engine::authoring::render(&runtime, text)
-            .map_err(|error| bad_input(format!("{}: {error}", file.display())))?;
+        let mut object = crate::command::def::read(&runtime, file, text, cli)?;
         object["metadata"]["namespace"] = lateen_engine::api::SYSTEM_NAMESPACE.into();
         extra.push(object);
     }

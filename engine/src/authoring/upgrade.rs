@@ -3,10 +3,13 @@
 //!
 //! Only what is surely a list is rewritten: a list literal, or a field whose value in this text is one.
 
+use cue_session::Diagnostic;
 use cue_syntax::ast::{
     Binary, Clause, Decl, Element, Expr, ExprKind, Field, File, Ident, Label, Span, Unary,
 };
-use cue_syntax::{Style, format_tree, parse_older, parse_tree};
+use cue_syntax::{Style, SyntaxError, format_tree, parse_older, parse_tree};
+
+use super::refused::{first_of, syntax_in};
 
 /// What is out of date, in KubeVela's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,8 +34,15 @@ impl std::fmt::Display for Reason {
 
 /// The text is no CUE.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to parse CUE for upgrade {VERSION}: {0}")]
-pub struct Error(String);
+#[error("failed to parse CUE for upgrade {VERSION}: {}", first_of(.0))]
+pub struct Error(Vec<SyntaxError>);
+
+impl Error {
+    /// Each error at its place in `text`, which `file` has.
+    pub fn diagnostics(&self, file: &str, text: &str) -> Vec<Diagnostic> {
+        syntax_in(file, text, &self.0)
+    }
+}
 
 /// The KubeVela version whose CUE texts are rewritten for.
 pub const VERSION: &str = "1.11";
@@ -52,14 +62,12 @@ pub struct Upgraded {
 /// When it does not parse.
 pub fn upgrade(source: &str) -> Result<Upgraded, Error> {
     let parsed = parse_older(source);
-    if let Some(error) = parsed.errors.first() {
+    if !parsed.errors.is_empty() {
         // Nothing in it could be out of date: not ours to refuse.
         if !source.contains(['+', '*']) && !source.contains("error") {
             return Ok(Upgraded { text: source.to_owned(), reasons: Vec::new() });
         }
-        let more = parsed.errors.len() - 1;
-        let rest = if more > 0 { format!(" (and {more} more errors)") } else { String::new() };
-        return Err(Error(format!("{}{rest}", error.message)));
+        return Err(Error(parsed.errors));
     }
     let mut walk = Walk { source, scopes: Vec::new(), reasons: Vec::new() };
     let edits = walk.decls(&parsed.file.decls);
