@@ -18,6 +18,7 @@ mod jsonpath; // kubectl's dialect
 mod exit; // exit codes
 mod existing; // what becomes of what is there already
 mod follow; // an Application while it is delivered
+mod explain; // the lines that errors of rendering are about
 
 use std::process::ExitCode;
 

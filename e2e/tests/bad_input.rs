@@ -88,13 +88,20 @@ fn reported_by_status() -> Vec<Case> {
             "missing",
             app("    - {name: web, type: webservice, properties: {}}\n"),
             1,
-            &["component web", "parameter.image"],
+            &["component web", "parameter.image", "--> webservice.cue:"],
         ),
         Case(
             "wrong",
             app("    - {name: web, type: webservice, properties: {image: nginx, cpu: 1}}\n"),
             1,
-            &["web", "parameter.cpu", "conflicting values string and 1"],
+            // In the file, and in the definition that the cluster has.
+            &[
+                "web",
+                "parameter.cpu",
+                "conflicting values string and 1",
+                ".yaml:6:",
+                "webservice.cue:",
+            ],
         ),
         Case(
             "trait-conflict",
@@ -144,6 +151,7 @@ fn nothing_is_lost_to_bad_input() {
         up(&it).refused(it.2, it.3);
         let tree = plane.lateen(&["status", "bad", "--tree"]);
         assert!(tree.out.contains("Deployment/web healthy"), "{}: {tree:?}", it.0);
+        assert_eq!(tree.err.contains("webservice.cue:"), it.0 != "trait-conflict", "{tree:?}");
         plane.lateen(&["up", "-f", good]).ok();
     }
     // Someone else's port.
@@ -156,8 +164,30 @@ fn nothing_is_lost_to_bad_input() {
 fn cue_is_told_with_its_place() {
     let home = Home::new();
     let broken = home.file("broken.cue", "a: {\n\tb: [1, 2\n}\n");
-    home.lateen(&["def", "vet", broken.to_str().unwrap()]).refused(1, &["broken.cue:3:1: "]);
-    home.lateen(&["def", "render", broken.to_str().unwrap()]).refused(2, &["broken.cue:3:1: "]);
+    home.lateen(&["def", "vet", broken.to_str().unwrap()]).refused(1, &["broken.cue:3:1\n"]);
+    home.lateen(&["def", "render", broken.to_str().unwrap()]).refused(2, &["broken.cue:3:1\n"]);
+    let sum = home.file("sum.cue", "a: {\n\tb: [1] + [2\n}\n");
+    home.lateen(&["def", "upgrade", sum.to_str().unwrap()])
+        .refused(2, &["failed to parse CUE for upgrade", "sum.cue:3:1\n"]);
+    let header = "\n\n// Of ours.\nbox: {\n\ttype: \"componnt\"\n\tlabels: \"a\": \"b\" & parm\n}\ntemplate: {}\n";
+    let header = home.file("header.cue", header);
+    let header = header.to_str().unwrap();
+    let wanted = [
+        "error[cue/load]: box.labels.a: reference \"parm\" not found",
+        "header.cue:6:21\n",
+        "& parm\n",
+    ];
+    home.lateen(&["def", "vet", header]).refused(1, &wanted);
+    home.lateen(&["def", "render", header]).refused(2, &wanted);
+    home.lateen(&["dry-run", "--offline", "-d", header]).refused(2, &wanted);
+    let text = std::fs::read_to_string(header).expect("the file").replace(" & parm", "");
+    std::fs::write(header, text).expect("the file");
+    let wanted = [
+        "error[definition]: invalid type componnt",
+        "header.cue:5:8\n",
+        "did you mean \"component\"?",
+    ];
+    home.lateen(&["def", "render", header]).refused(2, &wanted);
     let conflict = home.file("conflict.cue", "a: 1\na: 2\n");
     let conflict = conflict.to_str().unwrap();
     home.lateen(&["cue", "export", conflict])

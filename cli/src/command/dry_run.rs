@@ -1,13 +1,8 @@
 //! `lateen dry-run`: render an Application without applying anything.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
-use cue_report::Severity;
-use cue_session::{Profile, ProgramSpec, Source};
-use lateen_controller::rest::{self, ActAs};
-use lateen_engine::api::{Application, Definition, DefinitionKind};
 use lateen_engine::render::dry_run::Bundle;
 use lateen_engine::render::{Context, Definitions, Library, NoActor, Request, Templates};
 use lateen_engine::validate;
@@ -15,6 +10,7 @@ use serde_json::Value;
 
 use crate::Cli;
 use crate::exit::{Exit, bad_input};
+use crate::explain;
 use crate::manifest;
 use crate::target::cue_runtime;
 
@@ -47,13 +43,14 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
         for it in lateen_definitions::definitions() {
             let object = lateen_engine::authoring::render(&runtime, it.source)
                 .map_err(|error| bad_input(format!("definition {}: {error}", it.name)))?;
-            insert(&mut definitions, object)?;
+            definitions.insert(serde_json::from_value(object)?);
         }
     } else {
-        online(cli, &mut definitions).await?;
+        let cluster = cli.target.cluster().await?;
+        definitions = explain::definitions_of(&cluster).await?;
     }
     for object in given(&runtime, &args.definitions, cli)? {
-        insert(&mut definitions, object)?;
+        definitions.insert(serde_json::from_value(object)?);
     }
     let documents = manifest::read(&args.file)?;
     if !documents.iter().any(|it| it.object["kind"] == "Application") {
@@ -91,40 +88,12 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
         }
         Err(error) => {
             cli.out.note(&format!("Error: {error}"));
-            shown(&error, &bundle.app, &definitions, &documents, cli);
+            let lines = explain::lines(&error, &bundle.app, &definitions, &documents, cli);
+            if let Some(lines) = lines {
+                cli.out.note(&format!("\n{lines}"));
+            }
             Ok(Exit::NotSo)
         }
-    }
-}
-
-/// The lines that an error is about: of the templates, and of what they were given in the files.
-fn shown(
-    error: &lateen_engine::render::Error,
-    app: &Application,
-    definitions: &Definitions,
-    documents: &[manifest::Document],
-    cli: &Cli,
-) {
-    let mut wrong = error.diagnostics().to_vec();
-    let names = wrong.iter().flat_map(|it| &it.positions).map(|it| it.file.as_str());
-    let texts: BTreeMap<&str, &str> =
-        names.filter_map(|it| Some((it, definitions.template(it)?))).collect();
-    let sources = texts.iter().map(|(name, text)| Source::new(*name, *text)).collect();
-    let mut spec = ProgramSpec { sources, packages: Vec::new(), profile: Profile::KubeVela };
-    cue_session::suggest(&spec, || None, &mut wrong);
-    let given = documents.iter().find(|it| it.object["kind"] == "Application");
-    if let (Some(document), Some(part)) = (given, error.part()) {
-        if let Ok(text) = std::fs::read_to_string(&document.file) {
-            cue_report::locate(&mut wrong, &document.file, &text, |it| {
-                let pointer = lateen_engine::render::given(app, part, &it.path)?;
-                Some((document.number - 1, pointer))
-            });
-            spec.sources.push(Source::new(&document.file, text));
-        }
-    }
-    if !wrong.is_empty() {
-        cli.out.note("");
-        cli.out.note(&cli.out.excerpts(&wrong, Severity::Error, &spec));
     }
 }
 
@@ -134,12 +103,6 @@ fn nothing(documents: &[manifest::Document]) -> String {
     let kind = first.object["kind"].as_str().unwrap_or_default();
     let hint = crate::command::def::nearest(kind, ["Application"].into_iter());
     format!("{first} is no Application but {kind:?}{hint}; there is nothing to render")
-}
-
-fn insert(definitions: &mut Definitions, object: Value) -> anyhow::Result<()> {
-    let definition: Definition = serde_json::from_value(object)?;
-    definitions.insert(definition);
-    Ok(())
 }
 
 /// Definition objects from files and folders.
@@ -176,24 +139,4 @@ pub fn given(
         objects.extend(manifest::read(&yaml)?.into_iter().map(|it| it.object));
     }
     Ok(objects)
-}
-
-async fn online(cli: &Cli, definitions: &mut Definitions) -> anyhow::Result<()> {
-    let cluster = cli.target.cluster().await?;
-    for kind in DefinitionKind::CURRENT {
-        for namespace in [lateen_engine::api::SYSTEM_NAMESPACE, &cluster.namespace] {
-            let path =
-                format!("/apis/core.oam.dev/v1beta1/namespaces/{namespace}/{}", kind.plural());
-            let list =
-                rest::send(&cluster.client, http::Method::GET, &path, None, &ActAs::default())
-                    .await?;
-            for item in list["items"].as_array().into_iter().flatten() {
-                let mut item = item.clone();
-                item["kind"] = kind.kind().into();
-                item["apiVersion"] = "core.oam.dev/v1beta1".into();
-                insert(definitions, item)?;
-            }
-        }
-    }
-    Ok(())
 }

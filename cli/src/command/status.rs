@@ -6,6 +6,7 @@ use lateen_controller::rest::{self, ActAs};
 
 use crate::Cli;
 use crate::exit::{Exit, bad_input};
+use crate::explain::explain;
 use crate::output::{Format, Out, Tone};
 
 /// `lateen status`
@@ -46,6 +47,9 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     }
     let it = report::report(&app);
     print(&it, &cli.out)?;
+    if let Some(lines) = explain(&app, &it.problems, &[], &cluster, cli).await? {
+        cli.out.note(&format!("\n{lines}"));
+    }
     if args.tree {
         cli.out.line("")?;
         print_tree(&report::tree(&cluster.client, &app).await?, &cli.out)?;

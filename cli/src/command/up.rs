@@ -17,6 +17,7 @@ use crate::command::def::nearest;
 use crate::command::{status, types};
 use crate::embedded::{self, Embedded};
 use crate::exit::{Exit, bad_input};
+use crate::explain::explain;
 use crate::follow::{Follow, is_delivered};
 use crate::manifest::{self, Document};
 use crate::target::{Cluster, bundle, cue_runtime, directories};
@@ -101,6 +102,10 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
         let it = report::report(&object);
         cli.out.line("")?;
         status::print(&it, &cli.out)?;
+        let own = std::slice::from_ref(*app);
+        if let Some(lines) = explain(&object, &it.problems, own, &cluster, cli).await? {
+            cli.out.note(&format!("\n{lines}"));
+        }
         cli.out.line("")?;
         status::print_tree(&report::tree(&client, &object).await?, &cli.out)?;
         if !is_delivered(&object, &it) {

@@ -184,7 +184,11 @@ impl File {
             Language::Yaml => whole.chars().take(before).map(char::len_utf8).sum::<usize>() + at,
             Language::Cue | Language::Data => at + before,
         };
-        if start > at + whole.len() || !self.text.is_char_boundary(start) {
+        let last = at + whole.len();
+        // What is missing at the end of a text is missing behind its last line.
+        let ends = self.text.get(last..start).is_some_and(|it| matches!(it, "\n" | "\r\n"));
+        let start = if ends { last } else { start };
+        if start > last || !self.text.is_char_boundary(start) {
             return None;
         }
         let end = match of {
@@ -239,5 +243,28 @@ pub(crate) fn language(name: &str) -> Language {
         "json" | "jsonl" | "ndjson" | "toml" | "txt" => Language::Data,
         "yaml" | "yml" => Language::Yaml,
         _ => Language::Cue,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cue_session::{Diagnostic, Position, Profile, ProgramSpec, Source};
+
+    use super::reports;
+
+    #[test]
+    fn what_is_missing_at_the_end_is_shown_behind_the_last_line() {
+        for (text, column) in [("a: {\n", 6), ("a: {\r\n", 7), ("a: {", 5)] {
+            let spec = ProgramSpec {
+                sources: vec![Source::new("a.cue", text)],
+                packages: Vec::new(),
+                profile: Profile::V017,
+            };
+            let positions = vec![Position { file: "a.cue".into(), line: 1, column }];
+            let wrong = Diagnostic { positions, ..Diagnostic::default() };
+            let told = reports(&[wrong], &spec);
+            let around = told[0].places[0].around.as_ref().expect("a line");
+            assert_eq!(around.span.start, 4, "{text:?}");
+        }
     }
 }

@@ -277,7 +277,7 @@ mod tests {
             ),
             (
                 "a: {type: \"trait\", attributes: {podDisruptiv: true}}\ntemplate: {}\n",
-                "invalid definition spec: json: unknown field \"podDisruptiv\" @ it.cue:1:48",
+                "invalid definition spec: json: unknown field \"podDisruptiv\" @ it.cue:1:47",
             ),
             ("a: {\ntemplate: {}\n", "expected '}', found 'EOF' @ it.cue:2:13"),
         ];
