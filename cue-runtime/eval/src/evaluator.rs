@@ -154,7 +154,7 @@ pub(crate) struct Evaluator {
     /// Choices that one alternative is left of while another one is tried.
     pub(crate) undecided: Vec<ExprId>,
     /// Validators that are running.
-    pub(crate) checking: Vec<crate::validators::Check>,
+    pub(crate) checking: Vec<crate::checking::Check>,
     /// Vertices whose alternatives all failed.
     pub(crate) exhausted: Set<u32>,
     /// Alternatives that have fields which are not allowed.

@@ -72,6 +72,7 @@ mod looked; // functions that look at values
 mod searched; // lists that values are looked for in
 pub mod openapi; // definitions as OpenAPI schemas
 mod validators; // builtin functions as validators
+mod checking; // validators that come upon themselves
 mod compare; // plain data: equality and order
 pub mod error; // errors as values
 mod copied; // fields that are copies of what they refer to

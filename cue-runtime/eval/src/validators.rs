@@ -11,22 +11,11 @@ use crate::program::{At, Callee, Code, ExprId, LabelKind, Plain, Presence};
 
 pub(crate) const REQUIRED: &str = "field is required but not present";
 
-/// How often a validator may come upon itself.
+/// How deep it is looked for errors.
 const MOST_NESTED: usize = 100;
 
 /// How deep what matches is looked through for what matches it again.
 const MOST_REPEATS: usize = 8;
-
-/// A validator that is running, and what it looks at.
-pub(crate) struct Check {
-    pub(crate) at: At,
-    /// The value, if it is concrete.
-    datum: Option<Datum>,
-    /// The vertex it stems from.
-    base: VertexId,
-    /// The value together with a schema: there it does not check once more.
-    copy: Option<VertexId>,
-}
 
 impl Evaluator {
     pub(crate) fn take_validator(
@@ -115,33 +104,6 @@ impl Evaluator {
         let result = self.validate_once(id, package, function, rest, at);
         self.checking.pop();
         result
-    }
-
-    /// A validator that comes upon itself with the same value goes round for ever (S-62).
-    pub(crate) fn begin_check(&mut self, id: VertexId, at: At) -> Result<(), FaultId> {
-        let datum = self.datum(id).ok();
-        let mut base = id;
-        for _ in 0..MOST_NESTED {
-            match self.heap.get(base).conjuncts.first().map(|it| &it.source) {
-                Some(Source::Vertex(next)) => base = *next,
-                _ => break,
-            }
-        }
-        let mut nested = 0;
-        let mut again = false;
-        for check in self.checking.iter().filter(|it| it.at == at) {
-            nested += 1;
-            again |= match (&check.datum, &datum) {
-                (Some(before), Some(now)) => compare::equal(before, now),
-                (None, None) => check.base == base,
-                _ => false,
-            };
-        }
-        if again || nested > MOST_NESTED {
-            return Err(self.fail(Kind::StructuralCycle, "structural cycle", At::default()));
-        }
-        self.checking.push(Check { at, datum, base, copy: None });
-        Ok(())
     }
 
     /// The error of an argument that a validator was given and cannot take.
