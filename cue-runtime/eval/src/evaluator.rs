@@ -141,6 +141,8 @@ pub(crate) struct Evaluator {
     pub(crate) shallow: GroupSet,
     /// Groups of calls to `close`: one level, whatever is in it (C-7).
     pub(crate) close_calls: Set<u32>,
+    /// What stands for a value without a place, once there was an error of one.
+    pub(crate) nowhere: Option<VertexId>,
     /// Groups that close.
     pub(crate) closing: GroupSet,
     /// Groups of `__reclose`, and of the calls to `close` in it, and that of the former.
@@ -251,6 +253,7 @@ impl Evaluator {
             definitions: Map::default(),
             shallow: GroupSet::default(),
             close_calls: Set::default(),
+            nowhere: None,
             closing: GroupSet::default(),
             reclosing: Map::default(),
             idle: GroupSet::default(),

@@ -7,6 +7,7 @@ use crate::builtin::Datum;
 use crate::demand::Concrete;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
+use crate::groups::Groups;
 use crate::heap::{Closed, Conjunct, Contribution, EnvId, EnvKind, FaultId, Source, VertexId};
 use crate::program::{Code, ExprId, Label, LabelKind, PartCode, Presence};
 use crate::waiting::Left;
@@ -25,7 +26,7 @@ impl Evaluator {
             fields.partition(|it| self.names_let(it.label, it.env, id));
         fields.extend(by_let.into_iter().rev());
         for field in fields {
-            match self.label_of(field.label, field.env, field.value) {
+            match self.label_of(&field) {
                 Ok(known) => {
                     moved = true;
                     let by =
@@ -55,6 +56,15 @@ impl Evaluator {
         moved
     }
 
+    /// Where it is told what is wrong with guards, sources and labels of a literal in these groups: the argument of
+    /// `close` is a value of its own, at no path (cue-errors 3.3).
+    fn told_at(&mut self, groups: &Groups) -> VertexId {
+        if self.close_calls.is_empty() || !groups.iter().any(|it| self.close_calls.contains(it)) {
+            return self.place;
+        }
+        *self.nowhere.get_or_insert_with(|| self.heap.vertex(None, None))
+    }
+
     /// Whether a label is made of what a `let` among the declarations of a vertex names.
     fn names_let(&self, label: ExprId, env: EnvId, id: VertexId) -> bool {
         match self.program.code(label) {
@@ -75,7 +85,15 @@ impl Evaluator {
     }
 
     /// The label of a field; what is wrong with it is told of where its value is.
-    pub(crate) fn label_of(
+    pub(crate) fn label_of(&mut self, field: &Computed) -> Result<Label, FaultId> {
+        let outside = self.place;
+        self.place = self.told_at(&field.groups);
+        let label = self.computed_label(field.label, field.env, field.value);
+        self.place = outside;
+        label
+    }
+
+    fn computed_label(
         &mut self,
         label: ExprId,
         env: EnvId,
@@ -145,7 +163,10 @@ impl Evaluator {
         work: &mut Work,
     ) -> bool {
         self.tentative = None;
+        let outside = self.place;
+        self.place = self.told_at(&pending.groups);
         let mut yields = self.yields(pending.index, pending.env);
+        self.place = outside;
         if let (Ok(all), Some((choice, fault))) = (&yields, self.tentative.take()) {
             if all.is_empty() {
                 self.remember_default(id, choice, fault);

@@ -275,7 +275,7 @@ impl Evaluator {
             return None;
         }
         for field in std::mem::take(&mut work.computed) {
-            if let Err(fault) = self.label_of(field.label, field.env, field.value) {
+            if let Err(fault) = self.label_of(&field) {
                 self.raise_id(id, fault);
             }
         }

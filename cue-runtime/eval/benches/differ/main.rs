@@ -174,7 +174,8 @@ fn ours(text: &str) -> Answer {
     let program = match compile_text(text) {
         Ok(program) => Arc::new(program),
         Err(errors) => {
-            let all: Vec<String> = errors.iter().map(|it| it.message.clone()).collect();
+            let told = errors.iter().map(|it| format!("{}: {}", it.path, it.message));
+            let all: Vec<String> = told.collect();
             return [Outcome::Errors(sorted(all.clone())), Outcome::Errors(sorted(all))];
         }
     };
@@ -259,7 +260,11 @@ fn told(error: &Value) -> String {
         other => other.as_str().unwrap_or_default().to_owned(),
     };
     let message = error["message"].as_str().unwrap_or_default();
-    format!("{path}: {}", message.strip_prefix(&format!("{path}: ")).unwrap_or(message))
+    let message = message.strip_prefix(&format!("{path}: ")).unwrap_or(message);
+    // What keeps a text from being evaluated has its place in front of it.
+    let place = message.split(' ').next().filter(|it| it.starts_with("in.cue:"));
+    let message = place.map_or(message, |it| message[it.len()..].trim_start());
+    format!("{path}: {message}")
 }
 
 /// The program with as few of its lines as still show the difference.
