@@ -8,6 +8,10 @@ use cue_session::{NativeRuntime, Runtime, Source};
 use lateen_engine::api::{Application, Component, DefinitionKind};
 use lateen_engine::render::{Context, Definitions, Library, NoActor, Templates, render_component};
 
+/// As in `lateen` itself.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Enough for the native runtime, so that no call maps a stack of its own.
 const STACK: usize = 520 << 20;
 
