@@ -150,7 +150,7 @@ impl Evaluator {
             Code::Bound(compare, operand) => match self.limit(compare, operand, env, at) {
                 Ok(datum) => {
                     if matches!(compare, Compare::Equal | Compare::NotEqual) {
-                        self.note_shapes(id, &conjunct.groups, true);
+                        self.note_open_shapes(id, &conjunct.groups);
                     }
                     let kinds = self.program.bound_kinds(compare, &datum);
                     let tests = &mut self.heap.get_mut(id).tests;
@@ -250,7 +250,7 @@ impl Evaluator {
             Code::Call(callee, arguments) if self.is_partial(callee, &arguments) => {
                 if matches!(callee, Callee::Plain(_)) {
                     // matchN and matchIf check the fields themselves (C-11).
-                    self.note_shapes(id, &conjunct.groups, true);
+                    self.note_open_shapes(id, &conjunct.groups);
                 } else {
                     self.note_top(id, &conjunct.groups);
                 }

@@ -631,7 +631,7 @@ impl Evaluator {
             return None;
         };
         let index = lets.iter().position(|it| *it == Some(id))?;
-        Some(self.program.structs[*literal as usize].lets[index].1)
+        Some(self.program.structs[*literal as usize].lets[index].name)
     }
 
     fn let_value(&mut self, up: u32, index: u32, env: EnvId) -> Value {
@@ -643,7 +643,7 @@ impl Evaluator {
         if let Some(Some(known)) = lets.get(index as usize) {
             return Value::Vertex(*known);
         }
-        let (value, _) = self.program.structs[literal as usize].lets[index as usize];
+        let value = self.program.structs[literal as usize].lets[index as usize].value;
         let id = self.heap.vertex(Some(vertex), None);
         self.heap.get_mut(id).conjuncts.push(Conjunct::new(Source::Expr(value, env)));
         if let EnvKind::Struct(_, lets, _) = &mut self.heap.envs[env].kind {

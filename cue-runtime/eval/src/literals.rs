@@ -309,7 +309,10 @@ impl Evaluator {
         }
         let open = code.is_open;
         // An embedding's group closes only if something closed is embedded.
-        self.note_shapes(id, &groups, open);
+        match open {
+            true => self.note_open_shapes(id, &groups),
+            false => self.note_shapes(id, &groups),
+        }
         self.heap.get_mut(id).open |= open;
         let mut embedded = Vec::new();
         let makes_struct = !scalar_only && code.has_embeds && !scalar_embedded(code);

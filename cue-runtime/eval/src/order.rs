@@ -231,7 +231,7 @@ impl Evaluator {
         // A `let` contributes as a field does.
         for (placed, ranked) in vertex.placed.iter().zip(&mut ranked) {
             let lets = self.program.structs[placed.literal as usize].lets.iter();
-            let last = lets.map(|it| self.program.at(it.0)).max_by_key(|it| it.span.start);
+            let last = lets.map(|it| self.program.at(it.value)).max_by_key(|it| it.span.start);
             if let (Some(last), Some(at)) = (last, &mut ranked.at) {
                 let own = last.source == at.source && placed.at.span.start <= at.span.start;
                 if own && at.span.start < last.span.start {

@@ -98,7 +98,7 @@ impl Evaluator {
             Datum::Struct(fields) => {
                 self.narrow(id, Kinds::STRUCT, By::Datum(datum.clone()), at, via);
                 // Where something closes, data is closed as literals are.
-                self.note_shapes(id, groups, false);
+                self.note_shapes(id, groups);
                 let vertex = self.heap.get_mut(id);
                 vertex.is_struct = true;
                 vertex.arcs.reserve(fields.len());

@@ -159,12 +159,22 @@ pub(crate) enum Declaration {
     Open,
 }
 
+/// A `let` among declarations.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LetCode {
+    pub(crate) value: ExprId,
+    pub(crate) name: Label,
+    /// As messages tell it from others of its name.
+    pub(crate) number: u32,
+    /// How many declarations stand before it.
+    pub(crate) place: u32,
+}
+
 /// A struct literal.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StructLiteral {
     pub(crate) declarations: Vec<Declaration>,
-    /// Values and names.
-    pub(crate) lets: ThinVec<(ExprId, Label)>,
+    pub(crate) lets: ThinVec<LetCode>,
     pub(crate) has_embeds: bool,
     /// Embedding does not open it (C-15).
     pub(crate) explicit: bool,

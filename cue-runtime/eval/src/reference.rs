@@ -519,11 +519,15 @@ impl Evaluator {
         own
     }
 
-    /// Something of these groups says which fields there are; `open`: it allows all.
-    pub(crate) fn note_shapes(&mut self, id: VertexId, groups: &Groups, open: bool) {
+    /// Something of these groups says which fields there are.
+    pub(crate) fn note_shapes(&mut self, id: VertexId, groups: &Groups) {
+        note_each(&mut self.heap.get_mut(id).closing, groups, |it| it.shape = true);
+    }
+
+    /// And allows all.
+    pub(crate) fn note_open_shapes(&mut self, id: VertexId, groups: &Groups) {
         note_each(&mut self.heap.get_mut(id).closing, groups, |it| {
-            it.open |= open;
-            it.shape = true;
+            (it.open, it.shape) = (true, true);
         });
     }
 

@@ -49,7 +49,7 @@ impl Uses {
                 continue;
             };
             let literal = &program.structs[*literal as usize];
-            self.let_values.extend(literal.lets.iter().map(|it| it.0));
+            self.let_values.extend(literal.lets.iter().map(|it| it.value));
             for declaration in &literal.declarations {
                 match declaration {
                     Declaration::Field { label: DeclLabel::Fixed(label), value, .. } => {
@@ -167,7 +167,7 @@ impl Uses {
             }
             while let Some(index) = literals.pop() {
                 let literal = &program.structs[index as usize];
-                open.extend(literal.lets.iter().map(|it| it.0));
+                open.extend(literal.lets.iter().map(|it| it.value));
                 for declaration in &literal.declarations {
                     match declaration {
                         Declaration::Field { label, value, .. } => {

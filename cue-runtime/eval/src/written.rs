@@ -2,13 +2,14 @@
 //! (cue-errors 0.3).
 
 use std::fmt::Write as _;
+use std::iter::Peekable;
 
 use crate::builtin::{Datum, FunctionName};
 use crate::evaluator::Evaluator;
 use crate::export::marker;
 use crate::heap::Test;
 use crate::program::{
-    Arithmetic, At, Callee, ClauseCode, Code, DeclLabel, Declaration, ExprId, ListElement,
+    Arithmetic, At, Callee, ClauseCode, Code, DeclLabel, Declaration, ExprId, LetCode, ListElement,
     PartCode, Plain, Quotes,
 };
 
@@ -218,8 +219,10 @@ impl Evaluator {
     fn write_struct(&self, literal: u32, out: &mut String, depth: u32) {
         let code = &self.program.structs[literal as usize];
         out.push('{');
+        let mut lets = code.lets.iter().peekable();
         for (index, declaration) in code.declarations.iter().enumerate() {
-            if index > 0 {
+            self.write_lets(&mut lets, index, out, depth);
+            if !out.ends_with('{') {
                 out.push(',');
             }
             match declaration {
@@ -243,7 +246,25 @@ impl Evaluator {
                 Declaration::Open => out.push_str("..."),
             }
         }
+        self.write_lets(&mut lets, code.declarations.len(), out, depth);
         out.push('}');
+    }
+
+    /// The next lets, as far as they stand before so many declarations.
+    fn write_lets(
+        &self,
+        lets: &mut Peekable<std::slice::Iter<'_, LetCode>>,
+        declarations: usize,
+        out: &mut String,
+        depth: u32,
+    ) {
+        while let Some(it) = lets.next_if(|it| it.place as usize <= declarations) {
+            if !out.ends_with('{') {
+                out.push(',');
+            }
+            let _ = write!(out, "let {}#{:X}=", self.label_text(it.name), it.number);
+            self.write_code(it.value, out, depth);
+        }
     }
 
     fn write_comprehension(&self, index: u32, out: &mut String, depth: u32) {

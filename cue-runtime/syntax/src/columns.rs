@@ -48,7 +48,7 @@ impl Output {
                     block.add(text);
                 }
                 Item::Soft if block.is_full() => block.add(" "),
-                Item::Hard | Item::Soft => block.stop(*item == Item::Hard),
+                Item::Hard | Item::Soft => block.stop(*item),
                 Item::Break | Item::Cut => {
                     if *item == Item::Cut || block.last_line().len() == 1 {
                         block.format(0..block.lines.len(), &mut Vec::new(), &mut out);
@@ -109,9 +109,9 @@ impl Block {
     }
 
     /// Ends the last cell.
-    fn stop(&mut self, hard: bool) {
+    fn stop(&mut self, by: Item) {
         if let Some(cell) = self.cells.last_mut() {
-            cell.hard = hard;
+            cell.hard = by == Item::Hard;
         }
         self.begin_cell();
     }

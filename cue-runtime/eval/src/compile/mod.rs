@@ -89,6 +89,8 @@ pub(crate) struct Compiler<'a> {
     /// What is compiled is in.
     path: Vec<Step>,
     lets: Lets,
+    /// Lets among declarations so far, as messages number them.
+    counted_lets: u32,
     scopes: Scopes,
     source: u32,
     /// Attributes of the file that is next.
@@ -114,6 +116,7 @@ impl<'a> Compiler<'a> {
             errors: Vec::new(),
             path: Vec::new(),
             lets: Lets::default(),
+            counted_lets: 0,
             scopes: Scopes::default(),
             source: 0,
             above: Vec::new(),

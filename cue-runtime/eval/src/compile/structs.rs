@@ -14,7 +14,7 @@ use super::scopes::{Meaning, Named, Opener};
 use super::{Compiler, NO_TRY, NOT_LAST};
 use crate::program::{
     At, Callee, ClauseCode, Code, ComprehensionCode, DeclLabel, Declaration, ExprId, LabelKind,
-    Notes, Plain, Presence, StructLiteral,
+    LetCode, Notes, Plain, Presence, StructLiteral,
 };
 
 impl Compiler<'_> {
@@ -27,6 +27,7 @@ impl Compiler<'_> {
         let mut attributes = std::mem::take(&mut self.above);
         let mut apart = !attributes.is_empty();
         let mut lets = 0;
+        let first_let = self.counted_lets;
         let mut clashes = Vec::new();
         // Where the fields of a name begin.
         let mut fields: Map<Arc<str>, u32> = Map::default();
@@ -73,6 +74,7 @@ impl Compiler<'_> {
                     }
                     names.insert(name.name.clone(), Named::Let(lets, self.lets.declare()));
                     lets += 1;
+                    self.counted_lets += 1;
                 }
                 Decl::Ellipsis(..) | Decl::Embed(_) | Decl::Attribute(_) => {}
             }
@@ -124,7 +126,12 @@ impl Compiler<'_> {
                     self.no_blank(name, name.span);
                     let value = self.let_value(name, value);
                     let label = self.program.labels.of(LabelKind::Regular, &name.name);
-                    literal.lets.push((value, label));
+                    literal.lets.push(LetCode {
+                        value,
+                        name: label,
+                        number: first_let + 1 + literal.lets.len() as u32,
+                        place: literal.declarations.len() as u32,
+                    });
                 }
                 Decl::Ellipsis(..) => literal.declarations.push(Declaration::Open),
                 Decl::Embed(value) => {
@@ -174,7 +181,10 @@ impl Compiler<'_> {
             Some(Meaning::Named(Named::Let(_, number))) => Some(self.lets.begin(*number)),
             _ => None,
         };
+        let counted = self.counted_lets;
         let code = self.below(Step::Text("let[]"), |it| it.expr(value));
+        // Those within are counted twice (cue-errors 1.1).
+        self.counted_lets += self.counted_lets - counted;
         if let Some(outside) = outside {
             self.lets.end(outside);
         }
