@@ -16,31 +16,31 @@ use crate::target::{Cluster, cue_runtime};
 
 /// What a cluster says of an Application names no lines. It is rendered once more, with the definitions the cluster has,
 /// and shown if that fails as the cluster told: `problems` are what it said, `documents` what was read for it, if any.
+///
+/// Nothing, too, where the definitions may not be read: what the cluster said has been told already.
 pub async fn explain(
     app: &Value,
     problems: &[String],
     documents: &[Document],
     cluster: &Cluster,
     cli: &Cli,
-) -> anyhow::Result<Option<String>> {
+) -> Option<String> {
     if problems.is_empty() {
-        return Ok(None);
+        return None;
     }
-    let Ok(bundle) = Bundle::read(std::iter::once(("", app))) else { return Ok(None) };
-    let definitions = definitions_of(cluster).await?;
+    let bundle = Bundle::read(std::iter::once(("", app))).ok()?;
+    let definitions = definitions_of(cluster).await.ok()?;
     let library: Library =
         lateen_definitions::render_packages().map(|it| (it.path, it.source)).collect();
-    let runtime = cue_runtime()?;
+    let runtime = cue_runtime().ok()?;
     let templates = Templates::new(&runtime, &library);
     let context = Context { dry_run: true, ..Context::of(&bundle.app, "") };
-    let Err(error) = bundle.show(&definitions, context, templates, &mut NoActor) else {
-        return Ok(None);
-    };
+    let error = bundle.show(&definitions, context, templates, &mut NoActor).err()?;
     let told = |message: &str| problems.iter().any(|it| it.contains(message));
     if !error.diagnostics().iter().any(|it| told(&it.message)) {
-        return Ok(None);
+        return None;
     }
-    Ok(lines(&error, &bundle.app, &definitions, documents, cli))
+    lines(&error, &bundle.app, &definitions, documents, cli)
 }
 
 /// The lines that an error is about: of the templates, and of what they were given in the files.

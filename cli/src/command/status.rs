@@ -47,7 +47,7 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
     }
     let it = report::report(&app);
     print(&it, &cli.out)?;
-    if let Some(lines) = explain(&app, &it.problems, &[], &cluster, cli).await? {
+    if let Some(lines) = explain(&app, &it.problems, &[], &cluster, cli).await {
         cli.out.note(&format!("\n{lines}"));
     }
     if args.tree {

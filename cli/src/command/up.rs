@@ -103,7 +103,7 @@ pub async fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
         cli.out.line("")?;
         status::print(&it, &cli.out)?;
         let own = std::slice::from_ref(*app);
-        if let Some(lines) = explain(&object, &it.problems, own, &cluster, cli).await? {
+        if let Some(lines) = explain(&object, &it.problems, own, &cluster, cli).await {
             cli.out.note(&format!("\n{lines}"));
         }
         cli.out.line("")?;
