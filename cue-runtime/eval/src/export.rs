@@ -212,6 +212,20 @@ impl Evaluator {
         Some(Datum::fields(fields))
     }
 
+    /// What a value has to be that is no list and no struct yet, but can be nothing else: a validator of one says so.
+    pub(crate) fn container(&mut self, id: VertexId) -> Option<&'static str> {
+        let id = self.unify(id);
+        let vertex = self.heap.get(id);
+        if vertex.is_list || vertex.is_struct || vertex.choice.is_some() || vertex.fault.is_some() {
+            return None;
+        }
+        match vertex.kinds {
+            Kinds::LIST => Some("list"),
+            Kinds::STRUCT => Some("struct"),
+            _ => None,
+        }
+    }
+
     /// Kinds a value has or may get.
     pub(crate) fn kinds_of(&mut self, id: VertexId) -> Kinds {
         let id = self.unify(id);

@@ -244,6 +244,11 @@ impl Evaluator {
     /// The error of a part of a text that is a type, a bound or the like.
     fn open_part(&mut self, id: VertexId, expr: ExprId, at: At) -> FaultId {
         let (text, kinds) = (self.short_as_known(id), self.kinds_of(id));
+        // A validator of lists or structs may be met by one, but that is no text either.
+        if let Some(kind) = self.container(id) {
+            let message = format!("cannot use {text} (type {kind}) as type {TEXTS}");
+            return self.fail_at(Kind::Permanent, message, at, vec![self.written_at(id)]);
+        }
         let message = format!("non-concrete value {text} (type {kinds})");
         let literal = matches!(self.program.code(expr), Code::Top);
         let positions = vec![if literal { self.program.at(expr) } else { self.written_at(id) }];

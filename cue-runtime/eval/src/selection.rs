@@ -317,7 +317,8 @@ impl Evaluator {
         let place = operand.map_or(at, |it| self.program.at(it));
         let text = self.source_at(place);
         let kinds = self.kinds_of(id);
-        if kinds.meets(Kinds::STRUCT.or(Kinds::LIST)) {
+        // Of what is only known to be a list nothing can be taken, though lists have elements.
+        if kinds.meets(Kinds::STRUCT.or(Kinds::LIST)) && self.container(id) != Some("list") {
             let all = self.source_at(whole);
             let message = format!("{all} undefined as {text} is incomplete (type {kinds})");
             return self.fail(Kind::Incomplete, message, place);
@@ -469,7 +470,8 @@ impl Evaluator {
             Err(Unmet::Fault(fault)) => return Value::Fault(fault),
             Err(Unmet::Open(id)) => {
                 let (text, kinds) = (self.short(id), self.kinds_of(id));
-                let kind = if kinds.meets(Kinds::LIST.or(Kinds::BYTES)) {
+                let lists = kinds.meets(Kinds::LIST.or(Kinds::BYTES));
+                let kind = if lists && self.container(id).is_none() {
                     Kind::Incomplete
                 } else {
                     Kind::Permanent
