@@ -170,6 +170,11 @@ impl Evaluator {
             ClauseCode::For { keyed, source } => {
                 let at = self.program.at(*source);
                 let base = self.eval(*source, env);
+                if base.vertex().is_some_and(|it| self.is_unmade(it)) {
+                    let text = self.source_at(at);
+                    let message = format!("cannot range over {text} (incomplete type _)");
+                    return Err(self.fail(Kind::Incomplete, message, at));
+                }
                 let direct = base.vertex().is_some();
                 let only = base.vertex().and_then(|it| self.only_embeds(it));
                 let base =

@@ -39,7 +39,11 @@ impl Evaluator {
         {
             let operand = if bottom(right) { left } else { right };
             let before = std::mem::replace(&mut self.early, false);
+            // That something is not there has to stay so: it is asked of what is made.
+            let nowhere = self.nowhere;
+            self.nowhere = nowhere.filter(|_| operator == Compare::NotEqual);
             let absent = self.is_absent(operand, env);
+            self.nowhere = nowhere;
             if self.early && matches!(absent, Ok(true)) {
                 self.remember(operand, env);
             }

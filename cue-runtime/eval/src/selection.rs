@@ -39,6 +39,10 @@ impl Evaluator {
                 return Value::Fault(self.no_container(&datum, operand, at));
             }
         };
+        if self.is_unmade(id) {
+            let (message, at) = (self.undefined(label), place(self));
+            return Value::Fault(self.fail(Kind::Incomplete, message, at));
+        }
         let known = self.heap.get(self.follow(id)).state == State::Done;
         let asked = id;
         let id = self.unify(id);

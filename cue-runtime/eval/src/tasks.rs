@@ -65,6 +65,12 @@ impl Evaluator {
         *self.nowhere.get_or_insert_with(|| self.heap.vertex(None, None))
     }
 
+    /// Whether a value is the one that `close` gives, of which guards, sources and labels in what that is called with
+    /// know nothing: it is made when they are done.
+    pub(crate) fn is_unmade(&self, id: VertexId) -> bool {
+        self.nowhere == Some(self.place) && self.follow(id) == self.current
+    }
+
     /// Whether a label is made of what a `let` among the declarations of a vertex names.
     fn names_let(&self, label: ExprId, env: EnvId, id: VertexId) -> bool {
         match self.program.code(label) {
@@ -166,6 +172,14 @@ impl Evaluator {
         let outside = self.place;
         self.place = self.told_at(&pending.groups);
         let mut yields = self.yields(pending.index, pending.env);
+        // What goes round does so by the field.
+        if let Err(fault) = &mut yields {
+            let it = &self.heap.faults[*fault];
+            if it.kind == Kind::Cycle && it.place == Some(self.place) && self.place != outside {
+                let moved = Fault { place: Some(outside), ..it.clone() };
+                *fault = self.heap.fault(moved);
+            }
+        }
         self.place = outside;
         if let (Ok(all), Some((choice, fault))) = (&yields, self.tentative.take()) {
             if all.is_empty() {
