@@ -186,7 +186,7 @@ impl Evaluator {
         let at = self.program.at(operand);
         let value = self.eval(operand, env);
         let from = value.vertex().map_or_else(Vec::new, |it| vec![self.written_at(it)]);
-        let container = value.vertex().and_then(|it| self.container(it));
+        let vertex = value.vertex();
         let datum = match self.concrete_in(value, at, whole) {
             Ok(Concrete::Datum(datum)) => datum,
             // Nothing is more or less than a list or a struct, but it may be that or another one.
@@ -201,13 +201,14 @@ impl Evaluator {
                 let open = self.open_limit(operand, compare);
                 return Err(self.awaiting_as(fault, open));
             }
-            Err(_)
-                if container.is_some()
-                    && !matches!(compare, Compare::Equal | Compare::NotEqual) =>
-            {
-                return Err(self.no_limit(container.unwrap_or_default(), compare, at));
+            Err(fault) => {
+                let container = vertex.and_then(|it| self.container(it));
+                let equal = matches!(compare, Compare::Equal | Compare::NotEqual);
+                return Err(match container.filter(|_| !equal) {
+                    Some(kind) => self.no_limit(kind, compare, at),
+                    None => self.unknown_bound(fault, operand, compare),
+                });
             }
-            Err(fault) => return Err(self.unknown_bound(fault, operand, compare)),
         };
         match &datum {
             Datum::Bool(_) => {

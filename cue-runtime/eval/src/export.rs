@@ -213,9 +213,8 @@ impl Evaluator {
     }
 
     /// What a value has to be that is no list and no struct yet, but can be nothing else: a validator of one says so.
-    pub(crate) fn container(&mut self, id: VertexId) -> Option<&'static str> {
-        let id = self.unify(id);
-        let vertex = self.heap.get(id);
+    pub(crate) fn container(&self, id: VertexId) -> Option<&'static str> {
+        let vertex = self.heap.get(self.follow(id));
         if vertex.is_list || vertex.is_struct || vertex.choice.is_some() || vertex.fault.is_some() {
             return None;
         }
