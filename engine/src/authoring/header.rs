@@ -279,7 +279,7 @@ mod tests {
                 "a: {type: \"trait\", attributes: {podDisruptiv: true}}\ntemplate: {}\n",
                 "invalid definition spec: json: unknown field \"podDisruptiv\" @ it.cue:1:47",
             ),
-            ("a: {\ntemplate: {}\n", "expected '}', found 'EOF' @ it.cue:2:13"),
+            ("a: {\ntemplate: {}\n", "expected '}', found 'EOF' @ it.cue:2:14"),
         ];
         for (source, wanted) in cases {
             assert_eq!(told(source), [wanted], "{source}");
