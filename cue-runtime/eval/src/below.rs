@@ -79,6 +79,18 @@ impl Evaluator {
         self.first_failing_of(&self.counting(id))
     }
 
+    /// The error of a value itself, for who asks it for a field: with those beside it.
+    pub(crate) fn with_beside(&mut self, id: VertexId, fault: FaultId) -> FaultId {
+        let beside = self.fails_beside(id, fault);
+        if beside.is_empty() {
+            return fault;
+        }
+        let mut own = self.heap.faults[fault].clone();
+        own.place = own.place.or(Some(id));
+        let all = own.each().chain(beside);
+        Fault::listed(all).map_or(fault, |it| self.heap.fault(it))
+    }
+
     /// The fields and elements whose errors are those of the value that has them.
     fn counting(&self, id: VertexId) -> Vec<VertexId> {
         let arcs = self.heap.get(id).arcs.iter().filter(|it| it.presence != Presence::Optional);

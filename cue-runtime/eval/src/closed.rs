@@ -423,9 +423,11 @@ impl Evaluator {
         let fails = self.fails_otherwise(id);
         for index in 0..self.heap.get(id).arcs.len() {
             let arc = &self.heap.get(id).arcs[index];
-            let (label, vertex, at) = (arc.label, arc.vertex, arc.at);
-            if !matches!(self.labels.kind(label), LabelKind::Regular | LabelKind::Index) {
-                continue;
+            let (label, vertex, mut at) = (arc.label, arc.vertex, arc.at);
+            match self.labels.kind(label) {
+                LabelKind::Regular => {}
+                LabelKind::Index => at = self.element_at(vertex, at),
+                _ => continue,
             }
             match fails {
                 true => self.refuse_within(vertex, levels - 1),
@@ -457,9 +459,21 @@ impl Evaluator {
         for index in 0..self.heap.get(id).arcs.len() {
             let arc = &self.heap.get(id).arcs[index];
             let (label, vertex, at) = (arc.label, arc.vertex, arc.at);
-            if matches!(self.labels.kind(label), LabelKind::Regular | LabelKind::Index) {
-                self.refuse(vertex, at, levels - 1);
+            match self.labels.kind(label) {
+                LabelKind::Regular => self.refuse(vertex, at, levels - 1),
+                LabelKind::Index => self.refuse(vertex, self.element_at(vertex, at), levels - 1),
+                _ => {}
             }
+        }
+    }
+
+    /// Where an element of a list stands: what functions give has the place of the call, or that of its text.
+    fn element_at(&self, id: VertexId, at: At) -> At {
+        match self.heap.get(id).conjuncts.first().map(|it| (&it.source, it.spot)) {
+            Some((Source::Data(_), spot)) if spot != 0 => self.spots.at(spot),
+            Some((Source::Expr(it, _), _)) if at == At::default() => self.program.at(*it),
+            Some((Source::Vertex(it), _)) if at == At::default() => self.element_at(*it, at),
+            _ => at,
         }
     }
 

@@ -62,7 +62,9 @@ impl Evaluator {
                 Kind::Permanent | Kind::User | Kind::StructuralCycle => found.failed = true,
                 _ => found.open = true,
             }
-            return true;
+            if found.failed || !self.goes_on(real, fault) {
+                return true;
+            }
         }
         // Alternatives have fields, what they are of has none.
         found.open |= vertex.choice.is_some();

@@ -4,12 +4,13 @@
 use std::sync::Arc;
 
 use crate::builtin::{Datum, Kinds};
-use crate::error::Kind;
+use crate::error::{Fault, Kind};
 use crate::evaluation::{Concreteness, Diagnostic, Evaluation};
 use crate::export::Style;
 use crate::heap::VertexId;
 use crate::printed::Show;
 use crate::program::{LabelKind, Presence};
+use crate::report;
 use crate::visited::Visit;
 
 /// How the error of `_|_` in a source ends.
@@ -116,16 +117,31 @@ impl Evaluation {
             return node;
         }
         let goes_on = open && fault.is_some_and(|at| it.goes_on(real, at));
-        let below = goes_on && it.permanent(real, 0).is_some();
+        let within = if fault.is_none() || goes_on { self.permanent_within(real) } else { None };
+        let it = &mut self.evaluator;
+        let below = goes_on && within.is_some();
         if let Some(fault) = fault.filter(|_| !below) {
             node.class = Class::Error(it.heap.faults[fault].kind);
             (node.length, node.open_list) = (None, false);
             let fault = it.placed(fault, id);
+            if it.gives_nothing(fault, real) {
+                node.members.clear();
+                node.packages.clear();
+            }
+            let beside = it.fails_beside(real, fault);
             node.errors = self.diagnostic(fault);
             node.literal = node.errors.iter().all(|it| it.message.ends_with(LITERAL));
+            for fault in beside {
+                let fault = self.evaluator.heap.fault(fault);
+                node.errors.extend(self.diagnostic(fault));
+                cue_sort::by(&mut node.errors, report::order);
+            }
+            node.errors.dedup_by(|it, other| {
+                it.message == other.message && report::order(it, other).is_eq()
+            });
             return node;
         }
-        if let Some(fault) = it.permanent(real, 0) {
+        if let Some(fault) = within {
             if it.heap.get(real).choice.is_none() {
                 node.class = Class::Error(it.worst(real).unwrap_or(fault.kind));
                 (node.length, node.open_list) = (None, false);
@@ -202,6 +218,18 @@ impl Evaluation {
                 .to_owned(),
         );
         node
+    }
+
+    /// The first error for good at or below a value, with all of it evaluated.
+    fn permanent_within(&mut self, id: VertexId) -> Option<Fault> {
+        let passed = self.evaluator.passed_over;
+        let found = self.evaluator.permanent(id, 0);
+        if found.is_some() || self.evaluator.passed_over == passed {
+            return found;
+        }
+        // What waited for the value itself goes on now that it is asked for.
+        self.validate(id, Concreteness::Optional);
+        self.evaluator.permanent(id, 0)
     }
 
     /// Of a choice with several defaults: what is left of it is a choice between these (D-2).

@@ -61,7 +61,9 @@ impl Evaluator {
                 Kind::Cycle | Kind::StructuralCycle | Kind::Budget => false,
             };
             if failed {
-                return Value::Fault(fault);
+                // What fails for good in it counts for more than what it lacks itself.
+                let below = if known { self.failed_below(id) } else { None };
+                return Value::Fault(below.unwrap_or_else(|| self.with_beside(id, fault)));
             }
         }
         let id = match self.default_of(id) {
@@ -104,7 +106,12 @@ impl Evaluator {
             (known.closes_at, known.awaits) = (Some(id), Some((id, Some(label))));
             return Value::Fault(fault);
         }
-        if let Some(fault) = self.heap.get(id).fault.filter(|_| !unseen) {
+        // What is in a value is told what is lacking for itself, not what the value lacks (cue-errors 4.1).
+        let told = self.heap.get(id).fault.filter(|it| {
+            let open = self.heap.faults[*it].kind == Kind::Incomplete;
+            !unseen && !(open && self.is_around(id, self.place))
+        });
+        if let Some(fault) = told {
             return Value::Fault(fault);
         }
         match arc {
@@ -171,7 +178,11 @@ impl Evaluator {
         // Nor has what is asked by itself and can be no struct.
         let kinds = self.heap.get(id).kinds;
         let bare = runs && id == self.place && !kinds.meets(Kinds::STRUCT);
-        let closed = bare || closed && open.is_none() && (never || !inside && !inline);
+        // A call that lacks something has not closed anything yet.
+        let lacks =
+            self.heap.get(id).fault.is_some_and(|it| self.heap.faults[it].kind.is_incomplete());
+        let ends = never || !inside && !inline && !(called && lacks);
+        let closed = bare || closed && open.is_none() && ends;
         let kind = if closed { Kind::Permanent } else { Kind::Incomplete };
         let fault = self.fail(kind, message, at);
         if let Some(on) = open {

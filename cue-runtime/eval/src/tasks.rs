@@ -71,6 +71,17 @@ impl Evaluator {
         self.nowhere == Some(self.place) && self.follow(id) == self.current
     }
 
+    /// Whether a value is a call of `close` and nothing else that gives nothing: what it is called with has this error.
+    pub(crate) fn gives_nothing(&self, fault: FaultId, id: VertexId) -> bool {
+        let fault = &self.heap.faults[fault];
+        let told_of = fault.place.is_some() && fault.place == self.nowhere;
+        let call = |it: &Conjunct| match it.source {
+            Source::Expr(it, _) => matches!(self.program.code(it), Code::Call(..)),
+            _ => false,
+        };
+        told_of && fault.kind.is_incomplete() && self.heap.get(id).conjuncts.iter().all(call)
+    }
+
     /// Whether a label is made of what a `let` among the declarations of a vertex names.
     fn names_let(&self, label: ExprId, env: EnvId, id: VertexId) -> bool {
         match self.program.code(label) {

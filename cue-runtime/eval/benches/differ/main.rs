@@ -4,7 +4,8 @@
 //! what it gives each. `SEED` is where chance begins, `PROGRAMS` how many are made; where answers differ
 //! in kind or in value, `SHOWN` of the programs are printed, cut down to the lines it takes; with `LINES`
 //! parts of so many lines at most are asked, a field with all that it names; with `KIND` shown are
-//! those of which the kind of difference has that in its name, messages too.
+//! those of which the kind of difference has that in its name, messages too. With `FACTS` asked is what
+//! is known of each value instead: class, kinds, closedness, order, errors and their places.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -16,6 +17,7 @@ use cue_eval::evaluation::{Diagnostic, compile_text, print_json};
 use cue_eval::{Budget, Concreteness, Evaluation, Style};
 use serde_json::{Value, json};
 
+mod facts;
 mod programs;
 
 const BUDGET: Budget = Budget { ticks: 500_000, depth: 1_000, bytes: 200 << 20 };
@@ -73,6 +75,13 @@ fn run(oracle: &str) -> Result<(), String> {
     let most = number("LINES", 0);
     let wanted = std::env::var("KIND").ok();
     let mut dice = programs::Dice(seed);
+    if std::env::var_os("FACTS").is_some() {
+        let mut texts: Vec<String> = (0..count).map(|_| programs::program(&mut dice)).collect();
+        if most > 0 {
+            texts = texts.iter().flat_map(|it| programs::parts(it, most as usize)).collect();
+        }
+        return run_facts(oracle, &texts, shown, wanted.as_deref());
+    }
     let mut found: BTreeMap<&str, usize> = BTreeMap::new();
     let mut valued = 0;
     let mut asked = 0;
@@ -106,7 +115,14 @@ fn run(oracle: &str) -> Result<(), String> {
             };
             if look && shown > 0 {
                 shown -= 1;
-                show(oracle, &cut(oracle, text, kind)?, kind)?;
+                let text = cut(text, |texts| {
+                    let answers = official(oracle, texts)?;
+                    let both = texts.iter().zip(&answers);
+                    Ok(both
+                        .map(|(it, theirs)| difference(&self::ours(it), theirs))
+                        .position(|it| it == Some(kind)))
+                })?;
+                show(oracle, &text, kind)?;
             }
         }
     }
@@ -115,6 +131,62 @@ fn run(oracle: &str) -> Result<(), String> {
         println!("{times:6} {kind}");
     }
     Ok(())
+}
+
+/// Compares what is known of each value.
+fn run_facts(
+    oracle: &str,
+    texts: &[String],
+    mut shown: u64,
+    wanted: Option<&str>,
+) -> Result<(), String> {
+    let mut found: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut compared = 0;
+    for texts in texts.chunks(BATCH) {
+        let backwards: Vec<String> = texts.iter().map(|it| programs::backwards(it)).collect();
+        let again = asked(oracle, &backwards, &["paths"])?;
+        for ((text, theirs), again) in
+            texts.iter().zip(asked(oracle, texts, &["paths"])?).zip(again)
+        {
+            let (Some(theirs), Some(again)) = (known(&theirs), known(&again)) else { continue };
+            if !facts::alike(&theirs, &again) {
+                *found.entry(WAVERS).or_default() += 1;
+                continue;
+            }
+            compared += 1;
+            let Some(kind) = differs(text, &theirs).map(|it| it.0) else { continue };
+            *found.entry(kind).or_default() += 1;
+            if shown == 0 || wanted.is_some_and(|it| !kind.contains(it)) {
+                continue;
+            }
+            shown -= 1;
+            let text = cut(text, |texts| {
+                let answers = asked(oracle, texts, &["paths"])?;
+                Ok(texts.iter().zip(&answers).position(|(text, it)| {
+                    known(it).and_then(|it| differs(text, &it)).is_some_and(|it| it.0 == kind)
+                }))
+            })?;
+            let theirs = asked(oracle, std::slice::from_ref(&text), &["paths"])?;
+            let what = theirs.first().and_then(known).and_then(|it| differs(&text, &it));
+            println!("== {kind}\n{}\n{}\n", text.trim(), what.unwrap_or_default().1);
+        }
+    }
+    println!("{compared} programs compared");
+    for (kind, times) in found {
+        println!("{times:6} {kind}");
+    }
+    Ok(())
+}
+
+fn known(answer: &Value) -> Option<facts::Facts> {
+    facts::official(&answer["results"][0])
+}
+
+fn differs(text: &str, theirs: &facts::Facts) -> Option<(&'static str, String)> {
+    match facts::ours(text, theirs) {
+        Some(ours) => facts::difference(&ours, theirs),
+        None => Some(("facts: none", String::new())),
+    }
 }
 
 const WAVERS: &str = "not compared: upstream's answer depends on the order of the declarations";
@@ -214,9 +286,13 @@ fn sorted(mut all: Vec<String>) -> Vec<String> {
 
 /// What the official implementation gives each.
 fn official(oracle: &str, texts: &[String]) -> Result<Vec<Answer>, String> {
+    Ok(asked(oracle, texts, &["export", "eval"])?.iter().map(read).collect())
+}
+
+fn asked(oracle: &str, texts: &[String], operations: &[&str]) -> Result<Vec<Value>, String> {
     let cases: Vec<Value> = texts
         .iter()
-        .map(|it| json!({"files": {"in.cue": it}, "ops": ["export", "eval"], "timeout_ms": 3_000}))
+        .map(|it| json!({"files": {"in.cue": it}, "ops": operations, "timeout_ms": 3_000}))
         .collect();
     let mut words = oracle.split_whitespace();
     let mut child = Command::new(words.next().unwrap_or_default())
@@ -230,9 +306,7 @@ fn official(oracle: &str, texts: &[String]) -> Result<Vec<Answer>, String> {
     let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
     let output = child.wait_with_output().map_err(|it| it.to_string())?;
     let _ = writer.join();
-    let answers: Vec<Value> =
-        serde_json::from_slice(&output.stdout).map_err(|it| format!("{oracle}: {it}"))?;
-    Ok(answers.iter().map(read).collect())
+    serde_json::from_slice(&output.stdout).map_err(|it| format!("{oracle}: {it}"))
 }
 
 fn read(answer: &Value) -> Answer {
@@ -267,8 +341,11 @@ fn told(error: &Value) -> String {
     format!("{path}: {message}")
 }
 
-/// The program with as few of its lines as still show the difference.
-fn cut(oracle: &str, text: &str, kind: &str) -> Result<String, String> {
+/// The program with as few of its lines as still show the difference: `stands` says which of several does.
+fn cut(
+    text: &str,
+    stands: impl Fn(&[String]) -> Result<Option<usize>, String>,
+) -> Result<String, String> {
     let mut lines = programs::declarations(text);
     loop {
         let without = |at: usize| {
@@ -278,12 +355,7 @@ fn cut(oracle: &str, text: &str, kind: &str) -> Result<String, String> {
         };
         let tried: Vec<Vec<String>> = (0..lines.len()).map(without).collect();
         let texts: Vec<String> = tried.iter().map(|it| programs::with_imports(it)).collect();
-        let answers = official(oracle, &texts)?;
-        let stands = texts
-            .iter()
-            .zip(&answers)
-            .position(|(it, theirs)| difference(&ours(it), theirs) == Some(kind));
-        match stands {
+        match stands(&texts)? {
             Some(at) => lines = tried[at].clone(),
             None => return Ok(programs::with_imports(&lines)),
         }
