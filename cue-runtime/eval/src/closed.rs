@@ -48,7 +48,7 @@ impl Evaluator {
         if let Some(fault) = before {
             // What else may still come makes no difference to bounds that are not met.
             let fault = &self.heap.faults[fault];
-            let conflict = fault.message.starts_with("conflicting values ");
+            let conflict = fault.message.starts_with(crate::conflict::CONFLICT);
             let scalar = vertex.scalar.is_some() && vertex.kinds != Kinds::BOTTOM;
             if fault.kind != Kind::Incomplete && !(conflict && scalar) {
                 if conflict && !vertex.tests.is_empty() {

@@ -10,6 +10,9 @@ use crate::evaluator::Evaluator;
 use crate::heap::{By, EnvId, FaultId, Narrowed, Source, Vertex, VertexId};
 use crate::program::{At, Code, ExprId};
 
+/// How the error begins of values that disagree.
+pub(crate) const CONFLICT: &str = "conflicting values ";
+
 impl Evaluator {
     pub(crate) fn raise(&mut self, id: VertexId, mut fault: Fault) {
         if fault.place.is_none() {
@@ -60,6 +63,7 @@ impl Evaluator {
         if left != Kinds::BOTTOM {
             let narrows = left != vertex.kinds || vertex.narrowed == 0;
             vertex.kinds = left;
+            vertex.kinds_via = via;
             if narrows {
                 self.heap.note_narrowed(id, Narrowed { by, at, via });
             }
@@ -75,6 +79,7 @@ impl Evaluator {
         }
         let alone = vertex.picks.is_empty();
         let had = std::mem::replace(&mut vertex.kinds, Kinds::BOTTOM);
+        let had_via = vertex.kinds_via;
         let before = self.heap.narrowed(id);
         let (old, new) = (self.saying(id, &before.by), self.saying(id, &by));
         // A list that a schema is held against comes after what that is written as.
@@ -105,7 +110,7 @@ impl Evaluator {
         };
         let (first, second) = (self.says_at(&before.by, before.at), self.says_at(&by, at));
         let mut fault = Fault::spread(Kind::Permanent, message).and_at(first).and_at(second);
-        self.heap.way_in(before.via, &mut fault.positions);
+        self.heap.way_in(had_via, &mut fault.positions);
         self.heap.way_in(via, &mut fault.positions);
         if !alone {
             self.last_references(id, &mut fault.positions);
@@ -144,9 +149,11 @@ impl Evaluator {
         let vertex = self.heap.get(id);
         if let Some((old, old_at)) = &vertex.scalar {
             if old.kind_name() == datum.kind_name() {
-                // Once kinds disagree only what a literal embeds is compared (S-14).
-                let compared = vertex.kinds != Kinds::BOTTOM || self.heap.embeds(via);
-                if compared && !compare::same(old, &datum) {
+                // Once kinds disagree nothing is compared (S-14).
+                if vertex.kinds == Kinds::BOTTOM {
+                    return;
+                }
+                if !compare::same(old, &datum) {
                     let (first, second) = match self.is_of_choice(id, *old_at, at) {
                         true => (old, &datum),
                         false => (&datum, old),
@@ -160,6 +167,7 @@ impl Evaluator {
                     self.heap.way_in(via, &mut fault.positions);
                     self.raise(id, fault);
                 }
+                self.heap.get_mut(id).kinds_via = via;
                 return;
             }
         }

@@ -107,6 +107,19 @@ impl Evaluator {
         (!others && !defines && (beside || !closed)).then_some(Some((expr, env)))
     }
 
+    /// What a value is that consists of nothing but a selection from what a `let` names.
+    pub(crate) fn part_of_let(&self, id: VertexId) -> Option<VertexId> {
+        let [conjunct] = self.heap.get(id).conjuncts.as_slice() else { return None };
+        let Source::Expr(expr, env) = conjunct.source else { return None };
+        let Code::Select(operand, _) = self.program.code(expr) else { return None };
+        let mut base = *operand;
+        while let Code::Select(operand, _) = self.program.code(base) {
+            base = *operand;
+        }
+        let named = matches!(self.program.code(base), Code::Let { .. });
+        named.then(|| self.leads_to(expr, env)).flatten()
+    }
+
     /// What names and selections lead to, if all of it is there already.
     fn leads_to(&self, expr: ExprId, env: EnvId) -> Option<VertexId> {
         let kind = |up: u32| &self.heap.envs[self.env_up(env, up)].kind;

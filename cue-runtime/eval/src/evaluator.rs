@@ -9,7 +9,7 @@ use crate::builtin::{Allowance, Datum};
 use crate::crowds::Crowd;
 use crate::error::{Fault, Kind};
 use crate::groups::{GroupSet, Lines};
-use crate::heap::{Conjunct, EnvId, EnvKind, FaultId, Heap, Source, State, VertexId};
+use crate::heap::{Conjunct, Cycle, EnvId, EnvKind, FaultId, Heap, Source, State, VertexId};
 use crate::labels::Labels;
 use crate::operators::Logic;
 use crate::order::Defaults;
@@ -137,6 +137,8 @@ pub(crate) struct Evaluator {
     /// Who shares a vertex.
     pub(crate) sharers: Map<VertexId, Vec<VertexId>>,
     pub(crate) definitions: Map<u32, u32>,
+    /// How the literals with lets in them came: these go on from there (S-62).
+    pub(crate) let_ways: Map<EnvId, (Cycle, u32)>,
     /// Groups that close only the vertex itself: `close`.
     pub(crate) shallow: GroupSet,
     /// Groups of calls to `close`: one level, whatever is in it (C-7).
@@ -251,6 +253,7 @@ impl Evaluator {
             crowds: Map::default(),
             sharers: Map::default(),
             definitions: Map::default(),
+            let_ways: Map::default(),
             shallow: GroupSet::default(),
             close_calls: Set::default(),
             nowhere: None,
@@ -645,7 +648,11 @@ impl Evaluator {
         }
         let value = self.program.structs[literal as usize].lets[index as usize].value;
         let id = self.heap.vertex(Some(vertex), None);
-        self.heap.get_mut(id).conjuncts.push(Conjunct::new(Source::Expr(value, env)));
+        let mut conjunct = Conjunct::new(Source::Expr(value, env));
+        if let Some((cycle, way)) = self.let_ways.get(&env) {
+            (conjunct.cycle, conjunct.way) = (*cycle, *way);
+        }
+        self.heap.get_mut(id).conjuncts.push(conjunct);
         if let EnvKind::Struct(_, lets, _) = &mut self.heap.envs[env].kind {
             lets[index as usize] = Some(id);
         }

@@ -226,6 +226,8 @@ pub(crate) struct Vertex {
     pub(crate) is_list: bool,
     /// See [`Heap::narrowed`].
     pub(crate) narrowed: u32,
+    /// How the last conjunct came that is of these kinds.
+    pub(crate) kinds_via: u32,
     pub(crate) closing: Thin<Closing>,
     /// Its fields were listed before it was finished: there may be no more (S-31).
     pub(crate) frozen: bool,
@@ -297,6 +299,7 @@ impl Vertex {
             is_struct: false,
             is_list: false,
             narrowed: 0,
+            kinds_via: 0,
             closing: Thin::default(),
             frozen: false,
             was_closed: Closed::Not,

@@ -255,6 +255,9 @@ impl Evaluator {
                 let lets = vec![None; code.lets.len()];
                 let inner =
                     self.heap.envs.enter(Some(env), EnvKind::Struct(id, lets.into(), literal));
+                if !code.lets.is_empty() && (from.way != 0 || from.cycle != Cycle::None) {
+                    self.let_ways.insert(inner, (from.cycle, from.way));
+                }
                 (work.inner.push((literal, env), (inner, None)), inner)
             }
         };

@@ -333,7 +333,7 @@ impl Evaluator {
         work: &mut Work,
     ) {
         let target = self.follow(target);
-        let conjuncts = self.heap.get(target).conjuncts.clone();
+        let mut conjuncts = self.heap.get(target).conjuncts.clone();
         if conjuncts.is_empty() && self.heap.get(target).is_list {
             self.take_elements(id, target, conjunct);
         }
@@ -344,6 +344,8 @@ impl Evaluator {
         if own || self.growing(target).or_else(|| self.running(target)).is_some() {
             self.subscribe(id, target, conjunct, reach);
         }
+        // What patterns say of it comes after what is written (S-23).
+        cue_sort::by(&mut conjuncts, |it, other| it.late.cmp(&other.late));
         for inner in conjuncts.into_iter().rev() {
             if let Err(spent) = self.tick() {
                 self.heap.get_mut(id).fault = Some(spent);

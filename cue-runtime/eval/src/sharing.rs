@@ -131,6 +131,27 @@ impl Evaluator {
         self.refers_at(expr)
     }
 
+    /// The references to lets by which a field shares what one of them names; none if it shares what another
+    /// field does.
+    pub(crate) fn way_to_let(&mut self, id: VertexId) -> Option<SmallVec<[At; 2]>> {
+        let mut way = SmallVec::new();
+        let mut place = id;
+        for _ in 0..MOST_SHARED {
+            let expr = self.heap.get(place).conjuncts.first().map(|it| it.source.clone());
+            if let Some(Source::Expr(expr, _)) = expr {
+                if matches!(self.program.code(expr), Code::Let { .. }) {
+                    way.push(self.program.at(expr));
+                }
+            }
+            let Some(next) = self.shared_with(place).filter(|it| *it != place) else { break };
+            if self.is_rooted(next) {
+                return None;
+            }
+            place = next;
+        }
+        Some(way)
+    }
+
     /// Where a reference is.
     pub(crate) fn refers_at(&self, expr: ExprId) -> Option<At> {
         match self.program.code(expr) {

@@ -300,7 +300,7 @@ impl Evaluator {
         let own = self.heap.get(id).fault.filter(|it| {
             let fault = &self.heap.faults[*it];
             let differs = self.heap.get(id).scalar.is_some()
-                && fault.message.starts_with("conflicting values ")
+                && fault.message.starts_with(crate::conflict::CONFLICT)
                 && !fault.message.contains(" (mismatched types ");
             match fault.kind {
                 Kind::Incomplete => work.disjunctions.len() == 1,

@@ -1,5 +1,6 @@
 //! Validation: a walk through a value that looks for errors, and which of those it finds are told.
 
+use crate::conflict::CONFLICT;
 use crate::error::{Kind, LITERAL};
 use crate::evaluation::{Concreteness, Diagnostic, Evaluation};
 use crate::evaluator::Evaluator;
@@ -29,6 +30,8 @@ struct Walk {
     labels: Vec<Label>,
     /// The references on the way by which values are shared.
     shared: Vec<At>,
+    /// The references to lets among them.
+    lets: Vec<At>,
     /// It is in what refers to another value and copies it.
     repeats: bool,
     /// Of what was found, whether it is of such a copy.
@@ -199,7 +202,6 @@ impl Evaluation {
         if self.evaluator.is_sound_data(id) {
             return;
         }
-        let concrete = values == Concreteness::Required;
         let real = self.evaluator.unify(id);
         if !walk.repeats && self.evaluator.is_copy(real) {
             walk.repeats = true;
@@ -209,6 +211,40 @@ impl Evaluation {
             walk.repeats = false;
             return;
         }
+        if let Some(part) = self.evaluator.part_of_let(id) {
+            // Of what a `let` names a part is told where that is, whoever asked for it.
+            let fails = |it: &mut Evaluator, id| it.permanent(id, 0).is_some();
+            if fails(&mut self.evaluator, real) && fails(&mut self.evaluator, part) {
+                let mut within = Walk { from: Some(part), ..Walk::default() };
+                self.collect(part, values, &mut within, 0);
+                walk.found.extend(within.found);
+                return;
+            }
+        }
+        let lets = walk.lets.len();
+        if real != id && self.evaluator.let_name(real).is_some() {
+            let Some(way) = self.evaluator.way_to_let(id) else {
+                // Another field on the way is told of.
+                if self.evaluator.permanent(real, 0).is_none() {
+                    self.collect_at(id, real, values, walk, depth);
+                }
+                return;
+            };
+            walk.lets.extend(way);
+        }
+        self.collect_at(id, real, values, walk, depth);
+        walk.lets.truncate(lets);
+    }
+
+    fn collect_at(
+        &mut self,
+        id: VertexId,
+        real: VertexId,
+        values: Concreteness,
+        walk: &mut Walk,
+        depth: u32,
+    ) {
+        let concrete = values == Concreteness::Required;
         if let Some(fault) = self.evaluator.heap.fault_of(id, real) {
             let kind = self.evaluator.heap.faults[fault].kind;
             let open = kind.is_incomplete();
@@ -220,7 +256,10 @@ impl Evaluation {
             }
             if !open || concrete && walk.found.len() == before {
                 let fault = self.evaluator.placed(fault, id);
-                let mut told = self.diagnostic(fault);
+                let mut told = match open {
+                    true => self.diagnostic(fault),
+                    false => self.through_lets(fault, &walk.lets),
+                };
                 let place = self.evaluator.heap.faults[fault].place;
                 // What has no place of its own has that of who takes it over.
                 if place == Some(real) && depth > 0 && !self.evaluator.is_rooted(real) {
@@ -319,6 +358,23 @@ impl Evaluation {
             walk.unmet = Some(self.evaluator.heap.fault(fault));
         }
         shown
+    }
+
+    /// An error for good: where values disagree, told with the references to lets that led there, since what these
+    /// name is taken over for each reference (cue-errors 2.2).
+    fn through_lets(&mut self, fault: FaultId, lets: &[At]) -> Vec<Diagnostic> {
+        if lets.is_empty() {
+            return self.diagnostic(fault);
+        }
+        let mut told = self.evaluator.heap.faults[fault].clone();
+        if told.message.starts_with(CONFLICT) {
+            told.positions.extend_from_slice(lets);
+        }
+        for cause in told.causes.iter_mut().filter(|it| it.message.starts_with(CONFLICT)) {
+            cause.positions.extend_from_slice(lets);
+        }
+        let told = self.evaluator.heap.fault(told);
+        self.diagnostic(told)
     }
 
     /// What is not there has the path that leads to it, and the references on the way (cue-errors 3.3).

@@ -493,7 +493,7 @@ impl Evaluator {
             let own: Vec<At> = own.collect();
             fault.positions = self.named_at(place).into_iter().chain(own).collect();
         }
-        if fault.message.starts_with("conflicting values ")
+        if fault.message.starts_with(crate::conflict::CONFLICT)
             || fault.message.starts_with("invalid value ")
         {
             match self.default_of(place) {
@@ -506,7 +506,7 @@ impl Evaluator {
                 {
                     fault.positions.push(self.written_at(place));
                 }
-                _ if fault.message.starts_with("conflicting values ") => {
+                _ if fault.message.starts_with(crate::conflict::CONFLICT) => {
                     fault.positions.extend(self.way_of_tests(place));
                     fault.positions.extend(self.origin(place));
                 }
