@@ -64,7 +64,13 @@ impl Walk {
     fn goes_round(&mut self, it: &Evaluator, id: VertexId) {
         for conjunct in &it.heap.get(id).conjuncts {
             if let Source::Expr(reference, _) = conjunct.source {
-                let (written, found) = (conjunct.way == 0, self.found.len());
+                let found = self.found.len();
+                // What a `let` names is written where it goes round first.
+                let first = || self.rounds.iter().all(|it| it.reference != reference);
+                let written = match it.let_name(id) {
+                    Some(_) => first(),
+                    None => conjunct.way == 0,
+                };
                 self.rounds.push(Round { reference, written, found });
             }
         }
@@ -269,11 +275,14 @@ impl Evaluation {
                 if kind == Kind::StructuralCycle {
                     walk.goes_round(&self.evaluator, real);
                 }
-                walk.found.extend(told);
+                let place = place.filter(|it| *it != id && *it != real);
+                self.tell(told, place, walk);
             }
             for fault in self.evaluator.fails_beside(real, fault) {
+                let place = fault.place;
                 let fault = self.evaluator.heap.fault(fault);
-                walk.found.extend(self.diagnostic(fault));
+                let told = self.diagnostic(fault);
+                self.tell(told, place, walk);
             }
             return;
         }
@@ -299,6 +308,17 @@ impl Evaluation {
         if shared && walk.found.len() == before {
             walk.clean.insert(real.number());
         }
+    }
+
+    /// Errors of what stands elsewhere: what a field repeats there is told where it is from, whoever stumbles over
+    /// it.
+    fn tell(&mut self, told: Vec<Diagnostic>, place: Option<VertexId>, walk: &mut Walk) {
+        let repeats = |it| !walk.repeats && self.evaluator.is_copy(it);
+        if place.is_some_and(repeats) {
+            walk.copied.resize(walk.found.len(), false);
+            walk.copied.resize(walk.found.len() + told.len(), true);
+        }
+        walk.found.extend(told);
     }
 
     fn collect_in(
