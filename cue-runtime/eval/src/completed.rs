@@ -125,21 +125,18 @@ impl Evaluator {
         let layout = match style {
             Style::Definition if !show.has(Show::SPREAD) => cue_syntax::Style::Simplified,
             Style::Definition => cue_syntax::Style::Plain,
-            Style::Eval | Style::Final => cue_syntax::Style::Plain,
+            Style::Eval => cue_syntax::Style::Spaced,
+            Style::Final => cue_syntax::Style::Plain,
         };
         let text = header + &laid_out(&text, layout);
         if style != Style::Eval {
             return text;
         }
         let mut out = String::with_capacity(text.len() * 2);
-        let mut before = "";
         for line in text.split_inclusive('\n') {
             let rest = line.trim_start_matches('\t');
-            // Behind an element that is an error the line is indented once more (O-67).
-            let deeper = before.contains("_|_, // ") && !rest.starts_with(']');
-            out.push_str(&"    ".repeat(line.len() - rest.len() + usize::from(deeper)));
+            out.push_str(&"    ".repeat(line.len() - rest.len()));
             out.push_str(rest);
-            before = line;
         }
         out
     }

@@ -34,10 +34,10 @@ impl Output {
         self.items.push(item);
     }
 
-    /// The text of all that was printed.
-    pub(crate) fn aligned(&self) -> String {
+    /// The text of all that was printed; `tab` is how wide a tab is.
+    pub(crate) fn aligned(&self, tab: usize) -> String {
         let mut out = String::with_capacity(self.texts.len() + self.items.len());
-        let mut block = Block::default();
+        let mut block = Block { tab, ..Block::default() };
         block.begin_line();
         let mut rest = &self.texts[..];
         for item in &self.items {
@@ -76,6 +76,8 @@ struct Cell {
 struct Block {
     texts: String,
     cells: Vec<Cell>,
+    /// How wide a tab is.
+    tab: usize,
     /// Where each line begins among the cells.
     lines: Vec<usize>,
 }
@@ -173,7 +175,7 @@ impl Block {
                 leading &= text.is_empty();
                 let Some(width) = widths.get(place) else { continue };
                 let (fill, count) = match leading {
-                    true => ('\t', width.div_ceil(8)),
+                    true => ('\t', width.div_ceil(self.tab)),
                     false => (' ', width.saturating_sub(cell.width)),
                 };
                 out.extend(std::iter::repeat_n(fill, count));

@@ -14,6 +14,8 @@ mod exprs; // values
 pub enum Style {
     /// As `cue fmt`.
     Plain,
+    /// The same for who makes four spaces of each tab (`cue eval`): tabs that lead to a column are as wide.
+    Spaced,
     /// As `cue fmt -s`.
     Simplified,
     /// The same for what a program made, which has no braces too many.
@@ -27,6 +29,16 @@ impl Style {
     pub(crate) fn drops_braces(self) -> bool {
         matches!(self, Style::Simplified | Style::Value)
     }
+
+    /// Whether it is printed as it is written.
+    fn is_as_written(self) -> bool {
+        matches!(self, Style::Plain | Style::Spaced)
+    }
+
+    /// How wide a tab is where columns are made of them.
+    pub fn tab(self) -> usize {
+        if self == Style::Spaced { 4 } else { 8 }
+    }
 }
 
 /// The text of a tree.
@@ -38,7 +50,7 @@ pub fn format_tree(tree: &Tree, style: Style) -> String {
 fn printed(tree: &Tree, style: Style) -> String {
     let simplified;
     let mut tree = tree;
-    if style != Style::Plain {
+    if !style.is_as_written() {
         simplified = simplify::simplified(tree, style);
         tree = &simplified;
     }
@@ -54,7 +66,7 @@ fn printed(tree: &Tree, style: Style) -> String {
     } else {
         it.expr(root, 1);
     }
-    let mut text = it.m.out.aligned();
+    let mut text = it.m.out.aligned(style.tab());
     text.truncate(text.trim_end_matches('\n').len());
     if file {
         text.push('\n');
@@ -328,7 +340,7 @@ impl Layout<'_> {
         self.m.op(T::Colon);
         self.m.due_now();
         if let Some(inner) = self.nested(id, *value, attributes) {
-            if breaks(tree.start(inner)) && self.style == Style::Plain {
+            if breaks(tree.start(inner)) && self.style.is_as_written() {
                 self.m.wish(IN | CUT);
                 self.decl(inner);
                 self.m.level -= 1;
