@@ -69,6 +69,7 @@ impl Evaluator {
             && !fault.message.ends_with(EMPTY)
             && !fault.message.starts_with("invalid value ")
             && fault.message != NOT_ALLOWED
+            && !self.gives_nothing(fault, id)
     }
 
     /// Beside an error for good of a value itself those of its first field or element that fails are told.

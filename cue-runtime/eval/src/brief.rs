@@ -1,14 +1,32 @@
 //! Values in few words, as messages have them (cue-errors 0.3).
 
+use std::fmt::Write as _;
+
 use crate::demand::Concrete;
 use crate::error::{Fault, LITERAL};
-use crate::evaluator::Evaluator;
+use crate::evaluator::{Evaluator, Value};
 use crate::export::marker;
-use crate::heap::{Source, State, VertexId};
-use crate::program::{Label, Presence};
+use crate::heap::{EnvId, EnvKind, Source, State, VertexId};
+use crate::program::{Declaration, Label, Presence};
 
 /// How deep values are written.
 const DEPTH: usize = 20;
+
+/// A `let` of a struct.
+struct ShownLet {
+    /// The place of the field that comes next.
+    before: usize,
+    name: Label,
+    number: u32,
+    value: VertexId,
+}
+
+/// A comma, but at the beginning.
+fn separate(out: &mut String) {
+    if !out.ends_with('{') {
+        out.push(',');
+    }
+}
 
 impl Evaluator {
     /// In few words.
@@ -188,11 +206,16 @@ impl Evaluator {
         if vertex.is_struct {
             let arcs: Vec<(Label, VertexId, Presence)> =
                 vertex.arcs.iter().map(|it| (it.label, it.vertex, it.presence)).collect();
+            let mut lets = self.lets_of(id).into_iter().peekable();
             out.push('{');
-            for (index, (label, arc, presence)) in arcs.into_iter().enumerate() {
-                if index > 0 {
-                    out.push(',');
+            for (index, arc) in arcs.into_iter().map(Some).chain([None]).enumerate() {
+                while let Some(it) = lets.next_if(|it| it.before <= index || arc.is_none()) {
+                    separate(out);
+                    let _ = write!(out, "let {}#{:X}=", self.label_text(it.name), it.number);
+                    self.write_short(it.value, out, within);
                 }
+                let Some((label, arc, presence)) = arc else { break };
+                separate(out);
                 out.push_str(&self.label_text(label));
                 out.push_str(marker(presence));
                 out.push(':');
@@ -202,6 +225,52 @@ impl Evaluator {
             return;
         }
         out.push_str(&self.constraint(id));
+    }
+
+    /// The lets of the literals of a struct, in the order in which they are written with its fields.
+    fn lets_of(&mut self, id: VertexId) -> Vec<ShownLet> {
+        let program = self.program.clone();
+        let mut found: Vec<ShownLet> = Vec::new();
+        for at in 0..self.heap.get(id).placed.len() {
+            let vertex = self.heap.get(id);
+            let placed = &vertex.placed[at];
+            let code = &program.structs[placed.literal as usize];
+            if code.lets.is_empty() {
+                continue;
+            }
+            let computed = placed.firing != 0;
+            let Some(env) = self.environment_of(id, placed.literal) else { continue };
+            for (index, known) in code.lets.iter().enumerate() {
+                if found.iter().any(|it| it.number == known.number) {
+                    continue;
+                }
+                // Before the first field that comes after it; what a comprehension brings comes last.
+                let arcs = &self.heap.get(id).arcs;
+                let after = code.declarations.iter().skip(known.place as usize);
+                let mut places = after.filter_map(|it| match it {
+                    Declaration::Field { at, .. } => arcs.iter().position(|arc| arc.at == *at),
+                    _ => None,
+                });
+                let before = places.next().filter(|_| !computed).unwrap_or(arcs.len());
+                let Value::Vertex(value) = self.let_value(0, index as u32, env) else { continue };
+                found.push(ShownLet { before, name: known.name, number: known.number, value });
+            }
+        }
+        cue_sort::by(&mut found, |it, other| it.before.cmp(&other.before));
+        found
+    }
+
+    /// The environment of a literal that a struct is made of, known by its fields.
+    fn environment_of(&self, id: VertexId, literal: u32) -> Option<EnvId> {
+        let members = self.heap.get(id).arcs.iter();
+        let mut conjuncts = members.flat_map(|it| &self.heap.get(it.vertex).conjuncts);
+        conjuncts.find_map(|it| match it.source {
+            Source::Expr(_, env) => match self.heap.envs[env].kind {
+                EnvKind::Struct(of, _, from) if of == id && from == literal => Some(env),
+                _ => None,
+            },
+            Source::Data(_) | Source::Vertex(_) => None,
+        })
     }
 
     /// An error within a value: the first, and how many more there are (cue-errors 0.2).

@@ -90,7 +90,7 @@ impl Evaluator {
             && alone
             && !self.checking.is_empty();
         let late = held
-            || self.is_of_choice(id, before.at, at)
+            || self.is_of_choice(id, (before.at, before.via), (at, via))
             || via != 0 && alone && self.is_late(id, before.at)
             || matches!(had, Kinds::STRUCT | Kinds::LIST)
                 && !(test && via != 0)
@@ -154,7 +154,8 @@ impl Evaluator {
                     return;
                 }
                 if !compare::same(old, &datum) {
-                    let (first, second) = match self.is_of_choice(id, *old_at, at) {
+                    let before = (*old_at, vertex.scalar_via);
+                    let (first, second) = match self.is_of_choice(id, before, (at, via)) {
                         true => (old, &datum),
                         false => (&datum, old),
                     };
@@ -253,26 +254,52 @@ impl Evaluator {
         self.fail_at(Kind::Incomplete, message, At::default(), vec![self.program.at(operand)])
     }
 
-    /// Whether what was there first is of an alternative that is tried, and what comes now is not:
-    /// alternatives count as coming last.
-    fn is_of_choice(&self, id: VertexId, old: At, new: At) -> bool {
-        let within = |vertex: &Vertex, at: At| {
-            vertex.picks.iter().any(|(choice, _)| {
-                let whole = self.program.at(*choice);
-                whole.source == at.source
-                    && whole.span.start <= at.span.start
-                    && at.span.end <= whole.span.end
-            })
-        };
-        let mut next = Some(id);
+    /// Whether what was there first is of an alternative that is tried, and what comes now is not: alternatives
+    /// count as coming last, but those around a field before what patterns say of it.
+    fn is_of_choice(&self, id: VertexId, old: (At, u32), new: (At, u32)) -> bool {
+        let is_of = |it: &Vertex| self.is_within_pick(it, old) && !self.is_within_pick(it, new);
+        let vertex = self.heap.get(id);
+        if is_of(vertex) {
+            return true;
+        }
+        let mut next = vertex.parent;
         while let Some(id) = next {
             let vertex = self.heap.get(id);
-            if within(vertex, old) && !within(vertex, new) {
-                return true;
+            if is_of(vertex) {
+                break;
             }
             next = vertex.parent;
         }
-        false
+        next.is_some() && !self.is_by_pattern(id, new)
+    }
+
+    /// Whether something is written in the choice of which an alternative is tried, or came by a reference there.
+    fn is_within_pick(&self, vertex: &Vertex, (at, via): (At, u32)) -> bool {
+        if vertex.picks.is_empty() {
+            return false;
+        }
+        let mut places = vec![at];
+        self.heap.way_in(via, &mut places);
+        vertex.picks.iter().any(|(choice, _)| {
+            let whole = self.program.at(*choice);
+            let is_in = |at: &At| {
+                whole.source == at.source
+                    && whole.span.start <= at.span.start
+                    && at.span.end <= whole.span.end
+            };
+            places.iter().any(is_in)
+        })
+    }
+
+    /// Whether something is what a pattern says of a vertex, or came by the reference that it is.
+    fn is_by_pattern(&self, id: VertexId, (at, via): (At, u32)) -> bool {
+        self.heap.get(id).conjuncts.iter().filter(|it| it.late).any(|it| match it.source {
+            Source::Expr(expr, _) => {
+                let by_reference = self.refers_at(expr).is_some_and(|at| self.crosses(via, at));
+                self.program.at(expr) == at || by_reference
+            }
+            Source::Data(_) | Source::Vertex(_) => false,
+        })
     }
 
     /// The last reference that says of which kind a vertex is, and the one that says so of what it refers to:

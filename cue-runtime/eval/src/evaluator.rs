@@ -637,7 +637,8 @@ impl Evaluator {
         Some(self.program.structs[*literal as usize].lets[index].name)
     }
 
-    fn let_value(&mut self, up: u32, index: u32, env: EnvId) -> Value {
+    /// The value of a `let` of the literal that is so far out.
+    pub(crate) fn let_value(&mut self, up: u32, index: u32, env: EnvId) -> Value {
         let env = self.env_up(env, up);
         let EnvKind::Struct(vertex, lets, literal) = &self.heap.envs[env].kind else {
             return Value::Fault(self.fail(Kind::Permanent, "let out of scope", At::default()));

@@ -124,7 +124,7 @@ impl Evaluation {
             node.class = Class::Error(it.heap.faults[fault].kind);
             (node.length, node.open_list) = (None, false);
             let fault = it.placed(fault, id);
-            if it.gives_nothing(fault, real) {
+            if it.gives_nothing(&it.heap.faults[fault], real) {
                 node.members.clear();
                 node.packages.clear();
             }

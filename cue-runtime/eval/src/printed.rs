@@ -335,13 +335,6 @@ impl Evaluator {
                 let _ = write!(out, "_|_ // {}", self.said(fault, style));
                 return;
             }
-            // A `let` is printed by its name, what it holds where it stands.
-            let by_let = self.heap.get(place).conjuncts.iter().any(|it| match it.source {
-                Source::Expr(expr, _) => {
-                    matches!(self.program.code(expr), Code::Let { .. } | Code::Variable { .. })
-                }
-                Source::Data(_) | Source::Vertex(_) => false,
-            });
             // What a function has passed on is written where it is from.
             let passed = match self.heap.get(place).conjuncts.as_slice() {
                 [only] => match only.source {
@@ -354,8 +347,13 @@ impl Evaluator {
             let source = match passed {
                 Some(of) => of,
                 // Up to v0.14 nothing is shared.
-                None if by_let || self.program.lenient => place,
-                None => self.shares(place).unwrap_or(id),
+                None if self.program.lenient => place,
+                None => match self.shares(place) {
+                    Some(shared) => shared,
+                    // A `let` is printed by its name, what it holds where it stands.
+                    None if self.is_by_let(place) => place,
+                    None => id,
+                },
             };
             let exprs = self.source_of(source);
             self.write_source(exprs, out, depth, later);
@@ -439,6 +437,16 @@ impl Evaluator {
         out.push_str(&text);
     }
 
+    /// Whether a value is named by a `let`, or by a clause.
+    fn is_by_let(&self, id: VertexId) -> bool {
+        self.heap.get(id).conjuncts.iter().any(|it| match it.source {
+            Source::Expr(expr, _) => {
+                matches!(self.program.code(expr), Code::Let { .. } | Code::Variable { .. })
+            }
+            Source::Data(_) | Source::Vertex(_) => false,
+        })
+    }
+
     /// What no value is known of: kinds, bounds, validators.
     fn write_tests(&mut self, id: VertexId, show: Show, depth: usize, later: &mut Later) -> String {
         let mut parts = vec![self.bounded(id)];
@@ -455,7 +463,9 @@ impl Evaluator {
                     if show.style != Style::Definition || show.has(Show::SPREAD) {
                         let mut text = String::new();
                         self.write_source(vec![self.program.at(expr)], &mut text, depth, later);
-                        parts.push(text);
+                        if !parts.contains(&text) {
+                            parts.push(text);
+                        }
                     } else if !named {
                         named = true;
                         parts.push("matchN".into());

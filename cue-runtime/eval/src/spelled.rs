@@ -89,7 +89,11 @@ impl Evaluator {
         }
         let path = matches!(
             self.program.code(expr),
-            Code::Field { .. } | Code::Select(..) | Code::Index(..)
+            Code::Field { .. }
+                | Code::Let { .. }
+                | Code::Variable { .. }
+                | Code::Select(..)
+                | Code::Index(..)
         );
         if path { self.eval(expr, env).vertex() } else { None }
     }

@@ -72,8 +72,7 @@ impl Evaluator {
     }
 
     /// Whether a value is a call of `close` and nothing else that gives nothing: what it is called with has this error.
-    pub(crate) fn gives_nothing(&self, fault: FaultId, id: VertexId) -> bool {
-        let fault = &self.heap.faults[fault];
+    pub(crate) fn gives_nothing(&self, fault: &Fault, id: VertexId) -> bool {
         let told_of = fault.place.is_some() && fault.place == self.nowhere;
         let call = |it: &Conjunct| match it.source {
             Source::Expr(it, _) => matches!(self.program.code(it), Code::Call(..)),

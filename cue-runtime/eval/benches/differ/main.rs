@@ -264,8 +264,19 @@ fn ours(text: &str) -> Answer {
             if !wrong.is_empty() {
                 return told(wrong);
             }
-            if values == Concreteness::Optional {
-                return Outcome::Text(it.syntax(root, Style::Eval));
+            // What nothing can be given for.
+            let unmet = match it.unmet(root) {
+                Err(all) => return told(all),
+                Ok(unmet) => unmet,
+            };
+            match (values, unmet) {
+                (Concreteness::Optional, None) => {
+                    return Outcome::Text(it.syntax(root, Style::Eval));
+                }
+                (Concreteness::Optional, Some(one)) => {
+                    return Outcome::Text(format!("_|_ // {}: {}\n", one.path, one.message));
+                }
+                (Concreteness::Required, _) => {}
             }
             match it.datum(root) {
                 Ok(datum) => {
@@ -334,7 +345,11 @@ fn told(error: &Value) -> String {
         other => other.as_str().unwrap_or_default().to_owned(),
     };
     let message = error["message"].as_str().unwrap_or_default();
-    let message = message.strip_prefix(&format!("{path}: ")).unwrap_or(message);
+    let at_path = format!("{path}: ");
+    let message = message.strip_prefix(&at_path).unwrap_or(message);
+    // The command tells the error without what it was found by.
+    let message = message.strip_prefix("cue: marshal error: ").unwrap_or(message);
+    let message = message.strip_prefix(&at_path).unwrap_or(message);
     // What keeps a text from being evaluated has its place in front of it.
     let place = message.split(' ').next().filter(|it| it.starts_with("in.cue:"));
     let message = place.map_or(message, |it| message[it.len()..].trim_start());
