@@ -1,7 +1,7 @@
 //! The comparison with bottom (cue-semantics.md section 6), and what is asked again once all is done
 //! because it was answered before all was said (S-46).
 
-use crate::builtin::Datum;
+use crate::builtin::{Datum, Kinds};
 use crate::compare;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
@@ -74,7 +74,9 @@ impl Evaluator {
         if vertex.state == State::Running {
             return Ok(false);
         }
-        let absent = vertex.constrained || !vertex.tests.is_empty();
+        // What may be a list or a struct is there, be it asked of what it likes (S-58).
+        let composite = vertex.kinds.meets(Kinds::STRUCT) || vertex.kinds.meets(Kinds::LIST);
+        let absent = !composite && (vertex.constrained || !vertex.tests.is_empty());
         match self.unsettled(id, self.program.at(expr)).filter(|_| absent) {
             Some(fault) => self.absent_by(fault),
             None => Ok(absent),

@@ -222,9 +222,10 @@ impl Evaluator {
             arc.by.iter().for_each(|by| visit(&mut ranked, by));
             for (literal, label, value) in &patterns {
                 let says =
-                    |it: &Conjunct| matches!(it.source, Source::Expr(expr, _) if expr == *value);
-                if self.heap.get(arc.vertex).conjuncts.iter().any(says) {
-                    ranked[*literal].at = valid(self.program.at(*label));
+                    |it: &&Conjunct| matches!(it.source, Source::Expr(expr, _) if expr == *value);
+                if let Some(said) = self.heap.get(arc.vertex).conjuncts.iter().find(says) {
+                    let outer = said.outer.filter(|it| reach != Reach::Without(*it));
+                    ranked[*literal].at = valid(self.program.at(outer.unwrap_or(*label)));
                 }
             }
         }

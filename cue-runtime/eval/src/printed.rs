@@ -452,6 +452,7 @@ impl Evaluator {
         let mut parts = vec![self.bounded(id)];
         parts.retain(|it| !it.is_empty());
         let mut named = false;
+        let mut matches = Vec::new();
         // They stand in the order they are written in.
         let tests = &self.heap.get(id).tests;
         let place = |at: usize| (tests[at].1.source, tests[at].1.span.start);
@@ -462,8 +463,11 @@ impl Evaluator {
                 Test::Match(expr, _) => {
                     if show.style != Style::Definition || show.has(Show::SPREAD) {
                         let mut text = String::new();
-                        self.write_source(vec![self.program.at(expr)], &mut text, depth, later);
-                        if !parts.contains(&text) {
+                        // The same is said once.
+                        let literal = self.literal_text(expr);
+                        if !matches.contains(&literal) {
+                            matches.push(literal);
+                            self.write_source(vec![self.program.at(expr)], &mut text, depth, later);
                             parts.push(text);
                         }
                     } else if !named {

@@ -1,6 +1,7 @@
 //! What printed values take from where they are written: expressions, literals, spellings.
 
 use cue_definition::texts::indented;
+use smallvec::SmallVec;
 
 use crate::error::Fault;
 use crate::evaluator::Evaluator;
@@ -70,32 +71,32 @@ impl Evaluator {
         self.heap.faults[fault].kind.is_incomplete().then_some(target)
     }
 
-    /// What a path that is all of a vertex leads to; `_` beside it says nothing.
+    /// What a path that is all of a vertex leads to, or several that lead to the same; `_` beside it says nothing.
     pub(crate) fn path_of(&mut self, id: VertexId) -> Option<VertexId> {
-        let is_top = |it: &Source| match it {
-            Source::Expr(expr, _) => matches!(self.program.code(*expr), Code::Top),
-            Source::Data(_) | Source::Vertex(_) => false,
-        };
-        let mut said = self.heap.get(id).conjuncts.iter().filter(|it| !is_top(&it.source));
-        let (Some(only), None) = (said.next(), said.next()) else { return None };
-        let Source::Expr(expr, env) = only.source else { return None };
-        let mut expr = expr;
-        while let Code::Unify(left, right) = self.program.code(expr) {
-            match (self.program.code(*left), self.program.code(*right)) {
-                (Code::Top, _) => expr = *right,
-                (_, Code::Top) => expr = *left,
-                _ => return None,
-            }
+        let mut open: SmallVec<[(ExprId, EnvId); 2]> = SmallVec::new();
+        for conjunct in &self.heap.get(id).conjuncts {
+            let Source::Expr(expr, env) = conjunct.source else { return None };
+            open.push((expr, env));
         }
-        let path = matches!(
-            self.program.code(expr),
-            Code::Field { .. }
+        let mut found = None;
+        while let Some((expr, env)) = open.pop() {
+            match self.program.code(expr) {
+                Code::Top => {}
+                Code::Unify(left, right) => open.extend([(*right, env), (*left, env)]),
+                Code::Field { .. }
                 | Code::Let { .. }
                 | Code::Variable { .. }
                 | Code::Select(..)
-                | Code::Index(..)
-        );
-        if path { self.eval(expr, env).vertex() } else { None }
+                | Code::Index(..) => {
+                    let target = self.eval(expr, env).vertex()?;
+                    if found.replace(target).is_some_and(|it| it != target) {
+                        return None;
+                    }
+                }
+                _ => return None,
+            }
+        }
+        found
     }
 
     fn is_enclosed(&self, id: VertexId) -> bool {
