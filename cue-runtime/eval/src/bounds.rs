@@ -33,6 +33,16 @@ impl Evaluator {
     pub(crate) fn bounded(&self, id: VertexId) -> String {
         let vertex = self.heap.get(id);
         let whole = vertex.kinds == Kinds::INT;
+        let told = vertex.tests.iter().filter(|it| !self.is_told_by_others(id, &it.0));
+        let told: Vec<&Test> = told.map(|it| &it.0).collect();
+        if let ([Test::Range(name)], false) = (told.as_slice(), self.program.lenient) {
+            if *name != "rune" && (!whole || float_range(name).is_none()) {
+                return (*name).to_owned();
+            }
+        }
+        // What is asked besides takes a range apart.
+        let apart = told.len() > 1 && !self.program.lenient;
+        let asks = told.iter().any(|it| matches!(it, Test::Call(..) | Test::Match(..)));
         let mut low: Option<Limit> = None;
         let mut high: Option<Limit> = None;
         let mut rest: Vec<(Spot, String)> = Vec::new();
@@ -55,14 +65,17 @@ impl Evaluator {
                         rest.push((spot, text));
                     }
                 }
-                Test::Range(name @ ("float32" | "float64")) if whole && !self.program.lenient => {
+                Test::Range(name @ ("float32" | "float64"))
+                    if apart || whole && !self.program.lenient =>
+                {
                     let Some((least, most)) = float_range(name) else { return self.as_written(id) };
                     tighten(&mut low, (Compare::GreaterEqual, Datum::Number(least)));
                     tighten(&mut high, (Compare::LessEqual, Datum::Number(most)));
                 }
                 Test::Range("uint") => {
                     tighten(&mut low, (Compare::GreaterEqual, Datum::Number(Number::int(0))));
-                    sides[0] = spot;
+                    // That has no place of its own.
+                    sides[0] = if self.program.lenient { spot } else { (u32::MAX, u32::MAX) };
                 }
                 Test::Range(name) => match range(name) {
                     // Up to v0.14 ranges and bounds stand side by side.
@@ -93,7 +106,8 @@ impl Evaluator {
         let mut parts: Vec<String> = Vec::new();
         let numbers = |it: &&Limit| matches!(it.1, Datum::Number(_));
         if let (Some(from), Some(to)) = (low.as_ref().filter(numbers), &high) {
-            if let Some(name) = exact(from, to).filter(|_| whole) {
+            let alone = self.program.lenient || rest.is_empty() && !asks;
+            if let Some(name) = exact(from, to).filter(|_| whole && alone) {
                 parts.push(name.to_owned());
                 parts.extend(rest.into_iter().map(|it| it.1));
                 return parts.join(" & ");
@@ -175,16 +189,24 @@ impl Evaluator {
         }
         // One range alone has its name, others are bounds like those beside them.
         let mut parts: Vec<String> = Vec::new();
-        let single = names.len() == 1 && !ordered && names != ["rune"];
+        let alone = self.program.lenient || others.is_empty();
+        let single = names.len() == 1 && !ordered && names != ["rune"] && alone;
         for name in names {
             match range(name) {
+                _ if name == "uint" && !single => {
+                    tighten(&mut low, (Compare::GreaterEqual, Datum::Number(Number::int(0))));
+                }
                 Some((from, to)) if whole && !single => {
                     tighten(&mut low, (Compare::GreaterEqual, Datum::Number(from)));
                     tighten(&mut high, (Compare::LessEqual, Datum::Number(to)));
                 }
-                None if name == "uint" && !single => {
-                    tighten(&mut low, (Compare::GreaterEqual, Datum::Number(Number::int(0))));
-                }
+                None if !single && !self.program.lenient => match float_range(name) {
+                    Some((from, to)) => {
+                        tighten(&mut low, (Compare::GreaterEqual, Datum::Number(from)));
+                        tighten(&mut high, (Compare::LessEqual, Datum::Number(to)));
+                    }
+                    None => parts.push(name.to_owned()),
+                },
                 _ => parts.push(name.to_owned()),
             }
         }
@@ -192,7 +214,7 @@ impl Evaluator {
         let text = |(compare, limit): &Limit| format!("{}{}", compare.symbol(), limit.cue_text());
         let mut last = None;
         match (&low, &high) {
-            (Some(from), Some(to)) => match exact(from, to).filter(|_| whole) {
+            (Some(from), Some(to)) => match exact(from, to).filter(|_| whole && alone) {
                 Some(name) => parts.push(name.to_owned()),
                 None => {
                     parts.extend([text(from), text(to)]);
@@ -278,8 +300,14 @@ impl Evaluator {
             Test::Bound(Compare::NotEqual, _) => false,
             // So does one of another kind: of `null`.
             Test::Bound(operator, limit) => compare::holds(*operator, value, limit) != Some(true),
-            Test::Range(_) | Test::Call(..) | Test::Match(..) => false,
+            Test::Range(name) => !self.program.lenient && is_outside(name, value),
+            Test::Call(..) | Test::Match(..) => false,
         })
+    }
+
+    /// Whether a test need not be told: it leaves out what another one leaves out anyway.
+    fn is_told_by_others(&self, id: VertexId, test: &Test) -> bool {
+        matches!(test, Test::Bound(Compare::NotEqual, limit) if self.is_out(id, limit))
     }
 }
 
@@ -292,6 +320,16 @@ pub(crate) fn float_range(name: &str) -> Option<(Number, Number)> {
     };
     let least = Number::parse_signed(&format!("-{limit}")).ok()?;
     Some((least, Number::parse_signed(limit).ok()?))
+}
+
+/// Whether a number is not in a range.
+fn is_outside(name: &str, value: &Datum) -> bool {
+    let Datum::Number(value) = value else { return false };
+    match (name, range(name).or_else(|| float_range(name))) {
+        ("uint", _) => value.compare(&Number::int(0)).is_lt(),
+        (_, Some((from, to))) => value.compare(&from).is_lt() || value.compare(&to).is_gt(),
+        (_, None) => false,
+    }
 }
 
 /// The range that two bounds are exactly.

@@ -276,7 +276,8 @@ fn given(dice: &mut Dice, depth: usize) -> String {
     let mut all = Vec::new();
     for _ in 0..dice.roll(4) + usize::from(depth == 0) {
         let (name, suit) = named(dice);
-        all.push(match dice.roll(18) {
+        all.push(match dice.roll(24) {
+            18 => seldom_given(dice, depth),
             0 => format!("if {} {{{name}: {}}}", condition(dice), value(dice, suit, depth + 1)),
             1 => format!("for k, v in {} {{\"\\(k)\": v}}", reference(dice, Suit::Struct)),
             2 => format!("for v in [\"a\", \"b\"] {{(v): {}}}", value(dice, Suit::Int, depth + 1)),
@@ -289,6 +290,70 @@ fn given(dice: &mut Dice, depth: usize) -> String {
         });
     }
     format!("{{{}}}", all.join(", "))
+}
+
+/// What few structs have.
+fn seldom_given(dice: &mut Dice, depth: usize) -> String {
+    let (name, suit) = named(dice);
+    match dice.roll(12) {
+        0 => format!("_h: {}, {name}: _h", value(dice, suit, depth + 1)),
+        1 => format!("#N: {}, c: #N", body(dice, depth + 1)),
+        2 => format!("\"a-b\": {}", value(dice, suit, depth + 1)),
+        3 => format!("({}): {}", reference(dice, Suit::Text), value(dice, suit, depth + 1)),
+        4 => format!("Y=c: {{a: 1, b: Y.a}}, a: {}", value(dice, Suit::Int, depth + 1)),
+        5 => format!("for i, v in {} {{\"\\(i)\": v}}", reference(dice, Suit::List)),
+        6 => {
+            let of = reference(dice, Suit::Struct);
+            format!("for k, v in {of} let w = v if k != \"a\" {{\"\\(k)\": w}}")
+        }
+        7 => format!(
+            "for x in {} for y in [1, 2] {{\"\\(x)\\(y)\": y}}",
+            reference(dice, Suit::List)
+        ),
+        8 => format!("[K=string]: {{name: K, a?: {}}}", constraint(dice, Suit::Int, depth + 2)),
+        9 => format!("{name}: {} @x(y, z=1)", value(dice, suit, depth + 1)),
+        10 => format!(
+            "if {} if {} {{{name}: {}}}",
+            condition(dice),
+            condition(dice),
+            value(dice, suit, depth + 1)
+        ),
+        _ => format!("{name}?: {}", constraint(dice, suit, depth + 1)),
+    }
+}
+
+/// Numbers as few write them.
+fn seldom_int(dice: &mut Dice) -> String {
+    let of = reference(dice, Suit::Int);
+    match dice.roll(10) {
+        0 => format!("-{of}"),
+        1 => format!("div({of}, 2) + mod({of}, 2)"),
+        2 => format!("[if {of} > 1 && {of} < 5 {{1}}, if !({of} == 2) {{3}}, 4][0]"),
+        3 => format!("{}[0]", reference(dice, Suit::List)),
+        4 => format!("{of} / 2"),
+        5 => dice
+            .one(&["0x1F", "1_000", "1K", "1.5e3", "-3", "0b101", "2 * 3", "0.1 + 0.2"])
+            .to_owned(),
+        6 => format!("*{of} | 3"),
+        7 => format!("len(\"\\({})\")", reference(dice, Suit::Text)),
+        8 => format!("error(\"no \\({of})\")"),
+        _ => format!("{{{}, #d: {of}}}", dice.one(&["1", "2", "int"])),
+    }
+}
+
+/// Lists as few write them.
+fn seldom_list(dice: &mut Dice) -> String {
+    let of = reference(dice, Suit::List);
+    match dice.roll(8) {
+        0 => format!("{of}[0:1]"),
+        1 => format!("[for i, v in {of} {{i}}, {}]", any(dice, 3)),
+        2 => format!("{of} & [...{}]", constraint(dice, Suit::Int, 3)),
+        3 => format!("[...{}] & [{}, ...]", constraint(dice, Suit::Int, 3), any(dice, 3)),
+        4 => format!("[for x in {of} for y in [1, 2] if x != y {{a: x, b: y}}]"),
+        5 => format!("[if {} {{1}}, {}]", condition(dice), any(dice, 3)),
+        6 => format!("[[{}], {of}]", any(dice, 3)),
+        _ => format!("list.Slice({of}, 0, {})", dice.roll(3)),
+    }
 }
 
 fn reference(dice: &mut Dice, suit: Suit) -> String {
@@ -331,6 +396,7 @@ fn value(dice: &mut Dice, suit: Suit, depth: usize) -> String {
     let plain = depth > 3 || dice.percent(60);
     match suit {
         Suit::Int if plain => dice.one(&["0", "1", "2", "5", "1.5", "3"]).to_owned(),
+        Suit::Int if dice.percent(15) => seldom_int(dice),
         Suit::Int => {
             let of = reference(dice, Suit::Int);
             match dice.roll(12) {
@@ -364,6 +430,7 @@ fn value(dice: &mut Dice, suit: Suit, depth: usize) -> String {
         Suit::List if plain => {
             dice.one(&["[]", "[1, 2]", "[3]", "[\"x\", \"y\"]", "[1, 1]", "[{a: 1}]"]).to_owned()
         }
+        Suit::List if dice.percent(25) => seldom_list(dice),
         Suit::List => {
             let of = reference(dice, Suit::List);
             match dice.roll(10) {
