@@ -482,17 +482,24 @@ impl Evaluator {
                 let own = self.fail(Kind::Incomplete, message, at);
                 return Value::Fault(self.both_faults(fault, own));
             }
-            Err(Unmet::Fault(fault)) => return Value::Fault(fault),
+            Err(Unmet::Fault(fault)) => {
+                let itself = stands.is_some_and(|it| self.follow(it) == self.place);
+                let round = itself && self.heap.faults[fault].kind == Kind::Cycle;
+                return Value::Fault(match round {
+                    true => self.fail(Kind::Permanent, "cannot slice _ (type _)", at),
+                    false => fault,
+                });
+            }
             Err(Unmet::Open(id)) => {
                 let (text, kinds) = (self.short(id), self.kinds_of(id));
-                let lists = kinds.meets(Kinds::LIST.or(Kinds::BYTES));
-                let kind = if lists && self.container(id).is_none() {
-                    Kind::Incomplete
-                } else {
-                    Kind::Permanent
-                };
                 let message = format!("cannot slice {text} (type {kinds})");
-                return Value::Fault(self.fail_of(kind, message, at, id));
+                let vertex = self.heap.get(self.follow(id));
+                let says = vertex.constrained || !vertex.tests.is_empty();
+                // Nothing more is waited for.
+                return Value::Fault(match says {
+                    true => self.fail_of(Kind::Permanent, message, at, id),
+                    false => self.fail(Kind::Permanent, message, at),
+                });
             }
         };
         let length = match &subject {
