@@ -405,9 +405,11 @@ impl Evaluator {
             let deep = !self.shallow.contains(&group) && self.heap.get(id).picks.is_empty();
             let levels = if deep { MOST_REFUSED } else { 0 };
             let member = presence == Presence::Member;
-            if member && self.fails_otherwise(id) {
+            if self.fails_otherwise(id) {
                 // Of a struct that fails otherwise only what its fields have is looked at.
-                self.refuse_within(vertex, levels);
+                if member {
+                    self.refuse_within(vertex, levels);
+                }
             } else if !member || !self.may_resolve(vertex, id) {
                 self.refuse(vertex, at, levels);
             }
