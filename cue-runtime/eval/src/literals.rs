@@ -11,7 +11,8 @@ use crate::heap::{
     Rest, Source, VertexId,
 };
 use crate::program::{
-    At, Code, DeclLabel, Declaration, ExprId, LabelKind, ListElement, Presence, StructLiteral,
+    At, ClauseCode, Code, DeclLabel, Declaration, ExprId, LabelKind, ListElement, Presence,
+    StructLiteral,
 };
 use crate::thin::Thin;
 use crate::work::{Computed, Pending, Work};
@@ -402,7 +403,10 @@ impl Evaluator {
                     let at = program.comprehensions[*index as usize].at;
                     let via = self.heap.cross(from.via, at);
                     self.announce(id, *index);
+                    let clauses = &program.comprehensions[*index as usize].clauses;
+                    let guards = clauses.iter().all(|it| matches!(it, ClauseCode::If(_)));
                     work.comprehensions.push_back(Pending {
+                        firing: if guards { conjunct.firing } else { 0 },
                         index: *index,
                         env: inner,
                         groups,

@@ -204,7 +204,13 @@ impl Evaluator {
                 if yields.is_empty() {
                     self.emptied.insert(id.number());
                 }
-                work.firings += 1;
+                let firing = match pending.firing {
+                    0 => {
+                        work.firings += 1;
+                        work.firings
+                    }
+                    outer => outer,
+                };
                 self.count_work(work);
                 for (body, env) in yields.into_iter().rev() {
                     work.conjuncts.push(Conjunct {
@@ -213,7 +219,7 @@ impl Evaluator {
                         close_as: pending.close_as.and_then(NonZeroU32::new),
                         by_reference: false,
                         outer: pending.outer,
-                        firing: work.firings,
+                        firing,
                         cycle: pending.from.cycle,
                         way: pending.from.way,
                         via: pending.from.via,

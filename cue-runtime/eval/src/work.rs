@@ -26,6 +26,8 @@ pub(crate) struct Pending {
     pub(crate) close_as: Option<u32>,
     pub(crate) outer: Option<ExprId>,
     pub(crate) from: Lineage,
+    /// Of guards in what a comprehension brings: its execution (O-9).
+    pub(crate) firing: u32,
 }
 
 /// A field whose label is not known yet.
