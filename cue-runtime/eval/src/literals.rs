@@ -378,7 +378,7 @@ impl Evaluator {
                         close_as: close_as.and_then(NonZeroU32::new),
                         by_reference: conjunct.by_reference,
                         outer,
-                        firing: 0,
+                        firing: conjunct.firing,
                         cycle: conjunct.cycle,
                         way: conjunct.way,
                         via,

@@ -229,6 +229,27 @@ impl Evaluator {
                 }
             }
         }
+        // Computed labels and what is embedded take their turns as they are written (O-5), while here the labels
+        // are known last: an embedded value that comes behind them decides.
+        for (placed, ranked) in vertex.placed.iter().zip(&mut ranked) {
+            // What a loop brings again embeds nothing new, but has more labels.
+            if placed.produced.is_empty() || placed.repeats > 0 {
+                continue;
+            }
+            let code = &self.program.structs[placed.literal as usize];
+            let last = code.declarations.iter().rev().find_map(|it| match it {
+                Declaration::Field { label: DeclLabel::Computed(_), .. } => Some(None),
+                Declaration::Embed(expr) => {
+                    let brings = |it: &Contribution| it.outer == Some(*expr);
+                    let mut all = vertex.arcs.iter().flat_map(|it| &it.by);
+                    all.any(brings).then_some(Some(*expr))
+                }
+                _ => None,
+            });
+            if let Some(Some(expr)) = last {
+                ranked.at = valid(self.program.at(expr));
+            }
+        }
         // A `let` contributes as a field does.
         for (placed, ranked) in vertex.placed.iter().zip(&mut ranked) {
             let lets = self.program.structs[placed.literal as usize].lets.iter();
