@@ -219,13 +219,26 @@ impl Evaluator {
         }
         let patterns = self.patterns_of(vertex);
         for arc in &vertex.arcs {
-            arc.by.iter().for_each(|by| visit(&mut ranked, by));
-            for (literal, label, value) in &patterns {
-                let says =
-                    |it: &&Conjunct| matches!(it.source, Source::Expr(expr, _) if expr == *value);
-                if let Some(said) = self.heap.get(arc.vertex).conjuncts.iter().find(says) {
-                    let outer = said.outer.filter(|it| reach != Reach::Without(*it));
-                    ranked[*literal].at = valid(self.program.at(outer.unwrap_or(*label)));
+            if patterns.is_empty() {
+                arc.by.iter().for_each(|by| visit(&mut ranked, by));
+                continue;
+            }
+            // A pattern applies to a field once that is there and the literal of the pattern, too.
+            let applies = |literal: usize| {
+                let known = arc.by.iter().take_while(|it| it.placed as usize <= literal);
+                known.count().max(1).min(arc.by.len())
+            };
+            for turn in 0..=arc.by.len() {
+                for (literal, label, value) in &patterns {
+                    let says = |it: &&Conjunct| matches!(it.source, Source::Expr(expr, _) if expr == *value);
+                    let said = self.heap.get(arc.vertex).conjuncts.iter().find(says);
+                    if let Some(said) = said.filter(|_| applies(*literal) == turn) {
+                        let outer = said.outer.filter(|it| reach != Reach::Without(*it));
+                        ranked[*literal].at = valid(self.program.at(outer.unwrap_or(*label)));
+                    }
+                }
+                if let Some(by) = arc.by.get(turn) {
+                    visit(&mut ranked, by);
                 }
             }
         }

@@ -5,7 +5,8 @@
 //! in kind or in value, `SHOWN` of the programs are printed, cut down to the lines it takes; with `LINES`
 //! parts of so many lines at most are asked, a field with all that it names; with `KIND` shown are
 //! those of which the kind of difference has that in its name, messages too. With `FACTS` asked is what
-//! is known of each value instead: class, kinds, closedness, order, errors and their places.
+//! is known of each value instead: class, kinds, closedness, order, errors and their places. With `ORDER`
+//! the programs are such of which the order of fields is of interest.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -18,6 +19,7 @@ use cue_eval::{Budget, Concreteness, Evaluation, Style};
 use serde_json::{Value, json};
 
 mod facts;
+mod ordered;
 mod programs;
 
 const BUDGET: Budget = Budget { ticks: 500_000, depth: 1_000, bytes: 200 << 20 };
@@ -86,8 +88,11 @@ fn run(oracle: &str) -> Result<(), String> {
     let mut valued = 0;
     let mut asked = 0;
     for first in (0..count).step_by(BATCH) {
-        let texts: Vec<String> =
-            (first..count.min(first + BATCH)).map(|_| programs::program(&mut dice)).collect();
+        let some = first..count.min(first + BATCH);
+        let texts: Vec<String> = match std::env::var_os("ORDER") {
+            Some(_) => some.map(|_| ordered::program(&mut dice)).collect(),
+            None => some.map(|_| programs::program(&mut dice)).collect(),
+        };
         let texts: Vec<String> = match most {
             0 => texts,
             most => texts.iter().flat_map(|it| programs::parts(it, most as usize)).collect(),
