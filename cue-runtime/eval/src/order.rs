@@ -355,7 +355,10 @@ impl Evaluator {
             } else if let Code::Aliased(inner) = self.program.code(expr) {
                 expressions.push(*inner);
             } else if let Some(it) = picked(expr).filter(|_| taken && of_field) {
-                operands.push(it);
+                // It is an operand where the choice is one.
+                if operands.contains(&expr) {
+                    operands.push(it);
+                }
                 expressions.push(it);
             }
         }
