@@ -12,6 +12,7 @@ use crate::program::{
     Arithmetic, At, Callee, ClauseCode, Code, DeclLabel, Declaration, ExprId, LetCode, ListElement,
     PartCode, Plain, Quotes,
 };
+use crate::spots;
 
 /// Longer texts end there.
 const LONGEST: usize = 4_000;
@@ -71,7 +72,10 @@ impl Evaluator {
             Code::Bottom => out.push_str("_|_(explicit error (_|_ literal) in source)"),
             Code::Top => out.push('_'),
             Code::Type(_, name) => out.push_str(name),
-            Code::Struct(literal) => self.write_struct(*literal, out, next),
+            Code::Struct(literal) => match spots::package_at(self.program.at(expr)) {
+                Some(package) => out.push_str(package),
+                None => self.write_struct(*literal, out, next),
+            },
             Code::List(elements) => self.write_elements(elements, out, next),
             Code::Not(it) => self.write_unary('!', *it, out, next),
             Code::Negative(it) => self.write_unary('-', *it, out, next),
