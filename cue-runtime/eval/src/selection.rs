@@ -109,7 +109,7 @@ impl Evaluator {
         // What is in a value is told what is lacking for itself, not what the value lacks (cue-errors 4.1).
         let told = self.heap.get(id).fault.filter(|it| {
             let open = self.heap.faults[*it].kind == Kind::Incomplete;
-            !unseen && !(open && self.is_around(id, self.place))
+            !(unseen || open && self.is_around(id, self.place))
         });
         if let Some(fault) = told {
             return Value::Fault(fault);
@@ -181,7 +181,7 @@ impl Evaluator {
         // A call that lacks something has not closed anything yet.
         let lacks =
             self.heap.get(id).fault.is_some_and(|it| self.heap.faults[it].kind.is_incomplete());
-        let ends = never || !inside && !inline && !(called && lacks);
+        let ends = never || !(inside || inline || called && lacks);
         let closed = bare || closed && open.is_none() && ends;
         let kind = if closed { Kind::Permanent } else { Kind::Incomplete };
         let fault = self.fail(kind, message, at);

@@ -139,8 +139,8 @@ fn parted(path: &str) -> Option<(&str, &str)> {
     if path.is_empty() || path.ends_with(']') {
         return None;
     }
-    if path.ends_with('"') {
-        let begin = path[..path.len() - 1].rfind('"')?;
+    if let Some(before) = path.strip_suffix('"') {
+        let begin = before.rfind('"')?;
         return Some((path[..begin].trim_end_matches('.'), &path[begin..]));
     }
     Some(path.rsplit_once('.').unwrap_or(("", path)))
