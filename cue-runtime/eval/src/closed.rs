@@ -17,6 +17,9 @@ use crate::program::{At, Code, Label, LabelKind, Presence};
 /// How deep what a closed struct refuses is refused too.
 const MOST_REFUSED: u32 = 50;
 
+/// Functions that hand an element on among which its place is looked for.
+const MOST_HANDED_ON: usize = 64;
+
 /// How many values around a struct may close it.
 const MOST_AROUND: usize = 200;
 
@@ -471,12 +474,18 @@ impl Evaluator {
 
     /// Where an element of a list stands: what functions give has the place of the call, or that of its text.
     fn element_at(&self, id: VertexId, at: At) -> At {
-        match self.heap.get(id).conjuncts.first().map(|it| (&it.source, it.spot)) {
-            Some((Source::Data(_), spot)) if spot != 0 => self.spots.at(spot),
-            Some((Source::Expr(it, _), _)) if at == At::default() => self.program.at(*it),
-            Some((Source::Vertex(it), _)) if at == At::default() => self.element_at(*it, at),
-            _ => at,
+        let mut next = id;
+        for _ in 0..MOST_HANDED_ON {
+            match self.heap.get(next).conjuncts.first().map(|it| (&it.source, it.spot)) {
+                Some((Source::Data(_), spot)) if spot != 0 => return self.spots.at(spot),
+                Some((Source::Expr(it, _), _)) if at == At::default() => {
+                    return self.program.at(*it);
+                }
+                Some((Source::Vertex(it), _)) if at == At::default() => next = *it,
+                _ => break,
+            }
         }
+        at
     }
 
     /// Whether a field of a struct fails for another reason than that it is not allowed: that is

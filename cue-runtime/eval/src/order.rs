@@ -223,19 +223,22 @@ impl Evaluator {
                 arc.by.iter().for_each(|by| visit(&mut ranked, by));
                 continue;
             }
-            // A pattern applies to a field once that is there and the literal of the pattern, too.
-            let applies = |literal: usize| {
-                let known = arc.by.iter().take_while(|it| it.placed as usize <= literal);
-                known.count().max(1).min(arc.by.len())
-            };
+            // A pattern applies to a field once that is there and the literal of the pattern, too: behind so many
+            // contributions.
+            let conjuncts = &self.heap.get(arc.vertex).conjuncts;
+            let applied = patterns.iter().filter_map(|(literal, label, value)| {
+                let says =
+                    |it: &&Conjunct| matches!(it.source, Source::Expr(expr, _) if expr == *value);
+                let said = conjuncts.iter().find(says)?;
+                let outer = said.outer.filter(|it| reach != Reach::Without(*it));
+                let known = arc.by.iter().take_while(|it| it.placed as usize <= *literal).count();
+                let at = valid(self.program.at(outer.unwrap_or(*label)));
+                Some((known.max(1).min(arc.by.len()), *literal, at))
+            });
+            let applied: SmallVec<[(usize, usize, Option<At>); 2]> = applied.collect();
             for turn in 0..=arc.by.len() {
-                for (literal, label, value) in &patterns {
-                    let says = |it: &&Conjunct| matches!(it.source, Source::Expr(expr, _) if expr == *value);
-                    let said = self.heap.get(arc.vertex).conjuncts.iter().find(says);
-                    if let Some(said) = said.filter(|_| applies(*literal) == turn) {
-                        let outer = said.outer.filter(|it| reach != Reach::Without(*it));
-                        ranked[*literal].at = valid(self.program.at(outer.unwrap_or(*label)));
-                    }
+                for (_, literal, at) in applied.iter().filter(|it| it.0 == turn) {
+                    ranked[*literal].at = *at;
                 }
                 if let Some(by) = arc.by.get(turn) {
                     visit(&mut ranked, by);
