@@ -429,6 +429,13 @@ impl Evaluator {
         }
     }
 
+    /// Whether an error of a value itself is that of each alternative of the choice that it is.
+    pub(crate) fn is_of_each(&self, fault: FaultId, id: VertexId) -> bool {
+        let place = self.heap.faults[fault].place;
+        let own = |it: VertexId| self.path(it) == self.path(id);
+        self.exhausted.contains(&id.number()) && place.is_some_and(own)
+    }
+
     /// The error of a value whose alternatives have all failed (cue-errors 1.4).
     fn no_alternative(
         &mut self,

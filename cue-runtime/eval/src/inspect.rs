@@ -139,6 +139,10 @@ impl Evaluation {
             node.errors.dedup_by(|it, other| {
                 it.message == other.message && report::order(it, other).is_eq()
             });
+            let repeated = self.evaluator.is_of_each(fault, real);
+            if let ([only], true) = (node.errors.as_mut_slice(), repeated) {
+                only.message.truncate(report::outer(&only.message));
+            }
             return node;
         }
         if let Some(fault) = within {

@@ -46,6 +46,8 @@ struct Walk {
     unmet: Option<FaultId>,
     /// There is one in what is data.
     refused: bool,
+    /// What was found is the error of each alternative of a choice: there were several of it.
+    repeated: bool,
     /// What is lacking is looked for in what may still resolve, too.
     everywhere: bool,
 }
@@ -92,6 +94,13 @@ impl Walk {
         let labels = self.labels.iter().map(|label| it.label_text(*label));
         from.into_iter().chain(labels).collect::<Vec<_>>().join(".")
     }
+}
+
+/// Errors that are told where they are from, if that is looked at.
+fn tell_again(told: Vec<Diagnostic>, walk: &mut Walk) {
+    walk.copied.resize(walk.found.len(), false);
+    walk.copied.resize(walk.found.len() + told.len(), true);
+    walk.found.extend(told);
 }
 
 impl Evaluation {
@@ -142,7 +151,7 @@ impl Evaluation {
             found.retain(|it| it.kind != Kind::Cycle);
         }
         // An error that others hand on is told once.
-        let several = found.len() > 1;
+        let several = found.len() > 1 || walk.repeated;
         let mut seen = cue_map::Set::default();
         found.retain(|it| {
             // What is written as an error has no path (cue-errors 1.12).
@@ -262,6 +271,7 @@ impl Evaluation {
             }
             if !open || concrete && walk.found.len() == before {
                 let fault = self.evaluator.placed(fault, id);
+                walk.repeated |= self.evaluator.is_of_each(fault, real);
                 let mut told = match open {
                     true => self.diagnostic(fault),
                     false => self.through_lets(fault, &walk.lets),
@@ -275,8 +285,14 @@ impl Evaluation {
                 if kind == Kind::StructuralCycle {
                     walk.goes_round(&self.evaluator, real);
                 }
-                let place = place.filter(|it| *it != id && *it != real);
-                self.tell(told, place, walk);
+                match open && real != id {
+                    // It is that of the value which it shares.
+                    true => tell_again(told, walk),
+                    false => {
+                        let place = place.filter(|it| *it != id && *it != real);
+                        self.tell(told, place, walk);
+                    }
+                }
             }
             for fault in self.evaluator.fails_beside(real, fault) {
                 let place = fault.place;
@@ -314,11 +330,10 @@ impl Evaluation {
     /// it.
     fn tell(&mut self, told: Vec<Diagnostic>, place: Option<VertexId>, walk: &mut Walk) {
         let repeats = |it| !walk.repeats && self.evaluator.is_copy(it);
-        if place.is_some_and(repeats) {
-            walk.copied.resize(walk.found.len(), false);
-            walk.copied.resize(walk.found.len() + told.len(), true);
+        match place.is_some_and(repeats) {
+            true => tell_again(told, walk),
+            false => walk.found.extend(told),
         }
-        walk.found.extend(told);
     }
 
     fn collect_in(
