@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{EnvId, Source, State, VertexId};
+use crate::heap::{EnvId, FaultId, Source, State, VertexId};
 use crate::program::{At, Code, ExprId, Presence};
 
 /// Vertices that are looked at for one that shares itself.
@@ -234,6 +234,20 @@ impl Evaluator {
             Value::Datum(_) => false,
             Value::Fault(fault) => self.heap.faults[fault].place.is_some_and(|it| it != id),
         }
+    }
+
+    /// Whether a field has this error because it is a reference into what has failed elsewhere.
+    pub(crate) fn has_asked_for_failed(&mut self, fault: FaultId, id: VertexId) -> bool {
+        let Some(place) = self.heap.faults[fault].place else { return false };
+        if place == id || self.is_ancestor(place, id) || self.shares_at(id).is_none() {
+            return false;
+        }
+        let source = self.heap.get(id).conjuncts.first().map(|it| it.source.clone());
+        let Some(Source::Expr(expr, env)) = source else { return false };
+        let outside = std::mem::replace(&mut self.place, id);
+        let value = self.eval(expr, env);
+        self.place = outside;
+        matches!(value, Value::Fault(_))
     }
 
     /// What the one reference leads to that a field consists of.

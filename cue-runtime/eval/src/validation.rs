@@ -46,7 +46,8 @@ struct Walk {
     unmet: Option<FaultId>,
     /// There is one in what is data.
     refused: bool,
-    /// What was found is the error of each alternative of a choice: there were several of it.
+    /// There were several of what was found: it is the error of each alternative of a choice, or another value has
+    /// it because it asked for what has failed.
     repeated: bool,
     /// What is lacking is looked for in what may still resolve, too.
     everywhere: bool,
@@ -271,7 +272,8 @@ impl Evaluation {
             }
             if !open || concrete && walk.found.len() == before {
                 let fault = self.evaluator.placed(fault, id);
-                walk.repeated |= self.evaluator.is_of_each(fault, real);
+                walk.repeated |= self.evaluator.is_of_each(fault, real)
+                    || walk.repeats && self.evaluator.has_asked_for_failed(fault, real);
                 let mut told = match open {
                     true => self.diagnostic(fault),
                     false => self.through_lets(fault, &walk.lets),
@@ -285,17 +287,20 @@ impl Evaluation {
                 if kind == Kind::StructuralCycle {
                     walk.goes_round(&self.evaluator, real);
                 }
-                match open && real != id {
-                    // It is that of the value which it shares.
+                let place = place.filter(|it| *it != id && *it != real);
+                // It is that of the value which it shares, or which it is in.
+                let around = place.is_some_and(|it| self.evaluator.is_ancestor(it, real));
+                match open && real != id || around {
                     true => tell_again(told, walk),
-                    false => {
-                        let place = place.filter(|it| *it != id && *it != real);
-                        self.tell(told, place, walk);
-                    }
+                    false => self.tell(told, place, walk),
                 }
             }
             for fault in self.evaluator.fails_beside(real, fault) {
                 let place = fault.place;
+                // A field may have the error of the struct that it is in.
+                if place == Some(id) || place == Some(real) {
+                    continue;
+                }
                 let fault = self.evaluator.heap.fault(fault);
                 let told = self.diagnostic(fault);
                 self.tell(told, place, walk);
