@@ -5,7 +5,7 @@ use crate::error::{Kind, LITERAL};
 use crate::evaluation::{Concreteness, Diagnostic, Evaluation};
 use crate::evaluator::Evaluator;
 use crate::heap::{FaultId, Source, VertexId};
-use crate::program::{At, ExprId, Label, LabelKind, Presence};
+use crate::program::{At, Code, ExprId, Label, LabelKind, Presence};
 use crate::report;
 use crate::validators::REQUIRED;
 
@@ -70,9 +70,10 @@ impl Walk {
                 let found = self.found.len();
                 // What a `let` names is written where it goes round first.
                 let first = || self.rounds.iter().all(|it| it.reference != reference);
-                let written = match it.let_name(id) {
-                    Some(_) => first(),
-                    None => conjunct.way == 0,
+                let by_let = matches!(it.program.code(reference), Code::Let { .. });
+                let written = match by_let || it.let_name(id).is_some() {
+                    true => first(),
+                    false => conjunct.way == 0,
                 };
                 self.rounds.push(Round { reference, written, found });
             }
