@@ -72,35 +72,42 @@ fn number(name: &str, usual: u64) -> u64 {
 }
 
 fn run(oracle: &str) -> Result<(), String> {
-    let (seed, count) = (number("SEED", 1), number("PROGRAMS", 2_000) as usize);
-    let mut shown = number("SHOWN", 10);
-    let most = number("LINES", 0);
+    let texts = texts();
+    let shown = number("SHOWN", 10);
     let wanted = std::env::var("KIND").ok();
-    let mut dice = programs::Dice(seed);
-    if std::env::var_os("FACTS").is_some() {
-        let mut texts: Vec<String> = (0..count).map(|_| programs::program(&mut dice)).collect();
-        if most > 0 {
-            texts = texts.iter().flat_map(|it| programs::parts(it, most as usize)).collect();
-        }
-        return run_facts(oracle, &texts, shown, wanted.as_deref());
+    match std::env::var_os("FACTS") {
+        Some(_) => run_facts(oracle, &texts, shown, wanted.as_deref()),
+        None => run_answers(oracle, &texts, shown, wanted.as_deref()),
     }
-    let mut found: BTreeMap<&str, usize> = BTreeMap::new();
+}
+
+/// The programs that are asked.
+fn texts() -> Vec<String> {
+    let mut dice = programs::Dice(number("SEED", 1));
+    let program = match std::env::var_os("ORDER") {
+        Some(_) => ordered::program,
+        None => programs::program,
+    };
+    let texts: Vec<String> = (0..number("PROGRAMS", 2_000)).map(|_| program(&mut dice)).collect();
+    match number("LINES", 0) as usize {
+        0 => texts,
+        most => texts.iter().flat_map(|it| programs::parts(it, most)).collect(),
+    }
+}
+
+/// Compares what export and eval give.
+fn run_answers(
+    oracle: &str,
+    texts: &[String],
+    mut shown: u64,
+    wanted: Option<&str>,
+) -> Result<(), String> {
+    let mut found = Found::new();
     let mut valued = 0;
-    let mut asked = 0;
-    for first in (0..count).step_by(BATCH) {
-        let some = first..count.min(first + BATCH);
-        let texts: Vec<String> = match std::env::var_os("ORDER") {
-            Some(_) => some.map(|_| ordered::program(&mut dice)).collect(),
-            None => some.map(|_| programs::program(&mut dice)).collect(),
-        };
-        let texts: Vec<String> = match most {
-            0 => texts,
-            most => texts.iter().flat_map(|it| programs::parts(it, most as usize)).collect(),
-        };
-        asked += texts.len();
+    for texts in texts.chunks(BATCH) {
         let backwards: Vec<String> = texts.iter().map(|it| programs::backwards(it)).collect();
         let again = official(oracle, &backwards)?;
-        for ((text, theirs), again) in texts.iter().zip(official(oracle, &texts)?).zip(again) {
+        for ((text, theirs), again) in texts.iter().zip(official(oracle, texts)?).zip(again) {
             valued += usize::from(!matches!(theirs[1], Outcome::Errors(_) | Outcome::None));
             if !alike(&theirs, &again) {
                 *found.entry(WAVERS).or_default() += 1;
@@ -114,8 +121,8 @@ fn run(oracle: &str) -> Result<(), String> {
             let Some(kind) = difference(&ours, &theirs) else { continue };
             *found.entry(kind).or_default() += 1;
             // Messages differ in more ways than one can look at.
-            let look = match &wanted {
-                Some(wanted) => kind.contains(wanted.as_str()),
+            let look = match wanted {
+                Some(wanted) => kind.contains(wanted),
                 None => !kind.contains("messages"),
             };
             if look && shown > 0 {
@@ -131,11 +138,18 @@ fn run(oracle: &str) -> Result<(), String> {
             }
         }
     }
-    println!("{asked} programs, {valued} that eval prints");
+    println!("{} programs, {valued} that eval prints", texts.len());
+    tell(&found);
+    Ok(())
+}
+
+/// How often each kind of difference was found.
+type Found = BTreeMap<&'static str, usize>;
+
+fn tell(found: &Found) {
     for (kind, times) in found {
         println!("{times:6} {kind}");
     }
-    Ok(())
 }
 
 /// Compares what is known of each value.
@@ -145,7 +159,7 @@ fn run_facts(
     mut shown: u64,
     wanted: Option<&str>,
 ) -> Result<(), String> {
-    let mut found: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut found = Found::new();
     let mut compared = 0;
     for texts in texts.chunks(BATCH) {
         let backwards: Vec<String> = texts.iter().map(|it| programs::backwards(it)).collect();
@@ -177,9 +191,7 @@ fn run_facts(
         }
     }
     println!("{compared} programs compared");
-    for (kind, times) in found {
-        println!("{times:6} {kind}");
-    }
+    tell(&found);
     Ok(())
 }
 

@@ -39,19 +39,15 @@ pub fn program(dice: &mut Dice) -> String {
     lines.join("\n") + "\n"
 }
 
-fn one<'a>(dice: &mut Dice, of: &[&'a str]) -> &'a str {
-    of[dice.roll(of.len())]
-}
-
 /// What a field at the top is.
 fn whole(dice: &mut Dice) -> String {
-    let named = |dice: &mut Dice| one(dice, &["#A", "#B", "#C", "x", "y"]).to_owned();
+    let named = |dice: &mut Dice| dice.one(&["#A", "#B", "#C", "x", "y"]).to_owned();
     let body = |dice: &mut Dice| body(dice, 1, DEFINITIONS, Of::Field);
     match dice.roll(10) {
         0 | 1 => format!("{} & {}", named(dice), body(dice)),
-        2 => format!("{} & {}", body(dice), one(dice, DEFINITIONS)),
+        2 => format!("{} & {}", body(dice), dice.one(DEFINITIONS)),
         3 => format!("{} & {}", body(dice), body(dice)),
-        4 => format!("{} & {} & {}", named(dice), one(dice, DEFINITIONS), body(dice)),
+        4 => format!("{} & {} & {}", named(dice), dice.one(DEFINITIONS), body(dice)),
         _ => body(dice),
     }
 }
@@ -77,19 +73,19 @@ fn body(dice: &mut Dice, depth: usize, embeds: &[&str], of: Of) -> String {
 }
 
 fn declaration(dice: &mut Dice, depth: usize, embeds: &[&str]) -> String {
-    let name = one(dice, NAMES);
+    let name = dice.one(NAMES);
     let nested = depth < DEEPEST;
     match dice.roll(34) {
         0 | 1 => format!("{name}?: 1"),
         2..=4 if nested => format!("if true {}", body(dice, depth + 1, embeds, Of::Field)),
         5 | 6 if nested => {
-            let over = one(dice, &["[1]", "[1, 2]", "[2, 1]"]);
+            let over = dice.one(&["[1]", "[1, 2]", "[2, 1]"]);
             format!("for x in {over} {}", body(dice, depth + 1, embeds, Of::Loop))
         }
         7 if nested => {
             format!("if true for x in [1, 2] {}", body(dice, depth + 1, embeds, Of::Loop))
         }
-        8 if !embeds.is_empty() => one(dice, embeds).to_owned(),
+        8 if !embeds.is_empty() => dice.one(embeds).to_owned(),
         9 if nested => body(dice, depth + 1, embeds, Of::Field),
         10 => format!("\"{name}\": 1"),
         11 => format!("(\"{name}\"): 1"),

@@ -16,7 +16,8 @@ impl Dice {
         self.roll(100) < chance
     }
 
-    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+    /// One of several.
+    pub fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
         of[self.roll(of.len())]
     }
 }
