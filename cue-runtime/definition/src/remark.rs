@@ -1,13 +1,14 @@
 //! Bottom literals with the comment that the printer puts behind them. It ends the line, so what
 //! follows goes to the next one, with the indentation that the official printer has there.
 
-use cue_syntax::tree::{Distance, Group, Kind, Node, NodeId, Tree};
+use cue_syntax::tree::{Distance, Group, Kind, NodeId, Tree};
 
 use crate::out::{BOTTOM, NO_SHARING};
 
 const REMARK: &str = "// explicit error (_|_ literal) in source";
 /// Behind what keeps a value from being shared, which is printed as bottom, too.
 const UNSHARED: &str = "// no sharing";
+
 /// The text as the formatter aligns it, bottom literals with their remarks.
 pub fn laid_out(text: &str, style: cue_syntax::Style) -> String {
     formatted(text, style).unwrap_or_else(|| text.replace(NO_SHARING, "_|_").replace(BOTTOM, "_|_"))
@@ -51,11 +52,13 @@ fn remarked(mut tree: Tree) -> Tree {
         };
         tree.comments.entry(NodeId(at as u32)).or_default().push(group);
     }
-    let inside = |node: &Node| places.iter().any(|it| (node.mark.at..node.end).contains(it));
-    for node in tree.nodes.iter_mut().filter(|it| !places.is_empty() && inside(it)) {
+    for node in &mut tree.nodes {
         // A comma stands behind a lone element, too, if that ends with a remark.
         if let Kind::List { close, .. } = &mut node.kind {
-            close.distance = Distance::Absent;
+            let within = node.mark.at..node.end;
+            if places.iter().any(|it| within.contains(it)) {
+                close.distance = Distance::Absent;
+            }
         }
     }
     tree

@@ -33,21 +33,25 @@ impl Evaluator {
     pub(crate) fn bounded(&self, id: VertexId) -> String {
         let vertex = self.heap.get(id);
         let whole = vertex.kinds == Kinds::INT;
-        let told = vertex.tests.iter().filter(|it| !self.is_told_by_others(id, &it.0));
-        let told: Vec<&Test> = told.map(|it| &it.0).collect();
-        if let ([Test::Range(name)], false) = (told.as_slice(), self.program.lenient) {
+        // What another bound leaves out need not be left out again.
+        let needed = |it: &&(Test, At)| match &it.0 {
+            Test::Bound(Compare::NotEqual, limit) => !self.is_out(id, limit),
+            _ => true,
+        };
+        let told: Vec<&(Test, At)> = vertex.tests.iter().filter(needed).collect();
+        if let ([(Test::Range(name), _)], false) = (told.as_slice(), self.program.lenient) {
             if *name != "rune" && (!whole || float_range(name).is_none()) {
                 return (*name).to_owned();
             }
         }
         // What is asked besides takes a range apart.
         let apart = told.len() > 1 && !self.program.lenient;
-        let asks = told.iter().any(|it| matches!(it, Test::Call(..) | Test::Match(..)));
+        let asks = told.iter().any(|it| matches!(it.0, Test::Call(..) | Test::Match(..)));
         let mut low: Option<Limit> = None;
         let mut high: Option<Limit> = None;
         let mut rest: Vec<(Spot, String)> = Vec::new();
         let mut sides: [Spot; 2] = [(0, 0); 2];
-        for (test, at) in &vertex.tests {
+        for (test, at) in told {
             let spot = (at.source, at.span.start);
             match test {
                 Test::Bound(compare, limit) if compare::is_order(*compare) => {
@@ -57,8 +61,6 @@ impl Evaluator {
                         sides[usize::from(upper)] = spot;
                     }
                 }
-                // What another bound leaves out need not be left out again.
-                Test::Bound(Compare::NotEqual, limit) if self.is_out(id, limit) => {}
                 Test::Bound(compare, limit) => {
                     let text = format!("{}{}", compare.symbol(), limit.cue_lines());
                     if !rest.iter().any(|it| it.1 == text) {
@@ -68,9 +70,8 @@ impl Evaluator {
                 Test::Range(name @ ("float32" | "float64"))
                     if apart || whole && !self.program.lenient =>
                 {
-                    let Some((least, most)) = float_range(name) else { return self.as_written(id) };
-                    tighten(&mut low, (Compare::GreaterEqual, Datum::Number(least)));
-                    tighten(&mut high, (Compare::LessEqual, Datum::Number(most)));
+                    let Some(both) = float_range(name) else { return self.as_written(id) };
+                    enclose(&mut low, &mut high, both);
                 }
                 Test::Range("uint") => {
                     tighten(&mut low, (Compare::GreaterEqual, Datum::Number(Number::int(0))));
@@ -79,9 +80,8 @@ impl Evaluator {
                 }
                 Test::Range(name) => match range(name) {
                     // Up to v0.14 ranges and bounds stand side by side.
-                    Some((from, to)) if whole && (!self.program.lenient || *name == "rune") => {
-                        tighten(&mut low, (Compare::GreaterEqual, Datum::Number(from)));
-                        tighten(&mut high, (Compare::LessEqual, Datum::Number(to)));
+                    Some(both) if whole && (!self.program.lenient || *name == "rune") => {
+                        enclose(&mut low, &mut high, both);
                     }
                     _ => return self.as_written(id),
                 },
@@ -192,22 +192,14 @@ impl Evaluator {
         let alone = self.program.lenient || others.is_empty();
         let single = names.len() == 1 && !ordered && names != ["rune"] && alone;
         for name in names {
-            match range(name) {
-                _ if name == "uint" && !single => {
+            let floats = || float_range(name).filter(|_| !self.program.lenient);
+            match range(name).filter(|_| whole).or_else(floats) {
+                _ if single => parts.push(name.to_owned()),
+                _ if name == "uint" => {
                     tighten(&mut low, (Compare::GreaterEqual, Datum::Number(Number::int(0))));
                 }
-                Some((from, to)) if whole && !single => {
-                    tighten(&mut low, (Compare::GreaterEqual, Datum::Number(from)));
-                    tighten(&mut high, (Compare::LessEqual, Datum::Number(to)));
-                }
-                None if !single && !self.program.lenient => match float_range(name) {
-                    Some((from, to)) => {
-                        tighten(&mut low, (Compare::GreaterEqual, Datum::Number(from)));
-                        tighten(&mut high, (Compare::LessEqual, Datum::Number(to)));
-                    }
-                    None => parts.push(name.to_owned()),
-                },
-                _ => parts.push(name.to_owned()),
+                Some(both) => enclose(&mut low, &mut high, both),
+                None => parts.push(name.to_owned()),
             }
         }
         let kinds = self.kinds_told(id).filter(|_| parts.is_empty());
@@ -304,15 +296,15 @@ impl Evaluator {
             Test::Call(..) | Test::Match(..) => false,
         })
     }
+}
 
-    /// Whether a test need not be told: it leaves out what another one leaves out anyway.
-    fn is_told_by_others(&self, id: VertexId, test: &Test) -> bool {
-        matches!(test, Test::Bound(Compare::NotEqual, limit) if self.is_out(id, limit))
-    }
+/// Least and greatest number of a type that has them.
+pub(crate) fn extent(name: &str) -> Option<(Number, Number)> {
+    range(name).or_else(|| float_range(name))
 }
 
 /// Least and greatest number of a type of floats.
-pub(crate) fn float_range(name: &str) -> Option<(Number, Number)> {
+fn float_range(name: &str) -> Option<(Number, Number)> {
     let limit = match name {
         "float32" => FLOAT32,
         "float64" => FLOAT64,
@@ -325,7 +317,7 @@ pub(crate) fn float_range(name: &str) -> Option<(Number, Number)> {
 /// Whether a number is not in a range.
 fn is_outside(name: &str, value: &Datum) -> bool {
     let Datum::Number(value) = value else { return false };
-    match (name, range(name).or_else(|| float_range(name))) {
+    match (name, extent(name)) {
         ("uint", _) => value.compare(&Number::int(0)).is_lt(),
         (_, Some((from, to))) => value.compare(&from).is_lt() || value.compare(&to).is_gt(),
         (_, None) => false,
@@ -360,6 +352,12 @@ fn tighten(side: &mut Option<Limit>, limit: Limit) -> bool {
     }
     *side = Some(limit);
     true
+}
+
+/// Keeps of two bounds what is within a range.
+fn enclose(low: &mut Option<Limit>, high: &mut Option<Limit>, (from, to): (Number, Number)) {
+    tighten(low, (Compare::GreaterEqual, Datum::Number(from)));
+    tighten(high, (Compare::LessEqual, Datum::Number(to)));
 }
 
 impl Program {

@@ -1,13 +1,12 @@
 //! Values in few words, as messages have them (cue-errors 0.3).
 
-use std::fmt::Write as _;
-
 use crate::demand::Concrete;
 use crate::error::{Fault, LITERAL};
 use crate::evaluator::{Evaluator, Value};
 use crate::export::marker;
 use crate::heap::{EnvId, EnvKind, Source, State, VertexId};
 use crate::program::{Declaration, Label, Presence};
+use crate::written::separate;
 
 /// How deep values are written.
 const DEPTH: usize = 20;
@@ -19,13 +18,6 @@ struct ShownLet {
     name: Label,
     number: u32,
     value: VertexId,
-}
-
-/// A comma, but at the beginning.
-fn separate(out: &mut String) {
-    if !out.ends_with('{') {
-        out.push(',');
-    }
 }
 
 impl Evaluator {
@@ -210,8 +202,7 @@ impl Evaluator {
             out.push('{');
             for (index, arc) in arcs.into_iter().map(Some).chain([None]).enumerate() {
                 while let Some(it) = lets.next_if(|it| it.before <= index || arc.is_none()) {
-                    separate(out);
-                    let _ = write!(out, "let {}#{:X}=", self.label_text(it.name), it.number);
+                    self.begin_let(it.name, it.number, out);
                     self.write_short(it.value, out, within);
                 }
                 let Some((label, arc, presence)) = arc else { break };

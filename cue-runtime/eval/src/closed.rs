@@ -427,13 +427,7 @@ impl Evaluator {
         }
         let fails = self.fails_otherwise(id);
         for index in 0..self.heap.get(id).arcs.len() {
-            let arc = &self.heap.get(id).arcs[index];
-            let (label, vertex, mut at) = (arc.label, arc.vertex, arc.at);
-            match self.labels.kind(label) {
-                LabelKind::Regular => {}
-                LabelKind::Index => at = self.element_at(vertex, at),
-                _ => continue,
-            }
+            let Some((vertex, at)) = self.refusable(id, index) else { continue };
             match fails {
                 true => self.refuse_within(vertex, levels - 1),
                 false => self.refuse(vertex, at, levels - 1),
@@ -462,13 +456,19 @@ impl Evaluator {
             return;
         }
         for index in 0..self.heap.get(id).arcs.len() {
-            let arc = &self.heap.get(id).arcs[index];
-            let (label, vertex, at) = (arc.label, arc.vertex, arc.at);
-            match self.labels.kind(label) {
-                LabelKind::Regular => self.refuse(vertex, at, levels - 1),
-                LabelKind::Index => self.refuse(vertex, self.element_at(vertex, at), levels - 1),
-                _ => {}
+            if let Some((vertex, at)) = self.refusable(id, index) {
+                self.refuse(vertex, at, levels - 1);
             }
+        }
+    }
+
+    /// A field or an element that is refused with what it is in, and where it stands.
+    fn refusable(&self, id: VertexId, index: usize) -> Option<(VertexId, At)> {
+        let arc = &self.heap.get(id).arcs[index];
+        match self.labels.kind(arc.label) {
+            LabelKind::Regular => Some((arc.vertex, arc.at)),
+            LabelKind::Index => Some((arc.vertex, self.element_at(arc.vertex, arc.at))),
+            _ => None,
         }
     }
 

@@ -102,10 +102,10 @@ impl Evaluator {
                 && self.stood_by(id, before.via, via);
         let message = match late {
             true => {
-                format!("conflicting values {new} and {old} (mismatched types {kinds} and {had})")
+                format!("{CONFLICT}{new} and {old} (mismatched types {kinds} and {had})")
             }
             false => {
-                format!("conflicting values {old} and {new} (mismatched types {had} and {kinds})")
+                format!("{CONFLICT}{old} and {new} (mismatched types {had} and {kinds})")
             }
         };
         let (first, second) = (self.says_at(&before.by, before.at), self.says_at(&by, at));
@@ -160,7 +160,7 @@ impl Evaluator {
                         false => (&datum, old),
                     };
                     let (first, second) = (first.cue_text(), second.cue_text());
-                    let message = format!("conflicting values {first} and {second}");
+                    let message = format!("{CONFLICT}{first} and {second}");
                     let (old_at, old_via) = (*old_at, vertex.scalar_via);
                     let mut fault =
                         Fault::spread(Kind::Permanent, message).and_at(at).and_at(old_at);

@@ -131,9 +131,11 @@ impl Evaluation {
             let beside = it.fails_beside(real, fault);
             node.errors = self.diagnostic(fault);
             node.literal = node.errors.iter().all(|it| it.message.ends_with(LITERAL));
-            for fault in beside {
-                let fault = self.evaluator.heap.fault(fault);
-                node.errors.extend(self.diagnostic(fault));
+            if !beside.is_empty() {
+                for fault in beside {
+                    let fault = self.evaluator.heap.fault(fault);
+                    node.errors.extend(self.diagnostic(fault));
+                }
                 cue_sort::by(&mut node.errors, report::order);
             }
             node.errors.dedup_by(|it, other| {

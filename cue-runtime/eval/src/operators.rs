@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use cue_syntax::ast::Compare;
 
-use crate::bounds::float_range;
+use crate::bounds::extent;
 use crate::builtin::{Datum, Function, Run, Special};
 use crate::compare;
 use crate::demand::{Concrete, Operand};
@@ -409,7 +409,7 @@ impl Evaluator {
             }
             Test::Range(name) => {
                 let Some((Datum::Number(number), value_at)) = scalar else { return Ok(()) };
-                match range(name).or_else(|| float_range(name)) {
+                match extent(name) {
                     Some((low, high)) => {
                         for (limit, operator, wrong) in [
                             (low, Compare::GreaterEqual, Ordering::Less),

@@ -3,7 +3,7 @@
 
 use cue_syntax::ast::Compare;
 
-use crate::bounds::float_range;
+use crate::bounds::extent;
 use crate::builtin::{Datum, Kinds};
 use crate::calls::Called;
 use crate::compare;
@@ -52,7 +52,7 @@ impl Evaluator {
                 }
                 Test::Bound(..) => {}
                 Test::Range(name) => {
-                    let Some((from, to)) = range(name).or_else(|| float_range(name)) else {
+                    let Some((from, to)) = extent(name) else {
                         continue;
                     };
                     let sides = [(Compare::GreaterEqual, from), (Compare::LessEqual, to)];

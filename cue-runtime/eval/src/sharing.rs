@@ -218,36 +218,30 @@ impl Evaluator {
 
     /// Whether a field is a reference that leads to another one, or to what that has failed with.
     pub(crate) fn is_copy(&mut self, id: VertexId) -> bool {
-        if self.shares_at(id).is_none() {
-            return false;
+        match self.value_of_reference(id) {
+            Some(Value::Vertex(_)) => true,
+            Some(Value::Fault(fault)) => self.heap.faults[fault].place.is_some_and(|it| it != id),
+            Some(Value::Datum(_)) | None => false,
         }
-        let Some(Source::Expr(expr, env)) =
-            self.heap.get(id).conjuncts.first().map(|it| it.source.clone())
-        else {
-            return false;
+    }
+
+    /// What a field that is one reference gets when it asks for that.
+    fn value_of_reference(&mut self, id: VertexId) -> Option<Value> {
+        self.shares_at(id)?;
+        let Source::Expr(expr, env) = self.heap.get(id).conjuncts.first()?.source else {
+            return None;
         };
         let outside = std::mem::replace(&mut self.place, id);
         let value = self.eval(expr, env);
         self.place = outside;
-        match value {
-            Value::Vertex(_) => true,
-            Value::Datum(_) => false,
-            Value::Fault(fault) => self.heap.faults[fault].place.is_some_and(|it| it != id),
-        }
+        Some(value)
     }
 
     /// Whether a field has this error because it is a reference into what has failed elsewhere.
     pub(crate) fn has_asked_for_failed(&mut self, fault: FaultId, id: VertexId) -> bool {
         let Some(place) = self.heap.faults[fault].place else { return false };
-        if place == id || self.is_ancestor(place, id) || self.shares_at(id).is_none() {
-            return false;
-        }
-        let source = self.heap.get(id).conjuncts.first().map(|it| it.source.clone());
-        let Some(Source::Expr(expr, env)) = source else { return false };
-        let outside = std::mem::replace(&mut self.place, id);
-        let value = self.eval(expr, env);
-        self.place = outside;
-        matches!(value, Value::Fault(_))
+        let elsewhere = place != id && !self.is_ancestor(place, id);
+        elsewhere && matches!(self.value_of_reference(id), Some(Value::Fault(_)))
     }
 
     /// What the one reference leads to that a field consists of.

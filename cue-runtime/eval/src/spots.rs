@@ -31,7 +31,7 @@ pub(crate) fn package_at(at: At) -> Option<&'static str> {
     let package = packages().get(PACKAGES.checked_sub(at.source)? as usize)?;
     let begin = package.text.len() - package.text.trim_start().len();
     let whole = !package.text.is_empty() && at.span.start as usize == begin;
-    whole.then(|| package.path.rsplit('/').next().unwrap_or(package.path))
+    whole.then(|| package.local_name())
 }
 
 /// Where a constant stands that has no text.

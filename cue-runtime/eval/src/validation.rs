@@ -273,7 +273,8 @@ impl Evaluation {
             }
             if !open || concrete && walk.found.len() == before {
                 let fault = self.evaluator.placed(fault, id);
-                walk.repeated |= self.evaluator.is_of_each(fault, real)
+                walk.repeated = walk.repeated
+                    || self.evaluator.is_of_each(fault, real)
                     || walk.repeats && self.evaluator.has_asked_for_failed(fault, real);
                 let mut told = match open {
                     true => self.diagnostic(fault),

@@ -9,8 +9,8 @@ use crate::evaluator::Evaluator;
 use crate::export::marker;
 use crate::heap::Test;
 use crate::program::{
-    Arithmetic, At, Callee, ClauseCode, Code, DeclLabel, Declaration, ExprId, LetCode, ListElement,
-    PartCode, Plain, Quotes,
+    Arithmetic, At, Callee, ClauseCode, Code, DeclLabel, Declaration, ExprId, Label, LetCode,
+    ListElement, PartCode, Plain, Quotes,
 };
 use crate::spots;
 
@@ -226,9 +226,7 @@ impl Evaluator {
         let mut lets = code.lets.iter().peekable();
         for (index, declaration) in code.declarations.iter().enumerate() {
             self.write_lets(&mut lets, index, out, depth);
-            if !out.ends_with('{') {
-                out.push(',');
-            }
+            separate(out);
             match declaration {
                 Declaration::Field { label, presence, value, .. } => {
                     match label {
@@ -263,12 +261,15 @@ impl Evaluator {
         depth: u32,
     ) {
         while let Some(it) = lets.next_if(|it| it.place as usize <= declarations) {
-            if !out.ends_with('{') {
-                out.push(',');
-            }
-            let _ = write!(out, "let {}#{:X}=", self.label_text(it.name), it.number);
+            self.begin_let(it.name, it.number, out);
             self.write_code(it.value, out, depth);
         }
+    }
+
+    /// A `let` among the fields of a struct, up to its value.
+    pub(crate) fn begin_let(&self, name: Label, number: u32, out: &mut String) {
+        separate(out);
+        let _ = write!(out, "let {}#{number:X}=", self.label_text(name));
     }
 
     fn write_comprehension(&self, index: u32, out: &mut String, depth: u32) {
@@ -310,6 +311,13 @@ impl Evaluator {
         source
             .and_then(|it| it.text.get(from.span.start as usize..to.span.start as usize))
             .unwrap_or_default()
+    }
+}
+
+/// A comma before the next of what a struct has, but at the beginning.
+pub(crate) fn separate(out: &mut String) {
+    if !out.ends_with('{') {
+        out.push(',');
     }
 }
 

@@ -2,13 +2,12 @@
 
 use cue_syntax::ast::Compare;
 
-use crate::bounds::float_range;
+use crate::bounds::extent;
 use crate::builtin::{Datum, Kinds};
 use crate::heap::{Test, VertexId};
 use crate::number::Number;
 use crate::openapi::said::Said;
 use crate::openapi::{Document, Version};
-use crate::operators::range;
 
 /// A limit, and whether the limit itself is left out.
 type Limit = (Number, bool);
@@ -71,7 +70,7 @@ impl Document<'_> {
                     "float32" if formats && !bounded => said.once("format", Datum::text("float")),
                     "float64" if formats && !bounded => said.once("format", Datum::text("double")),
                     name => {
-                        if let Some((from, to)) = range(name).or_else(|| float_range(name)) {
+                        if let Some((from, to)) = extent(name) {
                             limits.tighten(End::Least, (from, false));
                             if name != "uint" {
                                 limits.tighten(End::Most, (to, false));
