@@ -49,6 +49,7 @@ pub(crate) fn equal(left: &Datum, right: &Datum) -> bool {
         (Datum::Struct(left), Datum::Struct(right)) => {
             left.len() == right.len() && equal_fields(left, right)
         }
+        (Datum::Function(left), Datum::Function(right)) => left == right,
         _ => false,
     }
 }

@@ -153,7 +153,8 @@ impl Evaluator {
                 if vertex.kinds == Kinds::BOTTOM {
                     return;
                 }
-                if !compare::same(old, &datum) {
+                // A function is another value each time.
+                if matches!(datum, Datum::Function(_)) || !compare::same(old, &datum) {
                     let before = (*old_at, vertex.scalar_via);
                     let (first, second) = match self.is_of_choice(id, before, (at, via)) {
                         true => (old, &datum),

@@ -74,6 +74,7 @@ pub mod openapi; // definitions as OpenAPI schemas
 mod validators; // builtin functions as validators
 mod checking; // validators that come upon themselves
 mod compare; // plain data: equality and order
+mod equality; // of structs and lists where they stand
 pub mod error; // errors as values
 mod copied; // fields that are copies of what they refer to
 mod components; // nodes and edges in order

@@ -66,6 +66,20 @@ impl Evaluator {
         if !self.program.compares_all(at.source) && !self.were_comparable(operator, &left, &right) {
             return Value::Fault(self.invalid(symbol, &left, &right, at));
         }
+        if matches!(operator, Compare::Equal | Compare::NotEqual) {
+            let function = |it: &Operand| matches!(it.value, Concrete::Datum(Datum::Function(_)));
+            if function(&left) && function(&right) {
+                return Value::Fault(self.invalid(symbol, &left, &right, at));
+            }
+            match self.equal_in_place(&left, &right) {
+                Ok(Some(equal)) => {
+                    let holds = equal == (operator == Compare::Equal);
+                    return Value::Datum(Datum::Bool(holds));
+                }
+                Ok(None) => {}
+                Err(fault) => return Value::Fault(fault),
+            }
+        }
         let first = match self.compared(&left, "left", symbol, &left, at) {
             Ok(it) => it,
             Err(fault) => return Value::Fault(fault),

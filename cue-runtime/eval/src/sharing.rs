@@ -257,6 +257,8 @@ impl Evaluator {
     /// go round without end (S-61). An optional field ends the round.
     fn is_shared_above(&self, above: VertexId, below: VertexId) -> bool {
         let mut seen: SmallVec<[VertexId; 16]> = SmallVec::new();
+        // Those of `seen`, by their last bits: most are new by them.
+        let mut bits = 0_u64;
         let mut open: SmallVec<[VertexId; 16]> = smallvec::smallvec![below];
         while let Some(id) = open.pop() {
             let mut next = Some(id);
@@ -264,9 +266,11 @@ impl Evaluator {
                 if id == above {
                     return true;
                 }
-                if seen.len() > MOST_SHARED || seen.contains(&id) {
+                let bit = 1 << (id.number() % u64::BITS);
+                if seen.len() > MOST_SHARED || bits & bit != 0 && seen.contains(&id) {
                     break;
                 }
+                bits |= bit;
                 seen.push(id);
                 for sharer in self.sharers.get(&id).into_iter().flatten() {
                     if self.is_member(*sharer) {

@@ -251,3 +251,48 @@ fn a_field_that_the_whole_asks_for_and_brings_is_an_error_only_of_who_prints_it(
     let (_, line, column) = &told[0].positions[0];
     assert_eq!((told.len(), *line, *column), (1, 2, 6));
 }
+
+/// Structs and lists are compared where they stand, others as data: the answers are the same (S-56).
+#[test]
+fn structs_and_lists_are_equal_member_by_member() {
+    let text = r#"p: {a: 1, b: [1, {c: 2}], #d: 3, _h: 4, o?: 1}
+q: {b: [1, {c: *2 | 3}], a: 1, #d: 5}
+#C: l: 1
+s: "ab""#;
+    let equal = [
+        "p == q",
+        "#C == {l: 1}",
+        "[1, 2, ...] == [1, 2]",
+        r#"{x: "\(s)"} == {x: "ab"}"#,
+        "{null | *{a: 1}} == {a: 1}",
+        "{5, #x: 1} == 5",
+        "{[string]: int, a: 1} == {a: 1}",
+        "{x: null, y: true} == {y: true, x: null}",
+        "[{a: 1}] != [{a: 2}]",
+        "[len] == [len]",
+        "{x: len} != {x: div}",
+        "{} != []",
+        "{x: 1} != {x: 1.0}",
+        "[{x: 1}] != [{x: 1}, 2]",
+        "{x: 1, y: 1} != {x: 1, z: 1}",
+        "{x: 1} != {x: 1, for k, v in {z: 1} {(k): v}}",
+    ];
+    for each in equal {
+        assert_eq!(json(&version(&format!("{text}\nit: {each}")), "it"), "true", "{each}");
+    }
+    let wrong = [
+        ("len == len", "invalid operands len and len to '==' (type func and func)"),
+        ("len & len", "conflicting values len and len"),
+        (
+            "{x: 1 & 2} == {x: 1}",
+            "invalid left-hand value to '==' (type struct): x: conflicting values 2 and 1",
+        ),
+        (
+            "{x: 1} == {y: [string]}",
+            "invalid right-hand value to '==' (type struct): y.0: incomplete value string",
+        ),
+    ];
+    for (each, message) in wrong {
+        assert_eq!(json(&version(&format!("it: {each}")), "it"), message, "{each}");
+    }
+}

@@ -15,6 +15,24 @@ pub struct NativeRuntime {
     idle: Arc<Mutex<Vec<Machine>>>,
 }
 
+impl NativeRuntime {
+    /// Does `work` on a thread that has the stack of all its calls: they take it as it is, where on another thread
+    /// each maps its own, which takes longer than a small call itself.
+    ///
+    /// # Errors
+    /// When no such thread can be had.
+    ///
+    /// # Panics
+    /// As `work` does.
+    pub fn on_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> std::io::Result<T> {
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().stack_size(STACK + (2 << 20));
+            let done = thread.spawn_scoped(scope, work)?.join();
+            Ok(done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        })
+    }
+}
+
 struct NativeInstance {
     machine: Option<Machine>,
     home: Arc<Mutex<Vec<Machine>>>,

@@ -66,7 +66,7 @@ impl Side for Ours {
 
 /// Plays the input in a file and prints what came of it.
 pub(crate) fn play(file: &Path) -> ExitCode {
-    match played(file) {
+    match NativeRuntime::on_deep_stack(|| played(file)).map_err(Into::into).flatten() {
         Ok(told) => {
             println!("{told}");
             ExitCode::SUCCESS
