@@ -147,8 +147,8 @@ impl Evaluator {
         let fieldless = vertex.is_list && self.labels.kind(label) != LabelKind::Index;
         // The literal around an embedded value closes only for who adds to it.
         let closes = |it: u32| self.closing.contains(&it) && !self.literals.contains_key(&it);
-        let mut closed = fieldless
-            || !vertex.open && vertex.closing.iter().any(|it| it.holds() && closes(it.group));
+        let closers = vertex.closing.iter().filter(|it| it.holds() && closes(it.group)).count();
+        let mut closed = fieldless || !vertex.open && closers > 0;
         // Of other fields any may come to a struct.
         let regular = self.labels.kind(label) == LabelKind::Regular;
         closed &= fieldless || regular;
@@ -168,9 +168,14 @@ impl Evaluator {
         let called = closing.iter().any(|it| it.holds() && self.close_calls.contains(&it.group));
         let own = self.is_ancestor(self.place, id) && !called;
         let around = self.is_around(id, self.place) && (runs || !self.closes_itself(id));
-        let inside = !older && (own || around);
+        // What is left of a choice that has been made is all there is; for who asks in it, where the choice is
+        // one of a definition, which closes each alternative.
+        let chosen = !runs && !self.heap.get(id).picks.is_empty();
+        let defined = chosen && closers > self.picked_by_name(id);
+        let inside = !older && !defined && (own || around);
         // What is computed on the way is closed for itself only, but by a call to `close`.
         let inline = !older
+            && !chosen
             && (!called && self.is_in_place(operand)
                 || operand.is_some_and(|it| matches!(self.program.code(it), Code::Call(..))));
         // A list never has fields, whoever asks.
@@ -190,6 +195,18 @@ impl Evaluator {
             (fault.closes_at, fault.awaits) = (Some(on), Some((id, Some(label))));
         }
         Value::Fault(fault)
+    }
+
+    /// How many of the alternatives that a value is made of are no literals: each may close it by itself.
+    fn picked_by_name(&self, id: VertexId) -> usize {
+        let named = |it: &&(ExprId, u32)| match self.program.code(it.0) {
+            Code::Disjoin(all) => {
+                let picked = all.get(it.1 as usize);
+                !picked.is_some_and(|it| matches!(self.program.code(it.0), Code::Struct(_)))
+            }
+            _ => true,
+        };
+        self.heap.get(id).picks.iter().filter(named).count()
     }
 
     /// Whether a value is what a function gives.
