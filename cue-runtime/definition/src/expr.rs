@@ -65,6 +65,12 @@ impl<'a> Printer<'a> {
     }
 
     fn expr_inner(&mut self, expr: &'a Expr, scope: &Rc<Scope>, file: usize) -> Out {
+        if !self.named.is_empty() {
+            let key = (file, expr.span.start, expr.span.end);
+            if let Some(text) = self.named.iter().rev().find_map(|it| it.get(&key)) {
+                return Out::primary(text.clone());
+            }
+        }
         if self.outside.is_some() {
             if let Some(out) = self.replaced(expr, scope, file) {
                 return out;
@@ -77,6 +83,11 @@ impl<'a> Printer<'a> {
             ExprKind::Paren(inner) => again(self, inner),
             ExprKind::Ident(name) if **name == *UNSHARED && scope.find(name).is_none() => {
                 Out::primary(NO_SHARING)
+            }
+            // It has no name of its own (O-69).
+            ExprKind::Ident(name) if &**name == "rune" && scope.find(name).is_none() => {
+                let bounds = ["uint", "<=1114111"].map(Out::primary);
+                Out::joined(&bounds, "&", 2)
             }
             ExprKind::Ident(name) => match self.unshown_let(name, scope) {
                 Some(it) => self.expr(it.value, &it.scope, it.file),

@@ -16,7 +16,7 @@ use crate::out::{Gap, Item, Out};
 use crate::scope::{Bound, LetValue, Scope};
 use crate::sourced::{Attributes, Docs};
 use crate::taken::Taken;
-use crate::{Source, laid_out, merge, root_of, used};
+use crate::{Key, Source, laid_out, merge, root_of, used};
 
 /// Files parsed again, and what printing them has found out so far.
 pub(crate) struct Printer<'a> {
@@ -36,6 +36,8 @@ pub(crate) struct Printer<'a> {
     pub(crate) spread: bool,
     /// What names that lead out of a part are replaced by.
     pub(crate) outside: Option<Outside<'a>>,
+    /// Labels that patterns name in what is printed and around it.
+    pub(crate) named: Vec<&'a Map<Key, String>>,
     /// Expressions around what is printed that compute with it.
     pub(crate) computing: usize,
     /// Definitions around what is printed.
@@ -113,6 +115,7 @@ impl<'a> Printer<'a> {
             attributes: Attributes::Kept,
             spread: false,
             outside: None,
+            named: Vec::new(),
             computing: 0,
             in_definition: 0,
             scopes: Map::default(),

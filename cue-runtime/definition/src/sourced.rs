@@ -22,14 +22,21 @@ use crate::{Evaluate, Source, root_of, used};
 pub struct Wanted {
     /// Where they stand.
     pub exprs: Vec<At>,
+    /// Labels that patterns name, by where they are named.
+    pub named: Map<Key, String>,
     /// How deep it stands: lines of texts are indented by one more.
     pub level: usize,
 }
 
 /// What the printed text consists of, in its order.
 pub enum Mark {
-    /// A struct begins that is made of these literals.
-    Enter(Vec<At>),
+    /// A struct begins that is made of these literals, in which patterns name labels.
+    Enter {
+        /// Where they stand.
+        literals: Vec<At>,
+        /// As [`Wanted::named`].
+        named: Map<Key, String>,
+    },
     /// The source of a wanted value.
     Source(usize),
     /// The struct of that number ends.
@@ -219,14 +226,17 @@ pub fn sources(
     let mut around: Vec<Entered<'_>> = Vec::new();
     for mark in marks {
         match mark {
-            Mark::Enter(literals) => {
+            Mark::Enter { literals, named } => {
                 let entered = printer.entered(literals, &index, &around);
+                printer.named.push(named);
                 around.push(entered);
                 lets.push(String::new());
             }
             Mark::Source(number) => {
                 let before = printer.imports.len();
+                printer.named.push(&wanted[*number].named);
                 texts[*number] = printer.source(&wanted[*number], &index);
+                printer.named.pop();
                 imported.extend(printer.imports[before..].iter().map(|it| (*number, it.0.clone())));
             }
             Mark::Leave(number) => {
@@ -235,6 +245,7 @@ pub fn sources(
                 for (known, _) in left.lets.iter().rev() {
                     printer.add_lets(known, Vec::new(), &mut items);
                 }
+                printer.named.pop();
                 if !items.is_empty() {
                     lets[*number] = Out::Struct(items).fields();
                 }

@@ -3,7 +3,8 @@
 
 use std::fmt::Write as _;
 
-use cue_definition::{Mark, Outward, Wanted, laid_out};
+use cue_definition::{Key, Mark, Outward, Wanted, laid_out};
+use cue_map::Map;
 use cue_syntax::ast::{At, Decl, ExprKind};
 
 use crate::evaluator::Evaluator;
@@ -161,16 +162,17 @@ impl Evaluator {
         }
     }
 
+    /// A place for expressions as they are written; `named` are labels by which patterns name them there.
     pub(crate) fn write_source(
         &self,
-        exprs: Vec<At>,
+        (exprs, named): (Vec<At>, Map<Key, String>),
         out: &mut String,
         depth: usize,
         later: &mut Later,
     ) {
         let _ = write!(out, "{SOURCE}{}__", later.wanted.len());
         later.marks.push(Mark::Source(later.wanted.len()));
-        later.wanted.push(Wanted { exprs, level: depth + 1 + later.lists });
+        later.wanted.push(Wanted { exprs, named, level: depth + 1 + later.lists });
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use cue_definition::Mark;
 use cue_definition::texts::scalar_text;
+use cue_map::Map;
 
 use crate::builtin::{Datum, FunctionName, Kinds};
 use crate::completed::{LETS, Later, Place};
@@ -195,7 +196,8 @@ impl Evaluator {
         let number = later.structs;
         let _ = writeln!(out, "{indent}{LETS}{number}__");
         later.structs += 1;
-        later.marks.push(Mark::Enter(self.literals_of(id)));
+        let named = self.labels_named(id);
+        later.marks.push(Mark::Enter { literals: self.literals_of(id), named });
         if show.has(Show::ATTRIBUTES) {
             let start = out.len();
             for placed in self.heap.get(id).placed.iter() {
@@ -239,7 +241,8 @@ impl Evaluator {
                 }
                 later.optional = within;
             } else {
-                self.write_source(named, out, depth, later);
+                let labels = self.labels_named(arc.vertex);
+                self.write_source((named, labels), out, depth, later);
             }
             if show.has(Show::ATTRIBUTES) {
                 for notes in &arc.notes {
@@ -355,7 +358,7 @@ impl Evaluator {
                     None => id,
                 },
             };
-            let exprs = self.source_of(source);
+            let exprs = (self.source_of(source), self.labels_named(source));
             self.write_source(exprs, out, depth, later);
             return;
         }
@@ -467,7 +470,8 @@ impl Evaluator {
                         let literal = self.literal_text(expr);
                         if !matches.contains(&literal) {
                             matches.push(literal);
-                            self.write_source(vec![self.program.at(expr)], &mut text, depth, later);
+                            let exprs = (vec![self.program.at(expr)], Map::default());
+                            self.write_source(exprs, &mut text, depth, later);
                             parts.push(text);
                         }
                     } else if !named {
@@ -572,7 +576,8 @@ impl Evaluator {
                 let says = says && !later.choices.contains(&real);
                 if says && later.optional {
                     // As optional fields do: a type that names itself would go on for ever.
-                    self.write_source(vec![self.program.at(expr)], out, depth, later);
+                    let exprs = (vec![self.program.at(expr)], Map::default());
+                    self.write_source(exprs, out, depth, later);
                 } else if says {
                     later.optional = true;
                     self.write_value(value, show, out, depth, later);

@@ -160,12 +160,22 @@ impl Evaluator {
         None
     }
 
+    /// Whether an expression is a type that is a range of numbers: `uint8`.
+    fn is_range(&self, expr: ExprId) -> bool {
+        let plain = ["string", "bytes", "bool", "int", "float", "number"];
+        matches!(self.program.code(expr), Code::Type(_, name) if !plain.contains(name))
+    }
+
     /// The expressions that make a value.
     pub(crate) fn source_of(&self, id: VertexId) -> Vec<At> {
         let mut all: Vec<ExprId> = Vec::new();
         for conjunct in &self.heap.get(id).conjuncts {
             if let Source::Expr(expr, _) = conjunct.source {
-                if !all.contains(&expr) {
+                // The types that are ranges are one expression wherever they are named.
+                let again = |it: &ExprId| {
+                    *it == expr || self.is_range(expr) && self.program.says_same_scalar(*it, expr)
+                };
+                if !all.iter().any(again) {
                     all.push(expr);
                 }
             }

@@ -626,3 +626,30 @@ fn an_ellipsis_of_a_struct_that_waits_stays_where_it_is() {
     // Clauses that begin the file go on behind the lets.
     check("if b.c == 1 {}\nb: {}\nlet V = 5\ny: V\n", "\nlet V = 5, if b.c == 1 {}\nb: {}\ny: V\n");
 }
+
+/// Where a value is printed as it is written, what a pattern's alias names is told: the alias is not there.
+#[test]
+fn labels_that_patterns_name_are_put_in() {
+    check(
+        "z: [K=string]: {name: K + y.a, (y.b): K, g?: K, l: [K, y[K]], if K == y.c {d: K}}\nz: \"q-r\": {}\ny: {}\n",
+        "z: {\n    \"q-r\": {\n        name:  \"q-r\" + y.a\n        (y.b): \"q-r\"\n        g?:    \"q-r\"\n        l: [\"q-r\", y[\"q-r\"]], if \"q-r\" == y.c {\n            d: \"q-r\"\n        }\n    } & {}\n}\ny: {}\n",
+    );
+    check(
+        "z: [K=string]: {let L = K + y.a, name: L, m: \"\\(K) \\(y.a)\"}\nz: p: {}\nz: q: {}\ny: {}\n",
+        "z: {\n    p: {\n        let L = \"p\" + y.a\n        name: L\n        m:    \"\\(\"p\") \\(y.a)\"\n    }\n    q: {\n        let L_1 = \"q\" + y.a\n        name: L_1\n        m:    \"\\(\"q\") \\(y.a)\"\n    }\n}\ny: {}\n",
+    );
+}
+
+/// A range is one expression wherever it is named, and so is written once; other types are not (O-68, O-69).
+#[test]
+fn ranges_are_written_once_beside_what_waits() {
+    for (kind, text) in [
+        ("uint8", "a.b & uint8"),
+        ("float32", "a.b & float32"),
+        ("rune", "a.b & (uint & <=1114111)"),
+        ("int", "int & int & a.b"),
+    ] {
+        let wanted = format!("b: {text}\na: {{}}\n");
+        check(&format!("b: {kind}\nb: {kind}\nb: a.b\na: {{}}\n"), &wanted);
+    }
+}

@@ -45,6 +45,8 @@ struct Found {
 struct Search<'e> {
     it: &'e mut Evaluator,
     packages: Packages,
+    /// References are not followed.
+    stays: bool,
     /// What literals around a name hold.
     nowhere: VertexId,
     /// What is looked through.
@@ -72,13 +74,43 @@ impl Evaluator {
     /// The places that a part leads to, if there is room for printing one.
     pub(crate) fn outward(&mut self, part: VertexId, packages: Packages) -> Option<Outward> {
         let room = Room::here()?;
-        let nowhere = self.heap.vertex(None, None);
-        self.unify(nowhere);
-        let mut search = Search {
-            it: self,
+        let mut search = Search::new(self, part, packages);
+        search.conjuncts(part);
+        Some(search.finish(part, room))
+    }
+
+    /// The texts of labels that a value names by its pattern's alias, which is not there where it is printed as
+    /// written.
+    pub(crate) fn labels_named(&mut self, id: VertexId) -> Map<Key, String> {
+        let named = |env: &EnvId| {
+            let mut envs = std::iter::successors(Some(*env), |it| self.heap.envs[*it].parent);
+            envs.any(|it| matches!(self.heap.envs[it].kind, EnvKind::PatternName(Some(_))))
+        };
+        let conjuncts = self.heap.get(id).conjuncts.iter();
+        let mut envs = conjuncts.filter_map(|it| match it.source {
+            Source::Expr(_, env) => Some(env),
+            Source::Data(_) | Source::Vertex(_) => None,
+        });
+        if !envs.any(|it| named(&it)) {
+            return Map::default();
+        }
+        let mut search = Search::new(self, id, Packages::Named);
+        search.stays = true;
+        search.conjuncts(id);
+        search.matched.remove(&id).unwrap_or_default()
+    }
+}
+
+impl<'e> Search<'e> {
+    fn new(it: &'e mut Evaluator, place: VertexId, packages: Packages) -> Self {
+        let nowhere = it.heap.vertex(None, None);
+        it.unify(nowhere);
+        Self {
+            it,
             packages,
+            stays: false,
             nowhere,
-            place: part,
+            place,
             package: None,
             fields: Fields::Seen,
             selections: Vec::new(),
@@ -91,9 +123,7 @@ impl Evaluator {
             numbers: Map::default(),
             lent: Map::default(),
             matched: Map::default(),
-        };
-        search.conjuncts(part);
-        Some(search.finish(part, room))
+        }
     }
 }
 
@@ -119,6 +149,11 @@ impl Search<'_> {
         }
         let program = self.it.program.clone();
         match program.code(expr) {
+            Code::Select(base, _) if self.stays => self.expr(*base, env),
+            Code::Index(base, index) if self.stays => {
+                self.expr(*base, env);
+                self.expr(*index, env);
+            }
             Code::Field { .. }
             | Code::Let { .. }
             | Code::Variable { .. }
@@ -126,7 +161,11 @@ impl Search<'_> {
             | Code::Enclosing { .. }
             | Code::Import(_)
             | Code::Select(..)
-            | Code::Index(..) => self.reference(expr, env),
+            | Code::Index(..) => {
+                if !self.stays {
+                    self.reference(expr, env);
+                }
+            }
             Code::Attempt(inner) => self.expr(*inner, env),
             Code::PatternName { .. } => {
                 if let Value::Datum(name) = self.it.eval(expr, env) {
@@ -231,6 +270,9 @@ impl Search<'_> {
         let Some(literal) = program.structs.get(number as usize) else { return };
         let lets = vec![Some(self.nowhere); literal.lets.len()].into();
         let env = self.it.heap.envs.enter(Some(env), EnvKind::Struct(self.nowhere, lets, number));
+        if self.stays {
+            literal.lets.iter().for_each(|it| self.below(it.value, env));
+        }
         for declaration in &literal.declarations {
             match declaration {
                 Declaration::Field { label, value, .. } => {
