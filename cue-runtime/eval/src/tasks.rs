@@ -156,7 +156,7 @@ impl Evaluator {
         }
         let path = inner.place.map(|it| self.path(it)).unwrap_or_default();
         let colon = if path.is_empty() { "" } else { ": " };
-        let message = format!("{SAID}_|_({path}{colon}{})", inner.message);
+        let message = format!("{SAID}_|_({path}{colon}{})", inner.in_short());
         let mut second = Fault::new(inner.kind, message, at);
         second.place = Some(self.place);
         self.heap.fault(inner.combined(second))
