@@ -94,15 +94,24 @@ fn hexadecimal(body: &str) -> Option<f64> {
     Some(value)
 }
 
+/// Places behind the point of which each can be another digit than 0: a double has no more.
+const PLACES: usize = 1_100;
+
+/// The places that are computed of so many, and how many zeros follow them.
+fn places(precision: usize) -> (usize, usize) {
+    (precision.min(PLACES), precision.saturating_sub(PLACES))
+}
+
 /// Digits `d.ddd` without the point, and the exponent of the first digit.
 fn scientific(value: f64, precision: Option<usize>, width: Width) -> (String, i32) {
-    let text = match precision {
+    let zeros = precision.map_or(0, |it| places(it).1);
+    let text = match precision.map(|it| places(it).0) {
         Some(precision) => format!("{value:.precision$e}"),
         None if width == Width::Single => format!("{:e}", value as f32),
         None => format!("{value:e}"),
     };
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    (mantissa.replace('.', ""), exponent.parse().unwrap_or(0))
+    (mantissa.replace('.', "") + &"0".repeat(zeros), exponent.parse().unwrap_or(0))
 }
 
 fn exponent_form(digits: &str, exponent: i32, letter: u8) -> String {
@@ -134,7 +143,10 @@ pub(super) fn format_float(
             exponent_form(&digits, exponent, format)
         }
         b'f' => match precision {
-            Some(precision) => format!("{size:.precision$}"),
+            Some(precision) => {
+                let (precision, zeros) = places(precision);
+                format!("{size:.precision$}") + &"0".repeat(zeros)
+            }
             None if width == Width::Single => format!("{}", size as f32),
             None => format!("{size}"),
         },

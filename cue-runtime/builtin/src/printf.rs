@@ -1,13 +1,23 @@
 //! Values as Go's `fmt` prints them.
 
 use std::fmt::Write;
+use std::iter::Peekable;
+use std::str::Chars;
 
+use super::call::{CallContext, CallError};
 use super::datum::Datum;
 use super::floats::{Width, format_float};
 use super::quoting::{Plain, go_quote};
 
+/// Go reads a digit of a width or a precision up to this number; more than ten times as much it never is.
+const LARGEST: usize = 1_000_000;
+
 /// Go's `Sprintf` for what a template can hold.
-pub(super) fn printf(format: &str, values: &[Datum]) -> String {
+pub(super) fn printf(
+    cx: &mut CallContext,
+    format: &str,
+    values: &[Datum],
+) -> Result<String, CallError> {
     let mut out = String::new();
     let mut rest = format.chars().peekable();
     let mut next = 0;
@@ -20,20 +30,12 @@ pub(super) fn printf(format: &str, values: &[Datum]) -> String {
         while let Some(flag) = rest.next_if(|c| "+-# 0".contains(*c)) {
             flags.push(flag);
         }
-        let mut width = 0usize;
-        while let Some(digit) = rest.peek().and_then(|c| c.to_digit(10)) {
-            width = (width * 10 + digit as usize).min(10_000);
-            rest.next();
-        }
+        let width = number(&mut rest);
         let mut precision = None;
         if rest.next_if_eq(&'.').is_some() {
-            let mut digits = 0usize;
-            while let Some(digit) = rest.peek().and_then(|c| c.to_digit(10)) {
-                digits = (digits * 10 + digit as usize).min(1_000);
-                rest.next();
-            }
-            precision = Some(digits);
+            precision = Some(number(&mut rest));
         }
+        cx.spend(width + precision.unwrap_or(0))?;
         let Some(verb) = rest.next() else {
             out.push_str("%!(NOVERB)");
             break;
@@ -69,7 +71,21 @@ pub(super) fn printf(format: &str, values: &[Datum]) -> String {
             values[next..].iter().map(|it| format!("{}={}", type_name(it), shown(it))).collect();
         let _ = write!(out, "%!(EXTRA {})", extra.join(", "));
     }
-    out
+    Ok(out)
+}
+
+/// The digits that come next as a number. Where it is too large nothing that follows counts.
+fn number(rest: &mut Peekable<Chars<'_>>) -> usize {
+    let mut number = 0;
+    while let Some(digit) = rest.peek().and_then(|c| c.to_digit(10)) {
+        if number > LARGEST {
+            rest.by_ref().for_each(drop);
+            return 0;
+        }
+        number = number * 10 + digit as usize;
+        rest.next();
+    }
+    number
 }
 
 fn verbed(verb: char, flags: &str, precision: Option<usize>, value: &Datum) -> String {

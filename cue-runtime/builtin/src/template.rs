@@ -278,6 +278,9 @@ impl Run<'_, '_> {
         }
         values.extend(last);
         self.cx.spend(16 * values.len() + 16)?;
+        if let ("printf", Some(Datum::String(format))) = (&**name, values.first()) {
+            return Ok(Datum::text(printf(self.cx, format, &values[1..])?));
+        }
         call(name, &values).map_err(|reason| match reason.strip_prefix("wrong number") {
             Some(_) => failure(first, &reason),
             None => {
@@ -397,12 +400,11 @@ fn call(name: &str, values: &[Datum]) -> Result<Datum, String> {
             }))
         }
         "println" => Ok(Datum::text(all().join(" ") + "\n")),
-        "printf" => match &values[0] {
-            Datum::String(format) => Ok(Datum::text(printf(format, &values[1..]))),
-            other => {
-                Err(format!("wrong type for value; expected string; got {}", type_name(other)))
-            }
-        },
+        // Of a text, which alone makes long ones of short ones, before.
+        "printf" => {
+            let found = type_name(&values[0]);
+            Err(format!("wrong type for value; expected string; got {found}"))
+        }
         _ => Err(format!("non-function of type {}", type_name(&values[0]))),
     }
 }

@@ -296,3 +296,34 @@ s: "ab""#;
         assert_eq!(json(&version(&format!("it: {each}")), "it"), message, "{each}");
     }
 }
+
+/// Go pads to any length; what the standard library pads to is bounded, and beyond it panics.
+#[test]
+fn numbers_are_written_with_any_number_of_digits() {
+    let text = r##"import "strconv"
+import "text/template"
+import "math"
+e: len(strconv.FormatFloat(1.5, 101, 70000, 64))
+f: len(strconv.FormatFloat(1.5, 102, 70000, 64))
+x: len(strconv.FormatFloat(1.5, 120, 70000, 64))
+small: strconv.FormatFloat(4.9e-324, 101, 3, 64)
+p: len(template.Execute(#"{{printf "%.70000f %70000d %-70000s %.70000e" 1.5 2 "a" 2.5}}"#, {}))
+cut: template.Execute(#"{{printf "%3d|%20000000d|x" 2 7}}"#, {})
+power: math.Pow(7, 100000) > 0
+least: math.Pow(-10, 5001) < 0
+whole: math.Pow(10, 3000) + 1 == math.Pow(10, 3000)"##;
+    let it = version(text);
+    for (path, wanted) in [
+        ("e", "70006"),
+        ("f", "70002"),
+        ("x", "70008"),
+        ("small", "\"4.941e-324\""),
+        ("p", "280011"),
+        ("power", "true"),
+        ("least", "true"),
+        ("whole", "true"),
+    ] {
+        assert_eq!(json(&it, path), wanted, "{path}");
+    }
+    assert!(json(&it, "cut").starts_with("\"  2|%!(NOVERB)"), "{}", json(&it, "cut"));
+}

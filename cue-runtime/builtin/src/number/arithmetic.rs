@@ -7,7 +7,7 @@ use num_integer::Integer;
 use num_traits::Zero;
 
 use super::{
-    Form, Number, NumberKind, Parts, Repr, Written, count_digits, power_of_ten, strip_zeros,
+    Form, Number, NumberKind, Parts, Repr, Written, count_digits, digits, power_of_ten, strip_zeros,
 };
 
 /// Significant digits of a result.
@@ -189,6 +189,9 @@ impl Number {
 
     /// As builtin functions return decimals: an int if the value is integral, else a float.
     pub fn settled(&self) -> Number {
+        if let Some(padded) = self.padded() {
+            return padded;
+        }
         match self.to_bigint() {
             Some(whole) => {
                 if whole.is_zero() && self.is_negative() {
@@ -199,6 +202,18 @@ impl Number {
             None if self.is_finite() => self.with_kind(NumberKind::Float),
             None => self.clone(),
         }
+    }
+
+    /// A decimal with many zeros behind its digits as the int it is: written, since that is quicker than computed.
+    fn padded(&self) -> Option<Number> {
+        let Repr::Wide(parts) = &self.0 else { return None };
+        let zeros = usize::try_from(parts.exponent).ok()?;
+        if zeros < digits::FEW || parts.form != Form::Finite || parts.coefficient.is_zero() {
+            return None;
+        }
+        let digits = (parts.coefficient.to_string() + &"0".repeat(zeros)).into();
+        let negative = parts.negative;
+        Some(Number::written(Written { kind: NumberKind::Int, negative, digits, exponent: 0 }))
     }
 
     /// Integer division with a remainder that is never negative: `div(a, b)`, `mod(a, b)`.

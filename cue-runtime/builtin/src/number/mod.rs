@@ -286,6 +286,15 @@ impl Number {
 
     /// The order, where signs, places of first digits, or texts decide it.
     fn compare_written(&self, other: &Number) -> Option<Ordering> {
+        let signum = |it: &Number| {
+            it.outline().map(|it| if it.negative { Ordering::Less } else { Ordering::Greater })
+        };
+        if matches!(other.0, Repr::Small(0)) {
+            return signum(self);
+        }
+        if matches!(self.0, Repr::Small(0)) {
+            return signum(other).map(Ordering::reverse);
+        }
         let (one, two) = (self.outline()?, other.outline()?);
         if one.negative != two.negative {
             return Some(two.negative.cmp(&one.negative));
