@@ -97,7 +97,7 @@ impl fmt::Display for Address {
 
 /// `host:port`, with brackets where the host has colons.
 pub(super) fn join(host: &str, port: &str) -> String {
-    if host.contains([':', '%']) { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+    if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
 }
 
 type Reason<'a> = (&'static str, &'a str);

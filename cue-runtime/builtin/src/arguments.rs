@@ -196,8 +196,9 @@ pub(super) fn float(args: &[Datum], at: usize) -> Read<f64> {
     let value = number.to_f64();
     if value.is_infinite() && number.is_finite() {
         let (text, kind) = (number.to_string(), args[at].kind_name());
+        let way = if number.is_negative() { "down" } else { "up" };
         return Err(CallError::permanent(format!(
-            "cannot use {text} (type {kind}) as float64 in argument {at}: value was rounded up"
+            "cannot use {text} (type {kind}) as float64 in argument {at}: value was rounded {way}"
         ))
         .of_argument(at));
     }

@@ -1,7 +1,7 @@
 //! Go's time layouts: `Mon Jan 2 15:04:05 MST 2006` names the parts of a time by example.
 
 use super::calendar::{Moment, days_from_civil, days_in, is_leap};
-use super::quoting::{Plain, go_quote};
+use super::quoting::time_quote;
 
 /// The layout times are written in.
 pub(super) const RFC3339_NANO: &str = "2006-01-02T15:04:05.999999999Z07:00";
@@ -244,7 +244,7 @@ struct Read {
 
 /// Reads a time; the error is Go's text.
 pub(super) fn parse(layout: &str, text: &str) -> Result<Moment, String> {
-    let quote = |text: &str| go_quote(text, '"', Plain::Print);
+    let quote = time_quote;
     let cannot = |rest: &str, element: &str| {
         format!(
             "parsing time {} as {}: cannot parse {} as {}",

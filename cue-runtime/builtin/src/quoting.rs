@@ -58,6 +58,26 @@ pub(crate) fn go_quote(text: &str, quote: char, plain: Plain) -> String {
     out
 }
 
+/// A text between quotes as Go's package time has it: what is not ASCII is told byte by byte.
+pub(crate) fn time_quote(text: &str) -> String {
+    let mut out = String::from('"');
+    for byte in text.bytes() {
+        match byte {
+            b' '..=0x7f => {
+                if matches!(byte, b'"' | b'\\') {
+                    out.push('\\');
+                }
+                out.push(char::from(byte));
+            }
+            _ => {
+                let _ = write!(out, "\\x{byte:02x}");
+            }
+        }
+    }
+    out.push('"');
+    out
+}
+
 fn go_escape(out: &mut String, c: char, quote: char, plain: Plain) {
     if c == quote || c == '\\' {
         out.push('\\');

@@ -206,6 +206,7 @@ fn format_int(cx: &mut CallContext, args: &[Datum]) -> Outcome {
 
 fn float_text(cx: &mut CallContext, args: &[Datum]) -> Outcome {
     let value = arg::float(args, 0)?;
+    let (precision, bits) = (arg::int(args, 2)?, arg::int(args, 3)?);
     let format = match args.get(1) {
         Some(Datum::String(text)) => match text.as_bytes() {
             [one] => *one,
@@ -222,8 +223,7 @@ fn float_text(cx: &mut CallContext, args: &[Datum]) -> Outcome {
         }
         None => b'g',
     };
-    let precision = arg::int(args, 2)?;
-    let width = width(arg::int(args, 3)?)
+    let width = width(bits)
         .ok_or_else(|| CallError::permanent("strconv: illegal AppendFloat/FormatFloat bitSize"))?;
     let precision = usize::try_from(precision).ok();
     cx.spend(precision.unwrap_or(0).saturating_add(400))?;

@@ -5,7 +5,7 @@ use super::calendar::Moment;
 use super::call::{CallError, Constant, Kinds, Member, Package, Parameter, constant, function};
 use super::datum::Datum;
 use super::layout::{RFC3339_NANO, format, parse};
-use super::quoting::{Plain, go_quote};
+use super::quoting::{Plain, go_quote, time_quote};
 
 const S: Parameter = Parameter::STRING;
 const I: Parameter = Parameter::INT;
@@ -134,7 +134,7 @@ const UNITS: &[(&str, u64)] = &[
 ];
 
 fn parse_duration(text: &str) -> Result<i64, CallError> {
-    let quoted = go_quote(text, '"', Plain::Print);
+    let quoted = time_quote(text);
     let invalid = || CallError::permanent(format!("time: invalid duration {quoted}"));
     let (negative, mut rest) = match text.as_bytes().first() {
         Some(b'-') => (true, &text[1..]),
@@ -175,7 +175,7 @@ fn parse_duration(text: &str) -> Result<i64, CallError> {
         }
         let (name, after) = rest.split_at(length);
         let Some((_, unit)) = UNITS.iter().find(|it| it.0 == name) else {
-            let name = go_quote(name, '"', Plain::Print);
+            let name = time_quote(name);
             return Err(CallError::permanent(format!(
                 "time: unknown unit {name} in duration {quoted}"
             )));

@@ -34,7 +34,12 @@ const TEXT: &str = r#"{
 
 const MEMBERS: &[Member] = &[
     function("Valid", &[S], Kinds::BOTTOM, |_, a| {
-        parse(arg::text(a, 0)?).map(|_| Datum::Bool(true)).map_err(CallError::permanent)
+        let text = arg::text(a, 0)?;
+        // What parses takes any two characters around one.
+        if text.len() == 38 && !(text.starts_with('{') && text.ends_with('}')) {
+            return Err(CallError::permanent("invalid bracketed UUID format"));
+        }
+        parse(text).map(|_| Datum::Bool(true)).map_err(CallError::permanent)
     }),
     function("Parse", &[S], Kinds::STRING, |_, a| {
         parse(arg::text(a, 0)?).map(text).map_err(CallError::permanent)

@@ -327,3 +327,31 @@ whole: math.Pow(10, 3000) + 1 == math.Pow(10, 3000)"##;
     }
     assert!(json(&it, "cut").starts_with("\"  2|%!(NOVERB)"), "{}", json(&it, "cut"));
 }
+
+#[test]
+fn functions_over_values_take_what_no_machine_number_holds() {
+    let it = version(
+        "import \"list\"\nimport \"struct\"\nimport \"encoding/yaml\"\n\
+        most: list.MaxItems([1, 2], 9223372036854775808)\n\
+        fields: struct.MaxFields({a: 1}, 9223372036854775808)\n\
+        few: list.MinItems([1], 9223372036854775808)\n\
+        none: list.Sort([], 63)\nsorted: list.IsSorted([2, 1], 5)\n\
+        lead: yaml.Unmarshal('\\xff')\ntrail: yaml.Unmarshal('a: \\xc3(')\n\
+        short: yaml.Unmarshal('\\xe4\\xb8')\nlong: yaml.Unmarshal('\\xc0\\x80')\n\
+        pair: yaml.Unmarshal('a\\xed\\xa0\\x80')",
+    );
+    for (path, wanted) in [
+        ("most", "true"),
+        ("fields", "true"),
+        ("few", "false"),
+        ("none", "error in call to list.Sort: field not found: less"),
+        ("sorted", "true"),
+        ("lead", "error in call to encoding/yaml.Unmarshal: : invalid leading UTF-8 octet"),
+        ("trail", "error in call to encoding/yaml.Unmarshal: : invalid trailing UTF-8 octet"),
+        ("short", "error in call to encoding/yaml.Unmarshal: : incomplete UTF-8 octet sequence"),
+        ("long", "error in call to encoding/yaml.Unmarshal: : invalid length of a UTF-8 sequence"),
+        ("pair", "error in call to encoding/yaml.Unmarshal: : invalid Unicode character"),
+    ] {
+        assert_eq!(json(&it, path), wanted, "{path}");
+    }
+}

@@ -1,6 +1,7 @@
 //! Functions that look at values, not data; sorting by a comparator.
 
 use super::Called;
+use crate::builtin::number::Number;
 use crate::builtin::{CallError, Datum, Special};
 use crate::compare;
 use crate::demand::{Concrete, Unmet};
@@ -8,6 +9,9 @@ use crate::error::Kind;
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{ArcEntry, Conjunct, FaultId, Source, VertexId};
 use crate::program::{At, LabelKind, Presence};
+
+/// A comparator without an answer.
+const NO_LESS: &str = "field not found: less";
 
 impl Evaluator {
     /// Functions that look at values, not data.
@@ -49,13 +53,13 @@ impl Evaluator {
                     },
                 };
                 let limit = match data(self, 1)? {
-                    Datum::Number(number) => number.to_i64().unwrap_or(0),
-                    _ => 0,
+                    Datum::Number(number) => number,
+                    _ => Number::int(0),
                 };
-                let count_number = i64::try_from(count).unwrap_or(i64::MAX);
+                let number = Number::int(i64::try_from(count).unwrap_or(i64::MAX));
                 let (fine, order) = match special {
-                    Special::MinItems | Special::MinFields => (count_number >= limit, "<"),
-                    _ => (count_number <= limit, ">"),
+                    Special::MinItems | Special::MinFields => (number.compare(&limit).is_ge(), "<"),
+                    _ => (number.compare(&limit).is_le(), ">"),
                 };
                 if fine {
                     return Ok(Ok(Datum::Bool(true)));
@@ -169,6 +173,14 @@ impl Evaluator {
             None => None,
         };
         let Some(comparator) = comparator else { return Ok(Ok(Datum::list(sorted))) };
+        // What compares nothing finds everything sorted, and sorts nothing, not even an empty list.
+        let compares = self.unify(comparator);
+        if self.heap.get(compares).choice.is_none() && self.lacks_less(compares) {
+            return match special {
+                Special::IsSorted => Ok(Ok(Datum::Bool(true))),
+                _ => Err(self.fail(Kind::Permanent, NO_LESS, At::default())),
+            };
+        }
         // Insertion by halves: few comparisons, stable, and no panic on an inconsistent order.
         let mut placed: Vec<Datum> = Vec::with_capacity(sorted.len());
         for item in sorted.drain(..) {
@@ -233,6 +245,12 @@ impl Evaluator {
         known.closes_at.is_some() || known.awaits.is_some() || known.kind == Kind::Budget
     }
 
+    /// Whether a comparator has no answer to give.
+    fn lacks_less(&mut self, comparator: VertexId) -> bool {
+        let label = self.labels.intern(LabelKind::Regular, "less");
+        self.heap.get(comparator).fault.is_none() && self.heap.arc(comparator, label).is_none()
+    }
+
     pub(super) fn less(
         &mut self,
         comparator: VertexId,
@@ -259,10 +277,10 @@ impl Evaluator {
                 self.add_conjunct(arc, Conjunct::new(Source::Vertex(side)));
             }
         }
-        let label = self.labels.intern(LabelKind::Regular, "less");
-        if self.heap.get(id).fault.is_none() && self.heap.arc(id, label).is_none() {
-            return Err(self.fail(Kind::Permanent, "field not found: less", At::default()));
+        if self.lacks_less(id) {
+            return Err(self.fail(Kind::Permanent, NO_LESS, At::default()));
         }
+        let label = self.labels.intern(LabelKind::Regular, "less");
         let value = self.select(Value::Vertex(id), label, None, None, at);
         // Whatever is no error says no more than `false`.
         match self.demand(value, at) {

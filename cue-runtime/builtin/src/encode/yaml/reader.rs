@@ -77,11 +77,31 @@ pub fn decode_keeping(text: &[u8]) -> Result<(Vec<Document>, Vec<Refused>), Erro
     read(text, composer).map(|it| (it.documents, it.refused.unwrap_or_default()))
 }
 
+/// What is wrong with bytes that begin with no character, in the words of go-yaml.
+fn no_text(bytes: &[u8]) -> &'static str {
+    let width = match bytes.first() {
+        Some(0..=0x7f) | None => 1,
+        Some(0xc0..=0xdf) => 2,
+        Some(0xe0..=0xef) => 3,
+        Some(0xf0..=0xf7) => 4,
+        Some(_) => return "invalid leading UTF-8 octet",
+    };
+    let Some(trailing) = bytes.get(1..width) else { return "incomplete UTF-8 octet sequence" };
+    match (bytes[0], trailing) {
+        _ if trailing.iter().any(|it| it & 0xc0 != 0x80) => "invalid trailing UTF-8 octet",
+        (0xc0 | 0xc1, _) | (0xe0, [..=0x9f, ..]) | (0xf0, [..=0x8f, ..]) => {
+            "invalid length of a UTF-8 sequence"
+        }
+        _ => "invalid Unicode character",
+    }
+}
+
 fn read(text: &[u8], mut composer: Composer) -> Result<Composer, Error> {
     let text = match std::str::from_utf8(text) {
         Ok(text) => text,
-        Err(_) => {
-            return Err(Error { message: "invalid UTF-8".to_owned(), line: None, documents: 0 });
+        Err(error) => {
+            let message = no_text(&text[error.valid_up_to()..]).to_owned();
+            return Err(Error { message, line: None, documents: 0 });
         }
     };
     let refused = |c: char| match c {
