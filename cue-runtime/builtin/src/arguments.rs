@@ -161,8 +161,11 @@ fn sized(args: &[Datum], at: usize, width: u64, name: &str) -> Read<i64> {
     Ok(i64::from(value.to_i64().unwrap_or(0) as i32))
 }
 
-/// Go's `int`.
-pub(super) fn int(args: &[Datum], at: usize) -> Read<i64> {
+/// The argument at a place as Go's `int`: what 64 bits hold with or without a sign saturates.
+///
+/// # Errors
+/// When it is no integer, or needs more bits.
+pub fn int(args: &[Datum], at: usize) -> Result<i64, CallError> {
     sized(args, at, 64, "int64")
 }
 

@@ -54,6 +54,7 @@ mod crypto;
 mod ed25519;
 mod digest; // MD5, SHA-1
 
+pub use crate::arguments::int as int_argument;
 pub use crate::call::{
     CallContext, CallError, Code, Constant, Function, Item, Kinds, Member, Package, Parameter,
     Pass, Run, Special,

@@ -335,6 +335,7 @@ fn functions_over_values_take_what_no_machine_number_holds() {
         most: list.MaxItems([1, 2], 9223372036854775808)\n\
         fields: struct.MaxFields({a: 1}, 9223372036854775808)\n\
         few: list.MinItems([1], 9223372036854775808)\n\
+        over: list.MinItems([1], 18446744073709551616)\n\
         none: list.Sort([], 63)\nsorted: list.IsSorted([2, 1], 5)\n\
         lead: yaml.Unmarshal('\\xff')\ntrail: yaml.Unmarshal('a: \\xc3(')\n\
         short: yaml.Unmarshal('\\xe4\\xb8')\nlong: yaml.Unmarshal('\\xc0\\x80')\n\
@@ -344,6 +345,10 @@ fn functions_over_values_take_what_no_machine_number_holds() {
         ("most", "true"),
         ("fields", "true"),
         ("few", "false"),
+        (
+            "over",
+            "error in call to list.MinItems: int 18446744073709551616 overflows int64 in argument 1",
+        ),
         ("none", "error in call to list.Sort: field not found: less"),
         ("sorted", "true"),
         ("lead", "error in call to encoding/yaml.Unmarshal: : invalid leading UTF-8 octet"),

@@ -1,8 +1,7 @@
 //! Functions that look at values, not data; sorting by a comparator.
 
 use super::Called;
-use crate::builtin::number::Number;
-use crate::builtin::{CallError, Datum, Special};
+use crate::builtin::{CallError, Datum, Special, int_argument};
 use crate::compare;
 use crate::demand::{Concrete, Unmet};
 use crate::error::Kind;
@@ -52,14 +51,14 @@ impl Evaluator {
                         _ => 0,
                     },
                 };
-                let limit = match data(self, 1)? {
-                    Datum::Number(number) => number,
-                    _ => Number::int(0),
+                let limit = match int_argument(&[Datum::Null, data(self, 1)?], 1) {
+                    Ok(limit) => limit,
+                    Err(error) => return Ok(Err(error)),
                 };
-                let number = Number::int(i64::try_from(count).unwrap_or(i64::MAX));
+                let number = i64::try_from(count).unwrap_or(i64::MAX);
                 let (fine, order) = match special {
-                    Special::MinItems | Special::MinFields => (number.compare(&limit).is_ge(), "<"),
-                    _ => (number.compare(&limit).is_le(), ">"),
+                    Special::MinItems | Special::MinFields => (number >= limit, "<"),
+                    _ => (number <= limit, ">"),
                 };
                 if fine {
                     return Ok(Ok(Datum::Bool(true)));
