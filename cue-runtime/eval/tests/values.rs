@@ -337,6 +337,7 @@ fn functions_over_values_take_what_no_machine_number_holds() {
         few: list.MinItems([1], 9223372036854775808)\n\
         over: list.MinItems([1], 18446744073709551616)\n\
         none: list.Sort([], 63)\nsorted: list.IsSorted([2, 1], 5)\n\
+        flat: list.FlattenN({a: 1}, 1)\n\
         lead: yaml.Unmarshal('\\xff')\ntrail: yaml.Unmarshal('a: \\xc3(')\n\
         short: yaml.Unmarshal('\\xe4\\xb8')\nlong: yaml.Unmarshal('\\xc0\\x80')\n\
         pair: yaml.Unmarshal('a\\xed\\xa0\\x80')",
@@ -351,6 +352,7 @@ fn functions_over_values_take_what_no_machine_number_holds() {
         ),
         ("none", "error in call to list.Sort: field not found: less"),
         ("sorted", "true"),
+        ("flat", "error in call to list.FlattenN: cannot use value {a:1} (type struct) as list"),
         ("lead", "error in call to encoding/yaml.Unmarshal: : invalid leading UTF-8 octet"),
         ("trail", "error in call to encoding/yaml.Unmarshal: : invalid trailing UTF-8 octet"),
         ("short", "error in call to encoding/yaml.Unmarshal: : incomplete UTF-8 octet sequence"),

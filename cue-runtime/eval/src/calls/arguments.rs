@@ -308,7 +308,14 @@ impl Evaluator {
                 self.only_lists(&lists, function)?;
                 Ok(lists)
             }
-            Pass::LiveTree | Pass::Schema => self.tree(id, NESTED),
+            Pass::LiveTree => {
+                let tree = self.tree(id, NESTED)?;
+                if let Datum::Live(_) = tree {
+                    self.only_lists(&Datum::list(vec![tree.clone()]), function)?;
+                }
+                Ok(tree)
+            }
+            Pass::Schema => self.tree(id, NESTED),
         }
     }
 
