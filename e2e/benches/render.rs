@@ -12,12 +12,8 @@ use lateen_engine::render::{Context, Definitions, Library, NoActor, Templates, r
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Enough for the native runtime, so that no call maps a stack of its own.
-const STACK: usize = 520 << 20;
-
 fn main() {
-    let benches = std::thread::Builder::new().stack_size(STACK).spawn(divan::main);
-    benches.expect("a thread").join().expect("benches end");
+    NativeRuntime::on_deep_stack(divan::main).expect("a thread");
 }
 
 /// A component as application teams write it.

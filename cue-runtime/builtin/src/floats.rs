@@ -104,14 +104,14 @@ fn places(precision: usize) -> (usize, usize) {
 
 /// Digits `d.ddd` without the point, and the exponent of the first digit.
 fn scientific(value: f64, precision: Option<usize>, width: Width) -> (String, i32) {
-    let zeros = precision.map_or(0, |it| places(it).1);
-    let text = match precision.map(|it| places(it).0) {
+    let (precision, zeros) = precision.map(places).unzip();
+    let text = match precision {
         Some(precision) => format!("{value:.precision$e}"),
         None if width == Width::Single => format!("{:e}", value as f32),
         None => format!("{value:e}"),
     };
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    (mantissa.replace('.', "") + &"0".repeat(zeros), exponent.parse().unwrap_or(0))
+    (mantissa.replace('.', "") + &"0".repeat(zeros.unwrap_or(0)), exponent.parse().unwrap_or(0))
 }
 
 fn exponent_form(digits: &str, exponent: i32, letter: u8) -> String {

@@ -14,7 +14,7 @@ use crate::merge::Conjunct;
 use crate::out::{Gap, Item, NO_SHARING, Out, PRIMARY};
 use crate::printer::{DEPTH, Printer};
 use crate::scope::{Bound, Scope};
-use crate::sourced::Docs;
+use crate::sourced::{Docs, key_in};
 use crate::written::{above, below};
 
 /// In a path: somewhere in an expression.
@@ -66,7 +66,7 @@ impl<'a> Printer<'a> {
 
     fn expr_inner(&mut self, expr: &'a Expr, scope: &Rc<Scope>, file: usize) -> Out {
         if !self.named.is_empty() {
-            let key = (file, expr.span.start, expr.span.end);
+            let key = key_in(file, expr);
             if let Some(text) = self.named.iter().rev().find_map(|it| it.get(&key)) {
                 return Out::primary(text.clone());
             }

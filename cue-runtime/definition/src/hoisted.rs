@@ -10,7 +10,7 @@ use crate::expr::SOMEWHERE;
 use crate::out::{Item, Out};
 use crate::printer::{LetKey, Printer};
 use crate::scope::{Bound, Scope};
-use crate::sourced::{Index, Key, key};
+use crate::sourced::{Index, Key, key, key_in};
 use crate::taken::Taken;
 use crate::used::Used;
 
@@ -134,7 +134,7 @@ impl<'a> Outside<'a> {
             let file = at.source as usize;
             // A `let` has a name of its own, an alias stands for a label.
             let refers = |it: &Expr| {
-                let scope = index.exprs.get(&(file, it.span.start, it.span.end));
+                let scope = index.exprs.get(&key_in(file, it));
                 let ExprKind::Ident(name) = &it.kind else { return false };
                 let bound = scope.and_then(|it| it.1.find(name));
                 bound.is_some_and(|it| {
@@ -220,7 +220,7 @@ fn step(base: &Expr, scope: &Rc<Scope>) -> (usize, bool) {
 impl<'a> Printer<'a> {
     /// Whether a reference leads out of the printed part.
     pub(crate) fn leads_out(&self, expr: &Expr, file: usize) -> bool {
-        let key = (file, expr.span.start, expr.span.end);
+        let key = key_in(file, expr);
         self.outside.as_ref().is_some_and(|it| it.outward.references.contains_key(&key))
     }
 
@@ -233,7 +233,7 @@ impl<'a> Printer<'a> {
     ) -> Option<Out> {
         let outside = self.outside.as_ref()?;
         let outward = outside.outward;
-        let key = (file, expr.span.start, expr.span.end);
+        let key = key_in(file, expr);
         let current = outside.current.and_then(|it| outward.places.get(it));
         let matched = current.map_or(&outward.matched, |it| &it.matched);
         if let Some(text) = matched.get(&key) {

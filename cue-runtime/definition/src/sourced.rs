@@ -62,6 +62,11 @@ pub(crate) fn key(at: &At) -> Key {
     (at.source as usize, at.span.start, at.span.end)
 }
 
+/// Where an expression of a file stands.
+pub(crate) fn key_in(file: usize, expr: &Expr) -> Key {
+    (file, expr.span.start, expr.span.end)
+}
+
 /// Every expression of the files by its place.
 pub(crate) struct Index<'a> {
     pub(crate) files: &'a [Source],
@@ -442,7 +447,7 @@ impl<'a> Printer<'a> {
     }
 
     fn index(&mut self, expr: &'a Expr, scope: &Rc<Scope>, file: usize, index: &mut Index<'a>) {
-        let key = (file, expr.span.start, expr.span.end);
+        let key = key_in(file, expr);
         index.exprs.entry(key).or_insert_with(|| (expr, scope.clone()));
         match &expr.kind {
             ExprKind::Struct(decls) => self.index_decls(decls, scope, file, key, index),

@@ -5,7 +5,6 @@ use crate::compare;
 use crate::demand::{Concrete, Operand};
 use crate::evaluator::Evaluator;
 use crate::heap::{FaultId, VertexId};
-
 use crate::program::{Label, LabelKind, Presence};
 
 /// How deep values are compared in place: those deeper are compared as data.

@@ -330,11 +330,8 @@ impl Evaluator {
         let default = defaults.is_some_and(|it| matches!(*it.defaults, [it] if it == id));
         let taken = default && self.defaults == Defaults::Values;
         let picked = |expr: ExprId| {
-            let (_, pick) = vertex.picks.iter().find(|it| it.0 == expr)?;
-            match self.program.code(expr) {
-                Code::Disjoin(all) => all.get(*pick as usize).map(|it| it.0),
-                _ => None,
-            }
+            let pick = vertex.picks.iter().find(|it| it.0 == expr)?;
+            self.program.alternative(*pick)
         };
         let says = |it: ExprId| !matches!(self.program.code(it), Code::Top);
         let chosen = field != Some(id)

@@ -501,6 +501,14 @@ impl Program {
                 .all(|(left, right)| left.1 == right.1 && self.says_same_scalar(left.0, right.0))
     }
 
+    /// The alternative of that number of a disjunction.
+    pub(crate) fn alternative(&self, (expr, pick): (ExprId, u32)) -> Option<ExprId> {
+        match self.code(expr) {
+            Code::Disjoin(all) => all.get(pick as usize).map(|it| it.0),
+            _ => None,
+        }
+    }
+
     /// Whether two expressions are the same scalar or type.
     pub(crate) fn says_same_scalar(&self, left: ExprId, right: ExprId) -> bool {
         match (self.code(left), self.code(right)) {

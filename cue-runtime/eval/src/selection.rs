@@ -199,12 +199,9 @@ impl Evaluator {
 
     /// How many of the alternatives that a value is made of are no literals: each may close it by itself.
     fn picked_by_name(&self, id: VertexId) -> usize {
-        let named = |it: &&(ExprId, u32)| match self.program.code(it.0) {
-            Code::Disjoin(all) => {
-                let picked = all.get(it.1 as usize);
-                !picked.is_some_and(|it| matches!(self.program.code(it.0), Code::Struct(_)))
-            }
-            _ => true,
+        let named = |it: &&(ExprId, u32)| {
+            let picked = self.program.alternative(**it);
+            !picked.is_some_and(|it| matches!(self.program.code(it), Code::Struct(_)))
         };
         self.heap.get(id).picks.iter().filter(named).count()
     }

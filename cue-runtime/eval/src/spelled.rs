@@ -162,8 +162,7 @@ impl Evaluator {
 
     /// Whether an expression is a type that is a range of numbers: `uint8`.
     fn is_range(&self, expr: ExprId) -> bool {
-        let plain = ["string", "bytes", "bool", "int", "float", "number"];
-        matches!(self.program.code(expr), Code::Type(_, name) if !plain.contains(name))
+        matches!(self.program.code(expr), Code::Type(_, name) if !cue_definition::is_plain_type(name))
     }
 
     /// The expressions that make a value.

@@ -286,15 +286,6 @@ impl Number {
 
     /// The order, where signs, places of first digits, or texts decide it.
     fn compare_written(&self, other: &Number) -> Option<Ordering> {
-        let signum = |it: &Number| {
-            it.outline().map(|it| if it.negative { Ordering::Less } else { Ordering::Greater })
-        };
-        if matches!(other.0, Repr::Small(0)) {
-            return signum(self);
-        }
-        if matches!(self.0, Repr::Small(0)) {
-            return signum(other).map(Ordering::reverse);
-        }
         let (one, two) = (self.outline()?, other.outline()?);
         if one.negative != two.negative {
             return Some(two.negative.cmp(&one.negative));
@@ -306,12 +297,12 @@ impl Number {
         Some(if one.negative { by_magnitude.reverse() } else { by_magnitude })
     }
 
-    /// What is seen of a number without reading its digits: not of zero, nor of what is computed.
+    /// What is seen of a number without reading its digits: not of what is computed. Zero has no first digit.
     fn outline(&self) -> Option<Outline<'_>> {
         match &self.0 {
             Repr::Small(value) => Some(Outline {
                 negative: *value < 0,
-                adjusted: i64::from(value.unsigned_abs().checked_ilog10()?),
+                adjusted: value.unsigned_abs().checked_ilog10().map_or(i64::MIN, i64::from),
                 written: None,
             }),
             Repr::Wide(wide) => wide.written().map(|it| Outline {

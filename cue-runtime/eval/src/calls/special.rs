@@ -9,9 +9,6 @@ use crate::evaluator::{Evaluator, Value};
 use crate::heap::{ArcEntry, Conjunct, FaultId, Source, VertexId};
 use crate::program::{At, LabelKind, Presence};
 
-/// A comparator without an answer.
-const NO_LESS: &str = "field not found: less";
-
 impl Evaluator {
     /// Functions that look at values, not data.
     pub(crate) fn special(
@@ -174,10 +171,11 @@ impl Evaluator {
         let Some(comparator) = comparator else { return Ok(Ok(Datum::list(sorted))) };
         // What compares nothing finds everything sorted, and sorts nothing, not even an empty list.
         let compares = self.unify(comparator);
-        if self.heap.get(compares).choice.is_none() && self.lacks_less(compares) {
+        let label = self.labels.intern(LabelKind::Regular, "less");
+        if self.heap.get(compares).fault.is_none() && self.heap.arc(compares, label).is_none() {
             return match special {
                 Special::IsSorted => Ok(Ok(Datum::Bool(true))),
-                _ => Err(self.fail(Kind::Permanent, NO_LESS, At::default())),
+                _ => Err(self.fail(Kind::Permanent, "field not found: less", At::default())),
             };
         }
         // Insertion by halves: few comparisons, stable, and no panic on an inconsistent order.
@@ -244,12 +242,6 @@ impl Evaluator {
         known.closes_at.is_some() || known.awaits.is_some() || known.kind == Kind::Budget
     }
 
-    /// Whether a comparator has no answer to give.
-    fn lacks_less(&mut self, comparator: VertexId) -> bool {
-        let label = self.labels.intern(LabelKind::Regular, "less");
-        self.heap.get(comparator).fault.is_none() && self.heap.arc(comparator, label).is_none()
-    }
-
     pub(super) fn less(
         &mut self,
         comparator: VertexId,
@@ -275,9 +267,6 @@ impl Evaluator {
             if let Some(arc) = self.heap.arc(id, label).map(|it| it.vertex) {
                 self.add_conjunct(arc, Conjunct::new(Source::Vertex(side)));
             }
-        }
-        if self.lacks_less(id) {
-            return Err(self.fail(Kind::Permanent, NO_LESS, At::default()));
         }
         let label = self.labels.intern(LabelKind::Regular, "less");
         let value = self.select(Value::Vertex(id), label, None, None, at);
