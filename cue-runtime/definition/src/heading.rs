@@ -97,7 +97,13 @@ impl Heading {
                 comments(tree, *id).iter().partition(|group| group.slot == 0);
             let mark: Mark = tree[*id].mark;
             let first = above.first().map_or(mark.distance, |it| it.distance);
-            if first == Distance::Gap || !above.is_empty() && !self.attributes.is_empty() {
+            // What a file begins with has no line of its own to begin on.
+            if decls.first() == Some(id) && above.is_empty() && self.attributes.ends_with(")\n") {
+                self.attributes.pop();
+                self.attributes.push_str(", ");
+            } else if first == Distance::Gap
+                || !(above.is_empty() && below.is_empty() || self.attributes.is_empty())
+            {
                 self.attributes.push('\n');
             }
             for group in above {

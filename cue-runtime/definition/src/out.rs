@@ -167,8 +167,10 @@ impl Out {
     /// if that is one with a place of its own (O-82).
     fn is_set_off(&self) -> bool {
         let Out::Struct(items) = self else { return false };
-        match items.iter().find(|it| !matches!(it, Item::Attribute(_))) {
-            Some(Item::Comprehension { gap, .. }) => *gap != Gap::Comma,
+        match items.first() {
+            Some(Item::Attribute(Note { gap, .. }) | Item::Comprehension { gap, .. }) => {
+                *gap != Gap::Comma
+            }
             Some(Item::Embed(it)) => it.is_set_off(),
             _ => false,
         }
@@ -208,7 +210,8 @@ impl Item {
         match self {
             Item::Attribute(it) => {
                 // A comment is set off.
-                let gap = if it.docs.is_empty() { it.gap } else { Gap::Empty };
+                let bare = it.docs.is_empty() && it.behind.is_empty();
+                let gap = if bare { it.gap } else { Gap::Empty };
                 gap.write(&it.docs, text);
                 let _ = writeln!(text, "{}{}", it.text, it.behind);
             }

@@ -311,8 +311,14 @@ impl<'a> Printer<'a> {
             .filter(|at| at.span.end == 0)
             .filter_map(|at| index.file(at.source as usize))
             .collect();
-        if !whole.is_empty() {
+        if let [_] = whole.as_slice() {
             return self.merge(whole).fields();
+        }
+        // Several are not merged, as literals below are not.
+        if !whole.is_empty() {
+            self.level += 1;
+            let all: Vec<Out> = whole.into_iter().map(|it| self.merge(vec![it])).collect();
+            return Out::joined(&all, "&", 2).text();
         }
         let mut parts: Vec<(u8, Key, &'a Expr, Rc<Scope>)> = Vec::new();
         for at in &wanted.exprs {

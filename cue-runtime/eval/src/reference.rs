@@ -453,7 +453,12 @@ impl Evaluator {
             }
         }
         groups.settle();
-        let via = self.heap.join(conjunct.via, inner.via);
+        // A reference leads to a place whichever way that has come by what it is (cue-errors 2.2); what is given
+        // as a value has come with it.
+        let via = match conjunct.source {
+            Source::Expr(..) => conjunct.via,
+            Source::Data(_) | Source::Vertex(_) => self.heap.join(conjunct.via, inner.via),
+        };
         Conjunct {
             source: inner.source,
             groups,

@@ -106,22 +106,28 @@ impl Evaluator {
         true
     }
 
-    /// The last reference of a field that consists of nothing but references (cue-errors 3.3).
-    fn last_of_one(&self, id: VertexId) -> Option<At> {
-        let mut last = None;
+    /// Where a field that consists of nothing but references says what it is: the second time, if it does so
+    /// several times (cue-errors 3.3).
+    fn said_at(&self, id: VertexId) -> Option<At> {
         let mut open: SmallVec<[ExprId; 4]> = SmallVec::new();
-        for conjunct in self.heap.get(id).conjuncts.iter().rev() {
+        let conjuncts = &self.heap.get(id).conjuncts;
+        for conjunct in conjuncts {
             let Source::Expr(expr, _) = conjunct.source else { return None };
             open.push(expr);
         }
+        let said = open.get(1).or(open.first()).copied()?;
         while let Some(expr) = open.pop() {
             match self.program.code(expr) {
                 Code::Top => {}
                 Code::Unify(left, right) => open.extend([*right, *left]),
-                _ => last = Some(self.refers_at(expr)?),
+                _ => drop(self.refers_at(expr)?),
             }
         }
-        last
+        let mut first = said;
+        while let Code::Unify(left, _) = self.program.code(first) {
+            first = *left;
+        }
+        Some(self.program.at(first))
     }
 
     /// The reference by which a field has its value, if it is one alone (cue-errors 3.3).
@@ -169,14 +175,21 @@ impl Evaluator {
     /// Where a field refers to the place that it has its value from, and that place, by way of references
     /// that are all of a field themselves; `real` has its value (cue-errors 3.3).
     pub(crate) fn shares_of(&mut self, id: VertexId, real: VertexId) -> Option<(At, VertexId)> {
-        let at = if real == id { self.shares_at(id) } else { self.last_of_one(id) }?;
+        let at = if real == id { self.shares_at(id) } else { self.said_at(id) }?;
         // Nothing is missing where there is a scalar.
         if self.heap.get(real).scalar.is_some() {
             return None;
         }
         let mut place = id;
+        let mut first = None;
         for _ in 0..MOST_SHARED {
             let Some(next) = self.behind_one(place, Self::shared_with) else { break };
+            // Of fields that refer to each other in a ring the others share the one that ends it.
+            if next == id || first == Some(next) {
+                place = real;
+                break;
+            }
+            first = first.or(Some(next));
             place = next;
         }
         let within_let = || {

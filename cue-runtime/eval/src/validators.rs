@@ -312,6 +312,7 @@ impl Evaluator {
                 }
             }
         }
+        let way = self.way_to_test(id, expr);
         for each in schemas {
             let both = self.matched(subject, each);
             let mut all = self.first_failing(both);
@@ -333,6 +334,9 @@ impl Evaluator {
             for it in &mut all {
                 if matches!(it.message.as_str(), REQUIRED | NOT_ALLOWED) {
                     it.at = at;
+                }
+                if it.message.starts_with(crate::conflict::CONFLICT) {
+                    it.positions.extend_from_slice(&way);
                 }
             }
             // Errors of schemas in a schema stand beside each other, too.
@@ -426,6 +430,15 @@ impl Evaluator {
             }
         }
         None
+    }
+
+    /// The way in of a test, by which its schemas come, too (cue-errors 2.2).
+    fn way_to_test(&self, id: VertexId, test: ExprId) -> Vec<At> {
+        let is_test = |it: &&Conjunct| matches!(it.source, Source::Expr(expr, _) if expr == test);
+        let found = self.heap.get(id).conjuncts.iter().find(is_test);
+        let mut way = Vec::new();
+        self.heap.way_in(found.map_or(0, |it| it.via), &mut way);
+        way
     }
 
     /// The way in of what a value is held against; that itself is held against as data, without the

@@ -13,8 +13,7 @@ use crate::program::{Code, ExprId};
 /// When an error is found; earlier ones hide later ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stage {
-    Syntax,
-    Names,
+    Parse,
     Compile,
 }
 
@@ -69,9 +68,9 @@ impl Compiler<'_> {
         self.fault(Stage::Compile, self.source, span, path, message.into());
     }
 
-    /// Of names alone: what they stand for is not known yet, nor where in the value they are.
+    /// Of names alone, found when a text is read: where in the value they are is not known yet.
     pub(super) fn error_of_names(&mut self, span: Span, message: impl Into<String>) {
-        self.fault(Stage::Names, self.source, span, String::new(), message.into());
+        self.fault(Stage::Parse, self.source, span, String::new(), message.into());
     }
 
     pub(super) fn fault(
@@ -193,9 +192,7 @@ pub(crate) fn told(errors: Vec<(Stage, LoadError)>) -> Vec<LoadError> {
     };
     let own = errors.into_iter().filter(|it| it.0 == first);
     let mut told: Vec<LoadError> = own.map(|it| it.1).collect();
-    if first == Stage::Compile {
-        cue_sort::by(&mut told, |one, other| one.position.cmp(&other.position));
-        told.dedup();
-    }
+    cue_sort::by(&mut told, |one, other| one.position.cmp(&other.position));
+    told.dedup();
     told
 }

@@ -142,7 +142,7 @@ impl Compiler<'_> {
             experiments: parsed.file.experiments,
         });
         for error in parsed.errors {
-            self.fault(Stage::Syntax, self.source, error.span, String::new(), error.message);
+            self.fault(Stage::Parse, self.source, error.span, String::new(), error.message);
         }
         parsed.file
     }
@@ -222,7 +222,7 @@ impl Compiler<'_> {
             })
             .collect();
         let message = format!("found packages {} in \".\"", told.join(" and "));
-        self.errors.push((Stage::Syntax, LoadError { message, ..LoadError::default() }));
+        self.errors.push((Stage::Parse, LoadError { message, ..LoadError::default() }));
     }
 
     /// What is said of an import that is not there, or that leads back to itself.
@@ -308,10 +308,7 @@ impl Compiler<'_> {
         for it in file.attributes.iter().filter(|it| it.span.start >= clause) {
             self.above.push((it.name.clone(), it.body.clone()));
         }
-        // Of what is no CUE nothing else is told but what else is none, in packages it imports.
-        let broken = self.errors.iter().any(|it| it.0 == Stage::Syntax);
-        let decls = if broken { &[][..] } else { &file.decls[..] };
-        let root = self.literal(decls, names.collect(), Span::default());
+        let root = self.literal(&file.decls, names.collect(), Span::default());
         let used = self.scopes.leave();
         self.cyclic_lets();
         if !self.program.lenient {
