@@ -6,7 +6,7 @@ use crate::disjunction::EMPTY;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{FaultId, State, VertexId};
-use crate::program::{LabelKind, Presence};
+use crate::program::Presence;
 
 impl Evaluator {
     /// The first permanent error at or below a vertex.
@@ -221,14 +221,20 @@ impl Evaluator {
             self.passed_over += 1;
             return None;
         }
-        let arcs = vertex.arcs.iter().filter(|it| {
-            it.presence != Presence::Optional
-                && matches!(self.labels.kind(it.label), LabelKind::Regular | LabelKind::Index)
-        });
-        let arcs: Vec<VertexId> = arcs.map(|it| it.vertex).collect();
-        arcs.into_iter().find_map(|arc| match self.tick() {
+        self.counting(id).into_iter().find_map(|arc| match self.tick() {
             Ok(()) => self.unknown(arc, depth + 1),
             Err(_) => None,
         })
+    }
+
+    /// All of them of a value.
+    pub(crate) fn all_unknown(&mut self, id: VertexId) -> Vec<FaultId> {
+        let Some(first) = self.unknown(id, 0) else { return Vec::new() };
+        let real = self.unify(id);
+        if self.heap.get(real).fault.is_some() || self.put_off(real).is_some() {
+            return vec![first];
+        }
+        let below = self.counting(real).into_iter();
+        below.filter_map(|it| self.unknown(it, 1).filter(|_| self.tick().is_ok())).collect()
     }
 }

@@ -452,7 +452,7 @@ impl Evaluator {
         // nested in an alternative is the error of that one.
         let last = match disjunctions {
             [_] => None,
-            _ => failed.iter().rev().find(|it| self.exhausted.contains(&it.number())).copied(),
+            _ => wrong.iter().rev().find(|it| self.exhausted.contains(&it.number())).copied(),
         };
         self.exhausted.insert(id.number());
         let told = |it: &VertexId| self.heap.get(*it).fault.map(|it| &self.heap.faults[it]);
@@ -473,8 +473,11 @@ impl Evaluator {
             }
             let mut all = self.first_failing(*candidate);
             if all.is_empty() {
-                let own = self.heap.get(*candidate).fault.or_else(|| self.unknown(*candidate, 0));
-                all.extend(own.map(|it| self.heap.faults[it].clone()));
+                let own = match self.heap.get(*candidate).fault {
+                    Some(own) => vec![own],
+                    None => self.all_unknown(*candidate),
+                };
+                all.extend(own.into_iter().map(|it| self.heap.faults[it].clone()));
             }
             lists.push(all.into_iter().flat_map(Fault::each).collect());
         }
@@ -504,14 +507,16 @@ impl Evaluator {
                 }
             }
         }
-        // What keeps all of them from being known is said once, and nothing of the choice.
+        // The one thing that keeps all of them from being known is said once, and nothing of the choice; so is
+        // all of a ring.
         if let [first, rest @ ..] = lists.as_slice() {
             let same = |it: &Vec<Fault>| {
                 it.len() == first.len()
                     && it.iter().zip(first).all(|(a, b)| a.message == b.message && a.at == b.at)
             };
-            let open = first.iter().all(|it| it.kind.is_incomplete());
-            if let (true, Some(one)) = (open && rest.iter().all(same), first.first()) {
+            let one = first.len() == 1 && first[0].kind.is_incomplete()
+                || first.iter().all(|it| it.kind == Kind::Cycle);
+            if let (true, Some(one)) = (one && rest.iter().all(same), first.first()) {
                 let mut fault = one.clone();
                 fault.place = fault.place.or(Some(id));
                 fault.causes = first[1..].to_vec();
