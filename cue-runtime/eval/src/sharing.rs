@@ -238,12 +238,18 @@ impl Evaluator {
         }
     }
 
-    /// What a field that is one reference gets when it asks for that.
+    /// What a field that is one reference gets when it asks for that; `_` beside it says nothing.
     fn value_of_reference(&mut self, id: VertexId) -> Option<Value> {
-        self.shares_at(id)?;
-        let Source::Expr(expr, env) = self.heap.get(id).conjuncts.first()?.source else {
-            return None;
-        };
+        let [conjunct] = self.heap.get(id).conjuncts.as_slice() else { return None };
+        let Source::Expr(mut expr, env) = conjunct.source else { return None };
+        while let Code::Unify(left, right) = self.program.code(expr) {
+            expr = match (self.program.code(*left), self.program.code(*right)) {
+                (Code::Top, _) => *right,
+                (_, Code::Top) => *left,
+                _ => return None,
+            };
+        }
+        self.refers_at(expr)?;
         let outside = std::mem::replace(&mut self.place, id);
         let value = self.eval(expr, env);
         self.place = outside;

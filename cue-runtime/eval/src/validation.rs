@@ -20,6 +20,11 @@ fn is_lack(message: &str) -> bool {
     message == REQUIRED || message.starts_with("incomplete value ")
 }
 
+/// Whether values disagree, be it in an interpolation.
+fn disagrees(message: &str) -> bool {
+    message.trim_start_matches("invalid interpolation: ").starts_with(CONFLICT)
+}
+
 /// A walk that looks for errors.
 #[derive(Default)]
 struct Walk {
@@ -127,7 +132,11 @@ impl Evaluation {
                     // Of what goes round the references say whether it is told elsewhere.
                     && copy.kind != Kind::StructuralCycle
                     && it.message == copy.message
-                    && it.positions.iter().all(|at| copy.positions.contains(at))
+                    // Two places disagree; the way to them is another one for a copy.
+                    && {
+                        let same = it.positions.iter().filter(|at| copy.positions.contains(at));
+                        same.count() >= it.positions.len().min(2)
+                    }
             })
         };
         // What a mere reference repeats is told where it is from.
@@ -282,7 +291,8 @@ impl Evaluation {
                 };
                 let place = self.evaluator.heap.faults[fault].place;
                 // What has no place of its own has that of who takes it over.
-                if place == Some(real) && depth > 0 && !self.evaluator.is_rooted(real) {
+                let named = place.is_some_and(|it| self.name_as_taken(it, id, walk, &mut told));
+                if !named && place == Some(real) && depth > 0 && !self.evaluator.is_rooted(real) {
                     let path = walk.path(&self.evaluator);
                     told.iter_mut().for_each(|it| it.path.clone_from(&path));
                 }
@@ -331,6 +341,34 @@ impl Evaluation {
         if shared && walk.found.len() == before {
             walk.clean.insert(real.number());
         }
+    }
+
+    /// Errors of another field of what a `let` names have the path of that by way of who takes it over. Whether
+    /// they are.
+    fn name_as_taken(
+        &self,
+        place: VertexId,
+        id: VertexId,
+        walk: &Walk,
+        told: &mut [Diagnostic],
+    ) -> bool {
+        let it = &self.evaluator;
+        let named = it.outermost(id);
+        if place == id || it.outermost(place) != named || it.let_name(named).is_none() {
+            return false;
+        }
+        let inside = it.path(named);
+        let (all, below) = (walk.path(it), it.path(id));
+        let Some(above) = below.strip_prefix(&inside).and_then(|it| all.strip_suffix(it)) else {
+            return false;
+        };
+        for each in told {
+            let rest = each.path.strip_prefix(&inside).map(|rest| format!("{above}{rest}"));
+            if let Some(path) = rest {
+                each.path = path;
+            }
+        }
+        true
     }
 
     /// Errors of what stands elsewhere: what a field repeats there is told where it is from, whoever stumbles over
@@ -409,10 +447,10 @@ impl Evaluation {
             return self.diagnostic(fault);
         }
         let mut told = self.evaluator.heap.faults[fault].clone();
-        if told.message.starts_with(CONFLICT) {
+        if disagrees(&told.message) {
             told.positions.extend_from_slice(lets);
         }
-        for cause in told.causes.iter_mut().filter(|it| it.message.starts_with(CONFLICT)) {
+        for cause in told.causes.iter_mut().filter(|it| disagrees(&it.message)) {
             cause.positions.extend_from_slice(lets);
         }
         let told = self.evaluator.heap.fault(told);
