@@ -229,10 +229,11 @@ impl Evaluator {
         place
     }
 
-    /// Whether a field is a reference that leads to another one, or to what that has failed with.
+    /// Whether a field is a reference that leads to another one, or to what that has failed with; what a `let` names
+    /// is nowhere else.
     pub(crate) fn is_copy(&mut self, id: VertexId) -> bool {
         match self.value_of_reference(id) {
-            Some(Value::Vertex(_)) => true,
+            Some(Value::Vertex(of)) => self.let_name(of).is_none(),
             Some(Value::Fault(fault)) => self.heap.faults[fault].place.is_some_and(|it| it != id),
             Some(Value::Datum(_)) | None => false,
         }
